@@ -1,0 +1,1 @@
+//! git-trace: version control for what a language model sees, inside the user's own git repository.

@@ -1,0 +1,3 @@
+//! Entry point of the `git-trace` command.
+
+fn main() {}
