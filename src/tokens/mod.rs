@@ -1,4 +1,5 @@
 //! Token counting (stand-in until the tables land).
+pub mod framing;
 use std::fmt;
 use std::str::FromStr;
 /// Encoding.

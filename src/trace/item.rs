@@ -12,7 +12,9 @@ use thiserror::Error;
 use super::id::ItemId;
 use super::source::Source;
 use super::time::Time;
+pub use crate::message::{Role, Status};
 use crate::tokens::Encoding;
+use crate::words::words;
 
 /// Says what an item is by nature: one of the built-in types, or a custom one.
 ///
@@ -108,71 +110,6 @@ impl FromStr for ItemType {
     }
 }
 
-/// Declares an enum whose variants are written as one word, with its text forms both ways.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant),+
-        }
-
-        impl $name {
-            /// Every value's word, in order.
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
-
-            /// The word it is written as.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word),+
-                }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = BadWord;
-
-            fn from_str(text: &str) -> Result<Self, BadWord> {
-                match text {
-                    $($word => Ok(Self::$variant),)+
-                    _ => Err(BadWord { text: text.to_owned(), accepted: Self::WORDS }),
-                }
-            }
-        }
-    };
-}
-
-/// Why a text is none of the words that are accepted.
-#[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("`{text}` is not one of {}", accepted.join(", "))]
-pub struct BadWord {
-    /// The text as it was given.
-    pub text: String,
-    /// What would have done.
-    pub accepted: &'static [&'static str],
-}
-
-words! {
-    /// Who speaks.
-    Role {
-        /// The instructions' voice.
-        System = "system",
-        /// The person.
-        User = "user",
-        /// The model.
-        Assistant = "assistant",
-        /// A tool that answers a call.
-        Tool = "tool",
-    }
-}
-
 words! {
     /// Which half of a tool's use an item is.
     Direction {
@@ -180,16 +117,6 @@ words! {
         Call = "call",
         /// The tool answers.
         Result = "result",
-    }
-}
-
-words! {
-    /// How a tool's call went.
-    Status {
-        /// It did what it was asked.
-        Ok = "ok",
-        /// It failed; the body says how.
-        Error = "error",
     }
 }
 

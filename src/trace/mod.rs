@@ -1,8 +1,37 @@
 //! Traces: lines of context kept as commits and refs, one item a commit.
+//!
+//! A trace is a ref under `refs/traces/`; its tip's tree holds one file for every live item, in reading order. Reading the
+//! context is reading one tree; as it was earlier is an older tree. Items keep their ids through everything.
+//!
+//! - Nothing here rewrites history, prints, or reads a clock.
+//! - A change is recorded whole or not at all, see [`write`].
 
+pub mod append;
+pub mod edit;
+pub mod error;
 pub mod file;
+pub mod head;
 pub mod id;
 pub mod item;
+pub mod json;
+pub mod message;
+pub mod name;
+pub mod priority;
+pub mod remove;
+pub mod resolve;
 pub mod schema;
 pub mod source;
 pub mod time;
+pub mod tip;
+pub mod total;
+pub mod tree;
+pub mod view;
+pub mod walk;
+pub mod write;
+
+pub use error::TraceError;
+pub use id::ItemId;
+pub use item::{Draft, Fields, Item, ItemType};
+pub use name::TraceName;
+pub use time::Time;
+pub use tip::Tip;

@@ -1,0 +1,93 @@
+//! Commit objects, as values.
+
+use git2::{ObjectFormat, Oid};
+
+use super::ident::Ident;
+
+/// A commit that was read.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// Its own oid.
+    pub oid: Oid,
+    /// Its tree.
+    pub tree: Oid,
+    /// Its parents, in order.
+    pub parents: Vec<Oid>,
+    /// Who wrote it: `Name <email>`.
+    pub author: String,
+    /// When the author wrote it, in seconds since 1970.
+    pub author_time: i64,
+    /// When it was committed, in seconds since 1970.
+    pub commit_time: i64,
+    /// The whole message, with what is not UTF-8 replaced.
+    pub message: String,
+}
+
+impl Commit {
+    pub(super) fn parse(oid: Oid, bytes: &[u8], format: ObjectFormat) -> Option<Self> {
+        let text = String::from_utf8_lossy(bytes);
+        let (header, message) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let mut commit = Self {
+            oid,
+            tree: oid,
+            parents: Vec::new(),
+            author: String::new(),
+            author_time: 0,
+            commit_time: 0,
+            message: message.to_owned(),
+        };
+        let mut has_tree = false;
+        for line in header.lines() {
+            let Some((key, value)) = line.split_once(' ') else { continue };
+            match key {
+                "tree" => {
+                    commit.tree = Oid::from_str_ext(value, format).ok()?;
+                    has_tree = true;
+                }
+                "parent" => commit.parents.push(Oid::from_str_ext(value, format).ok()?),
+                "author" => (commit.author, commit.author_time) = split_ident(value),
+                "committer" => commit.commit_time = split_ident(value).1,
+                _ => {}
+            }
+        }
+        has_tree.then_some(commit)
+    }
+
+    /// The first line of the message.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        self.message.lines().next().unwrap_or_default()
+    }
+}
+
+/// Splits `Name <email> 1700000000 +0100` into its person and seconds.
+fn split_ident(value: &str) -> (String, i64) {
+    let Some(end) = value.rfind('>') else { return (value.to_owned(), 0) };
+    let seconds = value[end + 1..].split_ascii_whitespace().next().and_then(|digits| digits.parse().ok());
+    (value[..=end].to_owned(), seconds.unwrap_or(0))
+}
+
+/// A commit that is to be written.
+#[derive(Debug)]
+pub struct NewCommit<'a> {
+    /// Its tree.
+    pub tree: Oid,
+    /// Its parents, in order.
+    pub parents: &'a [Oid],
+    /// Who wrote it, and when.
+    pub author: &'a Ident,
+    /// Who commits it, and when.
+    pub committer: &'a Ident,
+    /// The whole message, ending in a line break.
+    pub message: &'a str,
+}
+
+impl NewCommit<'_> {
+    /// The bytes of the commit object.
+    #[must_use]
+    pub fn render(&self) -> Vec<u8> {
+        let parents: String = self.parents.iter().map(|parent| format!("parent {parent}\n")).collect();
+        let Self { tree, author, committer, message, .. } = self;
+        format!("tree {tree}\n{parents}author {author}\ncommitter {committer}\n\n{message}").into_bytes()
+    }
+}

@@ -1,0 +1,181 @@
+//! Settings, in git's order: files, then the environment.
+//!
+//! libgit2 reads the files. What `git -c` and scripts hand over in `GIT_CONFIG_COUNT` and `GIT_CONFIG_PARAMETERS` it does
+//! not know, so it is read here and outranks them, the latter last, as in git.
+
+use git2::ErrorCode;
+
+use super::env::Env;
+use super::error::GitError;
+
+/// The settings of a repository.
+pub struct Config {
+    files: git2::Config,
+    /// Keys in canonical form, in the order given; the last one of a key counts.
+    overrides: Vec<(String, Option<String>)>,
+}
+
+impl Config {
+    pub(super) fn new(files: git2::Config, env: &Env) -> Result<Self, GitError> {
+        let mut overrides = Vec::new();
+        read_counted(env, &mut overrides)?;
+        if let Some(text) = env.text("GIT_CONFIG_PARAMETERS") {
+            let parsed = parse_parameters(text)
+                .ok_or_else(|| GitError::BadEnvironment { variable: "GIT_CONFIG_PARAMETERS".to_owned() })?;
+            overrides.extend(parsed);
+        }
+        Ok(Self { files, overrides })
+    }
+
+    /// The setting's last value as text; a key without a value (git's short form for true) is `"true"`.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if a file cannot be read.
+    pub fn text(&self, key: &str) -> Result<Option<String>, GitError> {
+        let wanted = canonical(key);
+        if let Some((_, value)) = self.overrides.iter().rev().find(|(key, _)| *key == wanted) {
+            return Ok(Some(value.clone().unwrap_or_else(|| "true".to_owned())));
+        }
+        let entry = match self.files.get_entry(&wanted) {
+            Ok(entry) => entry,
+            Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
+            Err(source) => return Err(GitError::Store { action: format!("read git config `{key}`"), source }),
+        };
+        if !entry.has_value() {
+            return Ok(Some("true".to_owned()));
+        }
+        let value = entry.value().map_err(|_| GitError::BadSetting {
+            key: key.to_owned(),
+            value: String::from_utf8_lossy(entry.value_bytes()).into_owned(),
+            expected: "UTF-8",
+        })?;
+        Ok(Some(value.to_owned()))
+    }
+
+    /// The setting as git reads a boolean.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::BadSetting`] if it is none.
+    pub fn boolean(&self, key: &str) -> Result<Option<bool>, GitError> {
+        let Some(value) = self.text(key)? else { return Ok(None) };
+        match git2::Config::parse_bool(value.as_str()) {
+            Ok(truth) => Ok(Some(truth)),
+            Err(_) => Err(GitError::BadSetting { key: key.to_owned(), value, expected: "true or false" }),
+        }
+    }
+
+    /// The setting as git reads a number, with its `k`, `m` and `g`.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::BadSetting`] if it is none.
+    pub fn number(&self, key: &str) -> Result<Option<u64>, GitError> {
+        let Some(value) = self.text(key)? else { return Ok(None) };
+        match git2::Config::parse_i64(value.as_str()).map(u64::try_from) {
+            Ok(Ok(number)) => Ok(Some(number)),
+            _ => Err(GitError::BadSetting { key: key.to_owned(), value, expected: "a number from 0" }),
+        }
+    }
+}
+
+/// Section and variable in lower case, the subsection between them as it is.
+fn canonical(key: &str) -> String {
+    match (key.find('.'), key.rfind('.')) {
+        (Some(first), Some(last)) if first < last => {
+            format!("{}{}{}", key[..first].to_ascii_lowercase(), &key[first..last], key[last..].to_ascii_lowercase())
+        }
+        _ => key.to_ascii_lowercase(),
+    }
+}
+
+fn read_counted(env: &Env, overrides: &mut Vec<(String, Option<String>)>) -> Result<(), GitError> {
+    let bad = |variable: String| GitError::BadEnvironment { variable };
+    let Some(text) = env.text("GIT_CONFIG_COUNT") else { return Ok(()) };
+    let count: u32 = text.parse().map_err(|_| bad("GIT_CONFIG_COUNT".to_owned()))?;
+    for index in 0..count {
+        let variable = format!("GIT_CONFIG_KEY_{index}");
+        let key = env.text(&variable).ok_or_else(|| bad(variable.clone()))?;
+        let value = env.text(&format!("GIT_CONFIG_VALUE_{index}")).unwrap_or_default();
+        overrides.push((canonical(key), Some(value.to_owned())));
+    }
+    Ok(())
+}
+
+/// Reads `'key'='value' 'key=value' 'key'`: words in single quotes, where `'\''` and `'\!'` stand for `'` and `!`.
+fn parse_parameters(text: &str) -> Option<Vec<(String, Option<String>)>> {
+    let mut parsed = Vec::new();
+    let mut rest = text.trim_start_matches(' ');
+    while !rest.is_empty() {
+        let (word, after) = unquote(rest)?;
+        rest = after;
+        let pair = if let Some(after) = rest.strip_prefix('=') {
+            if after.is_empty() || after.starts_with(' ') {
+                rest = after;
+                (word, None)
+            } else {
+                let (value, after) = unquote(after)?;
+                rest = after;
+                (word, Some(value))
+            }
+        } else {
+            match word.split_once('=') {
+                Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+                None => (word, None),
+            }
+        };
+        parsed.push((canonical(&pair.0), pair.1));
+        if !rest.is_empty() && !rest.starts_with(' ') {
+            return None;
+        }
+        rest = rest.trim_start_matches(' ');
+    }
+    Some(parsed)
+}
+
+fn unquote(text: &str) -> Option<(String, &str)> {
+    let mut word = String::new();
+    let mut rest = text.strip_prefix('\'')?;
+    loop {
+        let end = rest.find('\'')?;
+        word.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        let escaped = rest.strip_prefix('\\').and_then(|after| {
+            let mark = after.chars().next().filter(|mark| matches!(mark, '\'' | '!'))?;
+            Some((mark, after[1..].strip_prefix('\'')?))
+        });
+        match escaped {
+            Some((mark, after)) => {
+                word.push(mark);
+                rest = after;
+            }
+            None => return Some((word, rest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_both_spellings_are_read() {
+        let pair = |key: &str, value: Option<&str>| (key.to_owned(), value.map(str::to_owned));
+        let cases = [
+            ("'trace.encoding=x'", vec![pair("trace.encoding", Some("x"))]),
+            (
+                "'Trace.Encoding'='a b' 'c.Sub.D'='it'\\''s'",
+                vec![pair("trace.encoding", Some("a b")), pair("c.Sub.d", Some("it's"))],
+            ),
+            ("'trace.flag'", vec![pair("trace.flag", None)]),
+            ("'trace.flag'= 'a.b'=''", vec![pair("trace.flag", None), pair("a.b", Some(""))]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_parameters(text), Some(expected), "{text}");
+        }
+        for bad in ["trace.x=1", "'open", "'a'x"] {
+            assert_eq!(parse_parameters(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The environment a command was started with, as a value.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// Environment variables, captured once by porcelain and passed down.
+///
+/// libgit2 reads the git variables that place the repository (`GIT_DIR` and its kin) from the process itself; everything
+/// else is looked up here.
+#[derive(Clone, Debug, Default)]
+pub struct Env(BTreeMap<OsString, OsString>);
+
+impl Env {
+    /// Captures variables, such as `std::env::vars_os()`.
+    pub fn capture(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        Self(vars.into_iter().collect())
+    }
+
+    /// The value as text; a variable that is absent, empty or not UTF-8 is `None`.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.os(name).and_then(OsStr::to_str)
+    }
+
+    /// The value as the system has it; absent and empty are `None`.
+    #[must_use]
+    pub fn os(&self, name: &str) -> Option<&OsStr> {
+        self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+}

@@ -1,0 +1,181 @@
+//! What can go wrong in a repository, in the user's terms.
+
+use std::io;
+use std::path::PathBuf;
+
+use git2::{ErrorClass, ErrorCode, Oid};
+use thiserror::Error;
+
+use super::short_oid;
+
+/// Why something could not be done in a repository.
+#[derive(Debug, Error)]
+pub enum GitError {
+    /// Neither the folder nor one above it is a git repository.
+    #[error("not in a git repository")]
+    NotARepository,
+    /// The repository belongs to somebody else, and git was not told to trust it.
+    #[error("the repository belongs to another user, and git was not told to trust it")]
+    UnsafeOwner,
+    /// Refs are kept in a form libgit2 cannot read.
+    #[error("this repository keeps its refs as reftable, which git-trace cannot read yet")]
+    Reftable,
+    /// The repository uses another extension libgit2 does not know.
+    #[error("this repository uses the git extension `{extension}`, which git-trace cannot read yet")]
+    UnknownExtension {
+        /// Its name, as in the configuration.
+        extension: String,
+    },
+    /// An object that something points at is not there.
+    #[error("object {oid} is not in this repository")]
+    MissingObject {
+        /// The object.
+        oid: Oid,
+    },
+    /// An object is not what it should be.
+    #[error("object {oid} is not a {expected}")]
+    WrongKind {
+        /// The object.
+        oid: Oid,
+        /// What was expected there.
+        expected: &'static str,
+    },
+    /// A ref is not where it was seen.
+    #[error("`{refname}` moved while this command ran")]
+    RefMoved {
+        /// The ref.
+        refname: String,
+    },
+    /// Another process has the ref's `.lock` file.
+    #[error("`{refname}` is locked by another process")]
+    RefLocked {
+        /// The ref.
+        refname: String,
+    },
+    /// A ref cannot be a folder too.
+    #[error("`{refname}` cannot stand beside a ref that is a part of its name, or that has it as a part")]
+    RefConflict {
+        /// The ref that was to be created.
+        refname: String,
+    },
+    /// Nobody is known to write in the name of.
+    #[error("git does not know who you are\n{advice}")]
+    NoIdentity {
+        /// What git itself says about it.
+        advice: String,
+    },
+    /// A setting that is not of its kind.
+    #[error("git config `{key}` is `{value}`, which is not {expected}")]
+    BadSetting {
+        /// The setting.
+        key: String,
+        /// Its value.
+        value: String,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// Configuration in the environment that cannot be read.
+    #[error("bad configuration in the environment: {variable}")]
+    BadEnvironment {
+        /// The variable.
+        variable: String,
+    },
+    /// Somebody else held a lock for too long.
+    #[error("another process has been writing to {what} for {seconds} seconds")]
+    Busy {
+        /// What the lock guards.
+        what: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// A file could not be read or written.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A git command could not be started.
+    #[error("cannot run `git {command}`")]
+    Spawn {
+        /// The git command's name.
+        command: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A git command failed.
+    #[error("`git {command}` failed: {stderr}")]
+    Command {
+        /// The git command's name.
+        command: String,
+        /// What it printed on stderr.
+        stderr: String,
+    },
+    /// Anything else libgit2 answers.
+    #[error("cannot {action}")]
+    Store {
+        /// What was tried, as a verb with its object.
+        action: String,
+        /// libgit2's answer.
+        source: git2::Error,
+    },
+}
+
+impl GitError {
+    /// The next step for the user, where there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NotARepository => "run `git init` first, or change into a repository",
+            Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
+            Self::Reftable => "convert it with `git refs migrate --ref-format=files` (git 2.46 or newer)",
+            Self::MissingObject { .. } => "`git fsck` lists what is missing; `git fetch` may bring it back",
+            Self::RefConflict { .. } => "choose another name",
+            Self::RefLocked { .. } | Self::Busy { .. } => "try again when it has ended",
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// Wraps what libgit2 answered when the repository was opened.
+    pub(super) fn opening(source: git2::Error) -> Self {
+        const UNSUPPORTED: &str = "unsupported extension name extensions.";
+        match (source.class(), source.code()) {
+            (ErrorClass::Repository, ErrorCode::NotFound) => Self::NotARepository,
+            (_, ErrorCode::Owner) => Self::UnsafeOwner,
+            _ => match source.message().strip_prefix(UNSUPPORTED) {
+                Some("refstorage") => Self::Reftable,
+                Some(extension) => Self::UnknownExtension { extension: extension.to_owned() },
+                None => Self::Store { action: "open the repository".to_owned(), source },
+            },
+        }
+    }
+
+    /// Wraps what libgit2 answered when an object was read.
+    pub(super) fn reading(oid: Oid, source: git2::Error) -> Self {
+        match source.code() {
+            ErrorCode::NotFound => Self::MissingObject { oid },
+            _ => Self::Store { action: format!("read object {}", short_oid(oid)), source },
+        }
+    }
+
+    /// Wraps what libgit2 answered when a ref was moved.
+    pub(super) fn moving(refname: &str, source: git2::Error) -> Self {
+        let refname = refname.to_owned();
+        match (source.class(), source.code()) {
+            (_, ErrorCode::Modified | ErrorCode::NotFound) => Self::RefMoved { refname },
+            (_, ErrorCode::Locked) => Self::RefLocked { refname },
+            (ErrorClass::Reference, ErrorCode::Exists | ErrorCode::Directory) => Self::RefConflict { refname },
+            _ if source.message().contains("path to reference") => Self::RefConflict { refname },
+            _ => Self::Store { action: format!("move `{refname}`"), source },
+        }
+    }
+
+    /// Wraps what the system answered.
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
+        Self::Io { action, path: path.into(), source }
+    }
+}

@@ -1,0 +1,131 @@
+//! Bulk writing through `git fast-import`: one pack instead of fifty thousand loose files.
+
+use std::fs::File;
+use std::io::{BufWriter, Read as _, Seek as _, Write};
+use std::process::{Child, ChildStdin, Stdio};
+
+use git2::Oid;
+
+use super::commit::NewCommit;
+use super::error::GitError;
+use super::open::Repo;
+
+/// A running `git fast-import` that adds commits on one private ref.
+///
+/// The ref is this process's own and is deleted by [`FastImport::finish`], which returns the last commit; until some ref
+/// takes it up, `git gc` at its defaults keeps it for two weeks.
+pub struct FastImport<'r> {
+    repo: &'r Repo,
+    child: Child,
+    stdin: BufWriter<ChildStdin>,
+    stderr: File,
+    refname: String,
+}
+
+/// One change of a commit's tree.
+#[derive(Debug)]
+pub enum Change<'a> {
+    /// A file is written.
+    Write(&'a str, &'a [u8]),
+    /// A file is removed.
+    Remove(&'a str),
+}
+
+impl<'r> FastImport<'r> {
+    /// Starts git. The first commit is put on its parent as given there.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Spawn`] if there is no git.
+    pub fn start(repo: &'r Repo) -> Result<Self, GitError> {
+        let spawn_error = |source| GitError::Spawn { command: "fast-import".to_owned(), source };
+        // A file, not a pipe: nobody reads while we write.
+        let stderr = tempfile::tempfile().map_err(spawn_error)?;
+        let mut child = repo
+            .git("fast-import")
+            .args(["--quiet", "--depth=10", "--date-format=raw"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(stderr.try_clone().map_err(spawn_error)?)
+            .spawn()
+            .map_err(spawn_error)?;
+        let Some(stdin) = child.stdin.take() else {
+            return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
+        };
+        let refname = format!("refs/trace-import/{}", std::process::id());
+        Ok(Self { repo, child, stdin: BufWriter::with_capacity(1 << 16, stdin), stderr, refname })
+    }
+
+    /// Adds a commit; its tree is its first parent's with `changes`, and [`NewCommit::tree`] is not looked at.
+    ///
+    /// `parent` is given with the first commit only, and may be none there; each later one follows on the one before.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Command`] with git's words if git has ended.
+    pub fn commit(&mut self, commit: &NewCommit<'_>, first: bool, changes: &[Change<'_>]) -> Result<(), GitError> {
+        if let Err(_broken_pipe) = self.write(commit, first, changes) {
+            return Err(self.failure());
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, commit: &NewCommit<'_>, first: bool, changes: &[Change<'_>]) -> std::io::Result<()> {
+        let out = &mut self.stdin;
+        if first {
+            // Clears what a killed process of the same number may have left.
+            writeln!(out, "reset {}", self.refname)?;
+            if let Some(parent) = commit.parents.first() {
+                writeln!(out, "from {parent}")?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out, "commit {}\nauthor {}\ncommitter {}", self.refname, commit.author, commit.committer)?;
+        write!(out, "data {}\n{}", commit.message.len(), commit.message)?;
+        for change in changes {
+            match change {
+                Change::Write(path, bytes) => {
+                    write!(out, "M 100644 inline {path}\ndata {}\n", bytes.len())?;
+                    out.write_all(bytes)?;
+                    writeln!(out)?;
+                }
+                Change::Remove(path) => writeln!(out, "D {path}")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends git and returns the last commit, which no ref holds any more.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Command`] with git's words if it failed.
+    pub fn finish(mut self) -> Result<Oid, GitError> {
+        let written = writeln!(self.stdin, "done").and_then(|()| self.stdin.flush());
+        if written.is_err() {
+            return Err(self.failure());
+        }
+        let Self { repo, mut child, stdin, mut stderr, refname } = self;
+        drop(stdin);
+        let status = child.wait().map_err(|source| GitError::Spawn { command: "fast-import".to_owned(), source })?;
+        if !status.success() {
+            return Err(read_failure(&mut stderr));
+        }
+        let last = repo.find_ref(&refname)?.ok_or_else(|| read_failure(&mut stderr))?;
+        repo.delete_refs([refname.as_str()])?;
+        Ok(last)
+    }
+
+    fn failure(&mut self) -> GitError {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        read_failure(&mut self.stderr)
+    }
+}
+
+fn read_failure(stderr: &mut File) -> GitError {
+    let mut text = String::new();
+    let _ = stderr.rewind().and_then(|()| stderr.read_to_string(&mut text));
+    let first = text.lines().next().unwrap_or("it ended early").to_owned();
+    GitError::Command { command: "fast-import".to_owned(), stderr: first }
+}

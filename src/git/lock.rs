@@ -1,0 +1,60 @@
+//! A lock between our own writers that the kernel releases when its holder dies.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::GitError;
+use super::open::Repo;
+
+/// How long a writer waits for another one before it gives up.
+///
+/// Longer than the age at which a ref's left-behind `.lock` file is removed, so that a killed process stops nobody.
+pub const LOCK_PATIENCE: Duration = Duration::from_secs(12);
+
+/// A held lock; dropping it, or the death of the process, releases it.
+#[derive(Debug)]
+pub struct FileLock {
+    _file: File,
+}
+
+impl Repo {
+    /// Takes the lock that guards writing to `refname` among our own processes.
+    ///
+    /// Its file, under `trace/locks` in the common git folder, stays behind empty: removing it would let two processes
+    /// hold two locks of one name. It must not be held while a user's command runs.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Busy`] after [`LOCK_PATIENCE`], [`GitError::Io`] if the file cannot be made.
+    pub fn lock(&self, refname: &str) -> Result<FileLock, GitError> {
+        let folder = self.common_dir().join("trace").join("locks");
+        // A ref's name is too rich for a file name; two names that met here would only wait for one another.
+        let path = folder.join(&blake3::hash(refname.as_bytes()).to_hex()[..16]);
+        let open = || OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = match open() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                fs::create_dir_all(&folder).map_err(|source| GitError::io("create the folder", &folder, source))?;
+                open()
+            }
+            opened => opened,
+        }
+        .map_err(|source| GitError::io("write the lock file", &path, source))?;
+
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(200);
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(FileLock { _file: file }),
+                Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_PATIENCE => {
+                    thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_millis(5));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(GitError::Busy { what: format!("`{refname}`"), seconds: LOCK_PATIENCE.as_secs() });
+                }
+                Err(TryLockError::Error(source)) => return Err(GitError::io("lock", &path, source)),
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The repository, as the rest of the crate sees it: the only module that names `git2`.
+//!
+//! Objects are read and written through libgit2, in process; what it cannot be trusted with (deleting refs, bulk writing,
+//! odd identities, maintenance) is done by git itself, see [`process`]. Nothing here has heard of a trace.
+//!
+//! - A ref moves only from where it was seen ([`Repo::move_ref`]).
+//! - libgit2's error codes end here; callers get [`GitError`], and absence as `None`.
+
+mod commit;
+mod config;
+mod env;
+mod error;
+mod fast_import;
+mod ident;
+mod lock;
+mod maintenance;
+mod objects;
+mod open;
+mod process;
+mod refs;
+mod tree;
+
+pub use commit::{Commit, NewCommit};
+pub use config::Config;
+pub use env::Env;
+pub use error::GitError;
+pub use fast_import::{Change, FastImport};
+pub use git2::{ObjectFormat, ObjectType, Oid};
+pub use ident::Ident;
+pub use lock::{FileLock, LOCK_PATIENCE};
+pub use objects::Object;
+pub use open::Repo;
+pub use refs::LogLine;
+pub use tree::{Entry, Mode, TreeStore, parse_tree, render_tree};
+
+/// Shortens an oid for display to the seven digits git shows at least.
+#[must_use]
+pub fn short_oid(oid: Oid) -> String {
+    let mut digits = oid.to_string();
+    digits.truncate(7);
+    digits
+}

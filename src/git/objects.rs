@@ -1,0 +1,124 @@
+//! Reading and writing objects.
+
+use git2::{ObjectType, Odb, OdbObject, Oid};
+
+use super::commit::{Commit, NewCommit};
+use super::error::GitError;
+use super::open::Repo;
+use super::tree::{Entry, TreeStore, parse_tree, render_tree};
+
+/// An object's bytes, held by the object database.
+pub struct Object<'r>(OdbObject<'r>);
+
+impl Object<'_> {
+    /// The bytes.
+    #[must_use]
+    pub fn data(&self) -> &[u8] {
+        self.0.data()
+    }
+}
+
+impl Repo {
+    fn odb(&self) -> Result<Odb<'_>, GitError> {
+        self.inner.odb().map_err(|source| GitError::Store { action: "open the object database".to_owned(), source })
+    }
+
+    /// Calls `visit` with the bytes of each blob of `oids`, in order; the object database is opened once.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::MissingObject`] or [`GitError::WrongKind`], and whatever `visit` returns.
+    pub fn for_each_blob<T, E: From<GitError>>(
+        &self,
+        blobs: impl IntoIterator<Item = (T, Oid)>,
+        mut visit: impl FnMut(T, Oid, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let odb = self.odb()?;
+        for (with, oid) in blobs {
+            let object = read_as(&odb, oid, ObjectType::Blob, "blob")?;
+            visit(with, oid, object.data())?;
+        }
+        Ok(())
+    }
+
+    /// Reads a blob.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::MissingObject`] or [`GitError::WrongKind`].
+    pub fn read_blob(&self, oid: Oid) -> Result<Vec<u8>, GitError> {
+        Ok(read_as(&self.odb()?, oid, ObjectType::Blob, "blob")?.data().to_vec())
+    }
+
+    /// Reads a commit.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::MissingObject`] or [`GitError::WrongKind`].
+    pub fn read_commit(&self, oid: Oid) -> Result<Commit, GitError> {
+        let odb = self.odb()?;
+        let object = read_as(&odb, oid, ObjectType::Commit, "commit")?;
+        Commit::parse(oid, object.data(), self.object_format()).ok_or(GitError::WrongKind { oid, expected: "commit" })
+    }
+
+    /// Writes a blob.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if the disk is full or read-only.
+    pub fn write_blob(&self, bytes: &[u8]) -> Result<Oid, GitError> {
+        self.write(ObjectType::Blob, bytes, "item")
+    }
+
+    /// Writes a commit.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if the disk is full or read-only.
+    pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
+        self.write(ObjectType::Commit, &commit.render(), "commit")
+    }
+
+    fn write(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {
+        let odb = self.odb()?;
+        odb.write(kind, bytes)
+            .map_err(|source| GitError::Store { action: format!("write the {what} to the object database"), source })
+    }
+
+    /// The oid an object would have, without writing it.
+    ///
+    /// # Errors
+    ///
+    /// If libgit2 cannot hash, which no input makes it do.
+    pub fn hash(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, GitError> {
+        Oid::hash_object_ext(kind, bytes, self.object_format())
+            .map_err(|source| GitError::Store { action: "hash an object".to_owned(), source })
+    }
+
+    /// The commit that `rev` names in git's own notation; `None` when it names none.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if the object database cannot be read.
+    pub fn find_commit(&self, rev: &str) -> Result<Option<Oid>, GitError> {
+        let Ok(object) = self.inner.revparse_single(rev) else { return Ok(None) };
+        Ok(object.peel_to_commit().ok().map(|commit| commit.id()))
+    }
+}
+
+impl TreeStore for Repo {
+    fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
+        let odb = self.odb()?;
+        let object = read_as(&odb, oid, ObjectType::Tree, "tree")?;
+        parse_tree(object.data(), self.object_format()).ok_or(GitError::WrongKind { oid, expected: "tree" })
+    }
+
+    fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError> {
+        self.write(ObjectType::Tree, &render_tree(entries), "tree")
+    }
+}
+
+fn read_as<'o>(odb: &'o Odb<'_>, oid: Oid, kind: ObjectType, expected: &'static str) -> Result<Object<'o>, GitError> {
+    let object = odb.read(oid).map_err(|source| GitError::reading(oid, source))?;
+    if object.kind() == kind { Ok(Object(object)) } else { Err(GitError::WrongKind { oid, expected }) }
+}

@@ -1,0 +1,99 @@
+//! Opening a repository the way git does it.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use git2::{ObjectFormat, Repository};
+
+use super::config::Config;
+use super::env::Env;
+use super::error::GitError;
+
+/// An open repository and the environment it was opened in.
+pub struct Repo {
+    pub(super) inner: Repository,
+    pub(super) env: Env,
+    pub(super) config: OnceCell<Config>,
+}
+
+impl Repo {
+    /// Opens the repository of this process as git would find it.
+    ///
+    /// `GIT_DIR`, `GIT_WORK_TREE`, `GIT_CEILING_DIRECTORIES`, `GIT_OBJECT_DIRECTORY`, linked worktrees, bare repositories
+    /// and subfolders work as in git. Reads the repository's configuration and no object.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::NotARepository`], [`GitError::UnsafeOwner`], [`GitError::Reftable`] and
+    /// [`GitError::UnknownExtension`] say why there is none that can be used.
+    pub fn open_from_env(env: Env) -> Result<Self, GitError> {
+        Self::opened(Repository::open_from_env(), env)
+    }
+
+    /// Opens the repository at `path` itself, whatever the environment says of places.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repo::open_from_env`].
+    pub fn open(path: &Path, env: Env) -> Result<Self, GitError> {
+        Self::opened(Repository::open(path), env)
+    }
+
+    fn opened(opened: Result<Repository, git2::Error>, env: Env) -> Result<Self, GitError> {
+        let inner = opened.map_err(GitError::opening)?;
+        Ok(Self { inner, env, config: OnceCell::new() })
+    }
+
+    /// The environment this repository was opened in.
+    #[must_use]
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// The git folder of this worktree: where `HEAD` and `TRACE_HEAD` are.
+    #[must_use]
+    pub fn git_dir(&self) -> &Path {
+        self.inner.path()
+    }
+
+    /// The git folder that all worktrees share: where objects and refs are.
+    #[must_use]
+    pub fn common_dir(&self) -> &Path {
+        self.inner.commondir()
+    }
+
+    /// The folder of the checked-out files; `None` in a bare repository.
+    #[must_use]
+    pub fn worktree(&self) -> Option<PathBuf> {
+        self.inner.workdir().map(Path::to_path_buf)
+    }
+
+    /// SHA-1 or SHA-256.
+    #[must_use]
+    pub fn object_format(&self) -> ObjectFormat {
+        self.inner.object_format()
+    }
+
+    /// The configuration, read at the first call.
+    ///
+    /// # Errors
+    ///
+    /// If a configuration file or the environment cannot be read as configuration.
+    pub fn config(&self) -> Result<&Config, GitError> {
+        if let Some(config) = self.config.get() {
+            return Ok(config);
+        }
+        let files = self
+            .inner
+            .config()
+            .map_err(|source| GitError::Store { action: "read the git configuration".to_owned(), source })?;
+        let config = Config::new(files, &self.env)?;
+        Ok(self.config.get_or_init(|| config))
+    }
+}
+
+impl std::fmt::Debug for Repo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Repo").field("git_dir", &self.git_dir()).finish_non_exhaustive()
+    }
+}

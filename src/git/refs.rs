@@ -1,0 +1,198 @@
+//! Refs behind one small interface: reading, moving from where a ref was seen, deleting.
+//!
+//! Refs are moved by compare-and-swap under git's own `.lock` of the ref. Deleting goes through `git update-ref`, because libgit2
+//! reads packed refs before it locks them and loses refs beside a running `git pack-refs`. libgit2 writes no reflog in a
+//! bare repository, so the line is appended here.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::time::Duration;
+
+use git2::{ErrorCode, Oid, ReferenceType};
+
+use super::error::GitError;
+use super::ident::Ident;
+use super::open::Repo;
+
+/// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
+const STALE_LOCK: Duration = Duration::from_secs(10);
+
+/// What the reflog says of a move.
+#[derive(Clone, Copy, Debug)]
+pub struct LogLine<'a> {
+    /// Who moved the ref, and when.
+    pub who: &'a Ident,
+    /// Why; line breaks become spaces.
+    pub why: &'a str,
+}
+
+impl Repo {
+    /// Whether git accepts `refname` as the name of a ref.
+    #[must_use]
+    pub fn is_refname(refname: &str) -> bool {
+        git2::Reference::is_valid_name(refname)
+    }
+
+    /// The oid a ref points at, through symbolic refs; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if it cannot be read.
+    pub fn find_ref(&self, refname: &str) -> Result<Option<Oid>, GitError> {
+        match self.inner.refname_to_id(refname) {
+            Ok(oid) => Ok(Some(oid)),
+            Err(error) if matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec) => Ok(None),
+            Err(source) => Err(GitError::Store { action: format!("read `{refname}`"), source }),
+        }
+    }
+
+    /// The ref a symbolic ref names, whether that one exists or not; `None` where there is no symbolic ref.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if it cannot be read.
+    pub fn find_symbolic_ref(&self, refname: &str) -> Result<Option<String>, GitError> {
+        let reference = match self.inner.find_reference(refname) {
+            Ok(reference) => reference,
+            Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
+            Err(source) => return Err(GitError::Store { action: format!("read `{refname}`"), source }),
+        };
+        if reference.kind() != Some(ReferenceType::Symbolic) {
+            return Ok(None);
+        }
+        Ok(reference.symbolic_target().ok().flatten().map(str::to_owned))
+    }
+
+    /// Makes `refname` a symbolic ref to `target`.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::RefLocked`] and its kin.
+    pub fn point_symbolic_ref(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
+        self.inner.reference_symbolic(refname, target, true, why).map_err(|error| GitError::moving(refname, error))?;
+        Ok(())
+    }
+
+    /// The refs whose names begin with `prefix` (which ends in `/`), with the oids they point at, sorted by name.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if they cannot be listed.
+    pub fn list_refs(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
+        let failed = |source| GitError::Store { action: format!("list the refs under `{prefix}`"), source };
+        let mut listed = Vec::new();
+        for reference in self.inner.references_glob(&format!("{prefix}*")).map_err(failed)? {
+            let reference = reference.map_err(failed)?;
+            if let (Ok(name), Some(oid)) = (reference.name(), reference.target()) {
+                listed.push((name.to_owned(), oid));
+            }
+        }
+        listed.sort();
+        Ok(listed)
+    }
+
+    /// Moves a ref from where it was seen, `old` (none: it was not there), to `new`, and logs it.
+    ///
+    /// The caller holds the ref's [`Repo::lock`]: a `.lock` file older than ten seconds was then left behind by a process
+    /// that is dead, and is removed.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::RefMoved`] if it is no longer at `old`, [`GitError::RefLocked`] if another process is moving it; by
+    /// both nothing was changed.
+    pub fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+        let why = log.why.replace(['\n', '\r', '\0'], " ");
+        let logged_by_libgit2 = self.ensure_reflog(refname)?;
+        if let Err(error) = self.swap(refname, old, new, log.who, &why) {
+            if matches!(error, GitError::RefLocked { .. }) {
+                self.remove_stale_lock(refname);
+            }
+            return Err(error);
+        }
+        if !logged_by_libgit2 {
+            let seen = old.map_or_else(|| "0".repeat(new.as_bytes().len() * 2), |oid| oid.to_string());
+            self.append_reflog(refname, &seen, new, LogLine { who: log.who, why: &why })?;
+        }
+        Ok(())
+    }
+
+    /// Compares and swaps under the ref's own `.lock`.
+    fn swap(&self, refname: &str, old: Option<Oid>, new: Oid, who: &Ident, why: &str) -> Result<(), GitError> {
+        let moving = |source| GitError::moving(refname, source);
+        let mut transaction = self.inner.transaction().map_err(moving)?;
+        transaction.lock_ref(refname).map_err(moving)?;
+        if self.find_ref(refname)? != old {
+            return Err(GitError::RefMoved { refname: refname.to_owned() });
+        }
+        let when = git2::Time::new(who.seconds(), who.zone_minutes());
+        let signature = git2::Signature::new(who.name(), who.email(), &when).map_err(moving)?;
+        transaction.set_target(refname, new, Some(&signature), why).map_err(moving)?;
+        transaction.commit().map_err(moving)
+    }
+
+    /// Points a lightweight tag at `target`, wherever it pointed before.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::RefLocked`] and its kin.
+    pub fn set_tag(&self, refname: &str, target: Oid) -> Result<(), GitError> {
+        self.inner.reference(refname, target, true, "").map_err(|error| GitError::moving(refname, error))?;
+        Ok(())
+    }
+
+    /// Deletes refs, all of them or none, through git; those that are not there are passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Command`] with git's words.
+    pub fn delete_refs<'n>(&self, refnames: impl IntoIterator<Item = &'n str>) -> Result<(), GitError> {
+        let mut input = String::new();
+        for refname in refnames {
+            if self.find_ref(refname)?.is_some() {
+                input.extend(["delete ", refname, "\n"]);
+            }
+        }
+        if input.is_empty() {
+            return Ok(());
+        }
+        let mut command = self.git("update-ref");
+        command.arg("--stdin");
+        Self::run_git("update-ref", command, input.as_bytes()).map(drop)
+    }
+
+    /// Sees to it that moves of `refname` are logged; whether libgit2 will do so.
+    fn ensure_reflog(&self, refname: &str) -> Result<bool, GitError> {
+        let logging = match self.config()?.text("core.logAllRefUpdates")?.as_deref() {
+            Some("always") => true,
+            Some(_) => self.config()?.boolean("core.logAllRefUpdates")?.unwrap_or(true),
+            None => !self.inner.is_bare(),
+        };
+        if logging {
+            let failed = |source| GitError::Store { action: format!("log moves of `{refname}`"), source };
+            if !self.inner.reference_has_log(refname).map_err(failed)? {
+                self.inner.reference_ensure_log(refname).map_err(failed)?;
+            }
+        }
+        Ok(logging)
+    }
+
+    fn append_reflog(&self, refname: &str, old: &str, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+        let path = self.common_dir().join("logs").join(refname);
+        let failed = |source| GitError::io("write the reflog", &path, source);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let line = format!("{old} {new} {}\t{}\n", log.who, log.why);
+        let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
+        file.write_all(line.as_bytes()).map_err(failed)
+    }
+
+    fn remove_stale_lock(&self, refname: &str) {
+        let path = self.common_dir().join(format!("{refname}.lock"));
+        let age = fs::metadata(&path).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+        if age.is_some_and(|age| age > STALE_LOCK) {
+            // Whether it worked shows at the next try.
+            let _ = fs::remove_file(&path);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Items to messages.
+//!
+//! - Instructions are joined into one system message, which comes first.
+//! - Neighbours of the same type, role and name are joined with a blank line between; tool items, artifacts and signed
+//!   reasoning never are.
+//! - Blocks of one turn are put back into one message, where the first of them stands; a tool's result is always a message
+//!   of its own.
+//!
+//! Same items, same messages: nothing here looks at a clock, and an edit late in the trace leaves the messages before it as
+//! they were (an instruction excepted, which joins the first one).
+
+mod join;
+
+use std::collections::HashMap;
+
+use crate::git::Repo;
+use crate::message::{Block, Content, Message};
+use crate::tokens::Encoding;
+use crate::tokens::framing::PER_REPLY;
+use crate::trace::item::{Direction, Item, ItemType, Role};
+use crate::trace::view::View;
+use crate::trace::{ItemId, TraceError};
+
+/// How items become messages.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// One message an item, in reading order, in place of joining.
+    pub one_message_an_item: bool,
+    /// Put a line before the text of items that were edited.
+    pub edit_markers: bool,
+    /// Roles for types, in place of their own.
+    pub roles: HashMap<ItemType, Role>,
+}
+
+/// A trace's messages, oldest first, and what stayed out of them.
+#[derive(Debug, Default)]
+pub struct Materialized {
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// The items behind each message, in order.
+    pub items: Vec<Vec<ItemId>>,
+    /// Live items that were left out, in reading order.
+    pub left_out: Vec<Omission>,
+}
+
+/// A live item that was left out.
+#[derive(Clone, Debug)]
+pub struct Omission {
+    /// The item.
+    pub item: ItemId,
+    /// Its position.
+    pub seq: u32,
+    /// Its type.
+    pub item_type: ItemType,
+    /// `skip` or `superseded`.
+    pub why: &'static str,
+    /// The reason given with the priority.
+    pub reason: Option<String>,
+    /// Tokens it would have cost.
+    pub tokens: u64,
+}
+
+impl Materialized {
+    /// The exact cost of the messages as a request.
+    #[must_use]
+    pub fn request_tokens(&self, encoding: Encoding) -> u64 {
+        PER_REPLY + self.messages.iter().map(|message| message.cost(encoding)).sum::<u64>()
+    }
+}
+
+/// Turns what a view shows into messages. Reads every live item once, and nothing else.
+///
+/// # Errors
+///
+/// [`TraceError::Damaged`] names a file that cannot be read.
+pub fn materialize(
+    repo: &Repo,
+    view: &View,
+    options: &Options,
+    encoding: Encoding,
+) -> Result<Materialized, TraceError> {
+    let mut left_out = Vec::new();
+    let mut pieces = Vec::with_capacity(view.slots.len());
+    view.for_each_item(repo, |slot, item| {
+        if let Some(why) = view.left_out(slot) {
+            left_out.push(Omission {
+                item: slot.id,
+                seq: slot.seq,
+                item_type: slot.item_type.clone(),
+                why: why.as_str(),
+                reason: view.level(slot).reason().map(str::to_owned),
+                tokens: crate::trace::total::item_cost(&item, encoding),
+            });
+        } else {
+            pieces.push(piece_of(item, options, encoding));
+        }
+        Ok(())
+    })?;
+    let joined = if options.one_message_an_item {
+        pieces.into_iter().map(join::Joined::of).collect()
+    } else {
+        join::join(pieces)
+    };
+    let (messages, items) = joined.into_iter().map(|joined| (joined.message, joined.items)).unzip();
+    Ok(Materialized { messages, items, left_out })
+}
+
+/// An item as a message of its own, with what joining needs to know of it.
+fn piece_of(item: Item, options: &Options, encoding: Encoding) -> join::Piece {
+    let mut known_tokens = item.cached_tokens(encoding);
+    let Item { id, fields, revision, mut body, .. } = item;
+    let role = options.roles.get(&fields.item_type).copied().unwrap_or_else(|| own_role(&fields));
+    if options.edit_markers && revision > 1 && !fields.is_call() && std::str::from_utf8(&body).is_ok() {
+        body.splice(0..0, format!("[edited, revision {revision}]\n").into_bytes());
+        known_tokens = None;
+    }
+    let item_type = fields.item_type;
+    let mut name = fields.name;
+    let content = match item_type.as_str() {
+        "tool_io" => {
+            let call_id = fields.call_id.unwrap_or_else(|| id.to_string());
+            let text = into_text(body);
+            match fields.direction {
+                Some(Direction::Call) => Content::ToolCall { call_id, name: name.take(), arguments: text },
+                _ => Content::ToolResult { call_id, name: name.take(), status: fields.status, text },
+            }
+        }
+        "reasoning" => Content::Reasoning { text: into_text(body), signature: fields.signature },
+        "artifact" => Content::Artifact {
+            kind: fields.kind,
+            path: fields.path,
+            language: fields.language,
+            media_type: fields.media_type,
+            bytes: body,
+        },
+        _ => match String::from_utf8(body) {
+            Ok(text) => Content::Text(text),
+            // A freeform item may hold any bytes; they go where bytes can.
+            Err(error) => Content::Artifact {
+                kind: None,
+                path: None,
+                language: None,
+                media_type: None,
+                bytes: error.into_bytes(),
+            },
+        },
+    };
+    join::Piece { item: id, item_type, role, name, turn: fields.turn, block: Block { content, known_tokens } }
+}
+
+/// The role of a type: instruction → system, dialogue → its own, what the model makes → assistant, results → tool, all
+/// else → user.
+fn own_role(fields: &crate::trace::Fields) -> Role {
+    match fields.item_type.as_str() {
+        "instruction" => Role::System,
+        "dialogue" => fields.role.unwrap_or(Role::User),
+        "reasoning" | "output" | "artifact" => Role::Assistant,
+        "tool_io" if fields.is_call() => Role::Assistant,
+        "tool_io" => Role::Tool,
+        _ => Role::User,
+    }
+}
+
+/// Text of a body whose type promises text; what a foreign hand made of it is read as well as can be.
+fn into_text(body: Vec<u8>) -> String {
+    String::from_utf8(body).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}

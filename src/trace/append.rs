@@ -1,0 +1,118 @@
+//! Committing: an item comes in at the end of a trace.
+
+use super::edit::{self, Revised};
+use super::error::TraceError;
+use super::id::ItemId;
+use super::item::{Draft, Item, ItemType};
+use super::message::{Op, preview};
+use super::name::TraceName;
+use super::tip::Tip;
+use super::tree::{self, Slot, item_path};
+use super::write::{Ground, Stamp, Step, record};
+use super::{file, schema, total};
+use crate::git::{Oid, Repo};
+use crate::tokens::Encoding;
+
+/// What became of a draft.
+#[derive(Debug)]
+pub struct Committed {
+    /// The item, as it now stands.
+    pub item: Item,
+    /// Its position.
+    pub seq: u32,
+    /// The commit; `None` where it was there already, word for word.
+    pub commit: Option<Oid>,
+    /// Whether it came in or, an instruction under a name that was live, replaced another.
+    pub op: Op,
+}
+
+/// Commits a draft at the end of a trace.
+///
+/// An instruction under a name that is live in this trace is an edit of that item. A result that replies to a call takes
+/// the call's id and tool name where it has none of its own. `subject` replaces the preview.
+///
+/// # Errors
+///
+/// [`TraceError::Schema`] if the draft is not what its type asks for, [`TraceError::Full`]; nothing was written then.
+pub fn append(
+    repo: &Repo,
+    name: &TraceName,
+    stamp: &Stamp,
+    encoding: Encoding,
+    draft: &Draft,
+    subject: Option<&str>,
+) -> Result<Committed, TraceError> {
+    let (commit, (item, seq, op)) = record(repo, name, stamp, encoding, |ground| {
+        let mut draft = draft.clone();
+        schema::complete(&mut draft.fields);
+        if let Some(call) = replied_call(repo, ground, &draft)? {
+            draft.fields.call_id = draft.fields.call_id.or(call.fields.call_id);
+            draft.fields.name = draft.fields.name.or(call.fields.name);
+        }
+        schema::validate(&draft)?;
+        if let Some((slot, old)) = live_instruction(repo, ground.tip, &draft)? {
+            let Revised { step, item } = edit::revise(repo, ground, &slot, &old, draft, subject)?;
+            return Ok((step, (item, slot.seq, Op::Edit)));
+        }
+        let (step, item, seq) = step_of(repo, ground, stamp, draft, subject)?;
+        Ok((Some(step), (item, seq, Op::Append)))
+    })?;
+    Ok(Committed { item, seq, commit, op })
+}
+
+fn step_of(
+    repo: &Repo,
+    ground: &Ground<'_>,
+    stamp: &Stamp,
+    draft: Draft,
+    subject: Option<&str>,
+) -> Result<(Step, Item, u32), TraceError> {
+    let seq = ground.free_seq(repo)?;
+    let placeholder = "0000000000000000".parse().expect("16 digits are an id");
+    let mut item = Item { id: placeholder, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
+    let parent = ground.tip.map(|tip| tip.commit.oid.as_bytes());
+    item.id = ItemId::derive(parent, &file::render_without_id(&item), &stamp.author.person(), ground.at);
+    item.keep_token_count(ground.encoding);
+    let blob = repo.write_blob(&file::render(&item))?;
+    let step = Step {
+        op: Op::Append,
+        item: item.id,
+        subject: subject.map_or_else(|| preview(&item), str::to_owned),
+        reason: None,
+        files: vec![(item_path(seq, &item.fields.item_type, item.id), Some(blob))],
+        cost_in: total::item_cost(&item, ground.encoding),
+        cost_out: 0,
+        next_seq: seq + 1,
+    };
+    Ok((step, item, seq))
+}
+
+/// The call that a result replies to, where the result leaves something to be taken from it.
+fn replied_call(repo: &Repo, ground: &Ground<'_>, draft: &Draft) -> Result<Option<Item>, TraceError> {
+    let fields = &draft.fields;
+    let (Some(call_id), Some(tip)) = (fields.reply_to, ground.tip) else { return Ok(None) };
+    if !fields.is_result() || (fields.call_id.is_some() && fields.name.is_some()) {
+        return Ok(None);
+    }
+    let slots = tree::list(repo, tip.commit.tree)?;
+    let Some(slot) = slots.iter().find(|slot| slot.id == call_id) else { return Ok(None) };
+    Ok(Some(total::read_item(repo, slot)?).filter(|item| item.fields.is_call()))
+}
+
+/// The live instruction of the draft's name, where the draft is an instruction with one.
+fn live_instruction(repo: &Repo, tip: Option<&Tip>, draft: &Draft) -> Result<Option<(Slot, Item)>, TraceError> {
+    let (Some(name), Some(tip)) = (&draft.fields.name, tip) else { return Ok(None) };
+    if draft.fields.item_type != ItemType::instruction() {
+        return Ok(None);
+    }
+    // The last of a name speaks, so it is looked for from the end.
+    for slot in tree::list(repo, tip.commit.tree)?.into_iter().rev() {
+        if slot.item_type == ItemType::instruction() {
+            let item = total::read_item(repo, &slot)?;
+            if item.fields.name.as_ref() == Some(name) {
+                return Ok(Some((slot, item)));
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,126 @@
+//! Editing: an item's content is replaced in full; its id and position stay.
+
+use serde_json::Value;
+
+use super::error::TraceError;
+use super::id::ItemId;
+use super::item::{Draft, Item};
+use super::json::set_field;
+use super::message::{Op, preview};
+use super::name::TraceName;
+use super::tree::{self, Slot, item_path};
+use super::write::{Ground, Stamp, Step, record};
+use super::{file, schema, total};
+use crate::git::{Oid, Repo};
+use crate::tokens::Encoding;
+
+/// What is to be replaced in an item.
+#[derive(Clone, Debug, Default)]
+pub struct Patch {
+    /// The new body; `None` keeps the old one.
+    pub body: Option<Vec<u8>>,
+    /// Fields to set, as in JSON. Those not given are kept, the signature excepted: it signed what was there before.
+    pub fields: Vec<(String, Value)>,
+    /// The commit's first line in place of the preview.
+    pub subject: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// An item as an edit left it.
+#[derive(Debug)]
+pub struct Edited {
+    /// The item, as it now stands.
+    pub item: Item,
+    /// Its position.
+    pub seq: u32,
+    /// The commit; `None` where nothing differed.
+    pub commit: Option<Oid>,
+}
+
+/// Edits an item that is live in the trace.
+///
+/// # Errors
+///
+/// [`TraceError::NotLive`] if it is not in this trace, [`TraceError::Schema`] or [`TraceError::Field`] if the result is
+/// not what its type asks for; nothing was written then.
+pub fn edit(
+    repo: &Repo,
+    name: &TraceName,
+    stamp: &Stamp,
+    encoding: Encoding,
+    id: ItemId,
+    patch: &Patch,
+) -> Result<Edited, TraceError> {
+    let (commit, (item, seq)) = record(repo, name, stamp, encoding, |ground| {
+        let (slot, old) = live_item(repo, ground, id)?;
+        let mut draft =
+            Draft { fields: old.fields.clone(), body: patch.body.clone().unwrap_or_else(|| old.body.clone()) };
+        draft.fields.signature = None;
+        for (field, value) in &patch.fields {
+            set_field(&mut draft.fields, field, value)?;
+        }
+        schema::complete(&mut draft.fields);
+        schema::validate(&draft)?;
+        let Revised { mut step, item } = revise(repo, ground, &slot, &old, draft, patch.subject.as_deref())?;
+        if let Some(step) = &mut step {
+            step.reason.clone_from(&patch.reason);
+        }
+        Ok((step, (item, slot.seq)))
+    })?;
+    Ok(Edited { item, seq, commit })
+}
+
+/// The live item of this id, as it stands now.
+pub(super) fn live_item(repo: &Repo, ground: &Ground<'_>, id: ItemId) -> Result<(Slot, Item), TraceError> {
+    let slots = tree::list(repo, ground.require_tip()?.commit.tree)?;
+    let slot = slots.into_iter().find(|slot| slot.id == id);
+    let slot = slot.ok_or_else(|| TraceError::NotLive { item: id, trace: ground.name.clone() })?;
+    let item = total::read_item(repo, &slot)?;
+    Ok((slot, item))
+}
+
+/// A step that replaces an item's content, and the item as it then is.
+pub(super) struct Revised {
+    /// `None` where nothing differs.
+    pub(super) step: Option<Step>,
+    pub(super) item: Item,
+}
+
+/// Makes the step that puts `draft` in the place of `old`, which stands in `slot`.
+pub(super) fn revise(
+    repo: &Repo,
+    ground: &Ground<'_>,
+    slot: &Slot,
+    old: &Item,
+    mut draft: Draft,
+    subject: Option<&str>,
+) -> Result<Revised, TraceError> {
+    // Where an item came from stays true of it, whatever it says now.
+    draft.fields.source.clone_from(&old.fields.source);
+    let mut same = old.fields.clone();
+    same.signature.clone_from(&draft.fields.signature);
+    if same == draft.fields && draft.body == old.body {
+        return Ok(Revised { step: None, item: old.clone() });
+    }
+    let revision = old.revision.saturating_add(1);
+    let mut item = Item { id: old.id, fields: draft.fields, revision, tokens: None, body: draft.body };
+    item.keep_token_count(ground.encoding);
+    let blob = repo.write_blob(&file::render(&item))?;
+    let path = item_path(slot.seq, &item.fields.item_type, item.id);
+    let mut files = vec![(path.clone(), Some(blob))];
+    if path != slot.path {
+        files.insert(0, (slot.path.clone(), None));
+    }
+    let step = Step {
+        op: Op::Edit,
+        item: item.id,
+        subject: subject.map_or_else(|| preview(&item), str::to_owned),
+        reason: None,
+        files,
+        cost_in: total::item_cost(&item, ground.encoding),
+        cost_out: total::item_cost(old, ground.encoding),
+        next_seq: ground.require_tip()?.next_seq(repo)?,
+    };
+    Ok(Revised { step: Some(step), item })
+}

@@ -1,0 +1,161 @@
+//! Why something could not be done with a trace.
+
+use thiserror::Error;
+
+use super::file::BadItemFile;
+use super::id::ItemId;
+use super::json::BadField;
+use super::name::TraceName;
+use super::schema::SchemaError;
+use super::time::Time;
+use super::tree::CAPACITY;
+use crate::git::GitError;
+
+/// Why something could not be done with a trace.
+#[derive(Debug, Error)]
+pub enum TraceError {
+    /// The repository said no.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The draft is not what its type asks for.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// A field's value cannot be read.
+    #[error(transparent)]
+    Field(#[from] BadField),
+    /// There is no such trace.
+    #[error("there is no trace `{name}`")]
+    NoSuchTrace {
+        /// Its name.
+        name: TraceName,
+    },
+    /// No item has this name.
+    #[error("no item of trace `{trace}` is named `{}`", spec.escape_debug())]
+    UnknownItem {
+        /// What the user wrote.
+        spec: String,
+        /// Where it was looked for.
+        trace: TraceName,
+    },
+    /// The item is known, but it is not live in this trace.
+    #[error("item {item} was taken out of trace `{trace}`")]
+    NotLive {
+        /// The item.
+        item: ItemId,
+        /// The trace.
+        trace: TraceName,
+    },
+    /// The item that is to be put back has never left.
+    #[error("item {item} is live in trace `{trace}`; name the revision to go back to")]
+    AlreadyLive {
+        /// The item.
+        item: ItemId,
+        /// The trace.
+        trace: TraceName,
+    },
+    /// The item never had such a revision here.
+    #[error("item {item} has no revision {revision} in the history of trace `{trace}`")]
+    NoSuchRevision {
+        /// The item.
+        item: ItemId,
+        /// What was asked for.
+        revision: u32,
+        /// The trace.
+        trace: TraceName,
+    },
+    /// Several items begin with these digits.
+    #[error("`{spec}` could be any of {}", candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    AmbiguousItem {
+        /// What the user wrote.
+        spec: String,
+        /// Whom it may mean, in reading order, ten at most.
+        candidates: Vec<ItemId>,
+    },
+    /// Too few digits to name an item.
+    #[error("`{spec}` is too short: give four digits of an item's id, or #<position>")]
+    TooShort {
+        /// What the user wrote.
+        spec: String,
+    },
+    /// The commit touched no item, or several.
+    #[error("commit `{spec}` touched {count} items, so it does not name one")]
+    NotOneItem {
+        /// What the user wrote.
+        spec: String,
+        /// How many it touched.
+        count: usize,
+    },
+    /// A moment that is none.
+    #[error("`{}` is neither a commit nor an item of trace `{trace}` nor a time such as 2026-02-10T09:00:00Z", spec.escape_debug())]
+    UnknownMoment {
+        /// What the user wrote.
+        spec: String,
+        /// The trace.
+        trace: TraceName,
+    },
+    /// A moment before the trace began.
+    #[error("trace `{trace}` had no commit yet at {at}")]
+    BeforeTheFirst {
+        /// The trace.
+        trace: TraceName,
+        /// The moment.
+        at: Time,
+    },
+    /// An item's file cannot be read.
+    #[error("item file `{path}` is damaged")]
+    Damaged {
+        /// Its path in the trace's tree.
+        path: String,
+        /// What is wrong with it.
+        source: BadItemFile,
+    },
+    /// The record of priorities has a line that cannot be read.
+    #[error("the record of priorities of item {item} has a damaged line {line}")]
+    DamagedRecord {
+        /// The item.
+        item: ItemId,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// Every position is used up.
+    #[error("trace `{trace}` has used all of its {CAPACITY} positions")]
+    Full {
+        /// The trace.
+        trace: TraceName,
+    },
+    /// A line of an import that is not an operation.
+    #[error("line {line}: {cause}")]
+    BadLine {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The stream that was read or written failed.
+    #[error("cannot {action}")]
+    Stream {
+        /// What was tried.
+        action: &'static str,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+}
+
+impl TraceError {
+    /// The next step for the user, where there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Git(error) => return error.hint(),
+            Self::NoSuchTrace { .. } => "`git for-each-ref refs/traces` lists those there are".to_owned(),
+            Self::UnknownItem { .. } | Self::AmbiguousItem { .. } => "`git trace log --oneline` lists items".to_owned(),
+            Self::NotLive { item, .. } => format!("put it back with `git trace restore {item}`"),
+            Self::AlreadyLive { item, .. } => format!("`git trace log --item {item}` lists its revisions"),
+            Self::Full { .. } => "close the gaps with `git trace gc --renumber`".to_owned(),
+            Self::Damaged { .. } => {
+                "`git trace log` shows the commits; `git trace restore` brings back a good revision".to_owned()
+            }
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! Changing priorities: a line in the record, then the tags.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::level::Level;
+use super::line::Setting;
+use super::record::Record;
+use super::{RECORD, tags};
+use crate::git::{GitError, LOCK_PATIENCE, LogLine, NewCommit, Oid, Repo};
+use crate::trace::error::TraceError;
+use crate::trace::id::ItemId;
+use crate::trace::message::one_line;
+use crate::trace::time::Time;
+use crate::trace::tree::TreeEditor;
+use crate::trace::write::Stamp;
+
+/// A change of one item's priority that is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The item.
+    pub item: ItemId,
+    /// Its new level.
+    pub level: Level,
+    /// Why.
+    pub reason: Option<String>,
+    /// Its position now.
+    pub seq: Option<u32>,
+    /// When; moved on where the item's last change is not earlier.
+    pub at: Time,
+    /// The commit that brought the item in, which the tag will point at.
+    pub introduced: Oid,
+}
+
+/// Records changes of priority, all in one commit of the record, and sets the tags.
+///
+/// # Errors
+///
+/// [`GitError::Busy`] and its kin; the record was not changed then. [`TraceError::DamagedRecord`] if an item's file cannot
+/// be read.
+pub fn set(repo: &Repo, stamp: &Stamp, requests: &[Request]) -> Result<(), TraceError> {
+    if requests.is_empty() {
+        return Ok(());
+    }
+    let lock = repo.lock(RECORD)?;
+    let start = Instant::now();
+    loop {
+        let record = Record::open(repo)?;
+        let (commit, subject) = write(repo, &record, stamp, requests)?;
+        let seen = record.commit.as_ref().map(|commit| commit.oid);
+        match repo.move_ref(RECORD, seen, commit, LogLine { who: &stamp.committer, why: &subject }) {
+            Ok(()) => break,
+            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // Still under the lock, so that tags follow the record in its own order.
+    tags::follow(repo, requests)?;
+    drop(lock);
+    Ok(())
+}
+
+fn write(repo: &Repo, record: &Record, stamp: &Stamp, requests: &[Request]) -> Result<(Oid, String), TraceError> {
+    let mut editor = TreeEditor::new(repo, record.commit.as_ref().map(|commit| commit.tree))?;
+    for request in requests {
+        let mut settings = record.history(repo, request.item)?;
+        settings.push(Setting {
+            at: request.at.after(settings.last().map(|last| last.at)),
+            by: stamp.author.person(),
+            level: request.level,
+            seq: request.seq,
+            reason: request.reason.clone(),
+        });
+        let text: String = settings.iter().map(|setting| setting.render() + "\n").collect();
+        let (folder, file) = request.item.fan_out();
+        editor.put(repo, &format!("{folder}/{file}"), repo.write_blob(text.as_bytes())?)?;
+    }
+    let tree = editor.write(repo)?;
+    let subject = match requests {
+        [only] => format!("{} {}", only.level, only.item),
+        _ => format!("set the priority of {} items", requests.len()),
+    };
+    let reasons: Vec<String> = requests.iter().filter_map(|request| request.reason.as_deref()).map(one_line).collect();
+    let message = match reasons.first() {
+        Some(reason) if !reason.is_empty() => format!("{subject}\n\n{reason}\n"),
+        _ => format!("{subject}\n"),
+    };
+    let parents: Vec<Oid> = record.commit.iter().map(|commit| commit.oid).collect();
+    let commit =
+        NewCommit { tree, parents: &parents, author: &stamp.author, committer: &stamp.committer, message: &message };
+    Ok((repo.write_commit(&commit)?, subject))
+}

@@ -1,0 +1,156 @@
+//! Taking an item out of a trace, and putting it back.
+
+use super::edit::{self, live_item};
+use super::error::TraceError;
+use super::id::ItemId;
+use super::item::{Draft, Item};
+use super::message::{Op, preview};
+use super::name::TraceName;
+use super::tip::Tip;
+use super::tree::{self, Slot, item_path};
+use super::walk::{Parents, Walk, changes_of};
+use super::write::{Ground, Stamp, Step, record};
+use super::{file, total};
+use crate::git::{Oid, Repo};
+use crate::tokens::Encoding;
+
+/// An item that was taken out, or put back.
+#[derive(Debug)]
+pub struct Moved {
+    /// The item, as it stood or stands.
+    pub item: Item,
+    /// Its position.
+    pub seq: u32,
+    /// The commit; `None` where there was nothing to do.
+    pub commit: Option<Oid>,
+}
+
+/// Takes an item out of this trace; other traces keep it, and [`restore`] puts it back.
+///
+/// # Errors
+///
+/// [`TraceError::NotLive`] if it is not in this trace.
+pub fn delete(
+    repo: &Repo,
+    name: &TraceName,
+    stamp: &Stamp,
+    encoding: Encoding,
+    id: ItemId,
+    reason: Option<&str>,
+) -> Result<Moved, TraceError> {
+    let (commit, (item, seq)) = record(repo, name, stamp, encoding, |ground| {
+        let (slot, item) = live_item(repo, ground, id)?;
+        let step = Step {
+            op: Op::Delete,
+            item: id,
+            subject: format!("delete {}", preview(&item)),
+            reason: reason.map(str::to_owned),
+            files: vec![(slot.path.clone(), None)],
+            cost_in: 0,
+            cost_out: total::item_cost(&item, ground.encoding),
+            next_seq: ground.require_tip()?.next_seq(repo)?,
+        };
+        Ok((Some(step), (item, slot.seq)))
+    })?;
+    Ok(Moved { item, seq, commit })
+}
+
+/// Puts an item back at its place with its newest text, or an item (live or not) back to the text of an earlier revision,
+/// which then is its newest.
+///
+/// Walks history back to the commit that has the text.
+///
+/// # Errors
+///
+/// [`TraceError::AlreadyLive`] if it is live and no revision was named, [`TraceError::NoSuchRevision`] or
+/// [`TraceError::UnknownItem`] if history has no such text.
+pub fn restore(
+    repo: &Repo,
+    name: &TraceName,
+    stamp: &Stamp,
+    encoding: Encoding,
+    id: ItemId,
+    revision: Option<u32>,
+    reason: Option<&str>,
+) -> Result<Moved, TraceError> {
+    let (commit, (item, seq)) = record(repo, name, stamp, encoding, |ground| {
+        let tip = ground.require_tip()?;
+        let live = tree::list(repo, tip.commit.tree)?.into_iter().find(|slot| slot.id == id);
+        if live.is_some() && revision.is_none() {
+            return Err(TraceError::AlreadyLive { item: id, trace: ground.name.clone() });
+        }
+        let found = find_text(repo, tip, id, revision)?;
+        let Found { newest, wanted } = found.ok_or_else(|| match revision {
+            Some(revision) => TraceError::NoSuchRevision { item: id, revision, trace: ground.name.clone() },
+            None => TraceError::UnknownItem { spec: id.to_string(), trace: ground.name.clone() },
+        })?;
+        let (mut step, item, seq) = put_back(repo, ground, live, &newest, wanted)?;
+        if let Some(step) = &mut step {
+            step.reason = reason.map(str::to_owned);
+        }
+        Ok((step, (item, seq)))
+    })?;
+    Ok(Moved { item, seq, commit })
+}
+
+fn put_back(
+    repo: &Repo,
+    ground: &Ground<'_>,
+    live: Option<Slot>,
+    newest: &Item,
+    wanted: (Slot, Item),
+) -> Result<(Option<Step>, Item, u32), TraceError> {
+    let old_revision = wanted.1.revision != newest.revision;
+    if let Some(slot) = live {
+        let draft = Draft { fields: wanted.1.fields, body: wanted.1.body };
+        let revised = edit::revise(repo, ground, &slot, newest, draft, None)?;
+        let step = revised.step.map(|step| Step { op: Op::Restore, ..step });
+        return Ok((step, revised.item, slot.seq));
+    }
+    let (slot, mut item) = wanted;
+    let mut blob = slot.blob;
+    if old_revision {
+        item.revision = newest.revision.saturating_add(1);
+        blob = repo.write_blob(&file::render(&item))?;
+    }
+    let next_seq = ground.require_tip()?.next_seq(repo)?.max(slot.seq + 1);
+    let step = Step {
+        op: Op::Restore,
+        item: item.id,
+        subject: format!("restore {}", preview(&item)),
+        reason: None,
+        files: vec![(item_path(slot.seq, &item.fields.item_type, item.id), Some(blob))],
+        cost_in: total::item_cost(&item, ground.encoding),
+        cost_out: 0,
+        next_seq,
+    };
+    Ok((Some(step), item, slot.seq))
+}
+
+/// Texts of an item in history.
+struct Found {
+    newest: Item,
+    wanted: (Slot, Item),
+}
+
+/// Finds an item's newest text, and that of `revision`, from `tip` back.
+fn find_text(repo: &Repo, tip: &Tip, id: ItemId, revision: Option<u32>) -> Result<Option<Found>, TraceError> {
+    let mut newest: Option<Item> = None;
+    for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+        let earlier = earlier?;
+        if earlier.is_ours() && earlier.trailers.item.is_some_and(|item| item != id) {
+            continue;
+        }
+        for change in changes_of(repo, &earlier)?.into_iter().filter(|change| change.slot().id == id) {
+            // The newer text first: what a deletion took out stood in its parent.
+            for slot in change.newest_first() {
+                let item = total::read_item(repo, &slot)?;
+                let newest = newest.get_or_insert_with(|| item.clone());
+                if revision.is_none_or(|revision| revision == item.revision) {
+                    return Ok(Some(Found { newest: newest.clone(), wanted: (slot, item) }));
+                }
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,190 @@
+//! Names that users give: items, and moments of a trace.
+//!
+//! An item is named by its id or a prefix of four digits or more, by `#<seq>`, or by a commit that touched one. What is
+//! unknown or ambiguous is refused, never guessed.
+
+use super::error::TraceError;
+use super::id::ItemId;
+use super::name::TraceName;
+use super::time::Time;
+use super::tip::Tip;
+use super::tree::{self, Slot};
+use super::walk::{Parents, Walk, changes_of};
+use crate::git::Repo;
+
+/// How many candidates of an ambiguous name are listed.
+const CANDIDATES: usize = 10;
+
+/// A trace at one of its commits, as names are looked up in it.
+pub struct Resolver<'r> {
+    repo: &'r Repo,
+    name: &'r TraceName,
+    tip: &'r Tip,
+    slots: Vec<Slot>,
+}
+
+impl<'r> Resolver<'r> {
+    /// Lists the live items of `tip`.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::git::GitError::MissingObject`] and its kin.
+    pub fn new(repo: &'r Repo, name: &'r TraceName, tip: &'r Tip) -> Result<Self, TraceError> {
+        Ok(Self { repo, name, tip, slots: tree::list(repo, tip.commit.tree)? })
+    }
+
+    /// The live items, in reading order.
+    #[must_use]
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// The live item that `spec` names.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::NotLive`] for one that was taken out, and the errors of [`Resolver::item`].
+    pub fn live(&self, spec: &str) -> Result<&Slot, TraceError> {
+        let id = self.item(spec)?;
+        self.find_live(id).ok_or_else(|| TraceError::NotLive { item: id, trace: self.name.clone() })
+    }
+
+    /// The live item of this id.
+    #[must_use]
+    pub fn find_live(&self, id: ItemId) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.id == id)
+    }
+
+    /// The item that `spec` names, live or taken out.
+    ///
+    /// Costs the live items' names; only a name none of them has makes it walk history.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::UnknownItem`], [`TraceError::AmbiguousItem`], [`TraceError::TooShort`], [`TraceError::NotOneItem`].
+    pub fn item(&self, spec: &str) -> Result<ItemId, TraceError> {
+        let unknown = || TraceError::UnknownItem { spec: spec.to_owned(), trace: self.name.clone() };
+        if let Some(digits) = spec.strip_prefix('#') {
+            let seq: u32 = digits.parse().map_err(|_| unknown())?;
+            let at_seq = self.slots.iter().filter(|slot| slot.seq == seq).map(|slot| slot.id);
+            return Self::only(spec, at_seq)?.ok_or_else(unknown);
+        }
+        let hex = spec.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        if hex && (1..4).contains(&spec.len()) {
+            return Err(TraceError::TooShort { spec: spec.to_owned() });
+        }
+        if hex && spec.len() <= 16 {
+            let live = self.slots.iter().map(|slot| slot.id).filter(|id| id.has_prefix(spec));
+            if let Some(id) = Self::only(spec, live)? {
+                return Ok(id);
+            }
+        }
+        if let Some(commit) = self.repo.find_commit(spec)? {
+            return self.touched(spec, &Tip::read(self.repo, commit)?);
+        }
+        if hex && (4..=16).contains(&spec.len()) {
+            return self.find_in_history(spec)?.ok_or_else(unknown);
+        }
+        Err(unknown())
+    }
+
+    fn only(spec: &str, ids: impl Iterator<Item = ItemId>) -> Result<Option<ItemId>, TraceError> {
+        let mut candidates: Vec<ItemId> = ids.take(CANDIDATES).collect();
+        candidates.dedup();
+        match candidates.as_slice() {
+            [] => Ok(None),
+            [id] => Ok(Some(*id)),
+            _ => Err(TraceError::AmbiguousItem { spec: spec.to_owned(), candidates }),
+        }
+    }
+
+    /// The one item a commit touched.
+    fn touched(&self, spec: &str, tip: &Tip) -> Result<ItemId, TraceError> {
+        if let Some(item) = tip.trailers.item.filter(|_| tip.is_ours()) {
+            return Ok(item);
+        }
+        let changes = changes_of(self.repo, tip)?;
+        match changes.as_slice() {
+            [change] => Ok(change.slot().id),
+            _ => Err(TraceError::NotOneItem { spec: spec.to_owned(), count: changes.len() }),
+        }
+    }
+
+    fn find_in_history(&self, prefix: &str) -> Result<Option<ItemId>, TraceError> {
+        let mut found: Vec<ItemId> = Vec::new();
+        for tip in Walk::new(self.repo, self.tip.clone(), Parents::All) {
+            let tip = tip?;
+            let touched = match tip.trailers.item.filter(|_| tip.is_ours()) {
+                Some(item) => vec![item],
+                None => changes_of(self.repo, &tip)?.iter().map(|change| change.slot().id).collect(),
+            };
+            found.extend(touched.into_iter().filter(|id| id.has_prefix(prefix)));
+            found.sort_unstable();
+            found.dedup();
+        }
+        Self::only(prefix, found.into_iter())
+    }
+}
+
+/// A trace as it stood at a moment.
+#[derive(Debug)]
+pub struct Moment {
+    /// The commit whose tree is looked at.
+    pub tip: Tip,
+    /// Until when changes of priority count.
+    pub at: Time,
+}
+
+/// Finds the state of a trace that `spec` names: a commit, an item (the commit that last touched it), or an RFC 3339 time
+/// (the newest commit on the first-parent line whose time is not later).
+///
+/// # Errors
+///
+/// [`TraceError::UnknownMoment`], [`TraceError::BeforeTheFirst`], and the errors of [`Resolver::item`].
+pub fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<Moment, TraceError> {
+    if let Ok(at) = spec.parse::<Time>() {
+        for earlier in Walk::new(repo, tip.clone(), Parents::First) {
+            let earlier = earlier?;
+            if earlier.time() <= at {
+                return Ok(Moment { tip: earlier, at });
+            }
+        }
+        return Err(TraceError::BeforeTheFirst { trace: name.clone(), at });
+    }
+    let unknown = || TraceError::UnknownMoment { spec: spec.to_owned(), trace: name.clone() };
+    let resolver = Resolver::new(repo, name, tip)?;
+    let named_item = match resolver.item(spec) {
+        // A commit names itself here, not the item it touched.
+        Ok(id) if !is_commit(repo, &resolver, spec, id)? => Some(id),
+        Ok(_) | Err(TraceError::UnknownItem { .. } | TraceError::NotOneItem { .. } | TraceError::TooShort { .. }) => {
+            None
+        }
+        Err(error) => return Err(error),
+    };
+    let at_commit = match named_item {
+        Some(id) => last_touch(repo, tip, id)?.ok_or_else(unknown)?,
+        None => Tip::read(repo, repo.find_commit(spec)?.ok_or_else(unknown)?)?,
+    };
+    Ok(Moment { at: at_commit.time(), tip: at_commit })
+}
+
+/// Whether `spec` named `id` by a commit and not by the item's own name.
+fn is_commit(repo: &Repo, resolver: &Resolver<'_>, spec: &str, id: ItemId) -> Result<bool, TraceError> {
+    let by_name = spec.starts_with('#') || id.has_prefix(spec);
+    Ok(!by_name || (resolver.find_live(id).is_none() && repo.find_commit(spec)?.is_some()))
+}
+
+/// The newest commit that touched an item.
+fn last_touch(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Option<Tip>, TraceError> {
+    for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+        let earlier = earlier?;
+        let touched = match earlier.trailers.item.filter(|_| earlier.is_ours()) {
+            Some(item) => item == id,
+            None => changes_of(repo, &earlier)?.iter().any(|change| change.slot().id == id),
+        };
+        if touched {
+            return Ok(Some(earlier));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,269 @@
+//! The tree of a trace: one file for every live item, in reading order.
+//!
+//! ```text
+//! 00/00/000000-instruction-3f9a1c2e7b10d4e5
+//! 00/00/000001-dialogue-81d2f0a94c55b9a0
+//! ```
+//!
+//! Three levels of two digits each, so that a commit writes three small trees at any length. What plain git leaves behind
+//! is read too: two files of one position, files out of place, files that are no items (carried along, never read).
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::id::ItemId;
+use super::item::ItemType;
+use crate::git::{Entry, GitError, Mode, Oid, TreeStore};
+
+/// How many positions a trace has.
+pub const CAPACITY: u32 = 1_000_000;
+
+/// Where a live item stands, known from names alone; nothing of its file has been read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// Its position, from 0; gaps are normal.
+    pub seq: u32,
+    /// Its id.
+    pub id: ItemId,
+    /// Its type.
+    pub item_type: ItemType,
+    /// Its file's blob.
+    pub blob: Oid,
+    /// Its file's path in the tree.
+    pub path: String,
+}
+
+/// The path of an item's file.
+#[must_use]
+pub fn item_path(seq: u32, item_type: &ItemType, id: ItemId) -> String {
+    let digits = format!("{seq:06}");
+    format!("{}/{}/{digits}-{item_type}-{id}", &digits[..2], &digits[2..4])
+}
+
+/// Reads `000002-tool_io-0be7719d3a2f61c8`; `None` of any other name.
+fn parse_name(name: &[u8]) -> Option<(u32, ItemType, ItemId)> {
+    let name = std::str::from_utf8(name).ok()?;
+    let (digits, rest) = name.split_once('-')?;
+    let (item_type, id) = rest.rsplit_once('-')?;
+    let plain = digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_digit());
+    plain.then(|| Some((digits.parse().ok()?, item_type.parse().ok()?, id.parse().ok()?)))?
+}
+
+/// Lists the live items of a tree in reading order, each id once.
+///
+/// Reads the trees and no blob: one object for every hundred items.
+///
+/// # Errors
+///
+/// [`GitError::MissingObject`] and its kin.
+pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitError> {
+    let mut slots = Vec::new();
+    for top in folders(store.read_tree(tree)?) {
+        for middle in folders(store.read_tree(top.oid)?) {
+            for leaf in store.read_tree(middle.oid)? {
+                slots.extend(slot(&top, &middle, &leaf));
+            }
+        }
+    }
+    slots.sort_by_key(|slot| (slot.seq, slot.id));
+    let mut seen = HashSet::with_capacity(slots.len());
+    slots.retain(|slot| seen.insert(slot.id));
+    Ok(slots)
+}
+
+fn folders(entries: Vec<Entry>) -> impl Iterator<Item = Entry> {
+    entries.into_iter().filter(|entry| entry.mode() == Mode::Folder)
+}
+
+fn slot(top: &Entry, middle: &Entry, leaf: &Entry) -> Option<Slot> {
+    if leaf.mode() != Mode::File {
+        return None;
+    }
+    let (seq, item_type, id) = parse_name(&leaf.name)?;
+    let parts = [&top.name, &middle.name, &leaf.name].map(|name| std::str::from_utf8(name).ok());
+    let [Some(top), Some(middle), Some(name)] = parts else { return None };
+    Some(Slot { seq, id, item_type, blob: leaf.oid, path: format!("{top}/{middle}/{name}") })
+}
+
+/// What became of one item between two trees.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// It came in.
+    Added(Slot),
+    /// It was taken out.
+    Removed(Slot),
+    /// Its content or its place is another: before, after.
+    Changed(Slot, Slot),
+}
+
+impl Change {
+    /// Where the item stands, or stood.
+    #[must_use]
+    pub fn slot(&self) -> &Slot {
+        let (Self::Added(slot) | Self::Removed(slot) | Self::Changed(_, slot)) = self;
+        slot
+    }
+
+    /// Its texts, the newer one first.
+    #[must_use]
+    pub fn newest_first(self) -> Vec<Slot> {
+        match self {
+            Self::Added(slot) | Self::Removed(slot) => vec![slot],
+            Self::Changed(before, after) => vec![after, before],
+        }
+    }
+}
+
+/// Lists what differs from `before` (none: an empty tree) to `after`, by item, in reading order.
+///
+/// Costs the folders that differ, not the length of the trace.
+///
+/// # Errors
+///
+/// [`GitError::MissingObject`] and its kin.
+pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Result<Vec<Change>, GitError> {
+    let mut by_id: BTreeMap<ItemId, (Option<Slot>, Option<Slot>)> = BTreeMap::new();
+    let (old, new) = differing(store, before, Some(after))?;
+    for (top_old, top_new) in paired(old, new) {
+        let (old, new) = differing(store, top_old.as_ref().map(|e| e.oid), top_new.as_ref().map(|e| e.oid))?;
+        for (middle_old, middle_new) in paired(old, new) {
+            let (old, new) = differing(store, middle_old.as_ref().map(|e| e.oid), middle_new.as_ref().map(|e| e.oid))?;
+            let side = |top: &Option<Entry>, middle: &Option<Entry>, leaves: Vec<Entry>| -> Vec<Slot> {
+                let (Some(top), Some(middle)) = (top, middle) else { return Vec::new() };
+                leaves.iter().filter_map(|leaf| slot(top, middle, leaf)).collect()
+            };
+            for gone in side(&top_old, &middle_old, old) {
+                let side = &mut by_id.entry(gone.id).or_default().0;
+                *side = Some(gone);
+            }
+            for come in side(&top_new, &middle_new, new) {
+                let side = &mut by_id.entry(come.id).or_default().1;
+                *side = Some(come);
+            }
+        }
+    }
+    let change = |sides| match sides {
+        (Some(before), Some(after)) => Some(Change::Changed(before, after)),
+        (Some(before), None) => Some(Change::Removed(before)),
+        (None, after) => after.map(Change::Added),
+    };
+    let mut listed: Vec<Change> = by_id.into_values().filter_map(change).collect();
+    listed.sort_by_key(|change| (change.slot().seq, change.slot().id));
+    Ok(listed)
+}
+
+/// The entries of two trees that are not in both.
+fn differing(
+    store: &impl TreeStore,
+    before: Option<Oid>,
+    after: Option<Oid>,
+) -> Result<(Vec<Entry>, Vec<Entry>), GitError> {
+    let read = |tree: Option<Oid>| tree.map_or(Ok(Vec::new()), |oid| store.read_tree(oid));
+    let (mut old, mut new) = (read(before)?, read(after)?);
+    let key = |entry: &Entry| (entry.name.clone(), entry.oid);
+    let in_old: HashSet<_> = old.iter().map(key).collect();
+    let in_new: HashSet<_> = new.iter().map(key).collect();
+    old.retain(|entry| !in_new.contains(&key(entry)));
+    new.retain(|entry| !in_old.contains(&key(entry)));
+    Ok((old, new))
+}
+
+/// Folders of both sides, paired by name.
+fn paired(old: Vec<Entry>, new: Vec<Entry>) -> Vec<(Option<Entry>, Option<Entry>)> {
+    let mut pairs: BTreeMap<Vec<u8>, (Option<Entry>, Option<Entry>)> = BTreeMap::new();
+    for entry in folders(old) {
+        let name = entry.name.clone();
+        pairs.entry(name).or_default().0 = Some(entry);
+    }
+    for entry in folders(new) {
+        let name = entry.name.clone();
+        pairs.entry(name).or_default().1 = Some(entry);
+    }
+    pairs.into_values().collect()
+}
+
+/// A tree being changed: folders are read when they are entered and written when they were touched.
+pub struct TreeEditor {
+    root: Folder,
+}
+
+/// One folder of it.
+struct Folder {
+    entries: Vec<Entry>,
+    /// Entered sub-folders, by name. Their entries above have old oids until the tree is written.
+    entered: BTreeMap<Vec<u8>, Folder>,
+    touched: bool,
+}
+
+impl TreeEditor {
+    /// Starts from a tree, or from an empty one.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::MissingObject`] and its kin.
+    pub fn new(store: &impl TreeStore, tree: Option<Oid>) -> Result<Self, GitError> {
+        let entries = tree.map_or(Ok(Vec::new()), |oid| store.read_tree(oid))?;
+        Ok(Self { root: Folder { entries, entered: BTreeMap::new(), touched: tree.is_none() } })
+    }
+
+    /// Writes a file at `path`, in place of what may be there.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::MissingObject`] and its kin.
+    pub fn put(&mut self, store: &impl TreeStore, path: &str, blob: Oid) -> Result<(), GitError> {
+        let (folder, name) = self.root.enter(store, path)?;
+        folder.entries.retain(|entry| entry.name != name.as_bytes());
+        folder.entries.push(Entry::file(name, blob));
+        Ok(())
+    }
+
+    /// Removes the file at `path`, and the folders it leaves empty.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::MissingObject`] and its kin.
+    pub fn remove(&mut self, store: &impl TreeStore, path: &str) -> Result<(), GitError> {
+        let (folder, name) = self.root.enter(store, path)?;
+        folder.entries.retain(|entry| entry.name != name.as_bytes());
+        Ok(())
+    }
+
+    /// Writes every touched folder and returns the tree's oid; more changes may follow.
+    ///
+    /// # Errors
+    ///
+    /// If an object cannot be written.
+    pub fn write(&mut self, store: &impl TreeStore) -> Result<Oid, GitError> {
+        self.root.write(store)
+    }
+}
+
+impl Folder {
+    /// The folder that holds the last part of `path`, marked as touched on the way, and that part.
+    fn enter<'p>(&mut self, store: &impl TreeStore, path: &'p str) -> Result<(&mut Self, &'p str), GitError> {
+        self.touched = true;
+        let Some((first, rest)) = path.split_once('/') else { return Ok((self, path)) };
+        let name = first.as_bytes();
+        if !self.entered.contains_key(name) {
+            let known = self.entries.iter().find(|entry| entry.name == name && entry.mode() == Mode::Folder);
+            let entries = known.map_or(Ok(Vec::new()), |entry| store.read_tree(entry.oid))?;
+            self.entered.insert(name.to_vec(), Self { entries, entered: BTreeMap::new(), touched: false });
+        }
+        self.entered.get_mut(name).expect("it was put there above").enter(store, rest)
+    }
+
+    fn write(&mut self, store: &impl TreeStore) -> Result<Oid, GitError> {
+        for (name, folder) in &mut self.entered {
+            if !folder.touched {
+                continue;
+            }
+            self.entries.retain(|entry| entry.name != *name);
+            let oid = folder.write(store)?;
+            if !folder.entries.is_empty() {
+                self.entries.push(Entry::folder(name.clone(), oid));
+            }
+        }
+        self.touched = false;
+        store.write_tree(&mut self.entries)
+    }
+}

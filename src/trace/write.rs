@@ -1,0 +1,218 @@
+//! Recording one change of a trace: objects, then the ref, from where it was seen.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::error::TraceError;
+use super::head;
+use super::id::ItemId;
+use super::message::{Op, SourceMark, Total, Trailers};
+use super::name::TraceName;
+use super::time::Time;
+use super::tip::Tip;
+use super::tree::{CAPACITY, TreeEditor};
+use crate::git::{GitError, Ident, LOCK_PATIENCE, LogLine, NewCommit, Oid, Repo};
+use crate::tokens::Encoding;
+
+/// Every how many positions git is asked to tidy up.
+const MAINTENANCE_INTERVAL: u32 = 64;
+
+/// Who writes, and when.
+#[derive(Clone, Debug)]
+pub struct Stamp {
+    /// Who is the author.
+    pub author: Ident,
+    /// Who commits.
+    pub committer: Ident,
+    /// The moment, to the nanosecond.
+    pub at: Time,
+}
+
+impl Stamp {
+    /// Takes both persons as git would choose them. A committer date fixed in the environment fixes the moment too.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::NoIdentity`] with git's advice.
+    pub fn take(repo: &Repo, clock: Time) -> Result<Self, TraceError> {
+        let now = Timestamp::from_nanosecond(clock.as_nanosecond()).unwrap_or_default();
+        let committer = repo.committer(now)?;
+        let at = if committer.seconds() == clock.as_second() { clock } else { Time::from_second(committer.seconds()) };
+        Ok(Self { author: repo.author(now)?, committer, at })
+    }
+}
+
+/// One change of a trace, about to become a commit.
+#[derive(Debug)]
+pub struct Step {
+    /// What is done.
+    pub op: Op,
+    /// To which item.
+    pub item: ItemId,
+    /// The commit's first line.
+    pub subject: String,
+    /// Why.
+    pub reason: Option<String>,
+    /// Files written and removed, in this order, by path.
+    pub files: Vec<(String, Option<Oid>)>,
+    /// What the items that come in cost.
+    pub cost_in: u64,
+    /// What the items that go out cost.
+    pub cost_out: u64,
+    /// The next position after this change.
+    pub next_seq: u32,
+}
+
+impl Step {
+    /// The trailers of this step's commit.
+    pub(super) fn trailers(
+        &self,
+        at: Time,
+        tree: Oid,
+        total: Total,
+        code: Option<Oid>,
+        source: Option<SourceMark>,
+    ) -> Trailers {
+        Trailers {
+            op: Some(self.op),
+            item: Some(self.item),
+            time: Some(at),
+            tree: Some(tree.to_string()),
+            total: Some(total),
+            next: Some(self.next_seq),
+            source,
+            code: code.map(|oid| oid.to_string()),
+            reason: self.reason.clone(),
+        }
+    }
+}
+
+/// The state a change is made on.
+#[derive(Debug)]
+pub struct Ground<'a> {
+    /// The trace.
+    pub name: &'a TraceName,
+    /// Its tip; `None` before the first commit.
+    pub tip: Option<&'a Tip>,
+    /// The moment the change gets: later than the tip's.
+    pub at: Time,
+    /// The encoding that costs are counted with.
+    pub encoding: Encoding,
+}
+
+impl Ground<'_> {
+    /// The position that an item that comes in now gets.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::Full`] where there is none left.
+    pub fn free_seq(&self, repo: &Repo) -> Result<u32, TraceError> {
+        let seq = self.tip.map_or(Ok(0), |tip| tip.next_seq(repo))?;
+        if seq < CAPACITY { Ok(seq) } else { Err(TraceError::Full { trace: self.name.clone() }) }
+    }
+
+    /// The tip; a change of something that is there needs one.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::NoSuchTrace`] where there is none.
+    pub fn require_tip(&self) -> Result<&Tip, TraceError> {
+        self.tip.ok_or_else(|| TraceError::NoSuchTrace { name: self.name.clone() })
+    }
+}
+
+/// Records the change that `build` makes of the trace's tip, under the trace's lock; `build` says `None` for no change.
+///
+/// If somebody without our lock moved the ref meanwhile, `build` is called again with the new tip. What is returned was
+/// committed. Reads the tip, writes what the step names, three trees and a commit, whatever the length of the trace.
+///
+/// # Errors
+///
+/// What `build` returns; [`GitError::Busy`], [`GitError::RefMoved`] or [`GitError::RefLocked`] when the ref was not to be
+/// had for [`LOCK_PATIENCE`]; then nothing was changed.
+pub fn record<T>(
+    repo: &Repo,
+    name: &TraceName,
+    stamp: &Stamp,
+    encoding: Encoding,
+    mut build: impl FnMut(&Ground<'_>) -> Result<(Option<Step>, T), TraceError>,
+) -> Result<(Option<Oid>, T), TraceError> {
+    let refname = name.refname();
+    let lock = repo.lock(&refname)?;
+    let start = Instant::now();
+    loop {
+        let tip = Tip::find(repo, name)?;
+        let at = stamp.at.after(tip.as_ref().map(Tip::time));
+        let ground = Ground { name, tip: tip.as_ref(), at, encoding };
+        let (step, answer) = build(&ground)?;
+        let Some(step) = step else { return Ok((None, answer)) };
+        let commit = write_step(repo, &ground, stamp, &step)?;
+        let log = format!("{}: {}", step.op, step.subject);
+        let moved = repo.move_ref(
+            &refname,
+            tip.map(|tip| tip.commit.oid),
+            commit,
+            LogLine { who: &stamp.committer, why: &log },
+        );
+        match moved {
+            Ok(()) => {
+                drop(lock);
+                settle(repo, name, &step)?;
+                return Ok((Some(commit), answer));
+            }
+            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn write_step(repo: &Repo, ground: &Ground<'_>, stamp: &Stamp, step: &Step) -> Result<Oid, TraceError> {
+    let mut editor = TreeEditor::new(repo, ground.tip.map(|tip| tip.commit.tree))?;
+    for (path, blob) in &step.files {
+        match blob {
+            Some(blob) => editor.put(repo, path, *blob)?,
+            None => editor.remove(repo, path)?,
+        }
+    }
+    let tree = editor.write(repo)?;
+    let before = match ground.tip {
+        Some(tip) => tip.total(repo, ground.encoding)?.tokens,
+        None => crate::tokens::framing::PER_REPLY,
+    };
+    let total = Total { tokens: (before + step.cost_in).saturating_sub(step.cost_out), encoding: ground.encoding };
+    let code = repo.find_ref("HEAD")?;
+    let message = step.trailers(ground.at, tree, total, code, None).render(&step.subject);
+    let parents: Vec<Oid> = ground.tip.map(|tip| tip.commit.oid).into_iter().collect();
+    let commit =
+        NewCommit { tree, parents: &parents, author: &stamp.author, committer: &stamp.committer, message: &message };
+    Ok(repo.write_commit(&commit)?)
+}
+
+/// What follows a recorded change: the first one makes its trace the current one, and some start git's maintenance.
+fn settle(repo: &Repo, name: &TraceName, step: &Step) -> Result<(), TraceError> {
+    if step.next_seq == 1 && *name == TraceName::default_name() && head::chosen(repo)?.is_none() {
+        head::switch(repo, name)?;
+    }
+    if step.op == Op::Append && step.next_seq.is_multiple_of(MAINTENANCE_INTERVAL) {
+        repo.start_maintenance()?;
+    }
+    Ok(())
+}
+
+/// The encoding that `trace.encoding` chooses.
+///
+/// # Errors
+///
+/// [`GitError::BadSetting`] if it names none that is known.
+pub fn encoding(repo: &Repo) -> Result<Encoding, TraceError> {
+    const KEY: &str = "trace.encoding";
+    let Some(value) = repo.config()?.text(KEY)? else { return Ok(Encoding::default()) };
+    value.parse().map_err(|_| {
+        let expected = "the name of an encoding, such as o200k_base or cl100k_base";
+        GitError::BadSetting { key: KEY.to_owned(), value, expected }.into()
+    })
+}
