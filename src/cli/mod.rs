@@ -1,5 +1,151 @@
-//! t
-/// t
-pub fn main(_: std::env::ArgsOs, _: crate::git::Env) -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+//! The command line: words to values, one call into plumbing, results to text or JSON.
+//!
+//! stdout carries the answer, stderr the rest. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or could not run.
+
+mod commit;
+mod edit;
+mod editor;
+mod error;
+mod export;
+mod import;
+mod init;
+mod input;
+mod log;
+mod materialize;
+mod priority;
+mod remove;
+mod show;
+mod status;
+mod switch;
+mod ui;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::git::{Env, Repo};
+use crate::trace::{Time, TraceName, head};
+use ui::Ui;
+
+/// How a command ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ExitStatus {
+    /// Done.
+    Success,
+    /// Ran, and the answer is no.
+    No,
+}
+
+/// Version control for what a language model sees
+///
+/// The context of an agent is kept in this git repository as real objects and refs, one item a commit. It can be edited,
+/// pinned, skipped, looked at as it was earlier, and turned into the messages of a model's API.
+#[derive(Parser, Debug)]
+#[command(name = "git-trace", bin_name = "git trace", version, max_term_width = 100)]
+struct Cli {
+    /// Trace to work on [default: $GITTRACE_NAME, or the current one]
+    #[arg(long, global = true, value_name = "NAME")]
+    trace: Option<TraceName>,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Init(init::InitArgs),
+    Switch(switch::SwitchArgs),
+    Commit(commit::CommitArgs),
+    Edit(edit::EditArgs),
+    Delete(remove::DeleteArgs),
+    Restore(remove::RestoreArgs),
+    Show(show::ShowArgs),
+    Log(log::LogArgs),
+    Status(status::StatusArgs),
+    Materialize(materialize::MaterializeArgs),
+    Pin(priority::PinArgs),
+    Skip(priority::SkipArgs),
+    Unpin(priority::UnpinArgs),
+    Priority(priority::PriorityArgs),
+    Export(export::ExportArgs),
+    Import(import::ImportArgs),
+}
+
+/// What every command works with.
+struct Session {
+    repo: Repo,
+    ui: Ui,
+    /// The trace that was named, by flag or environment.
+    named_trace: Option<TraceName>,
+}
+
+impl Session {
+    /// The trace to work on: the one named for this command, or the current one.
+    fn trace(&self, named_here: Option<&TraceName>) -> Result<TraceName> {
+        match named_here.or(self.named_trace.as_ref()) {
+            Some(name) => Ok(name.clone()),
+            None => Ok(head::current(&self.repo)?),
+        }
+    }
+
+    /// The clock, read now.
+    #[expect(clippy::unused_self, reason = "commands reach the clock through their session only")]
+    fn now(&self) -> Time {
+        Time::now()
+    }
+}
+
+/// Runs the command line `args` in the environment `env` and says how it ended.
+#[must_use]
+pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers; clap sends them to stdout and the rest to stderr, and so says the status.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let ui = Ui::new(&env);
+    match run(cli, env, ui) {
+        Ok(ExitStatus::Success) => ExitCode::SUCCESS,
+        Ok(ExitStatus::No) => ExitCode::from(1),
+        Err(error) if error::is_closed_pipe(&error) => ExitCode::from(141),
+        Err(error) => {
+            error::print(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: Cli, env: Env, ui: Ui) -> Result<ExitStatus> {
+    let named_trace = match (cli.trace, env.text("GITTRACE_NAME")) {
+        (Some(name), _) => Some(name),
+        (None, Some(name)) => Some(name.parse()?),
+        (None, None) => None,
+    };
+    let repo = Repo::open_from_env(env)?;
+    let mut session = Session { repo, ui, named_trace };
+    let status = match &cli.command {
+        Command::Init(args) => init::run(&mut session, args),
+        Command::Switch(args) => switch::run(&mut session, args),
+        Command::Commit(args) => commit::run(&mut session, args),
+        Command::Edit(args) => edit::run(&mut session, args),
+        Command::Delete(args) => remove::run_delete(&mut session, args),
+        Command::Restore(args) => remove::run_restore(&mut session, args),
+        Command::Show(args) => show::run(&mut session, args),
+        Command::Log(args) => log::run(&mut session, args),
+        Command::Status(args) => status::run(&mut session, args),
+        Command::Materialize(args) => materialize::run(&mut session, args),
+        Command::Pin(args) => priority::run_pin(&mut session, args),
+        Command::Skip(args) => priority::run_skip(&mut session, args),
+        Command::Unpin(args) => priority::run_unpin(&mut session, args),
+        Command::Priority(args) => priority::run(&mut session, args),
+        Command::Export(args) => export::run(&mut session, args),
+        Command::Import(args) => import::run(&mut session, args),
+    }?;
+    session.ui.finish()?;
+    Ok(status)
 }

@@ -83,11 +83,13 @@ pub struct NewCommit<'a> {
 }
 
 impl NewCommit<'_> {
-    /// The bytes of the commit object.
+    /// The text of the commit object.
     #[must_use]
-    pub fn render(&self) -> Vec<u8> {
-        let parents: String = self.parents.iter().map(|parent| format!("parent {parent}\n")).collect();
-        let Self { tree, author, committer, message, .. } = self;
-        format!("tree {tree}\n{parents}author {author}\ncommitter {committer}\n\n{message}").into_bytes()
+    pub fn render(&self) -> String {
+        let mut text = format!("tree {}\n", self.tree);
+        for parent in self.parents {
+            text.extend(["parent ", &parent.to_string(), "\n"]);
+        }
+        text + &format!("author {}\ncommitter {}\n\n{}", self.author, self.committer, self.message)
     }
 }

@@ -38,6 +38,12 @@ impl Ident {
         &self.email
     }
 
+    /// The same person at another instant.
+    #[must_use]
+    pub fn at(&self, seconds: i64) -> Self {
+        Self { seconds: seconds.max(0), ..self.clone() }
+    }
+
     /// When, in seconds since 1970.
     #[must_use]
     pub fn seconds(&self) -> i64 {

@@ -76,7 +76,7 @@ impl Repo {
     ///
     /// [`GitError::Store`] if the disk is full or read-only.
     pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
-        self.write(ObjectType::Commit, &commit.render(), "commit")
+        self.write(ObjectType::Commit, commit.render().as_bytes(), "commit")
     }
 
     fn write(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {

@@ -97,10 +97,16 @@ pub fn parse_tree(bytes: &[u8], format: ObjectFormat) -> Option<Vec<Entry>> {
 /// The bytes of the tree object that holds `entries`, which are put in git's order.
 #[must_use]
 pub fn render_tree(entries: &mut [Entry]) -> Vec<u8> {
-    entries.sort_by(|a, b| a.sort_key().cmp(b.sort_key()));
+    if !entries.is_sorted_by(|a, b| a.sort_key().le(b.sort_key())) {
+        entries.sort_by(|a, b| a.sort_key().cmp(b.sort_key()));
+    }
     let mut bytes = Vec::with_capacity(entries.len() * 72);
     for entry in entries {
-        bytes.extend_from_slice(format!("{:o} ", entry.bits).as_bytes());
+        match entry.bits {
+            0o100_644 => bytes.extend_from_slice(b"100644 "),
+            0o40_000 => bytes.extend_from_slice(b"40000 "),
+            bits => bytes.extend_from_slice(format!("{bits:o} ").as_bytes()),
+        }
         bytes.extend_from_slice(&entry.name);
         bytes.push(0);
         bytes.extend_from_slice(entry.oid.as_bytes());

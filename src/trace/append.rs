@@ -6,6 +6,7 @@ use super::id::ItemId;
 use super::item::{Draft, Item, ItemType};
 use super::message::{Op, preview};
 use super::name::TraceName;
+use super::time::Time;
 use super::tip::Tip;
 use super::tree::{self, Slot, item_path};
 use super::write::{Ground, Stamp, Step, record};
@@ -20,6 +21,8 @@ pub struct Committed {
     pub item: Item,
     /// Its position.
     pub seq: u32,
+    /// The moment it got.
+    pub at: Time,
     /// The commit; `None` where it was there already, word for word.
     pub commit: Option<Oid>,
     /// Whether it came in or, an instruction under a name that was live, replaced another.
@@ -42,7 +45,7 @@ pub fn append(
     draft: &Draft,
     subject: Option<&str>,
 ) -> Result<Committed, TraceError> {
-    let (commit, (item, seq, op)) = record(repo, name, stamp, encoding, |ground| {
+    let (commit, (item, seq, op, at)) = record(repo, name, stamp, encoding, |ground| {
         let mut draft = draft.clone();
         schema::complete(&mut draft.fields);
         if let Some(call) = replied_call(repo, ground, &draft)? {
@@ -52,12 +55,12 @@ pub fn append(
         schema::validate(&draft)?;
         if let Some((slot, old)) = live_instruction(repo, ground.tip, &draft)? {
             let Revised { step, item } = edit::revise(repo, ground, &slot, &old, draft, subject)?;
-            return Ok((step, (item, slot.seq, Op::Edit)));
+            return Ok((step, (item, slot.seq, Op::Edit, ground.at)));
         }
         let (step, item, seq) = step_of(repo, ground, stamp, draft, subject)?;
-        Ok((Some(step), (item, seq, Op::Append)))
+        Ok((Some(step), (item, seq, Op::Append, ground.at)))
     })?;
-    Ok(Committed { item, seq, commit, op })
+    Ok(Committed { item, seq, at, commit, op })
 }
 
 fn step_of(

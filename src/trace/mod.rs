@@ -7,18 +7,23 @@
 //! - A change is recorded whole or not at all, see [`write`].
 
 pub mod append;
+pub mod bulk;
 pub mod edit;
 pub mod error;
+pub mod export;
 pub mod file;
 pub mod head;
 pub mod id;
 pub mod item;
+mod join;
 pub mod json;
 pub mod message;
 pub mod name;
 pub mod priority;
 pub mod remove;
+pub mod replay;
 pub mod resolve;
+pub mod revision;
 pub mod schema;
 pub mod source;
 pub mod time;

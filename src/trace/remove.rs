@@ -6,9 +6,8 @@ use super::id::ItemId;
 use super::item::{Draft, Item};
 use super::message::{Op, preview};
 use super::name::TraceName;
-use super::tip::Tip;
+use super::revision::{self, Found};
 use super::tree::{self, Slot, item_path};
-use super::walk::{Parents, Walk, changes_of};
 use super::write::{Ground, Stamp, Step, record};
 use super::{file, total};
 use crate::git::{Oid, Repo};
@@ -79,7 +78,7 @@ pub fn restore(
         if live.is_some() && revision.is_none() {
             return Err(TraceError::AlreadyLive { item: id, trace: ground.name.clone() });
         }
-        let found = find_text(repo, tip, id, revision)?;
+        let found = revision::find(repo, tip, id, revision)?;
         let Found { newest, wanted } = found.ok_or_else(|| match revision {
             Some(revision) => TraceError::NoSuchRevision { item: id, revision, trace: ground.name.clone() },
             None => TraceError::UnknownItem { spec: id.to_string(), trace: ground.name.clone() },
@@ -125,32 +124,4 @@ fn put_back(
         next_seq,
     };
     Ok((Some(step), item, slot.seq))
-}
-
-/// Texts of an item in history.
-struct Found {
-    newest: Item,
-    wanted: (Slot, Item),
-}
-
-/// Finds an item's newest text, and that of `revision`, from `tip` back.
-fn find_text(repo: &Repo, tip: &Tip, id: ItemId, revision: Option<u32>) -> Result<Option<Found>, TraceError> {
-    let mut newest: Option<Item> = None;
-    for earlier in Walk::new(repo, tip.clone(), Parents::All) {
-        let earlier = earlier?;
-        if earlier.is_ours() && earlier.trailers.item.is_some_and(|item| item != id) {
-            continue;
-        }
-        for change in changes_of(repo, &earlier)?.into_iter().filter(|change| change.slot().id == id) {
-            // The newer text first: what a deletion took out stood in its parent.
-            for slot in change.newest_first() {
-                let item = total::read_item(repo, &slot)?;
-                let newest = newest.get_or_insert_with(|| item.clone());
-                if revision.is_none_or(|revision| revision == item.revision) {
-                    return Ok(Some(Found { newest: newest.clone(), wanted: (slot, item) }));
-                }
-            }
-        }
-    }
-    Ok(None)
 }

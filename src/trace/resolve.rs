@@ -5,10 +5,11 @@
 
 use super::error::TraceError;
 use super::id::ItemId;
+use super::message::Op;
 use super::name::TraceName;
 use super::time::Time;
 use super::tip::Tip;
-use super::tree::{self, Slot};
+use super::tree::{self, Change, Slot};
 use super::walk::{Parents, Walk, changes_of};
 use crate::git::Repo;
 
@@ -67,7 +68,10 @@ impl<'r> Resolver<'r> {
         if let Some(digits) = spec.strip_prefix('#') {
             let seq: u32 = digits.parse().map_err(|_| unknown())?;
             let at_seq = self.slots.iter().filter(|slot| slot.seq == seq).map(|slot| slot.id);
-            return Self::only(spec, at_seq)?.ok_or_else(unknown);
+            if let Some(id) = Self::only(spec, at_seq)? {
+                return Ok(id);
+            }
+            return self.find_in_history(spec, |slot| slot.seq == seq)?.ok_or_else(unknown);
         }
         let hex = spec.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         if hex && (1..4).contains(&spec.len()) {
@@ -83,7 +87,7 @@ impl<'r> Resolver<'r> {
             return self.touched(spec, &Tip::read(self.repo, commit)?);
         }
         if hex && (4..=16).contains(&spec.len()) {
-            return self.find_in_history(spec)?.ok_or_else(unknown);
+            return self.find_in_history(spec, |slot| slot.id.has_prefix(spec))?.ok_or_else(unknown);
         }
         Err(unknown())
     }
@@ -110,19 +114,22 @@ impl<'r> Resolver<'r> {
         }
     }
 
-    fn find_in_history(&self, prefix: &str) -> Result<Option<ItemId>, TraceError> {
+    /// The one item that history has, but the tip has not, of which `fits` is true.
+    fn find_in_history(&self, spec: &str, fits: impl Fn(&Slot) -> bool) -> Result<Option<ItemId>, TraceError> {
         let mut found: Vec<ItemId> = Vec::new();
         for tip in Walk::new(self.repo, self.tip.clone(), Parents::All) {
             let tip = tip?;
-            let touched = match tip.trailers.item.filter(|_| tip.is_ours()) {
-                Some(item) => vec![item],
-                None => changes_of(self.repo, &tip)?.iter().map(|change| change.slot().id).collect(),
-            };
-            found.extend(touched.into_iter().filter(|id| id.has_prefix(prefix)));
-            found.sort_unstable();
-            found.dedup();
+            // Only what was taken out is missing from the tip.
+            if tip.is_ours() && matches!(tip.trailers.op, Some(Op::Append | Op::Edit | Op::Import | Op::Restore)) {
+                continue;
+            }
+            let removed =
+                changes_of(self.repo, &tip)?.into_iter().filter(|change| matches!(change, Change::Removed(_)));
+            found.extend(removed.filter(|change| fits(change.slot())).map(|change| change.slot().id));
         }
-        Self::only(prefix, found.into_iter())
+        found.sort_unstable();
+        found.dedup();
+        Self::only(spec, found.into_iter())
     }
 }
 

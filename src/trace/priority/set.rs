@@ -28,6 +28,8 @@ pub struct Request {
     pub seq: Option<u32>,
     /// When; moved on where the item's last change is not earlier.
     pub at: Time,
+    /// Who, as `Name <email>`; none: whoever writes.
+    pub by: Option<String>,
     /// The commit that brought the item in, which the tag will point at.
     pub introduced: Oid,
 }
@@ -68,7 +70,7 @@ fn write(repo: &Repo, record: &Record, stamp: &Stamp, requests: &[Request]) -> R
         let mut settings = record.history(repo, request.item)?;
         settings.push(Setting {
             at: request.at.after(settings.last().map(|last| last.at)),
-            by: stamp.author.person(),
+            by: request.by.clone().unwrap_or_else(|| stamp.author.person()),
             level: request.level,
             seq: request.seq,
             reason: request.reason.clone(),

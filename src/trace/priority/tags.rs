@@ -3,6 +3,8 @@
 //! Derived from the record, which is what reading uses. Each points straight at the commit that brought its item in, so
 //! git keeps that commit, decorates logs with it and finds it.
 
+use std::collections::{HashMap, HashSet};
+
 use super::level::Level;
 use super::set::Request;
 use crate::git::{Oid, Repo};
@@ -42,24 +44,41 @@ pub(super) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError
 ///
 /// [`crate::git::GitError::MissingObject`] and its kin.
 pub fn introduction(repo: &Repo, tip: &Tip, item: ItemId) -> Result<Option<Oid>, TraceError> {
-    let mut earliest = None;
+    Ok(introductions(repo, tip, HashSet::from([item]))?.remove(&item))
+}
+
+/// Finds the commits that brought items in, by one walk that ends when all are found.
+///
+/// # Errors
+///
+/// As [`introduction`].
+pub fn introductions(repo: &Repo, tip: &Tip, mut wanted: HashSet<ItemId>) -> Result<HashMap<ItemId, Oid>, TraceError> {
+    let mut found = HashMap::new();
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+        if wanted.is_empty() {
+            break;
+        }
         let earlier = earlier?;
-        let came_in = if earlier.is_ours() && earlier.trailers.item.is_some() {
-            if earlier.trailers.item != Some(item) {
-                continue;
-            }
+        if let Some(item) = earlier.trailers.item.filter(|_| earlier.is_ours()) {
             match earlier.trailers.op {
-                Some(Op::Append | Op::Import | Op::Compress) => return Ok(Some(earlier.commit.oid)),
-                Some(Op::Edit | Op::Delete | Op::Restore) => false,
-                _ => true,
+                Some(Op::Append | Op::Import | Op::Compress) => {
+                    if wanted.remove(&item) {
+                        found.insert(item, earlier.commit.oid);
+                    }
+                    continue;
+                }
+                Some(Op::Edit | Op::Delete | Op::Restore) => continue,
+                _ => {}
             }
-        } else {
-            changes_of(repo, &earlier)?.iter().any(|change| matches!(change, Change::Added(slot) if slot.id == item))
-        };
-        if came_in {
-            earliest = Some(earlier.commit.oid);
+        }
+        // What plain git made, or a merge: an item may have come in here from elsewhere, or only been moved.
+        for change in changes_of(repo, &earlier)? {
+            if let Change::Added(slot) = change
+                && wanted.contains(&slot.id)
+            {
+                found.insert(slot.id, earlier.commit.oid);
+            }
         }
     }
-    Ok(earliest)
+    Ok(found)
 }

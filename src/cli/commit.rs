@@ -1,0 +1,232 @@
+//! `git trace commit`: an item comes in.
+
+use std::io::{self, BufRead};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Map, Value, json};
+
+use super::input::{ContentArgs, key_value, meta_value};
+use super::ui::{ID, escaped};
+use super::{ExitStatus, Session, error};
+use crate::git::Oid;
+use crate::tokens::Encoding;
+use crate::trace::append::{Committed, append};
+use crate::trace::json::{draft_from, set_field};
+use crate::trace::priority::{self, Level, Request};
+use crate::trace::resolve::Resolver;
+use crate::trace::write::{Stamp, encoding};
+use crate::trace::{Draft, Fields, ItemType, Tip, TraceName};
+
+/// Commit an item at the end of the trace
+///
+/// An instruction under a name that is live in the trace replaces it.
+#[derive(clap::Args, Debug)]
+pub(super) struct CommitArgs {
+    #[command(flatten)]
+    content: ContentArgs,
+
+    /// What it is: instruction, dialogue, `tool_io`, reasoning, artifact, output or freeform
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "dialogue")]
+    item_type: ItemType,
+
+    /// Who speaks: user, assistant or system; of a tool's result: tool
+    #[arg(short = 'r', long, value_name = "ROLE")]
+    role: Option<String>,
+
+    /// First line of the commit, in place of a preview of the content
+    #[arg(short = 's', long, value_name = "TEXT")]
+    subject: Option<String>,
+
+    /// Name of the instruction, speaker or tool
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    name: Option<String>,
+
+    /// Provider's id that ties a tool's result to its call
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    call_id: Option<String>,
+
+    /// Item that this one answers
+    #[arg(long, value_name = "ITEM")]
+    reply_to: Option<String>,
+
+    /// Entry of the open dictionary; the value may be JSON
+    #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = key_value)]
+    meta: Vec<(String, String)>,
+
+    /// Any other field, such as direction=call, status=error, path=src/lib.rs
+    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = key_value)]
+    set: Vec<(String, String)>,
+
+    /// Priority: skip, normal or pinned [default: that of the type]
+    #[arg(short = 'p', long, value_name = "LEVEL")]
+    priority: Option<Level>,
+
+    /// Why it has that priority
+    #[arg(long, value_name = "TEXT", requires = "priority", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// Read items from stdin, one JSON object a line, and answer each with a line before the next is read
+    #[arg(long, conflicts_with_all = ["message", "file", "stdin", "role", "subject", "name", "call_id", "reply_to", "meta", "set", "priority"])]
+    batch: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// An item that is to be committed, and what comes with it.
+struct Entry {
+    draft: Draft,
+    subject: Option<String>,
+    reply_to: Option<String>,
+    priority: Option<Level>,
+    reason: Option<String>,
+}
+
+pub(super) fn run(session: &mut Session, args: &CommitArgs) -> Result<ExitStatus> {
+    let name = session.trace(None)?;
+    let encoding = encoding(&session.repo)?;
+    if args.batch {
+        return run_batch(session, &name, encoding);
+    }
+    let entry = Entry {
+        draft: Draft { fields: fields(args)?, body: args.content.read_or_edit(session, b"")? },
+        subject: args.subject.clone(),
+        reply_to: args.reply_to.clone(),
+        priority: args.priority,
+        reason: args.reason.clone(),
+    };
+    let committed = commit(session, &name, encoding, entry)?;
+    if args.json {
+        session.ui.json_line(&answer(&committed))?;
+    } else {
+        session.ui.settle_colour(&session.repo)?;
+        print(session, &name, &committed)?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn fields(args: &CommitArgs) -> Result<Fields> {
+    let mut fields = Fields::new(args.item_type.clone());
+    let flags = [("role", &args.role), ("name", &args.name), ("call_id", &args.call_id)];
+    let flags = flags.into_iter().filter_map(|(field, value)| Some((field, value.as_ref()?)));
+    for (field, value) in flags.chain(args.set.iter().map(|(field, value)| (field.as_str(), value))) {
+        set_field(&mut fields, field, &Value::String(value.clone()))?;
+    }
+    fields.meta.extend(args.meta.iter().map(|(key, value)| (key.clone(), meta_value(value))));
+    Ok(fields)
+}
+
+fn commit(session: &Session, name: &TraceName, encoding: Encoding, mut entry: Entry) -> Result<Committed> {
+    let repo = &session.repo;
+    if let Some(spec) = &entry.reply_to {
+        let tip = Tip::of_trace(repo, name)?;
+        let replied = Resolver::new(repo, name, &tip)?.item(spec);
+        entry.draft.fields.reply_to = Some(replied.context("nothing to reply to")?);
+    }
+    if entry.subject.as_ref().is_some_and(|subject| subject.chars().any(char::is_control)) {
+        bail!("the subject must be one line of text without control characters");
+    }
+    let stamp = Stamp::take(repo, session.now())?;
+    let committed = append(repo, name, &stamp, encoding, &entry.draft, entry.subject.as_deref())?;
+    if let Some(level) = entry.priority {
+        let introduced = introduced(session, name, &committed)?;
+        let request = Request {
+            item: committed.item.id,
+            level,
+            reason: entry.reason,
+            seq: Some(committed.seq),
+            at: committed.at,
+            by: None,
+            introduced,
+        };
+        priority::set(repo, &stamp, &[request])?;
+    }
+    Ok(committed)
+}
+
+/// The commit that brought the item in: this one, unless it replaced an instruction.
+fn introduced(session: &Session, name: &TraceName, committed: &Committed) -> Result<Oid> {
+    match committed.commit {
+        Some(commit) if committed.item.revision == 1 => Ok(commit),
+        _ => {
+            let tip = Tip::of_trace(&session.repo, name)?;
+            let found = priority::tags::introduction(&session.repo, &tip, committed.item.id)?;
+            Ok(found.unwrap_or(tip.commit.oid))
+        }
+    }
+}
+
+fn print(session: &mut Session, name: &TraceName, committed: &Committed) -> Result<()> {
+    let Committed { item, seq, commit, .. } = committed;
+    let subject = match commit {
+        Some(_) => crate::trace::message::preview(item),
+        None => "unchanged: this text is there already".to_owned(),
+    };
+    let id = session.ui.styled(ID, &item.id.to_string());
+    let subject = escaped(&subject).into_owned();
+    writeln!(session.ui.out(), "[{name} #{seq}] {subject} {id}")?;
+    Ok(())
+}
+
+/// What `--json` and `--batch` answer.
+fn answer(committed: &Committed) -> Value {
+    let Committed { item, seq, commit, op, .. } = committed;
+    let mut answer = json!({ "id": item.id.to_string(), "seq": seq, "op": op.as_str(), "revision": item.revision });
+    if let Some(commit) = commit {
+        answer["commit"] = commit.to_string().into();
+    }
+    if let Some(tokens) = item.tokens {
+        answer["tokens"] = tokens.count.into();
+    }
+    answer
+}
+
+/// Commits line by line. A line that is refused is answered with its error, and the next one is read.
+fn run_batch(session: &mut Session, name: &TraceName, encoding: Encoding) -> Result<ExitStatus> {
+    let mut status = ExitStatus::Success;
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if input.read_until(b'\n', &mut line).context("cannot read stdin")? == 0 {
+            return Ok(status);
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let committed = batch_entry(&line).and_then(|entry| commit(session, name, encoding, entry));
+        let answer = match committed {
+            Ok(committed) => answer(&committed),
+            Err(failure) => {
+                status = ExitStatus::No;
+                let mut answer = json!({ "error": format!("{failure:#}") });
+                if let Some(hint) = error::hint(&failure) {
+                    answer["hint"] = hint.into();
+                }
+                answer
+            }
+        };
+        session.ui.json_line(&answer)?;
+        session.ui.out().flush()?;
+    }
+}
+
+fn batch_entry(line: &[u8]) -> Result<Entry> {
+    const APART: [&str; 4] = ["reply_to", "priority", "reason", "subject"];
+    let object: Map<String, Value> = serde_json::from_slice(line).context("the line is not a JSON object")?;
+    let text = |field: &str| -> Result<Option<String>> {
+        match object.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => bail!("field `{field}`: a text is expected"),
+        }
+    };
+    Ok(Entry {
+        draft: draft_from(&object, &APART)?,
+        subject: text("subject")?,
+        reply_to: text("reply_to")?,
+        priority: text("priority")?.map(|level| level.parse()).transpose().context("field `priority`")?,
+        reason: text("reason")?,
+    })
+}

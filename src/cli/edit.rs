@@ -1,0 +1,93 @@
+//! `git trace edit`: an item's content is replaced.
+
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+
+use super::input::{ContentArgs, key_value, meta_value};
+use super::ui::{ID, escaped};
+use super::{ExitStatus, Session};
+use crate::trace::edit::{Edited, Patch, edit};
+use crate::trace::message::preview;
+use crate::trace::resolve::Resolver;
+use crate::trace::total::read_item;
+use crate::trace::write::{Stamp, encoding};
+use crate::trace::{ItemType, Tip};
+
+/// Replace the content of an item; its id and its place stay
+///
+/// Fields that are not given are kept, a provider's signature excepted: it signed what was there before.
+#[derive(clap::Args, Debug)]
+pub(super) struct EditArgs {
+    /// Item: its id or four digits of it, #<position>, or a commit that touched it
+    item: String,
+
+    #[command(flatten)]
+    content: ContentArgs,
+
+    /// New type
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    item_type: Option<ItemType>,
+
+    /// Field to set, such as name=x or status=error
+    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = key_value)]
+    set: Vec<(String, String)>,
+
+    /// Entry of the open dictionary to set; the value may be JSON
+    #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = key_value)]
+    meta: Vec<(String, String)>,
+
+    /// First line of the commit, in place of a preview of the content
+    #[arg(short = 's', long, value_name = "TEXT")]
+    subject: Option<String>,
+
+    /// Why
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> {
+    let repo = &session.repo;
+    let name = session.trace(None)?;
+    let tip = Tip::of_trace(repo, &name)?;
+    let slot = Resolver::new(repo, &name, &tip)?.live(&args.item)?.clone();
+
+    let mut fields: Vec<(String, Value)> =
+        args.set.iter().map(|(field, value)| (field.clone(), Value::String(value.clone()))).collect();
+    if let Some(item_type) = &args.item_type {
+        fields.push(("type".to_owned(), Value::String(item_type.to_string())));
+    }
+    if !args.meta.is_empty() {
+        let mut meta: Map<String, Value> = read_item(repo, &slot)?.fields.meta;
+        meta.extend(args.meta.iter().map(|(key, value)| (key.clone(), meta_value(value))));
+        fields.push(("meta".to_owned(), Value::Object(meta)));
+    }
+    let body = match args.content.read()? {
+        Some(body) => Some(body),
+        None if !fields.is_empty() => None,
+        None => Some(args.content.read_or_edit(session, &read_item(repo, &slot)?.body)?),
+    };
+    let patch = Patch { body, fields, subject: args.subject.clone(), reason: args.reason.clone() };
+    let stamp = Stamp::take(repo, session.now())?;
+    let Edited { item, seq, commit } = edit(repo, &name, &stamp, encoding(repo)?, slot.id, &patch)?;
+
+    if args.json {
+        let commit = commit.map(|oid| oid.to_string());
+        let tokens = item.tokens.map(|tokens| tokens.count);
+        let answer = json!({ "id": item.id.to_string(), "seq": seq, "op": "edit", "revision": item.revision,
+            "commit": commit, "tokens": tokens });
+        session.ui.json_line(&answer)?;
+        return Ok(ExitStatus::Success);
+    }
+    session.ui.settle_colour(&session.repo)?;
+    let id = session.ui.styled(ID, &item.id.to_string());
+    let what = match commit {
+        Some(_) => format!("revision {}: {}", item.revision, escaped(&preview(&item))),
+        None => "unchanged: this text is there already".to_owned(),
+    };
+    writeln!(session.ui.out(), "[{name} #{seq}] {what} {id}")?;
+    Ok(ExitStatus::Success)
+}

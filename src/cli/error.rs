@@ -1,0 +1,47 @@
+//! Errors, as the user reads them: one line that says what, where and why, and a hint where there is a next step.
+
+use std::io::{self, Write as _};
+
+use anyhow::Error;
+
+use super::ui::escaped;
+use crate::git::GitError;
+use crate::trace::TraceError;
+
+/// An error with a next step of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(super) struct Advised {
+    /// What is wrong.
+    pub(super) message: String,
+    /// What to do.
+    pub(super) hint: String,
+}
+
+/// Prints an error on stderr.
+pub(super) fn print(error: &Error) {
+    let mut text = format!("error: {}\n", escaped(&format!("{error:#}")));
+    if let Some(hint) = hint(error) {
+        text.push_str(&format!("hint: {}\n", escaped(&hint)));
+    }
+    // Where stderr is closed there is nobody to tell.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// The next step, where an error in the chain knows one.
+pub(super) fn hint(error: &Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        if let Some(advised) = cause.downcast_ref::<Advised>() {
+            return Some(advised.hint.clone());
+        }
+        let trace = cause.downcast_ref::<TraceError>().and_then(TraceError::hint);
+        trace.or_else(|| cause.downcast_ref::<GitError>().and_then(GitError::hint))
+    })
+}
+
+/// Whether the reader of stdout went away, which git takes as an end and not as an error.
+pub(super) fn is_closed_pipe(error: &Error) -> bool {
+    error
+        .chain()
+        .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe))
+}

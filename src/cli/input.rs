@@ -1,0 +1,72 @@
+//! Where a command takes content from: a flag, a file, stdin, or an editor.
+
+use std::fs;
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use super::error::Advised;
+use super::{Session, editor};
+
+/// Content on the command line.
+#[derive(clap::Args, Debug)]
+pub(super) struct ContentArgs {
+    /// Take the content from here
+    #[arg(short = 'm', long, value_name = "TEXT", conflicts_with_all = ["file", "stdin"], allow_hyphen_values = true)]
+    message: Option<String>,
+
+    /// Take the content from a file, byte for byte (`-` is stdin)
+    #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "stdin")]
+    file: Option<PathBuf>,
+
+    /// `-` takes the content from stdin, byte for byte
+    #[arg(value_name = "-", value_parser = ["-"])]
+    stdin: Option<String>,
+}
+
+impl ContentArgs {
+    /// The content that was given; `None` where no source was named.
+    pub(super) fn read(&self) -> Result<Option<Vec<u8>>> {
+        if let Some(text) = &self.message {
+            return Ok(Some(text.clone().into_bytes()));
+        }
+        match &self.file {
+            Some(path) if path.as_os_str() != "-" => {
+                fs::read(path).map(Some).with_context(|| format!("cannot read `{}`", path.display()))
+            }
+            None if self.stdin.is_none() => Ok(None),
+            _ => {
+                let mut bytes = Vec::new();
+                io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
+                Ok(Some(bytes))
+            }
+        }
+    }
+
+    /// The content that was given, or what an editor that starts with `before` leaves.
+    pub(super) fn read_or_edit(&self, session: &Session, before: &[u8]) -> Result<Vec<u8>> {
+        if let Some(bytes) = self.read()? {
+            return Ok(bytes);
+        }
+        if !io::stdin().is_terminal() {
+            let hint = "-m TEXT, -F FILE, or `-` for stdin".to_owned();
+            return Err(Advised { message: "no content was given".to_owned(), hint }.into());
+        }
+        editor::edit(&session.repo, before)
+    }
+}
+
+/// Reads `KEY=VALUE`.
+pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("KEY=VALUE is expected".to_owned()),
+    }
+}
+
+/// A value for `meta`: JSON where it is JSON, else a text.
+pub(super) fn meta_value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}

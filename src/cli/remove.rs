@@ -1,0 +1,83 @@
+//! `git trace delete` and `git trace restore`: an item leaves a trace and comes back.
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::ui::{ID, escaped};
+use super::{ExitStatus, Session};
+use crate::trace::message::preview;
+use crate::trace::remove::{Moved, delete, restore};
+use crate::trace::resolve::Resolver;
+use crate::trace::write::{Stamp, encoding};
+use crate::trace::{Tip, TraceName};
+
+/// Take an item out of the trace
+///
+/// It stays in history, `restore` puts it back, and other traces keep it. To leave an item out everywhere, `skip` it.
+#[derive(clap::Args, Debug)]
+pub(super) struct DeleteArgs {
+    /// Item: its id or four digits of it, #<position>, or a commit that touched it
+    item: String,
+
+    /// Why
+    #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Put an item back where it was, or back to an earlier revision
+#[derive(clap::Args, Debug)]
+pub(super) struct RestoreArgs {
+    /// Item: its id or four digits of it, or a commit that touched it
+    item: String,
+
+    /// Revision whose text it gets [default: the newest]
+    revision: Option<u32>,
+
+    /// Why
+    #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run_delete(session: &mut Session, args: &DeleteArgs) -> Result<ExitStatus> {
+    let repo = &session.repo;
+    let name = session.trace(None)?;
+    let tip = Tip::of_trace(repo, &name)?;
+    let id = Resolver::new(repo, &name, &tip)?.live(&args.item)?.id;
+    let stamp = Stamp::take(repo, session.now())?;
+    let moved = delete(repo, &name, &stamp, encoding(repo)?, id, args.reason.as_deref())?;
+    answer(session, &name, "deleted", &moved, args.json)
+}
+
+pub(super) fn run_restore(session: &mut Session, args: &RestoreArgs) -> Result<ExitStatus> {
+    let repo = &session.repo;
+    let name = session.trace(None)?;
+    let tip = Tip::of_trace(repo, &name)?;
+    let id = Resolver::new(repo, &name, &tip)?.item(&args.item)?;
+    let stamp = Stamp::take(repo, session.now())?;
+    let moved = restore(repo, &name, &stamp, encoding(repo)?, id, args.revision, args.reason.as_deref())?;
+    answer(session, &name, "restored", &moved, args.json)
+}
+
+fn answer(session: &mut Session, name: &TraceName, done: &str, moved: &Moved, json: bool) -> Result<ExitStatus> {
+    let Moved { item, seq, commit } = moved;
+    if json {
+        let commit = commit.map(|oid| oid.to_string());
+        let id = item.id.to_string();
+        let answer = json!({ "id": id, "seq": seq, "op": done, "revision": item.revision, "commit": commit });
+        session.ui.json_line(&answer)?;
+    } else {
+        session.ui.settle_colour(&session.repo)?;
+        let id = session.ui.styled(ID, &item.id.to_string());
+        let subject = escaped(&preview(item)).into_owned();
+        writeln!(session.ui.out(), "[{name} #{seq}] {done} {subject} {id}")?;
+    }
+    Ok(ExitStatus::Success)
+}

@@ -1,0 +1,47 @@
+//! Texts of an item in history.
+
+use super::error::TraceError;
+use super::id::ItemId;
+use super::item::Item;
+use super::tip::Tip;
+use super::total;
+use super::tree::Slot;
+use super::walk::{Parents, Walk, changes_of};
+use crate::git::Repo;
+
+/// Texts of an item that history holds.
+#[derive(Debug)]
+pub struct Found {
+    /// The newest one.
+    pub newest: Item,
+    /// The one that was looked for, and where it stood.
+    pub wanted: (Slot, Item),
+}
+
+/// Finds an item's newest text from `tip` back, and that of `revision` (none: the newest).
+///
+/// Walks history back to the commit that has the text.
+///
+/// # Errors
+///
+/// [`TraceError::Damaged`] names a file that cannot be read.
+pub fn find(repo: &Repo, tip: &Tip, id: ItemId, revision: Option<u32>) -> Result<Option<Found>, TraceError> {
+    let mut newest: Option<Item> = None;
+    for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+        let earlier = earlier?;
+        if earlier.is_ours() && earlier.trailers.item.is_some_and(|item| item != id) {
+            continue;
+        }
+        for change in changes_of(repo, &earlier)?.into_iter().filter(|change| change.slot().id == id) {
+            // What a deletion took out stood in its parent.
+            for slot in change.newest_first() {
+                let item = total::read_item(repo, &slot)?;
+                let newest = newest.get_or_insert_with(|| item.clone());
+                if revision.is_none_or(|revision| revision == item.revision) {
+                    return Ok(Some(Found { newest: newest.clone(), wanted: (slot, item) }));
+                }
+            }
+        }
+    }
+    Ok(None)
+}
