@@ -4,7 +4,7 @@
 //! point down:
 //!
 //! - porcelain: [`cli`];
-//! - [`materialize`] (items to messages);
+//! - [`materialize`] (items to messages), [`transcript`] (agents' records to items);
 //! - [`trace`] (items, trees, commits, priorities);
 //! - [`message`], [`tokens`], [`git`].
 //!
@@ -17,4 +17,5 @@ pub mod materialize;
 pub mod message;
 pub mod tokens;
 pub mod trace;
+pub mod transcript;
 mod words;

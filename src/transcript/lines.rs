@@ -1,0 +1,258 @@
+//! The bytes of a JSON Lines file, a line at a time, with the digest of what was consumed.
+//!
+//! A window slides over the file: [`Lines::rest`] shows what is left of the current line, and the caller consumes as much
+//! of it as it could make sense of. All that is shown depends on the bytes from the first unconsumed one on and nothing
+//! else, so that reading on from any position that was consumed shows the same.
+
+use std::io::{self, Read};
+
+use super::{Position, digest_of};
+
+/// How much is asked of the reader at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// How the line that is shown ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ending {
+    /// With a line break: it will never change.
+    Newline,
+    /// With the file: it may still grow.
+    EndOfFile,
+    /// Not within the bound on one line.
+    TooLong,
+}
+
+/// What is left of the current line.
+pub(super) struct Rest<'a> {
+    /// All bytes up to the line's end, its line break excluded.
+    pub(super) bytes: &'a [u8],
+    /// The line's number, from 1.
+    pub(super) number: u64,
+    /// How the line ends.
+    pub(super) ending: Ending,
+}
+
+/// The window; see the module.
+pub(super) struct Lines<R> {
+    reader: R,
+    max_line: usize,
+    /// Bytes of the file, of which those before `filled` are read.
+    buffer: Vec<u8>,
+    filled: usize,
+    /// Where the unconsumed bytes start in the buffer.
+    start: usize,
+    /// The consumed bytes before this are in the digest.
+    hashed: usize,
+    /// No line break stands between `start` and this.
+    searched: usize,
+    /// Where in the file the buffer starts.
+    base: u64,
+    number: u64,
+    hasher: blake3::Hasher,
+    /// Where to behave as if the file ended.
+    limit: u64,
+    ended: bool,
+}
+
+impl<R: Read> Lines<R> {
+    pub(super) fn new(reader: R, max_line: usize) -> Self {
+        Self {
+            reader,
+            max_line,
+            buffer: Vec::new(),
+            filled: 0,
+            start: 0,
+            hashed: 0,
+            searched: 0,
+            base: 0,
+            number: 1,
+            hasher: blake3::Hasher::new(),
+            limit: u64::MAX,
+            ended: false,
+        }
+    }
+
+    /// Behaves as if the file ended at `limit`, or, with `u64::MAX`, no longer so.
+    pub(super) fn end_at(&mut self, limit: u64) {
+        self.limit = limit;
+        self.ended = false;
+    }
+
+    /// Where in the file the unconsumed bytes start.
+    pub(super) fn offset(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    /// How far was consumed.
+    pub(super) fn position(&self) -> Position {
+        let mut hasher = self.hasher.clone();
+        hasher.update(&self.buffer[self.hashed..self.start]);
+        Position { offset: self.offset(), digest: digest_of(&hasher) }
+    }
+
+    /// What is left of the current line; `None` at the end of the file.
+    pub(super) fn rest(&mut self) -> io::Result<Option<Rest<'_>>> {
+        let (end, ending) = loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.filled]) {
+                self.searched += at;
+                break (self.searched, Ending::Newline);
+            }
+            self.searched = self.filled;
+            if self.filled - self.start > self.max_line {
+                break (self.start + self.max_line, Ending::TooLong);
+            }
+            if !self.fill()? {
+                break (self.filled, Ending::EndOfFile);
+            }
+        };
+        if ending == Ending::EndOfFile && self.start == end {
+            return Ok(None);
+        }
+        // Within the bound or not must not depend on how much happened to be in the buffer.
+        let (end, ending) = if end - self.start > self.max_line {
+            (self.start + self.max_line, Ending::TooLong)
+        } else {
+            (end, ending)
+        };
+        Ok(Some(Rest { bytes: &self.buffer[self.start..end], number: self.number, ending }))
+    }
+
+    /// Consumes the first `length` bytes of the rest.
+    pub(super) fn consume(&mut self, length: usize) {
+        self.start += length;
+        self.searched = self.searched.max(self.start);
+    }
+
+    /// Consumes the rest and its line break, of whatever length; false, and nothing is consumed, if the file ends first.
+    pub(super) fn consume_line(&mut self) -> io::Result<bool> {
+        let mut before = None;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.filled]) {
+                let past = self.searched + at + 1;
+                self.consume(past - self.start);
+                self.number += 1;
+                return Ok(true);
+            }
+            self.searched = self.filled;
+            if self.filled - self.start > self.max_line {
+                // Too much to keep: from here on only the digest and the place are known, and where to go back to.
+                before.get_or_insert_with(|| (self.position(), self.hasher_at_start()));
+                self.consume(self.filled - self.start);
+            }
+            if !self.fill()? {
+                if let Some((position, hasher)) = before {
+                    self.base = position.offset;
+                    self.hasher = hasher;
+                    (self.start, self.hashed, self.searched, self.filled) = (0, 0, 0, 0);
+                }
+                return Ok(false);
+            }
+        }
+    }
+
+    fn hasher_at_start(&self) -> blake3::Hasher {
+        let mut hasher = self.hasher.clone();
+        hasher.update(&self.buffer[self.hashed..self.start]);
+        hasher
+    }
+
+    /// Reads more; false at the end.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        if self.buffer.len() - self.filled < CHUNK {
+            self.make_room();
+        }
+        let left = self.limit.saturating_sub(self.base + self.filled as u64);
+        let room = (self.buffer.len() - self.filled).min(usize::try_from(left).unwrap_or(usize::MAX));
+        let length = loop {
+            match self.reader.read(&mut self.buffer[self.filled..self.filled + room]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
+        self.filled += length;
+        self.ended = length == 0;
+        Ok(!self.ended)
+    }
+
+    /// Takes the consumed bytes out of the buffer, and makes it longer if that is not enough.
+    fn make_room(&mut self) {
+        self.hasher.update(&self.buffer[self.hashed..self.start]);
+        self.buffer.copy_within(self.start..self.filled, 0);
+        self.base += self.start as u64;
+        self.filled -= self.start;
+        self.searched -= self.start;
+        (self.start, self.hashed) = (0, 0);
+        if self.buffer.len() - self.filled < CHUNK {
+            self.buffer.resize((self.buffer.len() * 2).max(2 * CHUNK), 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives its bytes one at a time, so that every line is met half read.
+    struct Drip<'a>(&'a [u8]);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let length = into.len().min(1);
+            self.0.read(&mut into[..length])
+        }
+    }
+
+    fn shown(lines: &mut Lines<Drip<'_>>) -> Vec<(u64, String, Ending)> {
+        let mut all = Vec::new();
+        while let Some(rest) = lines.rest().unwrap() {
+            let length = rest.bytes.len();
+            all.push((rest.number, String::from_utf8_lossy(rest.bytes).into_owned(), rest.ending));
+            if !lines.consume_line().unwrap() {
+                lines.consume(length);
+                break;
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn lines_are_shown_once_and_counted() {
+        let mut lines = Lines::new(Drip(b"a\n\nbc\r\nd"), 100);
+        let line = |number, text: &str, ending| (number, text.to_owned(), ending);
+        let expected = [
+            line(1, "a", Ending::Newline),
+            line(2, "", Ending::Newline),
+            line(3, "bc\r", Ending::Newline),
+            line(4, "d", Ending::EndOfFile),
+        ];
+        assert_eq!(shown(&mut lines), expected);
+        assert_eq!(lines.offset(), 8);
+        assert!(lines.position().is_prefix_of(&b"a\n\nbc\r\nd"[..]).unwrap());
+    }
+
+    #[test]
+    fn a_line_past_the_bound_is_passed_over() {
+        let file = format!("a\n{}\nb\n", "x".repeat(1000));
+        let mut lines = Lines::new(Drip(file.as_bytes()), 10);
+        let endings: Vec<_> = shown(&mut lines).into_iter().map(|(_, text, ending)| (text.len(), ending)).collect();
+        assert_eq!(endings, [(1, Ending::Newline), (10, Ending::TooLong), (1, Ending::Newline)]);
+        assert!(lines.position().is_prefix_of(file.as_bytes()).unwrap());
+        assert_eq!(lines.offset(), file.len() as u64);
+    }
+
+    #[test]
+    fn a_last_line_past_the_bound_is_not_consumed() {
+        let file = format!("a\n{}", "x".repeat(1000));
+        let mut lines = Lines::new(Drip(file.as_bytes()), 10);
+        assert!(lines.rest().unwrap().is_some());
+        assert!(lines.consume_line().unwrap());
+        assert_eq!(lines.rest().unwrap().unwrap().ending, Ending::TooLong);
+        assert!(!lines.consume_line().unwrap());
+        assert_eq!(lines.offset(), 2);
+        assert!(lines.position().is_prefix_of(file.as_bytes()).unwrap());
+        assert!(lines.rest().unwrap().is_none());
+    }
+}
