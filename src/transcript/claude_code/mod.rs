@@ -31,11 +31,13 @@
 //! - Sub-agents' records (`isSidechain`) belong to the thread of their `agentId` or, in old files, to one that is named by
 //!   the record their chain starts with.
 
+mod discover;
 mod item;
 mod reader;
 mod record;
 mod scribe;
 
+pub use discover::{SubAgent, newest_transcript, project_dir, sub_agents};
 pub use reader::{MAX_LINE, Reader};
 
 /// The format's name, as sources and traces spell it.

@@ -10,6 +10,7 @@ view! {
         uuid: b"uuid",
         parent: b"parentUuid",
         session: b"sessionId",
+        cwd: b"cwd",
         timestamp: b"timestamp",
         sidechain: b"isSidechain",
         agent: b"agentId",
