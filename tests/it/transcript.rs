@@ -300,6 +300,10 @@ fn a_compaction_is_not_said_twice_unless_it_is_all_there_is() {
     let after = read_text(&file(&[user("u", &json!("hi")), summary.clone()]));
     assert_eq!(after.entries[1].skip.as_deref(), Some("compaction summary; its originals are here"));
     assert_eq!(after.entries[1].draft.fields.meta["compact_summary"], json!(true));
+    let mut in_side = summary.clone();
+    in_side["isSidechain"] = json!(true);
+    let elsewhere = read_text(&file(&[user("u", &json!("hi")), in_side]));
+    assert_eq!(elsewhere.entries[1].skip, None, "what it sums up is not in its thread");
     let alone = read_text(&file(&[json!({"type": "summary", "summary": "title"}), summary]));
     assert_eq!(alone.entries[0].skip.as_deref(), Some("session title, not said to the model"));
     assert_eq!(alone.entries[1].skip, None);

@@ -1,7 +1,7 @@
 //! What a record means, given those before it.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque, hash_map};
+use std::collections::{HashMap, HashSet, VecDeque, hash_map};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ pub(super) struct Scribe {
     said: HashMap<u64, u64>,
     /// Message id and usage of the last record that had one.
     usage: Option<(String, String)>,
-    /// Whether anything was said on the main line.
-    spoken: bool,
+    /// The threads in which anything was said.
+    spoken: HashSet<Option<String>>,
 }
 
 impl Default for Scribe {
@@ -50,7 +50,7 @@ impl Default for Scribe {
             threads: HashMap::new(),
             said: HashMap::new(),
             usage: None,
-            spoken: false,
+            spoken: HashSet::new(),
         }
     }
 }
@@ -122,7 +122,7 @@ impl Scribe {
             "attachment" => take_attachment(&mut page, content),
             _ => {
                 describe(&mut page, record, &message);
-                if raw::is_true(record.is_compact_summary) && self.spoken {
+                if raw::is_true(record.is_compact_summary) && self.spoken.contains(&page.thread) {
                     page.skip = Some("compaction summary; its originals are here");
                 }
                 page.content(content);
@@ -133,7 +133,9 @@ impl Scribe {
             return Outcome::Ignored(format!("{name}/empty"));
         }
         self.group(&mut made, record, bytes, &message, kind == "assistant");
-        self.spoken |= made.iter().any(|entry| entry.thread.is_none() && entry.skip.is_none());
+        if let Some(entry) = made.iter().find(|entry| entry.skip.is_none() && !self.spoken.contains(&entry.thread)) {
+            self.spoken.insert(entry.thread.clone());
+        }
         entries.extend(made);
         Outcome::Imported
     }
