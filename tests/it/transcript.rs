@@ -415,7 +415,7 @@ fn damage_costs_only_what_is_damaged() {
     let one = user("1", &json!("one")).to_string();
     let two = user("2", &json!("two")).to_string();
     let half = &one[..one.len() / 2];
-    let cases: [(Vec<u8>, &[&str], &[u64]); 13] = [
+    let cases: [(Vec<u8>, &[&str], &[u64]); 14] = [
         (format!("{one}{two}\n").into(), &["one", "two"], &[]),
         (format!("\u{feff}{one}\r\n\r\n  \n{two}\r\n").into(), &["one", "two"], &[]),
         (format!("{one}\n{half}\n{two}\n").into(), &["one", "two"], &[2]),
@@ -428,6 +428,7 @@ fn damage_costs_only_what_is_damaged() {
         ([b"{\"type\":\"user\",\"message\":\"\xff\"}\n", two.as_bytes()].concat(), &["two"], &[1]),
         (format!("{one}\n{half}").into(), &["one"], &[]),
         (Vec::new(), &[], &[]),
+        (b" \0".to_vec(), &[], &[]),
         (format!("{{\"type\":\"user\",\"message\":\"bare\"}}\n{}", "[".repeat(300)).into(), &["bare"], &[]),
     ];
     for (bytes, expected, damaged) in cases {

@@ -105,7 +105,8 @@ impl<R: Read> Reader<R> {
 
         let start = start_of_record(rest.bytes, offset == 0);
         if start == rest.bytes.len() && ending != Ending::TooLong {
-            return self.pass_line(start, ending);
+            // White space before the end may yet turn out to stand before half a record, which is not consumed.
+            return Ok(ending == Ending::Newline && self.lines.consume_line()?);
         }
         if let Some((record, length)) = parse(&rest.bytes[start..]) {
             let end = start + length;
@@ -137,15 +138,6 @@ impl<R: Read> Reader<R> {
             self.tally.damage(number);
         }
         Ok(true)
-    }
-
-    /// Consumes the white space that is all there is left of a line.
-    fn pass_line(&mut self, length: usize, ending: Ending) -> io::Result<bool> {
-        if ending == Ending::EndOfFile {
-            self.lines.consume(length);
-            return Ok(false);
-        }
-        self.lines.consume_line()
     }
 }
 
