@@ -22,7 +22,7 @@ pub(super) struct Advised {
 pub(super) fn print(error: &Error) {
     let mut text = format!("error: {}\n", escaped(&format!("{error:#}")));
     if let Some(hint) = hint(error) {
-        text.push_str(&format!("hint: {}\n", escaped(&hint)));
+        text.extend(["hint: ", &escaped(&hint), "\n"]);
     }
     // Where stderr is closed there is nobody to tell.
     let _ = io::stderr().write_all(text.as_bytes());

@@ -15,7 +15,6 @@ use crate::trace::{ItemId, ItemType, Time, Tip, TraceName, total};
 
 /// List what was done to a trace, newest first
 #[derive(clap::Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub(super) struct LogArgs {
     /// Trace to look at [default: the current one]
     name: Option<TraceName>,

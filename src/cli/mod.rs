@@ -45,7 +45,7 @@ enum ExitStatus {
 #[derive(Parser, Debug)]
 #[command(name = "git-trace", bin_name = "git trace", version, max_term_width = 100)]
 struct Cli {
-    /// Trace to work on [default: $GITTRACE_NAME, or the current one]
+    /// Trace to work on [default: `$GITTRACE_NAME`, or the current one]
     #[arg(long, global = true, value_name = "NAME")]
     trace: Option<TraceName>,
 

@@ -11,7 +11,7 @@ use crate::trace::resolve::Resolver;
 use crate::trace::tree::Slot;
 use crate::trace::view::View;
 use crate::trace::write::Stamp;
-use crate::trace::{Tip, total};
+use crate::trace::{ItemId, Tip, total};
 
 /// Pin items: they survive compression and budget cuts word for word
 #[derive(clap::Args, Debug)]
@@ -135,13 +135,13 @@ fn show(session: &mut Session, spec: &str, args: &PriorityArgs) -> Result<ExitSt
     let settings = Record::open(repo)?.history(repo, item)?;
     if args.history {
         for setting in &settings {
-            print_setting(session, item.to_string(), setting, args.json)?;
+            print_setting(session, item, setting, args.json)?;
         }
         return Ok(ExitStatus::Success);
     }
     let live = resolver.find_live(item).cloned();
     match (settings.last(), live) {
-        (Some(setting), _) => print_setting(session, item.to_string(), setting, args.json)?,
+        (Some(setting), _) => print_setting(session, item, setting, args.json)?,
         (None, Some(slot)) => {
             let level = SetLevel::Default(priority::default_level(&slot.item_type));
             print_level(session, &slot, level, args.json)?;
@@ -167,7 +167,7 @@ fn list(session: &mut Session, args: &PriorityArgs) -> Result<ExitStatus> {
     Ok(ExitStatus::Success)
 }
 
-fn print_setting(session: &mut Session, id: String, setting: &Setting, json: bool) -> Result<()> {
+fn print_setting(session: &mut Session, id: ItemId, setting: &Setting, json: bool) -> Result<()> {
     if json {
         session.ui.json_line(&setting_json(id, setting))?;
         return Ok(());
@@ -181,11 +181,10 @@ fn print_setting(session: &mut Session, id: String, setting: &Setting, json: boo
 }
 
 fn print_level(session: &mut Session, slot: &Slot, level: SetLevel<'_>, json: bool) -> Result<()> {
-    let id = slot.id.to_string();
     if json {
         let mut object = match level {
-            SetLevel::Set(setting) => setting_json(id, setting),
-            SetLevel::Default(level) => json!({ "id": id, "level": level.as_str() }),
+            SetLevel::Set(setting) => setting_json(slot.id, setting),
+            SetLevel::Default(level) => json!({ "id": slot.id.to_string(), "level": level.as_str() }),
         };
         object["seq"] = slot.seq.into();
         object["type"] = slot.item_type.as_str().into();
@@ -197,14 +196,13 @@ fn print_level(session: &mut Session, slot: &Slot, level: SetLevel<'_>, json: bo
     let why = level.reason().map(|reason| format!(" ({})", one_line(reason))).unwrap_or_default();
     let text = escaped(&format!("{subject}{why}")).into_owned();
     let level = session.ui.styled(DIM, level.level().as_str());
-    let id = session.ui.styled(ID, &id);
+    let id = session.ui.styled(ID, &slot.id.to_string());
     writeln!(session.ui.out(), "{level} #{} {text} {id}", slot.seq)?;
     Ok(())
 }
 
-fn setting_json(id: String, setting: &Setting) -> Value {
-    let mut object =
-        json!({ "id": id, "level": setting.level.as_str(), "at": setting.at.to_string(), "by": setting.by });
+fn setting_json(id: ItemId, setting: &Setting) -> Value {
+    let mut object = json!({ "id": id.to_string(), "level": setting.level.as_str(), "at": setting.at.to_string(), "by": setting.by });
     if let Some(reason) = &setting.reason {
         object["reason"] = reason.as_str().into();
     }

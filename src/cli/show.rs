@@ -80,7 +80,7 @@ fn caption(session: &Session, slot: &Slot, item: &Item, in_trace: bool) -> Strin
     }
     let mut details = format!(" revision {}", item.revision);
     if let Some(tokens) = item.tokens {
-        details.push_str(&format!(", {} tokens", tokens.count));
+        details = format!("{details}, {} tokens", tokens.count);
     }
     if !in_trace {
         details.push_str(", not in this trace any more");

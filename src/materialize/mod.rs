@@ -19,7 +19,7 @@ use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::item::{Direction, Item, ItemType, Role};
 use crate::trace::view::View;
-use crate::trace::{ItemId, TraceError};
+use crate::trace::{Fields, ItemId, TraceError};
 
 /// How items become messages.
 #[derive(Clone, Debug, Default)]
@@ -149,9 +149,13 @@ fn piece_of(item: Item, options: &Options, encoding: Encoding) -> join::Piece {
 }
 
 /// The role of a type: instruction → system, dialogue → its own, what the model makes → assistant, results → tool, all
-/// else → user.
-fn own_role(fields: &crate::trace::Fields) -> Role {
+/// else → user. Where neither type nor field says it, the meta key `role` may: an image that the user showed.
+fn own_role(fields: &Fields) -> Role {
+    let in_meta = || fields.meta.get("role").and_then(|role| role.as_str()?.parse::<Role>().ok());
     match fields.item_type.as_str() {
+        "artifact" | "output" | "freeform" if in_meta().is_some_and(|role| role != Role::Tool) => {
+            in_meta().unwrap_or(Role::User)
+        }
         "instruction" => Role::System,
         "dialogue" => fields.role.unwrap_or(Role::User),
         "reasoning" | "output" | "artifact" => Role::Assistant,

@@ -52,6 +52,13 @@ pub struct Incoming {
     pub line: usize,
 }
 
+impl Incoming {
+    /// The error that this change cannot be made.
+    fn bad(&self, cause: &str) -> TraceError {
+        TraceError::BadLine { line: self.line, cause: cause.to_owned() }
+    }
+}
+
 /// Where changes come from, one at a time.
 pub trait Feed {
     /// The next change; `None` at the end.
@@ -239,49 +246,19 @@ impl<'r> Writer<'r> {
         news
     }
 
-    fn record(&mut self, incoming: Incoming, mark: Option<SourceMark>) -> Result<(), TraceError> {
-        let bad = |cause: &str| TraceError::BadLine { line: incoming.line, cause: cause.to_owned() };
+    fn record(&mut self, mut incoming: Incoming, mark: Option<SourceMark>) -> Result<(), TraceError> {
         let id = incoming.item.id;
-        let (op, mut item) = (incoming.op, incoming.item);
-        let mut files: Vec<(String, bool)> = Vec::with_capacity(2);
-        match op {
-            Op::Delete => {
-                let place = self.live.remove(&id).ok_or_else(|| bad("it takes out an item that is not there"))?;
-                self.total = self.total.saturating_sub(place.cost);
-                files.push((place.path.clone(), false));
-                self.gone.insert(id, place);
-            }
-            _ => {
-                item.keep_token_count(self.encoding);
-                let before = self.live.remove(&id);
-                let place = before.as_ref().or(self.gone.get(&id)).map(|place| (place.seq, place.revision));
-                let seq = match (op, place) {
-                    (Op::Edit | Op::Restore, Some((seq, _))) => seq,
-                    (Op::Edit | Op::Restore, None) => return Err(bad("it changes an item that never came in")),
-                    _ => self.free_seq()?,
-                };
-                item.revision = item.revision.max(place.map_or(1, |(_, last)| last + u32::from(op == Op::Edit)));
-                let path = item_path(seq, &item.fields.item_type, id);
-                if let Some(before) = before {
-                    self.total = self.total.saturating_sub(before.cost);
-                    if before.path != path {
-                        files.push((before.path, false));
-                    }
-                }
-                let cost = total::item_cost(&item, self.encoding);
-                self.total += cost;
-                files.push((path.clone(), true));
-                self.gone.remove(&id);
-                self.live.insert(id, Place { seq, path, cost, revision: item.revision });
-            }
-        }
-        let at = self.moment(incoming.at);
-        let subject = incoming.subject.unwrap_or_else(|| match op {
+        let files = if incoming.op == Op::Delete { self.take_out(&incoming)? } else { self.put_in(&mut incoming)? };
+        let Incoming { op, item, subject, reason, by, at, skip, .. } = incoming;
+        let at = self.moment(at);
+        let subject = subject.unwrap_or_else(|| match op {
             Op::Delete => format!("delete {id}"),
             _ => preview(&item),
         });
-        let author = incoming.by.map(|by| Ident::of(&by, at.as_second()));
-        let author = author.unwrap_or_else(|| self.stamp.author.at(at.as_second()));
+        let author = match by {
+            Some(person) => Ident::of(&person, at.as_second()),
+            None => self.stamp.author.at(at.as_second()),
+        };
         let trailers = Trailers {
             op: Some(op),
             item: Some(id),
@@ -289,25 +266,58 @@ impl<'r> Writer<'r> {
             total: Some(Total { tokens: self.total, encoding: self.encoding }),
             next: Some(self.next_seq),
             source: mark,
-            reason: incoming.reason,
+            reason,
             ..Trailers::default()
         };
         let commit = self.write(&files, &file::render(&item), &author, trailers, &subject)?;
-        if let Some(reason) = incoming.skip {
-            self.priorities.push(Request {
-                item: id,
-                level: super::priority::Level::Skip,
-                reason: Some(reason),
-                seq: self.live.get(&id).map(|place| place.seq),
-                at,
-                by: None,
-                introduced: commit,
-            });
+        if let Some(reason) = skip {
+            let (seq, reason) = (self.live.get(&id).map(|place| place.seq), Some(reason));
+            let level = super::priority::Level::Skip;
+            self.priorities.push(Request { item: id, level, reason, seq, at, by: None, introduced: commit });
         }
         self.last = Some(commit);
         self.last_time = Some(at);
         self.recorded += 1;
         Ok(())
+    }
+
+    /// Takes an item out; the files that change, with whether they are kept.
+    fn take_out(&mut self, incoming: &Incoming) -> Result<Vec<(String, bool)>, TraceError> {
+        let id = incoming.item.id;
+        let place = self.live.remove(&id).ok_or_else(|| incoming.bad("it takes out an item that is not there"))?;
+        self.total = self.total.saturating_sub(place.cost);
+        let files = vec![(place.path.clone(), false)];
+        self.gone.insert(id, place);
+        Ok(files)
+    }
+
+    /// Puts an item in, at the end or where it stands or stood; the files that change, with whether they are kept.
+    fn put_in(&mut self, incoming: &mut Incoming) -> Result<Vec<(String, bool)>, TraceError> {
+        let (op, id) = (incoming.op, incoming.item.id);
+        let before = self.live.remove(&id);
+        let place = before.as_ref().or(self.gone.get(&id)).map(|place| (place.seq, place.revision));
+        let seq = match (op, place) {
+            (Op::Edit | Op::Restore, Some((seq, _))) => seq,
+            (Op::Edit | Op::Restore, None) => return Err(incoming.bad("it changes an item that never came in")),
+            _ => self.free_seq()?,
+        };
+        let item = &mut incoming.item;
+        item.keep_token_count(self.encoding);
+        item.revision = item.revision.max(place.map_or(1, |(_, last)| last + u32::from(op == Op::Edit)));
+        let path = item_path(seq, &item.fields.item_type, id);
+        let mut files = Vec::with_capacity(2);
+        if let Some(before) = before {
+            self.total = self.total.saturating_sub(before.cost);
+            if before.path != path {
+                files.push((before.path, false));
+            }
+        }
+        files.push((path.clone(), true));
+        let cost = total::item_cost(item, self.encoding);
+        self.total += cost;
+        self.gone.remove(&id);
+        self.live.insert(id, Place { seq, path, cost, revision: item.revision });
+        Ok(files)
     }
 
     fn free_seq(&mut self) -> Result<u32, TraceError> {

@@ -66,9 +66,9 @@ fn write_line(out: &mut dyn Write, line: Map<String, Value>) -> Result<(), Trace
 fn change_line(repo: &Repo, tip: &Tip, change: &Change) -> Result<Map<String, Value>, TraceError> {
     let own = tip.trailers.op.filter(|_| tip.is_ours());
     let op = match (change, own) {
-        (Change::Added(_), Some(op @ (Op::Append | Op::Import | Op::Restore | Op::Pick | Op::Compress))) => op,
+        (Change::Added(_), Some(op @ (Op::Append | Op::Import | Op::Pick | Op::Compress)))
+        | (Change::Added(_) | Change::Changed(..), Some(op @ Op::Restore)) => op,
         (Change::Added(_), _) => Op::Merge,
-        (Change::Changed(..), Some(op @ Op::Restore)) => op,
         (Change::Changed(..), _) => Op::Edit,
         (Change::Removed(_), _) => Op::Delete,
     };

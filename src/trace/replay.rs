@@ -122,16 +122,14 @@ impl Lines<'_> {
             Some(op) => Some(op.parse::<Op>().map_err(|error| format!("field `op`: {error}"))?),
             None => None,
         };
-        let item = match op {
-            Some(Op::Delete) => item_of(id()?, Draft { fields: Fields::new(ItemType::freeform()), body: Vec::new() }),
-            _ => {
-                let mut draft =
-                    draft_from(&object, &["op", "at", "by", "reason", "subject"]).map_err(|e| e.to_string())?;
-                schema::complete(&mut draft.fields);
-                schema::validate(&draft).map_err(|error| error.to_string())?;
-                let id = if op.is_some() { id()? } else { self.id_of_content(line) };
-                item_of(id, draft)
-            }
+        let item = if op == Some(Op::Delete) {
+            item_of(id()?, Draft { fields: Fields::new(ItemType::freeform()), body: Vec::new() })
+        } else {
+            let apart = ["op", "at", "by", "reason", "subject"];
+            let mut draft = draft_from(&object, &apart).map_err(|error| error.to_string())?;
+            schema::complete(&mut draft.fields);
+            schema::validate(&draft).map_err(|error| error.to_string())?;
+            item_of(if op.is_some() { id()? } else { self.id_of_content(line) }, draft)
         };
         let item = with_revision(item, object.get("revision"))?;
         if let (None, Some(level)) = (op, level) {
@@ -163,7 +161,7 @@ fn with_revision(item: Item, revision: Option<&Value>) -> Result<Item, String> {
 /// The changes of priority that the record does not have yet.
 fn requests(repo: &Repo, tip: &Tip, asks: Vec<Ask>) -> Result<Vec<Request>, TraceError> {
     let record = Record::open(repo)?;
-    let introductions = priority::tags::introductions(repo, tip, asks.iter().map(|ask| ask.item).collect())?;
+    let introductions = priority::tags::introductions(repo, tip, asks.iter().map(|ask| ask.item))?;
     let mut requests = Vec::new();
     for ask in asks {
         let known = record.history(repo, ask.item)?.iter().any(|setting| {

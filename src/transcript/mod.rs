@@ -16,6 +16,7 @@ mod lines;
 mod raw;
 
 pub mod claude_code;
+pub mod import;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};

@@ -44,7 +44,7 @@ pub(super) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError
 ///
 /// [`crate::git::GitError::MissingObject`] and its kin.
 pub fn introduction(repo: &Repo, tip: &Tip, item: ItemId) -> Result<Option<Oid>, TraceError> {
-    Ok(introductions(repo, tip, HashSet::from([item]))?.remove(&item))
+    Ok(introductions(repo, tip, [item])?.remove(&item))
 }
 
 /// Finds the commits that brought items in, by one walk that ends when all are found.
@@ -52,7 +52,12 @@ pub fn introduction(repo: &Repo, tip: &Tip, item: ItemId) -> Result<Option<Oid>,
 /// # Errors
 ///
 /// As [`introduction`].
-pub fn introductions(repo: &Repo, tip: &Tip, mut wanted: HashSet<ItemId>) -> Result<HashMap<ItemId, Oid>, TraceError> {
+pub fn introductions(
+    repo: &Repo,
+    tip: &Tip,
+    items: impl IntoIterator<Item = ItemId>,
+) -> Result<HashMap<ItemId, Oid>, TraceError> {
+    let mut wanted: HashSet<ItemId> = items.into_iter().collect();
     let mut found = HashMap::new();
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
         if wanted.is_empty() {
