@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Session};
@@ -48,7 +50,8 @@ pub(super) struct MaterializeArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 enum Format {
     /// An array of messages with a role and content
     Messages,
@@ -88,47 +91,72 @@ pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitS
     };
     let materialized = materialize(repo, &view, &options, encoding)?;
 
-    let mut bytes = Vec::new();
+    let mut content = Vec::new();
     match args.format {
         Format::Messages => {
-            messages::write(&materialized.messages, &mut bytes)?;
-            bytes.push(b'\n');
+            messages::write(&materialized.messages, &mut content)?;
+            content.push(b'\n');
         }
-        Format::Text => text::write(&materialized.messages, &mut bytes)?,
+        Format::Text => text::write(&materialized.messages, &mut content)?,
     }
     if args.json {
-        let mut envelope = json!({
-            "trace": name.as_str(),
-            "commit": view.tip.commit.oid.to_string(),
-            "at": view.tip.time().to_string(),
-            "tokens": {
-                "total": view.total(repo, encoding)?.tokens,
-                "request": materialized.request_tokens(encoding),
-                "source": "counted",
-                "encoding": encoding.to_string(),
-            },
-            "items": items(&materialized),
-            "left_out": left_out(&materialized),
-        });
-        let (format, content) = match args.format {
-            Format::Messages => ("messages", serde_json::from_slice(&bytes)?),
-            Format::Text => ("text", Value::String(String::from_utf8_lossy(&bytes).into_owned())),
+        let tokens = Tokens {
+            total: view.total(repo, encoding)?.tokens,
+            request: materialized.request_tokens(encoding),
+            source: "counted",
+            encoding: encoding.to_string(),
         };
-        envelope["format"] = format.into();
-        envelope["messages"] = content;
-        session.ui.json_line(&envelope)?;
+        let content = String::from_utf8(content).context("the messages are not UTF-8")?;
+        let envelope = Envelope {
+            trace: name.as_str(),
+            commit: view.tip.commit.oid.to_string(),
+            at: view.tip.time().to_string(),
+            format: args.format,
+            messages: match args.format {
+                Format::Messages => RawValue::from_string(content.replace('\n', ""))?,
+                Format::Text => serde_json::value::to_raw_value(&content)?,
+            },
+            items: materialized.items.iter().map(|ids| ids.iter().map(ToString::to_string).collect()).collect(),
+            tokens,
+            left_out: left_out(&materialized),
+        };
+        content_line(session, &envelope)?;
     } else if session.ui.is_terminal() {
         session.ui.page(&session.repo)?;
-        session.ui.write_content(&bytes)?;
+        session.ui.write_content(&content)?;
     } else {
-        session.ui.out().write_all(&bytes)?;
+        session.ui.out().write_all(&content)?;
     }
     Ok(ExitStatus::Success)
 }
 
-/// The ids behind each message, in the order of the messages.
-fn items(materialized: &Materialized) -> Value {
-    materialized.items.iter().map(|ids| ids.iter().map(ToString::to_string).collect::<Value>()).collect()
+fn content_line(session: &mut Session, envelope: &Envelope<'_>) -> Result<()> {
+    let mut line = serde_json::to_vec(envelope)?;
+    line.push(b'\n');
+    Ok(session.ui.write_content(&line)?)
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Envelope<'a> {
+    trace: &'a str,
+    commit: String,
+    at: String,
+    format: Format,
+    /// Exactly what is printed without `--json`, on one line.
+    messages: Box<RawValue>,
+    /// The ids behind each message, in the order of the messages.
+    items: Vec<Vec<String>>,
+    tokens: Tokens,
+    left_out: Value,
+}
+
+#[derive(Serialize)]
+struct Tokens {
+    total: u64,
+    request: u64,
+    source: &'static str,
+    encoding: String,
 }
 
 fn left_out(materialized: &Materialized) -> Value {

@@ -3,6 +3,7 @@
 //! stdout carries the answer, stderr the rest. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or could not run.
 
 mod commit;
+mod demo;
 mod edit;
 mod editor;
 mod error;
@@ -55,6 +56,7 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Demo(demo::DemoArgs),
     Init(init::InitArgs),
     Switch(switch::SwitchArgs),
     Commit(commit::CommitArgs),
@@ -121,6 +123,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
 }
 
 fn run(cli: Cli, env: Env, ui: Ui) -> Result<ExitStatus> {
+    if let Command::Demo(args) = &cli.command {
+        return demo::run(args);
+    }
     let named_trace = match (cli.trace, env.text("GITTRACE_NAME")) {
         (Some(name), _) => Some(name),
         (None, Some(name)) => Some(name.parse()?),
@@ -129,6 +134,7 @@ fn run(cli: Cli, env: Env, ui: Ui) -> Result<ExitStatus> {
     let repo = Repo::open_from_env(env)?;
     let mut session = Session { repo, ui, named_trace };
     let status = match &cli.command {
+        Command::Demo(args) => demo::run(args),
         Command::Init(args) => init::run(&mut session, args),
         Command::Switch(args) => switch::run(&mut session, args),
         Command::Commit(args) => commit::run(&mut session, args),
