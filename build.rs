@@ -1,0 +1,152 @@
+//! Generates the tables that tokens are counted with; their layout is described in `src/tokens/layout.rs`.
+//!
+//! The vocabularies are tiktoken-rs's own, and the character classes come from the `regex-syntax` it matches with, so that
+//! both agree with it by construction. The output depends on those two crates alone.
+
+use std::{cmp::Reverse, collections::HashMap, env, error::Error, fs, path::Path};
+
+use regex_syntax::hir::{Class, HirKind};
+use tiktoken_rs::{CoreBPE, Rank};
+
+#[path = "src/tokens/layout.rs"]
+mod layout;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/tokens/layout.rs");
+    let out_dir = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR for build scripts")?;
+    let out_dir = Path::new(&out_dir);
+
+    // Not here: o200k_harmony has the vocabulary of o200k_base, and r50k_base is the beginning of p50k_base.
+    write_vocabulary(out_dir, "o200k", &tiktoken_rs::o200k_base()?)?;
+    write_vocabulary(out_dir, "cl100k", &tiktoken_rs::cl100k_base()?)?;
+    write_vocabulary(out_dir, "p50k", &tiktoken_rs::p50k_base()?)?;
+    write_classes(out_dir)
+}
+
+fn write_vocabulary(out_dir: &Path, name: &str, bpe: &CoreBPE) -> Result<(), Box<dyn Error>> {
+    let mut pool = Vec::new();
+    let entries =
+        ordinary_tokens(bpe).map(|(rank, token)| entry(rank, &token, &mut pool)).collect::<Result<Vec<_>, _>>()?;
+    // Any odd constant would do, as long as the seeds have bits in all places.
+    let (seed, table) = (1..64_u64)
+        .map(|attempt| attempt.wrapping_mul(0xd6e8_feb8_6659_fd93))
+        .find_map(|seed| Some((seed, perfect_hash(&entries, seed)?)))
+        .ok_or_else(|| format!("no seed gives a perfect hash of {name}"))?;
+
+    let displacements: Vec<u8> = table.displacements.iter().flat_map(|d| d.to_le_bytes()).collect();
+    let slots: Vec<u8> = table.slots.iter().flat_map(|s| s.to_le_bytes()).collect();
+    fs::write(out_dir.join(format!("{name}.displacements")), displacements)?;
+    fs::write(out_dir.join(format!("{name}.slots")), slots)?;
+    fs::write(out_dir.join(format!("{name}.pool")), pool)?;
+    fs::write(out_dir.join(format!("{name}.seed")), seed.to_le_bytes())?;
+    Ok(())
+}
+
+/// The ranks of a vocabulary in ascending order, without the special tokens.
+///
+/// Ranks may have gaps (p50k's has one where `<|endoftext|>` stands), and special ones lie past the ordinary.
+fn ordinary_tokens(bpe: &CoreBPE) -> impl Iterator<Item = (Rank, Vec<u8>)> {
+    let special: Vec<Vec<u8>> = bpe.special_tokens().into_iter().map(|token| token.as_bytes().to_vec()).collect();
+    (0..1 << (u128::BITS - layout::RANK_SHIFT))
+        .filter_map(|rank| Some((rank, bpe.decode_bytes(&[rank]).ok()?)))
+        .filter(move |(_, token)| !special.contains(token))
+}
+
+/// The slot of a token, and the hash key it is found by.
+struct Entry {
+    key: u128,
+    slot: u128,
+}
+
+fn entry(rank: Rank, token: &[u8], pool: &mut Vec<u8>) -> Result<Entry, Box<dyn Error>> {
+    let rank = u128::from(rank) << layout::RANK_SHIFT;
+    if token.len() > layout::SHORT_MAX {
+        let digest = layout::digest(token);
+        let offset = u32::try_from(pool.len())?;
+        let length = u8::try_from(token.len())?;
+        pool.extend_from_slice(token);
+        let place = u128::from(offset) | u128::from(length) << 32 | u128::from(digest) << 40;
+        return Ok(Entry { key: u128::from(digest), slot: rank | layout::LONG << layout::LENGTH_SHIFT | place });
+    }
+    let mut bytes = [0; 16];
+    bytes[..token.len()].copy_from_slice(token);
+    let key = u128::from_le_bytes(bytes) | (token.len() as u128) << layout::LENGTH_SHIFT;
+    Ok(Entry { key, slot: rank | key })
+}
+
+struct Table {
+    displacements: Vec<u16>,
+    slots: Vec<u128>,
+}
+
+/// Hash and displace: the fullest buckets choose first, each taking the first displacement that sends all its tokens to
+/// free slots. `None` if some bucket finds none.
+fn perfect_hash(entries: &[Entry], seed: u64) -> Option<Table> {
+    // A sixteenth of the slots stays free: without it, the last buckets would search long.
+    let slot_count = entries.len() + entries.len() / 16;
+    let bucket_count = entries.len() / 4;
+
+    let mut buckets = vec![Vec::new(); bucket_count];
+    for entry in entries {
+        let hash = layout::hash(entry.key, seed);
+        buckets[layout::bucket(hash, bucket_count)].push((hash, entry.slot));
+    }
+    let mut order: Vec<usize> = (0..bucket_count).collect();
+    order.sort_by_key(|&bucket| (Reverse(buckets[bucket].len()), bucket));
+
+    let mut displacements = vec![0; bucket_count];
+    let mut slots = vec![0; slot_count];
+    let mut places = Vec::new();
+    for bucket in order {
+        let members = &buckets[bucket];
+        displacements[bucket] = (0..=u16::MAX).find(|&displacement| {
+            places.clear();
+            members.iter().all(|&(hash, _)| {
+                let place = layout::slot(hash, displacement, slot_count);
+                let free = slots[place] == 0 && !places.contains(&place);
+                places.push(place);
+                free
+            })
+        })?;
+        for (&place, &(_, slot)) in places.iter().zip(members) {
+            slots[place] = slot;
+        }
+    }
+    Some(Table { displacements, slots })
+}
+
+/// Writes the class of each code point in two stages: block numbers, then the distinct blocks.
+fn write_classes(out_dir: &Path) -> Result<(), Box<dyn Error>> {
+    let mut classes = vec![layout::OTHER; char::MAX as usize + 1];
+    for (pattern, class) in [
+        (r"[\p{Lu}\p{Lt}]", layout::UPPER),
+        (r"\p{Ll}", layout::LOWER),
+        (r"[\p{Lm}\p{Lo}]", layout::CASELESS),
+        (r"\p{M}", layout::MARK),
+        (r"\p{N}", layout::NUMBER),
+        (r"\s", layout::SPACE),
+        (r"[\r\n]", layout::NEWLINE),
+    ] {
+        let hir = regex_syntax::parse(pattern)?;
+        let HirKind::Class(Class::Unicode(ranges)) = hir.kind() else {
+            return Err(format!("{pattern} is not a class of characters").into());
+        };
+        for range in ranges.iter() {
+            classes[range.start() as usize..=range.end() as usize].fill(class);
+        }
+    }
+
+    let mut numbers: HashMap<&[u8], u8> = HashMap::new();
+    let (mut index, mut blocks) = (Vec::new(), Vec::new());
+    for block in classes.chunks(layout::CLASS_BLOCK) {
+        let next = u8::try_from(numbers.len())?;
+        index.push(*numbers.entry(block).or_insert_with(|| {
+            blocks.extend_from_slice(block);
+            next
+        }));
+    }
+    fs::write(out_dir.join("class.index"), index)?;
+    fs::write(out_dir.join("class.blocks"), blocks)?;
+    Ok(())
+}

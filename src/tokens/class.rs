@@ -1,0 +1,93 @@
+//! What kind of character stands at a place in a text, as far as the splitter tells them apart.
+//!
+//! A class is one bit of a byte, so that a set of classes is a mask. The tables come from the `regex-syntax` that
+//! tiktoken-rs matches with, by way of `build.rs`.
+
+use super::layout::CLASS_BLOCK;
+pub(super) use super::layout::{CASELESS, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UPPER};
+
+/// `\p{L}`
+pub(super) const LETTER: u8 = UPPER | LOWER | CASELESS;
+/// `\s`
+pub(super) const WHITE: u8 = SPACE | NEWLINE;
+/// `[^\s\p{L}\p{N}]`
+pub(super) const PUNCTUATION: u8 = MARK | OTHER;
+
+static INDEX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/class.index"));
+static BLOCKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/class.blocks"));
+
+/// The classes of ASCII; the first block of [`BLOCKS`], with a length the compiler knows.
+static ASCII: [u8; 128] = ascii();
+
+const fn ascii() -> [u8; 128] {
+    match BLOCKS.first_chunk() {
+        Some(classes) => *classes,
+        None => panic!("the first block covers ASCII"),
+    }
+}
+
+/// Class of the character at `at` and its length in bytes; no class, hence in no set, at the end of `text`.
+///
+/// `text` is valid UTF-8 and `at` a boundary in it.
+#[inline]
+pub(super) fn class_at(text: &[u8], at: usize) -> (u8, usize) {
+    match text.get(at) {
+        Some(&byte) if byte < 0x80 => (ASCII[usize::from(byte)], 1),
+        Some(&byte) => wide_class_at(text, at, byte),
+        None => (0, 0),
+    }
+}
+
+fn wide_class_at(text: &[u8], at: usize, lead: u8) -> (u8, usize) {
+    let bits = |offset: usize| text.get(at + offset).map_or(0, |byte| usize::from(byte & 0x3f));
+    let lead = usize::from(lead);
+    let (code_point, length) = match lead {
+        0xc0..0xe0 => ((lead & 0x1f) << 6 | bits(1), 2),
+        0xe0..0xf0 => ((lead & 0x0f) << 12 | bits(1) << 6 | bits(2), 3),
+        _ => ((lead & 0x07) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3), 4),
+    };
+    let block = usize::from(INDEX[code_point / CLASS_BLOCK]);
+    (BLOCKS[block * CLASS_BLOCK + code_point % CLASS_BLOCK], length)
+}
+
+/// End of the run of characters from `at` whose class is in `set`.
+#[inline]
+pub(super) fn skip(text: &[u8], mut at: usize, set: u8) -> usize {
+    loop {
+        let (class, length) = class_at(text, at);
+        if class & set == 0 {
+            return at;
+        }
+        at += length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_has_its_characters() {
+        for (class, characters) in [
+            (UPPER, "AZÀΩЖǅ𝔸"),
+            (LOWER, "azßſωж"),
+            (CASELESS, "ªʰ中あ한א𠀀"),
+            (MARK, "\u{301}\u{20dd}\u{fe0f}"),
+            (NUMBER, "09²½Ⅷ٣"),
+            (SPACE, " \t\u{b}\u{c}\u{85}\u{a0}\u{2028}\u{3000}"),
+            (NEWLINE, "\r\n"),
+            (OTHER, "!_\0\u{7f}€\u{200d}👍\u{fffd}\u{e000}\u{10ffff}"),
+        ] {
+            for character in characters.chars() {
+                let text = character.to_string();
+                assert_eq!(class_at(text.as_bytes(), 0), (class, text.len()), "{character:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_has_no_class() {
+        assert_eq!(class_at(b"a", 1), (0, 0));
+        assert_eq!(skip("aÄ中!".as_bytes(), 0, LETTER), 6);
+    }
+}

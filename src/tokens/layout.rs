@@ -1,0 +1,79 @@
+//! How the generated tables are laid out; read by the counter, written by `build.rs`.
+//!
+//! A vocabulary is a perfect hash over the bytes of its tokens: no two tokens share a slot, so a lookup reads one
+//! displacement and one slot whether the token exists or not. Numbers are little-endian.
+//!
+//! ```text
+//! displacements  u16 × buckets      found through the upper half of the hash
+//! slots          u128 × slots       found through the lower half and the displacement
+//!     bits 0..104    the token's bytes, zero-padded; of a long token: pool offset (32), length (8), digest (64)
+//!     bits 104..108  length of the token, 15 for a long one, 0 for an empty slot
+//!     bits 108..128  rank
+//! pool           bytes of the long tokens
+//! ```
+
+#![expect(clippy::cast_possible_truncation, reason = "hashing takes words apart on purpose")]
+
+/// Longest token whose bytes stand in the slot itself.
+pub(super) const SHORT_MAX: usize = 13;
+
+/// Bit of a slot where the length begins.
+pub(super) const LENGTH_SHIFT: u32 = 104;
+
+/// Bit of a slot where the rank begins.
+pub(super) const RANK_SHIFT: u32 = 108;
+
+/// What stands in place of the length of a long token.
+pub(super) const LONG: u128 = 15;
+
+/// Upper-case and title-case letters (Lu, Lt).
+pub(super) const UPPER: u8 = 1 << 0;
+/// Lower-case letters (Ll).
+pub(super) const LOWER: u8 = 1 << 1;
+/// Letters without case (Lm, Lo).
+pub(super) const CASELESS: u8 = 1 << 2;
+/// Combining marks (M).
+pub(super) const MARK: u8 = 1 << 3;
+/// Numbers (N).
+pub(super) const NUMBER: u8 = 1 << 4;
+/// White space other than [`NEWLINE`].
+pub(super) const SPACE: u8 = 1 << 5;
+/// Carriage return and line feed.
+pub(super) const NEWLINE: u8 = 1 << 6;
+/// All other characters.
+pub(super) const OTHER: u8 = 1 << 7;
+
+/// Code points that share one entry of the class index.
+pub(super) const CLASS_BLOCK: usize = 256;
+
+/// Multiplies two words and folds the double-width product, so that each bit of either reaches the whole result.
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Hash of a slot's lower [`RANK_SHIFT`] bits, or of a long token's digest.
+pub(super) fn hash(key: u128, seed: u64) -> u64 {
+    fold(key as u64 ^ seed, (key >> 64) as u64 ^ 0x9e37_79b9_7f4a_7c15)
+}
+
+/// Digest of a token longer than [`SHORT_MAX`].
+pub(super) fn digest(token: &[u8]) -> u64 {
+    let (words, _) = token.as_chunks::<8>();
+    let tail = token.last_chunk::<8>().copied().unwrap_or_default();
+    let start = token.len() as u64;
+    words.iter().chain([&tail]).fold(start, |digest, word| {
+        fold(u64::from_le_bytes(*word) ^ 0xa076_1d64_78bd_642f, digest ^ 0xe703_7ed1_a0b4_28db)
+    })
+}
+
+/// The bucket, of `buckets`, whose displacement a hash uses.
+pub(super) fn bucket(hash: u64, buckets: usize) -> usize {
+    (((hash >> 32) * buckets as u64) >> 32) as usize
+}
+
+/// The slot, of `slots`, that a hash has under its bucket's displacement.
+pub(super) fn slot(hash: u64, displacement: u16, slots: usize) -> usize {
+    let moved = hash as u32 ^ u32::from(displacement).wrapping_mul(0x85eb_ca6b);
+    ((u64::from(moved.wrapping_mul(0x9e37_79b1)) * slots as u64) >> 32) as usize
+}

@@ -1,0 +1,264 @@
+//! Splitting text into the pieces that are merged on their own.
+//!
+//! Each encoding has a pattern, a regular expression whose successive matches are the pieces. The functions here find the
+//! end of the match without a regex engine: every alternative of every pattern is a few runs of character classes. The
+//! patterns, as tiktoken-rs has them, stand at their functions.
+//!
+//! Everywhere, `text` is valid UTF-8 and `at` a boundary before its end.
+
+use super::class::{CASELESS, LETTER, LOWER, MARK, NEWLINE, NUMBER, PUNCTUATION, UPPER, WHITE, class_at, skip};
+
+/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`
+const WORD_HEAD: u8 = UPPER | CASELESS | MARK;
+/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`
+const WORD_TAIL: u8 = LOWER | CASELESS | MARK;
+
+/// Finds the end of the piece at `at` in `o200k_base` and `o200k_harmony`.
+///
+/// ```text
+///   [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+/// | [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+/// | \p{N}{1,3}
+/// |  ?[^\s\p{L}\p{N}]+[\r\n/]*
+/// | \s*[\r\n]+
+/// | \s+(?!\S)
+/// | \s+
+/// ```
+#[inline]
+pub(super) fn o200k(text: &[u8], at: usize) -> usize {
+    let (class, length) = class_at(text, at);
+    if class & LETTER != 0 {
+        return word(text, at);
+    }
+    if class & NUMBER != 0 {
+        return numbers(text, at);
+    }
+    if class & NEWLINE == 0 {
+        let after = at + length;
+        if class_at(text, after).0 & (LETTER | MARK) != 0 {
+            // A mark may lead a word or belong to it. It leads, unless only upper case follows: then the first
+            // alternative, which wants a tail, gives the mark back and takes it as its tail.
+            if class & MARK != 0 && tail_end(text, after).is_none() {
+                return contraction(text, after).unwrap_or(after);
+            }
+            return word(text, after);
+        }
+        if class & MARK != 0 {
+            return contraction(text, after).unwrap_or(after);
+        }
+        if let Some(end) = punctuation(text, at) {
+            return skip_breaks(text, end);
+        }
+    }
+    white_space(text, at, Newlines::EndRun)
+}
+
+/// End of the word at `at`, which begins with a letter or mark.
+fn word(text: &[u8], at: usize) -> usize {
+    let end = tail_end(text, at).unwrap_or_else(|| skip(text, at, WORD_HEAD));
+    contraction(text, end).unwrap_or(end)
+}
+
+/// End of `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`, if it matches at `at`.
+#[inline]
+fn tail_end(text: &[u8], mut at: usize) -> Option<usize> {
+    // The head takes all it can and then gives back from its end until a tail is left: the last caseless letter or mark.
+    let mut last_of_both = None;
+    loop {
+        let (class, length) = class_at(text, at);
+        if class & LOWER != 0 {
+            return Some(skip(text, at + length, WORD_TAIL));
+        }
+        if class & WORD_HEAD == 0 {
+            return last_of_both;
+        }
+        at += length;
+        if class & WORD_TAIL != 0 {
+            last_of_both = Some(at);
+        }
+    }
+}
+
+/// Finds the end of the piece at `at` in `cl100k_base`.
+///
+/// ```text
+///   '(?i:[sdmt]|ll|ve|re)
+/// | [^\r\n\p{L}\p{N}]?+\p{L}++
+/// | \p{N}{1,3}+
+/// |  ?[^\s\p{L}\p{N}]++[\r\n]*+
+/// | \s++$
+/// | \s*[\r\n]
+/// | \s+(?!\S)
+/// | \s
+/// ```
+#[inline]
+pub(super) fn cl100k(text: &[u8], at: usize) -> usize {
+    let (class, length) = class_at(text, at);
+    if class & LETTER != 0 {
+        return skip(text, at + length, LETTER);
+    }
+    if class & NUMBER != 0 {
+        return numbers(text, at);
+    }
+    if class & NEWLINE == 0 {
+        if let Some(end) = contraction(text, at) {
+            return end;
+        }
+        let (next_class, next_length) = class_at(text, at + length);
+        if next_class & LETTER != 0 {
+            return skip(text, at + length + next_length, LETTER);
+        }
+        if let Some(end) = punctuation(text, at) {
+            return skip(text, end, NEWLINE);
+        }
+    }
+    white_space(text, at, Newlines::EndRunInside)
+}
+
+/// Finds the end of the piece at `at` in `p50k_base` and `r50k_base`.
+///
+/// ```text
+/// '(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s
+/// ```
+#[inline]
+pub(super) fn p50k(text: &[u8], at: usize) -> usize {
+    if let Some(end) = contraction(text, at)
+        && text[at + 1..end].iter().all(u8::is_ascii_lowercase)
+    {
+        return end;
+    }
+    let start = if text[at] == b' ' { at + 1 } else { at };
+    let (class, length) = class_at(text, start);
+    for set in [LETTER, NUMBER, PUNCTUATION] {
+        if class & set != 0 {
+            return skip(text, start + length, set);
+        }
+    }
+    white_space(text, at, Newlines::LikeOthers)
+}
+
+/// End of `\p{N}{1,3}` at `at`, where there is a number.
+fn numbers(text: &[u8], mut at: usize) -> usize {
+    for _ in 0..3 {
+        let (class, length) = class_at(text, at);
+        if class & NUMBER == 0 {
+            break;
+        }
+        at += length;
+    }
+    at
+}
+
+/// End of ` ?[^\s\p{L}\p{N}]+`, if it matches at `at`.
+#[inline]
+fn punctuation(text: &[u8], at: usize) -> Option<usize> {
+    let start = if text[at] == b' ' { at + 1 } else { at };
+    let end = skip(text, start, PUNCTUATION);
+    (end > start).then_some(end)
+}
+
+/// End of `[\r\n/]*`.
+#[inline]
+fn skip_breaks(text: &[u8], at: usize) -> usize {
+    let breaks = text[at..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n' | b'/')).count();
+    at + breaks
+}
+
+/// End of `(?i:'s|'t|'re|'ve|'m|'ll|'d)`, if it matches at `at`.
+///
+/// Ignoring case, the long s (U+017F) is an s too; none of the other letters has a third form.
+#[inline]
+fn contraction(text: &[u8], at: usize) -> Option<usize> {
+    let rest = text.get(at..)?.strip_prefix(b"'")?;
+    let length = match *rest {
+        [b's' | b'S' | b't' | b'T' | b'm' | b'M' | b'd' | b'D', ..] => 1,
+        [b'r' | b'R' | b'v' | b'V', b'e' | b'E', ..] | [b'l' | b'L', b'l' | b'L', ..] | [0xc5, 0xbf, ..] => 2,
+        _ => return None,
+    };
+    Some(at + 1 + length)
+}
+
+/// What newlines do within white space.
+#[derive(Clone, Copy, PartialEq)]
+enum Newlines {
+    /// The piece ends after the last of them.
+    EndRun,
+    /// The same, unless the text ends with the white space: then all of it is one piece.
+    EndRunInside,
+    /// Nothing.
+    LikeOthers,
+}
+
+/// End of the white space at `at`: the last character is left to the word after it, if there is more than one.
+#[inline]
+fn white_space(text: &[u8], at: usize, newlines: Newlines) -> usize {
+    let (mut end, mut last_start, mut line_end) = (at, at, None);
+    loop {
+        let (class, length) = class_at(text, end);
+        if class & WHITE == 0 {
+            break;
+        }
+        last_start = end;
+        end += length;
+        if class & NEWLINE != 0 {
+            line_end = Some(end);
+        }
+    }
+    let at_text_end = end == text.len();
+    match line_end {
+        Some(line_end) if newlines == Newlines::EndRun => line_end,
+        Some(line_end) if newlines == Newlines::EndRunInside && !at_text_end => line_end,
+        _ if at_text_end || last_start == at => end,
+        _ => last_start,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(text: &str, next: fn(&[u8], usize) -> usize) -> Vec<&str> {
+        let (mut pieces, mut at) = (Vec::new(), 0);
+        while at < text.len() {
+            let end = next(text.as_bytes(), at);
+            pieces.push(&text[at..end]);
+            at = end;
+        }
+        pieces
+    }
+
+    #[test]
+    fn words_of_o200k_change_case_once() {
+        assert_eq!(pieces("HTTPServer's getURL", o200k), ["HTTPServer's", " get", "URL"]);
+        assert_eq!(pieces("中ABC, ABCdef", o200k), ["中", "ABC", ",", " ABCdef"]);
+    }
+
+    #[test]
+    fn contractions_stay_with_the_word_in_o200k_alone() {
+        assert_eq!(pieces("WE'LL it'ſ", o200k), ["WE'LL", " it'ſ"]);
+        assert_eq!(pieces("WE'LL it'ſ", cl100k), ["WE", "'LL", " it", "'ſ"]);
+        assert_eq!(pieces("WE'LL we'll", p50k), ["WE", "'", "LL", " we", "'ll"]);
+    }
+
+    #[test]
+    fn marks_lead_a_word_or_belong_to_it() {
+        assert_eq!(pieces("\u{301}ABC", o200k), ["\u{301}", "ABC"]);
+        assert_eq!(pieces("\u{301}Abc", o200k), ["\u{301}Abc"]);
+        assert_eq!(pieces("!\u{301}!\u{301}", o200k), ["!\u{301}", "!\u{301}"]);
+        assert_eq!(pieces("a\u{301}b", cl100k), ["a", "\u{301}b"]);
+    }
+
+    #[test]
+    fn white_space_leaves_its_last_to_the_next_word() {
+        assert_eq!(pieces("a   b", o200k), ["a", "  ", " b"]);
+        assert_eq!(pieces("a \n  b \n ", o200k), ["a", " \n", " ", " b", " \n", " "]);
+        assert_eq!(pieces("a \n  b \n ", cl100k), ["a", " \n", " ", " b", " \n "]);
+        assert_eq!(pieces("a\n\nb\n", p50k), ["a", "\n", "\n", "b", "\n"]);
+    }
+
+    #[test]
+    fn numbers_go_by_threes() {
+        assert_eq!(pieces("12345 6", o200k), ["123", "45", " ", "6"]);
+        assert_eq!(pieces("12345 6", p50k), ["12345", " 6"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! Vocabularies: the rank of each token, looked up in the tables that `build.rs` made.
+
+use super::layout::{self, LENGTH_SHIFT, LONG, RANK_SHIFT, SHORT_MAX};
+
+/// Stands for the rank of what is no token; greater than all ranks.
+pub(super) const NO_RANK: u32 = u32::MAX;
+
+/// The tokens of an encoding; see [`layout`] for what the tables hold.
+pub(super) struct Vocabulary {
+    displacements: &'static [[u8; 2]],
+    slots: &'static Aligned<[u8]>,
+    pool: &'static [u8],
+    seed: u64,
+    /// Ranks from here on belong to a larger vocabulary that shares the tables.
+    limit: u32,
+}
+
+/// Keeps a slot within one cache line.
+#[repr(C, align(64))]
+struct Aligned<T: ?Sized>(T);
+
+macro_rules! vocabulary {
+    ($name:literal, $limit:expr) => {
+        Vocabulary {
+            displacements: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".displacements")).as_chunks().0,
+            slots: &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".slots"))),
+            pool: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".pool")),
+            seed: u64::from_le_bytes(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".seed"))),
+            limit: $limit,
+        }
+    };
+}
+
+/// Of `o200k_base` and `o200k_harmony`, which differ in their special tokens only.
+pub(super) static O200K: Vocabulary = vocabulary!("o200k", NO_RANK);
+/// Of `cl100k_base`.
+pub(super) static CL100K: Vocabulary = vocabulary!("cl100k", NO_RANK);
+/// Of `p50k_base`.
+pub(super) static P50K: Vocabulary = vocabulary!("p50k", NO_RANK);
+/// Of `r50k_base`: what stands in `p50k_base` before `<|endoftext|>`; the rest are 24 runs of spaces.
+pub(super) static R50K: Vocabulary = Vocabulary {
+    displacements: P50K.displacements,
+    slots: P50K.slots,
+    pool: P50K.pool,
+    seed: P50K.seed,
+    limit: 50_256,
+};
+
+impl Vocabulary {
+    /// Rank of the token that is `text[start..end]`, or [`NO_RANK`]; the range is not empty.
+    #[inline]
+    pub(super) fn rank(&self, text: &[u8], start: usize, end: usize) -> u32 {
+        let length = end - start;
+        if length > SHORT_MAX {
+            return self.long_rank(&text[start..end]);
+        }
+        let bytes = match text.get(start..).and_then(<[u8]>::first_chunk) {
+            Some(window) => u128::from_le_bytes(*window) & ((1 << (8 * length)) - 1),
+            None => padded(&text[start..end]),
+        };
+        let key = bytes | (length as u128) << LENGTH_SHIFT;
+        let slot = self.slot(key);
+        let found = (slot ^ key) << (u128::BITS - RANK_SHIFT) == 0;
+        if found { self.checked(slot) } else { NO_RANK }
+    }
+
+    fn long_rank(&self, token: &[u8]) -> u32 {
+        let digest = layout::digest(token);
+        let slot = self.slot(u128::from(digest));
+        let [o0, o1, o2, o3, length, d0, d1, d2, d3, d4, d5, d6, d7, tag, ..] = slot.to_le_bytes();
+        let same_digest = u64::from_le_bytes([d0, d1, d2, d3, d4, d5, d6, d7]) == digest;
+        if u128::from(tag & 15) != LONG || usize::from(length) != token.len() || !same_digest {
+            return NO_RANK;
+        }
+        let offset = u32::from_le_bytes([o0, o1, o2, o3]) as usize;
+        if self.pool[offset..].starts_with(token) { self.checked(slot) } else { NO_RANK }
+    }
+
+    #[inline]
+    fn slot(&self, key: u128) -> u128 {
+        let (slots, _) = self.slots.0.as_chunks();
+        let hash = layout::hash(key, self.seed);
+        let displacement = u16::from_le_bytes(self.displacements[layout::bucket(hash, self.displacements.len())]);
+        u128::from_le_bytes(slots[layout::slot(hash, displacement, slots.len())])
+    }
+
+    #[inline]
+    fn checked(&self, slot: u128) -> u32 {
+        let rank = (slot >> RANK_SHIFT) as u32;
+        if rank < self.limit { rank } else { NO_RANK }
+    }
+}
+
+/// The bytes of a short token, for where no whole window of the text is left.
+fn padded(token: &[u8]) -> u128 {
+    let mut bytes = [0; 16];
+    bytes[..token.len()].copy_from_slice(token);
+    u128::from_le_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rank(vocabulary: &Vocabulary, token: &[u8]) -> u32 {
+        vocabulary.rank(token, 0, token.len())
+    }
+
+    #[test]
+    fn every_byte_is_a_token() {
+        for vocabulary in [&O200K, &CL100K, &P50K, &R50K] {
+            assert!((0..=u8::MAX).all(|byte| rank(vocabulary, &[byte]) < 256));
+        }
+    }
+
+    #[test]
+    fn a_token_is_found_whatever_follows_it() {
+        let hello = rank(&O200K, b" hello");
+        assert_ne!(hello, NO_RANK);
+        assert_eq!(O200K.rank(b"> hello, and a long enough rest", 1, 7), hello);
+        assert_eq!(rank(&O200K, b" hello\0"), NO_RANK);
+    }
+
+    #[test]
+    fn the_smaller_vocabulary_ends_before_the_runs_of_spaces() {
+        assert_eq!(rank(&P50K, b" the"), rank(&R50K, b" the"));
+        assert_ne!(rank(&P50K, &[b' '; 20]), NO_RANK);
+        assert_eq!(rank(&R50K, &[b' '; 20]), NO_RANK);
+    }
+}
