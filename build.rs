@@ -3,7 +3,14 @@
 //! The vocabularies are tiktoken-rs's own, and the character classes come from the `regex-syntax` it matches with, so that
 //! both agree with it by construction. The output depends on those two crates alone.
 
-use std::{cmp::Reverse, collections::HashMap, env, error::Error, fs, path::Path};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, HashMap},
+    env,
+    error::Error,
+    fs,
+    path::Path,
+};
 
 use regex_syntax::hir::{Class, HirKind};
 use tiktoken_rs::{CoreBPE, Rank};
@@ -25,9 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn write_vocabulary(out_dir: &Path, name: &str, bpe: &CoreBPE) -> Result<(), Box<dyn Error>> {
+    let tokens: Vec<(Rank, Vec<u8>)> = ordinary_tokens(bpe).collect();
     let mut pool = Vec::new();
-    let entries =
-        ordinary_tokens(bpe).map(|(rank, token)| entry(rank, &token, &mut pool)).collect::<Result<Vec<_>, _>>()?;
+    let entries = tokens.iter().map(|(rank, token)| entry(*rank, token, &mut pool)).collect::<Result<Vec<_>, _>>()?;
     // Any odd constant would do, as long as the seeds have bits in all places.
     let (seed, table) = (1..64_u64)
         .map(|attempt| attempt.wrapping_mul(0xd6e8_feb8_6659_fd93))
@@ -39,6 +46,7 @@ fn write_vocabulary(out_dir: &Path, name: &str, bpe: &CoreBPE) -> Result<(), Box
     fs::write(out_dir.join(format!("{name}.displacements")), displacements)?;
     fs::write(out_dir.join(format!("{name}.slots")), slots)?;
     fs::write(out_dir.join(format!("{name}.pool")), pool)?;
+    fs::write(out_dir.join(format!("{name}.bonds")), bonds(&tokens))?;
     fs::write(out_dir.join(format!("{name}.seed")), seed.to_le_bytes())?;
     Ok(())
 }
@@ -114,6 +122,41 @@ fn perfect_hash(entries: &[Entry], seed: u64) -> Option<Table> {
         }
     }
     Some(Table { displacements, slots })
+}
+
+/// A side of a bond that is a whole character, or else nothing.
+fn character(bytes: &[u8]) -> Option<u32> {
+    str::from_utf8(bytes).ok()?;
+    let mut padded = [0; 4];
+    padded.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(u32::from_le_bytes(padded))
+}
+
+/// The set of characters that stand side by side in some token; every sixteenth bit is in use, at most.
+fn bonds(tokens: &[(Rank, Vec<u8>)]) -> Vec<u8> {
+    let mut whole = BTreeSet::new();
+    let mut broken = BTreeSet::new();
+    for (_, token) in tokens {
+        let is_lead = |&place: &usize| token[place] & 0xc0 != 0x80;
+        let mut left = 0;
+        for place in (1..token.len()).filter(is_lead) {
+            let end = (place + 1..token.len()).find(is_lead).unwrap_or(token.len());
+            match (character(&token[left..place]), character(&token[place..end])) {
+                (Some(left), Some(right)) => whole.insert((left, right)),
+                _ => broken.insert((token[place - 1], token[place])),
+            };
+            left = place;
+        }
+    }
+
+    let mut set = vec![0; (whole.len() + broken.len()) * 2];
+    let bits = set.len() * 8;
+    let whole = whole.into_iter().map(|(left, right)| layout::bond(left, right, bits));
+    let broken = broken.into_iter().map(|(last, first)| layout::broken_bond(last, first, bits));
+    for bit in whole.chain(broken) {
+        set[bit / 8] |= 1 << (bit % 8);
+    }
+    set
 }
 
 /// Writes the class of each code point in two stages: block numbers, then the distinct blocks.

@@ -75,7 +75,7 @@ fn count(text: &[u8], vocabulary: &Vocabulary, next_end: impl Fn(&[u8], usize) -
     let (mut tokens, mut start) = (0, 0);
     while start < text.len() {
         let end = next_end(text, start);
-        // Most pieces are tokens. Merging would not always find them: some tokens no sequence of merges leads to.
+        // Most pieces are tokens themselves, which merging would find out in the end.
         let is_token = vocabulary.rank(text, start, end) != NO_RANK;
         tokens += if is_token { 1 } else { merge::count(vocabulary, text, start, end) };
         start = end;

@@ -10,6 +10,7 @@
 //!     bits 104..108  length of the token, 15 for a long one, 0 for an empty slot
 //!     bits 108..128  rank
 //! pool           bytes of the long tokens
+//! bonds          bit set of hashed pairs of characters that stand side by side in some token; see [`bond`]
 //! ```
 
 #![expect(clippy::cast_possible_truncation, reason = "hashing takes words apart on purpose")]
@@ -76,4 +77,20 @@ pub(super) fn bucket(hash: u64, buckets: usize) -> usize {
 pub(super) fn slot(hash: u64, displacement: u16, slots: usize) -> usize {
     let moved = hash as u32 ^ u32::from(displacement).wrapping_mul(0x85eb_ca6b);
     ((u64::from(moved.wrapping_mul(0x9e37_79b1)) * slots as u64) >> 32) as usize
+}
+
+/// The bit, of `bits`, that says whether some token holds the characters `left` and `right` side by side.
+///
+/// A character is its UTF-8 bytes as a little-endian number. Where a token holds only a part of either, the bit is that of
+/// [`broken_bond`].
+pub(super) fn bond(left: u32, right: u32, bits: usize) -> usize {
+    let pair = (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (((pair >> 32) * bits as u64) >> 32) as usize
+}
+
+/// The same for tokens that begin or end amid a character: `last` is the last byte on the left, `first` the first on the
+/// right.
+pub(super) fn broken_bond(last: u8, first: u8, bits: usize) -> usize {
+    // No character of UTF-8 ends with this byte.
+    bond(0xff00_0000 | u32::from(last), u32::from(first), bits)
 }

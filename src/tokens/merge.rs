@@ -5,18 +5,51 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::vocabulary::{NO_RANK, Vocabulary};
+use super::vocabulary::{Character, NO_RANK, Vocabulary};
 
 /// Longest piece whose pairs are searched one by one; a heap pays only beyond.
 const SMALL_MAX: usize = 64;
 
+/// Where the parts of a piece begin while they are single bytes.
+const PLACES: [u8; SMALL_MAX + 1] = {
+    let mut places = [0; SMALL_MAX + 1];
+    let mut place = 0;
+    while place < SMALL_MAX {
+        place += 1;
+        places[place] = places[place - 1] + 1;
+    }
+    places
+};
+
 /// Bits of a heap entry that hold the place of a pair; the rank stands above them.
 const PLACE_BITS: u32 = 44;
 
-/// Counts the tokens that `text[start..end]` merges into; the range is not empty.
+/// Counts the tokens that `text[start..end]` merges into: a piece, whole characters, that is no token itself.
 ///
 /// Takes O(n log n) time for n bytes; up to [`SMALL_MAX`] bytes nothing is allocated.
 pub(super) fn count(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> u64 {
+    // Where no token holds the two characters side by side, no merge crosses, and each side is merged for itself. Prose
+    // without spaces, as in Chinese, falls apart into words by this alone.
+    let (mut tokens, mut part_start) = (0, start);
+    let mut left = Character::at(text, start);
+    let mut at = start + left.length;
+    while at < end {
+        let right = Character::at(text, at);
+        if !vocabulary.may_join(left, right) {
+            tokens += count_part(vocabulary, text, part_start, at);
+            part_start = at;
+        }
+        left = right;
+        at += right.length;
+    }
+    tokens + count_part(vocabulary, text, part_start, end)
+}
+
+fn count_part(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> u64 {
+    // Each token is what its own bytes merge into; a test makes sure of it.
+    if vocabulary.rank(text, start, end) != NO_RANK {
+        return 1;
+    }
     let parts = if end - start <= SMALL_MAX {
         count_small(vocabulary, text, start, end)
     } else {
@@ -26,15 +59,14 @@ pub(super) fn count(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usi
 }
 
 fn count_small(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
-    // Part i begins at starts[i] and with the part after it has ranks[i].
-    let mut starts = [end; SMALL_MAX + 1];
-    let mut ranks = [NO_RANK; SMALL_MAX];
+    let piece = &text[start..];
     let mut parts = end - start;
-    for (part, place) in (start..end).enumerate() {
-        starts[part] = place;
-        if place + 1 < end {
-            ranks[part] = vocabulary.rank(text, place, place + 2);
-        }
+    // Part i begins at starts[i], counted from the start of the piece, and joined with the part after it has ranks[i].
+    // One more entry says where the last part ends.
+    let mut starts: [u8; SMALL_MAX + 1] = PLACES;
+    let mut ranks = [NO_RANK; SMALL_MAX];
+    for (place, rank) in ranks[..parts - 1].iter_mut().enumerate() {
+        *rank = vocabulary.rank(piece, place, place + 2);
     }
     loop {
         let (mut best, mut lowest) = (0, NO_RANK);
@@ -49,14 +81,10 @@ fn count_small(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -
         starts.copy_within(best + 2..=parts, best + 1);
         ranks.copy_within(best + 1..parts, best);
         parts -= 1;
-        // The entry past the last part says where the piece ends and joins with nothing.
-        if best + 1 < parts {
-            ranks[best] = vocabulary.rank(text, starts[best], starts[best + 2]);
-        } else {
-            ranks[best] = NO_RANK;
-        }
+        let join = |part: usize| vocabulary.rank(piece, usize::from(starts[part]), usize::from(starts[part + 2]));
+        ranks[best] = if best + 1 < parts { join(best) } else { NO_RANK };
         if best > 0 {
-            ranks[best - 1] = vocabulary.rank(text, starts[best - 1], starts[best + 1]);
+            ranks[best - 1] = join(best - 1);
         }
     }
 }
@@ -121,4 +149,54 @@ fn count_large(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -
 
 fn entry(rank: u32, place: usize) -> Reverse<u64> {
     Reverse(u64::from(rank) << PLACE_BITS | place as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::vocabulary::{CL100K, O200K, P50K, R50K};
+    use super::*;
+
+    fn vocabularies() -> [(&'static Vocabulary, &'static tiktoken_rs::CoreBPE, u32); 4] {
+        [
+            (&O200K, tiktoken_rs::o200k_base_singleton(), 199_998),
+            (&CL100K, tiktoken_rs::cl100k_base_singleton(), 100_256),
+            (&P50K, tiktoken_rs::p50k_base_singleton(), 50_281),
+            (&R50K, tiktoken_rs::r50k_base_singleton(), 50_256),
+        ]
+    }
+
+    #[test]
+    fn every_token_has_its_rank_and_is_what_its_bytes_merge_into() {
+        for (vocabulary, bpe, end) in vocabularies() {
+            for rank in (0..end).filter(|&rank| rank != 50_256 || end > 60_000) {
+                let token = bpe.decode_bytes(&[rank]).unwrap();
+                assert_eq!(vocabulary.rank(&token, 0, token.len()), rank, "{token:?}");
+                let parts = match token.len() {
+                    1 => 1,
+                    2..=SMALL_MAX => count_small(vocabulary, &token, 0, token.len()),
+                    _ => count_large(vocabulary, &token, 0, token.len()),
+                };
+                assert_eq!(parts, 1, "{token:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_ways_of_merging_agree() {
+        for (vocabulary, bpe, _) in vocabularies() {
+            let bytes: Vec<u8> = (300..600).flat_map(|rank| bpe.decode_bytes(&[rank * 83]).unwrap()).collect();
+            for piece in bytes.windows(SMALL_MAX).chain(bytes.windows(3)) {
+                let end = piece.len();
+                assert_eq!(count_small(vocabulary, piece, 0, end), count_large(vocabulary, piece, 0, end), "{piece:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_piece_is_cut_where_no_token_crosses() {
+        let (piece, end) = ("清晨的港口非常安静大雾来临之前", 45);
+        for (vocabulary, bpe, _) in vocabularies() {
+            assert_eq!(count(vocabulary, piece.as_bytes(), 0, end), bpe.count_ordinary(piece) as u64);
+        }
+    }
 }

@@ -10,6 +10,7 @@ pub(super) struct Vocabulary {
     displacements: &'static [[u8; 2]],
     slots: &'static Aligned<[u8]>,
     pool: &'static [u8],
+    bonds: &'static [u8],
     seed: u64,
     /// Ranks from here on belong to a larger vocabulary that shares the tables.
     limit: u32,
@@ -25,6 +26,7 @@ macro_rules! vocabulary {
             displacements: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".displacements")).as_chunks().0,
             slots: &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".slots"))),
             pool: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".pool")),
+            bonds: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bonds")),
             seed: u64::from_le_bytes(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".seed"))),
             limit: $limit,
         }
@@ -42,6 +44,7 @@ pub(super) static R50K: Vocabulary = Vocabulary {
     displacements: P50K.displacements,
     slots: P50K.slots,
     pool: P50K.pool,
+    bonds: P50K.bonds,
     seed: P50K.seed,
     limit: 50_256,
 };
@@ -62,6 +65,16 @@ impl Vocabulary {
         let slot = self.slot(key);
         let found = (slot ^ key) << (u128::BITS - RANK_SHIFT) == 0;
         if found { self.checked(slot) } else { NO_RANK }
+    }
+
+    /// Whether some token may hold these two characters side by side; if not, no merge ever joins them.
+    #[inline]
+    pub(super) fn may_join(&self, left: Character, right: Character) -> bool {
+        let bits = self.bonds.len() * 8;
+        let is_set = |bit: usize| self.bonds[bit / 8] & 1 << (bit % 8) != 0;
+        let (last, first) = (left.last_byte(), right.first_byte());
+        is_set(layout::bond(left.bytes, right.bytes, bits))
+            || !(last.is_ascii() && first.is_ascii()) && is_set(layout::broken_bond(last, first, bits))
     }
 
     fn long_rank(&self, token: &[u8]) -> u32 {
@@ -88,6 +101,40 @@ impl Vocabulary {
     fn checked(&self, slot: u128) -> u32 {
         let rank = (slot >> RANK_SHIFT) as u32;
         if rank < self.limit { rank } else { NO_RANK }
+    }
+}
+
+/// A character as [`Vocabulary::may_join`] wants it.
+#[derive(Clone, Copy)]
+pub(super) struct Character {
+    bytes: u32,
+    pub(super) length: usize,
+}
+
+impl Character {
+    /// The character at `at`, which is a boundary before the end of `text`.
+    #[inline]
+    pub(super) fn at(text: &[u8], at: usize) -> Self {
+        let length = match text[at] {
+            ..0xc0 => 1,
+            0xc0..0xe0 => 2,
+            0xe0..0xf0 => 3,
+            0xf0.. => 4,
+        };
+        let window = text[at..].first_chunk().copied().unwrap_or_else(|| {
+            let mut window = [0; 4];
+            window[..length].copy_from_slice(&text[at..at + length]);
+            window
+        });
+        Self { bytes: u32::from_le_bytes(window) & (u32::MAX >> (32 - 8 * length)), length }
+    }
+
+    fn first_byte(self) -> u8 {
+        self.bytes.to_le_bytes()[0]
+    }
+
+    fn last_byte(self) -> u8 {
+        self.bytes.to_le_bytes()[self.length - 1]
     }
 }
 
