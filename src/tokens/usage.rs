@@ -1,0 +1,278 @@
+//! Usage: what a provider says a request took, read from its response.
+//!
+//! Providers differ in what their input figure holds. Anthropic and Bedrock leave cached tokens out of it, `OpenAI` and Gemini
+//! put them in. A [`TokenUsage`] has them apart, whoever reported, so that its parts add up to the whole.
+//!
+//! ```text
+//! {"usage":{"input_tokens":50,"cache_read_input_tokens":1000,"cache_creation_input_tokens":0,"output_tokens":7}}
+//! {"usage":{"prompt_tokens":1050,"prompt_tokens_details":{"cached_tokens":1000},"completion_tokens":7}}
+//! ```
+//!
+//! Both are 50 tokens of input, 1000 read from a cache and 7 of output: 1057 in the context.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::provider::Provider;
+
+/// Tokens of one request and its answer, each counted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TokenUsage {
+    /// Input that was neither read from a cache nor written to one.
+    pub input_tokens: u64,
+    /// Input that was read from a cache.
+    pub cache_read_tokens: u64,
+    /// Input that was written to a cache.
+    pub cache_write_tokens: u64,
+    /// What the model wrote, its reasoning included.
+    pub output_tokens: u64,
+}
+
+impl TokenUsage {
+    /// All that was sent, cached or not.
+    #[must_use]
+    pub const fn prompt_tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.cache_read_tokens).saturating_add(self.cache_write_tokens)
+    }
+
+    /// What the whole context takes once the answer is part of it.
+    ///
+    /// Usage that was read from a response never reaches the limit of the type; what is past it is cut off.
+    #[must_use]
+    pub const fn context_tokens(&self) -> u64 {
+        self.prompt_tokens().saturating_add(self.output_tokens)
+    }
+}
+
+/// Finds the usage in the responses of one provider; implement it to read a format that is not built in.
+///
+/// [`Provider`] has the built-in ones.
+pub trait UsageExtractor {
+    /// What is accepted, for the message that says so.
+    fn name(&self) -> &str;
+
+    /// Reads the usage from a whole response, or from a usage object alone.
+    ///
+    /// `None` if the payload is not of this provider.
+    ///
+    /// # Errors
+    ///
+    /// Any [`UsageError`] if it is of this provider but its figures make no sense.
+    fn extract(&self, payload: &Value) -> Result<Option<TokenUsage>, UsageError>;
+}
+
+/// Says why a payload's usage cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UsageError {
+    /// The payload is not JSON.
+    #[error("the usage is not JSON")]
+    Syntax(#[source] serde_json::Error),
+    /// No extractor knows the payload.
+    #[error("found no usage that is known; accepted is a whole response or its usage object from {}", .accepted.join(", "))]
+    Unknown {
+        /// Names of the extractors that were asked.
+        accepted: Vec<String>,
+    },
+    /// The payload is of a known provider, but a figure that the context's size depends on is not there.
+    #[error("the usage is of {provider}, but has no `{field}`")]
+    MissingField {
+        /// Name of the extractor.
+        provider: String,
+        /// The field's name in the payload.
+        field: String,
+    },
+    /// A figure is negative, has a fraction, is too large, or is no number.
+    #[error("`{field}` is {value}, which is not a number of tokens")]
+    NotACount {
+        /// The field's name in the payload.
+        field: String,
+        /// What stands there; for anything but a number, its kind.
+        value: String,
+    },
+    /// A part is larger than the figure that is said to hold it.
+    #[error("`{part}` is {part_tokens}, more than the {whole_tokens} of `{whole}` that hold it")]
+    PartExceedsWhole {
+        /// Field of the part.
+        part: &'static str,
+        /// Its tokens.
+        part_tokens: u64,
+        /// Field of the whole.
+        whole: &'static str,
+        /// Its tokens.
+        whole_tokens: u64,
+    },
+    /// The figures add up to more than can be counted.
+    #[error("the usage is of {provider}, but its figures add up to more tokens than can be counted")]
+    Overflow {
+        /// Name of the extractor.
+        provider: String,
+    },
+}
+
+/// Reads the usage from a provider's response, or from its usage object, and finds out whose it is.
+///
+/// # Errors
+///
+/// [`UsageError::Syntax`] for what is not JSON, [`UsageError::Unknown`] for what no built-in [`Provider`] knows, any other for
+/// figures that make no sense.
+pub fn parse_usage(payload: &[u8]) -> Result<TokenUsage, UsageError> {
+    parse_usage_with(&Provider::ALL.each_ref().map(|provider| provider as &dyn UsageExtractor), payload)
+}
+
+/// The same with `extractors`; the first of them that knows the payload decides.
+///
+/// # Errors
+///
+/// As for [`parse_usage`].
+pub fn parse_usage_with(extractors: &[&dyn UsageExtractor], payload: &[u8]) -> Result<TokenUsage, UsageError> {
+    let payload = serde_json::from_slice(payload).map_err(UsageError::Syntax)?;
+    for extractor in extractors {
+        if let Some(usage) = extractor.extract(&payload)? {
+            return Ok(usage);
+        }
+    }
+    let accepted = extractors.iter().map(|extractor| extractor.name().to_owned()).collect();
+    Err(UsageError::Unknown { accepted })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Input, cache reads, cache writes, output.
+    fn parts(payload: &str) -> [u64; 4] {
+        let usage = parse_usage(payload.as_bytes()).unwrap();
+        assert_eq!(usage.context_tokens(), usage.prompt_tokens() + usage.output_tokens);
+        [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens, usage.output_tokens]
+    }
+
+    fn message(payload: &str) -> String {
+        parse_usage(payload.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn each_provider_is_known_by_its_fields() {
+        for (payload, expected) in [
+            (
+                r#"{"type":"message","usage":{"input_tokens":21,"cache_creation_input_tokens":188,
+                "cache_read_input_tokens":2051,"output_tokens":393,"service_tier":"standard"}}"#,
+                [21, 2051, 188, 393],
+            ),
+            (
+                r#"{"object":"chat.completion","usage":{"prompt_tokens":2006,"completion_tokens":300,
+                "total_tokens":2306,"prompt_tokens_details":{"cached_tokens":1920}}}"#,
+                [86, 1920, 0, 300],
+            ),
+            (
+                r#"{"object":"response","usage":{"input_tokens":328,"input_tokens_details":{"cached_tokens":128},
+                "output_tokens":52,"output_tokens_details":{"reasoning_tokens":40},"total_tokens":380}}"#,
+                [200, 128, 0, 52],
+            ),
+            (
+                r#"{"candidates":[],"usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":40,
+                "candidatesTokenCount":7,"thoughtsTokenCount":30,"toolUsePromptTokenCount":5,"totalTokenCount":142}}"#,
+                [65, 40, 0, 37],
+            ),
+            (
+                r#"{"stopReason":"end_turn","usage":{"inputTokens":30,"outputTokens":628,"totalTokens":1758,
+                "cacheReadInputTokens":1000,"cacheWriteInputTokens":100}}"#,
+                [30, 1000, 100, 628],
+            ),
+            (
+                r#"{"model":"llama","message":{"role":"assistant"},"done":true,"prompt_eval_count":26,"eval_count":298}"#,
+                [26, 0, 0, 298],
+            ),
+        ] {
+            assert_eq!(parts(payload), expected, "{payload}");
+        }
+    }
+
+    #[test]
+    fn a_usage_object_alone_will_do() {
+        assert_eq!(parts(r#"{"input_tokens":1,"output_tokens":2}"#), [1, 0, 0, 2]);
+        assert_eq!(parts(r#"{"prompt_tokens":1,"completion_tokens":2,"prompt_tokens_details":null}"#), [1, 0, 0, 2]);
+        assert_eq!(parts(r#"{"promptTokenCount":1}"#), [1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_response_may_be_wrapped() {
+        assert_eq!(
+            parts(r#"{"type":"assistant","message":{"usage":{"input_tokens":1,"output_tokens":2}}}"#),
+            [1, 0, 0, 2]
+        );
+        assert_eq!(
+            parts(
+                r#"{"type":"response.completed","response":{"usage":{"input_tokens":3,
+                "input_tokens_details":{"cached_tokens":1},"output_tokens":2}}}"#
+            ),
+            [2, 1, 0, 2]
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        let accepted = "found no usage that is known; accepted is a whole response or its usage object from Anthropic \
+                        Messages, OpenAI Chat Completions, OpenAI Responses, Gemini, Bedrock Converse, Ollama";
+        for payload in [
+            "{}",
+            "[]",
+            "7",
+            r#"{"usage":null}"#,
+            r#"{"tokens":5}"#,
+            // Nobody says both that the cache is within the input and that it is beside.
+            r#"{"input_tokens":9,"output_tokens":1,"cache_read_input_tokens":5,"input_tokens_details":{"cached_tokens":5}}"#,
+        ] {
+            assert_eq!(message(payload), accepted, "{payload}");
+        }
+        assert_eq!(message("input_tokens: 5"), "the usage is not JSON");
+    }
+
+    #[test]
+    fn figures_that_are_no_counts_are_refused() {
+        for (figure, shown) in [
+            ("-1", "-1"),
+            ("1.5", "1.5"),
+            ("2.0", "2.0"),
+            ("1e3", "1000.0"),
+            ("18446744073709551616", "1.8446744073709552e+19"),
+            ("\"12\"", "a string"),
+            ("[1]", "an array"),
+            ("true", "true"),
+        ] {
+            let payload = format!(r#"{{"usage":{{"input_tokens":{figure},"output_tokens":2}}}}"#);
+            assert_eq!(message(&payload), format!("`input_tokens` is {shown}, which is not a number of tokens"));
+        }
+    }
+
+    #[test]
+    fn figures_that_contradict_each_other_are_refused() {
+        assert_eq!(
+            message(r#"{"prompt_tokens":10,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":11}}"#),
+            "`prompt_tokens_details.cached_tokens` is 11, more than the 10 of `prompt_tokens` that hold it"
+        );
+        assert_eq!(
+            message(r#"{"inputTokens":18446744073709551615,"outputTokens":1}"#),
+            "the usage is of Bedrock Converse, but its figures add up to more tokens than can be counted"
+        );
+        assert_eq!(message(r#"{"eval_count":1}"#), "the usage is of Ollama, but has no `prompt_eval_count`");
+    }
+
+    #[test]
+    fn an_extractor_of_ones_own_comes_in_beside_the_others() {
+        struct Plain;
+        impl UsageExtractor for Plain {
+            fn name(&self) -> &'static str {
+                "plain"
+            }
+            fn extract(&self, payload: &Value) -> Result<Option<TokenUsage>, UsageError> {
+                let output_tokens = payload.get("tokens").and_then(Value::as_u64);
+                Ok(output_tokens.map(|output_tokens| TokenUsage { output_tokens, ..TokenUsage::default() }))
+            }
+        }
+        let usage = parse_usage_with(&[&Provider::Ollama, &Plain], br#"{"tokens":5}"#).unwrap();
+        assert_eq!(usage.context_tokens(), 5);
+        let error = parse_usage_with(&[&Provider::Ollama, &Plain], b"{}").unwrap_err();
+        assert!(matches!(error, UsageError::Unknown { accepted } if accepted == ["Ollama", "plain"]));
+    }
+}
