@@ -6,8 +6,9 @@
 //! - Text is split into pieces as the encoding's pattern would (`split.rs`), and a piece that is no token of its own is
 //!   merged from its bytes (`merge.rs`); both are near-linear on any input.
 //! - Text that spells a special token, such as `<|endoftext|>`, is counted as the ordinary text it is.
-//! - A provider's own figures are read by [`parse_usage`].
+//! - A provider's own figures are read by [`parse_usage`], and a total is held against its limit by [`Budget`].
 
+mod budget;
 mod class;
 mod encoding;
 pub mod framing;
@@ -18,6 +19,7 @@ mod split;
 mod usage;
 mod vocabulary;
 
+pub use budget::{Budget, BudgetAction, BudgetReport, Verdict};
 pub use encoding::{Encoding, TokenError};
 pub use provider::Provider;
 pub use usage::{TokenUsage, UsageError, UsageExtractor, parse_usage, parse_usage_with};

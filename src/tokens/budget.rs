@@ -1,0 +1,144 @@
+//! Budgets: how many tokens a trace may take, and what happens when it takes more.
+
+use std::{convert::Infallible, str::FromStr};
+
+use serde::Serialize;
+
+/// The most tokens that a trace may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// In tokens; a total of exactly this many is within the budget.
+    pub max_tokens: u64,
+}
+
+/// What a budget says of a total.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The total fits.
+    Within {
+        /// Tokens that are still free.
+        left: u64,
+    },
+    /// The total does not fit.
+    Over {
+        /// Tokens that are too many, at least one.
+        by: u64,
+    },
+}
+
+impl Budget {
+    /// Holds a total against the budget.
+    #[must_use]
+    pub const fn judge(self, total_tokens: u64) -> Verdict {
+        match self.max_tokens.checked_sub(total_tokens) {
+            Some(left) => Verdict::Within { left },
+            None => Verdict::Over { by: total_tokens - self.max_tokens },
+        }
+    }
+}
+
+/// What to do about a commit that goes over the budget.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BudgetAction {
+    /// Commit, and say so.
+    #[default]
+    Warn,
+    /// Do not commit.
+    Reject,
+    /// Run this shell command, which may make room, and check again.
+    Command(String),
+}
+
+impl FromStr for BudgetAction {
+    type Err = Infallible;
+
+    /// Reads `warn` or `reject`, in any case as git's own settings; all else is a command, nothing at all the default.
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let text = text.trim();
+        Ok(match text {
+            "" => Self::default(),
+            _ if text.eq_ignore_ascii_case("warn") => Self::Warn,
+            _ if text.eq_ignore_ascii_case("reject") => Self::Reject,
+            command => Self::Command(command.to_owned()),
+        })
+    }
+}
+
+/// What a [`BudgetAction::Command`] gets to read, as a JSON object on a line.
+///
+/// ```text
+/// {"trace":"main","current":12345,"max":10000,"over":2345,"source":"o200k_base"}
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BudgetReport<'a> {
+    /// Name of the trace.
+    pub trace: &'a str,
+    /// Tokens that the trace would take with the commit.
+    pub current: u64,
+    /// Tokens that it may take.
+    pub max: u64,
+    /// Tokens that are too many.
+    pub over: u64,
+    /// Encoding that `current` was counted in, or `reported` if it rests on a provider's figure.
+    pub source: &'a str,
+}
+
+impl<'a> BudgetReport<'a> {
+    /// The report on a total of `trace`; `None` if it is within the budget.
+    #[must_use]
+    pub fn new(trace: &'a str, budget: Budget, total_tokens: u64, source: &'a str) -> Option<Self> {
+        match budget.judge(total_tokens) {
+            Verdict::Within { .. } => None,
+            Verdict::Over { by } => {
+                Some(Self { trace, current: total_tokens, max: budget.max_tokens, over: by, source })
+            }
+        }
+    }
+
+    /// The object and a newline.
+    #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "strings and whole numbers are always JSON")]
+    pub fn render(&self) -> String {
+        let mut line = serde_json::to_string(self).expect("no map with odd keys, no number that is not finite");
+        line.push('\n');
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exactly_the_maximum_is_within() {
+        let budget = Budget { max_tokens: 100 };
+        assert_eq!(budget.judge(99), Verdict::Within { left: 1 });
+        assert_eq!(budget.judge(100), Verdict::Within { left: 0 });
+        assert_eq!(budget.judge(101), Verdict::Over { by: 1 });
+        assert_eq!(Budget { max_tokens: 0 }.judge(u64::MAX), Verdict::Over { by: u64::MAX });
+    }
+
+    #[test]
+    fn what_is_no_known_action_is_a_command() {
+        for (text, action) in [
+            ("warn", BudgetAction::Warn),
+            ("Reject", BudgetAction::Reject),
+            ("", BudgetAction::Warn),
+            (" git trace compress ", BudgetAction::Command("git trace compress".to_owned())),
+            ("warn-me", BudgetAction::Command("warn-me".to_owned())),
+        ] {
+            assert_eq!(text.parse(), Ok(action));
+        }
+    }
+
+    #[test]
+    fn the_command_reads_one_line_of_json() {
+        let budget = Budget { max_tokens: 10_000 };
+        let report = BudgetReport::new("main", budget, 12_345, "o200k_base").unwrap();
+        assert_eq!(
+            report.render(),
+            "{\"trace\":\"main\",\"current\":12345,\"max\":10000,\"over\":2345,\"source\":\"o200k_base\"}\n"
+        );
+        assert_eq!(BudgetReport::new("main", budget, 10_000, "o200k_base"), None);
+    }
+}
