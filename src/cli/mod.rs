@@ -3,6 +3,7 @@
 //! stdout carries the answer, stderr the rest. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or could not run.
 
 mod commit;
+mod count;
 mod demo;
 mod edit;
 mod editor;
@@ -55,8 +56,23 @@ struct Cli {
 }
 
 #[derive(Subcommand, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one value a process")]
 enum Command {
+    #[command(flatten)]
+    Anywhere(AnywhereCommand),
+    #[command(flatten)]
+    InRepo(RepoCommand),
+}
+
+/// Commands that need no repository.
+#[derive(Subcommand, Debug)]
+enum AnywhereCommand {
     Demo(demo::DemoArgs),
+    Count(count::CountArgs),
+}
+
+#[derive(Subcommand, Debug)]
+enum RepoCommand {
     Init(init::InitArgs),
     Switch(switch::SwitchArgs),
     Commit(commit::CommitArgs),
@@ -122,36 +138,47 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     }
 }
 
-fn run(cli: Cli, env: Env, ui: Ui) -> Result<ExitStatus> {
-    if let Command::Demo(args) = &cli.command {
-        return demo::run(args);
-    }
+fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
     let named_trace = match (cli.trace, env.text("GITTRACE_NAME")) {
         (Some(name), _) => Some(name),
         (None, Some(name)) => Some(name.parse()?),
         (None, None) => None,
     };
-    let repo = Repo::open_from_env(env)?;
-    let mut session = Session { repo, ui, named_trace };
-    let status = match &cli.command {
-        Command::Demo(args) => demo::run(args),
-        Command::Init(args) => init::run(&mut session, args),
-        Command::Switch(args) => switch::run(&mut session, args),
-        Command::Commit(args) => commit::run(&mut session, args),
-        Command::Edit(args) => edit::run(&mut session, args),
-        Command::Delete(args) => remove::run_delete(&mut session, args),
-        Command::Restore(args) => remove::run_restore(&mut session, args),
-        Command::Show(args) => show::run(&mut session, args),
-        Command::Log(args) => log::run(&mut session, args),
-        Command::Status(args) => status::run(&mut session, args),
-        Command::Materialize(args) => materialize::run(&mut session, args),
-        Command::Pin(args) => priority::run_pin(&mut session, args),
-        Command::Skip(args) => priority::run_skip(&mut session, args),
-        Command::Unpin(args) => priority::run_unpin(&mut session, args),
-        Command::Priority(args) => priority::run(&mut session, args),
-        Command::Export(args) => export::run(&mut session, args),
-        Command::Import(args) => import::run(&mut session, args),
-    }?;
-    session.ui.finish()?;
-    Ok(status)
+    match &cli.command {
+        Command::Anywhere(command) => {
+            let status = match command {
+                AnywhereCommand::Demo(args) => demo::run(args),
+                AnywhereCommand::Count(args) => count::run(args, env, &mut ui),
+            }?;
+            ui.finish()?;
+            Ok(status)
+        }
+        Command::InRepo(command) => {
+            let mut session = Session { repo: Repo::open_from_env(env)?, ui, named_trace };
+            let status = run_in_repo(command, &mut session)?;
+            session.ui.finish()?;
+            Ok(status)
+        }
+    }
+}
+
+fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatus> {
+    match command {
+        RepoCommand::Init(args) => init::run(session, args),
+        RepoCommand::Switch(args) => switch::run(session, args),
+        RepoCommand::Commit(args) => commit::run(session, args),
+        RepoCommand::Edit(args) => edit::run(session, args),
+        RepoCommand::Delete(args) => remove::run_delete(session, args),
+        RepoCommand::Restore(args) => remove::run_restore(session, args),
+        RepoCommand::Show(args) => show::run(session, args),
+        RepoCommand::Log(args) => log::run(session, args),
+        RepoCommand::Status(args) => status::run(session, args),
+        RepoCommand::Materialize(args) => materialize::run(session, args),
+        RepoCommand::Pin(args) => priority::run_pin(session, args),
+        RepoCommand::Skip(args) => priority::run_skip(session, args),
+        RepoCommand::Unpin(args) => priority::run_unpin(session, args),
+        RepoCommand::Priority(args) => priority::run(session, args),
+        RepoCommand::Export(args) => export::run(session, args),
+        RepoCommand::Import(args) => import::run(session, args),
+    }
 }
