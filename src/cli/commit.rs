@@ -1,20 +1,22 @@
 //! `git trace commit`: an item comes in.
 
-use std::io::{self, BufRead};
+use std::fs;
+use std::io::{self, BufRead, Read as _};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value, json};
 
+use super::budget::{BudgetArgs, Guard};
 use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session, error};
 use crate::git::Oid;
-use crate::tokens::Encoding;
-use crate::trace::append::{Committed, append};
+use crate::tokens::{TokenUsage, parse_usage};
+use crate::trace::append::{self, Committed};
 use crate::trace::json::{draft_from, set_field};
 use crate::trace::priority::{self, Level, Request};
 use crate::trace::resolve::Resolver;
-use crate::trace::write::{Stamp, encoding};
+use crate::trace::write::Stamp;
 use crate::trace::{Draft, Fields, ItemType, Tip, TraceName};
 
 /// Commit an item at the end of the trace
@@ -65,8 +67,15 @@ pub(super) struct CommitArgs {
     #[arg(long, value_name = "TEXT", requires = "priority", allow_hyphen_values = true)]
     reason: Option<String>,
 
+    /// What the provider reported that the context took: its answer, or the usage in it, as a file, `-`, or JSON itself
+    #[arg(long, value_name = "FILE|JSON|-")]
+    usage: Option<String>,
+
+    #[command(flatten)]
+    budget: BudgetArgs,
+
     /// Read items from stdin, one JSON object a line, and answer each with a line before the next is read
-    #[arg(long, conflicts_with_all = ["message", "file", "stdin", "role", "subject", "name", "call_id", "reply_to", "meta", "set", "priority"])]
+    #[arg(long, conflicts_with_all = ["message", "file", "stdin", "role", "subject", "name", "call_id", "reply_to", "meta", "set", "priority", "usage"])]
     batch: bool,
 
     /// Answer as JSON
@@ -81,13 +90,14 @@ struct Entry {
     reply_to: Option<String>,
     priority: Option<Level>,
     reason: Option<String>,
+    usage: Option<TokenUsage>,
 }
 
 pub(super) fn run(session: &mut Session, args: &CommitArgs) -> Result<ExitStatus> {
     let name = session.trace(None)?;
-    let encoding = encoding(&session.repo)?;
+    let guard = Guard::new(session, Some(&args.budget))?;
     if args.batch {
-        return run_batch(session, &name, encoding);
+        return run_batch(session, &name, &guard);
     }
     let entry = Entry {
         draft: Draft { fields: fields(args)?, body: args.content.read_or_edit(session, b"")? },
@@ -95,8 +105,9 @@ pub(super) fn run(session: &mut Session, args: &CommitArgs) -> Result<ExitStatus
         reply_to: args.reply_to.clone(),
         priority: args.priority,
         reason: args.reason.clone(),
+        usage: args.usage.as_deref().map(read_usage).transpose()?,
     };
-    let committed = commit(session, &name, encoding, entry)?;
+    let committed = commit(session, &name, &guard, entry)?;
     if args.json {
         session.ui.json_line(&answer(&committed))?;
     } else {
@@ -104,6 +115,20 @@ pub(super) fn run(session: &mut Session, args: &CommitArgs) -> Result<ExitStatus
         print(session, &name, &committed)?;
     }
     Ok(ExitStatus::Success)
+}
+
+/// Reads a provider's usage from JSON, stdin or a file.
+fn read_usage(source: &str) -> Result<TokenUsage> {
+    let bytes = match source {
+        "-" => {
+            let mut bytes = Vec::new();
+            io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
+            bytes
+        }
+        json if json.trim_start().starts_with('{') => json.as_bytes().to_vec(),
+        file => fs::read(file).with_context(|| format!("cannot read `{file}`"))?,
+    };
+    parse_usage(&bytes).context("cannot read the usage")
 }
 
 fn fields(args: &CommitArgs) -> Result<Fields> {
@@ -117,7 +142,7 @@ fn fields(args: &CommitArgs) -> Result<Fields> {
     Ok(fields)
 }
 
-fn commit(session: &Session, name: &TraceName, encoding: Encoding, mut entry: Entry) -> Result<Committed> {
+fn commit(session: &Session, name: &TraceName, guard: &Guard, mut entry: Entry) -> Result<Committed> {
     let repo = &session.repo;
     if let Some(spec) = &entry.reply_to {
         let tip = Tip::of_trace(repo, name)?;
@@ -128,7 +153,13 @@ fn commit(session: &Session, name: &TraceName, encoding: Encoding, mut entry: En
         bail!("the subject must be one line of text without control characters");
     }
     let stamp = Stamp::take(repo, session.now())?;
-    let committed = append(repo, name, &stamp, encoding, &entry.draft, entry.subject.as_deref())?;
+    let request = append::Request {
+        draft: &entry.draft,
+        subject: entry.subject.as_deref(),
+        skipped: entry.priority == Some(Level::Skip),
+        reported_tokens: entry.usage.map(|usage| usage.context_tokens()),
+    };
+    let committed = guard.run(session, |accounting| append::append(repo, name, &stamp, accounting, &request))?;
     if let Some(level) = entry.priority {
         let introduced = introduced(session, name, &committed)?;
         let request = Request {
@@ -183,7 +214,7 @@ fn answer(committed: &Committed) -> Value {
 }
 
 /// Commits line by line. A line that is refused is answered with its error, and the next one is read.
-fn run_batch(session: &mut Session, name: &TraceName, encoding: Encoding) -> Result<ExitStatus> {
+fn run_batch(session: &mut Session, name: &TraceName, guard: &Guard) -> Result<ExitStatus> {
     let mut status = ExitStatus::Success;
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
@@ -195,7 +226,7 @@ fn run_batch(session: &mut Session, name: &TraceName, encoding: Encoding) -> Res
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let committed = batch_entry(&line).and_then(|entry| commit(session, name, encoding, entry));
+        let committed = batch_entry(&line).and_then(|entry| commit(session, name, guard, entry));
         let answer = match committed {
             Ok(committed) => answer(&committed),
             Err(failure) => {
@@ -213,7 +244,7 @@ fn run_batch(session: &mut Session, name: &TraceName, encoding: Encoding) -> Res
 }
 
 fn batch_entry(line: &[u8]) -> Result<Entry> {
-    const APART: [&str; 4] = ["reply_to", "priority", "reason", "subject"];
+    const APART: [&str; 5] = ["reply_to", "priority", "reason", "subject", "usage"];
     let object: Map<String, Value> = serde_json::from_slice(line).context("the line is not a JSON object")?;
     let text = |field: &str| -> Result<Option<String>> {
         match object.get(field) {
@@ -228,5 +259,9 @@ fn batch_entry(line: &[u8]) -> Result<Entry> {
         reply_to: text("reply_to")?,
         priority: text("priority")?.map(|level| level.parse()).transpose().context("field `priority`")?,
         reason: text("reason")?,
+        usage: match object.get("usage") {
+            None | Some(Value::Null) => None,
+            Some(usage) => Some(parse_usage(usage.to_string().as_bytes()).context("field `usage`")?),
+        },
     })
 }

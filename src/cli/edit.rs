@@ -3,6 +3,7 @@
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
+use super::budget::{BudgetArgs, Guard};
 use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
@@ -10,7 +11,7 @@ use crate::trace::edit::{Edited, Patch, edit};
 use crate::trace::message::preview;
 use crate::trace::resolve::Resolver;
 use crate::trace::total::read_item;
-use crate::trace::write::{Stamp, encoding};
+use crate::trace::write::Stamp;
 use crate::trace::{ItemType, Tip};
 
 /// Replace the content of an item; its id and its place stay
@@ -44,6 +45,9 @@ pub(super) struct EditArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
 
+    #[command(flatten)]
+    budget: BudgetArgs,
+
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -72,7 +76,9 @@ pub(super) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
     };
     let patch = Patch { body, fields, subject: args.subject.clone(), reason: args.reason.clone() };
     let stamp = Stamp::take(repo, session.now())?;
-    let Edited { item, seq, commit } = edit(repo, &name, &stamp, encoding(repo)?, slot.id, &patch)?;
+    let guard = Guard::new(session, Some(&args.budget))?;
+    let edited = guard.run(session, |accounting| edit(repo, &name, &stamp, accounting, slot.id, &patch))?;
+    let Edited { item, seq, commit } = edited;
 
     if args.json {
         let commit = commit.map(|oid| oid.to_string());

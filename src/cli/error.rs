@@ -39,6 +39,12 @@ pub(super) fn hint(error: &Error) -> Option<String> {
     })
 }
 
+/// The exit status of an error: 1 where the command ran and the answer is no, else 2.
+pub(super) fn status(error: &Error) -> u8 {
+    let over_budget = |cause: &TraceError| matches!(cause, TraceError::OverBudget { .. });
+    if error.chain().filter_map(|cause| cause.downcast_ref()).any(over_budget) { 1 } else { 2 }
+}
+
 /// Whether the reader of stdout went away, which git takes as an end and not as an error.
 pub(super) fn is_closed_pipe(error: &Error) -> bool {
     error

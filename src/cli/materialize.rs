@@ -100,10 +100,11 @@ pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitS
         Format::Text => text::write(&materialized.messages, &mut content)?,
     }
     if args.json {
+        let total = view.total(repo, encoding)?;
         let tokens = Tokens {
-            total: view.total(repo, encoding)?.tokens,
+            total: total.tokens,
+            source: total.basis.source(),
             request: materialized.request_tokens(encoding),
-            source: "counted",
             encoding: encoding.to_string(),
         };
         let content = String::from_utf8(content).context("the messages are not UTF-8")?;
@@ -154,8 +155,10 @@ struct Envelope<'a> {
 #[derive(Serialize)]
 struct Tokens {
     total: u64,
-    request: u64,
+    /// Where the total comes from: `counted` or `reported`.
     source: &'static str,
+    /// Of the messages; always counted.
+    request: u64,
     encoding: String,
 }
 

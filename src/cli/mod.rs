@@ -2,6 +2,7 @@
 //!
 //! stdout carries the answer, stderr the rest. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or could not run.
 
+mod budget;
 mod commit;
 mod count;
 mod demo;
@@ -133,7 +134,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
         Err(error) if error::is_closed_pipe(&error) => ExitCode::from(141),
         Err(error) => {
             error::print(&error);
-            ExitCode::from(2)
+            ExitCode::from(error::status(&error))
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{ExitStatus, Session};
 use crate::trace::message::preview;
 use crate::trace::remove::{Moved, delete, restore};
 use crate::trace::resolve::Resolver;
-use crate::trace::write::{Stamp, encoding};
+use crate::trace::write::{Accounting, Stamp, encoding};
 use crate::trace::{Tip, TraceName};
 
 /// Take an item out of the trace
@@ -52,7 +52,7 @@ pub(super) fn run_delete(session: &mut Session, args: &DeleteArgs) -> Result<Exi
     let tip = Tip::of_trace(repo, &name)?;
     let id = Resolver::new(repo, &name, &tip)?.live(&args.item)?.id;
     let stamp = Stamp::take(repo, session.now())?;
-    let moved = delete(repo, &name, &stamp, encoding(repo)?, id, args.reason.as_deref())?;
+    let moved = delete(repo, &name, &stamp, Accounting::counting(encoding(repo)?), id, args.reason.as_deref())?;
     answer(session, &name, "deleted", &moved, args.json)
 }
 
@@ -62,7 +62,8 @@ pub(super) fn run_restore(session: &mut Session, args: &RestoreArgs) -> Result<E
     let tip = Tip::of_trace(repo, &name)?;
     let id = Resolver::new(repo, &name, &tip)?.item(&args.item)?;
     let stamp = Stamp::take(repo, session.now())?;
-    let moved = restore(repo, &name, &stamp, encoding(repo)?, id, args.revision, args.reason.as_deref())?;
+    let moved =
+        restore(repo, &name, &stamp, Accounting::counting(encoding(repo)?), id, args.revision, args.reason.as_deref())?;
     answer(session, &name, "restored", &moved, args.json)
 }
 

@@ -7,14 +7,21 @@ use serde_json::json;
 
 use super::ui::{BOLD, DIM, ID, escaped};
 use super::{ExitStatus, Session};
+use crate::tokens::Encoding;
 use crate::trace::item::ItemType;
-use crate::trace::message::Total;
+use crate::trace::message::{Basis, Total};
 use crate::trace::priority::Level;
+use crate::trace::total::item_cost;
 use crate::trace::view::View;
 use crate::trace::write::encoding;
 use crate::trace::{Tip, TraceName};
 
+/// How many characters a full bar has.
+const BAR: u64 = 30;
+
 /// Show what a trace holds and what it counts for
+///
+/// On a terminal, bars show what each type and each priority takes, and how full the budget is.
 #[derive(clap::Args, Debug)]
 pub(super) struct StatusArgs {
     /// Trace to look at [default: the current one]
@@ -25,10 +32,22 @@ pub(super) struct StatusArgs {
     json: bool,
 }
 
-/// How many live items there are of each type and level.
-struct Counts {
-    by_type: BTreeMap<String, usize>,
-    by_level: BTreeMap<Level, usize>,
+/// What a trace holds.
+struct Status<'a> {
+    name: &'a TraceName,
+    view: &'a View,
+    total: Total,
+    budget: Option<u64>,
+    by_type: BTreeMap<String, Share>,
+    by_level: BTreeMap<Level, Share>,
+}
+
+/// The items of one kind.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    items: usize,
+    /// What they cost; counted only for a terminal, since it reads every item.
+    tokens: u64,
 }
 
 pub(super) fn run(session: &mut Session, args: &StatusArgs) -> Result<ExitStatus> {
@@ -38,18 +57,27 @@ pub(super) fn run(session: &mut Session, args: &StatusArgs) -> Result<ExitStatus
     if args.name.is_none() && Tip::find(repo, &name)?.is_none() {
         return nothing_yet(session, &name, args.json);
     }
+    let encoding = encoding(repo)?;
     let view = View::open(repo, &name, None)?;
-    let total = view.total(repo, encoding(repo)?)?;
-    let mut counts = Counts { by_type: BTreeMap::new(), by_level: BTreeMap::new() };
+    let mut status = Status {
+        name: &name,
+        view: &view,
+        total: view.total(repo, encoding)?,
+        budget: repo.config()?.number("trace.budget")?,
+        by_type: BTreeMap::new(),
+        by_level: BTreeMap::new(),
+    };
     for slot in &view.slots {
-        *counts.by_type.entry(slot.item_type.to_string()).or_default() += 1;
-        *counts.by_level.entry(view.level(slot).level()).or_default() += 1;
+        status.by_type.entry(slot.item_type.to_string()).or_default().items += 1;
+        status.by_level.entry(view.level(slot).level()).or_default().items += 1;
     }
     if args.json {
-        print_json(session, &name, &view, total, &counts)
-    } else {
-        print(session, &name, &view, total, &counts)
+        return print_json(session, &status);
     }
+    if session.ui.is_terminal() {
+        add_tokens(session, &mut status, encoding)?;
+    }
+    print(session, &status)
 }
 
 fn nothing_yet(session: &mut Session, name: &TraceName, json: bool) -> Result<ExitStatus> {
@@ -61,47 +89,90 @@ fn nothing_yet(session: &mut Session, name: &TraceName, json: bool) -> Result<Ex
     Ok(ExitStatus::Success)
 }
 
-fn print_json(
-    session: &mut Session,
-    name: &TraceName,
-    view: &View,
-    total: Total,
-    counts: &Counts,
-) -> Result<ExitStatus> {
-    let by_level = Level::WORDS.iter().map(|word| {
-        let count = word.parse().ok().and_then(|level: Level| counts.by_level.get(&level).copied()).unwrap_or(0);
-        (*word, count)
-    });
+fn add_tokens(session: &Session, status: &mut Status<'_>, encoding: Encoding) -> Result<()> {
+    let view = status.view;
+    let (by_type, by_level) = (&mut status.by_type, &mut status.by_level);
+    view.for_each_item(&session.repo, |slot, item| {
+        let cost = item_cost(&item, encoding);
+        by_type.entry(slot.item_type.to_string()).or_default().tokens += cost;
+        by_level.entry(view.level(slot).level()).or_default().tokens += cost;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn print_json(session: &mut Session, status: &Status<'_>) -> Result<ExitStatus> {
+    let by_type: BTreeMap<&str, usize> =
+        status.by_type.iter().map(|(word, share)| (word.as_str(), share.items)).collect();
+    let levels = [Level::Skip, Level::Normal, Level::Pinned];
+    let by_level: BTreeMap<&str, usize> = levels
+        .map(|level| (level.as_str(), status.by_level.get(&level).map_or(0, |share| share.items)))
+        .into_iter()
+        .collect();
+    let mut tokens = json!({ "total": status.total.tokens, "source": status.total.basis.source() });
+    if let Basis::Counted(encoding) = status.total.basis {
+        tokens["encoding"] = encoding.as_str().into();
+    }
+    if let Some(budget) = status.budget {
+        tokens["budget"] = budget.into();
+    }
+    let tip = &status.view.tip;
     let answer = json!({
-        "trace": name.as_str(),
-        "commit": view.tip.commit.oid.to_string(),
-        "at": view.tip.time().to_string(),
-        "items": view.slots.len(),
-        "by_type": counts.by_type,
-        "by_priority": by_level.collect::<BTreeMap<_, _>>(),
-        "tokens": { "total": total.tokens, "source": "counted", "encoding": total.encoding.to_string() },
+        "trace": status.name.as_str(),
+        "commit": tip.commit.oid.to_string(),
+        "at": tip.time().to_string(),
+        "items": status.view.slots.len(),
+        "by_type": by_type,
+        "by_priority": by_level,
+        "tokens": tokens,
     });
     session.ui.json_line(&answer)?;
     Ok(ExitStatus::Success)
 }
 
-fn print(session: &mut Session, name: &TraceName, view: &View, total: Total, counts: &Counts) -> Result<ExitStatus> {
-    let tip = &view.tip;
+fn print(session: &mut Session, status: &Status<'_>) -> Result<ExitStatus> {
+    let Status { name, view, total, budget, .. } = status;
     let heading = session.ui.styled(BOLD, &format!("On trace {name}"));
-    let oid = session.ui.styled(ID, &crate::git::short_oid(tip.commit.oid));
-    let encoding = session.ui.styled(DIM, &format!("({})", total.encoding));
-    let subject = escaped(tip.commit.subject()).into_owned();
+    let oid = session.ui.styled(ID, &crate::git::short_oid(view.tip.commit.oid));
+    let basis = session.ui.styled(DIM, &format!("({})", total.basis.as_str()));
+    let subject = escaped(view.tip.commit.subject()).into_owned();
     let items = view.slots.len();
+    let of_budget = budget.map(|budget| format!(" of {budget}")).unwrap_or_default();
+    let is_terminal = session.ui.is_terminal();
     let out = session.ui.out();
     writeln!(out, "{heading}")?;
-    writeln!(out, "  {items} items, {} tokens {encoding}", total.tokens)?;
-    writeln!(out, "  last: {subject} {oid}\n")?;
-    let known = ItemType::BUILT_IN.iter().filter_map(|word| Some((*word, counts.by_type.get(*word)?)));
-    let others = counts.by_type.iter().filter(|(word, _)| !ItemType::BUILT_IN.contains(&word.as_str()));
-    for (word, count) in known.chain(others.map(|(word, count)| (word.as_str(), count))) {
-        writeln!(out, "  {word:<12}{count:>7}")?;
+    writeln!(out, "  {items} items, {}{of_budget} tokens {basis}", total.tokens)?;
+    if let Some(budget) = budget.filter(|_| is_terminal) {
+        writeln!(out, "  [{:-<width$}]", bar(total.tokens, budget), width = usize::try_from(BAR).unwrap_or(0))?;
     }
-    let level = |level| counts.by_level.get(&level).copied().unwrap_or(0);
-    writeln!(out, "\n  pinned {}, normal {}, skip {}", level(Level::Pinned), level(Level::Normal), level(Level::Skip))?;
+    writeln!(out, "  last: {subject} {oid}\n")?;
+    let whole = status.by_type.values().map(|share| share.tokens).max().unwrap_or(0);
+    let built_in = ItemType::BUILT_IN.iter().filter_map(|word| Some((*word, *status.by_type.get(*word)?)));
+    let custom = status.by_type.iter().filter(|(word, _)| !ItemType::BUILT_IN.contains(&word.as_str()));
+    for (word, share) in built_in.chain(custom.map(|(word, share)| (word.as_str(), *share))) {
+        writeln!(out, "  {}", row(word, share, whole))?;
+    }
+    writeln!(out)?;
+    let whole = status.by_level.values().map(|share| share.tokens).max().unwrap_or(0);
+    for level in [Level::Pinned, Level::Normal, Level::Skip] {
+        let share = status.by_level.get(&level).copied().unwrap_or_default();
+        writeln!(out, "  {}", row(level.as_str(), share, whole))?;
+    }
     Ok(ExitStatus::Success)
+}
+
+/// A line of the table; its tokens and bar are left out where nothing was counted.
+fn row(word: &str, share: Share, whole: u64) -> String {
+    let Share { items, tokens } = share;
+    if whole == 0 {
+        format!("{word:<12}{items:>7}")
+    } else {
+        format!("{word:<12}{items:>7}{tokens:>10}  {}", bar(tokens, whole))
+    }
+}
+
+/// `part` of `whole` as a bar of at most [`BAR`] characters; what is there shows.
+fn bar(part: u64, whole: u64) -> String {
+    let length = part.saturating_mul(BAR).checked_div(whole).unwrap_or(0).min(BAR).max(u64::from(part > 0));
+    "#".repeat(usize::try_from(length).unwrap_or(0))
 }

@@ -9,10 +9,9 @@ use super::name::TraceName;
 use super::time::Time;
 use super::tip::Tip;
 use super::tree::{self, Slot, item_path};
-use super::write::{Ground, Stamp, Step, record};
+use super::write::{Accounting, Ground, Stamp, Step, record};
 use super::{file, schema, total};
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
 
 /// What became of a draft.
 #[derive(Debug)]
@@ -29,24 +28,38 @@ pub struct Committed {
     pub op: Op,
 }
 
+/// What is to be committed.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The item.
+    pub draft: &'a Draft,
+    /// The commit's first line, in place of a preview.
+    pub subject: Option<&'a str>,
+    /// Whether the caller will skip it; then it is not charged to the budget.
+    pub skipped: bool,
+    /// What a provider reported the whole context to take, this item included.
+    pub reported_tokens: Option<u64>,
+}
+
 /// Commits a draft at the end of a trace.
 ///
 /// An instruction under a name that is live in this trace is an edit of that item. A result that replies to a call takes
-/// the call's id and tool name where it has none of its own. `subject` replaces the preview.
+/// the call's id and tool name where it has none of its own.
 ///
 /// # Errors
 ///
-/// [`TraceError::Schema`] if the draft is not what its type asks for, [`TraceError::Full`]; nothing was written then.
+/// [`TraceError::Schema`] if the draft is not what its type asks for, [`TraceError::Full`],
+/// [`TraceError::OverBudget`]; the trace is as it was then.
 pub fn append(
     repo: &Repo,
     name: &TraceName,
     stamp: &Stamp,
-    encoding: Encoding,
-    draft: &Draft,
-    subject: Option<&str>,
+    accounting: Accounting,
+    request: &Request<'_>,
 ) -> Result<Committed, TraceError> {
-    let (commit, (item, seq, op, at)) = record(repo, name, stamp, encoding, |ground| {
-        let mut draft = draft.clone();
+    let subject = request.subject;
+    let (commit, (item, seq, op, at)) = record(repo, name, stamp, accounting, |ground| {
+        let mut draft = request.draft.clone();
         schema::complete(&mut draft.fields);
         if let Some(call) = replied_call(repo, ground, &draft)? {
             draft.fields.call_id = draft.fields.call_id.or(call.fields.call_id);
@@ -54,10 +67,15 @@ pub fn append(
         }
         schema::validate(&draft)?;
         if let Some((slot, old)) = live_instruction(repo, ground.tip, &draft)? {
-            let Revised { step, item } = edit::revise(repo, ground, &slot, &old, draft, subject)?;
+            let Revised { mut step, item } = edit::revise(repo, ground, &slot, &old, draft, subject)?;
+            if let Some(step) = &mut step {
+                step.reported_tokens = request.reported_tokens;
+            }
             return Ok((step, (item, slot.seq, Op::Edit, ground.at)));
         }
-        let (step, item, seq) = step_of(repo, ground, stamp, draft, subject)?;
+        let (mut step, item, seq) = step_of(repo, ground, stamp, draft, subject)?;
+        step.charged = !request.skipped;
+        step.reported_tokens = request.reported_tokens;
         Ok((Some(step), (item, seq, Op::Append, ground.at)))
     })?;
     Ok(Committed { item, seq, at, commit, op })
@@ -86,6 +104,8 @@ fn step_of(
         cost_in: total::item_cost(&item, ground.encoding),
         cost_out: 0,
         next_seq: seq + 1,
+        charged: true,
+        reported_tokens: None,
     };
     Ok((step, item, seq))
 }

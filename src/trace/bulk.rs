@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 use super::error::TraceError;
 use super::id::ItemId;
 use super::item::Item;
-use super::message::{Op, SourceMark, Total, Trailers, preview};
+use super::message::{Basis, Op, SourceMark, Total, Trailers, preview};
 use super::name::TraceName;
 use super::priority::Request;
 use super::time::Time;
 use super::tip::Tip;
 use super::tree::{self, CAPACITY, Slot, TreeEditor, item_path};
+use super::view::View;
 use super::walk::{Parents, Walk, changes_of};
 use super::write::Stamp;
 use super::{file, join, total};
@@ -48,8 +49,22 @@ pub struct Incoming {
     pub at: Option<Time>,
     /// The priority it comes in with, and why.
     pub skip: Option<String>,
+    /// What a provider said the context took when this came in.
+    pub usage: Usage,
     /// The line of the input, for messages.
     pub line: usize,
+}
+
+/// What is known of the context's size when a change comes in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Usage {
+    /// Nothing new.
+    #[default]
+    Unsaid,
+    /// A provider reported so many tokens for the whole of it.
+    Reported(u64),
+    /// What was reported is no longer of what the trace holds.
+    Void,
 }
 
 impl Incoming {
@@ -179,7 +194,12 @@ struct Writer<'r> {
     last: Option<Oid>,
     last_time: Option<Time>,
     fallback_time: Option<Time>,
-    total: u64,
+    /// What the tree counts for by our own count.
+    counted: u64,
+    /// What a provider's last report adds to that, or takes off.
+    reported_difference: Option<i64>,
+    /// What the items that are skipped cost; reports leave them out.
+    skipped: u64,
     next_seq: u32,
     live: HashMap<ItemId, Place>,
     /// Where items stood that were taken out.
@@ -213,6 +233,16 @@ impl<'r> Writer<'r> {
         let place = |slot: &Slot| Place { seq: slot.seq, path: slot.path.clone(), cost: 0, revision: 0 };
         live.extend(slots.iter().map(|slot| (slot.id, place(slot))));
         let known_before = known_ids(repo, base, &slots, next_seq)?;
+        let (mut counted, mut reported_difference, mut skipped) = (PER_REPLY, None, 0);
+        if let Some(tip) = base {
+            let Total { tokens, basis } = tip.total(repo, encoding)?;
+            counted = tokens;
+            if basis == Basis::Reported {
+                counted = total::recount(repo, tip.commit.tree, encoding)?;
+                reported_difference = Some(tokens.cast_signed() - counted.cast_signed());
+            }
+            skipped = View::at(repo, tip.clone(), None)?.left_out_cost(repo, encoding)?;
+        }
         Ok(Self {
             repo,
             name,
@@ -224,7 +254,9 @@ impl<'r> Writer<'r> {
             last: base.map(|tip| tip.commit.oid),
             last_time: base.map(Tip::time),
             fallback_time: None,
-            total: base.map_or(Ok(PER_REPLY), |tip| tip.total(repo, encoding).map(|total| total.tokens))?,
+            counted,
+            reported_difference,
+            skipped,
             next_seq,
             live,
             gone: HashMap::new(),
@@ -249,7 +281,11 @@ impl<'r> Writer<'r> {
     fn record(&mut self, mut incoming: Incoming, mark: Option<SourceMark>) -> Result<(), TraceError> {
         let id = incoming.item.id;
         let files = if incoming.op == Op::Delete { self.take_out(&incoming)? } else { self.put_in(&mut incoming)? };
-        let Incoming { op, item, subject, reason, by, at, skip, .. } = incoming;
+        let Incoming { op, item, subject, reason, by, at, skip, usage, .. } = incoming;
+        if skip.is_some() {
+            self.skipped += total::item_cost(&item, self.encoding);
+        }
+        let total = self.total(usage);
         let at = self.moment(at);
         let subject = subject.unwrap_or_else(|| match op {
             Op::Delete => format!("delete {id}"),
@@ -263,7 +299,7 @@ impl<'r> Writer<'r> {
             op: Some(op),
             item: Some(id),
             time: Some(at),
-            total: Some(Total { tokens: self.total, encoding: self.encoding }),
+            total: Some(total),
             next: Some(self.next_seq),
             source: mark,
             reason,
@@ -285,7 +321,7 @@ impl<'r> Writer<'r> {
     fn take_out(&mut self, incoming: &Incoming) -> Result<Vec<(String, bool)>, TraceError> {
         let id = incoming.item.id;
         let place = self.live.remove(&id).ok_or_else(|| incoming.bad("it takes out an item that is not there"))?;
-        self.total = self.total.saturating_sub(place.cost);
+        self.counted = self.counted.saturating_sub(place.cost);
         let files = vec![(place.path.clone(), false)];
         self.gone.insert(id, place);
         Ok(files)
@@ -307,17 +343,35 @@ impl<'r> Writer<'r> {
         let path = item_path(seq, &item.fields.item_type, id);
         let mut files = Vec::with_capacity(2);
         if let Some(before) = before {
-            self.total = self.total.saturating_sub(before.cost);
+            self.counted = self.counted.saturating_sub(before.cost);
             if before.path != path {
                 files.push((before.path, false));
             }
         }
         files.push((path.clone(), true));
         let cost = total::item_cost(item, self.encoding);
-        self.total += cost;
+        self.counted += cost;
         self.gone.remove(&id);
         self.live.insert(id, Place { seq, path, cost, revision: item.revision });
         Ok(files)
+    }
+
+    /// What the tree counts for now, skipped items included.
+    fn total(&mut self, usage: Usage) -> Total {
+        match usage {
+            Usage::Unsaid => {}
+            Usage::Reported(tokens) => {
+                let with_skipped = (tokens + self.skipped).cast_signed();
+                self.reported_difference = Some(with_skipped - self.counted.cast_signed());
+            }
+            Usage::Void => self.reported_difference = None,
+        }
+        match self.reported_difference {
+            Some(difference) => {
+                Total { tokens: self.counted.saturating_add_signed(difference), basis: Basis::Reported }
+            }
+            None => Total { tokens: self.counted, basis: Basis::Counted(self.encoding) },
+        }
     }
 
     fn free_seq(&mut self) -> Result<u32, TraceError> {

@@ -9,10 +9,9 @@ use super::json::set_field;
 use super::message::{Op, preview};
 use super::name::TraceName;
 use super::tree::{self, Slot, item_path};
-use super::write::{Ground, Stamp, Step, record};
+use super::write::{Accounting, Ground, Stamp, Step, record};
 use super::{file, schema, total};
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
 
 /// What is to be replaced in an item.
 #[derive(Clone, Debug, Default)]
@@ -48,11 +47,11 @@ pub fn edit(
     repo: &Repo,
     name: &TraceName,
     stamp: &Stamp,
-    encoding: Encoding,
+    accounting: Accounting,
     id: ItemId,
     patch: &Patch,
 ) -> Result<Edited, TraceError> {
-    let (commit, (item, seq)) = record(repo, name, stamp, encoding, |ground| {
+    let (commit, (item, seq)) = record(repo, name, stamp, accounting, |ground| {
         let (slot, old) = live_item(repo, ground, id)?;
         let mut draft =
             Draft { fields: old.fields.clone(), body: patch.body.clone().unwrap_or_else(|| old.body.clone()) };
@@ -121,6 +120,8 @@ pub(super) fn revise(
         cost_in: total::item_cost(&item, ground.encoding),
         cost_out: total::item_cost(old, ground.encoding),
         next_seq: ground.require_tip()?.next_seq(repo)?,
+        charged: true,
+        reported_tokens: None,
     };
     Ok(Revised { step: Some(step), item })
 }

@@ -117,6 +117,18 @@ pub enum TraceError {
         /// The line, from 1.
         line: usize,
     },
+    /// With the change, the trace would count for more than its budget.
+    #[error("trace `{trace}` would count for {total} tokens ({basis}), and its budget is {max}")]
+    OverBudget {
+        /// The trace.
+        trace: TraceName,
+        /// What it would count for.
+        total: u64,
+        /// Where that figure comes from.
+        basis: &'static str,
+        /// The budget.
+        max: u64,
+    },
     /// Every position is used up.
     #[error("trace `{trace}` has used all of its {CAPACITY} positions")]
     Full {
@@ -151,6 +163,7 @@ impl TraceError {
             Self::UnknownItem { .. } | Self::AmbiguousItem { .. } => "`git trace log --oneline` lists items".to_owned(),
             Self::NotLive { item, .. } => format!("put it back with `git trace restore {item}`"),
             Self::AlreadyLive { item, .. } => format!("`git trace log --item {item}` lists its revisions"),
+            Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`".to_owned(),
             Self::Full { .. } => "close the gaps with `git trace gc --renumber`".to_owned(),
             Self::Damaged { .. } => {
                 "`git trace log` shows the commits; `git trace restore` brings back a good revision".to_owned()

@@ -29,26 +29,26 @@ pub(super) fn at_end(
     let find = |id| live.iter().find(|slot| slot.id == id);
     let mut editor = TreeEditor::new(repo, Some(ours.commit.tree))?;
     let mut next_seq = ours.next_seq(repo)?;
-    let mut total = ours.total(repo, encoding)?.tokens;
+    let Total { mut tokens, basis } = ours.total(repo, encoding)?;
     for change in tree::changes(repo, base.map(|tip| tip.commit.tree), theirs.commit.tree)? {
         match change {
             Change::Added(slot) if find(slot.id).is_none() => {
                 editor.put(repo, &item_path(next_seq, &slot.item_type, slot.id), slot.blob)?;
-                total += item_cost(&read_item(repo, &slot)?, encoding);
+                tokens += item_cost(&read_item(repo, &slot)?, encoding);
                 next_seq += 1;
             }
             Change::Changed(before, after) => {
                 if let Some(unchanged) = find(before.id).filter(|slot| slot.blob == before.blob) {
                     editor.remove(repo, &unchanged.path)?;
                     editor.put(repo, &item_path(unchanged.seq, &after.item_type, after.id), after.blob)?;
-                    total += item_cost(&read_item(repo, &after)?, encoding);
-                    total = total.saturating_sub(item_cost(&read_item(repo, &before)?, encoding));
+                    tokens += item_cost(&read_item(repo, &after)?, encoding);
+                    tokens = tokens.saturating_sub(item_cost(&read_item(repo, &before)?, encoding));
                 }
             }
             Change::Removed(before) => {
                 if let Some(unchanged) = find(before.id).filter(|slot| slot.blob == before.blob) {
                     editor.remove(repo, &unchanged.path)?;
-                    total = total.saturating_sub(item_cost(&read_item(repo, &before)?, encoding));
+                    tokens = tokens.saturating_sub(item_cost(&read_item(repo, &before)?, encoding));
                 }
             }
             Change::Added(_) => {}
@@ -60,7 +60,7 @@ pub(super) fn at_end(
         op: Some(Op::Merge),
         time: Some(at),
         tree: Some(tree.to_string()),
-        total: Some(Total { tokens: total, encoding }),
+        total: Some(Total { tokens, basis }),
         next: Some(next_seq),
         ..Trailers::default()
     };

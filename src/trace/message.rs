@@ -47,13 +47,42 @@ words! {
     }
 }
 
-/// A trace's total, as DESIGN 6 defines it: of every live item as a message of its own, skipped ones included.
+/// What a trace counts for: every live item as a message of its own, skipped ones included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Total {
     /// Tokens with framing.
     pub tokens: u64,
-    /// What they were counted with.
-    pub encoding: Encoding,
+    /// Where the figure comes from.
+    pub basis: Basis,
+}
+
+/// Where a total comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Basis {
+    /// Every item was counted with this encoding.
+    Counted(Encoding),
+    /// A provider reported what the context took; what came, went or changed since then is added and taken off as counted.
+    Reported,
+}
+
+impl Basis {
+    /// `counted` or `reported`.
+    #[must_use]
+    pub fn source(self) -> &'static str {
+        match self {
+            Self::Counted(_) => "counted",
+            Self::Reported => "reported",
+        }
+    }
+
+    /// The word for it beside a figure: the encoding's name, or `reported`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Counted(encoding) => encoding.as_str(),
+            Self::Reported => "reported",
+        }
+    }
 }
 
 /// How far an imported file was read.
@@ -123,7 +152,7 @@ impl Trailers {
             message.push_str("(no subject)");
         }
         message.push_str("\n\n");
-        let total = self.total.map(|total| format!("{} {}", total.tokens, total.encoding));
+        let total = self.total.map(|total| format!("{} {}", total.tokens, total.basis.as_str()));
         let source = self.source.as_ref().map(|mark| format!("{} {} {}", mark.session, mark.offset, mark.digest));
         push(&mut message, "Trace-Op", self.op.as_ref());
         push(&mut message, "Trace-Item", self.item.as_ref());
@@ -149,8 +178,12 @@ fn push(message: &mut String, key: &str, value: Option<&impl Display>) {
 }
 
 fn parse_total(value: &str) -> Option<Total> {
-    let (tokens, encoding) = value.split_once(' ')?;
-    Some(Total { tokens: tokens.parse().ok()?, encoding: encoding.parse().ok()? })
+    let (tokens, basis) = value.split_once(' ')?;
+    let basis = match basis {
+        "reported" => Basis::Reported,
+        encoding => Basis::Counted(encoding.parse().ok()?),
+    };
+    Some(Total { tokens: tokens.parse().ok()?, basis })
 }
 
 fn parse_source(value: &str) -> Option<SourceMark> {
@@ -218,7 +251,7 @@ mod tests {
             item: "0be7719d3a2f61c8".parse().ok(),
             time: "2026-02-10T09:00:00.125000001Z".parse().ok(),
             tree: Some("6b0c".to_owned()),
-            total: Some(Total { tokens: 12345, encoding: Encoding::default() }),
+            total: Some(Total { tokens: 12345, basis: Basis::Reported }),
             next: Some(44),
             source: Some(SourceMark { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned() }),
             code: Some("beef".to_owned()),

@@ -8,10 +8,9 @@ use super::message::{Op, preview};
 use super::name::TraceName;
 use super::revision::{self, Found};
 use super::tree::{self, Slot, item_path};
-use super::write::{Ground, Stamp, Step, record};
+use super::write::{Accounting, Ground, Stamp, Step, record};
 use super::{file, total};
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
 
 /// An item that was taken out, or put back.
 #[derive(Debug)]
@@ -33,11 +32,11 @@ pub fn delete(
     repo: &Repo,
     name: &TraceName,
     stamp: &Stamp,
-    encoding: Encoding,
+    accounting: Accounting,
     id: ItemId,
     reason: Option<&str>,
 ) -> Result<Moved, TraceError> {
-    let (commit, (item, seq)) = record(repo, name, stamp, encoding, |ground| {
+    let (commit, (item, seq)) = record(repo, name, stamp, accounting, |ground| {
         let (slot, item) = live_item(repo, ground, id)?;
         let step = Step {
             op: Op::Delete,
@@ -48,6 +47,8 @@ pub fn delete(
             cost_in: 0,
             cost_out: total::item_cost(&item, ground.encoding),
             next_seq: ground.require_tip()?.next_seq(repo)?,
+            charged: true,
+            reported_tokens: None,
         };
         Ok((Some(step), (item, slot.seq)))
     })?;
@@ -67,12 +68,12 @@ pub fn restore(
     repo: &Repo,
     name: &TraceName,
     stamp: &Stamp,
-    encoding: Encoding,
+    accounting: Accounting,
     id: ItemId,
     revision: Option<u32>,
     reason: Option<&str>,
 ) -> Result<Moved, TraceError> {
-    let (commit, (item, seq)) = record(repo, name, stamp, encoding, |ground| {
+    let (commit, (item, seq)) = record(repo, name, stamp, accounting, |ground| {
         let tip = ground.require_tip()?;
         let live = tree::list(repo, tip.commit.tree)?.into_iter().find(|slot| slot.id == id);
         if live.is_some() && revision.is_none() {
@@ -122,6 +123,8 @@ fn put_back(
         cost_in: total::item_cost(&item, ground.encoding),
         cost_out: 0,
         next_seq,
+        charged: true,
+        reported_tokens: None,
     };
     Ok((Some(step), item, slot.seq))
 }

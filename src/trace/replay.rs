@@ -8,7 +8,7 @@ use std::io::BufRead;
 
 use serde_json::{Map, Value};
 
-use super::bulk::{self, Feed, Incoming, Report};
+use super::bulk::{self, Feed, Incoming, Report, Usage};
 use super::error::TraceError;
 use super::id::ItemId;
 use super::item::{Draft, Item, ItemType};
@@ -137,7 +137,7 @@ impl Lines<'_> {
         }
         let op = op.unwrap_or(Op::Import);
         let at = at.or(item.fields.created);
-        Ok(Some(Incoming { op, item, subject, reason, by, at, skip: None, line: self.number }))
+        Ok(Some(Incoming { op, item, subject, reason, by, at, skip: None, usage: Usage::Unsaid, line: self.number }))
     }
 
     /// The id of a line without one; the same line a second time is another item.

@@ -1,7 +1,7 @@
 //! A commit of a trace, as its trailers and its tree tell of it.
 
 use super::error::TraceError;
-use super::message::{Total, Trailers};
+use super::message::{Basis, Total, Trailers};
 use super::name::TraceName;
 use super::time::Time;
 use super::{total, tree};
@@ -77,9 +77,11 @@ impl Tip {
     ///
     /// [`TraceError::Damaged`] if an item that must be counted cannot be read.
     pub fn total(&self, repo: &Repo, encoding: Encoding) -> Result<Total, TraceError> {
-        match self.trailers.total.filter(|total| self.is_ours() && total.encoding == encoding) {
+        let counted = Basis::Counted(encoding);
+        let holds = |total: &Total| self.is_ours() && (total.basis == counted || total.basis == Basis::Reported);
+        match self.trailers.total.filter(holds) {
             Some(total) => Ok(total),
-            None => Ok(Total { tokens: total::recount(repo, self.commit.tree, encoding)?, encoding }),
+            None => Ok(Total { tokens: total::recount(repo, self.commit.tree, encoding)?, basis: counted }),
         }
     }
 }

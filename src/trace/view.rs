@@ -10,6 +10,7 @@ use super::message::Total;
 use super::name::TraceName;
 use super::priority::{Level, Levels, Record, SetLevel};
 use super::resolve;
+use super::time::Time;
 use super::tip::Tip;
 use super::total::{self, item_cost};
 use super::tree::{self, Slot};
@@ -65,6 +66,15 @@ impl View {
             }
             None => (tip, None),
         };
+        Self::at(repo, tip, at)
+    }
+
+    /// Opens a trace at a commit, with the priorities of `at` (none: of now).
+    ///
+    /// # Errors
+    ///
+    /// Those of reading objects.
+    pub fn at(repo: &Repo, tip: Tip, at: Option<Time>) -> Result<Self, TraceError> {
         let slots = tree::list(repo, tip.commit.tree)?;
         let levels = Record::open(repo)?.levels(repo, &slots, at)?;
         let superseded = superseded(repo, &slots, &levels)?;
@@ -109,12 +119,21 @@ impl View {
     ///
     /// [`TraceError::Damaged`] names a file that must be counted and cannot be read.
     pub fn total(&self, repo: &Repo, encoding: Encoding) -> Result<Total, TraceError> {
-        let mut total = self.tip.total(repo, encoding)?;
+        let Total { tokens, basis } = self.tip.total(repo, encoding)?;
+        Ok(Total { tokens: tokens.saturating_sub(self.left_out_cost(repo, encoding)?), basis })
+    }
+
+    /// What the items that are left out would cost. Reads them.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::Damaged`] names a file that cannot be read.
+    pub fn left_out_cost(&self, repo: &Repo, encoding: Encoding) -> Result<u64, TraceError> {
+        let mut cost = 0;
         for slot in self.slots.iter().filter(|slot| self.left_out(slot).is_some()) {
-            let item = total::read_item(repo, slot)?;
-            total.tokens = total.tokens.saturating_sub(item_cost(&item, total.encoding));
+            cost += item_cost(&total::read_item(repo, slot)?, encoding);
         }
-        Ok(total)
+        Ok(cost)
     }
 }
 

@@ -8,13 +8,15 @@ use jiff::Timestamp;
 use super::error::TraceError;
 use super::head;
 use super::id::ItemId;
-use super::message::{Op, SourceMark, Total, Trailers};
+use super::message::{Basis, Op, Total, Trailers};
 use super::name::TraceName;
 use super::time::Time;
 use super::tip::Tip;
-use super::tree::{CAPACITY, TreeEditor};
+use super::tree::{CAPACITY, Slot, TreeEditor};
+use super::view::View;
 use crate::git::{GitError, Ident, LOCK_PATIENCE, LogLine, NewCommit, Oid, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::framing::PER_REPLY;
+use crate::tokens::{Budget, Encoding, Verdict};
 
 /// Every how many positions git is asked to tidy up.
 const MAINTENANCE_INTERVAL: u32 = 64;
@@ -63,29 +65,26 @@ pub struct Step {
     pub cost_out: u64,
     /// The next position after this change.
     pub next_seq: u32,
+    /// Whether the item is charged to the budget; one that comes in skipped is not.
+    pub charged: bool,
+    /// What a provider reported the whole context to take, this change included.
+    pub reported_tokens: Option<u64>,
 }
 
-impl Step {
-    /// The trailers of this step's commit.
-    pub(super) fn trailers(
-        &self,
-        at: Time,
-        tree: Oid,
-        total: Total,
-        code: Option<Oid>,
-        source: Option<SourceMark>,
-    ) -> Trailers {
-        Trailers {
-            op: Some(self.op),
-            item: Some(self.item),
-            time: Some(at),
-            tree: Some(tree.to_string()),
-            total: Some(total),
-            next: Some(self.next_seq),
-            source,
-            code: code.map(|oid| oid.to_string()),
-            reason: self.reason.clone(),
-        }
+/// How changes are counted, and what they are held against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Accounting {
+    /// The encoding that costs are counted with.
+    pub encoding: Encoding,
+    /// The most that the trace may count for; a change that goes over it is refused.
+    pub budget: Option<Budget>,
+}
+
+impl Accounting {
+    /// Counting with an encoding, without a budget.
+    #[must_use]
+    pub fn counting(encoding: Encoding) -> Self {
+        Self { encoding, budget: None }
     }
 }
 
@@ -136,7 +135,7 @@ pub fn record<T>(
     repo: &Repo,
     name: &TraceName,
     stamp: &Stamp,
-    encoding: Encoding,
+    accounting: Accounting,
     mut build: impl FnMut(&Ground<'_>) -> Result<(Option<Step>, T), TraceError>,
 ) -> Result<(Option<Oid>, T), TraceError> {
     let refname = name.refname();
@@ -145,10 +144,14 @@ pub fn record<T>(
     loop {
         let tip = Tip::find(repo, name)?;
         let at = stamp.at.after(tip.as_ref().map(Tip::time));
-        let ground = Ground { name, tip: tip.as_ref(), at, encoding };
+        let ground = Ground { name, tip: tip.as_ref(), at, encoding: accounting.encoding };
         let (step, answer) = build(&ground)?;
         let Some(step) = step else { return Ok((None, answer)) };
-        let commit = write_step(repo, &ground, stamp, &step)?;
+        let total = total_after(repo, &ground, &step)?;
+        if let Some(budget) = accounting.budget {
+            hold_against(repo, &ground, &step, total, budget)?;
+        }
+        let commit = write_step(repo, &ground, stamp, &step, total)?;
         let log = format!("{}: {}", step.op, step.subject);
         let moved = repo.move_ref(
             &refname,
@@ -170,7 +173,7 @@ pub fn record<T>(
     }
 }
 
-fn write_step(repo: &Repo, ground: &Ground<'_>, stamp: &Stamp, step: &Step) -> Result<Oid, TraceError> {
+fn write_step(repo: &Repo, ground: &Ground<'_>, stamp: &Stamp, step: &Step, total: Total) -> Result<Oid, TraceError> {
     let mut editor = TreeEditor::new(repo, ground.tip.map(|tip| tip.commit.tree))?;
     for (path, blob) in &step.files {
         match blob {
@@ -179,17 +182,67 @@ fn write_step(repo: &Repo, ground: &Ground<'_>, stamp: &Stamp, step: &Step) -> R
         }
     }
     let tree = editor.write(repo)?;
-    let before = match ground.tip {
-        Some(tip) => tip.total(repo, ground.encoding)?.tokens,
-        None => crate::tokens::framing::PER_REPLY,
+    let trailers = Trailers {
+        op: Some(step.op),
+        item: Some(step.item),
+        time: Some(ground.at),
+        tree: Some(tree.to_string()),
+        total: Some(total),
+        next: Some(step.next_seq),
+        source: None,
+        code: repo.find_ref("HEAD")?.map(|oid| oid.to_string()),
+        reason: step.reason.clone(),
     };
-    let total = Total { tokens: (before + step.cost_in).saturating_sub(step.cost_out), encoding: ground.encoding };
-    let code = repo.find_ref("HEAD")?;
-    let message = step.trailers(ground.at, tree, total, code, None).render(&step.subject);
+    let message = trailers.render(&step.subject);
     let parents: Vec<Oid> = ground.tip.map(|tip| tip.commit.oid).into_iter().collect();
     let commit =
         NewCommit { tree, parents: &parents, author: &stamp.author, committer: &stamp.committer, message: &message };
     Ok(repo.write_commit(&commit)?)
+}
+
+/// What the whole tree counts for after a step, skipped items included.
+///
+/// What a provider reports leaves out what was skipped, so that is added: reading takes it off again.
+fn total_after(repo: &Repo, ground: &Ground<'_>, step: &Step) -> Result<Total, TraceError> {
+    if let Some(reported) = step.reported_tokens {
+        let skipped = match ground.tip {
+            Some(tip) => View::at(repo, tip.clone(), None)?.left_out_cost(repo, ground.encoding)?,
+            None => 0,
+        };
+        return Ok(Total { tokens: reported + skipped, basis: Basis::Reported });
+    }
+    let before = match ground.tip {
+        Some(tip) => tip.total(repo, ground.encoding)?,
+        None => Total { tokens: PER_REPLY, basis: Basis::Counted(ground.encoding) },
+    };
+    Ok(Total { tokens: (before.tokens + step.cost_in).saturating_sub(step.cost_out), ..before })
+}
+
+/// Refuses a step that takes what is not skipped over the budget.
+fn hold_against(repo: &Repo, ground: &Ground<'_>, step: &Step, total: Total, budget: Budget) -> Result<(), TraceError> {
+    let (skipped, is_skipped) = match ground.tip {
+        Some(tip) => {
+            let view = View::at(repo, tip.clone(), None)?;
+            let is_left_out = |slot: &Slot| slot.id == step.item && view.left_out(slot).is_some();
+            (view.left_out_cost(repo, ground.encoding)?, view.slots.iter().any(is_left_out))
+        }
+        None => (0, false),
+    };
+    let mut tokens = total.tokens.saturating_sub(skipped);
+    if !step.charged {
+        tokens = tokens.saturating_sub(step.cost_in);
+    } else if is_skipped {
+        tokens = (tokens + step.cost_out).saturating_sub(step.cost_in);
+    }
+    match budget.judge(tokens) {
+        Verdict::Within { .. } => Ok(()),
+        Verdict::Over { .. } => Err(TraceError::OverBudget {
+            trace: ground.name.clone(),
+            total: tokens,
+            basis: total.basis.as_str(),
+            max: budget.max_tokens,
+        }),
+    }
 }
 
 /// What follows a recorded change: the first one makes its trace the current one, and some start git's maintenance.

@@ -6,8 +6,8 @@ use std::io::Read;
 use super::claude_code::{FORMAT, Reader};
 use super::{Entry, Tally, TranscriptError};
 use crate::git::Repo;
-use crate::tokens::Encoding;
-use crate::trace::bulk::{self, Feed, Incoming, Report};
+use crate::tokens::{Encoding, parse_usage};
+use crate::trace::bulk::{self, Feed, Incoming, Report, Usage};
 use crate::trace::message::{Op, SourceMark};
 use crate::trace::write::Stamp;
 use crate::trace::{Item, TraceError, TraceName, priority};
@@ -69,13 +69,13 @@ pub fn claude_code(
             (TraceName::of_session(FORMAT, &session), session)
         }
     };
-    let mut main = MainLine { reader, ahead, threads: BTreeMap::new(), session };
+    let mut main = MainLine { reader, ahead, threads: BTreeMap::new(), session, meter: Meter::default() };
     let report = record(repo, &name, stamp, encoding, &mut main)?;
     let MainLine { reader, threads, .. } = main;
     let mut traces = vec![(name.clone(), report)];
     for (thread, entries) in threads {
         let name = name.of_sub_agent(&thread);
-        let mut feed = Thread(entries.into_iter());
+        let mut feed = Thread { entries: entries.into_iter(), meter: Meter::default() };
         let report = record(repo, &name, stamp, encoding, &mut feed)?;
         traces.push((name, report));
     }
@@ -99,11 +99,34 @@ fn unreadable(error: TranscriptError) -> TraceError {
     TraceError::Stream { action: "read the transcript", source }
 }
 
-fn incoming(entry: Entry) -> Incoming {
+/// What a transcript's entries say of the context's size.
+///
+/// A provider reports what the model saw. From a compaction on that is not what the trace holds (the originals, and the
+/// summary skipped), so reports count no more.
+#[derive(Default)]
+struct Meter {
+    compacted: bool,
+}
+
+impl Meter {
+    fn read(&mut self, entry: &Entry) -> Usage {
+        let meta = &entry.draft.fields.meta;
+        if !self.compacted && entry.skip.is_some() && meta.contains_key("compact_summary") {
+            self.compacted = true;
+            return Usage::Void;
+        }
+        let reported = meta.get("usage").filter(|_| !self.compacted);
+        let usage = reported.and_then(|usage| parse_usage(usage.to_string().as_bytes()).ok());
+        usage.map_or(Usage::Unsaid, |usage| Usage::Reported(usage.context_tokens()))
+    }
+}
+
+fn incoming(entry: Entry, meter: &mut Meter) -> Incoming {
+    let usage = meter.read(&entry);
     let Entry { id, draft, skip, subject, .. } = entry;
     let at = draft.fields.created;
     let item = Item { id, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
-    Incoming { op: Op::Import, item, subject, reason: None, by: None, at, skip, line: 0 }
+    Incoming { op: Op::Import, item, subject, reason: None, by: None, at, skip, usage, line: 0 }
 }
 
 /// The entries of the main line; the others are put aside.
@@ -112,6 +135,7 @@ struct MainLine<R> {
     ahead: VecDeque<Entry>,
     threads: BTreeMap<String, Vec<Entry>>,
     session: String,
+    meter: Meter,
 }
 
 impl<R: Read> Feed for MainLine<R> {
@@ -126,7 +150,7 @@ impl<R: Read> Feed for MainLine<R> {
             };
             match &entry.thread {
                 Some(thread) => self.threads.entry(thread.clone()).or_default().push(entry),
-                None => return Ok(Some(incoming(entry))),
+                None => return Ok(Some(incoming(entry, &mut self.meter))),
             }
         }
     }
@@ -138,11 +162,14 @@ impl<R: Read> Feed for MainLine<R> {
 }
 
 /// The entries of one sub-agent.
-struct Thread(std::vec::IntoIter<Entry>);
+struct Thread {
+    entries: std::vec::IntoIter<Entry>,
+    meter: Meter,
+}
 
 impl Feed for Thread {
     fn next(&mut self) -> Result<Option<Incoming>, TraceError> {
-        Ok(self.0.next().map(incoming))
+        Ok(self.entries.next().map(|entry| incoming(entry, &mut self.meter)))
     }
 
     fn mark(&self) -> Option<SourceMark> {
