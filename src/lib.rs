@@ -12,6 +12,7 @@
 //! the environment or the working folder.
 
 pub mod cli;
+pub mod finding;
 pub mod git;
 pub mod materialize;
 pub mod message;
