@@ -15,6 +15,7 @@ pub mod cli;
 pub mod finding;
 pub mod git;
 pub mod materialize;
+pub mod merge;
 pub mod message;
 pub mod tokens;
 pub mod trace;

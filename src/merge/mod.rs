@@ -1,0 +1,13 @@
+//! Three-way merge: what every file format's merge has in common.
+//!
+//! A merge takes [`Sides`] and gives a [`Merged`] text: pieces that are settled, conflicts that are not, and notes for the
+//! person who reads along. It never fails: what it cannot settle is a conflict, written between git's [`Markers`]. Which
+//! format a path holds is a [`Kind`]; the merges themselves live with their formats.
+
+pub mod conflict;
+pub mod kind;
+pub mod outcome;
+
+pub use conflict::{Labels, Markers, Style};
+pub use kind::Kind;
+pub use outcome::{Contested, Merged, Piece, Side, Sides};
