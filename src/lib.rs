@@ -11,6 +11,7 @@
 //! Everything below the porcelain takes typed values and returns typed values: it does not print, exit, or read the clock,
 //! the environment or the working folder.
 
+pub mod breadcrumb;
 pub mod cli;
 pub mod finding;
 pub mod git;

@@ -1,0 +1,154 @@
+//! Replacing a file whole: one writer at a time, and at every moment either the old file or the new one.
+
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How the files start that a writer fills before they take the place of the old one.
+const TEMPORARY_PREFIX: &str = ".breadcrumbs-";
+const TEMPORARY_SUFFIX: &str = ".tmp";
+
+/// The right to replace files in a folder. The kernel takes it back when the process ends, however it ends.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _held: File,
+}
+
+impl Lock {
+    /// Waits for the right to replace files in `folder`; `None` if others kept it for all of `patience`.
+    ///
+    /// The lock is on the folder itself, so that no file lies around that somebody could commit; where folders cannot be
+    /// locked, on a file in it.
+    pub(super) fn take(folder: &Path, patience: Duration) -> io::Result<Option<Self>> {
+        let started = Instant::now();
+        let mut on_folder = cfg!(unix);
+        loop {
+            let file = if on_folder {
+                File::open(folder)?
+            } else {
+                File::options().create(true).append(true).open(folder.join(".breadcrumbs.lock"))?
+            };
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(Self { _held: file })),
+                Err(TryLockError::Error(_)) if on_folder => on_folder = false,
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if started.elapsed() >= patience => return Ok(None),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+            }
+        }
+    }
+}
+
+/// The file behind a path: where its symbolic links lead, though nothing be there yet.
+pub(super) fn real_path(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    // As many links as Linux follows.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// What tells whether a file is still the one that was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Stamp {
+    len: u64,
+    modified: Option<std::time::SystemTime>,
+    inode: u64,
+}
+
+impl Stamp {
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Self { len: metadata.len(), modified: metadata.modified().ok(), inode }
+    }
+
+    fn at(path: &Path) -> io::Result<Option<Self>> {
+        match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(Self::of(&metadata))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Who may read a file that is new; an old one keeps what it has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Access {
+    /// Whoever the process's mask allows.
+    Usual,
+    /// Only its owner.
+    Private,
+}
+
+/// Puts what `write` writes in the place of the file at `path`, under the caller's [`Lock`] of its folder.
+///
+/// The bytes are on disk before the name is. False, and nothing done, if the file is not the one that `seen` tells of:
+/// somebody without our lock changed it meanwhile. Permissions and group stay as they were.
+pub(super) fn replace(
+    path: &Path,
+    seen: Option<&Stamp>,
+    access: Access,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+) -> io::Result<bool> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    remove_leftovers(folder);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY_PREFIX).suffix(TEMPORARY_SUFFIX);
+    #[cfg(unix)]
+    if access == Access::Usual {
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    }
+    let mut temporary = builder.tempfile_in(folder)?;
+    let mut out = BufWriter::with_capacity(128 * 1024, temporary.as_file_mut());
+    write(&mut out)?;
+    out.flush()?;
+    drop(out);
+    match fs::metadata(path) {
+        Ok(metadata) => keep_access(temporary.as_file(), &metadata)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    temporary.as_file().sync_all()?;
+    if Stamp::at(path)?.as_ref() != seen {
+        return Ok(false);
+    }
+    temporary.persist(path).map_err(|error| error.error)?;
+    // The name is on disk once the folder is. Some file systems cannot do this; the rename was atomic all the same.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(true)
+}
+
+fn keep_access(file: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let new = file.metadata()?;
+        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+            // Not everybody may; then the file belongs to who wrote it, as with any editor.
+            let _ = fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
+        }
+    }
+    file.set_permissions(old.permissions())
+}
+
+/// Removes what writers left behind that were killed; all writers hold the lock that our caller holds, so none is at work.
+fn remove_leftovers(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_ours =
+            name.to_str().is_some_and(|name| name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX));
+        if is_ours {
+            // What cannot be removed does no harm.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
