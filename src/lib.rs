@@ -5,8 +5,8 @@
 //!
 //! - porcelain: [`cli`];
 //! - [`materialize`] (items to messages), [`transcript`] (agents' records to items);
-//! - [`trace`] (items, trees, commits, priorities);
-//! - [`message`], [`tokens`], [`git`].
+//! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a session);
+//! - [`message`], [`merge`], [`tokens`], [`finding`], [`git`].
 //!
 //! Everything below the porcelain takes typed values and returns typed values: it does not print, exit, or read the clock,
 //! the environment or the working folder.

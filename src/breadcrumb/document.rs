@@ -1,9 +1,10 @@
 //! A store's text while it is being changed: every line read, and rewritten with all others as they were.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
+use std::ops::Range;
 
-use super::lines::{BOM, Lines, order_keys, split_bom};
+use super::lines::{BOM, Entry, Lines, order_keys};
 use super::record::Record;
 use super::unreadable::{Reason, Unreadable};
 
@@ -23,21 +24,58 @@ struct Meant {
     record: Record<'static>,
 }
 
+/// Lines by what a change makes of them.
+#[derive(Default)]
+struct Sorted<'a> {
+    meant: Vec<Meant>,
+    bad: Vec<(&'a [u8], Reason)>,
+}
+
+/// Reads every line; many of them on several threads, since this is most of the time that a write takes.
+fn sort_out<'a>(entries: &[Entry<'a>], is_meant: &(impl Fn(&Record<'_>) -> bool + Sync)) -> Sorted<'a> {
+    let sort_part = |from: usize, part: &[Entry<'a>]| {
+        let mut sorted = Sorted::default();
+        for (index, entry) in part.iter().enumerate() {
+            match Record::parse(entry.line) {
+                Ok(record) if is_meant(&record) => {
+                    sorted.meant.push(Meant { index: from + index, record: record.into_owned() });
+                }
+                Ok(_) => {}
+                Err(reason) => sorted.bad.push((entry.line, reason)),
+            }
+        }
+        sorted
+    };
+    if entries.len() < MANY_LINES {
+        return sort_part(0, entries);
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let part_len = entries.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        let parts = entries.chunks(part_len).enumerate();
+        let running: Vec<_> = parts.map(|(n, part)| scope.spawn(move || sort_part(n * part_len, part))).collect();
+        running.into_iter().fold(Sorted::default(), |mut all, part| {
+            let mut part = part.join().expect("reading a line never panics");
+            all.meant.append(&mut part.meant);
+            all.bad.append(&mut part.bad);
+            all
+        })
+    })
+}
+
+/// How many lines are worth the start of a thread.
+const MANY_LINES: usize = 10_000;
+
 impl<'a> Document<'a> {
     /// Reads a text, and keeps the records that are meant; or gives the first line that cannot be read, and how many.
-    pub(super) fn read(text: &'a [u8], is_meant: impl Fn(&Record<'_>) -> bool) -> Result<Self, (Unreadable, usize)> {
+    pub(super) fn read(
+        text: &'a [u8],
+        is_meant: impl Fn(&Record<'_>) -> bool + Sync,
+    ) -> Result<Self, (Unreadable, usize)> {
         let mut lines = Lines::new(text);
         let stands_sorted = lines.is_sorted;
         lines.sort();
-        let mut meant = Vec::new();
-        let mut bad: Vec<(&[u8], Reason)> = Vec::new();
-        for (index, entry) in lines.entries.iter().enumerate() {
-            match Record::parse(entry.line) {
-                Ok(record) if is_meant(&record) => meant.push(Meant { index, record: record.into_owned() }),
-                Ok(_) => {}
-                Err(reason) => bad.push((entry.line, reason)),
-            }
-        }
+        let Sorted { meant, bad } = sort_out(&lines.entries, &is_meant);
         let count = bad.len();
         match bad.into_iter().min_by_key(|(line, _)| line.as_ptr()) {
             None => Ok(Self { text, lines, stands_sorted, meant }),
@@ -59,13 +97,13 @@ impl<'a> Document<'a> {
         for meant in &self.meant {
             old_lines.entry(&meant.record.key).or_default().push(meant);
         }
-        let mut removed: Vec<usize> = self.meant.iter().map(|meant| meant.index).collect();
+        let mut unchanged = HashSet::new();
         let mut added = Vec::new();
         for record in put {
             let old = old_lines.get(&*record.key).map(Vec::as_slice).unwrap_or_default();
             let rendered = record.render();
             if let Some(same) = old.iter().find(|meant| meant.record.render() == rendered) {
-                removed.retain(|index| *index != same.index);
+                unchanged.insert(same.index);
             } else {
                 let model = old.first().map_or(0, |meant| meant.index);
                 let ends_crlf = self.lines.entries.get(model).is_some_and(|entry| entry.line.ends_with(b"\r"));
@@ -73,6 +111,7 @@ impl<'a> Document<'a> {
                 added.push(Added { key: record.key.as_bytes().to_vec(), line: line.into_bytes() });
             }
         }
+        let removed = self.meant.iter().map(|meant| meant.index).filter(|index| !unchanged.contains(index)).collect();
         added.sort_by(|a, b| a.key.cmp(&b.key));
         Edited { document: self, removed, added }
     }
@@ -103,37 +142,57 @@ impl Edited<'_> {
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<u64> {
         let Document { text, lines, stands_sorted, .. } = self.document;
         let mut out = Counting { out, len: 0, is_line_open: false };
+        if lines.has_bom {
+            out.write(BOM)?;
+        }
+        if *stands_sorted {
+            self.write_around(text, lines, &mut out)?;
+        } else {
+            self.write_in_order(lines, &mut out)?;
+        }
+        Ok(out.len)
+    }
+
+    /// Writes what stands between the changes as it stands, blank lines included.
+    fn write_around<W: Write>(&self, text: &[u8], lines: &Lines<'_>, out: &mut Counting<'_, W>) -> io::Result<()> {
+        let start = |line: &[u8]| line.as_ptr().addr() - text.as_ptr().addr();
+        let end = |line: &[u8]| (start(line) + line.len() + 1).min(text.len());
+        let first = if lines.has_bom { BOM.len() } else { 0 };
+        let mut changes: Vec<(Range<usize>, &[u8])> = Vec::new();
+        for new in &self.added {
+            let before =
+                lines.entries.partition_point(|entry| order_keys(entry.key.as_deref(), Some(&new.key)).is_le());
+            let at = before.checked_sub(1).map_or(first, |last| end(lines.entries[last].line));
+            changes.push((at..at, &new.line));
+        }
+        for line in self.removed.iter().map(|index| lines.entries[*index].line) {
+            changes.push((start(line)..end(line), b""));
+        }
+        // Stable: lines that come in at one place stay in the order of their keys.
+        changes.sort_by_key(|(place, _)| (place.start, place.end));
+        let mut copied = first;
+        for (place, new) in changes {
+            out.write_line(&text[copied..place.start])?;
+            out.write_line(new)?;
+            copied = place.end;
+        }
+        out.write_line(&text[copied..])
+    }
+
+    /// Writes line by line, each where it belongs.
+    fn write_in_order<W: Write>(&self, lines: &Lines<'_>, out: &mut Counting<'_, W>) -> io::Result<()> {
         let mut added = self.added.iter().peekable();
         let mut removed = self.removed.iter().peekable();
-        let (has_bom, after_bom) = split_bom(text);
-        if has_bom {
-            out.write(BOM)?;
-            out.is_line_open = false;
-        }
-        let mut copied = text.len() - after_bom.len();
         for (index, entry) in lines.entries.iter().enumerate() {
             while let Some(new) = added.next_if(|new| order_keys(Some(&new.key), entry.key.as_deref()).is_lt()) {
                 out.write_line(&new.line)?;
             }
-            let is_removed = removed.next_if(|removed| **removed == index).is_some();
-            let start = entry.line.as_ptr().addr() - text.as_ptr().addr();
-            let end = (start + entry.line.len() + 1).min(text.len());
-            if *stands_sorted {
-                // Blank lines before the line go along with it, or stay where it was.
-                let to = if is_removed { start } else { end };
-                out.write_line(&text[copied..to])?;
-                copied = end;
-            } else if !is_removed {
-                out.write_line(&text[start..end])?;
+            if removed.next_if(|removed| **removed == index).is_none() {
+                out.write_line(entry.line)?;
+                out.write_line(b"\n")?;
             }
         }
-        for new in added {
-            out.write_line(&new.line)?;
-        }
-        if *stands_sorted {
-            out.write_line(&text[copied..])?;
-        }
-        Ok(out.len)
+        added.try_for_each(|new| out.write_line(&new.line))
     }
 }
 
@@ -151,10 +210,10 @@ impl<W: Write> Counting<'_, W> {
         Ok(())
     }
 
-    /// Writes bytes that start a line.
+    /// Writes bytes that start a line, or end one.
     fn write_line(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(last) = bytes.last() else { return Ok(()) };
-        if self.is_line_open {
+        if self.is_line_open && bytes != b"\n" {
             self.write(b"\n")?;
         }
         self.is_line_open = *last != b'\n';

@@ -271,7 +271,7 @@ impl<'a> Merge<'a> {
         let (base, ours, theirs) = (read(group.base), read(group.ours), read(group.theirs));
         let bad = BadLines::of(&base.bad, &ours.bad, &theirs.bad);
         if bad.is_contested {
-            return self.contest(group, &ours, &theirs);
+            return self.contest(group);
         }
         for (side, read) in [(Side::Ours, &ours), (Side::Theirs, &theirs)] {
             for line in &read.superseded {
@@ -330,26 +330,25 @@ impl<'a> Merge<'a> {
     }
 
     /// Leaves the lines of a group to a person; those that both sides have stand before the conflict.
-    fn contest(&mut self, group: &Group<'_, 'a, '_>, ours: &Read<'a>, theirs: &Read<'a>) {
-        for (side, read) in [(Side::Ours, ours), (Side::Theirs, theirs)] {
-            for (line, reason) in &read.bad {
-                let line = self.line_number(side, line);
-                self.notes.push(Note::Contested { side, line, reason: reason.clone() });
-            }
-        }
+    fn contest(&mut self, group: &Group<'_, 'a, '_>) {
         let mut common = HashMap::<&[u8], Shared>::new();
         for entry in group.theirs {
             common.entry(entry.line).or_default().theirs += 1;
         }
-        let mut our_lines = Vec::new();
+        let (mut our_lines, mut shared_lines) = (Vec::new(), Vec::new());
         for line in group.ours.iter().map(|entry| entry.line) {
             match common.get_mut(line).filter(|shared| shared.both < shared.theirs) {
                 Some(shared) => {
                     shared.both += 1;
-                    self.take(Side::Ours, line);
+                    shared_lines.push(line);
                 }
                 None => our_lines.push(line),
             }
+        }
+        // Sorted, so that it does not matter whose order they stood in.
+        shared_lines.sort_unstable();
+        for line in shared_lines {
+            self.take(Side::Ours, line);
         }
         let is_shared = |line: &&[u8]| common.get(line).is_some_and(|shared| shared.both > 0);
         let base_lines = group.base.iter().map(|entry| entry.line).filter(|line| !is_shared(line)).collect();
@@ -361,6 +360,13 @@ impl<'a> Merge<'a> {
             }
             _ => true,
         });
+        for (side, lines) in [(Side::Ours, &our_lines), (Side::Theirs, &their_lines)] {
+            for line in lines {
+                if let Err(reason) = Record::parse(line) {
+                    self.notes.push(Note::Contested { side, line: self.line_number(side, line), reason });
+                }
+            }
+        }
         self.end_run();
         self.pieces.push(Piece::Conflict(Contested {
             base: joined(base_lines),

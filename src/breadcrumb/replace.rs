@@ -106,6 +106,8 @@ pub(super) fn replace(
     if access == Access::Usual {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
+    #[cfg(not(unix))]
+    let _ = access;
     let mut temporary = builder.tempfile_in(folder)?;
     let mut out = BufWriter::with_capacity(128 * 1024, temporary.as_file_mut());
     write(&mut out)?;

@@ -145,7 +145,7 @@ impl<'s> Writer<'s> {
         self.delete_where(|record| record.is_expired(now))
     }
 
-    fn delete_where(&self, is_meant: impl Fn(&Record<'_>) -> bool) -> Result<Vec<Record<'static>>, StoreError> {
+    fn delete_where(&self, is_meant: impl Fn(&Record<'_>) -> bool + Sync) -> Result<Vec<Record<'static>>, StoreError> {
         let mut deleted = Vec::new();
         for half in Half::ALL {
             let delete = |old| Ok(Change { put: Vec::new(), answer: old });
@@ -255,14 +255,21 @@ impl<'s> Writer<'s> {
     fn edit<T>(
         &self,
         half: Half,
-        is_meant: impl Fn(&Record<'_>) -> bool,
+        is_meant: impl Fn(&Record<'_>) -> bool + Sync,
         decide: impl Fn(Vec<Record<'static>>) -> Result<Change<T>, StoreError>,
     ) -> Result<(T, u64), StoreError> {
         let named = self.store.path(half);
         let write_error = |source| StoreError::Write { path: named.clone(), source };
         let path = real_path(&named).map_err(write_error)?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(write_error)?;
+        if !folder.exists() {
+            let change = decide(Vec::new())?;
+            if change.put.is_empty() {
+                return Ok((change.answer, 0));
+            }
+            self.check_ignored(half, &named)?;
+            fs::create_dir_all(folder).map_err(write_error)?;
+        }
         let lock = Lock::take(folder, self.patience).map_err(write_error)?;
         let _lock = lock.ok_or_else(|| StoreError::Busy { path: named.clone() })?;
         for _ in 0..MAX_ATTEMPTS {
@@ -278,9 +285,7 @@ impl<'s> Writer<'s> {
             if new_text.changes_nothing() {
                 return Ok((change.answer, text.len() as u64));
             }
-            if half == Half::Secret && !(self.is_ignored)(&named) {
-                return Err(StoreError::NotIgnored { path: named });
-            }
+            self.check_ignored(half, &named)?;
             if is_read_only {
                 return Err(StoreError::ReadOnly { path: named });
             }
@@ -295,6 +300,13 @@ impl<'s> Writer<'s> {
             }
         }
         Err(StoreError::Changing { path: named })
+    }
+
+    fn check_ignored(&self, half: Half, path: &Path) -> Result<(), StoreError> {
+        if half == Half::Secret && !(self.is_ignored)(path) {
+            return Err(StoreError::NotIgnored { path: path.to_owned() });
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,97 @@
+//! The store and its merge at 100, 10,000 and 100,000 records, against a plain scan with `serde_json`.
+//!
+//! Run with `cargo bench --bench breadcrumb`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use git_trace::breadcrumb::writer::{Expiry, Setting};
+use git_trace::breadcrumb::{Half, Key, Query, Store, Writer, merge};
+use git_trace::merge::{Markers, Sides};
+use git_trace::trace::time::Time;
+use serde_json::Value;
+
+const SIZES: [usize; 3] = [100, 10_000, 100_000];
+
+/// A store's text, sorted; every record whose number `changed` picks has another value and a later time.
+fn text(records: usize, changed: impl Fn(usize) -> bool) -> String {
+    (0..records).fold(String::new(), |mut text, n| {
+        let (value, hour) = if changed(n) { ("changed", 12) } else { ("https://api.example.com/v2", 10) };
+        let space = ["api", "auth", "build", "db", "error"][n * 5 / records];
+        writeln!(
+            text,
+            "{{\"key\":\"{space}.key_{n:06}\",\"value\":\"{value}?page={n}\",\"task_id\":{n},\
+             \"created_at\":\"2025-12-21T10:00:00.948003136Z\",\"updated_at\":\"2025-12-21T{hour}:00:00.948003136Z\"}}"
+        )
+        .expect("a string takes every write");
+        text
+    })
+}
+
+fn now() -> Time {
+    "2026-02-10T09:00:00Z".parse().expect("is a time")
+}
+
+/// What a reader without an index does: read every record, keep the one.
+fn scan(path: &Path, key: &str) -> Option<Value> {
+    let text = fs::read_to_string(path).ok()?;
+    let mut records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    records.find(|record| record["key"] == key)
+}
+
+fn stores(c: &mut Criterion) {
+    for size in SIZES {
+        let folder = tempfile::tempdir().expect("there is a place for temporary files");
+        let store = Store::in_folder(folder.path());
+        let path = store.path(Half::Shared);
+        fs::write(&path, text(size, |_| false)).expect("the folder can be written");
+        let last_key = format!("error.key_{:06}", size - 1);
+
+        let mut group = c.benchmark_group("breadcrumb");
+        group.sample_size(20);
+        group.bench_with_input(BenchmarkId::new("get", size), &size, |b, _| {
+            b.iter(|| {
+                black_box(store.lookup(&last_key, now()).expect("the store is read").record.expect("it is there"))
+            });
+        });
+        group.bench_with_input(BenchmarkId::new("get, not there", size), &size, |b, _| {
+            b.iter(|| black_box(store.lookup("auth.nothing", now()).expect("the store is read")));
+        });
+        group.bench_with_input(BenchmarkId::new("get, plain scan", size), &size, |b, _| {
+            b.iter(|| black_box(scan(&path, &last_key).expect("it is there")));
+        });
+        let query = Query { prefix: "build.key_00".to_owned(), limit: Some(100), ..Query::default() };
+        group.bench_with_input(BenchmarkId::new("list of a prefix", size), &size, |b, _| {
+            b.iter(|| black_box(store.list(&query, now()).expect("the store is read")));
+        });
+        let writer = Writer::new(&store, &|_| true, Writer::PATIENCE);
+        let key: Key = "auth.method".parse().expect("is a key");
+        group.bench_with_input(BenchmarkId::new("set", size), &size, |b, _| {
+            let setting = Setting { key: &key, value: "JWT", task_id: None, expiry: Expiry::Kept };
+            b.iter(|| black_box(writer.set(&setting, now()).expect("the store is written")));
+        });
+    }
+}
+
+fn merges(c: &mut Criterion) {
+    let mut group = c.benchmark_group("breadcrumb merge");
+    group.sample_size(20);
+    for size in SIZES {
+        let base = text(size, |_| false);
+        for (name, every) in [("1 in 100 changed", 100), ("all changed", 1)] {
+            let (ours, theirs) = (text(size, |n| n % every == 0), text(size, |n| (n + every / 2) % every == 0));
+            // Else the sides were equal.
+            let theirs = if every == 1 { theirs.replace("T12", "T13") } else { theirs };
+            let sides = Sides { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
+            group.bench_with_input(BenchmarkId::new(name, size), &size, |b, _| {
+                b.iter(|| black_box(merge(sides).to_bytes(&Markers::default())));
+            });
+        }
+    }
+}
+
+criterion_group!(benches, stores, merges);
+criterion_main!(benches);
