@@ -10,6 +10,34 @@
 //!
 //! Everything below the porcelain takes typed values and returns typed values: it does not print, exit, or read the clock,
 //! the environment or the working folder.
+//!
+//! ```
+//! use git_trace::git::{Env, Repo};
+//! use git_trace::materialize::{Options, materialize};
+//! use git_trace::trace::append::{Request, append};
+//! use git_trace::trace::view::View;
+//! use git_trace::trace::write::{Accounting, Stamp};
+//! use git_trace::trace::{Draft, Fields, ItemType, Time, TraceName};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # std::process::Command::new("git").arg("init").arg("--quiet").arg(folder.path()).status()?;
+//! # let env = Env::capture(["AUTHOR", "COMMITTER"].iter().flat_map(|who| {
+//! #     ["NAME", "EMAIL"].map(|part| (format!("GIT_{who}_{part}").into(), "somebody".into()))
+//! # }));
+//! let repo = Repo::open(folder.path(), env)?;
+//! let name: TraceName = "main".parse()?;
+//! let draft = Draft { fields: Fields::new(ItemType::dialogue()), body: b"Where is the limit set?".to_vec() };
+//! let request = Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
+//! let accounting = Accounting::default();
+//! append(&repo, &name, &Stamp::take(&repo, Time::now())?, accounting, &request)?;
+//!
+//! let view = View::open(&repo, &name, None)?;
+//! let materialized = materialize(&repo, &view, &Options::default(), accounting.encoding)?;
+//! assert_eq!(materialized.messages.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod breadcrumb;
 pub mod cli;

@@ -18,11 +18,9 @@ pub(super) struct DemoArgs {}
 const SESSION: &str = include_str!("../../tests/fixtures/transcripts/claude-code/small-thinking-tools.jsonl");
 
 /// What is shown, in order: a line of explanation, and the command that follows it.
-const STEPS: [(&str, &str); 9] = [
-    (
-        "A real session of a coding agent becomes a trace: one commit an item.",
-        "git trace import claude-code session.jsonl",
-    ),
+const STEPS: [(&str, &str); 10] = [
+    ("A real session of a coding agent becomes a trace: one commit an item.", "git trace init release-fix"),
+    ("", "git trace import claude-code session.jsonl"),
     ("", "git trace log --oneline -n 4"),
     (
         "What matters is pinned, what only fills the context is skipped; both with a reason.",

@@ -78,7 +78,8 @@ fn import_claude_code(session: &mut Session, args: &ImportArgs) -> Result<ExitSt
         None => newest_session(session)?,
     };
     let destination = destination(session, &file)?;
-    let had_current = Tip::find(&session.repo, &head::current(&session.repo)?)?.is_some();
+    let current = head::current(&session.repo)?;
+    let has_current = Tip::find(&session.repo, &current)?.is_some();
     let stamp = Stamp::take(&session.repo, session.now())?;
     let encoding = encoding(&session.repo)?;
     let failed = || format!("cannot import `{}`", file.display());
@@ -91,7 +92,7 @@ fn import_claude_code(session: &mut Session, args: &ImportArgs) -> Result<ExitSt
         let more = more.with_context(|| format!("cannot import `{}`", sub_agent.path.display()))?;
         imported.traces.extend(more.traces.into_iter().filter(|(_, report)| report.tip.is_some()));
     }
-    let becomes_current = !had_current && session.named_trace.is_none();
+    let becomes_current = !has_current && session.named_trace.is_none() && current != main;
     if becomes_current {
         head::switch(&session.repo, &main)?;
     }
@@ -102,6 +103,7 @@ fn import_claude_code(session: &mut Session, args: &ImportArgs) -> Result<ExitSt
     for (name, report) in &imported.traces {
         print_report(session, name, report)?;
     }
+    session.ui.out().flush()?;
     print_tally(session, &imported.tally);
     if becomes_current {
         session.ui.note(&format!("the current trace is now `{main}`"));

@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod breadcrumb;
+mod readme;
 mod tokens;
 mod transcript;
