@@ -16,10 +16,21 @@ use super::open::Repo;
 /// takes it up, `git gc` at its defaults keeps it for two weeks.
 pub struct FastImport<'r> {
     repo: &'r Repo,
-    child: Child,
+    child: Running,
     stdin: BufWriter<ChildStdin>,
     stderr: File,
     refname: String,
+}
+
+/// A process that ends when nobody waits for it any more, so that an import given up half-way leaves no ref behind.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended is neither killed nor waited for again.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// One change of a commit's tree.
@@ -41,9 +52,10 @@ impl<'r> FastImport<'r> {
         let spawn_error = |source| GitError::Spawn { command: "fast-import".to_owned(), source };
         // A file, not a pipe: nobody reads while we write.
         let stderr = tempfile::tempfile().map_err(spawn_error)?;
+        // With `--done`, a stream that just ends, because this process died, is an error and moves no ref.
         let mut child = repo
             .git("fast-import")
-            .args(["--quiet", "--depth=10", "--date-format=raw"])
+            .args(["--quiet", "--depth=10", "--date-format=raw", "--done"])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(stderr.try_clone().map_err(spawn_error)?)
@@ -53,7 +65,7 @@ impl<'r> FastImport<'r> {
             return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
         };
         let refname = format!("refs/trace-import/{}", std::process::id());
-        Ok(Self { repo, child, stdin: BufWriter::with_capacity(1 << 16, stdin), stderr, refname })
+        Ok(Self { repo, child: Running(child), stdin: BufWriter::with_capacity(1 << 16, stdin), stderr, refname })
     }
 
     /// Adds a commit; its tree is its first parent's with `changes`, and [`NewCommit::tree`] is not looked at.
@@ -107,7 +119,7 @@ impl<'r> FastImport<'r> {
         }
         let Self { repo, mut child, stdin, mut stderr, refname } = self;
         drop(stdin);
-        let status = child.wait().map_err(|source| GitError::Spawn { command: "fast-import".to_owned(), source })?;
+        let status = child.0.wait().map_err(|source| GitError::Spawn { command: "fast-import".to_owned(), source })?;
         if !status.success() {
             return Err(read_failure(&mut stderr));
         }
@@ -117,8 +129,8 @@ impl<'r> FastImport<'r> {
     }
 
     fn failure(&mut self) -> GitError {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.child.0.kill();
+        let _ = self.child.0.wait();
         read_failure(&mut self.stderr)
     }
 }

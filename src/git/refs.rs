@@ -169,11 +169,29 @@ impl Repo {
         };
         if logging {
             let failed = |source| GitError::Store { action: format!("log moves of `{refname}`"), source };
-            if !self.inner.reference_has_log(refname).map_err(failed)? {
-                self.inner.reference_ensure_log(refname).map_err(failed)?;
+            if !self.inner.reference_has_log(refname).map_err(failed)?
+                && let Err(source) = self.inner.reference_ensure_log(refname)
+            {
+                // Most often the log of a ref of which this name is a part, or the other way round, is in the way.
+                let error = if self.has_conflict(refname)? {
+                    GitError::RefConflict { refname: refname.to_owned() }
+                } else {
+                    failed(source)
+                };
+                return Err(error);
             }
         }
         Ok(logging)
+    }
+
+    /// Whether there is a ref that is a part of this name, or has it as a part.
+    fn has_conflict(&self, refname: &str) -> Result<bool, GitError> {
+        for (end, _) in refname.match_indices('/') {
+            if self.find_ref(&refname[..end])?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(!self.list_refs(&format!("{refname}/"))?.is_empty())
     }
 
     fn append_reflog(&self, refname: &str, old: &str, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
