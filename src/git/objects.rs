@@ -106,6 +106,19 @@ impl Repo {
     }
 }
 
+impl Repo {
+    /// Whether `older` is `newer` or in its history. Walks history.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if the object database cannot be read.
+    pub fn is_ancestor(&self, older: Oid, newer: Oid) -> Result<bool, GitError> {
+        let descends = self.inner.graph_descendant_of(newer, older);
+        let failed = |source| GitError::Store { action: format!("walk back from {newer}"), source };
+        Ok(older == newer || descends.map_err(failed)?)
+    }
+}
+
 impl TreeStore for Repo {
     fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
         let odb = self.odb()?;

@@ -45,6 +45,14 @@ pub enum TraceError {
         /// The trace.
         trace: TraceName,
     },
+    /// The item is another trace's.
+    #[error("item {item} never was in trace `{trace}`")]
+    NotInTrace {
+        /// The item.
+        item: ItemId,
+        /// The trace.
+        trace: TraceName,
+    },
     /// The item that is to be put back has never left.
     #[error("item {item} is live in trace `{trace}`; name the revision to go back to")]
     AlreadyLive {
@@ -160,7 +168,9 @@ impl TraceError {
         Some(match self {
             Self::Git(error) => return error.hint(),
             Self::NoSuchTrace { .. } => "`git for-each-ref refs/traces` lists those there are".to_owned(),
-            Self::UnknownItem { .. } | Self::AmbiguousItem { .. } => "`git trace log --oneline` lists items".to_owned(),
+            Self::UnknownItem { .. } | Self::AmbiguousItem { .. } | Self::NotInTrace { .. } => {
+                "`git trace log --oneline` lists items".to_owned()
+            }
             Self::NotLive { item, .. } => format!("put it back with `git trace restore {item}`"),
             Self::AlreadyLive { item, .. } => format!("`git trace log --item {item}` lists its revisions"),
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`".to_owned(),

@@ -33,6 +33,12 @@ pub enum BadField {
         /// The name as it was given.
         field: String,
     },
+    /// The field is not the writer's to set.
+    #[error("`{field}` is not set but assigned")]
+    Assigned {
+        /// The name as it was given.
+        field: String,
+    },
     /// Both `text` and `base64` are there.
     #[error("give `text` or `base64`, not both")]
     TwoBodies,
@@ -77,9 +83,11 @@ pub fn set_field(fields: &mut Fields, field: &str, value: &Value) -> Result<(), 
         "source" => parsed!(fields.source),
         "created_at" => parsed!(fields.created),
         _ => {
-            let well_named = field.parse::<ItemType>().is_ok();
-            if !well_named || ASSIGNED.contains(&field) || RESERVED.contains(&field) {
+            if field.parse::<ItemType>().is_err() {
                 return Err(BadField::BadName { field: field.to_owned() });
+            }
+            if ASSIGNED.contains(&field) || RESERVED.contains(&field) {
+                return Err(BadField::Assigned { field: field.to_owned() });
             }
             let header = field.replace('_', "-");
             fields.unknown.retain(|(key, _)| *key != header);

@@ -62,7 +62,8 @@ impl<'r> Resolver<'r> {
     ///
     /// # Errors
     ///
-    /// [`TraceError::UnknownItem`], [`TraceError::AmbiguousItem`], [`TraceError::TooShort`], [`TraceError::NotOneItem`].
+    /// [`TraceError::UnknownItem`], [`TraceError::AmbiguousItem`], [`TraceError::TooShort`], [`TraceError::NotOneItem`],
+    /// [`TraceError::NotInTrace`].
     pub fn item(&self, spec: &str) -> Result<ItemId, TraceError> {
         let unknown = || TraceError::UnknownItem { spec: spec.to_owned(), trace: self.name.clone() };
         if let Some(digits) = spec.strip_prefix('#') {
@@ -84,7 +85,9 @@ impl<'r> Resolver<'r> {
             }
         }
         if let Some(commit) = self.repo.find_commit(spec)? {
-            return self.touched(spec, &Tip::read(self.repo, commit)?);
+            let id = self.touched(spec, &Tip::read(self.repo, commit)?)?;
+            let was_here = self.find_live(id).is_some() || self.find_in_history(spec, |slot| slot.id == id)?.is_some();
+            return if was_here { Ok(id) } else { Err(TraceError::NotInTrace { item: id, trace: self.name.clone() }) };
         }
         if hex && (4..=16).contains(&spec.len()) {
             return self.find_in_history(spec, |slot| slot.id.has_prefix(spec))?.ok_or_else(unknown);
@@ -163,15 +166,23 @@ pub fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<Mo
     let named_item = match resolver.item(spec) {
         // A commit names itself here, not the item it touched.
         Ok(id) if !is_commit(repo, &resolver, spec, id)? => Some(id),
-        Ok(_) | Err(TraceError::UnknownItem { .. } | TraceError::NotOneItem { .. } | TraceError::TooShort { .. }) => {
-            None
-        }
+        Ok(_)
+        | Err(
+            TraceError::UnknownItem { .. }
+            | TraceError::NotOneItem { .. }
+            | TraceError::NotInTrace { .. }
+            | TraceError::TooShort { .. },
+        ) => None,
         Err(error) => return Err(error),
     };
     let at_commit = match named_item {
         Some(id) => last_touch(repo, tip, id)?.ok_or_else(unknown)?,
         None => Tip::read(repo, repo.find_commit(spec)?.ok_or_else(unknown)?)?,
     };
+    // The code has commits too. That a commit of a trace is of this one is not worth a walk through its history.
+    if !at_commit.is_ours() && !repo.is_ancestor(at_commit.commit.oid, tip.commit.oid)? {
+        return Err(unknown());
+    }
     Ok(Moment { at: at_commit.time(), tip: at_commit })
 }
 
