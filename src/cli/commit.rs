@@ -14,6 +14,7 @@ use crate::git::Oid;
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::append::{self, Committed};
 use crate::trace::json::{draft_from, set_field};
+use crate::trace::message::preview;
 use crate::trace::priority::{self, Level, Request};
 use crate::trace::resolve::Resolver;
 use crate::trace::write::Stamp;
@@ -99,20 +100,22 @@ pub(super) fn run(session: &mut Session, args: &CommitArgs) -> Result<ExitStatus
     if args.batch {
         return run_batch(session, &name, &guard);
     }
+    let (set_reply_to, set): (Vec<_>, Vec<_>) = args.set.iter().partition(|(field, _)| field == "reply_to");
     let entry = Entry {
-        draft: Draft { fields: fields(args)?, body: args.content.read_or_edit(session, b"")? },
+        draft: Draft { fields: fields(args, &set)?, body: args.content.read_or_edit(session, b"")? },
         subject: args.subject.clone(),
-        reply_to: args.reply_to.clone(),
+        reply_to: args.reply_to.as_ref().or(set_reply_to.last().map(|(_, item)| item)).cloned(),
         priority: args.priority,
         reason: args.reason.clone(),
         usage: args.usage.as_deref().map(read_usage).transpose()?,
     };
     let committed = commit(session, &name, &guard, entry)?;
+    let subject = args.subject.clone().unwrap_or_else(|| preview(&committed.item));
     if args.json {
         session.ui.json_line(&answer(&committed))?;
     } else {
         session.ui.settle_colour(&session.repo)?;
-        print(session, &name, &committed)?;
+        print(session, &name, &committed, subject)?;
     }
     Ok(ExitStatus::Success)
 }
@@ -131,11 +134,11 @@ fn read_usage(source: &str) -> Result<TokenUsage> {
     parse_usage(&bytes).context("cannot read the usage")
 }
 
-fn fields(args: &CommitArgs) -> Result<Fields> {
+fn fields(args: &CommitArgs, set: &[&(String, String)]) -> Result<Fields> {
     let mut fields = Fields::new(args.item_type.clone());
     let flags = [("role", &args.role), ("name", &args.name), ("call_id", &args.call_id)];
     let flags = flags.into_iter().filter_map(|(field, value)| Some((field, value.as_ref()?)));
-    for (field, value) in flags.chain(args.set.iter().map(|(field, value)| (field.as_str(), value))) {
+    for (field, value) in flags.chain(set.iter().map(|(field, value)| (field.as_str(), value))) {
         set_field(&mut fields, field, &Value::String(value.clone()))?;
     }
     fields.meta.extend(args.meta.iter().map(|(key, value)| (key.clone(), meta_value(value))));
@@ -188,10 +191,10 @@ fn introduced(session: &Session, name: &TraceName, committed: &Committed) -> Res
     }
 }
 
-fn print(session: &mut Session, name: &TraceName, committed: &Committed) -> Result<()> {
+fn print(session: &mut Session, name: &TraceName, committed: &Committed, subject: String) -> Result<()> {
     let Committed { item, seq, commit, .. } = committed;
     let subject = match commit {
-        Some(_) => crate::trace::message::preview(item),
+        Some(_) => subject,
         None => "unchanged: this text is there already".to_owned(),
     };
     let id = session.ui.styled(ID, &item.id.to_string());

@@ -1,6 +1,6 @@
 //! `git trace edit`: an item's content is replaced.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
 use super::budget::{BudgetArgs, Guard};
@@ -57,10 +57,17 @@ pub(super) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
     let repo = &session.repo;
     let name = session.trace(None)?;
     let tip = Tip::of_trace(repo, &name)?;
-    let slot = Resolver::new(repo, &name, &tip)?.live(&args.item)?.clone();
+    let resolver = Resolver::new(repo, &name, &tip)?;
+    let slot = resolver.live(&args.item)?.clone();
 
-    let mut fields: Vec<(String, Value)> =
-        args.set.iter().map(|(field, value)| (field.clone(), Value::String(value.clone()))).collect();
+    let mut fields: Vec<(String, Value)> = Vec::new();
+    for (field, value) in &args.set {
+        let value = match field.as_str() {
+            "reply_to" => resolver.item(value).context("nothing to reply to")?.to_string(),
+            _ => value.clone(),
+        };
+        fields.push((field.clone(), Value::String(value)));
+    }
     if let Some(item_type) = &args.item_type {
         fields.push(("type".to_owned(), Value::String(item_type.to_string())));
     }
@@ -90,8 +97,9 @@ pub(super) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
     }
     session.ui.settle_colour(&session.repo)?;
     let id = session.ui.styled(ID, &item.id.to_string());
+    let subject = args.subject.clone().unwrap_or_else(|| preview(&item));
     let what = match commit {
-        Some(_) => format!("revision {}: {}", item.revision, escaped(&preview(&item))),
+        Some(_) => format!("revision {}: {}", item.revision, escaped(&subject)),
         None => "unchanged: this text is there already".to_owned(),
     };
     writeln!(session.ui.out(), "[{name} #{seq}] {what} {id}")?;
