@@ -28,6 +28,15 @@ pub(super) fn print(error: &Error) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
+/// Prints what clap answers. Help and version go to stdout; what it refuses is quoted, and so is made safe to be seen.
+pub(super) fn print_usage(error: &clap::Error) {
+    let _ = if error.use_stderr() {
+        io::stderr().write_all(escaped(&error.render().to_string()).as_bytes())
+    } else {
+        error.print()
+    };
+}
+
 /// The next step, where an error in the chain knows one.
 pub(super) fn hint(error: &Error) -> Option<String> {
     error.chain().find_map(|cause| {

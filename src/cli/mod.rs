@@ -122,8 +122,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are answers; clap sends them to stdout and the rest to stderr, and so says the status.
-            let _ = error.print();
+            error::print_usage(&error);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
