@@ -1,5 +1,7 @@
 //! Changing priorities: a line in the record, then the tags.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -66,8 +68,12 @@ pub fn set(repo: &Repo, stamp: &Stamp, requests: &[Request]) -> Result<(), Trace
 
 fn write(repo: &Repo, record: &Record, stamp: &Stamp, requests: &[Request]) -> Result<(Oid, String), TraceError> {
     let mut editor = TreeEditor::new(repo, record.commit.as_ref().map(|commit| commit.tree))?;
+    let mut files: BTreeMap<ItemId, Vec<Setting>> = BTreeMap::new();
     for request in requests {
-        let mut settings = record.history(repo, request.item)?;
+        let settings = match files.entry(request.item) {
+            Entry::Occupied(begun) => begun.into_mut(),
+            Entry::Vacant(fresh) => fresh.insert(record.history(repo, request.item)?),
+        };
         settings.push(Setting {
             at: request.at.after(settings.last().map(|last| last.at)),
             by: request.by.clone().unwrap_or_else(|| stamp.author.person()),
@@ -75,8 +81,10 @@ fn write(repo: &Repo, record: &Record, stamp: &Stamp, requests: &[Request]) -> R
             seq: request.seq,
             reason: request.reason.clone(),
         });
+    }
+    for (item, settings) in &files {
         let text: String = settings.iter().map(|setting| setting.render() + "\n").collect();
-        let (folder, file) = request.item.fan_out();
+        let (folder, file) = item.fan_out();
         editor.put(repo, &format!("{folder}/{file}"), repo.write_blob(text.as_bytes())?)?;
     }
     let tree = editor.write(repo)?;

@@ -23,12 +23,13 @@ fn refname(prefix: &str, level: &str, item: ItemId) -> String {
     format!("{}/{level}/{item}", prefix.trim_end_matches('/'))
 }
 
-/// Sets the tags of new levels, then drops those of the old ones.
+/// Sets the tags of new levels, then drops those of the old ones. Of several changes of one item the last one counts.
 pub(super) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError> {
     let configured = repo.config()?.text("trace.tagPrefix")?;
     let prefix = configured.as_deref().unwrap_or(DEFAULT_PREFIX);
     let mut old = Vec::new();
-    for request in requests {
+    let last: HashMap<ItemId, &Request> = requests.iter().map(|request| (request.item, request)).collect();
+    for request in last.into_values() {
         repo.set_tag(&refname(prefix, request.level.as_str(), request.item), request.introduced)?;
         let others = Level::WORDS.iter().filter(|word| **word != request.level.as_str());
         old.extend(others.map(|word| refname(prefix, word, request.item)));
