@@ -38,12 +38,15 @@ pub fn delete(
 ) -> Result<Moved, TraceError> {
     let (commit, (item, seq)) = record(repo, name, stamp, accounting, |ground| {
         let (slot, item) = live_item(repo, ground, id)?;
+        // All of them: a second file, which a merge by plain git may have left, would take the place of the first.
+        let files = tree::list_files(repo, ground.require_tip()?.commit.tree)?.into_iter();
+        let files = files.filter(|file| file.id == id).map(|file| (file.path, None)).collect();
         let step = Step {
             op: Op::Delete,
             item: id,
             subject: format!("delete {}", preview(&item)),
             reason: reason.map(str::to_owned),
-            files: vec![(slot.path.clone(), None)],
+            files,
             cost_in: 0,
             cost_out: total::item_cost(&item, ground.encoding),
             next_seq: ground.require_tip()?.next_seq(repo)?,

@@ -56,6 +56,19 @@ fn parse_name(name: &[u8]) -> Option<(u32, ItemType, ItemId)> {
 ///
 /// [`GitError::MissingObject`] and its kin.
 pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitError> {
+    let mut slots = list_files(store, tree)?;
+    let mut seen = HashSet::with_capacity(slots.len());
+    slots.retain(|slot| seen.insert(slot.id));
+    Ok(slots)
+}
+
+/// Lists every item file of a tree in reading order. Of two files of one item, which plain git may leave behind, the first
+/// is the item.
+///
+/// # Errors
+///
+/// As [`list`].
+pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitError> {
     let mut slots = Vec::new();
     for top in folders(store.read_tree(tree)?) {
         for middle in folders(store.read_tree(top.oid)?) {
@@ -65,8 +78,6 @@ pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitError> {
         }
     }
     slots.sort_by_key(|slot| (slot.seq, slot.id));
-    let mut seen = HashSet::with_capacity(slots.len());
-    slots.retain(|slot| seen.insert(slot.id));
     Ok(slots)
 }
 
@@ -132,12 +143,10 @@ pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Resul
                 leaves.iter().filter_map(|leaf| slot(top, middle, leaf)).collect()
             };
             for gone in side(&top_old, &middle_old, old) {
-                let side = &mut by_id.entry(gone.id).or_default().0;
-                *side = Some(gone);
+                by_id.entry(gone.id).or_default().0.get_or_insert(gone);
             }
             for come in side(&top_new, &middle_new, new) {
-                let side = &mut by_id.entry(come.id).or_default().1;
-                *side = Some(come);
+                by_id.entry(come.id).or_default().1.get_or_insert(come);
             }
         }
     }
