@@ -39,6 +39,8 @@ pub struct Incoming {
     pub op: Op,
     /// The item as it is after the change; of a deletion, only its id counts.
     pub item: Item,
+    /// Where it stood in the trace it was taken from; counts where this one is new.
+    pub seq: Option<u32>,
     /// The commit's first line, in place of a preview.
     pub subject: Option<String>,
     /// Why.
@@ -280,6 +282,11 @@ impl<'r> Writer<'r> {
 
     fn record(&mut self, mut incoming: Incoming, mark: Option<SourceMark>) -> Result<(), TraceError> {
         let id = incoming.item.id;
+        if self.live.contains_key(&id) && !matches!(incoming.op, Op::Edit | Op::Delete | Op::Restore) {
+            // It came in twice, both times among the changes that were held back.
+            self.known += 1;
+            return Ok(());
+        }
         let files = if incoming.op == Op::Delete { self.take_out(&incoming)? } else { self.put_in(&mut incoming)? };
         let Incoming { op, item, subject, reason, by, at, skip, usage, .. } = incoming;
         if skip.is_some() {
@@ -332,11 +339,13 @@ impl<'r> Writer<'r> {
         let (op, id) = (incoming.op, incoming.item.id);
         let before = self.live.remove(&id);
         let place = before.as_ref().or(self.gone.get(&id)).map(|place| (place.seq, place.revision));
+        let given = incoming.seq.filter(|_| self.base.is_none());
         let seq = match (op, place) {
-            (Op::Edit | Op::Restore, Some((seq, _))) => seq,
+            (Op::Edit | Op::Restore, Some((seq, _))) => given.unwrap_or(seq),
             (Op::Edit | Op::Restore, None) => return Err(incoming.bad("it changes an item that never came in")),
-            _ => self.free_seq()?,
+            _ => given.map_or_else(|| self.free_seq(), Ok)?,
         };
+        self.next_seq = self.next_seq.max(seq + 1);
         let item = &mut incoming.item;
         item.keep_token_count(self.encoding);
         item.revision = item.revision.max(place.map_or(1, |(_, last)| last + u32::from(op == Op::Edit)));

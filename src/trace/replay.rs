@@ -19,6 +19,7 @@ use super::priority::{self, Level, Record, Request};
 use super::source::Source;
 use super::time::Time;
 use super::tip::Tip;
+use super::tree::CAPACITY;
 use super::write::Stamp;
 use super::{Fields, schema};
 use crate::git::Repo;
@@ -135,9 +136,21 @@ impl Lines<'_> {
         if let (None, Some(level)) = (op, level) {
             self.settings.push(Ask { item: item.id, level, at, by: by.clone(), reason: reason.clone() });
         }
+        let seq = object.get("seq").filter(|_| op.is_some()).map(|seq| position(seq).ok_or(BAD_SEQ)).transpose()?;
         let op = op.unwrap_or(Op::Import);
         let at = at.or(item.fields.created);
-        Ok(Some(Incoming { op, item, subject, reason, by, at, skip: None, usage: Usage::Unsaid, line: self.number }))
+        Ok(Some(Incoming {
+            op,
+            item,
+            seq,
+            subject,
+            reason,
+            by,
+            at,
+            skip: None,
+            usage: Usage::Unsaid,
+            line: self.number,
+        }))
     }
 
     /// The id of a line without one; the same line a second time is another item.
@@ -146,6 +159,13 @@ impl Lines<'_> {
         *count += 1;
         ItemId::of_source(&Source::of_content(FORMAT, line, *count - 1))
     }
+}
+
+/// What is said of a position that is none.
+const BAD_SEQ: &str = "field `seq`: a position from 0 to 999999 is expected";
+
+fn position(seq: &Value) -> Option<u32> {
+    seq.as_u64().and_then(|seq| u32::try_from(seq).ok()).filter(|seq| *seq < CAPACITY)
 }
 
 fn item_of(id: ItemId, draft: Draft) -> Item {

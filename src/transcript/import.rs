@@ -126,7 +126,7 @@ fn incoming(entry: Entry, meter: &mut Meter) -> Incoming {
     let Entry { id, draft, skip, subject, .. } = entry;
     let at = draft.fields.created;
     let item = Item { id, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
-    Incoming { op: Op::Import, item, subject, reason: None, by: None, at, skip, usage, line: 0 }
+    Incoming { op: Op::Import, item, seq: None, subject, reason: None, by: None, at, skip, usage, line: 0 }
 }
 
 /// The entries of the main line; the others are put aside.
