@@ -124,6 +124,19 @@ pub enum GitError {
     },
 }
 
+/// Tries again where the system refused: `git gc` removes the folders that it has emptied, also between the moment when
+/// libgit2 makes one and the moment when it puts a file there.
+pub(super) fn despite_gc<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
+    const TRIES: usize = 10;
+    for _ in 1..TRIES {
+        let done = attempt();
+        if !matches!(&done, Err(GitError::Store { source, .. }) if source.class() == ErrorClass::Os) {
+            return done;
+        }
+    }
+    attempt()
+}
+
 impl GitError {
     /// The next step for the user, where there is one.
     #[must_use]

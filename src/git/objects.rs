@@ -3,7 +3,7 @@
 use git2::{ObjectType, Odb, OdbObject, Oid};
 
 use super::commit::{Commit, NewCommit};
-use super::error::GitError;
+use super::error::{GitError, despite_gc};
 use super::open::Repo;
 use super::tree::{Entry, TreeStore, parse_tree, render_tree};
 
@@ -81,8 +81,8 @@ impl Repo {
 
     fn write(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {
         let odb = self.odb()?;
-        odb.write(kind, bytes)
-            .map_err(|source| GitError::Store { action: format!("write the {what} to the object database"), source })
+        let failed = |source| GitError::Store { action: format!("write the {what} to the object database"), source };
+        despite_gc(|| odb.write(kind, bytes).map_err(failed))
     }
 
     /// The oid an object would have, without writing it.

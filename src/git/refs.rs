@@ -6,12 +6,14 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use git2::{ErrorCode, Oid, ReferenceType};
 
-use super::error::GitError;
+use super::error::{GitError, despite_gc};
 use super::ident::Ident;
+use super::lock::LOCK_PATIENCE;
 use super::open::Repo;
 
 /// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
@@ -69,8 +71,8 @@ impl Repo {
     ///
     /// [`GitError::RefLocked`] and its kin.
     pub fn point_symbolic_ref(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
-        self.inner.reference_symbolic(refname, target, true, why).map_err(|error| GitError::moving(refname, error))?;
-        Ok(())
+        let _lock = self.lock(refname)?;
+        self.patiently(refname, || self.inner.reference_symbolic(refname, target, true, why).map(drop))
     }
 
     /// The refs whose names begin with `prefix` (which ends in `/`), with the oids they point at, sorted by name.
@@ -103,7 +105,7 @@ impl Repo {
     pub fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         let why = log.why.replace(['\n', '\r', '\0'], " ");
         let logged_by_libgit2 = self.ensure_reflog(refname)?;
-        if let Err(error) = self.swap(refname, old, new, log.who, &why) {
+        if let Err(error) = despite_gc(|| self.swap(refname, old, new, log.who, &why)) {
             if matches!(error, GitError::RefLocked { .. }) {
                 self.remove_stale_lock(refname);
             }
@@ -132,15 +134,32 @@ impl Repo {
 
     /// Points a lightweight tag at `target`, wherever it pointed before.
     ///
+    /// The caller holds the [`Repo::lock`] that guards such tags, as in [`Repo::move_ref`].
+    ///
     /// # Errors
     ///
     /// [`GitError::RefLocked`] and its kin.
     pub fn set_tag(&self, refname: &str, target: Oid) -> Result<(), GitError> {
-        self.inner.reference(refname, target, true, "").map_err(|error| GitError::moving(refname, error))?;
-        Ok(())
+        self.patiently(refname, || self.inner.reference(refname, target, true, "").map(drop))
+    }
+
+    /// Sets a ref wherever it was, waiting for whoever has its `.lock` unless that was left behind.
+    fn patiently(&self, refname: &str, set: impl Fn() -> Result<(), git2::Error>) -> Result<(), GitError> {
+        let start = Instant::now();
+        loop {
+            match despite_gc(|| set().map_err(|error| GitError::moving(refname, error))) {
+                Err(GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
+                    self.remove_stale_lock(refname);
+                    thread::sleep(Duration::from_millis(5));
+                }
+                done => return done,
+            }
+        }
     }
 
     /// Deletes refs, all of them or none, through git; those that are not there are passed over.
+    ///
+    /// The caller holds the [`Repo::lock`] that guards them, as in [`Repo::move_ref`].
     ///
     /// # Errors
     ///
@@ -149,6 +168,7 @@ impl Repo {
         let mut input = String::new();
         for refname in refnames {
             if self.find_ref(refname)?.is_some() {
+                self.remove_stale_lock(refname);
                 input.extend(["delete ", refname, "\n"]);
             }
         }
@@ -206,7 +226,9 @@ impl Repo {
     }
 
     fn remove_stale_lock(&self, refname: &str) {
-        let path = self.common_dir().join(format!("{refname}.lock"));
+        // What is not under `refs/` is this worktree's own.
+        let folder = if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() };
+        let path = folder.join(format!("{refname}.lock"));
         let age = fs::metadata(&path).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
         if age.is_some_and(|age| age > STALE_LOCK) {
             // Whether it worked shows at the next try.
