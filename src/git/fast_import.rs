@@ -10,10 +10,10 @@ use super::commit::NewCommit;
 use super::error::GitError;
 use super::open::Repo;
 
-/// A running `git fast-import` that adds commits on one private ref.
+/// A running `git fast-import` that adds commits, one on the other.
 ///
-/// The ref is this process's own and is deleted by [`FastImport::finish`], which returns the last commit; until some ref
-/// takes it up, `git gc` at its defaults keeps it for two weeks.
+/// git knows them by a private name that it forgets before it would make a ref of it, so a process that is killed leaves
+/// none behind. Until some ref takes the last commit up, `git gc` at its defaults keeps it for two weeks.
 pub struct FastImport<'r> {
     repo: &'r Repo,
     child: Running,
@@ -107,25 +107,30 @@ impl<'r> FastImport<'r> {
         Ok(())
     }
 
-    /// Ends git and returns the last commit, which no ref holds any more.
+    /// Ends git and sees to it that it wrote `last`, the last commit.
     ///
     /// # Errors
     ///
-    /// [`GitError::Command`] with git's words if it failed.
-    pub fn finish(mut self) -> Result<Oid, GitError> {
-        let written = writeln!(self.stdin, "done").and_then(|()| self.stdin.flush());
+    /// [`GitError::Command`] with git's words if it failed, and if what it wrote is something else.
+    pub fn finish(mut self, last: Oid) -> Result<(), GitError> {
+        let nothing = "0".repeat(last.as_bytes().len() * 2);
+        let forget = format!("reset {}\nfrom {nothing}\n\ndone\n", self.refname);
+        let written = self.stdin.write_all(forget.as_bytes()).and_then(|()| self.stdin.flush());
         if written.is_err() {
             return Err(self.failure());
         }
-        let Self { repo, mut child, stdin, mut stderr, refname } = self;
+        let Self { repo, mut child, stdin, mut stderr, .. } = self;
         drop(stdin);
         let status = child.0.wait().map_err(|source| GitError::Spawn { command: "fast-import".to_owned(), source })?;
         if !status.success() {
             return Err(read_failure(&mut stderr));
         }
-        let last = repo.find_ref(&refname)?.ok_or_else(|| read_failure(&mut stderr))?;
-        repo.delete_refs([refname.as_str()])?;
-        Ok(last)
+        // An oid tells of every byte, so that the commit is there says that all of it is what it was given.
+        repo.read_commit(last).map_err(|_missing| GitError::Command {
+            command: "fast-import".to_owned(),
+            stderr: format!("it did not write {last}, which it was given"),
+        })?;
+        Ok(())
     }
 
     fn failure(&mut self) -> GitError {

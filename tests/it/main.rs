@@ -1,8 +1,22 @@
 //! The integration tests: one binary, so that it links once.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![expect(clippy::format_collect, reason = "a line of input reads best as it is written, and tests write few")]
 
+mod accounting;
+mod as_of;
 mod breadcrumb;
+mod commands;
+mod content;
+mod hostile;
+mod import;
+mod model;
+mod places;
+mod plain_git;
 mod readme;
+mod refusals;
+mod repo;
+mod stored;
 mod tokens;
 mod transcript;
+mod writers;

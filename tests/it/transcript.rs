@@ -11,7 +11,7 @@ use git_trace::transcript::{Entry, Position, Tally};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const SAMPLES: [(&str, &[u8]); 5] = [
+pub(crate) const SAMPLES: [(&str, &[u8]); 5] = [
     ("branching-parallel", include_bytes!("../fixtures/transcripts/claude-code/branching-parallel.jsonl")),
     ("compact-boundary", include_bytes!("../fixtures/transcripts/claude-code/compact-boundary.jsonl")),
     ("dangling-tool-use", include_bytes!("../fixtures/transcripts/claude-code/dangling-tool-use.jsonl")),
@@ -79,7 +79,7 @@ fn file(records: &[Value]) -> String {
 }
 
 /// What a transcript says, found without the reader: each text, and each call's arguments.
-fn said(bytes: &[u8]) -> Vec<Value> {
+pub(crate) fn said(bytes: &[u8]) -> Vec<Value> {
     let mut said = Vec::new();
     for line in std::str::from_utf8(bytes).unwrap().lines() {
         let record: Value = serde_json::from_str(line).unwrap();

@@ -1,0 +1,132 @@
+//! Earlier states, with priorities as they were; export and import; priorities of items in several traces.
+
+use serde_json::Value;
+
+use crate::repo::TestRepo;
+
+#[test]
+fn a_state_is_named_by_commit_item_or_time_and_has_the_priorities_of_then() {
+    let repo = TestRepo::new();
+    let first = repo.say("one"); // 09:00:02
+    repo.say("two"); // 03
+    repo.text(&["skip", &first, "-m", "not now"]); // 04
+    repo.say("three"); // 05
+    repo.text(&["edit", "#1", "-m", "TWO"]); // 06
+    repo.text(&["unpin", &first]); // 07
+    repo.text(&["delete", "#1"]); // 08
+    let then = |when: &str| -> Vec<String> {
+        let view = repo.json(&["materialize", "--aggregate", "none", "--json", "--as-of", when]);
+        assert_eq!(view["tokens"]["total"], view["tokens"]["request"], "as of {when}");
+        let messages = view["messages"].as_array().unwrap().clone();
+        messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(then("TRACE_HEAD"), ["one", "three"], "the level now in force was set before that commit");
+    assert_eq!(then("TRACE_HEAD~1"), ["TWO", "three"]);
+    assert_eq!(then("TRACE_HEAD~2"), ["two", "three"]);
+    assert_eq!(then("TRACE_HEAD~3"), ["one", "two"]);
+    assert_eq!(then("TRACE_HEAD~4"), ["one"]);
+    assert_eq!(then(&first), ["one"], "an item is the commit that last touched it");
+    assert_eq!(then("#2"), ["two", "three"]);
+    assert_eq!(then("#1"), ["one", "three"], "that may be its deletion");
+    for (time, expected) in [
+        ("2026-02-10T09:00:02Z", &["one"][..]),
+        ("2026-02-10T09:00:02.9Z", &["one"]),
+        ("2026-02-10T10:00:03+01:00", &["one", "two"]),
+        ("2026-02-10T09:00:04Z", &["two"]),
+        ("2026-02-10T09:00:05Z", &["two", "three"]),
+        ("2026-02-10T09:00:07Z", &["one", "TWO", "three"]),
+        ("2030-01-01T00:00:00Z", &["one", "three"]),
+    ] {
+        assert_eq!(then(time), expected, "{time}");
+    }
+    let oid = repo.git(&["rev-parse", "refs/traces/main~3"]);
+    assert_eq!(then(oid.trim()), ["one", "two"]);
+    assert_eq!(then(&oid[..8]), ["one", "two"]);
+    repo.text(&["skip", "#2"]);
+    assert_eq!(then("TRACE_HEAD"), ["one", "three"], "what is set later changes nothing of before");
+}
+
+#[test]
+fn what_was_exported_comes_back_the_same() {
+    let repo = TestRepo::new();
+    repo.commit(&["-t", "instruction", "--name", "rules", "-m", "Be kind."]);
+    repo.say("one");
+    repo.commit(&["-t", "tool_io", "-r", "assistant", "--name", "ls", "--call-id", "c", "-m", "{}"]);
+    repo.commit(&["-t", "tool_io", "-r", "tool", "--reply-to", "#2", "--set", "status=error", "-m", "no such\n"]);
+    repo.commit(&["-t", "instruction", "--name", "rules", "-m", "Be brief."]);
+    repo.text(&["edit", "#1", "-m", "ONE", "--reason", "louder"]);
+    repo.text(&["skip", "#3", "-m", "a failure"]);
+    repo.text(&["delete", "#1", "-m", "away"]);
+    repo.commit(&["-t", "freeform", "--set", "own_field=1", "--meta", "a={\"b\":[1]}", "-m", "free"]);
+    repo.text(&["restore", "#1", "1", "-m", "as it was"]);
+    repo.text(&["pin", "#1"]);
+    repo.text(&["delete", "#4"]);
+    repo.text(&["unpin", "#3", "-m", "after all"]);
+    let export = repo.lines(&["export"]);
+
+    // Few lines are written one by one, many through fast-import; both into a new trace and beside another.
+    let copy = TestRepo::new();
+    let imported = copy.bytes_with(&["import", "jsonl", "-", "--json"], &repo.bytes(&["export"]));
+    assert_eq!(serde_json::from_slice::<Value>(&imported).unwrap()["traces"][0]["known"], 0);
+    let without_commits = |lines: &[Value]| -> Vec<Value> {
+        let mut lines = lines.to_vec();
+        for line in &mut lines {
+            line.as_object_mut().unwrap().remove("commit");
+        }
+        lines
+    };
+    assert_eq!(without_commits(&copy.lines(&["export"])), without_commits(&export));
+    assert_eq!(copy.bytes(&["materialize"]), repo.bytes(&["materialize"]));
+    assert_eq!(copy.total("main"), repo.total("main"));
+    for line in &export {
+        let at = line["at"].as_str().unwrap();
+        let view = |repo: &TestRepo| repo.bytes(&["materialize", "--as-of", at]);
+        assert_eq!(view(&copy), view(&repo), "as of {at}");
+    }
+    let history = |repo: &TestRepo| repo.text(&["priority", "#3", "--history"]);
+    assert_eq!(history(&copy), history(&repo));
+
+    let again = copy.bytes_with(&["import", "jsonl", "-", "--json"], &repo.bytes(&["export"]));
+    assert_eq!(
+        serde_json::from_slice::<Value>(&again).unwrap()["traces"][0]["recorded"],
+        0,
+        "a second time brings nothing"
+    );
+    copy.fsck();
+}
+
+#[test]
+fn a_priority_is_the_items_in_every_trace() {
+    let repo = TestRepo::new();
+    let id = repo.say("shared");
+    repo.git(&["update-ref", "refs/traces/side", "refs/traces/main"]);
+    repo.text(&["--trace", "side", "commit", "-m", "more"]);
+    repo.text(&["skip", &id, "-m", "everywhere"]);
+    for name in ["main", "side"] {
+        let left_out = &repo.json(&["materialize", "--json", name])["left_out"][0];
+        assert_eq!((&left_out["id"], &left_out["reason"]), (&id.as_str().into(), &"everywhere".into()));
+        repo.total(name);
+    }
+    repo.text(&["delete", &id]);
+    assert_eq!(repo.json(&["status", "side", "--json"])["items"], 2, "deleted in one trace only");
+    assert_eq!(repo.json(&["show", &id, "--json"])["priority"], "skip");
+}
+
+#[test]
+fn tags_show_priorities_to_git() {
+    let repo = TestRepo::new();
+    let id = repo.say("one");
+    let introduced = repo.git(&["rev-parse", "refs/traces/main"]);
+    repo.text(&["edit", "#0", "-m", "ONE"]);
+    let tags = || repo.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/trace-tags"]);
+    for (command, level) in [("pin", "pinned"), ("skip", "skip"), ("unpin", "normal")] {
+        repo.text(&[command, &id]);
+        assert_eq!(tags(), format!("refs/trace-tags/{level}/{id} {introduced}"));
+    }
+    repo.commit(&["-m", "born pinned", "-p", "pinned", "--reason", "so be it"]);
+    assert!(tags().starts_with("refs/trace-tags/normal/"), "{}", tags());
+    assert_eq!(repo.json(&["status", "--json"])["by_priority"]["pinned"], 1);
+    let decorated = repo.git(&["log", "--format=%D", "--decorate-refs=refs/trace-tags", "-1", "refs/traces/main"]);
+    assert!(decorated.contains("refs/trace-tags/pinned/"), "{decorated}");
+    repo.fsck();
+}

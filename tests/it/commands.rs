@@ -1,0 +1,366 @@
+//! What the commands answer.
+
+use crate::repo::TestRepo;
+
+/// A short talk with a named instruction, a call and its result.
+fn talk() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.commit(&["-t", "instruction", "--name", "rules", "-m", "Be careful."]);
+    repo.say("Where is the lock taken?");
+    repo.commit(&["-t", "reasoning", "-m", "Let me search."]);
+    repo.commit(&[
+        "-t",
+        "tool_io",
+        "--set",
+        "direction=call",
+        "--name",
+        "grep",
+        "--call-id",
+        "c1",
+        "-m",
+        r#"{"pattern":"lock"}"#,
+    ]);
+    repo.commit(&["-t", "tool_io", "-r", "tool", "--reply-to", "#3", "-m", "src/lock.rs:12: lock()"]);
+    repo.commit(&["-r", "assistant", "-m", "In `src/lock.rs`."]);
+    repo
+}
+
+#[test]
+fn commit_answers_with_place_and_id() {
+    let repo = TestRepo::new();
+    insta::assert_snapshot!(repo.trace(&["commit", "-m", "hello"]), @"
+    [main #0] dialogue user: hello [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["commit", "-t", "artifact", "--set", "path=a.rs", "-m", "fn main() {}", "--json"]), @r#"
+    {"commit":"[OID]","id":"[ID]","op":"append","revision":1,"seq":1,"tokens":"[N]"}
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace_with(&["commit", "-", "-s", "What they said"], b"two\nlines"), @"
+    [main #2] What they said [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["commit", "-t", "instruction", "--name", "rules", "-m", "Be kind."]), @"
+    [main #3] instruction rules: Be kind. [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["commit", "-t", "instruction", "--name", "rules", "-m", "Be brief."]), @"
+    [main #3] instruction rules: Be brief. [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["commit", "-t", "instruction", "--name", "rules", "-m", "Be brief."]), @"
+    [main #3] unchanged: this text is there already [ID]
+    [exit 0]
+    ");
+}
+
+#[test]
+fn batch_answers_line_by_line_and_goes_on_after_a_refusal() {
+    let repo = TestRepo::new();
+    let input = br#"{"text":"one"}
+{"text":"two","role":"nobody"}
+not json
+
+{"text":"three","type":"output","priority":"pinned","reason":"the answer","subject":"The answer"}
+"#;
+    insta::assert_snapshot!(repo.trace_with(&["commit", "--batch"], input), @r#"
+    {"commit":"[OID]","id":"[ID]","op":"append","revision":1,"seq":0,"tokens":"[N]"}
+    {"error":"field `role`: `nobody` is not one of system, user, assistant, tool"}
+    {"error":"the line is not a JSON object: expected ident at line 1 column 2"}
+    {"commit":"[OID]","id":"[ID]","op":"append","revision":1,"seq":1,"tokens":"[N]"}
+    [exit 1]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["priority"]), @"
+    pinned #1 output: three (the answer) [ID]
+    [exit 0]
+    ");
+}
+
+#[test]
+fn log_tells_what_was_done() {
+    let repo = talk();
+    repo.text(&["edit", "#1", "-m", "Where is the lock released?", "--reason", "asked wrongly"]);
+    repo.text(&["delete", "#2", "-m", "beside the point"]);
+    insta::assert_snapshot!(repo.trace(&["log", "-n", "3"]), @"
+    delete #2 reasoning [ID]
+    Commit: [OID]
+    Author: A U Thor <author@example.com>
+    Date:   2026-02-10T09:00:09Z
+    Reason: beside the point
+
+        delete reasoning: Let me search.
+
+    edit #1 dialogue [ID]
+    Commit: [OID]
+    Author: A U Thor <author@example.com>
+    Date:   2026-02-10T09:00:08Z
+    Reason: asked wrongly
+
+        dialogue user: Where is the lock released?
+
+    append #5 dialogue [ID]
+    Commit: [OID]
+    Author: A U Thor <author@example.com>
+    Date:   2026-02-10T09:00:07Z
+
+        dialogue assistant: In `src/lock.rs`.
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["log", "--oneline"]), @r#"
+    [SHORT] #2 [SHORT] delete reasoning: Let me search.
+    [SHORT] #1 [SHORT] dialogue user: Where is the lock released?
+    [SHORT] #5 [SHORT] dialogue assistant: In `src/lock.rs`.
+    [SHORT] #4 [SHORT] tool_io result grep: src/lock.rs:12: lock()
+    [SHORT] #3 [SHORT] tool_io call grep: {"pattern":"lock"}
+    [SHORT] #2 [SHORT] reasoning: Let me search.
+    [SHORT] #1 [SHORT] dialogue user: Where is the lock taken?
+    [SHORT] #0 [SHORT] instruction rules: Be careful.
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--grep", "lock\\(\\)"]), @"
+    [SHORT] #4 [SHORT] tool_io result grep: src/lock.rs:12: lock()
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--type", "reasoning"]), @"
+    [SHORT] #2 [SHORT] delete reasoning: Let me search.
+    [SHORT] #2 [SHORT] reasoning: Let me search.
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--item", "#2"]), @"
+    [SHORT] #2 [SHORT] delete reasoning: Let me search.
+    [SHORT] #2 [SHORT] reasoning: Let me search.
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["log", "--json", "--reason", "wrong"]), @r#"
+    {"at":"2026-02-10T09:00:08Z","by":"A U Thor <author@example.com>","commit":"[OID]","items":[{"change":"changed","id":"[ID]","seq":1,"type":"dialogue"}],"op":"edit","reason":"asked wrongly","subject":"dialogue user: Where is the lock released?"}
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--since", "2026-02-10T09:00:06Z", "--until", "2026-02-10T09:00:07Z"]), @"
+    [SHORT] #5 [SHORT] dialogue assistant: In `src/lock.rs`.
+    [SHORT] #4 [SHORT] tool_io result grep: src/lock.rs:12: lock()
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--grep", "no such text"]), @"[exit 0]");
+}
+
+#[test]
+fn status_shows_the_trace_at_a_glance() {
+    let repo = TestRepo::new();
+    insta::assert_snapshot!(repo.trace(&["status"]), @"
+    On trace main
+      nothing yet: `git trace commit -m TEXT` makes the first item
+    [exit 0]
+    ");
+    let repo = talk();
+    repo.text(&["skip", "#2", "-m", "thoughts"]);
+    insta::assert_snapshot!(repo.trace(&["status"]), @"
+    On trace main
+      6 items, [N] tokens (o200k_base)
+      last: dialogue assistant: In `src/lock.rs`. [SHORT]
+
+      instruction       1
+      dialogue          2
+      tool_io           2
+      reasoning         1
+
+      pinned            1
+      normal            4
+      skip              1
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["status", "--json"]), @r#"
+    {"at":"2026-02-10T09:00:07Z","by_priority":{"normal":4,"pinned":1,"skip":1},"by_type":{"dialogue":2,"instruction":1,"reasoning":1,"tool_io":2},"commit":"[OID]","items":6,"tokens":{"encoding":"o200k_base","source":"counted","total":"[N]"},"trace":"main"}
+    [exit 0]
+    "#);
+}
+
+#[test]
+fn materialize_gives_messages_or_a_page() {
+    let repo = talk();
+    repo.text(&["skip", "#2", "-m", "thoughts"]);
+    repo.text(&["edit", "#1", "-m", "Where is the lock released?"]);
+    insta::assert_snapshot!(repo.trace(&["materialize"]), @r#"
+    [
+    {"role":"system","name":"rules","content":"Be careful."},
+    {"role":"user","content":"Where is the lock released?"},
+    {"role":"assistant","content":[{"type":"tool_call","call_id":"c1","name":"grep","arguments":"{\"pattern\":\"lock\"}"}]},
+    {"role":"tool","content":[{"type":"tool_result","call_id":"c1","name":"grep","text":"src/lock.rs:12: lock()"}]},
+    {"role":"assistant","content":"In `src/lock.rs`."}
+    ]
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["materialize", "--format", "text", "--edit-markers"]), @r#"
+    [system rules]
+    Be careful.
+
+    [user]
+    [edited, revision 2]
+    Where is the lock released?
+
+    [assistant calls grep c1]
+    {"pattern":"lock"}
+
+    [tool answers grep c1]
+    src/lock.rs:12: lock()
+
+    [assistant]
+    In `src/lock.rs`.
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["materialize", "--json", "--role", "dialogue=user"]), @r#"
+    {"trace":"main","commit":"[OID]","at":"2026-02-10T09:00:09Z","format":"messages","messages":[{"role":"system","name":"rules","content":"Be careful."},{"role":"user","content":"Where is the lock released?"},{"role":"assistant","content":[{"type":"tool_call","call_id":"c1","name":"grep","arguments":"{\"pattern\":\"lock\"}"}]},{"role":"tool","content":[{"type":"tool_result","call_id":"c1","name":"grep","text":"src/lock.rs:12: lock()"}]},{"role":"user","content":"In `src/lock.rs`."}],"items":[["[ID]"],["[ID]"],["[ID]"],["[ID]"],["[ID]"]],"tokens":{"total":"[N]","source":"counted","request":"[N]","encoding":"o200k_base"},"left_out":[{"id":"[ID]","reason":"thoughts","seq":2,"tokens":"[N]","type":"reasoning","why":"skip"}]}
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["materialize", "--role", "tool_io=user"]), @"
+    --- stderr
+    error: invalid value 'tool_io=user' for '--role <TYPE=ROLE>': the roles of tool_io are fixed: a call is the assistant's, a result the tool's
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+}
+
+#[test]
+fn neighbours_are_joined_unless_told_otherwise() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.say("two");
+    repo.commit(&["--name", "Eve", "-m", "three"]);
+    repo.commit(&["-t", "instruction", "-m", "Late, but first."]);
+    insta::assert_snapshot!(repo.trace(&["materialize"]), @r#"
+    [
+    {"role":"system","content":"Late, but first."},
+    {"role":"user","content":"one\n\ntwo"},
+    {"role":"user","name":"Eve","content":"three"}
+    ]
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["materialize", "--aggregate", "none"]), @r#"
+    [
+    {"role":"user","content":"one"},
+    {"role":"user","content":"two"},
+    {"role":"user","name":"Eve","content":"three"},
+    {"role":"system","content":"Late, but first."}
+    ]
+    [exit 0]
+    "#);
+}
+
+#[test]
+fn an_item_is_edited_taken_out_and_put_back() {
+    let repo = talk();
+    insta::assert_snapshot!(repo.trace(&["edit", "#1", "-m", "Where?"]), @"
+    [main #1] revision 2: dialogue user: Where? [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["edit", "#1", "-m", "Where?"]), @"
+    [main #1] unchanged: this text is there already [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["delete", "#1", "-m", "answered"]), @"
+    [main #1] deleted dialogue user: Where? [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["delete", "#2", "--json"]), @r#"
+    {"commit":"[OID]","id":"[ID]","op":"delete","revision":1,"seq":2}
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["show", "#1"]), @"Where?[exit 0]");
+    insta::assert_snapshot!(repo.trace(&["show", "#1", "--json"]), @r#"
+    {"id":"[ID]","live":false,"priority":"normal","revision":2,"role":"user","seq":1,"text":"Where?","tokens":"[N]","type":"dialogue"}
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["restore", "#1", "1"]), @"
+    [main #1] restored dialogue user: Where is the lock taken? [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["show", "#1", "--header"]), @"
+    id: [ID]
+    type: dialogue
+    role: user
+    revision: 3
+    tokens: [N] o200k_base [SHORT]
+
+    Where is the lock taken?[exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["show", "#1", "--revision", "2"]), @"Where?[exit 0]");
+    repo.fsck();
+    repo.total("main");
+}
+
+#[test]
+fn priorities_are_set_listed_and_remembered() {
+    let repo = talk();
+    insta::assert_snapshot!(repo.trace(&["pin", "#1", "#5", "-m", "the question and its answer"]), @"
+    [main #1] pinned [ID]
+    [main #5] pinned [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["skip", "#1"]), @"
+    [main #1] skip [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["priority"]), @"
+    skip #1 dialogue user: Where is the lock taken? [ID]
+    pinned #5 dialogue assistant: In `src/lock.rs`. (the question and its answer) [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["priority", "#1", "--history"]), @"
+    pinned since 2026-02-10T09:00:08Z by A U Thor <author@example.com>: the question and its answer [ID]
+    skip since 2026-02-10T09:00:09Z by A U Thor <author@example.com> [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["priority", "--list", "pinned", "--json"]), @r#"
+    {"id":"[ID]","level":"pinned","seq":0,"type":"instruction"}
+    {"at":"2026-02-10T09:00:08Z","by":"A U Thor <author@example.com>","id":"[ID]","level":"pinned","reason":"the question and its answer","seq":5,"type":"dialogue"}
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["unpin", "#1", "-m", "as any other"]), @"
+    [main #1] normal [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["priority", "#1", "--json"]), @r#"
+    {"at":"2026-02-10T09:00:13Z","by":"A U Thor <author@example.com>","id":"[ID]","level":"normal","reason":"as any other"}
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["priority", "#3"]), @r#"
+    normal #3 tool_io call grep: {"pattern":"lock"} [ID]
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--reason", "question"]), @"
+    [SHORT] #5 [SHORT] dialogue assistant: In `src/lock.rs`.
+    [SHORT] #1 [SHORT] dialogue user: Where is the lock taken?
+    [exit 0]
+    ");
+}
+
+#[test]
+fn init_and_switch_choose_the_current_trace() {
+    let repo = TestRepo::new();
+    insta::assert_snapshot!(repo.trace(&["init", "ideas/first"]), @"
+    The current trace is `ideas/first`; its first commit creates it.
+    [exit 0]
+    ");
+    repo.say("an idea");
+    insta::assert_snapshot!(repo.trace(&["init", "ideas/first"]), @"
+    --- stderr
+    error: trace `ideas/first` is there already
+    hint: `git trace switch ideas/first` makes it the current one
+    [exit 2]
+    ");
+    repo.text(&["commit", "--trace", "main", "-m", "elsewhere"]);
+    insta::assert_snapshot!(repo.trace(&["switch", "main"]), @"
+    Switched to trace `main`
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["log", "--oneline"]), @"
+    [SHORT] #0 [SHORT] dialogue user: elsewhere
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["switch", "nowhere"]), @"
+    --- stderr
+    error: there is no trace `nowhere`
+    hint: `git for-each-ref refs/traces` lists those there are
+    [exit 2]
+    ");
+}

@@ -1,0 +1,138 @@
+//! Content is kept byte for byte, whatever it is, on every way in and out.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::Value;
+
+use crate::repo::TestRepo;
+
+/// Texts that something on the way might change.
+const TEXTS: [&str; 16] = [
+    "",
+    "\n",
+    "\n\n\n",
+    "no line break at the end",
+    "one at the end\n",
+    "three at the end\n\n\n",
+    "\n\nthree at the start",
+    "-dash",
+    "--batch",
+    "# no comment\n; nor this\n",
+    "CRLF\r\nand CR\rand \u{85}\u{2028}\u{2029}\r\n",
+    "  spaces around  \t",
+    "\u{feff}byte order mark",
+    "emoji 👩‍👩‍👧‍👦 and e\u{301}, \u{202e}turned\u{202c}, \u{1b}[31mred\u{1b}[0m",
+    "id: 0000000000000000\ntype: instruction\n\nTrace-Op: delete\n",
+    "<|endoftext|> \u{10ffff}\u{0} NUL",
+];
+
+/// Bytes that are no text.
+const BYTES: [&[u8]; 4] = [b"\xff\xfe\x00\x80", b"\x00", b"PNG\r\n\x1a\n\xc3", b"\xed\xa0\x80"];
+
+#[test]
+fn texts_are_shown_and_materialized_as_they_came() {
+    let repo = TestRepo::new();
+    for text in TEXTS {
+        let id = if text.contains('\0') {
+            let answer = repo.bytes_with(&["commit", "--json", "-"], text.as_bytes());
+            serde_json::from_slice::<Value>(&answer).unwrap()["id"].as_str().unwrap().to_owned()
+        } else {
+            repo.commit(&["-m", text])
+        };
+        assert_eq!(repo.bytes(&["show", &id]), text.as_bytes(), "{text:?}");
+        std::fs::write(repo.home().join("content"), text).unwrap();
+        let from_file = repo.commit(&["-F", repo.home().join("content").to_str().unwrap()]);
+        assert_eq!(repo.bytes(&["show", &from_file]), text.as_bytes(), "{text:?} from a file");
+        repo.text(&["edit", &from_file, "-m", "between"]);
+        repo.bytes_with(&["edit", &from_file, "-"], text.as_bytes());
+        assert_eq!(repo.bytes(&["show", &from_file]), text.as_bytes(), "{text:?} by an edit");
+        repo.text(&["delete", &from_file]);
+    }
+    let messages: Value = serde_json::from_slice(&repo.bytes(&["materialize", "--aggregate", "none"])).unwrap();
+    let contents: Vec<&str> = messages.as_array().unwrap().iter().map(|m| m["content"].as_str().unwrap()).collect();
+    assert_eq!(contents, TEXTS);
+    repo.total("main");
+    repo.fsck();
+}
+
+#[test]
+fn every_type_keeps_what_it_is_given_through_batch_and_export() {
+    let repo = TestRepo::new();
+    let mut lines = Vec::new();
+    for (index, text) in TEXTS.iter().enumerate() {
+        for item_type in ["instruction", "dialogue", "reasoning", "artifact", "output", "freeform"] {
+            lines.push(serde_json::json!({ "type": item_type, "text": text }));
+        }
+        let call_id = format!("call {index}");
+        lines.push(serde_json::json!({ "type": "tool_io", "direction": "call", "name": "x", "call_id": call_id,
+            "text": format!(" {} ", serde_json::json!({ "text": text })) }));
+        lines.push(serde_json::json!({ "type": "tool_io", "direction": "result", "call_id": call_id, "text": text }));
+    }
+    for bytes in BYTES {
+        for item_type in ["artifact", "freeform"] {
+            lines.push(serde_json::json!({ "type": item_type, "base64": BASE64.encode(bytes) }));
+        }
+    }
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let answers = repo.bytes_with(&["commit", "--batch"], input.as_bytes());
+    assert_eq!(String::from_utf8(answers).unwrap().lines().count(), lines.len());
+    let exported = repo.lines(&["export"]);
+    let kept = |line: &Value| (line["type"].clone(), line["text"].clone(), body_of(line));
+    for (given, exported) in lines.iter().zip(&exported) {
+        assert_eq!(kept(given).0, kept(exported).0);
+        assert_eq!(body_of(given), body_of(exported), "{given}");
+    }
+    let messages = repo.json(&["materialize", "--json", "--aggregate", "none"]);
+    for (given, message) in lines.iter().zip(messages["messages"].as_array().unwrap()) {
+        let block = &message["content"][0];
+        let said = [&message["content"], &block["text"], &block["arguments"]].into_iter().find_map(Value::as_str);
+        let bytes = said.map_or_else(|| body_of(block), |text| text.as_bytes().to_owned());
+        assert_eq!(bytes, body_of(given), "{given} as {message}");
+    }
+    repo.total("main");
+
+    let copy = TestRepo::new();
+    let export = repo.bytes(&["export"]);
+    copy.bytes_with(&["import", "jsonl", "-"], &export);
+    assert_eq!(copy.bytes(&["materialize"]), repo.bytes(&["materialize"]));
+    assert_eq!(copy.total("main"), repo.total("main"));
+    copy.fsck();
+}
+
+fn body_of(line: &Value) -> Vec<u8> {
+    match (line["text"].as_str(), line["base64"].as_str()) {
+        (Some(text), None) => text.as_bytes().to_owned(),
+        (None, Some(text)) => BASE64.decode(text).unwrap(),
+        _ => panic!("text or base64 is expected: {line}"),
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_come_back() {
+    let repo = TestRepo::new();
+    for bytes in BYTES {
+        let answer = repo.bytes_with(&["commit", "-t", "artifact", "--json", "-"], bytes);
+        let id = serde_json::from_slice::<Value>(&answer).unwrap()["id"].as_str().unwrap().to_owned();
+        assert_eq!(repo.bytes(&["show", &id]), bytes);
+        assert_eq!(body_of(&repo.json(&["show", &id, "--json"])), bytes);
+    }
+    repo.bytes(&["materialize", "--format", "text"]);
+    repo.fsck();
+}
+
+#[test]
+fn twenty_mebibytes_are_an_item_like_any_other() {
+    let repo = TestRepo::new();
+    let line: Vec<u8> = (0..=255).collect();
+    let big = line.repeat(20 * 4096);
+    assert_eq!(big.len(), 20 << 20);
+    repo.bytes_with(&["commit", "-t", "artifact", "-"], &big);
+    let shown = repo.bytes(&["show", "#0"]);
+    assert!(shown == big, "{} bytes came back, or others", shown.len());
+
+    let copy = TestRepo::new();
+    let export = repo.bytes(&["export"]);
+    copy.bytes_with(&["import", "jsonl", "-"], &export);
+    assert!(copy.bytes(&["show", "#0"]) == big);
+    assert!(copy.bytes(&["materialize"]) == repo.bytes(&["materialize"]));
+}

@@ -1,0 +1,211 @@
+//! Hostile text is data: it forges nothing, and reaches no terminal raw.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::Stdio;
+
+use crate::repo::{TestRepo, run};
+
+const FORGERIES: [&str; 5] = [
+    "a\n\nTrace-Op: delete\nTrace-Item: 0000000000000000\n",
+    "a\r\rTrace-Total: 0 o200k_base",
+    "a\u{2028}\u{2028}Trace-Next: 0",
+    "a\u{85}Trace-Time: 2001-01-01T00:00:00Z",
+    "Trace-Op: delete",
+];
+
+#[test]
+fn no_subject_body_or_reason_forges_a_trailer() {
+    let repo = TestRepo::new();
+    for text in FORGERIES {
+        let id = repo.say(text);
+        assert_eq!(repo.bytes(&["show", &id]), text.as_bytes());
+        repo.run(&["commit", "-s", text, "-m", "x"], b"");
+        let line = serde_json::json!({ "text": "x", "subject": text });
+        repo.run(&["commit", "--batch"], line.to_string().as_bytes());
+        repo.text(&["edit", &id, "-m", text, "--meta", "a=1", "--reason", text]);
+        repo.text(&["pin", &id, "-m", text]);
+        repo.text(&["delete", &id, "-m", text]);
+        repo.text(&["restore", &id, "-m", text]);
+        let line = serde_json::json!({ "op": "append", "id": id.replace(|_: char| true, "7"), "by": text,
+            "subject": text, "reason": text, "text": text, "at": "2026-02-10T09:00:00Z" });
+        repo.bytes_with(&["import", "--trace", "other", "jsonl", "-"], line.to_string().as_bytes());
+    }
+    for name in ["main", "other"] {
+        let refname = format!("refs/traces/{name}");
+        let commits = repo.git(&["rev-list", &refname]);
+        for commit in commits.lines() {
+            let message = repo.git(&["log", "-1", "--format=%B", commit]);
+            let parsed = run(repo.command("git").args(["interpret-trailers", "--parse"]), message.as_bytes());
+            let parsed = String::from_utf8(parsed.stdout).unwrap();
+            for key in ["Trace-Op", "Trace-Item", "Trace-Time", "Trace-Tree", "Trace-Total", "Trace-Next"] {
+                let count = parsed.lines().filter(|line| line.starts_with(&format!("{key}: "))).count();
+                assert_eq!(count, 1, "{key} of\n{message}");
+            }
+            let tree = repo.git(&["rev-parse", &format!("{commit}^{{tree}}")]);
+            assert!(parsed.contains(&format!("Trace-Tree: {tree}")), "{message}");
+        }
+        repo.total(name);
+    }
+    repo.fsck();
+}
+
+#[test]
+fn no_field_forges_a_header() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    let hostile = "a\ntype: instruction";
+    insta::assert_snapshot!(repo.refused(&["commit", "--name", hostile, "-m", "x"]), @"
+    --- stderr
+    error: field `name` must be one line of text without control characters, and not empty
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "-t", "artifact", "--set", "path=a\r\nrole: user", "-m", "x"]), @"
+    --- stderr
+    error: field `path` must be one line of text without control characters, and not empty
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "-t", "freeform", "--set", "own=\u{1b}[2J", "-m", "x"]), @"
+    --- stderr
+    error: field `own` must be one line of text without control characters, and not empty
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "-s", hostile, "-m", "x"]), @"
+    --- stderr
+    error: the subject must be one line of text without control characters
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["edit", "#0", "--set", &format!("name={hostile}")]), @"
+    --- stderr
+    error: field `name` must be one line of text without control characters, and not empty
+    [exit 2]
+    ");
+    let id = repo.commit(&["-m", "x", "--meta", &format!("{hostile}={hostile}")]);
+    let shown = repo.json(&["show", &id, "--json"]);
+    assert_eq!((&shown["type"], &shown["meta"][hostile]), (&"dialogue".into(), &hostile.into()));
+    assert_eq!(repo.text(&["show", &id, "--header"]).matches("\ntype: ").count(), 1);
+}
+
+/// Runs a shell line on a terminal and returns what the terminal got.
+fn on_a_terminal(repo: &TestRepo, line: &str) -> String {
+    let mut command = repo.command("script");
+    command.args(["-qec", line, "/dev/null"]).env("TERM", "xterm").env("PAGER", "cat");
+    let output = run(&mut command, b"");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn control_characters_never_reach_a_terminal_raw() {
+    let repo = TestRepo::new();
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        return;
+    }
+    let hostile = "red \u{1b}[31m bell \u{7} csi \u{9b}2J cr \r turned \u{202e}";
+    repo.git(&["config", "color.ui", "false"]);
+    std::fs::write(repo.folder().join("content"), hostile).unwrap();
+    for args in [&["-t", "dialogue"][..], &["-t", "artifact"], &["-t", "reasoning"], &["-t", "freeform"]] {
+        repo.text(&[&["commit", "-F", "content"], args].concat());
+    }
+    repo.bytes_with(&["commit", "-t", "artifact", "-"], b"\x1b[31m\xff");
+    repo.text(&["commit", "--meta", &format!("k={hostile}"), "-m", "x"]);
+    repo.text(&["pin", "#0", "-m", hostile]);
+    repo.text(&["delete", "#3", "-m", hostile]);
+    let quoted = format!("'{hostile}'");
+    for line in [
+        "show '#0'",
+        "show '#4'",
+        "show '#3'",
+        "show '#0' --json",
+        "show '#0' --header",
+        "log",
+        "log --oneline",
+        "log --json",
+        "status",
+        "materialize",
+        "materialize --format text",
+        "materialize --json",
+        "export",
+        "priority",
+        "priority --json",
+        "priority --history '#0'",
+        "edit '#1' -F content --reason x",
+        "delete '#1'",
+        "restore '#1'",
+        "commit -F content",
+        "commit -F content --json",
+        "log --reason red",
+        &format!("show {quoted}"),
+        &format!("commit -t {quoted} -m x"),
+        &format!("log --grep '(' --since {quoted}"),
+        &format!("status {quoted}"),
+        &format!("import jsonl {quoted}"),
+        &format!("commit --set {quoted} -m x"),
+        &format!("commit -s {quoted} -m x"),
+        &format!("--{quoted}"),
+        &format!("materialize --as-of {quoted}"),
+        &format!("restore '#2' {quoted}"),
+    ] {
+        let seen = on_a_terminal(&repo, &format!("git trace {line}"));
+        let raw = |c: char| (c.is_control() && !matches!(c, '\n' | '\t' | '\r')) || c == '\u{202e}';
+        assert!(!seen.contains(raw), "git trace {line}: {seen:?}");
+        assert!(!seen.replace("\r\n", "\n").contains('\r'), "git trace {line}: {seen:?}");
+    }
+}
+
+#[test]
+fn a_file_gets_the_bytes_that_a_terminal_does_not() {
+    let repo = TestRepo::new();
+    repo.say("\u{1b}[31m");
+    assert_eq!(repo.bytes(&["show", "#0"]), b"\x1b[31m");
+    assert_eq!(repo.json(&["materialize", "--json"])["messages"][0]["content"], "\u{1b}[31m");
+}
+
+#[test]
+fn colour_goes_to_terminals_only_unless_asked_for() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    assert!(!repo.text(&["log"]).contains('\u{1b}'));
+    assert!(on_a_terminal(&repo, "git trace log").contains("\u{1b}[33m"));
+    assert!(!on_a_terminal(&repo, "NO_COLOR=1 git trace log").contains('\u{1b}'));
+    assert!(!on_a_terminal(&repo, "git -c color.ui=never trace log").contains('\u{1b}'));
+    let always = run(repo.command("git").args(["-c", "color.ui=always", "trace", "log"]), b"");
+    assert!(String::from_utf8(always.stdout).unwrap().contains("\u{1b}[33m"));
+}
+
+#[test]
+fn a_closed_pipe_is_an_end_and_no_error() {
+    let repo = TestRepo::new();
+    let input: String =
+        (0..2000).map(|n| format!("{{\"text\":\"{n}: {}\"}}\n", "a long line of words ".repeat(20))).collect();
+    repo.bytes_with(&["import", "jsonl", "-"], input.as_bytes());
+    for args in [&["log"][..], &["log", "--json"], &["export"], &["materialize"]] {
+        let mut command = repo.command("git-trace");
+        let mut child = command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!(stderr, "", "git trace {args:?}");
+        assert_eq!(child.wait().unwrap().code(), Some(141), "git trace {args:?}");
+    }
+}
+
+#[test]
+fn batch_answers_before_the_next_line_is_sent() {
+    let repo = TestRepo::new();
+    let mut command = repo.command("git-trace");
+    let command = command.args(["commit", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut before: Option<String> = None;
+    for text in ["one", "two", "three"] {
+        let line = serde_json::json!({ "text": text, "reply_to": before });
+        writeln!(stdin, "{line}").unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        let id = answer["id"].as_str().unwrap().to_owned();
+        assert_eq!(repo.bytes(&["show", &id]), text.as_bytes(), "what is answered is recorded");
+        before = Some(id);
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}

@@ -1,0 +1,331 @@
+//! Writers beside one another, beside `git gc`, and killed at any moment.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::Value;
+
+use crate::repo::{TestRepo, run};
+
+/// Starts a `commit --batch` that is given its lines by a thread, and whose answers are kept in a file.
+fn start_batch(repo: &TestRepo, lines: String, answers: &Path) -> Child {
+    let mut command = repo.command("git-trace");
+    command.args(["commit", "--batch"]).stdin(Stdio::piped()).stdout(File::create(answers).unwrap());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A writer that is killed leaves a broken pipe.
+    std::thread::spawn(move || drop(stdin.write_all(lines.as_bytes())));
+    child
+}
+
+fn lines(writer: &str, count: usize) -> String {
+    (0..count).map(|n| format!("{{\"text\":\"{writer} {n}\"}}\n")).collect()
+}
+
+/// The ids in the whole lines of a file of answers.
+fn answered(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    let id = |line: &str| -> String {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        answer["id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    };
+    whole.map(id).collect()
+}
+
+fn live(repo: &TestRepo) -> HashSet<String> {
+    let listed = repo.git(&["ls-tree", "-r", "--name-only", "refs/traces/main"]);
+    listed.lines().map(|path| path.rsplit('-').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn eight_writers_of_a_hundred_items_each_make_one_line() {
+    let repo = TestRepo::new();
+    let answers = |writer: usize| repo.home().join(format!("answers-{writer}"));
+    let children: Vec<Child> =
+        (0..8).map(|writer| start_batch(&repo, lines(&format!("writer {writer}"), 100), &answers(writer))).collect();
+    for mut child in children {
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert!(child.wait().unwrap().success(), "{stderr}");
+        assert_eq!(stderr, "");
+    }
+    let live = live(&repo);
+    assert_eq!(live.len(), 800);
+    assert!((0..8).flat_map(|writer| answered(&answers(writer))).all(|id| live.contains(&id)));
+    let history = repo.git(&["rev-list", "--parents", "refs/traces/main"]);
+    assert_eq!(history.lines().count(), 800);
+    assert!(history.lines().all(|line| line.split(' ').count() <= 2), "one line of history");
+    assert_eq!(repo.git(&["reflog", "show", "refs/traces/main"]).lines().count(), 800);
+    // Each writer's items are in its own order.
+    let bodies = repo.json(&["materialize", "--json", "--aggregate", "none"]);
+    let mut next = [0; 8];
+    for message in bodies["messages"].as_array().unwrap() {
+        let words: Vec<&str> = message["content"].as_str().unwrap().split(' ').collect();
+        let writer: usize = words[1].parse().unwrap();
+        assert_eq!(words[2].parse::<usize>().unwrap(), next[writer]);
+        next[writer] += 1;
+    }
+    repo.total("main");
+    repo.fsck();
+}
+
+#[test]
+fn every_command_may_race_with_every_other() {
+    let repo = TestRepo::new();
+    repo.bytes_with(&["commit", "--batch"], lines("before", 8).as_bytes());
+    let spawn = |args: &[&str]| {
+        let mut command = repo.command("git-trace");
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let import = repo.home().join("import");
+    fs::write(&import, lines("imported", 60)).unwrap();
+    let mut children = Vec::new();
+    for round in 0..6 {
+        let item = format!("#{round}");
+        children.push(spawn(&["edit", &item, "-m", "edited"]));
+        children.push(spawn(&["pin", &item, "-m", "why"]));
+        children.push(spawn(&["skip", "#7"]));
+        children.push(spawn(&["commit", "-m", "x", "-p", "pinned"]));
+        children.push(spawn(&["delete", &item]));
+        if round % 3 == 0 {
+            children.push(spawn(&["import", "jsonl", import.to_str().unwrap()]));
+        }
+    }
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        // An edit or a pin may come after the deletion; nothing else may fail.
+        assert!(output.status.success() || said.contains("taken out of trace"), "{said}");
+    }
+    let texts = repo.bodies("main");
+    assert_eq!(
+        texts.iter().filter(|text| text.starts_with("imported")).count(),
+        60,
+        "both imports bring the same items"
+    );
+    assert_eq!(texts.len(), 8 - 6 + 6 + 60);
+    assert_eq!(repo.text(&["priority", "#7", "--history"]).lines().count(), 6);
+    repo.total("main");
+    repo.fsck();
+}
+
+#[test]
+fn collecting_garbage_beside_a_writer_loses_nothing() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "gc.auto", "50"]);
+    let answers = repo.home().join("answers");
+    let mut writer = start_batch(&repo, lines("writer", 300), &answers);
+    let mut collected = 0;
+    while writer.try_wait().unwrap().is_none() {
+        repo.git(&["gc", "--quiet"]);
+        collected += 1;
+    }
+    let output = writer.wait_with_output().unwrap();
+    let answers_text = fs::read_to_string(&answers).unwrap();
+    assert!(
+        output.status.success(),
+        "{} {:?}",
+        repo.exact(&output),
+        answers_text.lines().find(|line| line.contains("error"))
+    );
+    assert!(collected > 1);
+    let live = live(&repo);
+    let answered = answered(&answers);
+    assert_eq!(answered.len(), 300);
+    assert!(answered.iter().all(|id| live.contains(id)));
+    let commits = repo.lines(&["log", "--json"]);
+    for commit in commits.iter().step_by(50) {
+        repo.bytes(&["materialize", "--as-of", commit["commit"].as_str().unwrap()]);
+    }
+    repo.total("main");
+    repo.fsck();
+}
+
+#[test]
+fn an_import_joins_what_was_committed_meanwhile() {
+    let repo = TestRepo::new();
+    let kept = repo.say("before");
+    let mut command = repo.command("git-trace");
+    let command = command.args(["import", "jsonl", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut import = command.spawn().unwrap();
+    let mut stdin = import.stdin.take().unwrap();
+    // More than a pipe and a buffer hold: once it is written, the import has begun.
+    let long = "x".repeat(8000);
+    for n in 0..40 {
+        writeln!(stdin, "{{\"text\":\"imported {n} {long}\"}}").unwrap();
+    }
+    repo.text(&["edit", &kept, "-m", "BEFORE"]);
+    repo.say("meanwhile");
+    writeln!(stdin, "{{\"text\":\"imported last\",\"priority\":\"pinned\"}}").unwrap();
+    drop(stdin);
+    assert!(import.wait().unwrap().success());
+    let texts = repo.bodies("main");
+    assert_eq!((&*texts[0], &*texts[1], texts.len()), ("BEFORE", "meanwhile", 43));
+    assert!(texts[2].starts_with("imported 0") && texts[42] == "imported last");
+    assert_eq!(repo.json(&["show", "#42", "--json"])["priority"], "pinned");
+    assert_eq!(repo.git(&["rev-list", "--first-parent", "refs/traces/main"]).lines().count(), 4);
+    repo.total("main");
+    repo.fsck();
+}
+
+/// Every file below a folder whose name ends in `.lock`.
+fn lock_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        // git's own maintenance may come and go in the background.
+        let Ok(path) = entry.map(|entry| entry.path()) else { continue };
+        if path.is_dir() {
+            found.extend(lock_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "lock") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn make_old(path: &Path) {
+    // Whoever owned it may have taken it away meanwhile.
+    if let Ok(file) = File::options().write(true).open(path) {
+        file.set_modified(SystemTime::now() - Duration::from_secs(11)).unwrap();
+    }
+}
+
+#[test]
+fn a_lock_that_the_dead_left_behind_stops_nobody() {
+    let repo = TestRepo::new();
+    let id = repo.say("x");
+    repo.text(&["pin", "#0"]);
+    for (locked, args) in [
+        ("refs/traces/main", &["commit", "-m", "y"][..]),
+        ("refs/traces/fresh", &["--trace", "fresh", "commit", "-m", "y"]),
+        ("refs/trace-priority", &["skip", "#0"]),
+        (&format!("refs/trace-tags/normal/{id}"), &["unpin", "#0"]),
+        ("TRACE_HEAD", &["switch", "fresh"]),
+    ] {
+        let lock = repo.git_dir().join(format!("{locked}.lock"));
+        fs::create_dir_all(lock.parent().unwrap()).unwrap();
+        fs::write(&lock, "").unwrap();
+        make_old(&lock);
+        let start = Instant::now();
+        let output = repo.run(args, b"");
+        assert!(output.status.success(), "{locked}: {}", repo.exact(&output));
+        assert!(start.elapsed() < Duration::from_secs(5), "{locked}: an old lock is not waited for");
+        assert!(!lock.exists());
+    }
+    repo.fsck();
+}
+
+#[test]
+fn a_lock_of_the_living_is_waited_for() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    let lock = repo.git_dir().join("refs/traces/main.lock");
+    fs::write(&lock, "").unwrap();
+    let (freed, at) = (lock.clone(), Duration::from_millis(300));
+    let owner = std::thread::spawn(move || {
+        std::thread::sleep(at);
+        fs::remove_file(freed).unwrap();
+    });
+    let start = Instant::now();
+    repo.say("y");
+    assert!(start.elapsed() >= at, "a fresh lock is respected");
+    owner.join().unwrap();
+    assert_eq!(repo.bodies("main"), ["x", "y"]);
+}
+
+/// Numbers that look random and repeat.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Kills writers of all sorts, some `TRACE_TEST_KILLS` (else 40) of them, at random moments.
+#[test]
+fn nothing_that_was_reported_is_lost_to_a_kill() {
+    let kills: u64 = std::env::var("TRACE_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
+    let repo = TestRepo::new();
+    repo.say("first");
+    let answers = repo.home().join("answers");
+    let import = repo.home().join("import");
+    let mut dice = Dice(7);
+    let mut reported: HashSet<String> = HashSet::new();
+    let (mut killed, mut locks) = (0, 0);
+    for round in 0..kills {
+        let mut child = match round % 4 {
+            0 | 1 => start_batch(&repo, lines(&format!("round {round}"), 200), &answers),
+            2 => {
+                let line = |n: usize| format!("{{\"text\":\"{round} {n}\",\"priority\":\"skip\",\"reason\":\"r\"}}\n");
+                start_batch(&repo, (0..200).map(line).collect(), &answers)
+            }
+            _ => {
+                fs::write(&answers, "").unwrap();
+                fs::write(&import, lines(&format!("import {round}"), 200)).unwrap();
+                let mut command = repo.command("git-trace");
+                command.args(["import", "jsonl"]).arg(&import).stdout(Stdio::null()).stderr(Stdio::piped());
+                command.spawn().unwrap()
+            }
+        };
+        std::thread::sleep(Duration::from_micros(dice.below(120_000)));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "a writer has nothing to complain of");
+        killed += u64::from(output.status.signal() == Some(9));
+        reported.extend(answered(&answers));
+
+        // Ten seconds later:
+        for lock in lock_files(&repo.git_dir()) {
+            locks += 1;
+            make_old(&lock);
+        }
+        reported.insert(repo.say(&format!("after {round}")));
+        repo.text(&["pin", "TRACE_HEAD"]);
+        let live = live(&repo);
+        assert!(reported.iter().all(|id| live.contains(id)), "in round {round}, something that was reported is lost");
+        if round % 20 == 19 {
+            repo.fsck();
+            repo.total("main");
+        }
+    }
+    repo.total("main");
+    repo.git(&["gc", "--quiet", "--prune=now"]);
+    repo.fsck();
+    assert_eq!(repo.git(&["for-each-ref", "refs/trace-import"]), "", "an import has no ref that could be left behind");
+    println!("{killed} of {kills} killed while at work, {locks} locks left behind, {} items", live(&repo).len());
+    assert!(killed * 2 > kills, "most are killed while they write");
+}
+
+#[test]
+fn a_ref_that_others_move_meanwhile_is_followed() {
+    let repo = TestRepo::new();
+    repo.say("ours");
+    let answers = repo.home().join("answers");
+    let mut child = start_batch(&repo, lines("batch", 100), &answers);
+    // git moves the ref without our lock: back to where it was, which is no change, and so loses nothing.
+    for _ in 0..30 {
+        let tip = repo.git(&["rev-parse", "refs/traces/main"]);
+        let mut command = repo.command("git");
+        let tree = format!("{}^{{tree}}", tip.trim());
+        let commit = run(repo.command("git").args(["commit-tree", "-p", tip.trim(), "-m", "by git", &tree]), b"");
+        let commit = String::from_utf8(commit.stdout).unwrap();
+        run(command.args(["update-ref", "refs/traces/main", commit.trim(), tip.trim()]), b"");
+    }
+    assert!(child.wait().unwrap().success());
+    let live = live(&repo);
+    let answered = answered(&answers);
+    assert_eq!(answered.len(), 100);
+    assert!(answered.iter().all(|id| live.contains(id)));
+    assert_eq!(live.len(), 101);
+    repo.total("main");
+    let mut lines = BufReader::new(File::open(answers).unwrap()).lines();
+    assert!(lines.all(|line| line.unwrap().contains("\"op\":\"append\"")));
+}
