@@ -91,6 +91,9 @@ pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitS
     };
     let materialized = materialize(repo, &view, &options, encoding)?;
 
+    for (path, damage) in &materialized.damaged {
+        session.ui.note(&format!("warning: item file `{path}` is damaged and taken as it stands: {damage}"));
+    }
     let mut content = Vec::new();
     match args.format {
         Format::Messages => {

@@ -92,8 +92,8 @@ fn nothing_yet(session: &mut Session, name: &TraceName, json: bool) -> Result<Ex
 fn add_tokens(session: &Session, status: &mut Status<'_>, encoding: Encoding) -> Result<()> {
     let view = status.view;
     let (by_type, by_level) = (&mut status.by_type, &mut status.by_level);
-    view.for_each_item(&session.repo, |slot, item| {
-        let cost = item_cost(&item, encoding);
+    view.for_each_item(&session.repo, |slot, reading| {
+        let cost = item_cost(&reading.item, encoding);
         by_type.entry(slot.item_type.to_string()).or_default().tokens += cost;
         by_level.entry(view.level(slot).level()).or_default().tokens += cost;
         Ok(())

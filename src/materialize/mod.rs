@@ -17,7 +17,9 @@ use crate::git::Repo;
 use crate::message::{Block, Content, Message};
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
+use crate::trace::file::BadItemFile;
 use crate::trace::item::{Direction, Item, ItemType, Role};
+use crate::trace::total::Reading;
 use crate::trace::view::View;
 use crate::trace::{Fields, ItemId, TraceError};
 
@@ -41,6 +43,8 @@ pub struct Materialized {
     pub items: Vec<Vec<ItemId>>,
     /// Live items that were left out, in reading order.
     pub left_out: Vec<Omission>,
+    /// Item files that are damaged and were taken as they stand: path and cause.
+    pub damaged: Vec<(String, BadItemFile)>,
 }
 
 /// A live item that was left out.
@@ -72,7 +76,7 @@ impl Materialized {
 ///
 /// # Errors
 ///
-/// [`TraceError::Damaged`] names a file that cannot be read.
+/// [`crate::git::GitError::MissingObject`] and its kin.
 pub fn materialize(
     repo: &Repo,
     view: &View,
@@ -80,8 +84,10 @@ pub fn materialize(
     encoding: Encoding,
 ) -> Result<Materialized, TraceError> {
     let mut left_out = Vec::new();
+    let mut damaged = Vec::new();
     let mut pieces = Vec::with_capacity(view.slots.len());
-    view.for_each_item(repo, |slot, item| {
+    view.for_each_item(repo, |slot, Reading { item, damage }| {
+        damaged.extend(damage.map(|damage| (slot.path.clone(), damage)));
         if let Some(why) = view.left_out(slot) {
             left_out.push(Omission {
                 item: slot.id,
@@ -102,7 +108,7 @@ pub fn materialize(
         join::join(pieces)
     };
     let (messages, items) = joined.into_iter().map(|joined| (joined.message, joined.items)).unzip();
-    Ok(Materialized { messages, items, left_out })
+    Ok(Materialized { messages, items, left_out, damaged })
 }
 
 /// An item as a message of its own, with what joining needs to know of it.

@@ -6,6 +6,7 @@ use super::id::ItemId;
 use super::item::{Draft, Item, ItemType};
 use super::message::{Op, preview};
 use super::name::TraceName;
+use super::priority::Record;
 use super::time::Time;
 use super::tip::Tip;
 use super::tree::{self, Slot, item_path};
@@ -128,13 +129,16 @@ fn live_instruction(repo: &Repo, tip: Option<&Tip>, draft: &Draft) -> Result<Opt
     if draft.fields.item_type != ItemType::instruction() {
         return Ok(None);
     }
+    let mut slots = tree::list(repo, tip.commit.tree)?;
+    slots.retain(|slot| slot.item_type == ItemType::instruction());
+    // One that is skipped does not speak, and would keep what replaces it from speaking.
+    let levels = Record::open(repo)?.levels(repo, &slots, None)?;
+    slots.retain(|slot| !levels.is_skipped(slot.id, &slot.item_type));
     // The last of a name speaks, so it is looked for from the end.
-    for slot in tree::list(repo, tip.commit.tree)?.into_iter().rev() {
-        if slot.item_type == ItemType::instruction() {
-            let item = total::read_item(repo, &slot)?;
-            if item.fields.name.as_ref() == Some(name) {
-                return Ok(Some((slot, item)));
-            }
+    for slot in slots.into_iter().rev() {
+        let item = total::read_item(repo, &slot)?;
+        if item.fields.name.as_ref() == Some(name) {
+            return Ok(Some((slot, item)));
         }
     }
     Ok(None)

@@ -2,7 +2,6 @@
 
 use thiserror::Error;
 
-use super::file::BadItemFile;
 use super::id::ItemId;
 use super::json::BadField;
 use super::name::TraceName;
@@ -109,14 +108,6 @@ pub enum TraceError {
         /// The moment.
         at: Time,
     },
-    /// An item's file cannot be read.
-    #[error("item file `{path}` is damaged")]
-    Damaged {
-        /// Its path in the trace's tree.
-        path: String,
-        /// What is wrong with it.
-        source: BadItemFile,
-    },
     /// The record of priorities has a line that cannot be read.
     #[error("the record of priorities of item {item} has a damaged line {line}")]
     DamagedRecord {
@@ -175,9 +166,6 @@ impl TraceError {
             Self::AlreadyLive { item, .. } => format!("`git trace log --item {item}` lists its revisions"),
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`".to_owned(),
             Self::Full { .. } => "close the gaps with `git trace gc --renumber`".to_owned(),
-            Self::Damaged { .. } => {
-                "`git trace log` shows the commits; `git trace restore` brings back a good revision".to_owned()
-            }
             _ => return None,
         })
     }

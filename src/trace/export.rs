@@ -25,7 +25,7 @@ use crate::git::{Oid, Repo};
 ///
 /// # Errors
 ///
-/// [`TraceError::Damaged`] and its kin, and [`TraceError::Stream`] if `out` fails.
+/// [`crate::git::GitError::MissingObject`] and its kin, and [`TraceError::Stream`] if `out` fails.
 pub fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), TraceError> {
     let mut oldest_first: Vec<Oid> = Vec::new();
     for earlier in Walk::new(repo, tip, Parents::First) {

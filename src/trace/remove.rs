@@ -106,7 +106,9 @@ fn put_back(
     let old_revision = wanted.1.revision != newest.revision;
     if let Some(slot) = live {
         let draft = Draft { fields: wanted.1.fields, body: wanted.1.body };
-        let revised = edit::revise(repo, ground, &slot, newest, draft, None)?;
+        let mut old = total::read_item(repo, &slot)?;
+        old.revision = old.revision.max(newest.revision);
+        let revised = edit::revise(repo, ground, &slot, &old, draft, None)?;
         let step = revised.step.map(|step| Step { op: Op::Restore, ..step });
         return Ok((step, revised.item, slot.seq));
     }

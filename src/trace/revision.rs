@@ -4,7 +4,7 @@ use super::error::TraceError;
 use super::id::ItemId;
 use super::item::Item;
 use super::tip::Tip;
-use super::total;
+use super::total::{self, Reading};
 use super::tree::Slot;
 use super::walk::{Parents, Walk, changes_of};
 use crate::git::Repo;
@@ -24,7 +24,7 @@ pub struct Found {
 ///
 /// # Errors
 ///
-/// [`TraceError::Damaged`] names a file that cannot be read.
+/// [`crate::git::GitError::MissingObject`] and its kin.
 pub fn find(repo: &Repo, tip: &Tip, id: ItemId, revision: Option<u32>) -> Result<Option<Found>, TraceError> {
     let mut newest: Option<Item> = None;
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
@@ -35,7 +35,8 @@ pub fn find(repo: &Repo, tip: &Tip, id: ItemId, revision: Option<u32>) -> Result
         for change in changes_of(repo, &earlier)?.into_iter().filter(|change| change.slot().id == id) {
             // What a deletion took out stood in its parent.
             for slot in change.newest_first() {
-                let item = total::read_item(repo, &slot)?;
+                // A damaged file holds no text to go back to.
+                let Reading { item, damage: None } = total::read(repo, &slot)? else { continue };
                 let newest = newest.get_or_insert_with(|| item.clone());
                 if revision.is_none_or(|revision| revision == item.revision) {
                     return Ok(Some(Found { newest: newest.clone(), wanted: (slot, item) }));

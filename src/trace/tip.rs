@@ -75,7 +75,7 @@ impl Tip {
     ///
     /// # Errors
     ///
-    /// [`TraceError::Damaged`] if an item that must be counted cannot be read.
+    /// [`crate::git::GitError::MissingObject`] and its kin.
     pub fn total(&self, repo: &Repo, encoding: Encoding) -> Result<Total, TraceError> {
         let counted = Basis::Counted(encoding);
         let holds = |total: &Total| self.is_ours() && (total.basis == counted || total.basis == Basis::Reported);

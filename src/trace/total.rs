@@ -4,8 +4,8 @@
 //! reply. A commit's trailer keeps it for the whole tree; what is skipped is taken off at reading.
 
 use super::error::TraceError;
-use super::file;
-use super::item::Item;
+use super::file::{self, BadItemFile};
+use super::item::{Fields, Item, ItemType};
 use super::tree::{self, Slot};
 use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
@@ -17,27 +17,61 @@ pub fn item_cost(item: &Item, encoding: Encoding) -> u64 {
     message_cost(item.token_count(encoding), item.fields.name.is_some())
 }
 
-/// Reads an item's file.
+/// Reads an item's file; a damaged one is read as it stands, see [`Reading`].
 ///
 /// # Errors
 ///
-/// [`TraceError::Damaged`] names the file.
+/// [`crate::git::GitError::MissingObject`] and its kin.
 pub fn read_item(repo: &Repo, slot: &Slot) -> Result<Item, TraceError> {
-    let bytes = repo.read_blob(slot.blob)?;
-    file::parse(&bytes).map_err(|source| TraceError::Damaged { path: slot.path.clone(), source })
+    Ok(read(repo, slot)?.item)
+}
+
+/// Reads an item's file and says whether it is damaged.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::MissingObject`] and its kin.
+pub fn read(repo: &Repo, slot: &Slot) -> Result<Reading, TraceError> {
+    Ok(Reading::of(slot, &repo.read_blob(slot.blob)?))
+}
+
+/// An item as it was read from its file.
+///
+/// A file that a hand or a merge of lines has damaged stops nobody: its bytes are read as a freeform item of the id that
+/// its name has, they count and materialize as they stand, and can be edited, deleted or restored.
+#[derive(Debug)]
+pub struct Reading {
+    /// The item.
+    pub item: Item,
+    /// What is wrong with its file.
+    pub damage: Option<BadItemFile>,
+}
+
+impl Reading {
+    /// Reads the bytes of the file that stands in `slot`.
+    #[must_use]
+    pub fn of(slot: &Slot, bytes: &[u8]) -> Self {
+        match file::parse(bytes) {
+            Ok(item) => Self { item, damage: None },
+            Err(damage) => {
+                let fields = Fields::new(ItemType::freeform());
+                let item = Item { id: slot.id, fields, revision: 1, tokens: None, body: bytes.to_vec() };
+                Self { item, damage: Some(damage) }
+            }
+        }
+    }
 }
 
 /// Counts a tree's total anew: reads every item.
 ///
 /// # Errors
 ///
-/// [`TraceError::Damaged`] names a file that cannot be read.
+/// [`crate::git::GitError::MissingObject`] and its kin.
 pub fn recount(repo: &Repo, tree: Oid, encoding: Encoding) -> Result<u64, TraceError> {
     let slots = tree::list(repo, tree)?;
     let mut tokens = PER_REPLY;
     repo.for_each_blob(slots.iter().map(|slot| (slot, slot.blob)), |slot, _, bytes| {
-        let item = file::parse(bytes).map_err(|source| TraceError::Damaged { path: slot.path.clone(), source })?;
-        tokens += item_cost(&item, encoding);
+        tokens += item_cost(&Reading::of(slot, bytes).item, encoding);
         Ok::<_, TraceError>(())
     })?;
     Ok(tokens)

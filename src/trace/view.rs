@@ -3,16 +3,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::error::TraceError;
-use super::file;
 use super::id::ItemId;
-use super::item::{Item, ItemType};
+use super::item::ItemType;
 use super::message::Total;
 use super::name::TraceName;
 use super::priority::{Level, Levels, Record, SetLevel};
 use super::resolve;
 use super::time::Time;
 use super::tip::Tip;
-use super::total::{self, item_cost};
+use super::total::{self, Reading, item_cost};
 use super::tree::{self, Slot};
 use crate::git::Repo;
 use crate::tokens::Encoding;
@@ -101,15 +100,14 @@ impl View {
     ///
     /// # Errors
     ///
-    /// [`TraceError::Damaged`] names a file that cannot be read.
+    /// [`crate::git::GitError::MissingObject`] and its kin.
     pub fn for_each_item<'v>(
         &'v self,
         repo: &Repo,
-        mut visit: impl FnMut(&'v Slot, Item) -> Result<(), TraceError>,
+        mut visit: impl FnMut(&'v Slot, Reading) -> Result<(), TraceError>,
     ) -> Result<(), TraceError> {
         repo.for_each_blob(self.slots.iter().map(|slot| (slot, slot.blob)), |slot, _, bytes| {
-            let item = file::parse(bytes).map_err(|source| TraceError::Damaged { path: slot.path.clone(), source })?;
-            visit(slot, item)
+            visit(slot, Reading::of(slot, bytes))
         })
     }
 
@@ -117,7 +115,7 @@ impl View {
     ///
     /// # Errors
     ///
-    /// [`TraceError::Damaged`] names a file that must be counted and cannot be read.
+    /// [`crate::git::GitError::MissingObject`] and its kin.
     pub fn total(&self, repo: &Repo, encoding: Encoding) -> Result<Total, TraceError> {
         let Total { tokens, basis } = self.tip.total(repo, encoding)?;
         Ok(Total { tokens: tokens.saturating_sub(self.left_out_cost(repo, encoding)?), basis })
@@ -127,7 +125,7 @@ impl View {
     ///
     /// # Errors
     ///
-    /// [`TraceError::Damaged`] names a file that cannot be read.
+    /// [`crate::git::GitError::MissingObject`] and its kin.
     pub fn left_out_cost(&self, repo: &Repo, encoding: Encoding) -> Result<u64, TraceError> {
         let mut cost = 0;
         for slot in self.slots.iter().filter(|slot| self.left_out(slot).is_some()) {

@@ -224,6 +224,32 @@ fn a_revert_an_amendment_and_a_file_written_by_hand() {
 }
 
 #[test]
+fn a_damaged_file_is_taken_as_it_stands_and_can_be_mended() {
+    let repo = apart();
+    let damaged = ids(&repo, "main")[1].clone();
+    let said = repo.text(&["show", &damaged]);
+    let worktree = Worktree::of(&repo, "main");
+    let file = worktree.folder.join(format!("00/00/000001-dialogue-{damaged}"));
+    std::fs::write(&file, "<<<<<<< ours\nid: x\n=======\n>>>>>>> theirs\n").unwrap();
+    worktree.git(&["commit", "-q", "-a", "-m", "a conflict is committed"]);
+    worktree.publish();
+
+    repo.total("main");
+    let page = repo.run(&["materialize", "main"], b"");
+    assert!(String::from_utf8_lossy(&page.stdout).contains("<<<<<<< ours"));
+    let warning = format!("warning: item file `00/00/000001-dialogue-{damaged}` is damaged and taken as it stands");
+    assert!(String::from_utf8_lossy(&page.stderr).contains(&warning));
+    repo.say("it goes on");
+    repo.total("main");
+    repo.text(&["restore", &damaged, "1"]);
+    assert_eq!(repo.text(&["show", &damaged]), said);
+    repo.total("main");
+    repo.text(&["delete", &damaged]);
+    repo.total("main");
+    repo.fsck();
+}
+
+#[test]
 fn an_item_that_plain_git_doubled_is_one() {
     let repo = apart();
     let doubled = ids(&repo, "main")[1].clone();
