@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 
 use super::error::Advised;
 use super::{ExitStatus, Session};
-use crate::trace::bulk::Report;
+use crate::message::Api;
+use crate::trace::bulk::{self, Report};
 use crate::trace::write::{Stamp, encoding};
 use crate::trace::{Tip, TraceName, head, replay};
 use crate::transcript::import::{Destination, Imported};
-use crate::transcript::{Tally, claude_code, import};
+use crate::transcript::{Tally, claude_code, import, provider};
 
 /// Import a record into a trace; what the trace has already, or once had, is passed over
 ///
@@ -42,20 +43,66 @@ enum Format {
     ClaudeCode,
     /// What `export` writes, or items one a line
     Jsonl,
+    /// Requests and responses of `OpenAI` Chat Completions
+    #[value(name = "openai")]
+    OpenAi,
+    /// Requests and responses of `OpenAI` Responses
+    Responses,
+    /// Requests and responses of Anthropic Messages
+    Anthropic,
+    /// Requests and responses of Gemini
+    Gemini,
 }
 
 pub(super) fn run(session: &mut Session, args: &ImportArgs) -> Result<ExitStatus> {
     match args.format {
         Format::ClaudeCode => import_claude_code(session, args),
         Format::Jsonl => import_jsonl(session, args),
+        Format::OpenAi => import_provider(session, args, Api::OpenAi),
+        Format::Responses => import_provider(session, args, Api::Responses),
+        Format::Anthropic => import_provider(session, args, Api::Anthropic),
+        Format::Gemini => import_provider(session, args, Api::Gemini),
     }
 }
 
+/// The file that was given, where there is no other to fall back on.
+fn given(args: &ImportArgs) -> Result<&Path> {
+    args.file.as_deref().ok_or_else(|| {
+        let format = args.format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        let hint = format!("git trace import {format} FILE, or `-` for stdin");
+        Advised { message: "no file was given".to_owned(), hint }.into()
+    })
+}
+
+/// Imports requests and responses. What cannot be read is said, and the rest comes in.
+fn import_provider(session: &mut Session, args: &ImportArgs, api: Api) -> Result<ExitStatus> {
+    let file = given(args)?;
+    let name = session.trace(None)?;
+    let stamp = Stamp::take(&session.repo, session.now())?;
+    let failed = || format!("cannot import `{}`", file.display());
+    let mut text = String::new();
+    open(file)?.read_to_string(&mut text).with_context(failed)?;
+    let mut items = provider::items(api, &text);
+    let report =
+        bulk::import(&session.repo, &name, &stamp, encoding(&session.repo)?, &mut items).with_context(failed)?;
+    if report.tip.is_some() && session.named_trace.is_none() && head::chosen(&session.repo)?.is_none() {
+        head::switch(&session.repo, &name)?;
+    }
+    for fault in &items.faults {
+        session.ui.note(&format!("{}: {fault}", file.display()));
+    }
+    if args.json {
+        let faults = items.faults.iter().map(|fault| json!({ "path": fault.path, "cause": fault.cause }));
+        let faults: Vec<Value> = faults.collect();
+        session.ui.json_line(&json!({ "traces": [report_json(&name, &report)], "faults": faults }))?;
+    } else {
+        print_report(session, &name, &report)?;
+    }
+    Ok(if items.faults.is_empty() { ExitStatus::Success } else { ExitStatus::No })
+}
+
 fn import_jsonl(session: &mut Session, args: &ImportArgs) -> Result<ExitStatus> {
-    let Some(file) = &args.file else {
-        let hint = "git trace import jsonl FILE, or `-` for stdin".to_owned();
-        return Err(Advised { message: "no file was given".to_owned(), hint }.into());
-    };
+    let file = given(args)?;
     let name = session.trace(None)?;
     let stamp = Stamp::take(&session.repo, session.now())?;
     let mut input = BufReader::with_capacity(1 << 16, open(file)?);

@@ -2,24 +2,26 @@
 
 use std::collections::HashMap;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Session};
-use crate::materialize::{Materialized, Options, materialize};
-use crate::message::{messages, text};
-use crate::trace::TraceName;
+use crate::materialize::{Cut, MaterializeError, Materialized, Options, command, materialize};
+use crate::message::change::{Change, Fate, Why};
+use crate::message::{self, Api, messages, text};
 use crate::trace::item::{ItemType, Role};
+use crate::trace::resolve::Resolver;
 use crate::trace::view::View;
 use crate::trace::write::encoding;
+use crate::trace::{ItemId, TraceName};
 
 /// Turn a trace into messages for a model
 ///
 /// Skipped items are left out, instructions become one system message, neighbours of one type and role are joined. The same
-/// trace gives the same bytes.
+/// trace gives the same bytes. What a provider cannot be sent as it is becomes text or is left out, and stderr says so.
 #[derive(clap::Args, Debug)]
 pub(super) struct MaterializeArgs {
     /// Trace to turn into messages [default: the current one]
@@ -29,9 +31,9 @@ pub(super) struct MaterializeArgs {
     #[arg(long, value_name = "WHEN")]
     as_of: Option<String>,
 
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t = Format::Messages)]
-    format: Format,
+    /// Form of the output [default: what the command in git config `trace.materializer` makes of it, or messages]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
 
     /// `none`: one message an item, nothing joined
     #[arg(long, value_enum, default_value_t = Aggregate::Join)]
@@ -45,7 +47,23 @@ pub(super) struct MaterializeArgs {
     #[arg(long = "role", value_name = "TYPE=ROLE", value_parser = type_role)]
     roles: Vec<(ItemType, Role)>,
 
-    /// The messages in an envelope: items behind each, token counts, commit, what was left out and why
+    /// Keep what is pinned and the newest items that fit into so many tokens; a call stays with its result
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u64>,
+
+    /// Keep what is pinned and so many of the newest items; of older ones only a line that says what they are
+    #[arg(long, value_name = "ITEMS")]
+    recent: Option<usize>,
+
+    /// Keep what is pinned, this item and what follows it
+    #[arg(long, value_name = "ITEM")]
+    since_item: Option<String>,
+
+    /// Tell Anthropic where to cache, at so many places: the system's texts, what is pinned, all
+    #[arg(long, value_name = "MARKS", value_parser = clap::value_parser!(u8).range(0..=4))]
+    cache_marks: Option<u8>,
+
+    /// The messages in an envelope: items behind each, token counts, commit, what was left out or changed and why
     #[arg(long)]
     json: bool,
 }
@@ -55,8 +73,30 @@ pub(super) struct MaterializeArgs {
 enum Format {
     /// An array of messages with a role and content
     Messages,
+    /// Messages of `OpenAI` Chat Completions
+    #[value(name = "openai")]
+    OpenAi,
+    /// Input items of `OpenAI` Responses
+    Responses,
+    /// System and messages of Anthropic
+    Anthropic,
+    /// System instruction and contents of Gemini
+    Gemini,
     /// A page to read
     Text,
+}
+
+impl Format {
+    /// The provider's interface that asks for it.
+    fn api(self) -> Option<Api> {
+        match self {
+            Self::Messages | Self::Text => None,
+            Self::OpenAi => Some(Api::OpenAi),
+            Self::Responses => Some(Api::Responses),
+            Self::Anthropic => Some(Api::Anthropic),
+            Self::Gemini => Some(Api::Gemini),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -82,26 +122,61 @@ fn type_role(text: &str) -> Result<(ItemType, Role), String> {
 pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitStatus> {
     let repo = &session.repo;
     let name = session.trace(args.name.as_ref())?;
+    if args.cache_marks.is_some() && !matches!(args.format, Some(Format::Anthropic)) {
+        bail!("--cache-marks goes with --format anthropic: no other provider has marks");
+    }
     let encoding = encoding(repo)?;
     let view = View::open(repo, &name, args.as_of.as_deref())?;
+    if args.format.is_none()
+        && let Some(command) = repo.config()?.text("trace.materializer")?.filter(|command| !command.is_empty())
+    {
+        if args.json || args.budget.is_some() || args.recent.is_some() || args.since_item.is_some() {
+            bail!("--json and cuts go with --format: `trace.materializer` makes of the items what it likes");
+        }
+        let content = command::run(repo, &view, &command)?;
+        return print(session, &content);
+    }
+    let format = args.format.unwrap_or(Format::Messages);
+    let since = match &args.since_item {
+        Some(spec) => Some(Resolver::new(repo, &name, &view.tip)?.live(spec)?.seq),
+        None => None,
+    };
     let options = Options {
         one_message_an_item: args.aggregate == Aggregate::None,
         edit_markers: args.edit_markers,
         roles: args.roles.iter().cloned().collect::<HashMap<_, _>>(),
+        cut: Cut { since, recent: args.recent, budget: args.budget },
     };
-    let materialized = materialize(repo, &view, &options, encoding)?;
+    let materialized = match materialize(repo, &view, &options, encoding) {
+        Err(MaterializeError::OverBudget(over)) => {
+            session.ui.note(&format!("error: {over}"));
+            return Ok(ExitStatus::No);
+        }
+        materialized => materialized?,
+    };
 
     for (path, damage) in &materialized.damaged {
         session.ui.note(&format!("warning: item file `{path}` is damaged and taken as it stands: {damage}"));
     }
     let mut content = Vec::new();
-    match args.format {
-        Format::Messages => {
-            messages::write(&materialized.messages, &mut content)?;
-            content.push(b'\n');
+    let changes = match format.api() {
+        Some(api) => {
+            let marks = materialized.cache_marks(args.cache_marks.unwrap_or_default().into());
+            message::write(api, &materialized.messages, marks, &mut content)?
         }
-        Format::Text => text::write(&materialized.messages, &mut content)?,
+        None if matches!(format, Format::Messages) => {
+            messages::write(&materialized.messages, &mut content)?;
+            Vec::new()
+        }
+        None => {
+            text::write(&materialized.messages, &mut content)?;
+            Vec::new()
+        }
+    };
+    if !matches!(format, Format::Text) {
+        content.push(b'\n');
     }
+    say_what_changed(session, &materialized, &changes);
     if args.json {
         let total = view.total(repo, encoding)?;
         let tokens = Tokens {
@@ -111,27 +186,61 @@ pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitS
             encoding: encoding.to_string(),
         };
         let content = String::from_utf8(content).context("the messages are not UTF-8")?;
+        let ids = |blocks: &Vec<Vec<ItemId>>| blocks.iter().flatten().map(ToString::to_string).collect();
         let envelope = Envelope {
             trace: name.as_str(),
             commit: view.tip.commit.oid.to_string(),
             at: view.tip.time().to_string(),
-            format: args.format,
-            messages: match args.format {
-                Format::Messages => RawValue::from_string(content.replace('\n', ""))?,
+            format,
+            messages: match format {
                 Format::Text => serde_json::value::to_raw_value(&content)?,
+                _ => RawValue::from_string(content.replace('\n', ""))?,
             },
-            items: materialized.items.iter().map(|ids| ids.iter().map(ToString::to_string).collect()).collect(),
+            items: materialized.items.iter().map(ids).collect(),
             tokens,
             left_out: left_out(&materialized),
+            changed: changed(&materialized, &changes),
         };
         content_line(session, &envelope)?;
-    } else if session.ui.is_terminal() {
+        return Ok(ExitStatus::Success);
+    }
+    print(session, &content)
+}
+
+fn print(session: &mut Session, content: &[u8]) -> Result<ExitStatus> {
+    if session.ui.is_terminal() {
         session.ui.page(&session.repo)?;
-        session.ui.write_content(&content)?;
+        session.ui.write_content(content)?;
     } else {
-        session.ui.out().write_all(&content)?;
+        session.ui.out().write_all(content)?;
     }
     Ok(ExitStatus::Success)
+}
+
+/// How many items are named with a note.
+const NAMED: usize = 5;
+
+/// Says on stderr what was cut, and what is not sent as it is: one line for each reason.
+fn say_what_changed(session: &Session, materialized: &Materialized, changes: &[Change]) {
+    let say = |items: Vec<ItemId>, what: &str| {
+        if items.is_empty() {
+            return;
+        }
+        let named: Vec<String> = items.iter().take(NAMED).map(ToString::to_string).collect();
+        let more = if items.len() > NAMED { format!(" and {} more", items.len() - NAMED) } else { String::new() };
+        session.ui.note(&format!("{}{more}: {what}", named.join(", ")));
+    };
+    for (why, what) in [("older", "left out: before the item to begin with"), ("budget", "left out: over the budget")] {
+        let dropped = materialized.left_out.iter().filter(|omission| omission.why == why);
+        say(dropped.map(|omission| omission.item).collect(), what);
+    }
+    say(materialized.shortened.clone(), "shortened to what they are: not among the newest");
+    for why in Why::WORDS.iter().filter_map(|word| word.parse::<Why>().ok()) {
+        let places = changes.iter().filter(|change| change.why == why);
+        let mut items: Vec<ItemId> = places.flat_map(|change| materialized.items_at(change.place)).copied().collect();
+        items.dedup();
+        say(items, why.describe());
+    }
 }
 
 fn content_line(session: &mut Session, envelope: &Envelope<'_>) -> Result<()> {
@@ -153,6 +262,16 @@ struct Envelope<'a> {
     items: Vec<Vec<String>>,
     tokens: Tokens,
     left_out: Value,
+    changed: Vec<Changed>,
+}
+
+/// An item that is not sent as it is.
+#[derive(Serialize)]
+struct Changed {
+    id: String,
+    /// `text`, `left_out`, `adjusted` or `shortened`.
+    fate: &'static str,
+    why: &'static str,
 }
 
 #[derive(Serialize)]
@@ -180,4 +299,15 @@ fn left_out(materialized: &Materialized) -> Value {
         object
     });
     omissions.collect()
+}
+
+fn changed(materialized: &Materialized, changes: &[Change]) -> Vec<Changed> {
+    let shortened = materialized.shortened.iter();
+    let shortened = shortened.map(|id| Changed { id: id.to_string(), fate: "shortened", why: "recent" });
+    let changes = changes.iter().flat_map(|change| {
+        let (fate, why): (Fate, Why) = (change.why.fate(), change.why);
+        let ids = materialized.items_at(change.place).iter();
+        ids.map(move |id| Changed { id: id.to_string(), fate: fate.as_str(), why: why.as_str() })
+    });
+    shortened.chain(changes).collect()
 }

@@ -1,7 +1,7 @@
 //! The repository, as the rest of the crate sees it: the only module that names `git2`.
 //!
 //! Objects are read and written through libgit2, in process; what it cannot be trusted with (deleting refs, bulk writing,
-//! odd identities, maintenance) is done by git itself, see [`process`]. Nothing here has heard of a trace.
+//! odd identities, maintenance) is done by git itself, see `process`. Nothing here has heard of a trace.
 //!
 //! - A ref moves only from where it was seen ([`Repo::move_ref`]).
 //! - libgit2's error codes end here; callers get [`GitError`], and absence as `None`.

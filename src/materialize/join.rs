@@ -14,12 +14,22 @@ pub(super) struct Piece {
     pub(super) name: Option<String>,
     pub(super) turn: Option<String>,
     pub(super) block: Block,
+    pub(super) seq: u32,
+    /// Whether it may not be cut.
+    pub(super) pinned: bool,
+    /// What it costs as a message of its own.
+    pub(super) tokens: u64,
+    /// What is left of it where older items are shortened; only where they may be.
+    pub(super) subject: Option<String>,
 }
 
 /// A message and the items behind it.
 pub(super) struct Joined {
     pub(super) message: Message,
-    pub(super) items: Vec<ItemId>,
+    /// The items behind each block.
+    pub(super) items: Vec<Vec<ItemId>>,
+    /// Whether all of it is pinned.
+    pub(super) pinned: bool,
     /// The type of the last block.
     last_type: ItemType,
     /// Whether all blocks are of that type.
@@ -31,7 +41,8 @@ impl Joined {
     pub(super) fn of(piece: Piece) -> Self {
         Self {
             message: Message { role: piece.role, name: piece.name, blocks: vec![piece.block] },
-            items: vec![piece.item],
+            items: vec![vec![piece.item]],
+            pinned: piece.pinned,
             last_type: piece.item_type,
             uniform: true,
         }
@@ -50,7 +61,7 @@ impl Joined {
         if self.message.name != piece.name {
             self.message.name = None;
         }
-        self.items.push(piece.item);
+        self.pinned &= piece.pinned;
         let same_type = self.last_type == piece.item_type;
         self.uniform &= same_type;
         self.last_type = piece.item_type;
@@ -60,8 +71,12 @@ impl Joined {
             text.push_str("\n\n");
             text.push_str(next);
             last.known_tokens = None;
+            if let Some(items) = self.items.last_mut() {
+                items.push(piece.item);
+            }
             return;
         }
+        self.items.push(vec![piece.item]);
         self.message.blocks.push(piece.block);
     }
 }

@@ -6,22 +6,46 @@
 //! - Blocks of one turn are put back into one message, where the first of them stands; a tool's result is always a message
 //!   of its own.
 //!
+//! - A cut keeps what is pinned, and never a call without its result; see [`cut`].
+//! - A thought's signature holds as long as nothing before it changed; see [`prefix`].
+//!
 //! Same items, same messages: nothing here looks at a clock, and an edit late in the trace leaves the messages before it as
 //! they were (an instruction excepted, which joins the first one).
 
+pub mod command;
+pub mod cut;
 mod join;
+pub mod prefix;
 
 use std::collections::HashMap;
 
 use crate::git::Repo;
-use crate::message::{Block, Content, Message};
+use crate::message::anthropic::CacheMarks;
+use crate::message::change::Place;
+use crate::message::{Api, Block, Content, Message, Signature};
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::file::BadItemFile;
 use crate::trace::item::{Direction, Item, ItemType, Role};
-use crate::trace::total::Reading;
+use crate::trace::message::preview;
+use crate::trace::priority::Level;
+use crate::trace::total::{Reading, item_cost};
+use crate::trace::tree::Slot;
 use crate::trace::view::View;
 use crate::trace::{Fields, ItemId, TraceError};
+pub use cut::{Cut, OverBudget};
+use prefix::Prefix;
+
+/// Why a trace did not become messages.
+#[derive(Debug, thiserror::Error)]
+pub enum MaterializeError {
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// What may not be cut is more than the budget.
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
+}
 
 /// How items become messages.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +56,8 @@ pub struct Options {
     pub edit_markers: bool,
     /// Roles for types, in place of their own.
     pub roles: HashMap<ItemType, Role>,
+    /// What to leave out for want of room.
+    pub cut: Cut,
 }
 
 /// A trace's messages, oldest first, and what stayed out of them.
@@ -39,8 +65,12 @@ pub struct Options {
 pub struct Materialized {
     /// The messages.
     pub messages: Vec<Message>,
-    /// The items behind each message, in order.
-    pub items: Vec<Vec<ItemId>>,
+    /// The items behind each block of each message, in order.
+    pub items: Vec<Vec<Vec<ItemId>>>,
+    /// How many of the first messages hold pinned items only.
+    pub pinned_messages: usize,
+    /// Items of which only the subject line is left, in reading order.
+    pub shortened: Vec<ItemId>,
     /// Live items that were left out, in reading order.
     pub left_out: Vec<Omission>,
     /// Item files that are damaged and were taken as they stand: path and cause.
@@ -56,7 +86,7 @@ pub struct Omission {
     pub seq: u32,
     /// Its type.
     pub item_type: ItemType,
-    /// `skip` or `superseded`.
+    /// `skip`, `superseded`, `budget` or `older`.
     pub why: &'static str,
     /// The reason given with the priority.
     pub reason: Option<String>,
@@ -70,24 +100,39 @@ impl Materialized {
     pub fn request_tokens(&self, encoding: Encoding) -> u64 {
         PER_REPLY + self.messages.iter().map(|message| message.cost(encoding)).sum::<u64>()
     }
+
+    /// The items behind a block.
+    #[must_use]
+    pub fn items_at(&self, place: Place) -> &[ItemId] {
+        self.items.get(place.message).and_then(|blocks| blocks.get(place.block)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where up to `count` cache marks go.
+    #[must_use]
+    pub fn cache_marks(&self, count: usize) -> CacheMarks {
+        CacheMarks { count, pinned_messages: self.pinned_messages }
+    }
 }
 
 /// Turns what a view shows into messages. Reads every live item once, and nothing else.
 ///
 /// # Errors
 ///
-/// [`crate::git::GitError::MissingObject`] and its kin.
+/// [`crate::git::GitError::MissingObject`] and its kin; [`OverBudget`] has both figures.
 pub fn materialize(
     repo: &Repo,
     view: &View,
     options: &Options,
     encoding: Encoding,
-) -> Result<Materialized, TraceError> {
+) -> Result<Materialized, MaterializeError> {
     let mut left_out = Vec::new();
     let mut damaged = Vec::new();
     let mut pieces = Vec::with_capacity(view.slots.len());
+    let mut prefix = Prefix::new(repo, view);
     view.for_each_item(repo, |slot, Reading { item, damage }| {
         damaged.extend(damage.map(|damage| (slot.path.clone(), damage)));
+        let tokens = item_cost(&item, encoding);
+        let holds = prefix.take(slot, &item, options)?;
         if let Some(why) = view.left_out(slot) {
             left_out.push(Omission {
                 item: slot.id,
@@ -95,33 +140,44 @@ pub fn materialize(
                 item_type: slot.item_type.clone(),
                 why: why.as_str(),
                 reason: view.level(slot).reason().map(str::to_owned),
-                tokens: crate::trace::total::item_cost(&item, encoding),
+                tokens,
             });
         } else {
-            pieces.push(piece_of(item, options, encoding));
+            let pinned = view.level(slot).level() == Level::Pinned;
+            let mut piece = piece_of(slot, item, options, encoding, tokens);
+            piece.pinned = pinned;
+            if let Content::Reasoning { signature: Some(signature), .. } = &mut piece.block.content {
+                signature.holds = holds;
+            }
+            pieces.push(piece);
         }
         Ok(())
     })?;
-    let joined = if options.one_message_an_item {
+    let cut::Kept { pieces, dropped, shortened } = cut::cut(pieces, &options.cut, encoding)?;
+    left_out.extend(dropped);
+    left_out.sort_by_key(|omission| omission.seq);
+    let joined: Vec<join::Joined> = if options.one_message_an_item {
         pieces.into_iter().map(join::Joined::of).collect()
     } else {
         join::join(pieces)
     };
+    let pinned_messages = joined.iter().take_while(|joined| joined.pinned).count();
     let (messages, items) = joined.into_iter().map(|joined| (joined.message, joined.items)).unzip();
-    Ok(Materialized { messages, items, left_out, damaged })
+    Ok(Materialized { messages, items, pinned_messages, shortened, left_out, damaged })
 }
 
 /// An item as a message of its own, with what joining needs to know of it.
-fn piece_of(item: Item, options: &Options, encoding: Encoding) -> join::Piece {
+fn piece_of(slot: &Slot, item: Item, options: &Options, encoding: Encoding, tokens: u64) -> join::Piece {
+    let subject = options.cut.recent.map(|_| preview(&item));
     let mut known_tokens = item.cached_tokens(encoding);
-    let Item { id, fields, revision, mut body, .. } = item;
+    let Item { id, mut fields, revision, mut body, .. } = item;
     let role = options.roles.get(&fields.item_type).copied().unwrap_or_else(|| own_role(&fields));
     if options.edit_markers && revision > 1 && !fields.is_call() && std::str::from_utf8(&body).is_ok() {
         body.splice(0..0, format!("[edited, revision {revision}]\n").into_bytes());
         known_tokens = None;
     }
-    let item_type = fields.item_type;
-    let mut name = fields.name;
+    let item_type = fields.item_type.clone();
+    let mut name = fields.name.take();
     let content = match item_type.as_str() {
         "tool_io" => {
             let call_id = fields.call_id.unwrap_or_else(|| id.to_string());
@@ -131,7 +187,7 @@ fn piece_of(item: Item, options: &Options, encoding: Encoding) -> join::Piece {
                 _ => Content::ToolResult { call_id, name: name.take(), status: fields.status, text },
             }
         }
-        "reasoning" => Content::Reasoning { text: into_text(body), signature: fields.signature },
+        "reasoning" => Content::Reasoning { signature: signature(&mut fields), text: into_text(body) },
         "artifact" => Content::Artifact {
             kind: fields.kind,
             path: fields.path,
@@ -151,7 +207,27 @@ fn piece_of(item: Item, options: &Options, encoding: Encoding) -> join::Piece {
             },
         },
     };
-    join::Piece { item: id, item_type, role, name, turn: fields.turn, block: Block { content, known_tokens } }
+    let block = Block { content, known_tokens };
+    let turn = fields.turn;
+    join::Piece { item: id, item_type, role, name, turn, block, seq: slot.seq, pinned: false, tokens, subject }
+}
+
+/// The signature of a thought, with what the item tells of it: whose it is by the format it was read from, or the meta key
+/// `provider`. One that no header can hold is kept in the meta key `signature`.
+fn signature(fields: &mut Fields) -> Option<Signature> {
+    let meta = |key: &str| fields.meta.get(key).and_then(|value| value.as_str());
+    let value = fields.signature.take().or_else(|| meta("signature").map(str::to_owned))?;
+    let by_source = fields.source.as_ref().and_then(|source| match source.format() {
+        "claude-code" => Some(Api::Anthropic),
+        format => format.parse().ok(),
+    });
+    Some(Signature {
+        value,
+        by: by_source.or_else(|| meta("provider").and_then(|name| name.parse().ok())),
+        id: meta("id").map(str::to_owned),
+        redacted: fields.meta.get("redacted").and_then(serde_json::Value::as_bool) == Some(true),
+        holds: true,
+    })
 }
 
 /// The role of a type: instruction → system, dialogue → its own, what the model makes → assistant, results → tool, all

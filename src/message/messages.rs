@@ -26,12 +26,7 @@ use super::{Block, Content, Message};
 ///
 /// Those of `out`.
 pub fn write(messages: &[Message], out: &mut impl Write) -> io::Result<()> {
-    out.write_all(b"[")?;
-    for (index, message) in messages.iter().enumerate() {
-        out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *out, message)?;
-    }
-    out.write_all(if messages.is_empty() { b"]" } else { b"\n]" })
+    super::write_lines(messages, out)
 }
 
 impl Serialize for Message {
@@ -60,7 +55,7 @@ impl Serialize for Block {
             Content::Reasoning { text, signature } => {
                 block.serialize_entry("type", "reasoning")?;
                 block.serialize_entry("text", text)?;
-                entry(&mut block, "signature", signature.as_ref())?;
+                entry(&mut block, "signature", signature.as_ref().map(|signature| &signature.value))?;
             }
             Content::ToolCall { call_id, name, arguments } => {
                 block.serialize_entry("type", "tool_call")?;

@@ -1,9 +1,25 @@
 //! Messages as every provider has them in some form: a role and content blocks, oldest message first.
 //!
 //! What a provider's own shape asks for is written from these; [`messages`] is the neutral form, [`text`] a page to read.
+//! What every provider asks for in some measure is in `shape`, so that each rule is written once.
 
+pub mod anthropic;
+pub mod change;
+pub mod gemini;
+mod media;
 pub mod messages;
+pub mod openai;
+mod pair;
+pub mod read;
+pub mod responses;
+mod shape;
 pub mod text;
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+pub use pair::pair_calls;
 
 use crate::tokens::Encoding;
 use crate::tokens::framing::{self, message_cost};
@@ -30,6 +46,20 @@ words! {
         Ok = "ok",
         /// It failed; the body says how.
         Error = "error",
+    }
+}
+
+words! {
+    /// The interfaces whose request messages can be written and read.
+    Api {
+        /// `OpenAI` Chat Completions, and what is compatible with it.
+        OpenAi = "openai",
+        /// `OpenAI` Responses.
+        Responses = "responses",
+        /// Anthropic Messages.
+        Anthropic = "anthropic",
+        /// Gemini `generateContent`.
+        Gemini = "gemini",
     }
 }
 
@@ -62,8 +92,8 @@ pub enum Content {
     Reasoning {
         /// The thought; empty where the provider hides it.
         text: String,
-        /// The provider's signature, verbatim.
-        signature: Option<String>,
+        /// The provider's signature.
+        signature: Option<Signature>,
     },
     /// A tool is called.
     ToolCall {
@@ -100,6 +130,29 @@ pub enum Content {
     },
 }
 
+/// A provider's signature of a thought, and what is known of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// The signature, verbatim.
+    pub value: String,
+    /// Who signed; none: nobody knows, so whoever is asked is trusted to.
+    pub by: Option<Api>,
+    /// The provider's own id of the thought.
+    pub id: Option<String>,
+    /// Whether the thought itself is in the signature, encrypted.
+    pub redacted: bool,
+    /// Whether everything said before the thought is still as it was.
+    pub holds: bool,
+}
+
+impl Signature {
+    /// A signature of which nothing else is known.
+    #[must_use]
+    pub fn new(value: String) -> Self {
+        Self { value, by: None, id: None, redacted: false, holds: true }
+    }
+}
+
 impl Content {
     /// The bytes whose tokens count.
     #[must_use]
@@ -130,5 +183,37 @@ impl Message {
         let tokens = |block: &Block| block.known_tokens.unwrap_or_else(|| encoding.count(block.content.counted()));
         let names = self.blocks.iter().filter(|block| block.content.name().is_some()).count();
         message_cost(self.blocks.iter().map(tokens).sum(), self.name.is_some()) + framing::PER_NAME * names as u64
+    }
+}
+
+/// Writes an array of values, one a line.
+fn write_lines<T: Serialize>(values: impl IntoIterator<Item = T>, out: &mut impl Write) -> io::Result<()> {
+    let mut empty = true;
+    for value in values {
+        out.write_all(if empty { b"[\n" } else { b",\n" })?;
+        empty = false;
+        serde_json::to_writer(&mut *out, &value)?;
+    }
+    out.write_all(if empty { b"[]" } else { b"\n]" })
+}
+
+/// Writes a request's messages as an interface has them; says what was not sent as it is, in the messages' order.
+///
+/// Only Anthropic has marks.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(
+    api: Api,
+    messages: &[Message],
+    marks: anthropic::CacheMarks,
+    out: &mut impl Write,
+) -> io::Result<Vec<change::Change>> {
+    match api {
+        Api::OpenAi => openai::write(messages, out),
+        Api::Responses => responses::write(messages, out),
+        Api::Anthropic => anthropic::write(messages, marks, out),
+        Api::Gemini => gemini::write(messages, out),
     }
 }

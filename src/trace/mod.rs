@@ -4,7 +4,7 @@
 //! context is reading one tree; as it was earlier is an older tree. Items keep their ids through everything.
 //!
 //! - Nothing here rewrites history, prints, or reads a clock.
-//! - A change is recorded whole or not at all, see [`write`].
+//! - A change is recorded whole or not at all, see [`mod@write`].
 
 pub mod append;
 pub mod bulk;

@@ -17,6 +17,7 @@ mod raw;
 
 pub mod claude_code;
 pub mod import;
+pub mod provider;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};

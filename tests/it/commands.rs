@@ -208,7 +208,7 @@ fn materialize_gives_messages_or_a_page() {
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["materialize", "--json", "--role", "dialogue=user"]), @r#"
-    {"trace":"main","commit":"[OID]","at":"2026-02-10T09:00:09Z","format":"messages","messages":[{"role":"system","name":"rules","content":"Be careful."},{"role":"user","content":"Where is the lock released?"},{"role":"assistant","content":[{"type":"tool_call","call_id":"c1","name":"grep","arguments":"{\"pattern\":\"lock\"}"}]},{"role":"tool","content":[{"type":"tool_result","call_id":"c1","name":"grep","text":"src/lock.rs:12: lock()"}]},{"role":"user","content":"In `src/lock.rs`."}],"items":[["[ID]"],["[ID]"],["[ID]"],["[ID]"],["[ID]"]],"tokens":{"total":"[N]","source":"counted","request":"[N]","encoding":"o200k_base"},"left_out":[{"id":"[ID]","reason":"thoughts","seq":2,"tokens":"[N]","type":"reasoning","why":"skip"}]}
+    {"trace":"main","commit":"[OID]","at":"2026-02-10T09:00:09Z","format":"messages","messages":[{"role":"system","name":"rules","content":"Be careful."},{"role":"user","content":"Where is the lock released?"},{"role":"assistant","content":[{"type":"tool_call","call_id":"c1","name":"grep","arguments":"{\"pattern\":\"lock\"}"}]},{"role":"tool","content":[{"type":"tool_result","call_id":"c1","name":"grep","text":"src/lock.rs:12: lock()"}]},{"role":"user","content":"In `src/lock.rs`."}],"items":[["[ID]"],["[ID]"],["[ID]"],["[ID]"],["[ID]"]],"tokens":{"total":"[N]","source":"counted","request":"[N]","encoding":"o200k_base"},"left_out":[{"id":"[ID]","reason":"thoughts","seq":2,"tokens":"[N]","type":"reasoning","why":"skip"}],"changed":[]}
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["materialize", "--role", "tool_io=user"]), @"

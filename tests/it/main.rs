@@ -13,6 +13,7 @@ mod import;
 mod model;
 mod places;
 mod plain_git;
+mod providers;
 mod readme;
 mod refusals;
 mod repo;

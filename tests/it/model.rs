@@ -232,11 +232,11 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
             let mut fields = Fields::new(ItemType::instruction());
             fields.name = name.map(str::to_owned);
             let id = real.append(fields, TEXTS[text]);
-            let of_name =
-                |entry: &&mut Entry| entry.live && name.is_some() && entry.role.is_none() && entry.name == name;
+            let speaks = |entry: &&mut Entry| entry.live && entry.role.is_none() && entry.level() != Level::Skip;
+            let of_name = |entry: &&mut Entry| speaks(entry) && name.is_some() && entry.name == name;
             match model.0.iter_mut().rfind(of_name) {
                 Some(entry) => {
-                    assert_eq!(entry.id, id, "an instruction of a live name is an edit");
+                    assert_eq!(entry.id, id, "an instruction of a name that speaks is an edit");
                     revise(entry, TEXTS[text]);
                 }
                 None => model.0.push(Entry { id, role: None, name, texts: vec![TEXTS[text]], live: true, level: None }),

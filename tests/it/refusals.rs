@@ -425,7 +425,7 @@ fn an_import_with_a_bad_line_records_nothing() {
     insta::assert_snapshot!(repo.refused(&["import", "somebody", "-"]), @"
     --- stderr
     error: invalid value 'somebody' for '<FORMAT>'
-      [possible values: claude-code, jsonl]
+      [possible values: claude-code, jsonl, openai, responses, anthropic, gemini]
 
     For more information, try '--help'.
     [exit 2]

@@ -1,0 +1,326 @@
+//! Anthropic Messages: `{system, messages}`.
+//!
+//! ```json
+//! {"system":[{"type":"text","text":"You are careful."}],
+//! "messages":[
+//! {"role":"user","content":[{"type":"text","text":"Where is x?"}]},
+//! {"role":"assistant","content":[{"type":"thinking","thinking":"…","signature":"Eq…"},{"type":"tool_use","id":"c1","name":"grep","input":{"pattern":"x"}}]},
+//! {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"3 matches","is_error":false}]}
+//! ]}
+//! ```
+//!
+//! User and assistant speak in turn, the user first; a call's result opens the message after it. `content` is always an
+//! array, so that nothing before a block depends on what follows it.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::change::Change;
+use super::media::{base64, file_name, from_base64};
+use super::read::{Fault, Node, Object, Reading, push_text};
+use super::shape::{Part, Shaped, Speaker, What, shape};
+use super::{Api, Content, Message, Role, Signature, Status, write_lines};
+
+/// The most marks that a request may carry.
+pub const MOST_CACHE_MARKS: usize = 4;
+
+/// Where the provider is told to keep what it has read.
+///
+/// Marks go to the ends of what will stay the same, the surest first: the system's texts, the pinned messages that follow
+/// them, all that is there, and then what the user said before.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CacheMarks {
+    /// How many, [`MOST_CACHE_MARKS`] at most.
+    pub count: usize,
+    /// How many of the first messages hold pinned items only.
+    pub pinned_messages: usize,
+}
+
+#[derive(Serialize)]
+struct Out<'a> {
+    role: &'static str,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+struct Mark {
+    r#type: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Mark>,
+    },
+    Image {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Mark>,
+    },
+    Document {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Mark>,
+    },
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: &'a RawValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Mark>,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        is_error: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Mark>,
+    },
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    r#type: &'static str,
+    media_type: &'a str,
+    data: String,
+}
+
+/// Writes the request's messages; says what was not sent as it is.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(messages: &[Message], marks: CacheMarks, out: &mut impl Write) -> io::Result<Vec<Change>> {
+    let Shaped { turns, changes } = shape(messages, Api::Anthropic);
+    let (system, rest) = match turns.split_first() {
+        Some((first, rest)) if first.speaker == Speaker::System => (first.parts.as_slice(), rest),
+        _ => (&[][..], turns.as_slice()),
+    };
+    let mut system: Vec<Block<'_>> = system.iter().map(block).collect();
+    let mut all: Vec<Out<'_>> = Vec::with_capacity(rest.len());
+    // The last block of which all before it, and itself, are pinned.
+    let mut pinned: Option<(usize, usize)> = None;
+    let mut still_pinned = true;
+    for turn in rest {
+        // The user's words stand in one message with the results they follow.
+        if turn.speaker != Speaker::User || all.last().is_none_or(|last| last.role != "user") {
+            let role = if turn.speaker == Speaker::Assistant { "assistant" } else { "user" };
+            all.push(Out { role, content: Vec::with_capacity(turn.parts.len()) });
+        }
+        let message = all.len() - 1;
+        for part in &turn.parts {
+            all[message].content.push(block(part));
+            still_pinned &= part.place.message < marks.pinned_messages;
+            if still_pinned {
+                pinned = Some((message, all[message].content.len() - 1));
+            }
+        }
+    }
+    mark(&mut system, &mut all, pinned, marks.count.min(MOST_CACHE_MARKS));
+    out.write_all(b"{")?;
+    if !system.is_empty() {
+        out.write_all(b"\"system\":")?;
+        serde_json::to_writer(&mut *out, &system)?;
+        out.write_all(b",\n")?;
+    }
+    out.write_all(b"\"messages\":")?;
+    write_lines(&all, out)?;
+    out.write_all(b"}")?;
+    Ok(changes)
+}
+
+fn block<'a>(part: &'a Part<'_>) -> Block<'a> {
+    match &part.what {
+        What::Text(text) => Block::Text { text, cache_control: None },
+        What::Media { media_type, path, bytes } => {
+            let source = Source { r#type: "base64", media_type, data: base64(bytes) };
+            if media_type.starts_with("image/") {
+                Block::Image { source, cache_control: None }
+            } else {
+                let title = path.map(|path| file_name(Some(path), media_type));
+                Block::Document { source, title, cache_control: None }
+            }
+        }
+        What::Thought { text, signature } => match signature {
+            Some(signature) if signature.redacted => Block::RedactedThinking { data: &signature.value },
+            signature => Block::Thinking {
+                thinking: text,
+                signature: signature.map_or("", |signature| signature.value.as_str()),
+            },
+        },
+        What::Call { id, name, arguments } => Block::ToolUse { id, name, input: arguments, cache_control: None },
+        What::Result { id, status, text, .. } => {
+            // A failure must say something.
+            let silent = if *status == Some(Status::Error) { Some("error") } else { None };
+            let content = if text.trim().is_empty() { silent } else { Some(*text) };
+            let is_error = status.map(|status| status == Status::Error);
+            Block::ToolResult { tool_use_id: id, content, is_error, cache_control: None }
+        }
+    }
+}
+
+/// Sets up to `count` marks.
+fn mark(system: &mut [Block<'_>], messages: &mut [Out<'_>], pinned: Option<(usize, usize)>, count: usize) {
+    let mut left = count;
+    if left > 0
+        && let Some(last) = system.last_mut()
+    {
+        left -= usize::from(set_mark(last));
+    }
+    if let Some((message, block)) = pinned.filter(|_| left > 0) {
+        left -= usize::from(messages[message].content[..=block].iter_mut().rev().any(set_mark));
+    }
+    let last = messages.len().saturating_sub(1);
+    for (index, message) in messages.iter_mut().enumerate().rev() {
+        if left == 0 {
+            break;
+        }
+        if index == last || message.role == "user" {
+            left -= usize::from(message.content.iter_mut().rev().any(set_mark));
+        }
+    }
+}
+
+/// Marks a block; `false` if it cannot be marked, or is already.
+fn set_mark(block: &mut Block<'_>) -> bool {
+    match block {
+        Block::Thinking { .. } | Block::RedactedThinking { .. } => false,
+        Block::Text { cache_control, .. }
+        | Block::Image { cache_control, .. }
+        | Block::Document { cache_control, .. }
+        | Block::ToolUse { cache_control, .. }
+        | Block::ToolResult { cache_control, .. } => {
+            cache_control.is_none() && cache_control.replace(Mark { r#type: "ephemeral" }).is_none()
+        }
+    }
+}
+
+/// Reads messages: of a request, a response, or alone.
+pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
+    if root.is_list() {
+        return reading.each(root, read_message);
+    }
+    let object = root.object()?;
+    if object.find("role").is_some() {
+        return read_message(root, reading);
+    }
+    let system = object.find("system");
+    if let Some(system) = &system {
+        if system.is_list() {
+            reading.each(system, |block, reading| read_block(block, Role::System, reading))?;
+        } else {
+            reading.put(&system.path, Role::System, Content::Text(system.text()?));
+        }
+    }
+    match object.find("messages") {
+        Some(messages) => reading.each(&messages, read_message),
+        None if system.is_some() => Ok(()),
+        None => Err(root.fault("`messages`, `role` or a list of messages is expected")),
+    }
+}
+
+fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
+    let object = node.object()?;
+    let said = object.text("role")?;
+    let role = match said.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => Role::System,
+        _ => {
+            return Err(object.member("role")?.fault(format!("`{}` is not a role that is known", said.escape_debug())));
+        }
+    };
+    let content = object.member("content")?;
+    reading.begin(&node.path, role, None);
+    if content.is_list() {
+        return reading.each(&content, |block, reading| read_block(block, role, reading));
+    }
+    reading.put(&content.path, role, Content::Text(content.text()?));
+    Ok(())
+}
+
+fn read_block(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), Fault> {
+    let object = node.object()?;
+    let kind = object.text("type")?;
+    let signed = |value, redacted| Signature { by: Some(Api::Anthropic), redacted, ..Signature::new(value) };
+    let content = match kind.as_str() {
+        "text" => Content::Text(object.text("text")?),
+        "thinking" => {
+            let signature = object.find_text("signature")?.filter(|signature| !signature.is_empty());
+            Content::Reasoning {
+                text: object.text("thinking")?,
+                signature: signature.map(|value| signed(value, false)),
+            }
+        }
+        "redacted_thinking" => {
+            Content::Reasoning { text: String::new(), signature: Some(signed(object.text("data")?, true)) }
+        }
+        "tool_use" => {
+            let arguments = object.member("input")?.raw.get().to_owned();
+            Content::ToolCall { call_id: object.text("id")?, name: Some(object.text("name")?), arguments }
+        }
+        "tool_result" => return read_result(node, &object, reading),
+        "image" | "document" => {
+            let source = object.member("source")?.object()?;
+            let data = source.find_text("data")?.filter(|_| source.find_text("type") == Ok(Some("base64".to_owned())));
+            if let Some(bytes) = data.and_then(|data| from_base64(&data)) {
+                let media = (source.text("media_type")?, bytes);
+                reading.put_bytes(&node.path, role, object.find_text("title")?, media);
+            } else {
+                reading.put_unknown(node, role, Some(kind));
+            }
+            return Ok(());
+        }
+        _ => {
+            reading.put_unknown(node, role, Some(kind));
+            return Ok(());
+        }
+    };
+    reading.put(&node.path, role, content);
+    Ok(())
+}
+
+/// A result: its texts in lines, and what is no text behind it, as the user's.
+fn read_result(node: &Node<'_>, object: &Object<'_>, reading: &mut Reading) -> Result<(), Fault> {
+    let call_id = object.text("tool_use_id")?;
+    let is_error = object.find("is_error").map(|_| object.is_true("is_error"));
+    let status = is_error.map(|is_error| if is_error { Status::Error } else { Status::Ok });
+    let mut text = String::new();
+    let mut others = Vec::new();
+    match object.find("content") {
+        Some(content) if content.is_list() => {
+            for block in content.list()? {
+                let of_block = block.object()?;
+                if of_block.text("type")? == "text" {
+                    push_text(&mut text, &of_block.text("text")?, "\n");
+                } else {
+                    others.push(block);
+                }
+            }
+        }
+        Some(content) => text = content.text()?,
+        None => {}
+    }
+    reading.put(&node.path, Role::Tool, Content::ToolResult { call_id, name: None, status, text });
+    for block in others {
+        let read = read_block(&block, Role::User, reading);
+        reading.note(read);
+    }
+    Ok(())
+}

@@ -1,0 +1,280 @@
+//! Gemini `generateContent`: `{systemInstruction, contents}`.
+//!
+//! ```json
+//! {"systemInstruction":{"parts":[{"text":"You are careful."}]},
+//! "contents":[
+//! {"role":"user","parts":[{"text":"Where is x?"}]},
+//! {"role":"model","parts":[{"text":"…","thought":true},{"functionCall":{"id":"c1","name":"grep","args":{"pattern":"x"}},"thoughtSignature":"Eq…"}]},
+//! {"role":"user","parts":[{"functionResponse":{"id":"c1","name":"grep","response":{"output":"3 matches"}}}]}
+//! ]}
+//! ```
+//!
+//! User and model speak in turn, the user first; as many responses as calls open the content after them. The signature of a
+//! thought stands on the part that follows it, which is where the provider gives it and wants it back.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::change::Change;
+use super::media::{base64, from_base64};
+use super::read::{Fault, Node, Reading};
+use super::shape::{Shaped, Speaker, What, shape};
+use super::{Api, Content, Message, Role, Signature, Status, write_lines};
+
+#[derive(Serialize)]
+struct Out<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Part<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    thought: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inline_data: Option<Data<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_call: Option<Call<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_response: Option<Answer<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data<'a> {
+    mime_type: &'a str,
+    data: String,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    id: &'a str,
+    name: &'a str,
+    args: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    id: &'a str,
+    name: &'a str,
+    response: Outcome<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outcome<'a> {
+    Output(&'a str),
+    Error(&'a str),
+}
+
+/// Writes the request's contents; says what was not sent as it is.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(messages: &[Message], out: &mut impl Write) -> io::Result<Vec<Change>> {
+    let Shaped { turns, changes } = shape(messages, Api::Gemini);
+    let mut system = None;
+    let mut all: Vec<Out<'_>> = Vec::with_capacity(turns.len());
+    for turn in &turns {
+        let parts = parts_of(&turn.parts);
+        let role = match turn.speaker {
+            Speaker::System => {
+                system = Some(Out { role: None, parts });
+                continue;
+            }
+            Speaker::Assistant => "model",
+            Speaker::User | Speaker::Tools => "user",
+        };
+        match all.last_mut() {
+            // The user's words stand in one content with the responses they follow.
+            Some(last) if last.role == Some(role) => last.parts.extend(parts),
+            _ => all.push(Out { role: Some(role), parts }),
+        }
+    }
+    out.write_all(b"{")?;
+    if let Some(system) = &system {
+        out.write_all(b"\"systemInstruction\":")?;
+        serde_json::to_writer(&mut *out, system)?;
+        out.write_all(b",\n")?;
+    }
+    out.write_all(b"\"contents\":")?;
+    write_lines(&all, out)?;
+    out.write_all(b"}")?;
+    Ok(changes)
+}
+
+fn parts_of<'a>(parts: &'a [super::shape::Part<'_>]) -> Vec<Part<'a>> {
+    let mut out: Vec<Part<'a>> = Vec::with_capacity(parts.len());
+    // The signature that the next part carries.
+    let mut signed: Option<&'a str> = None;
+    for part in parts {
+        let mut next = Part::default();
+        match &part.what {
+            What::Text(text) => next.text = Some(text),
+            What::Media { media_type, bytes, .. } => {
+                next.inline_data = Some(Data { mime_type: media_type, data: base64(bytes) });
+            }
+            What::Call { id, name, arguments } => next.function_call = Some(Call { id, name, args: arguments }),
+            What::Result { id, name, status, text } => {
+                let response =
+                    if *status == Some(Status::Error) { Outcome::Error(text) } else { Outcome::Output(text) };
+                next.function_response = Some(Answer { id, name, response });
+            }
+            What::Thought { text, signature } => {
+                if let Some(earlier) = signed.take() {
+                    // Two thoughts side by side: the earlier one's signature stays with it.
+                    let own =
+                        Part { text: Some(""), thought: true, thought_signature: Some(earlier), ..Part::default() };
+                    match out.last_mut() {
+                        Some(last) if last.thought && last.thought_signature.is_none() => {
+                            last.thought_signature = Some(earlier);
+                        }
+                        _ => out.push(own),
+                    }
+                }
+                signed = signature.map(|signature| signature.value.as_str());
+                if !text.is_empty() {
+                    out.push(Part { text: Some(text), thought: true, ..Part::default() });
+                }
+                continue;
+            }
+        }
+        next.thought_signature = signed.take();
+        out.push(next);
+    }
+    out
+}
+
+/// Reads contents: of a request, of a response's candidates, or alone.
+pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
+    if root.is_list() {
+        return reading.each(root, read_content);
+    }
+    let object = root.object()?;
+    let system = object.find_any(&["systemInstruction", "system_instruction"]);
+    if let Some(system) = &system {
+        if system.is_text() {
+            reading.put(&system.path, Role::System, Content::Text(system.text()?));
+        } else {
+            read_parts(system, Role::System, reading)?;
+        }
+    }
+    if let Some(contents) = object.find("contents") {
+        if contents.is_list() {
+            return reading.each(&contents, read_content);
+        }
+        return read_content(&contents, reading);
+    }
+    if let Some(candidates) = object.find("candidates") {
+        // The others are what might have been said.
+        let first = candidates.list()?.into_iter().next();
+        let first = first.ok_or_else(|| candidates.fault("there is no candidate"))?;
+        return read_content(&first.object()?.member("content")?, reading);
+    }
+    if object.find("parts").is_some() {
+        return read_content(root, reading);
+    }
+    if system.is_some() {
+        return Ok(());
+    }
+    Err(root.fault("`contents`, `candidates` or a list of contents is expected"))
+}
+
+fn read_content(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
+    if node.is_text() {
+        reading.begin(&node.path, Role::User, None);
+        reading.put(&node.path, Role::User, Content::Text(node.text()?));
+        return Ok(());
+    }
+    let object = node.object()?;
+    let role = match object.find_text("role")?.as_deref() {
+        Some("user" | "function") | None => Role::User,
+        Some("model") => Role::Assistant,
+        Some(said) => {
+            return Err(object.member("role")?.fault(format!("`{}` is not a role that is known", said.escape_debug())));
+        }
+    };
+    reading.begin(&node.path, role, None);
+    read_parts(node, role, reading)
+}
+
+fn read_parts(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), Fault> {
+    reading.each(&node.object()?.member("parts")?, |part, reading| read_part(part, role, reading))
+}
+
+fn read_part(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), Fault> {
+    let object = node.object()?;
+    let signature = object.find_any(&["thoughtSignature", "thought_signature"]).map(|node| node.text()).transpose()?;
+    let signature = signature.map(|value| Signature { by: Some(Api::Gemini), ..Signature::new(value) });
+    if object.is_true("thought") && role == Role::Assistant {
+        let text = object.find_text("text")?.unwrap_or_default();
+        reading.put(&node.path, role, Content::Reasoning { text, signature });
+        return Ok(());
+    }
+    if let Some(signature) = signature.filter(|_| role == Role::Assistant) {
+        sign(signature, node, reading);
+    }
+    if let Some(text) = object.find_text("text")? {
+        if !text.is_empty() {
+            reading.put(&node.path, role, Content::Text(text));
+        }
+    } else if let Some(data) = object.find_any(&["inlineData", "inline_data"]) {
+        let of_data = data.object()?;
+        let media_type =
+            of_data.find_any(&["mimeType", "mime_type"]).ok_or_else(|| data.fault("`mimeType` is missing"))?;
+        let bytes = from_base64(&of_data.text("data")?).ok_or_else(|| data.fault("`data` is not base64"))?;
+        reading.put_bytes(&node.path, role, None, (media_type.text()?, bytes));
+    } else if let Some(call) = object.find_any(&["functionCall", "function_call"]) {
+        let call = call.object()?;
+        let name = call.text("name")?;
+        let arguments = call.find("args").map_or_else(|| "{}".to_owned(), |args| args.raw.get().to_owned());
+        let call_id = call.find_text("id")?.unwrap_or_else(|| made_up_id(reading, &name, Role::Assistant));
+        reading.put(&node.path, Role::Assistant, Content::ToolCall { call_id, name: Some(name), arguments });
+    } else if let Some(answer) = object.find_any(&["functionResponse", "function_response"]) {
+        let answer = answer.object()?;
+        let name = answer.text("name")?;
+        let call_id = answer.find_text("id")?.unwrap_or_else(|| made_up_id(reading, &name, Role::Tool));
+        let response = answer.member("response")?;
+        let of_response = response.object()?;
+        let (status, text) = match (of_response.find("output"), of_response.find("error")) {
+            (Some(output), None) => (None, output.text_or_json()),
+            (None, Some(error)) => (Some(Status::Error), error.text_or_json()),
+            _ => (None, response.raw.get().to_owned()),
+        };
+        reading.put(&node.path, Role::Tool, Content::ToolResult { call_id, name: None, status, text });
+    } else {
+        reading.put_unknown(node, role, None);
+    }
+    Ok(())
+}
+
+/// A part's signature goes to the thought before it; where there is none, one comes in that says nothing.
+fn sign(signature: Signature, node: &Node<'_>, reading: &mut Reading) {
+    let last = reading.messages.last_mut().and_then(|message| message.blocks.last_mut());
+    if let Some(Content::Reasoning { signature: unsigned @ None, .. }) = last.map(|block| &mut block.content) {
+        *unsigned = Some(signature);
+    } else {
+        let content = Content::Reasoning { text: String::new(), signature: Some(signature) };
+        reading.put(&node.path, Role::Assistant, content);
+    }
+}
+
+/// The id of a call or response without one: its tool and which of that tool's it is.
+fn made_up_id(reading: &Reading, name: &str, role: Role) -> String {
+    let prefix = format!("{name}-");
+    let blocks = reading.messages.iter().filter(|message| message.role == role).flat_map(|message| &message.blocks);
+    let earlier = blocks.filter(|block| match &block.content {
+        Content::ToolCall { call_id, .. } | Content::ToolResult { call_id, .. } => call_id.starts_with(&prefix),
+        _ => false,
+    });
+    format!("{prefix}{}", earlier.count() + 1)
+}
