@@ -27,4 +27,10 @@ impl Env {
     pub fn os(&self, name: &str) -> Option<&OsStr> {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
+
+    /// Whether the variable is there, empty or not.
+    #[must_use]
+    pub fn is_set(&self, name: &str) -> bool {
+        self.0.contains_key(OsStr::new(name))
+    }
 }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
+use jiff::Timestamp;
 
 use super::error::GitError;
 use super::open::Repo;
+use super::zone::local_offset;
 
 /// A person and an instant, as a commit holds them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -142,7 +142,7 @@ impl Repo {
         let email = part(&format!("GIT_{word}_EMAIL"), "email")?;
         let date = match self.env.text(&format!("GIT_{word}_DATE")) {
             Some(text) => plain_date(text),
-            None => Some((now.as_second(), local_zone(now))),
+            None => Some((now.as_second(), local_offset(&self.env, now))),
         };
         if let (Some(name), Some(email), Some((seconds, zone))) = (name, email, date)
             && cleaned(&name) == name
@@ -173,12 +173,6 @@ fn plain_date(text: &str) -> Option<(i64, String)> {
     // Fewer digits could be a year to git.
     let many = seconds.len() >= 9 || text.starts_with('@');
     (four && many).then(|| Some((seconds.parse().ok()?, zone.to_owned())))?
-}
-
-fn local_zone(now: Timestamp) -> String {
-    let minutes = Zoned::new(now, TimeZone::system()).offset().seconds() / 60;
-    let sign = if minutes < 0 { '-' } else { '+' };
-    format!("{sign}{:02}{:02}", minutes.abs() / 60, minutes.abs() % 60)
 }
 
 #[cfg(test)]

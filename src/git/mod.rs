@@ -19,6 +19,7 @@ mod open;
 mod process;
 mod refs;
 mod tree;
+mod zone;
 
 pub use commit::{Commit, NewCommit};
 pub use config::Config;

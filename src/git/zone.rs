@@ -1,0 +1,73 @@
+//! The local time zone, as the environment and the system have it.
+
+use std::fs;
+use std::path::{Component, Path};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::env::Env;
+
+/// Where the system says which zone it is in.
+const LOCAL_ZONE: &str = "/etc/localtime";
+/// Where the system keeps its zones.
+const ZONES: &str = "/usr/share/zoneinfo";
+
+/// The offset from UTC in force at `now`, as `+hhmm`.
+pub(super) fn local_offset(env: &Env, now: Timestamp) -> String {
+    // To know a zone by its name, jiff lists every folder of the system's zones, which took a fifth of a whole commit. The
+    // file of the zone says all that is needed here; what is not plain is left to jiff.
+    let zone = zone_from_file(env).unwrap_or_else(TimeZone::system);
+    let minutes = zone.to_offset(now).seconds() / 60;
+    let sign = if minutes < 0 { '-' } else { '+' };
+    format!("{sign}{:02}{:02}", minutes.abs() / 60, minutes.abs() % 60)
+}
+
+/// The zone that `TZ` names, or else the system's, where that is a file at its usual place.
+fn zone_from_file(env: &Env) -> Option<TimeZone> {
+    if env.text("TZDIR").is_some() {
+        return None;
+    }
+    let file = match env.text("TZ") {
+        Some(name) if is_zone_name(name) => Path::new(ZONES).join(name),
+        None if !env.is_set("TZ") => Path::new(LOCAL_ZONE).to_path_buf(),
+        _ => return None,
+    };
+    TimeZone::tzif("local", &fs::read(file).ok()?).ok()
+}
+
+/// Whether `TZ` is a name such as `Europe/Paris`, and no rule (`CET-1CEST`), path or `:` form.
+fn is_zone_name(name: &str) -> bool {
+    let plain = name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'_'));
+    plain && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offset(zone: &str, now: &str) -> String {
+        let env = Env::capture([("TZ".into(), zone.into())]);
+        local_offset(&env, now.parse().unwrap())
+    }
+
+    #[test]
+    fn a_zone_is_read_from_its_file() {
+        assert_eq!(offset("UTC", "2026-02-10T09:00:00Z"), "+0000");
+        if Path::new(ZONES).join("Europe/Paris").exists() {
+            assert_eq!(offset("Europe/Paris", "2026-02-10T09:00:00Z"), "+0100");
+            assert_eq!(offset("Europe/Paris", "2026-07-10T09:00:00Z"), "+0200");
+            assert_eq!(offset("America/St_Johns", "2026-02-10T09:00:00Z"), "-0330");
+        }
+    }
+
+    #[test]
+    fn only_a_plain_name_is_looked_for() {
+        for name in ["UTC", "Europe/Paris", "America/Argentina/La_Rioja"] {
+            assert!(is_zone_name(name), "{name}");
+        }
+        for other in ["CET-1CEST", "UTC0", ":Europe/Paris", "/etc/passwd", "Europe/../../../etc/passwd"] {
+            assert!(!is_zone_name(other), "{other}");
+        }
+    }
+}
