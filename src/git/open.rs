@@ -41,6 +41,9 @@ impl Repo {
 
     fn opened(opened: Result<Repository, git2::Error>, env: Env) -> Result<Self, GitError> {
         let inner = opened.map_err(GitError::opening)?;
+        // git's own reading commands do not hash what they read either: zlib's checksum finds damage, and `git fsck` what
+        // is not what its name says. Hashing took a tenth of the time of materializing 10,000 items.
+        git2::opts::strict_hash_verification(false);
         Ok(Self { inner, env, config: OnceCell::new() })
     }
 
