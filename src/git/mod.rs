@@ -6,6 +6,7 @@
 //! - A ref moves only from where it was seen ([`Repo::move_ref`]).
 //! - libgit2's error codes end here; callers get [`GitError`], and absence as `None`.
 
+mod blobs;
 mod commit;
 mod config;
 mod env;

@@ -19,26 +19,8 @@ impl Object<'_> {
 }
 
 impl Repo {
-    fn odb(&self) -> Result<Odb<'_>, GitError> {
+    pub(super) fn odb(&self) -> Result<Odb<'_>, GitError> {
         self.inner.odb().map_err(|source| GitError::Store { action: "open the object database".to_owned(), source })
-    }
-
-    /// Calls `visit` with the bytes of each blob of `oids`, in order; the object database is opened once.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] or [`GitError::WrongKind`], and whatever `visit` returns.
-    pub fn for_each_blob<T, E: From<GitError>>(
-        &self,
-        blobs: impl IntoIterator<Item = (T, Oid)>,
-        mut visit: impl FnMut(T, Oid, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let odb = self.odb()?;
-        for (with, oid) in blobs {
-            let object = read_as(&odb, oid, ObjectType::Blob, "blob")?;
-            visit(with, oid, object.data())?;
-        }
-        Ok(())
     }
 
     /// Reads a blob.
@@ -131,7 +113,13 @@ impl TreeStore for Repo {
     }
 }
 
-fn read_as<'o>(odb: &'o Odb<'_>, oid: Oid, kind: ObjectType, expected: &'static str) -> Result<Object<'o>, GitError> {
+/// Reads an object that must be of a kind.
+pub(super) fn read_as<'o>(
+    odb: &'o Odb<'_>,
+    oid: Oid,
+    kind: ObjectType,
+    expected: &'static str,
+) -> Result<Object<'o>, GitError> {
     let object = odb.read(oid).map_err(|source| GitError::reading(oid, source))?;
     if object.kind() == kind { Ok(Object(object)) } else { Err(GitError::WrongKind { oid, expected }) }
 }

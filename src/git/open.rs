@@ -12,6 +12,8 @@ use super::error::GitError;
 /// An open repository and the environment it was opened in.
 pub struct Repo {
     pub(super) inner: Repository,
+    /// Where it was opened; `None`: where the environment says.
+    pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
     pub(super) config: OnceCell<Config>,
 }
@@ -27,7 +29,7 @@ impl Repo {
     /// [`GitError::NotARepository`], [`GitError::UnsafeOwner`], [`GitError::Reftable`] and
     /// [`GitError::UnknownExtension`] say why there is none that can be used.
     pub fn open_from_env(env: Env) -> Result<Self, GitError> {
-        Self::opened(Repository::open_from_env(), env)
+        Self::opened(None, env)
     }
 
     /// Opens the repository at `path` itself, whatever the environment says of places.
@@ -36,15 +38,20 @@ impl Repo {
     ///
     /// As [`Repo::open_from_env`].
     pub fn open(path: &Path, env: Env) -> Result<Self, GitError> {
-        Self::opened(Repository::open(path), env)
+        Self::opened(Some(path), env)
     }
 
-    fn opened(opened: Result<Repository, git2::Error>, env: Env) -> Result<Self, GitError> {
-        let inner = opened.map_err(GitError::opening)?;
+    fn opened(place: Option<&Path>, env: Env) -> Result<Self, GitError> {
+        let inner = Self::open_place(place).map_err(GitError::opening)?;
         // git's own reading commands do not hash what they read either: zlib's checksum finds damage, and `git fsck` what
         // is not what its name says. Hashing took a tenth of the time of materializing 10,000 items.
         git2::opts::strict_hash_verification(false);
-        Ok(Self { inner, env, config: OnceCell::new() })
+        Ok(Self { inner, place: place.map(Path::to_path_buf), env, config: OnceCell::new() })
+    }
+
+    /// Opens libgit2's own handle of a repository, one for each thread that reads.
+    pub(super) fn open_place(place: Option<&Path>) -> Result<Repository, git2::Error> {
+        place.map_or_else(Repository::open_from_env, Repository::open)
     }
 
     /// The environment this repository was opened in.

