@@ -3,6 +3,7 @@
 //! An [`Item`] is what a file in a trace's tree holds; a [`Draft`] is what somebody wants recorded. Both carry the same
 //! [`Fields`]. How an item looks on disk is in [`super::file`], what each type asks of its fields in [`super::schema`].
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -20,7 +21,7 @@ use crate::words::words;
 ///
 /// The name is `[a-z][a-z0-9_]*`, at most 64 bytes; it stands in file names.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ItemType(String);
+pub struct ItemType(Cow<'static, str>);
 
 impl ItemType {
     /// The built-in types, in the order in which they are listed everywhere.
@@ -30,43 +31,43 @@ impl ItemType {
     /// What the model is told to be and do.
     #[must_use]
     pub fn instruction() -> Self {
-        Self("instruction".to_owned())
+        Self(Cow::Borrowed("instruction"))
     }
 
     /// What a person, the model or the system says.
     #[must_use]
     pub fn dialogue() -> Self {
-        Self("dialogue".to_owned())
+        Self(Cow::Borrowed("dialogue"))
     }
 
     /// A call of a tool, or its result.
     #[must_use]
     pub fn tool_io() -> Self {
-        Self("tool_io".to_owned())
+        Self(Cow::Borrowed("tool_io"))
     }
 
     /// What the model thought.
     #[must_use]
     pub fn reasoning() -> Self {
-        Self("reasoning".to_owned())
+        Self(Cow::Borrowed("reasoning"))
     }
 
     /// A file, an image, a document; its body may be binary.
     #[must_use]
     pub fn artifact() -> Self {
-        Self("artifact".to_owned())
+        Self(Cow::Borrowed("artifact"))
     }
 
     /// What the work produced in the end.
     #[must_use]
     pub fn output() -> Self {
-        Self("output".to_owned())
+        Self(Cow::Borrowed("output"))
     }
 
     /// Anything else.
     #[must_use]
     pub fn freeform() -> Self {
-        Self("freeform".to_owned())
+        Self(Cow::Borrowed("freeform"))
     }
 
     /// The name.
@@ -100,10 +101,14 @@ impl FromStr for ItemType {
     type Err = BadType;
 
     fn from_str(text: &str) -> Result<Self, BadType> {
+        // A trace has ten thousand names and seven types; a text for each name would cost a tenth of `status`.
+        if let Some(known) = Self::BUILT_IN.iter().find(|known| **known == text) {
+            return Ok(Self(Cow::Borrowed(known)));
+        }
         let first_ok = text.as_bytes().first().is_some_and(u8::is_ascii_lowercase);
         let rest_ok = text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'));
         if first_ok && rest_ok && text.len() <= 64 {
-            Ok(Self(text.to_owned()))
+            Ok(Self(Cow::Owned(text.to_owned())))
         } else {
             Err(BadType { text: text.to_owned() })
         }

@@ -92,7 +92,7 @@ fn slot(top: &Entry, middle: &Entry, leaf: &Entry) -> Option<Slot> {
     let (seq, item_type, id) = parse_name(&leaf.name)?;
     let parts = [&top.name, &middle.name, &leaf.name].map(|name| std::str::from_utf8(name).ok());
     let [Some(top), Some(middle), Some(name)] = parts else { return None };
-    Some(Slot { seq, id, item_type, blob: leaf.oid, path: format!("{top}/{middle}/{name}") })
+    Some(Slot { seq, id, item_type, blob: leaf.oid, path: [top, middle, name].join("/") })
 }
 
 /// What became of one item between two trees.
