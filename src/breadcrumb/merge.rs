@@ -143,8 +143,22 @@ pub fn merge<'a>(sides: Sides<'a>) -> Merged<'a, Note> {
 ///
 /// [`MarkerError`] where the conflicts cannot be told apart.
 pub fn resolve(text: &[u8], min_marker_size: usize) -> Result<Merged<'static, Note>, MarkerError> {
+    resolve_with_base(text, None, min_marker_size)
+}
+
+/// As [`resolve`], with a base that is known better than the markers show it.
+///
+/// # Errors
+///
+/// As [`resolve`].
+pub fn resolve_with_base(
+    text: &[u8],
+    base: Option<&[u8]>,
+    min_marker_size: usize,
+) -> Result<Merged<'static, Note>, MarkerError> {
     let versions = conflict::versions(text, min_marker_size)?;
-    let sides = Sides { base: &versions.base, ours: &versions.ours, theirs: &versions.theirs };
+    let base = base.unwrap_or(&versions.base);
+    let sides = Sides { base, ours: &versions.ours, theirs: &versions.theirs };
     Ok(merge(sides).into_owned())
 }
 

@@ -169,6 +169,26 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// The next step for the user, where there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Unreadable { .. } => {
+                "correct or delete it; if it is a conflict, `git trace breadcrumb resolve` settles it"
+            }
+            Self::NotIgnored { .. } => {
+                "add `breadcrumbs-secret.jsonl` to `.gitignore`, and if it was committed: git rm --cached <it>"
+            }
+            Self::Busy { .. } | Self::Changing { .. } => "try again when it has ended",
+            Self::KeyTaken { .. } => "give --force to replace it",
+            Self::ValueTooLong { .. } => "put it into a file and store its path",
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+}
+
 /// A line that was passed over in reading, with its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PassedOver {

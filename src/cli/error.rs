@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use anyhow::Error;
 
 use super::ui::escaped;
+use crate::breadcrumb::StoreError;
 use crate::git::GitError;
 use crate::trace::TraceError;
 
@@ -43,6 +44,10 @@ pub(super) fn hint(error: &Error) -> Option<String> {
         if let Some(advised) = cause.downcast_ref::<Advised>() {
             return Some(advised.hint.clone());
         }
+        let store = cause.downcast_ref::<StoreError>().and_then(StoreError::hint);
+        if store.is_some() {
+            return store;
+        }
         let trace = cause.downcast_ref::<TraceError>().and_then(TraceError::hint);
         trace.or_else(|| cause.downcast_ref::<GitError>().and_then(GitError::hint))
     })
@@ -51,7 +56,11 @@ pub(super) fn hint(error: &Error) -> Option<String> {
 /// The exit status of an error: 1 where the command ran and the answer is no, else 2.
 pub(super) fn status(error: &Error) -> u8 {
     let over_budget = |cause: &TraceError| matches!(cause, TraceError::OverBudget { .. });
-    if error.chain().filter_map(|cause| cause.downcast_ref()).any(over_budget) { 1 } else { 2 }
+    let no_such_key = |cause: &StoreError| matches!(cause, StoreError::NoSuchKey { .. });
+    let is_no = error
+        .chain()
+        .any(|cause| cause.downcast_ref().is_some_and(over_budget) || cause.downcast_ref().is_some_and(no_such_key));
+    if is_no { 1 } else { 2 }
 }
 
 /// Whether the reader of stdout went away, which git takes as an end and not as an error.

@@ -2,6 +2,7 @@
 //!
 //! stdout carries the answer, stderr the rest. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or could not run.
 
+mod breadcrumb;
 mod budget;
 mod commit;
 mod count;
@@ -65,11 +66,12 @@ enum Command {
     InRepo(RepoCommand),
 }
 
-/// Commands that need no repository.
+/// Commands that need no repository, or only its working tree.
 #[derive(Subcommand, Debug)]
 enum AnywhereCommand {
     Demo(demo::DemoArgs),
     Count(count::CountArgs),
+    Breadcrumb(breadcrumb::BreadcrumbArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -119,41 +121,46 @@ impl Session {
 /// Runs the command line `args` in the environment `env` and says how it ended.
 #[must_use]
 pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
+    ExitCode::from(status(args.into_iter().collect(), env))
+}
+
+fn status(args: Vec<OsString>, env: Env) -> u8 {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
             error::print_usage(&error);
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
     let ui = Ui::new(&env);
     match run(cli, env, ui) {
-        Ok(ExitStatus::Success) => ExitCode::SUCCESS,
-        Ok(ExitStatus::No) => ExitCode::from(1),
-        Err(error) if error::is_closed_pipe(&error) => ExitCode::from(141),
+        Ok(ExitStatus::Success) => 0,
+        Ok(ExitStatus::No) => 1,
+        Err(error) if error::is_closed_pipe(&error) => 141,
         Err(error) => {
             error::print(&error);
-            ExitCode::from(error::status(&error))
+            error::status(&error)
         }
     }
 }
 
 fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
-    let named_trace = match (cli.trace, env.text("GITTRACE_NAME")) {
-        (Some(name), _) => Some(name),
-        (None, Some(name)) => Some(name.parse()?),
-        (None, None) => None,
-    };
     match &cli.command {
         Command::Anywhere(command) => {
             let status = match command {
                 AnywhereCommand::Demo(args) => demo::run(args),
                 AnywhereCommand::Count(args) => count::run(args, env, &mut ui),
+                AnywhereCommand::Breadcrumb(args) => breadcrumb::run(args, env, &mut ui),
             }?;
             ui.finish()?;
             Ok(status)
         }
         Command::InRepo(command) => {
+            let named_trace = match (cli.trace, env.text("GITTRACE_NAME")) {
+                (Some(name), _) => Some(name),
+                (None, Some(name)) => Some(name.parse()?),
+                (None, None) => None,
+            };
             let mut session = Session { repo: Repo::open_from_env(env)?, ui, named_trace };
             let status = run_in_repo(command, &mut session)?;
             session.ui.finish()?;

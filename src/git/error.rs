@@ -14,6 +14,9 @@ pub enum GitError {
     /// Neither the folder nor one above it is a git repository.
     #[error("not in a git repository")]
     NotARepository,
+    /// A bare repository has no files.
+    #[error("this repository is bare: it has no working tree")]
+    NoWorktree,
     /// The repository belongs to somebody else, and git was not told to trust it.
     #[error("the repository belongs to another user, and git was not told to trust it")]
     UnsafeOwner,
@@ -143,6 +146,7 @@ impl GitError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NotARepository => "run `git init` first, or change into a repository",
+            Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
             Self::Reftable => "convert it with `git refs migrate --ref-format=files` (git 2.46 or newer)",
             Self::MissingObject { .. } => "`git fsck` lists what is missing; `git fetch` may bring it back",

@@ -7,6 +7,7 @@
 //! - libgit2's error codes end here; callers get [`GitError`], and absence as `None`.
 
 mod blobs;
+mod call;
 mod commit;
 mod config;
 mod env;
@@ -22,6 +23,7 @@ mod refs;
 mod tree;
 mod zone;
 
+pub use call::{Answer, Git, worktree_root};
 pub use commit::{Commit, NewCommit};
 pub use config::Config;
 pub use env::Env;

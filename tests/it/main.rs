@@ -6,6 +6,7 @@
 mod accounting;
 mod as_of;
 mod breadcrumb;
+mod breadcrumb_cli;
 mod commands;
 mod content;
 mod hostile;
@@ -13,6 +14,7 @@ mod import;
 mod model;
 mod places;
 mod plain_git;
+mod playground;
 mod providers;
 mod readme;
 mod refusals;

@@ -1,0 +1,395 @@
+//! `git trace breadcrumb`, as it is used.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::playground::{Playground, STORE, fixture, line};
+
+#[test]
+fn what_is_set_is_got_listed_and_deleted() {
+    let place = Playground::new();
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.method", "JWT"]), @"auth.method = JWT");
+    insta::assert_snapshot!(
+        place.trace(&["breadcrumb", "set", "auth.method", "OAuth\n2", "--task-id", "15"]),
+        @r"auth.method = OAuth\n2"
+    );
+    insta::assert_snapshot!(
+        place.trace(&["breadcrumb", "set", "api.limit", "-5", "--json"]),
+        @r#"{"created":true,"key":"api.limit","success":true,"updated_at":"[TIME]"}"#
+    );
+    assert_eq!(place.ok(&["breadcrumb", "get", "auth.method"]), "OAuth\n2\n");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "get", "auth.method", "--format", "json"]), @r#"
+    {
+      "key": "auth.method",
+      "value": "OAuth\n2",
+      "task_id": 15,
+      "created_at": "[TIME]",
+      "updated_at": "[TIME]"
+    }
+    "#);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "list"]), @r"
+    KEY          VALUE     TASK  CREATED           UPDATED
+    api.limit    -5        -     [TIME]  [TIME]
+    auth.method  OAuth\n2  15    [TIME]  [TIME]
+    ");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "delete", "auth.method"]), @"
+    --- stderr
+    error: deleting breadcrumb `auth.method` needs to be confirmed
+    hint: give --confirm to delete without being asked
+    [exit 2]
+    ");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "delete", "auth.method", "--confirm"]), @"deleted auth.method");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "get", "auth.method"]), @"
+    --- stderr
+    no breadcrumb `auth.method`
+    [exit 1]
+    ");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "delete", "auth.method", "--confirm"]), @"
+    --- stderr
+    error: there is no breadcrumb `auth.method`
+    [exit 1]
+    ");
+    place.ok(&["breadcrumb", "set", "db.a", "1", "--task-id", "7"]);
+    place.ok(&["breadcrumb", "set", "db.b", "2", "--task-id", "7"]);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "delete", "--task-id", "7", "--confirm", "--json"]),
+        @r#"{"deleted":true,"keys":["db.a","db.b"],"success":true}"#);
+    assert_eq!(place.read(STORE).lines().count(), 1);
+}
+
+#[test]
+fn values_come_from_files_and_stdin_too() {
+    let place = Playground::new();
+    place.trace_with(&["breadcrumb", "set", "error.trace", "-F", "-"], "one\ntwo\r\n");
+    assert_eq!(place.ok(&["breadcrumb", "get", "error.trace"]), "one\ntwo\n");
+    place.write("note", "from a file");
+    place.ok(&["breadcrumb", "set", "error.trace", "--file", "note"]);
+    assert_eq!(place.ok(&["breadcrumb", "get", "error.trace"]), "from a file\n");
+}
+
+#[test]
+fn what_is_refused_is_not_written() {
+    let place = Playground::new();
+    let long = "x".repeat(10 * 1024 + 1);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.long", &long]), @"
+    --- stderr
+    error: a value of 10241 bytes is too long for `auth.long`: 10240 are allowed
+    hint: put it into a file and store its path
+    [exit 2]
+    ");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth-method", "JWT"]), @"
+    --- stderr
+    error: invalid value 'auth-method' for '<KEY>': `auth-method` is not a key: '-' is not a letter, digit, dot or underscore of ASCII
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    assert!(!place.at.join(".synapse").exists());
+    place.ok(&["breadcrumb", "set", "auth.a", "1"]);
+    place.ok(&["breadcrumb", "set", "auth.b", "2"]);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "rename", "auth.a", "auth.b"]), @"
+    --- stderr
+    error: there is a breadcrumb `auth.b` already
+    hint: give --force to replace it
+    [exit 2]
+    ");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "rename", "auth.a", "auth.b", "--force"]), @"auth.a -> auth.b");
+    assert_eq!(place.ok(&["breadcrumb", "get", "auth.b"]), "1\n");
+}
+
+#[test]
+fn a_bad_line_stops_writes_and_is_named_in_reading() {
+    let place = Playground::new();
+    let deep = format!("{{\"key\":\"d\",\"value\":\"v\",\"x\":{}{}}}", "[".repeat(400), "]".repeat(400));
+    let bad: [&[u8]; 9] = [
+        b"{\"key\":\"b\",\"val",
+        b"[1]",
+        b"{\"key\":\"b\",\"value\":1}",
+        b"<<<<<<< HEAD",
+        b"{\"key\":\"b\",\"value\":\"\xff\"}",
+        b"\0",
+        b"{\"key\":\"b\",\"value\":\"1\"}{\"key\":\"c\",\"value\":\"1\"}",
+        deep.as_bytes(),
+        b"{\"key\":\"b\",\"key\":\"b\",\"value\":\"1\"}",
+    ];
+    for bad in bad {
+        let text = [line("auth.a", "1", 0).as_bytes(), bad, b"\n", line("z", "1", 0).as_bytes()].concat();
+        place.write(STORE, &text);
+        let answer = place.trace(&["breadcrumb", "set", "auth.a", "2"]);
+        assert!(answer.contains("line 2 cannot be read") && answer.ends_with("[exit 2]\n"), "{answer}");
+        assert!(answer.contains(STORE), "{answer}");
+        assert_eq!(fs::read(place.at.join(STORE)).unwrap(), text);
+        let answer = place.trace(&["breadcrumb", "list", "--format", "jsonl"]);
+        assert!(answer.contains(&format!("warning: {STORE}:2: passed over: ")), "{answer}");
+        assert!(answer.starts_with(&(line("auth.a", "1", 0) + &line("z", "1", 0))), "{answer}");
+    }
+    // These are read and written all the same: marks of editors, line ends of Windows, very long lines.
+    let long = line("long", &"x".repeat(200_000), 0);
+    place.write(STORE, format!("\u{feff}{}{long}", line("auth.a", "1", 0).replace('\n', "\r\n")));
+    place.ok(&["breadcrumb", "set", "zz", "2"]);
+    assert!(place.read(STORE).starts_with(&format!("\u{feff}{}", line("auth.a", "1", 0).replace('\n', "\r\n"))));
+    assert!(place.read(STORE).contains(&long));
+}
+
+#[test]
+fn lists_are_sorted_filtered_and_cut() {
+    let place = Playground::new();
+    place.write(STORE, fixture("breadcrumbs/design-document.jsonl"));
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "list"]), @r#"
+    KEY            VALUE                             TASK  CREATED           UPDATED
+    api.base_url   https://api.example.com           42    2025-12-21 10:00  2025-12-21 10:00
+    auth.method    JWT                               15    2025-12-20 14:30  2025-12-21 09:15
+    db.connection  {"host":"localhost","port":5432}  8     2025-12-19 08:00  2025-12-19 08:00
+    "#);
+    let keys = |args: &[&str]| {
+        let args = [&["breadcrumb", "list", "--json"], args].concat();
+        let list: Value = serde_json::from_str(&place.ok(&args)).unwrap();
+        list.as_array().unwrap().iter().map(|crumb| crumb["key"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&["auth."]), ["auth.method"]);
+    assert_eq!(keys(&["nothing."]), [""; 0]);
+    assert_eq!(keys(&["--sort", "updated", "--order", "desc", "--limit", "2"]), ["api.base_url", "auth.method"]);
+    assert_eq!(keys(&["--sort", "created"]), ["db.connection", "auth.method", "api.base_url"]);
+    assert_eq!(keys(&["--task-id", "42"]), ["api.base_url"]);
+    assert_eq!(keys(&["--older-than", "2025-12-20T00:00:00Z"]), ["db.connection"]);
+    assert_eq!(keys(&["--newer-than", "2025-12-21T09:30:00Z"]), ["api.base_url"]);
+    assert_eq!(keys(&["--older-than", "30d"]).len(), 3);
+    place.write(STORE, fixture("breadcrumbs/written-by-synapse-1.0.7.jsonl"));
+    assert_eq!(keys(&[]).len(), 8);
+}
+
+#[test]
+fn secrets_live_where_git_does_not_look() {
+    let place = Playground::new();
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "secret.token", "t0p"]), @"
+    --- stderr
+    error: cannot write `[ROOT]/repo/.synapse/breadcrumbs-secret.jsonl`: git does not ignore it
+    hint: add `breadcrumbs-secret.jsonl` to `.gitignore`, and if it was committed: git rm --cached <it>
+    [exit 2]
+    ");
+    assert!(!place.at.join(".synapse").exists());
+    place.write(".gitignore", "breadcrumbs-secret.jsonl\n");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "secret.token", "t0p"]), @"secret.token = (secret)");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "list"]), @"
+    KEY           VALUE     TASK  CREATED           UPDATED
+    secret.token  (secret)  -     [TIME]  [TIME]
+    ");
+    assert_eq!(place.ok(&["breadcrumb", "get", "secret.token"]), "t0p\n");
+    assert_eq!(place.ok(&["breadcrumb", "export"]), "[]\n");
+    assert!(place.ok(&["breadcrumb", "export", "--secrets"]).contains("t0p"));
+    place.commit("all");
+    assert_eq!(place.git(&["ls-files"]), ".gitignore\n");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "history", "secret.token"]), @"
+    --- stderr
+    error: `secret.token` has no history: secrets are not committed
+    hint: `git trace breadcrumb get` prints what it is now
+    [exit 2]
+    ");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "rename", "secret.token", "auth.token"]), @"
+    --- stderr
+    error: cannot rename `secret.token` to `auth.token`: the value would leave the file that git ignores
+    [exit 2]
+    ");
+}
+
+#[test]
+fn the_store_is_found_from_subfolders_and_worktrees_and_refused_in_bare_repositories() {
+    let mut place = Playground::new();
+    place.ok(&["breadcrumb", "set", "auth.method", "JWT"]);
+    place.commit("one");
+    place.write("a/b/file", "");
+    place.cd("repo/a/b");
+    assert_eq!(place.ok(&["breadcrumb", "get", "auth.method"]), "JWT\n");
+    place.ok(&["breadcrumb", "set", "auth.method", "OAuth"]);
+    place.git(&["worktree", "add", "-q", "../../../linked"]);
+    place.cd("linked");
+    assert_eq!(place.ok(&["breadcrumb", "get", "auth.method"]), "JWT\n");
+    place.ok(&["breadcrumb", "set", "auth.here", "yes"]);
+    assert!(place.read(STORE).contains("auth.here"));
+    place.git(&["clone", "-q", "--bare", "../repo", "../bare.git"]);
+    place.cd("bare.git");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "list"]), @"
+    --- stderr
+    error: this repository is bare: it has no working tree
+    hint: change into a working tree of it; `git worktree add` makes one
+    [exit 2]
+    ");
+    place.cd("");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "list"]), @"
+    --- stderr
+    error: not in a git repository
+    hint: run `git init` first, or change into a repository
+    [exit 2]
+    ");
+    place.git(&["init", "-q", "--ref-format=reftable", "tables"]);
+    place.cd("tables");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.method", "JWT"]), @"auth.method = JWT");
+}
+
+#[test]
+fn history_tells_what_a_breadcrumb_was() {
+    let place = Playground::new();
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "history", "auth.method"]), @"
+    --- stderr
+    no commit has a breadcrumb `auth.method`
+    [exit 1]
+    ");
+    place.write(STORE, line("auth.method", "JWT", 0));
+    place.commit("one");
+    place.write(STORE, line("auth.method", "JWT", 0) + &line("db.x", "1", 0));
+    place.commit("another key");
+    place.git(&["checkout", "-q", "-b", "side"]);
+    place.write(STORE, line("auth.method", "side", 1) + &line("db.x", "1", 0));
+    place.commit("side");
+    place.git(&["checkout", "-q", "main"]);
+    place.write(STORE, line("db.x", "1", 0));
+    place.commit("gone");
+    place.git(&["merge", "-q", "--no-ff", "-X", "theirs", "-s", "ours", "side", "-m", "ours"]);
+    place.write(STORE, line("auth.method", "again", 2));
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "history", "auth.method"]), @"
+    -------  again  [not committed]
+    [OID]  [TIME]  (deleted)  [gone]
+    [OID]  [TIME]  JWT  [one]
+    ");
+    let last = place.ok(&["breadcrumb", "history", "auth.method", "--json"]).lines().last().unwrap().to_owned();
+    let last: Value = serde_json::from_str(&last).unwrap();
+    assert_eq!((&last["deleted"], &last["breadcrumb"]["value"]), (&false.into(), &"JWT".into()));
+}
+
+#[test]
+fn breadcrumbs_go_out_and_come_in() {
+    let place = Playground::new();
+    let fixture = fixture("breadcrumbs/written-by-synapse-1.0.7.jsonl");
+    place.write("in.jsonl", &fixture);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "import", "in.jsonl"]), @"8 added, 0 replaced, 0 kept");
+    let array = place.ok(&["breadcrumb", "export"]);
+    assert_eq!(serde_json::from_str::<Vec<Value>>(&array).unwrap().len(), 8);
+    insta::assert_snapshot!(
+        place.trace_with(&["breadcrumb", "import", "--json"], &array),
+        @r#"{"added":0,"kept":8,"replaced":0}"#
+    );
+    insta::assert_snapshot!(place.trace_with(&["breadcrumb", "import"], "{\"key\":\"a b\",\"value\":\"1\"}"), @"
+    --- stderr
+    error: cannot take in `-`: breadcrumb 0 cannot be taken in: `a b` is not a key: ' ' is not a letter, digit, dot or underscore of ASCII
+    [exit 2]
+    ");
+}
+
+#[test]
+fn what_expired_is_out_of_reading_and_pruned() {
+    let place = Playground::new();
+    place.ok(&["breadcrumb", "set", "build.flag", "1", "--expires", "2001-01-01T00:00:00Z"]);
+    place.ok(&["breadcrumb", "set", "build.other", "1", "--expires", "30d"]);
+    assert!(place.trace(&["breadcrumb", "get", "build.flag"]).ends_with("[exit 1]\n"));
+    assert_eq!(place.ok(&["breadcrumb", "list", "--expired"]).lines().count(), 3);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "prune", "--dry-run"]), @"would delete build.flag");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "prune"]), @"deleted build.flag");
+    assert_eq!(place.ok(&["breadcrumb", "list", "--expired"]).lines().count(), 2);
+}
+
+#[test]
+fn namespaces_are_listed_and_unknown_ones_warned_about() {
+    let place = Playground::new();
+    place.write(".synapse/config.json", "{\"breadcrumb_namespaces\":{\"ml\":\"Models\"}}");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "ml.model", "x"]), @"ml.model = x");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "odd.thing", "x"]), @"
+    odd.thing = x
+    --- stderr
+    warning: the namespace `odd` is neither standard nor declared in `.synapse/config.json`
+    ");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "namespaces"]), @"
+    NAME    BREADCRUMBS  KIND      DESCRIPTION
+    api     0            standard  API endpoints and behavior
+    auth    0            standard  Authentication and authorization
+    build   0            standard  Build system discoveries
+    config  0            standard  Application configuration
+    db      0            standard  Database configuration
+    deploy  0            standard  Deployment information
+    error   0            standard  Known errors and solutions
+    ml      1            declared  Models
+    odd     1            unknown
+    secret  0            standard  Values that git must not see
+    test    0            standard  Testing-related knowledge
+    ");
+    place.write(
+        STORE,
+        (0..10_000).map(|n| line(&format!("api.{n:06}"), "some value of some length", 0)).collect::<String>(),
+    );
+    let answer = place.trace(&["breadcrumb", "set", "api.x", "1"]);
+    assert!(answer.contains("more than 1 MiB"), "{answer}");
+}
+
+#[test]
+fn conflicts_are_resolved_as_the_driver_would_have() {
+    let place = Playground::new();
+    place.write(STORE, line("api.a", "0", 0) + &line("api.b", "0", 0) + &line("api.c", "0", 0));
+    place.commit("base");
+    place.git(&["checkout", "-q", "-b", "side"]);
+    place.write(STORE, line("api.a", "0", 0) + &line("api.b", "theirs", 2) + &line("api.c", "0", 0));
+    place.commit("theirs");
+    place.git(&["checkout", "-q", "main"]);
+    // The line of `api.c` is gone, and only git knows that it was there.
+    place.write(STORE, line("api.a", "0", 0) + &line("api.b", "ours", 1));
+    place.commit("ours");
+    assert!(place.try_git(&["merge", "side"]).contains("CONFLICT"));
+    assert!(place.trace(&["breadcrumb", "set", "api.x", "1"]).ends_with("[exit 2]\n"));
+    let with_markers = place.read(STORE);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "resolve"]), @"
+    resolved .synapse/breadcrumbs.jsonl; now `git add` it
+    --- stderr
+    .synapse/breadcrumbs.jsonl: `api.b`: both sides changed it; took theirs
+    ");
+    assert_eq!(place.read(STORE), line("api.a", "0", 0) + &line("api.b", "theirs", 2));
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "resolve"]), @".synapse/breadcrumbs.jsonl has no conflicts");
+    place.commit("merged");
+    // Once the merge is over, the markers alone do not show that `api.c` was deleted; nothing is lost by that.
+    place.write(STORE, &with_markers);
+    place.ok(&["breadcrumb", "resolve"]);
+    assert!(place.read(STORE).contains("api.c"));
+    place.write(STORE, "<<<<<<< a\nnonsense\n=======\nrubbish\n>>>>>>> b\n");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "resolve"]), @"
+    --- stderr
+    .synapse/breadcrumbs.jsonl: conflict: line 1 of ours cannot be read: the line is not JSON: expected ident
+    .synapse/breadcrumbs.jsonl: conflict: line 1 of theirs cannot be read: the line is not JSON: expected value
+    .synapse/breadcrumbs.jsonl: conflicts left to you: 1
+    [exit 1]
+    ");
+}
+
+#[test]
+fn forty_processes_set_forty_keys() {
+    let place = Playground::new();
+    let set = |n: usize| {
+        let mut command = place.command("git-trace");
+        command.args(["breadcrumb", "set", &format!("api.k{n:02}"), "v"]).stdout(Stdio::null());
+        command.spawn().unwrap()
+    };
+    let children: Vec<_> = (0..40).map(set).collect();
+    assert!(children.into_iter().all(|mut child| child.wait().unwrap().success()));
+    let store = place.read(STORE);
+    assert_eq!(store.lines().count(), 40);
+    assert!(store.lines().is_sorted());
+}
+
+#[test]
+fn a_writer_killed_anywhere_leaves_the_old_file_or_the_new_one() {
+    let place = Playground::new();
+    let text: String = (0..5000).map(|n| line(&format!("api.{n:06}"), "0", 0)).collect();
+    place.write(STORE, &text);
+    for n in 0..25_u64 {
+        let mut command = place.command("git-trace");
+        let mut child =
+            command.args(["breadcrumb", "set", "api.002500", &n.to_string()]).stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(n * 900));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let now = place.read(STORE);
+        assert_eq!(now.lines().count(), 5000);
+        assert!(now.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+    }
+    place.ok(&["breadcrumb", "set", "api.002500", "done"]);
+    let left: Vec<_> = fs::read_dir(place.at.join(".synapse")).unwrap().collect();
+    assert_eq!(left.len(), 1);
+}
