@@ -16,6 +16,7 @@ mod init;
 mod input;
 mod log;
 mod materialize;
+mod merge_driver;
 mod priority;
 mod remove;
 mod show;
@@ -58,7 +59,6 @@ struct Cli {
 }
 
 #[derive(Subcommand, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one value a process")]
 enum Command {
     #[command(flatten)]
     Anywhere(AnywhereCommand),
@@ -72,6 +72,7 @@ enum AnywhereCommand {
     Demo(demo::DemoArgs),
     Count(count::CountArgs),
     Breadcrumb(breadcrumb::BreadcrumbArgs),
+    MergeDriver(merge_driver::MergeDriverArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -121,7 +122,10 @@ impl Session {
 /// Runs the command line `args` in the environment `env` and says how it ended.
 #[must_use]
 pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
-    ExitCode::from(status(args.into_iter().collect(), env))
+    let args: Vec<_> = args.into_iter().collect();
+    let is_driver = args.get(1).is_some_and(|word| word == "merge-driver");
+    let status = if is_driver { merge_driver::guarded(|| status(args, env)) } else { status(args, env) };
+    ExitCode::from(status)
 }
 
 fn status(args: Vec<OsString>, env: Env) -> u8 {
@@ -151,6 +155,7 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Demo(args) => demo::run(args),
                 AnywhereCommand::Count(args) => count::run(args, env, &mut ui),
                 AnywhereCommand::Breadcrumb(args) => breadcrumb::run(args, env, &mut ui),
+                AnywhereCommand::MergeDriver(args) => merge_driver::run(args, &ui),
             }?;
             ui.finish()?;
             Ok(status)
