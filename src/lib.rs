@@ -4,6 +4,7 @@
 //! point down:
 //!
 //! - porcelain: [`cli`];
+//! - [`install`] (config and attributes);
 //! - [`materialize`] (items to messages), [`transcript`] (agents' records to items);
 //! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a session);
 //! - [`message`], [`merge`], [`tokens`], [`finding`], [`git`].
@@ -43,6 +44,7 @@ pub mod breadcrumb;
 pub mod cli;
 pub mod finding;
 pub mod git;
+pub mod install;
 pub mod materialize;
 pub mod merge;
 pub mod message;

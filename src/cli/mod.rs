@@ -14,6 +14,7 @@ mod export;
 mod import;
 mod init;
 mod input;
+mod install;
 mod log;
 mod materialize;
 mod merge_driver;
@@ -73,6 +74,9 @@ enum AnywhereCommand {
     Count(count::CountArgs),
     Breadcrumb(breadcrumb::BreadcrumbArgs),
     MergeDriver(merge_driver::MergeDriverArgs),
+    Install(install::InstallArgs),
+    Uninstall(install::UninstallArgs),
+    Doctor(install::DoctorArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -156,6 +160,9 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Count(args) => count::run(args, env, &mut ui),
                 AnywhereCommand::Breadcrumb(args) => breadcrumb::run(args, env, &mut ui),
                 AnywhereCommand::MergeDriver(args) => merge_driver::run(args, &ui),
+                AnywhereCommand::Install(args) => install::run_install(args, &env, &mut ui),
+                AnywhereCommand::Uninstall(args) => install::run_uninstall(args, &env, &mut ui),
+                AnywhereCommand::Doctor(args) => install::run_doctor(args, env, &mut ui),
             }?;
             ui.finish()?;
             Ok(status)

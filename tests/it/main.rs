@@ -11,6 +11,8 @@ mod commands;
 mod content;
 mod hostile;
 mod import;
+mod install;
+mod merge_driver;
 mod model;
 mod places;
 mod plain_git;

@@ -28,6 +28,14 @@ impl Playground {
         Self { at: root.join("repo"), ..place }
     }
 
+    /// A repository with `git trace install` done and committed.
+    pub(crate) fn installed() -> Self {
+        let place = Self::new();
+        place.ok(&["install"]);
+        place.commit("install");
+        place
+    }
+
     /// The folder of everything.
     pub(crate) fn root(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
@@ -36,6 +44,12 @@ impl Playground {
     /// The same playground with commands running elsewhere in it.
     pub(crate) fn cd(&mut self, path: &str) {
         self.at = self.root().join(path);
+    }
+
+    /// Takes the command off the path, and puts it back.
+    pub(crate) fn hide_binary(&self, hidden: bool) {
+        let (here, away) = (self.root().join("bin/git-trace"), self.root().join("bin/away"));
+        if hidden { fs::rename(here, away).unwrap() } else { fs::rename(away, here).unwrap() }
     }
 
     pub(crate) fn command(&self, program: &str) -> Command {

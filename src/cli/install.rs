@@ -1,0 +1,185 @@
+//! `git trace install`, `uninstall` and `doctor`.
+
+use std::env::{current_dir, current_exe, split_paths};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::json;
+
+use super::ExitStatus;
+use super::ui::{Ui, escaped};
+use crate::git::{Env, Git, GitError, worktree_root};
+use crate::install::doctor::{self, Health};
+use crate::install::{self, Action, Mode, Scope, Setup, Step};
+use crate::trace::Time;
+
+/// Set git up to merge breadcrumbs, crumb files and checkpoints by meaning
+///
+/// Writes the merge driver into git's config and the paths it is for into `.gitattributes`, which is to be committed. It can
+/// be run any number of times; what others wrote there is left alone.
+#[derive(clap::Args, Debug)]
+pub(super) struct InstallArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+/// Take back what `install` wrote, and nothing else
+#[derive(clap::Args, Debug)]
+pub(super) struct UninstallArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+#[derive(clap::Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+struct PlaceArgs {
+    /// In this repository (the default)
+    #[arg(long, conflicts_with_all = ["global", "worktree"])]
+    local: bool,
+
+    /// For this user, in all repositories
+    #[arg(long, conflicts_with_all = ["worktree", "private"])]
+    global: bool,
+
+    /// In this working tree only; needs `extensions.worktreeConfig` where there are several
+    #[arg(long)]
+    worktree: bool,
+
+    /// Use `.git/info/attributes`, which is not committed, in the place of `.gitattributes`
+    #[arg(long)]
+    private: bool,
+
+    /// Say what would be done, and write nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Test the set-up: driver, attributes, a trial merge, the breadcrumb files
+#[derive(clap::Args, Debug)]
+pub(super) struct DoctorArgs {
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run_install(args: &InstallArgs, env: &Env, ui: &mut Ui) -> Result<ExitStatus> {
+    let setup = setup(&args.place, env)?;
+    let steps = install::install(&setup)?;
+    report(&args.place, &setup, &steps, ui)?;
+    let foreign = steps.iter().any(|step| step.action == Action::LeftAlone);
+    if foreign {
+        ui.note("hint: what was left alone was not written by git-trace; unset it and install again to have ours");
+    }
+    Ok(if foreign { ExitStatus::No } else { ExitStatus::Success })
+}
+
+pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Result<ExitStatus> {
+    let setup = setup(&args.place, env)?;
+    let steps = install::uninstall(&setup)?;
+    report(&args.place, &setup, &steps, ui)?;
+    if steps.is_empty() {
+        ui.note("nothing of ours was there");
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn report(args: &PlaceArgs, setup: &Setup, steps: &[Step], ui: &mut Ui) -> Result<()> {
+    if args.json {
+        let steps: Vec<_> =
+            steps.iter().map(|step| json!({ "action": step.action.as_str(), "what": step.what })).collect();
+        ui.json_line(&json!({ "scope": &setup.scope.flag()[2..], "dry_run": args.dry_run, "steps": steps }))?;
+        return Ok(());
+    }
+    let prefix = if args.dry_run { "would have " } else { "" };
+    for step in steps {
+        let prefix = if matches!(step.action, Action::Kept | Action::LeftAlone) { "" } else { prefix };
+        writeln!(ui.out(), "{prefix}{} {}", step.action.as_str(), escaped(&step.what))?;
+    }
+    Ok(())
+}
+
+fn setup(args: &PlaceArgs, env: &Env) -> Result<Setup> {
+    let folder = current_dir().context("cannot tell which folder this is")?;
+    let git = Git::in_folder(folder);
+    let scope = match (args.global, args.worktree) {
+        (true, _) => Scope::Global,
+        (_, true) => Scope::Worktree,
+        _ => Scope::Local,
+    };
+    let attributes = match scope {
+        Scope::Global => global_attributes(&git, env)?,
+        Scope::Local | Scope::Worktree => repository_attributes(&git, env, args.private)?,
+    };
+    let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
+    Ok(Setup { git, scope, attributes, program: program(env)?, mode })
+}
+
+fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf> {
+    match worktree_root(git.folder(), env.clone()) {
+        Ok(root) if !private => Ok(root.join(".gitattributes")),
+        Ok(_) | Err(GitError::NoWorktree) => {
+            let path = git.line(&["rev-parse", "--git-path", "info/attributes"])?;
+            Ok(git.folder().join(path))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn global_attributes(git: &Git, env: &Env) -> Result<PathBuf> {
+    let configured = git.ask(&["config", "--global", "--type=path", "--get", "core.attributesFile"])?;
+    if configured.code == Some(0) {
+        let path = String::from_utf8_lossy(&configured.stdout).trim_end_matches('\n').to_owned();
+        return Ok(PathBuf::from(path));
+    }
+    let folder = env.os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let folder = folder.or_else(|| env.os("HOME").map(|home| PathBuf::from(home).join(".config")));
+    let Some(folder) = folder else { bail!("cannot tell where your configuration is: HOME is not set") };
+    Ok(folder.join("git/attributes"))
+}
+
+/// What the driver is to be called as: its name where the path leads to this very program, else where it is.
+fn program(env: &Env) -> Result<String> {
+    let this = current_exe().context("cannot tell where this program is")?;
+    let name = format!("git-trace{}", std::env::consts::EXE_SUFFIX);
+    let on_path = env.os("PATH").into_iter().flat_map(split_paths).map(|folder| folder.join(&name));
+    let real = this.canonicalize().unwrap_or_else(|_| this.clone());
+    let first = on_path.into_iter().find(|path| path.is_file());
+    if first.and_then(|path| path.canonicalize().ok()).is_some_and(|path| path == real) {
+        return Ok("git-trace".to_owned());
+    }
+    match this.into_os_string().into_string() {
+        Ok(path) => Ok(path.replace('\\', "/")),
+        Err(path) => bail!("the path of this program is not UTF-8: `{}`; put it on PATH", path.display()),
+    }
+}
+
+pub(super) fn run_doctor(args: &DoctorArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
+    let folder = current_dir().context("cannot tell which folder this is")?;
+    let root = match worktree_root(&folder, env) {
+        Ok(root) => Some(root),
+        Err(GitError::NoWorktree) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let found = doctor::examine(&Git::in_folder(folder), root.as_deref(), Time::now())?;
+    if args.json {
+        ui.json_line(&serde_json::to_value(&found)?)?;
+    } else {
+        for diagnosis in &found {
+            let word = match diagnosis.health {
+                Health::Good => "ok",
+                Health::Warning => "warning",
+                Health::Error => "error",
+            };
+            writeln!(ui.out(), "{word:<8} {}: {}", diagnosis.code, escaped(&diagnosis.message))?;
+            if !diagnosis.remedy.is_empty() {
+                writeln!(ui.out(), "{:<8} {}", "", escaped(&diagnosis.remedy))?;
+            }
+        }
+    }
+    let is_well = found.iter().all(|diagnosis| diagnosis.health != Health::Error);
+    Ok(if is_well { ExitStatus::Success } else { ExitStatus::No })
+}

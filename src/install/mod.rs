@@ -1,0 +1,180 @@
+//! Setting git up: which driver merges which files, in config and attributes.
+//!
+//! The config gets a section `merge.trace`; the attributes get a block of lines between two comments. Both can be written
+//! any number of times and taken back to the byte: next to the config stands a record of what was written, a digest for
+//! each value, and the block's first comment says how the file was before. What is not ours by these is left alone.
+
+pub mod attributes;
+pub mod config;
+pub mod doctor;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::git::{Git, GitError};
+
+pub use config::Scope;
+
+/// What a set-up is made of.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Git, called where the user is.
+    pub git: Git,
+    /// Which config is written.
+    pub scope: Scope,
+    /// The file of attributes that is written.
+    pub attributes: PathBuf,
+    /// What the driver's command starts with: a name on the path or a path, see [`config::driver`].
+    pub program: String,
+    /// Whether anything is written.
+    pub mode: Mode,
+}
+
+/// Whether a plan is carried out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// It is.
+    Write,
+    /// It is only told.
+    DryRun,
+}
+
+/// One thing that was done, or found as it should be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// What was done.
+    pub action: Action,
+    /// A config key or a file.
+    pub what: String,
+}
+
+/// What was done to a config key or a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// It was not there before.
+    Added,
+    /// An older value of ours was replaced.
+    Updated,
+    /// It is as it should be.
+    Kept,
+    /// It is somebody else's, and other than ours would be.
+    LeftAlone,
+    /// It was ours and is gone.
+    Removed,
+}
+
+impl Action {
+    /// The word it is told with.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Updated => "updated",
+            Self::Kept => "kept",
+            Self::LeftAlone => "left alone",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// Why a set-up could not be made.
+#[derive(Debug, Error)]
+pub enum InstallError {
+    /// Git could not be asked, or refused.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The file of attributes could not be read or written.
+    #[error("cannot write `{}`", path.display())]
+    Attributes {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Git does not follow symbolic links there.
+    #[error("`{}` is a symbolic link, which git does not follow there", path.display())]
+    Symlink {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Sets git up. Doing it again changes nothing.
+///
+/// # Errors
+///
+/// [`InstallError`]; what was done before stays, and the next install goes on from there.
+pub fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
+    let mut steps = config::install(setup)?;
+    let old = read_attributes(&setup.attributes)?;
+    let new = attributes::with_block(old.as_deref());
+    let has_block = old.as_deref().is_some_and(attributes::has_block);
+    let action = match new {
+        None => Action::Kept,
+        Some(_) if has_block => Action::Updated,
+        Some(_) => Action::Added,
+    };
+    if let Some(new) = new {
+        write_attributes(setup, Some(&new))?;
+    }
+    steps.push(Step { action, what: setup.attributes.display().to_string() });
+    Ok(steps)
+}
+
+/// Takes back what [`install`] wrote, and nothing else.
+///
+/// # Errors
+///
+/// As [`install`].
+pub fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
+    let mut steps = config::uninstall(setup)?;
+    if let Some(old) = read_attributes(&setup.attributes)? {
+        let new = match attributes::without_block(&old) {
+            attributes::Without::Same => return Ok(steps),
+            attributes::Without::Nothing => None,
+            attributes::Without::Text(new) => Some(new),
+        };
+        write_attributes(setup, new.as_deref())?;
+        steps.push(Step { action: Action::Removed, what: setup.attributes.display().to_string() });
+    }
+    Ok(steps)
+}
+
+fn read_attributes(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    if is_link && path.file_name().is_some_and(|name| name == ".gitattributes") {
+        return Err(InstallError::Symlink { path: path.to_owned() });
+    }
+    match fs::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(InstallError::Attributes { path: path.to_owned(), source }),
+    }
+}
+
+/// Puts a text in the place of the file at once, or removes the file.
+fn write_attributes(setup: &Setup, text: Option<&[u8]>) -> Result<(), InstallError> {
+    if setup.mode == Mode::DryRun {
+        return Ok(());
+    }
+    let path = setup.attributes.canonicalize().unwrap_or_else(|_| setup.attributes.clone());
+    let write = || {
+        let Some(text) = text else { return fs::remove_file(&path) };
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.prefix(".gitattributes-").tempfile_in(folder)?;
+        file.write_all(text)?;
+        if let Ok(metadata) = fs::metadata(&path) {
+            file.as_file().set_permissions(metadata.permissions())?;
+        }
+        file.as_file().sync_all()?;
+        file.persist(&path).map(drop).map_err(|error| error.error)
+    };
+    write().map_err(|source| InstallError::Attributes { path: setup.attributes.clone(), source })
+}

@@ -1,0 +1,269 @@
+//! The merge driver through git itself, and by itself.
+
+use std::process::Stdio;
+
+use crate::playground::{Playground, STORE, line};
+
+/// A store of two keys, one changed on both sides, one on each; what lines alone could not merge.
+struct Sides {
+    base: String,
+    ours: String,
+    theirs: String,
+    merged: String,
+}
+
+fn sides() -> Sides {
+    let store = |a: (&str, u32), b: (&str, u32), c: &str| line("api.a", a.0, a.1) + &line("api.b", b.0, b.1) + c;
+    Sides {
+        base: store(("0", 0), ("0", 0), &line("api.c", "0", 0)),
+        ours: store(("ours", 1), ("ours", 5), &line("api.c", "0", 0)),
+        // `api.c` is deleted there.
+        theirs: store(("theirs", 2), ("theirs", 4), ""),
+        merged: store(("theirs", 2), ("ours", 5), ""),
+    }
+}
+
+/// Branches `main` and `side` with the two sides; `main` is checked out.
+fn forked(place: &Playground) -> Sides {
+    let sides = sides();
+    place.write(STORE, &sides.base);
+    place.commit("base");
+    place.git(&["checkout", "-q", "-b", "side"]);
+    place.write(STORE, &sides.theirs);
+    place.commit("theirs");
+    place.git(&["checkout", "-q", "main"]);
+    place.write(STORE, &sides.ours);
+    place.commit("ours");
+    sides
+}
+
+#[test]
+fn git_merge_settles_every_record() {
+    let place = Playground::installed();
+    let sides = forked(&place);
+    insta::assert_snapshot!(place.try_git(&["merge", "-q", "side"]), @"
+    Auto-merging .synapse/breadcrumbs.jsonl
+    --- stderr
+    .synapse/breadcrumbs.jsonl: `api.a`: both sides changed it; took theirs
+    .synapse/breadcrumbs.jsonl: `api.b`: both sides changed it; took ours
+    ");
+    assert_eq!(place.read(STORE), sides.merged);
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn rebase_cherry_pick_and_am_use_it_too() {
+    for how in ["rebase", "cherry-pick", "am"] {
+        let place = Playground::installed();
+        let sides = forked(&place);
+        match how {
+            "rebase" => drop(place.git(&["rebase", "-q", "side"])),
+            "cherry-pick" => drop(place.git(&["cherry-pick", "side"])),
+            _ => {
+                let patch = place.git(&["format-patch", "--stdout", "-1", "side"]);
+                place.write("../patch", patch);
+                place.git(&["am", "-3", "-q", "../patch"]);
+            }
+        }
+        assert_eq!(place.read(STORE), sides.merged, "{how}");
+        assert_eq!(place.git(&["status", "--porcelain"]), "", "{how}");
+    }
+}
+
+#[test]
+fn a_revert_takes_back_one_change_though_its_time_is_older() {
+    let place = Playground::installed();
+    place.write(STORE, line("api.a", "0", 0) + &line("api.b", "0", 0));
+    place.commit("base");
+    place.write(STORE, line("api.a", "wrong", 3) + &line("api.b", "0", 0));
+    place.commit("wrong");
+    place.write(STORE, line("api.a", "wrong", 3) + &line("api.b", "1", 4));
+    place.commit("next to it");
+    place.git(&["revert", "--no-edit", "HEAD~1"]);
+    assert_eq!(place.read(STORE), line("api.a", "0", 0) + &line("api.b", "1", 4));
+}
+
+#[test]
+fn stash_pop_merges_by_record() {
+    let place = Playground::installed();
+    let sides = sides();
+    place.write(STORE, &sides.base);
+    place.commit("base");
+    place.write(STORE, &sides.theirs);
+    place.git(&["stash", "-q"]);
+    place.write(STORE, &sides.ours);
+    place.commit("ours");
+    place.git(&["stash", "pop", "-q"]);
+    assert_eq!(place.read(STORE), sides.merged);
+}
+
+#[test]
+fn linked_worktrees_and_merge_tree_use_it() {
+    let mut place = Playground::installed();
+    let sides = forked(&place);
+    let tree = place.git(&["merge-tree", "--write-tree", "main", "side"]).lines().next().unwrap().to_owned();
+    assert_eq!(place.git(&["show", &format!("{tree}:{STORE}")]), sides.merged);
+    place.git(&["worktree", "add", "-q", "-b", "third", "../linked", "main"]);
+    place.git(&["clone", "-q", "--bare", ".", "../bare.git"]);
+    place.cd("linked");
+    place.git(&["merge", "-q", "side"]);
+    assert_eq!(place.read(STORE), sides.merged);
+    place.cd("bare.git");
+    place.ok(&["install"]);
+    let tree = place.git(&["merge-tree", "--write-tree", "main", "side"]).lines().next().unwrap().to_owned();
+    assert_eq!(place.git(&["show", &format!("{tree}:{STORE}")]), sides.merged);
+}
+
+/// Two histories that were merged into each other both ways, so that a merge has two bases. Each side has settled the same
+/// two changes; `main` then takes one of them back.
+#[test]
+fn a_criss_cross_merge_has_a_base_of_records() {
+    let place = Playground::installed();
+    let sides = forked(&place);
+    place.git(&["branch", "main-before"]);
+    place.git(&["merge", "-q", "side"]);
+    place.git(&["checkout", "-q", "side"]);
+    place.git(&["merge", "-q", "main-before"]);
+    assert_eq!(place.read(STORE), sides.merged);
+    place.write(STORE, sides.merged.clone() + &line("api.z", "1", 1));
+    place.commit("new on side");
+    place.git(&["checkout", "-q", "main"]);
+    // By hand, with the time that it had: only a base that knows the merged record tells that this is the change.
+    place.write(STORE, sides.merged.replace(&line("api.a", "theirs", 2), &line("api.a", "0", 0)));
+    place.commit("back to what it was");
+    assert_eq!(place.git(&["merge-base", "--all", "main", "side"]).lines().count(), 2);
+    place.git(&["merge", "-q", "side"]);
+    let expected = sides.merged.replace(&line("api.a", "theirs", 2), &line("api.a", "0", 0)) + &line("api.z", "1", 1);
+    assert_eq!(place.read(STORE), expected);
+}
+
+#[test]
+fn a_conflict_within_the_bases_does_not_stop_the_merge() {
+    let place = Playground::installed();
+    let bad = |text: &str| line("api.a", "0", 0) + text + "\n";
+    place.write(STORE, line("api.a", "0", 0));
+    place.commit("base");
+    place.git(&["checkout", "-q", "-b", "side"]);
+    place.write(STORE, bad("rubbish of theirs"));
+    place.commit("theirs");
+    place.git(&["checkout", "-q", "main"]);
+    place.write(STORE, bad("rubbish of ours"));
+    place.commit("ours");
+    place.git(&["branch", "main-before"]);
+    for (branch, other) in [("main", "side"), ("side", "main-before")] {
+        place.git(&["checkout", "-q", branch]);
+        assert!(place.try_git(&["merge", other]).contains("CONFLICT"));
+        place.write(STORE, line("api.a", "0", 0) + &line("api.b", branch, 3));
+        place.commit("resolved");
+    }
+    place.git(&["checkout", "-q", "main"]);
+    assert_eq!(place.git(&["merge-base", "--all", "main", "side"]).lines().count(), 2);
+    place.git(&["merge", "-q", "side"]);
+    assert_eq!(place.read(STORE), line("api.a", "0", 0) + &line("api.b", "side", 3));
+}
+
+#[test]
+fn what_cannot_be_settled_is_a_conflict_in_gits_form() {
+    let place = Playground::installed();
+    place.write(STORE, line("api.a", "0", 0));
+    place.commit("base");
+    place.git(&["checkout", "-q", "-b", "side"]);
+    place.write(STORE, line("api.a", "theirs", 1) + "rubbish\n");
+    place.commit("theirs");
+    place.git(&["checkout", "-q", "main"]);
+    place.write(STORE, line("api.a", "ours", 2));
+    place.commit("ours");
+    insta::assert_snapshot!(place.try_git(&["merge", "side"]), @"
+    Auto-merging .synapse/breadcrumbs.jsonl
+    CONFLICT (content): Merge conflict in .synapse/breadcrumbs.jsonl
+    Automatic merge failed; fix conflicts and then commit the result.
+    --- stderr
+    .synapse/breadcrumbs.jsonl: `api.a`: both sides changed it; took ours
+    .synapse/breadcrumbs.jsonl: conflict: line 2 of theirs cannot be read: the line is not JSON: expected value
+    [exit 1]
+    ");
+    assert_eq!(place.read(STORE), line("api.a", "ours", 2) + "<<<<<<< HEAD\n=======\nrubbish\n>>>>>>> side\n");
+    place.git(&["merge", "--abort"]);
+    place.git(&["config", "merge.conflictStyle", "diff3"]);
+    place.write(".git/info/attributes", "breadcrumbs.jsonl conflict-marker-size=9\n");
+    place.try_git(&["merge", "side"]);
+    let conflict = place.read(STORE).lines().skip(1).map(|line| line.to_owned() + "\n").collect::<String>();
+    assert!(conflict.starts_with("<<<<<<<<< HEAD\n||||||||| "), "{conflict}");
+}
+
+#[test]
+fn a_clone_without_the_driver_and_a_missing_binary_merge_by_lines() {
+    let mut place = Playground::installed();
+    let sides = forked(&place);
+    place.git(&["clone", "-q", ".", "../clone"]);
+    place.cd("clone");
+    assert!(place.try_git(&["merge", "origin/side"]).contains("CONFLICT"));
+    let without_driver = place.read(STORE);
+    place.cd("repo");
+    place.hide_binary(true);
+    assert!(place.try_git(&["merge", "side"]).contains("CONFLICT"));
+    let strip = |text: &str| text.lines().filter(|l| !l.starts_with("<<<<") && !l.starts_with(">>>>")).count();
+    assert_eq!(strip(&place.read(STORE)), strip(&without_driver));
+    assert!(place.read(STORE).contains("<<<<<<< ours"), "{}", place.read(STORE));
+    place.hide_binary(false);
+    // What is left can be settled afterwards.
+    place.ok(&["breadcrumb", "resolve"]);
+    assert_eq!(place.read(STORE), sides.merged);
+    // Where lines do not touch, they merge without it.
+    place.git(&["merge", "--abort"]);
+    place.hide_binary(true);
+    place.git(&["checkout", "-q", "-b", "far", "HEAD~1"]);
+    place.write(STORE, sides.base.clone() + &line("zzz", "1", 0));
+    place.commit("far away");
+    place.git(&["merge", "-q", "main"]);
+    assert_eq!(place.read(STORE), sides.ours.clone() + &line("zzz", "1", 0));
+}
+
+#[test]
+fn crumb_files_and_checkpoints_merge_by_lines_meanwhile() {
+    let place = Playground::installed();
+    for (path, ours, theirs, clean) in [
+        ("notes.crumb", "x\nb\nc\nd\n", "a\nb\nc\ny\n", true),
+        ("checkpoints/plan.md", "x\nb\n", "y\nb\n", false),
+        ("chk-a.md", "a\0b\n", "a\0c\n", false),
+    ] {
+        place.write("base", "a\nb\nc\nd\n");
+        place.write("ours", ours);
+        place.write("theirs", theirs);
+        let answer = place.trace(&["merge-driver", "base", "ours", "theirs", "7", path]);
+        assert_eq!(answer, if clean { "" } else { "[exit 1]\n" }, "{path}");
+    }
+    assert_eq!(place.read("ours"), "a\0b\n");
+}
+
+#[test]
+fn it_is_quiet_on_stdout_reads_no_stdin_and_fails_with_129() {
+    let place = Playground::new();
+    let sides = sides();
+    for (name, text) in [("base", &sides.base), ("ours", &sides.ours), ("theirs", &sides.theirs)] {
+        place.write(name, text);
+    }
+    let mut command = place.command("git-trace");
+    command.args(["merge-driver", "base", "ours", "theirs", "7", STORE, "%S", "%X", "%Y", "-o", "merged"]);
+    // A pipe that nobody closes: who reads it waits for ever.
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(place.read("merged"), sides.merged);
+    assert_eq!(place.read("ours"), sides.ours);
+    let alone = place.run("git-trace", &["merge-driver", "base", "ours", "theirs", "--kind", "breadcrumbs"], "");
+    assert!(alone.status.success() && alone.stdout.is_empty());
+    assert_eq!(place.read("ours"), sides.merged);
+    for wrong in [
+        &["nothing", "ours", "theirs", "7", STORE][..],
+        &["base", "ours", "theirs", "x", STORE],
+        &["base", "ours"],
+        &["base", "ours", "theirs", "--kind", "odd"],
+        &["base", "ours", "theirs", "7", STORE, "-o", "no/such/folder"],
+    ] {
+        let args = [&["merge-driver"], wrong].concat();
+        let output = place.run("git-trace", &args, "");
+        assert_eq!(output.status.code(), Some(129), "{wrong:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{wrong:?}");
+        assert_eq!(place.read("ours"), sides.merged);
+    }
+}
