@@ -4,7 +4,7 @@
 //! point down:
 //!
 //! - porcelain: [`cli`];
-//! - [`install`] (config and attributes);
+//! - [`check`] (what must not be committed), [`install`] (config and attributes);
 //! - [`materialize`] (items to messages), [`transcript`] (agents' records to items);
 //! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a session);
 //! - [`message`], [`merge`], [`tokens`], [`finding`], [`git`].
@@ -41,6 +41,7 @@
 //! ```
 
 pub mod breadcrumb;
+pub mod check;
 pub mod cli;
 pub mod finding;
 pub mod git;

@@ -4,6 +4,7 @@
 
 mod breadcrumb;
 mod budget;
+mod check;
 mod commit;
 mod count;
 mod demo;
@@ -77,6 +78,7 @@ enum AnywhereCommand {
     Install(install::InstallArgs),
     Uninstall(install::UninstallArgs),
     Doctor(install::DoctorArgs),
+    Check(check::CheckArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -163,6 +165,7 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Install(args) => install::run_install(args, &env, &mut ui),
                 AnywhereCommand::Uninstall(args) => install::run_uninstall(args, &env, &mut ui),
                 AnywhereCommand::Doctor(args) => install::run_doctor(args, env, &mut ui),
+                AnywhereCommand::Check(args) => check::run(args, &mut ui),
             }?;
             ui.finish()?;
             Ok(status)

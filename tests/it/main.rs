@@ -7,6 +7,7 @@ mod accounting;
 mod as_of;
 mod breadcrumb;
 mod breadcrumb_cli;
+mod check;
 mod commands;
 mod content;
 mod hostile;

@@ -1,0 +1,155 @@
+//! Checking what is committed, or is about to be: blobs as git has them, never the files of the working tree.
+//!
+//! Git itself is asked what is there, since libgit2 cannot read a sparse index. Where a kind of file gets the validator of
+//! its format is `judge`.
+
+mod source;
+
+use std::collections::HashMap;
+
+use thiserror::Error;
+
+use crate::breadcrumb::check::Rules;
+use crate::breadcrumb::{self, Half, Namespaces};
+use crate::finding::{Finding, Position, Weight};
+use crate::git::{Git, GitError};
+use crate::merge::Kind;
+use crate::trace::Time;
+use source::Entry;
+
+/// Which blobs are checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// All of a revision.
+    Rev(String),
+    /// What the index has and `HEAD` has not; `GIT_INDEX_FILE` holds.
+    Staged,
+}
+
+/// One file that was checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Checked {
+    /// Its path in the repository; what is not UTF-8 in it is shown as U+FFFD.
+    pub path: String,
+    /// What it was checked as.
+    pub kind: Kind,
+    /// What there is to say about it, by place.
+    pub findings: Vec<Finding>,
+}
+
+/// Why nothing was checked.
+#[derive(Debug, Error)]
+pub enum CheckError {
+    /// Git could not be asked, or refused.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// No tree has that name.
+    #[error("`{rev}` names no commit or tree")]
+    NoSuchRev {
+        /// The name as it was given.
+        rev: String,
+    },
+}
+
+/// Checks every file of a kind that has a validator; gives them by path.
+///
+/// # Errors
+///
+/// [`CheckError`].
+pub fn check(git: &Git, source: &Source, now: Time) -> Result<Vec<Checked>, CheckError> {
+    let entries = source::entries(git, source)?;
+    let namespaces = namespaces(git, source, &entries)?;
+    let mut checked = Vec::with_capacity(entries.len());
+    let names: Vec<_> = entries.iter().map(|entry| entry.oid.clone()).collect();
+    git.blobs::<CheckError>(&names, |index, blob| {
+        let entry = &entries[index];
+        let findings = match blob {
+            _ if entry.is_unmerged => {
+                vec![of_file("unmerged", "the file has conflicts", "resolve them and `git add` it")]
+            }
+            None => vec![of_file("missing", "the blob is not in this repository", "fetch it with `git fetch`")],
+            Some(_) if entry.is_link => Vec::new(),
+            Some(text) => judge(entry, &text, &namespaces, now),
+        };
+        checked.push(Checked { path: entry.shown_path(), kind: entry.kind, findings });
+        Ok(())
+    })?;
+    Ok(checked)
+}
+
+/// Whether a kind has a validator here.
+fn is_judged(kind: Kind) -> bool {
+    match kind {
+        Kind::Breadcrumbs => true,
+        Kind::Crumb | Kind::Checkpoint | Kind::CheckpointIndex => false,
+    }
+}
+
+fn judge(entry: &Entry, text: &[u8], declared: &HashMap<Vec<u8>, Declared>, now: Time) -> Vec<Finding> {
+    match entry.kind {
+        Kind::Breadcrumbs => judge_breadcrumbs(entry, text, declared.get(entry.folder()), now),
+        Kind::Crumb | Kind::Checkpoint | Kind::CheckpointIndex => Vec::new(),
+    }
+}
+
+fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, now: Time) -> Vec<Finding> {
+    let is_secret = entry.path.ends_with(Half::Secret.file_name().as_bytes());
+    let half = if is_secret { Half::Secret } else { Half::Shared };
+    let mut findings = Vec::new();
+    if is_secret {
+        let remedy = "`git rm --cached` it, add it to `.gitignore`, and replace the secrets if it was pushed";
+        findings.push(of_file("secret-file", "the file of the secrets is in git", remedy));
+    }
+    let none = Namespaces::default();
+    let namespaces = match declared {
+        Some(Declared::Read(namespaces)) => namespaces,
+        Some(Declared::Unreadable(problem)) => {
+            let message = format!("`config.json` beside it cannot be used: {problem}");
+            findings.push(Finding { weight: Weight::Warning, ..of_file("bad-config", &message, "correct it") });
+            &none
+        }
+        None => &none,
+    };
+    findings.extend(breadcrumb::check(text, &Rules { half, namespaces, now }));
+    findings
+}
+
+/// An error in a file as a whole.
+fn of_file(code: &'static str, message: &str, remedy: &str) -> Finding {
+    let position = Position { line: 1, column: 1 };
+    let (message, remedy) = (message.to_owned(), remedy.to_owned());
+    Finding { span: 0..0, position, code, weight: Weight::Error, message, remedy }
+}
+
+/// What the `config.json` of a store says.
+enum Declared {
+    Read(Namespaces),
+    Unreadable(String),
+}
+
+/// The declared namespaces of every store, by folder, as the same source has them.
+fn namespaces(git: &Git, source: &Source, entries: &[Entry]) -> Result<HashMap<Vec<u8>, Declared>, CheckError> {
+    let prefix = match source {
+        Source::Rev(rev) => rev.as_str(),
+        Source::Staged => "",
+    };
+    let stores = entries.iter().filter(|entry| entry.kind == Kind::Breadcrumbs);
+    let mut folders: Vec<&[u8]> = stores.map(Entry::folder).collect();
+    folders.dedup();
+    // What cannot be asked for in a line of text has no declared namespaces.
+    folders.retain(|folder| std::str::from_utf8(folder).is_ok_and(|folder| !folder.contains('\n')));
+    let name = |folder: &&[u8]| format!("{prefix}:{}config.json", String::from_utf8_lossy(folder));
+    let names: Vec<_> = folders.iter().map(name).collect();
+    let mut found = HashMap::new();
+    git.blobs::<CheckError>(&names, |index, blob| {
+        if let Some(text) = blob {
+            let declared = match Namespaces::parse(&text) {
+                Ok(namespaces) => Declared::Read(namespaces),
+                Err(error) => Declared::Unreadable(error.to_string()),
+            };
+            found.insert(folders[index].to_vec(), declared);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,93 @@
+//! Which blobs there are to check, as git tells.
+
+use super::{CheckError, Source, is_judged};
+use crate::git::Git;
+use crate::merge::Kind;
+
+/// A blob to be checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Entry {
+    /// Path in the repository, as git has it.
+    pub(super) path: Vec<u8>,
+    /// Name of the blob.
+    pub(super) oid: String,
+    /// What it is checked as.
+    pub(super) kind: Kind,
+    /// Whether it is a symbolic link, whose blob is a path.
+    pub(super) is_link: bool,
+    /// Whether the index has versions of it that are still to be merged.
+    pub(super) is_unmerged: bool,
+}
+
+impl Entry {
+    /// The entry, if there is a validator for it.
+    fn of(path: &[u8], mode: &str, oid: &str, is_unmerged: bool) -> Option<Self> {
+        let kind = Kind::of_path(path).filter(|kind| is_judged(*kind))?;
+        let is_link = mode == "120000";
+        // A submodule's commit is not a file.
+        (mode != "160000").then(|| Self { path: path.to_vec(), oid: oid.to_owned(), kind, is_link, is_unmerged })
+    }
+
+    /// The folder it is in, with a slash at its end.
+    pub(super) fn folder(&self) -> &[u8] {
+        let len = self.path.iter().rposition(|b| *b == b'/').map_or(0, |slash| slash + 1);
+        &self.path[..len]
+    }
+
+    pub(super) fn shown_path(&self) -> String {
+        String::from_utf8_lossy(&self.path).into_owned()
+    }
+}
+
+/// The blobs of a source, by path.
+pub(super) fn entries(git: &Git, source: &Source) -> Result<Vec<Entry>, CheckError> {
+    match source {
+        Source::Rev(rev) => in_rev(git, rev),
+        Source::Staged => staged(git),
+    }
+}
+
+fn find_tree(git: &Git, rev: &str) -> Result<Option<String>, CheckError> {
+    let answer = git.ask(&["rev-parse", "--verify", "--quiet", &format!("{rev}^{{tree}}")])?;
+    if answer.code == Some(128) {
+        // Not a bad name but no repository, or one that git refuses.
+        git.run(&["rev-parse", "--git-dir"])?;
+    }
+    let oid = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+    Ok((answer.code == Some(0) && !oid.is_empty()).then_some(oid))
+}
+
+fn in_rev(git: &Git, rev: &str) -> Result<Vec<Entry>, CheckError> {
+    let tree = find_tree(git, rev)?.ok_or_else(|| CheckError::NoSuchRev { rev: rev.to_owned() })?;
+    let listed = git.run(&["ls-tree", "-r", "-z", "--full-tree", &tree])?;
+    // `<mode> <type> <oid>\t<path>\0`
+    let entries = listed.split(|b| *b == 0).filter_map(|entry| {
+        let tab = memchr::memchr(b'\t', entry)?;
+        let head = std::str::from_utf8(&entry[..tab]).ok()?;
+        let mut words = head.split(' ');
+        let (mode, _, oid) = (words.next()?, words.next()?, words.next()?);
+        Entry::of(&entry[tab + 1..], mode, oid, false)
+    });
+    Ok(entries.collect())
+}
+
+fn staged(git: &Git) -> Result<Vec<Entry>, CheckError> {
+    let tree = match find_tree(git, "HEAD")? {
+        Some(tree) => tree,
+        // Before the first commit: the empty tree, in the repository's own hash.
+        None => git.line(&["hash-object", "-t", "tree", "--stdin"])?,
+    };
+    let listed = git.run(&["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", &tree])?;
+    // `:<old mode> <mode> <old oid> <oid> <status>\0<path>\0`
+    let mut fields = listed.split(|b| *b == 0);
+    let mut entries: Vec<Entry> = Vec::new();
+    while let (Some(head), Some(path)) = (fields.next(), fields.next()) {
+        let Ok(head) = std::str::from_utf8(head) else { continue };
+        let words: Vec<_> = head.split(' ').collect();
+        let [_, mode, _, oid, status] = words[..] else { continue };
+        if status != "D" && entries.last().is_none_or(|last| last.path != path) {
+            entries.extend(Entry::of(path, mode, oid, status == "U"));
+        }
+    }
+    Ok(entries)
+}

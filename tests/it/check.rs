@@ -1,0 +1,108 @@
+//! `git trace check`, on commits and on the index.
+
+use crate::playground::{Playground, STORE, line};
+
+#[test]
+fn what_is_committed_is_told_by_line() {
+    let place = Playground::new();
+    insta::assert_snapshot!(place.trace(&["check"]), @"
+    --- stderr
+    error: `HEAD` names no commit or tree
+    hint: before the first commit, `--staged` checks what is in the index
+    [exit 2]
+    ");
+    place.write(STORE, line("api.a", "1", 0) + &line("auth.b", "1", 0));
+    place.commit("good");
+    insta::assert_snapshot!(place.trace(&["check"]), @"
+    --- stderr
+    files checked: 1, errors: 0, warnings: 0
+    ");
+    let long = "x".repeat(10_241);
+    let text = [
+        line("auth.b", "1", 0),
+        line("api.a", "1", 0),
+        line("api.a", "2", 0),
+        "<<<<<<< HEAD\n".to_owned(),
+        line("secret.token", "t0p", 0),
+        line("api.long", &long, 0),
+        line("odd key", "1", 0),
+        line("zoo.a", "1", 0).replace("2025-01-01T00:00:00Z", "yesterday"),
+        "{\"key\":\"zz\"".to_owned(),
+    ];
+    place.write(STORE, text.concat());
+    place.write("sub/.synapse/breadcrumbs.jsonl", line("ml.x", "1", 0));
+    place.write("sub/.synapse/config.json", "{\"breadcrumb_namespaces\":{\"ml\":\"Models\"}}");
+    place.write(".synapse/breadcrumbs-secret.jsonl", line("secret.a", "1", 0));
+    place.commit("bad");
+    insta::assert_snapshot!(place.trace(&["check"]), @"
+    .synapse/breadcrumbs-secret.jsonl:1:1: secret-file: the file of the secrets is in git; `git rm --cached` it, add it to `.gitignore`, and replace the secrets if it was pushed
+    .synapse/breadcrumbs.jsonl:2:1: unsorted: `api.a` stands behind a greater key; sort the lines by key; any `breadcrumb set` does it
+    .synapse/breadcrumbs.jsonl:3:1: duplicate-key: `api.a` is in line 2 already; keep the line that is right
+    .synapse/breadcrumbs.jsonl:4:1: conflict-marker: the line is a conflict marker; resolve the conflict
+    .synapse/breadcrumbs.jsonl:5:1: secret-in-shared-file: `secret.token` is a secret in the file that is committed; take the line out, set it again, and replace the secret if it was pushed
+    .synapse/breadcrumbs.jsonl:6:1: value-too-long: the value of `api.long` has 10241 bytes, more than 10240; put it into a file and store its path
+    .synapse/breadcrumbs.jsonl:6:1: unsorted: `api.long` stands behind a greater key; sort the lines by key; any `breadcrumb set` does it
+    .synapse/breadcrumbs.jsonl:7:1: bad-key: `odd key` is not a key: ' ' is not a letter, digit, dot or underscore of ASCII; rename it with `breadcrumb rename`
+    .synapse/breadcrumbs.jsonl:7:1: unsorted: `odd key` stands behind a greater key; sort the lines by key; any `breadcrumb set` does it
+    .synapse/breadcrumbs.jsonl:8:1: unknown-namespace: the namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`
+    .synapse/breadcrumbs.jsonl:8:1: bad-time: `created_at` of `zoo.a` is not a time: `yesterday`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
+    .synapse/breadcrumbs.jsonl:8:1: bad-time: `updated_at` of `zoo.a` is not a time: `yesterday`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
+    .synapse/breadcrumbs.jsonl:9:1: cut-off: the line is cut off; restore the line from git or delete it
+    .synapse/breadcrumbs.jsonl:9:12: no-final-newline: the last line has no end; add a line end
+    --- stderr
+    files checked: 3, errors: 12, warnings: 2
+    [exit 1]
+    ");
+    // The working tree does not matter.
+    place.write(STORE, "");
+    assert!(place.trace(&["check"]).ends_with("[exit 1]\n"));
+    assert!(!place.trace(&["check", "HEAD~1"]).contains("[exit"));
+    insta::assert_snapshot!(place.trace(&["check", "nothing"]), @"
+    --- stderr
+    error: `nothing` names no commit or tree
+    [exit 2]
+    ");
+}
+
+#[test]
+fn what_is_staged_is_judged_and_nothing_else() {
+    let place = Playground::new();
+    place.write(STORE, "rubbish\n");
+    place.git(&["add", "-A"]);
+    insta::assert_snapshot!(place.trace(&["check", "--staged"]), @"
+    .synapse/breadcrumbs.jsonl:1:1: not-json: the line is not JSON: expected value; restore the line from git or delete it
+    --- stderr
+    files checked: 1, errors: 1, warnings: 0
+    [exit 1]
+    ");
+    place.commit("committed all the same");
+    insta::assert_snapshot!(place.trace(&["check", "--staged"]), @"
+    --- stderr
+    files checked: 0, errors: 0, warnings: 0
+    ");
+    place.write(STORE, line("api.a", "1", 0));
+    place.git(&["add", "-A"]);
+    place.write(STORE, "rubbish in the working tree\n");
+    insta::assert_snapshot!(place.trace(&["check", "--staged", "--json"]), @r#"{"errors":0,"files":[{"kind":"breadcrumbs","path":".synapse/breadcrumbs.jsonl"}],"findings":[],"warnings":0}"#);
+    place.commit("rubbish");
+    place.git(&["checkout", "-q", "-b", "side", "HEAD~1"]);
+    place.write(STORE, "other rubbish\n");
+    place.commit("side");
+    place.try_git(&["merge", "main"]);
+    insta::assert_snapshot!(place.trace(&["check", "--staged"]), @"
+    .synapse/breadcrumbs.jsonl:1:1: unmerged: the file has conflicts; resolve them and `git add` it
+    --- stderr
+    files checked: 1, errors: 1, warnings: 0
+    [exit 1]
+    ");
+}
+
+#[test]
+fn it_needs_no_working_tree() {
+    let mut place = Playground::new();
+    place.write(STORE, "rubbish\n");
+    place.commit("bad");
+    place.git(&["clone", "-q", "--bare", ".", "../bare.git"]);
+    place.cd("bare.git");
+    assert!(place.trace(&["check", "main"]).ends_with("[exit 1]\n"));
+}
