@@ -3,6 +3,7 @@
 //! Git itself is asked what is there, since libgit2 cannot read a sparse index. Where a kind of file gets the validator of
 //! its format is `judge`.
 
+pub mod secret;
 mod source;
 
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ use thiserror::Error;
 
 use crate::breadcrumb::check::Rules;
 use crate::breadcrumb::{self, Half, Namespaces};
-use crate::finding::{Finding, Position, Weight};
+use crate::finding::{Finding, LineIndex, Position, Weight};
 use crate::git::{Git, GitError};
 use crate::merge::Kind;
 use crate::trace::Time;
@@ -111,7 +112,26 @@ fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, no
         None => &none,
     };
     findings.extend(breadcrumb::check(text, &Rules { half, namespaces, now }));
+    findings.extend(judge_secrets(text));
+    findings.sort_by_key(|finding| finding.position);
     findings
+}
+
+fn judge_secrets(text: &[u8]) -> Vec<Finding> {
+    let secrets = secret::find(text);
+    if secrets.is_empty() {
+        return Vec::new();
+    }
+    let index = LineIndex::new(text);
+    let finding = |secret: secret::Secret| Finding {
+        position: index.position(secret.span.start),
+        span: secret.span,
+        code: "secret",
+        weight: Weight::Error,
+        message: format!("this looks like {}", secret.what),
+        remedy: "keep it under a key `secret.*`, and replace it if it was pushed".to_owned(),
+    };
+    secrets.into_iter().map(finding).collect()
 }
 
 /// An error in a file as a whole.

@@ -106,3 +106,25 @@ fn it_needs_no_working_tree() {
     place.cd("bare.git");
     assert!(place.trace(&["check", "main"]).ends_with("[exit 1]\n"));
 }
+
+#[test]
+fn secrets_are_refused_on_the_way_in_and_found_in_commits() {
+    let place = Playground::new();
+    let token = "ghp_".to_owned() + &"a1B2".repeat(9);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.token", &token]), @"
+    --- stderr
+    error: the value of `auth.token` holds what looks like a GitHub token, and it would be committed
+    hint: keep it where git does not look: git trace breadcrumb set secret.auth.token
+    [exit 2]
+    ");
+    let answer = place.trace_with(&["breadcrumb", "import"], &line("auth.token", &token, 0));
+    assert!(answer.contains("a GitHub token") && answer.ends_with("[exit 2]\n"), "{answer}");
+    place.write(STORE, line("auth.token", &token, 0));
+    place.git(&["add", "-A"]);
+    insta::assert_snapshot!(place.trace(&["check", "--staged"]), @"
+    .synapse/breadcrumbs.jsonl:1:30: secret: this looks like a GitHub token; keep it under a key `secret.*`, and replace it if it was pushed
+    --- stderr
+    files checked: 1, errors: 1, warnings: 0
+    [exit 1]
+    ");
+}
