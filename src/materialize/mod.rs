@@ -131,7 +131,9 @@ pub fn materialize(
     let mut prefix = Prefix::new(repo, view);
     view.for_each_item(repo, |slot, Reading { item, damage }| {
         damaged.extend(damage.map(|damage| (slot.path.clone(), damage)));
-        let tokens = item_cost(&item, encoding);
+        // Counting is left to who asks for it: a budget, or what tells of an omission.
+        let counted = options.cut.budget.is_some() || view.left_out(slot).is_some();
+        let tokens = if counted { item_cost(&item, encoding) } else { 0 };
         let holds = prefix.take(slot, &item, options)?;
         if let Some(why) = view.left_out(slot) {
             left_out.push(Omission {
