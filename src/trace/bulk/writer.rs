@@ -1,167 +1,25 @@
-//! Bulk writing: many changes at once, a commit each, joined to the trace at the end.
-//!
-//! Past a score of changes the commits go through `git fast-import`, which writes one pack; fewer are written one by one.
-//! Either way they stand on the tip that was seen at the start, outside of any lock, and the trace takes them up in one
-//! step: by moving on to them, or, where somebody else committed meanwhile, by a merge that puts the new items at the end.
-//! What fails half-way leaves the trace as it was.
+//! Writing an import's commits aside: a chain on the tip that was seen at the start, which no ref holds yet.
 
 use std::collections::{HashMap, HashSet};
-use std::thread;
-use std::time::{Duration, Instant};
 
-use super::error::TraceError;
-use super::id::ItemId;
-use super::item::Item;
-use super::message::{Basis, Op, SourceMark, Total, Trailers, preview};
-use super::name::TraceName;
-use super::priority::Request;
-use super::time::Time;
-use super::tip::Tip;
-use super::tree::{self, CAPACITY, Slot, TreeEditor, item_path};
-use super::view::View;
-use super::walk::{Parents, Walk, changes_of};
-use super::write::Stamp;
-use super::{file, join, total};
+use super::{Incoming, Usage};
 use crate::git::{
-    Change, Entry, FastImport, GitError, Ident, LOCK_PATIENCE, LogLine, NewCommit, ObjectType, Oid, Repo, TreeStore,
-    render_tree,
+    Change, Entry, FastImport, GitError, Ident, NewCommit, ObjectType, Oid, Repo, TreeStore, render_tree,
 };
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
-
-/// From how many changes on `git fast-import` writes them.
-const FAST_FROM: usize = 20;
-
-/// One change that is to be recorded.
-#[derive(Clone, Debug)]
-pub struct Incoming {
-    /// What is done; decides what becomes of `item`.
-    pub op: Op,
-    /// The item as it is after the change; of a deletion, only its id counts.
-    pub item: Item,
-    /// Where it stood in the trace it was taken from; counts where this one is new.
-    pub seq: Option<u32>,
-    /// The commit's first line, in place of a preview.
-    pub subject: Option<String>,
-    /// Why.
-    pub reason: Option<String>,
-    /// Who, as `Name <email>`; none: whoever imports.
-    pub by: Option<String>,
-    /// When; moved on where the change before is not earlier. None: right after that.
-    pub at: Option<Time>,
-    /// The priority it comes in with, and why.
-    pub skip: Option<String>,
-    /// What a provider said the context took when this came in.
-    pub usage: Usage,
-    /// The line of the input, for messages.
-    pub line: usize,
-}
-
-/// What is known of the context's size when a change comes in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Usage {
-    /// Nothing new.
-    #[default]
-    Unsaid,
-    /// A provider reported so many tokens for the whole of it.
-    Reported(u64),
-    /// What was reported is no longer of what the trace holds.
-    Void,
-}
-
-impl Incoming {
-    /// The error that this change cannot be made.
-    fn bad(&self, cause: &str) -> TraceError {
-        TraceError::BadLine { line: self.line, cause: cause.to_owned() }
-    }
-}
-
-/// Where changes come from, one at a time.
-pub trait Feed {
-    /// The next change; `None` at the end.
-    ///
-    /// # Errors
-    ///
-    /// Whatever is wrong with the input; nothing is recorded then.
-    fn next(&mut self) -> Result<Option<Incoming>, TraceError>;
-
-    /// How far the input has been read, once [`Feed::next`] said `None`.
-    fn mark(&self) -> Option<SourceMark>;
-}
-
-/// What an import did.
-#[derive(Debug, Default)]
-pub struct Report {
-    /// Changes that were recorded.
-    pub recorded: usize,
-    /// Items that the trace has or once had, and that were therefore passed over.
-    pub known: usize,
-    /// The trace's tip afterwards; `None` if it has no commit.
-    pub tip: Option<Oid>,
-    /// Priorities that the recorded items come in with; the caller sets them.
-    pub priorities: Vec<Request>,
-}
-
-/// Records what `feed` gives, in order, on the trace `name`.
-///
-/// An item that comes in and is live in the trace, or once was, is passed over, so that the same file imported twice brings
-/// nothing. Memory holds the tree and one change at a time.
-///
-/// # Errors
-///
-/// What `feed` returns, [`TraceError::Full`], and those of the repository; the trace is as it was then.
-pub fn import(
-    repo: &Repo,
-    name: &TraceName,
-    stamp: &Stamp,
-    encoding: Encoding,
-    feed: &mut dyn Feed,
-) -> Result<Report, TraceError> {
-    let base = Tip::find(repo, name)?;
-    let mut writer = Writer::new(repo, name, stamp, encoding, base.as_ref())?;
-    // A score of changes is held back: whether there are more decides who writes them.
-    let mut head: Vec<Incoming> = Vec::with_capacity(FAST_FROM);
-    let mut ended = false;
-    while head.len() < FAST_FROM && !ended {
-        match feed.next()? {
-            Some(incoming) if writer.is_news(&incoming) => head.push(incoming),
-            Some(_) => {}
-            None => ended = true,
-        }
-    }
-    if !ended {
-        writer.fast = Some(FastImport::start(repo)?);
-    }
-    // Records without a time, such as a title at the head of a file, are as old as the first that has one.
-    writer.fallback_time = head.iter().find_map(|incoming| incoming.at);
-    let mut waiting: Option<Incoming> = None;
-    for incoming in head {
-        if let Some(earlier) = waiting.replace(incoming) {
-            writer.record(earlier, None)?;
-        }
-    }
-    while !ended {
-        match feed.next()? {
-            Some(incoming) if writer.is_news(&incoming) => {
-                if let Some(earlier) = waiting.replace(incoming) {
-                    writer.record(earlier, None)?;
-                }
-            }
-            Some(_) => {}
-            None => ended = true,
-        }
-    }
-    // The last commit tells how far the file was read.
-    if let Some(last) = waiting {
-        writer.record(last, feed.mark())?;
-    }
-    let written = writer.finish()?;
-    let tip = match written.last {
-        Some(last) => Some(take_up(repo, name, stamp, encoding, base.as_ref(), last)?),
-        None => base.map(|tip| tip.commit.oid),
-    };
-    Ok(Report { recorded: written.recorded, known: written.known, tip, priorities: written.priorities })
-}
+use crate::trace::error::TraceError;
+use crate::trace::id::ItemId;
+use crate::trace::message::{Basis, Op, SourceMark, Total, Trailers, preview};
+use crate::trace::name::TraceName;
+use crate::trace::priority::{Level, Request};
+use crate::trace::time::Time;
+use crate::trace::tip::Tip;
+use crate::trace::tree::{self, CAPACITY, Slot, TreeEditor, item_path};
+use crate::trace::view::View;
+use crate::trace::walk::{Parents, Walk, changes_of};
+use crate::trace::write::Stamp;
+use crate::trace::{file, total};
 
 /// Trees that are only hashed: `git fast-import` makes them itself, and its commits name the oids found here.
 struct HashOnly<'r>(&'r Repo);
@@ -184,7 +42,7 @@ struct Place {
     revision: u32,
 }
 
-struct Writer<'r> {
+pub(super) struct Writer<'r> {
     repo: &'r Repo,
     name: &'r TraceName,
     stamp: &'r Stamp,
@@ -214,15 +72,16 @@ struct Writer<'r> {
 }
 
 /// What was written, not yet taken up by the trace.
-struct Written {
-    last: Option<Oid>,
-    recorded: usize,
-    known: usize,
-    priorities: Vec<Request>,
+pub(super) struct Written {
+    pub(super) last: Option<Oid>,
+    pub(super) recorded: usize,
+    pub(super) known: usize,
+    pub(super) priorities: Vec<Request>,
 }
 
 impl<'r> Writer<'r> {
-    fn new(
+    /// Starts on `base`.
+    pub(super) fn new(
         repo: &'r Repo,
         name: &'r TraceName,
         stamp: &'r Stamp,
@@ -269,8 +128,19 @@ impl<'r> Writer<'r> {
         })
     }
 
+    /// Has `git fast-import` write the commits from here on.
+    pub(super) fn through_fast_import(&mut self) -> Result<(), TraceError> {
+        self.fast = Some(FastImport::start(self.repo)?);
+        Ok(())
+    }
+
+    /// The time of records without one of their own, while nothing came before them.
+    pub(super) fn assume_time(&mut self, time: Option<Time>) {
+        self.fallback_time = time;
+    }
+
     /// Whether a change is to be recorded; one that brings in what was there before is not.
-    fn is_news(&mut self, incoming: &Incoming) -> bool {
+    pub(super) fn is_news(&mut self, incoming: &Incoming) -> bool {
         let id = incoming.item.id;
         let news = match incoming.op {
             Op::Edit | Op::Delete | Op::Restore => !self.known_before.contains(&id),
@@ -280,7 +150,8 @@ impl<'r> Writer<'r> {
         news
     }
 
-    fn record(&mut self, mut incoming: Incoming, mark: Option<SourceMark>) -> Result<(), TraceError> {
+    /// Writes the commit of one change.
+    pub(super) fn record(&mut self, mut incoming: Incoming, mark: Option<SourceMark>) -> Result<(), TraceError> {
         let id = incoming.item.id;
         if self.live.contains_key(&id) && !matches!(incoming.op, Op::Edit | Op::Delete | Op::Restore) {
             // It came in twice, both times among the changes that were held back.
@@ -315,7 +186,7 @@ impl<'r> Writer<'r> {
         let commit = self.write(&files, &file::render(&item), &author, trailers, &subject)?;
         if let Some(reason) = skip {
             let (seq, reason) = (self.live.get(&id).map(|place| place.seq), Some(reason));
-            let level = super::priority::Level::Skip;
+            let level = Level::Skip;
             self.priorities.push(Request { item: id, level, reason, seq, at, by: None, introduced: commit });
         }
         self.last = Some(commit);
@@ -434,7 +305,8 @@ impl<'r> Writer<'r> {
         Ok(repo.hash(ObjectType::Commit, commit.render().as_bytes())?)
     }
 
-    fn finish(self) -> Result<Written, TraceError> {
+    /// Ends writing, and says what the last commit is.
+    pub(super) fn finish(self) -> Result<Written, TraceError> {
         let last = self.last.filter(|_| self.recorded > 0);
         if let (Some(fast), Some(last)) = (self.fast, last) {
             fast.finish(last)?;
@@ -456,35 +328,4 @@ fn known_ids(repo: &Repo, base: Option<&Tip>, slots: &[Slot], next_seq: u32) -> 
         }
     }
     Ok(known)
-}
-
-/// Makes the trace move on to `last`, which stands on `base`; merges where the trace has moved meanwhile.
-fn take_up(
-    repo: &Repo,
-    name: &TraceName,
-    stamp: &Stamp,
-    encoding: Encoding,
-    base: Option<&Tip>,
-    last: Oid,
-) -> Result<Oid, TraceError> {
-    let refname = name.refname();
-    let _lock = repo.lock(&refname)?;
-    let start = Instant::now();
-    loop {
-        let seen = Tip::find(repo, name)?;
-        let new = match &seen {
-            Some(ours) if Some(ours.commit.oid) != base.map(|tip| tip.commit.oid) => {
-                join::at_end(repo, stamp, encoding, base, ours, &Tip::read(repo, last)?)?
-            }
-            _ => last,
-        };
-        let log = LogLine { who: &stamp.committer, why: "import" };
-        match repo.move_ref(&refname, seen.map(|tip| tip.commit.oid), new, log) {
-            Ok(()) => return Ok(new),
-            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
 }

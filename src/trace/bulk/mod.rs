@@ -1,0 +1,189 @@
+//! Bulk writing: many changes at once, a commit each, joined to the trace at the end.
+//!
+//! Past a score of changes the commits go through `git fast-import`, which writes one pack; fewer are written one by one.
+//! Either way they stand on the tip that was seen at the start, outside of any lock, and the trace takes them up in one
+//! step: by moving on to them, or, where somebody else committed meanwhile, by a merge that puts the new items at the end.
+//! What fails half-way leaves the trace as it was.
+
+mod writer;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::TraceError;
+use super::item::Item;
+use super::join;
+use super::message::{Op, SourceMark};
+use super::name::TraceName;
+use super::priority::Request;
+use super::time::Time;
+use super::tip::Tip;
+use super::write::Stamp;
+use crate::git::{GitError, LOCK_PATIENCE, LogLine, Oid, Repo};
+use crate::tokens::Encoding;
+use writer::Writer;
+
+/// From how many changes on `git fast-import` writes them.
+const FAST_FROM: usize = 20;
+
+/// One change that is to be recorded.
+#[derive(Clone, Debug)]
+pub struct Incoming {
+    /// What is done; decides what becomes of `item`.
+    pub op: Op,
+    /// The item as it is after the change; of a deletion, only its id counts.
+    pub item: Item,
+    /// Where it stood in the trace it was taken from; counts where this one is new.
+    pub seq: Option<u32>,
+    /// The commit's first line, in place of a preview.
+    pub subject: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// Who, as `Name <email>`; none: whoever imports.
+    pub by: Option<String>,
+    /// When; moved on where the change before is not earlier. None: right after that.
+    pub at: Option<Time>,
+    /// The priority it comes in with, and why.
+    pub skip: Option<String>,
+    /// What a provider said the context took when this came in.
+    pub usage: Usage,
+    /// The line of the input, for messages.
+    pub line: usize,
+}
+
+/// What is known of the context's size when a change comes in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Usage {
+    /// Nothing new.
+    #[default]
+    Unsaid,
+    /// A provider reported so many tokens for the whole of it.
+    Reported(u64),
+    /// What was reported is no longer of what the trace holds.
+    Void,
+}
+
+impl Incoming {
+    /// The error that this change cannot be made.
+    fn bad(&self, cause: &str) -> TraceError {
+        TraceError::BadLine { line: self.line, cause: cause.to_owned() }
+    }
+}
+
+/// Where changes come from, one at a time.
+pub trait Feed {
+    /// The next change; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with the input; nothing is recorded then.
+    fn next(&mut self) -> Result<Option<Incoming>, TraceError>;
+
+    /// How far the input has been read, once [`Feed::next`] said `None`.
+    fn mark(&self) -> Option<SourceMark>;
+}
+
+/// What an import did.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Changes that were recorded.
+    pub recorded: usize,
+    /// Items that the trace has or once had, and that were therefore passed over.
+    pub known: usize,
+    /// The trace's tip afterwards; `None` if it has no commit.
+    pub tip: Option<Oid>,
+    /// Priorities that the recorded items come in with; the caller sets them.
+    pub priorities: Vec<Request>,
+}
+
+/// Records what `feed` gives, in order, on the trace `name`.
+///
+/// An item that comes in and is live in the trace, or once was, is passed over, so that the same file imported twice brings
+/// nothing. Memory holds the tree and one change at a time.
+///
+/// # Errors
+///
+/// What `feed` returns, [`TraceError::Full`], and those of the repository; the trace is as it was then.
+pub fn import(
+    repo: &Repo,
+    name: &TraceName,
+    stamp: &Stamp,
+    encoding: Encoding,
+    feed: &mut dyn Feed,
+) -> Result<Report, TraceError> {
+    let base = Tip::find(repo, name)?;
+    let mut writer = Writer::new(repo, name, stamp, encoding, base.as_ref())?;
+    // A score of changes is held back: whether there are more decides who writes them.
+    let mut head: Vec<Incoming> = Vec::with_capacity(FAST_FROM);
+    let mut ended = false;
+    while head.len() < FAST_FROM && !ended {
+        match feed.next()? {
+            Some(incoming) if writer.is_news(&incoming) => head.push(incoming),
+            Some(_) => {}
+            None => ended = true,
+        }
+    }
+    if !ended {
+        writer.through_fast_import()?;
+    }
+    // Records without a time, such as a title at the head of a file, are as old as the first that has one.
+    writer.assume_time(head.iter().find_map(|incoming| incoming.at));
+    let mut waiting: Option<Incoming> = None;
+    for incoming in head {
+        if let Some(earlier) = waiting.replace(incoming) {
+            writer.record(earlier, None)?;
+        }
+    }
+    while !ended {
+        match feed.next()? {
+            Some(incoming) if writer.is_news(&incoming) => {
+                if let Some(earlier) = waiting.replace(incoming) {
+                    writer.record(earlier, None)?;
+                }
+            }
+            Some(_) => {}
+            None => ended = true,
+        }
+    }
+    // The last commit tells how far the file was read.
+    if let Some(last) = waiting {
+        writer.record(last, feed.mark())?;
+    }
+    let written = writer.finish()?;
+    let tip = match written.last {
+        Some(last) => Some(take_up(repo, name, stamp, encoding, base.as_ref(), last)?),
+        None => base.map(|tip| tip.commit.oid),
+    };
+    Ok(Report { recorded: written.recorded, known: written.known, tip, priorities: written.priorities })
+}
+
+/// Makes the trace move on to `last`, which stands on `base`; merges where the trace has moved meanwhile.
+fn take_up(
+    repo: &Repo,
+    name: &TraceName,
+    stamp: &Stamp,
+    encoding: Encoding,
+    base: Option<&Tip>,
+    last: Oid,
+) -> Result<Oid, TraceError> {
+    let refname = name.refname();
+    let _lock = repo.lock(&refname)?;
+    let start = Instant::now();
+    loop {
+        let seen = Tip::find(repo, name)?;
+        let new = match &seen {
+            Some(ours) if Some(ours.commit.oid) != base.map(|tip| tip.commit.oid) => {
+                join::at_end(repo, stamp, encoding, base, ours, &Tip::read(repo, last)?)?
+            }
+            _ => last,
+        };
+        let log = LogLine { who: &stamp.committer, why: "import" };
+        match repo.move_ref(&refname, seen.map(|tip| tip.commit.oid), new, log) {
+            Ok(()) => return Ok(new),
+            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
