@@ -58,6 +58,9 @@ impl Ui {
         }
         let env = repo.env();
         let configured = repo.config()?.text("core.pager")?;
+        if env.is_set("GIT_PAGER") && env.text("GIT_PAGER").is_none() {
+            return Ok(());
+        }
         let pager = env.text("GIT_PAGER").or(configured.as_deref()).or(env.text("PAGER")).unwrap_or("less");
         if matches!(pager, "" | "cat") {
             return Ok(());
@@ -74,7 +77,7 @@ impl Ui {
         Ok(())
     }
 
-    /// Where the answer goes. Text of others is to be [`Ui::safe`] before it is written here.
+    /// Where the answer goes. Text of others is to be [`escaped`] before it is written here.
     pub(super) fn out(&mut self) -> &mut dyn Write {
         match &mut self.out {
             Out::Stdout(stdout) => stdout,
@@ -133,6 +136,14 @@ impl Ui {
                 child.wait().map(drop)
             }
         }
+    }
+}
+
+impl Drop for Ui {
+    /// Waits for the pager also where the command failed half-way: the terminal is its own until it ends.
+    fn drop(&mut self) {
+        // What could not be written was said before, or nobody is there to read it.
+        let _ = self.finish();
     }
 }
 

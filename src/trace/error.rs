@@ -158,7 +158,9 @@ impl TraceError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Git(error) => return error.hint(),
-            Self::NoSuchTrace { .. } => "`git for-each-ref refs/traces` lists those there are".to_owned(),
+            Self::NoSuchTrace { .. } => {
+                "a first `git trace commit` makes one; `git for-each-ref refs/traces` lists those there are".to_owned()
+            }
             Self::UnknownItem { .. } | Self::AmbiguousItem { .. } | Self::NotInTrace { .. } => {
                 "`git trace log --oneline` lists items".to_owned()
             }
