@@ -16,6 +16,8 @@
 
 use std::fmt::{Display, Write as _};
 
+use memchr::memmem;
+
 use super::id::ItemId;
 use super::item::{Item, ItemType};
 use super::time::Time;
@@ -125,8 +127,8 @@ impl Trailers {
     pub fn parse(message: &str) -> Self {
         let mut trailers = Self::default();
         let message = message.trim_end();
-        let Some((_, last)) = message.rsplit_once("\n\n") else { return trailers };
-        for line in last.lines() {
+        let Some(gap) = memmem::rfind(message.as_bytes(), b"\n\n") else { return trailers };
+        for line in message[gap + 2..].lines() {
             let Some((key, value)) = line.split_once(": ") else { continue };
             match key {
                 "Trace-Op" => trailers.op = value.parse().ok(),
