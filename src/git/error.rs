@@ -161,7 +161,8 @@ impl GitError {
     pub(super) fn opening(source: git2::Error) -> Self {
         const UNSUPPORTED: &str = "unsupported extension name extensions.";
         match (source.class(), source.code()) {
-            (ErrorClass::Repository, ErrorCode::NotFound) => Self::NotARepository,
+            // `GIT_DIR` may also name a place where there is nothing at all.
+            (ErrorClass::Repository | ErrorClass::Os, ErrorCode::NotFound) => Self::NotARepository,
             (_, ErrorCode::Owner) => Self::UnsafeOwner,
             _ => match source.message().strip_prefix(UNSUPPORTED) {
                 Some("refstorage") => Self::Reftable,

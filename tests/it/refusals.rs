@@ -497,6 +497,14 @@ fn a_folder_that_is_no_repository() {
     hint: run `git init` first, or change into a repository
     [exit 2]
     ");
+
+    let output = super::repo::run(repo.command("git-trace").arg("status").env("GIT_DIR", "nowhere"), b"");
+    insta::assert_snapshot!(repo.exact(&output), @r"
+    --- stderr
+    error: not in a git repository
+    hint: run `git init` first, or change into a repository
+    [exit 2]
+    ");
 }
 
 #[test]
