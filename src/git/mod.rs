@@ -6,6 +6,7 @@
 //! - A ref moves only from where it was seen ([`Repo::move_ref`]).
 //! - libgit2's error codes end here; callers get [`GitError`], and absence as `None`.
 
+mod ancestry;
 mod blobs;
 mod call;
 mod commit;
@@ -20,6 +21,7 @@ mod objects;
 mod open;
 mod process;
 mod refs;
+mod three_way;
 mod tree;
 mod zone;
 
@@ -35,6 +37,7 @@ pub use lock::{FileLock, LOCK_PATIENCE};
 pub use objects::Object;
 pub use open::Repo;
 pub use refs::LogLine;
+pub use three_way::merge_lines;
 pub use tree::{Entry, Mode, TreeStore, parse_tree, render_tree};
 
 /// Shortens an oid for display to the seven digits git shows at least.

@@ -90,11 +90,7 @@ fn step_of(
     subject: Option<&str>,
 ) -> Result<(Step, Item, u32), TraceError> {
     let seq = ground.free_seq(repo)?;
-    let placeholder = "0000000000000000".parse().expect("16 digits are an id");
-    let mut item = Item { id: placeholder, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
-    let parent = ground.tip.map(|tip| tip.commit.oid.as_bytes());
-    item.id = ItemId::derive(parent, &file::render_without_id(&item), &stamp.author.person(), ground.at);
-    item.keep_token_count(ground.encoding);
+    let item = new_item(ground, stamp, draft);
     let blob = repo.write_blob(&file::render(&item))?;
     let step = Step {
         op: Op::Append,
@@ -109,6 +105,16 @@ fn step_of(
         reported_tokens: None,
     };
     Ok((step, item, seq))
+}
+
+/// A draft as an item of its own, with the id that author and moment give it.
+pub(super) fn new_item(ground: &Ground<'_>, stamp: &Stamp, draft: Draft) -> Item {
+    let placeholder = "0000000000000000".parse().expect("16 digits are an id");
+    let mut item = Item { id: placeholder, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
+    let parent = ground.tip.map(|tip| tip.commit.oid.as_bytes());
+    item.id = ItemId::derive(parent, &file::render_without_id(&item), &stamp.author.person(), ground.at);
+    item.keep_token_count(ground.encoding);
+    item
 }
 
 /// The call that a result replies to, where the result leaves something to be taken from it.

@@ -8,7 +8,7 @@ use super::name::TraceName;
 use super::schema::SchemaError;
 use super::time::Time;
 use super::tree::CAPACITY;
-use crate::git::GitError;
+use crate::git::{GitError, Oid};
 
 /// Why something could not be done with a trace.
 #[derive(Debug, Error)]
@@ -108,6 +108,34 @@ pub enum TraceError {
         /// The moment.
         at: Time,
     },
+    /// An item that a choice was made of is not as it was then.
+    #[error("item {item} of trace `{trace}` was changed while this command ran; nothing was done")]
+    Changed {
+        /// The item.
+        item: ItemId,
+        /// The trace.
+        trace: TraceName,
+    },
+    /// An item that names the end of a range is not in the list.
+    #[error("item {item} is not live, so it cannot be the end of a range")]
+    Gone {
+        /// The item.
+        item: ItemId,
+    },
+    /// The item stands for no others, as far as history tells.
+    #[error("item {item} is no summary that the history of trace `{trace}` knows of")]
+    NotASummary {
+        /// The item.
+        item: ItemId,
+        /// The trace.
+        trace: TraceName,
+    },
+    /// A commit with two parents, whose doing is not one thing.
+    #[error("commit {commit} is a merge, and does not say which side's doing is meant")]
+    Merge {
+        /// The commit.
+        commit: Oid,
+    },
     /// The record of priorities has a line that cannot be read.
     #[error("the record of priorities of item {item} has a damaged line {line}")]
     DamagedRecord {
@@ -167,6 +195,12 @@ impl TraceError {
             Self::NotLive { item, .. } => format!("put it back with `git trace restore {item}`"),
             Self::AlreadyLive { item, .. } => format!("`git trace log --item {item}` lists its revisions"),
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`".to_owned(),
+            Self::NotASummary { .. } => {
+                "`git trace expand` works in the trace that was compressed, and where it was merged".to_owned()
+            }
+            Self::Merge { .. } => {
+                "`git trace reset` goes back to before it; `git trace revert` takes single commits".to_owned()
+            }
             Self::Full { .. } => "close the gaps with `git trace gc --renumber`".to_owned(),
             _ => return None,
         })

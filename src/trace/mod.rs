@@ -6,8 +6,10 @@
 //! - Nothing here rewrites history, prints, or reads a clock.
 //! - A change is recorded whole or not at all, see [`mod@write`].
 
+pub mod advance;
 pub mod append;
 pub mod bulk;
+pub mod compress;
 pub mod edit;
 pub mod error;
 pub mod export;
@@ -15,12 +17,13 @@ pub mod file;
 pub mod head;
 pub mod id;
 pub mod item;
-mod join;
 pub mod json;
+pub mod merge;
 pub mod message;
 pub mod name;
 pub mod priority;
 pub mod remove;
+pub mod replant;
 pub mod replay;
 pub mod resolve;
 pub mod revision;

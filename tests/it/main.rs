@@ -14,6 +14,7 @@ mod hostile;
 mod import;
 mod install;
 mod merge_driver;
+mod merge_laws;
 mod model;
 mod places;
 mod plain_git;
