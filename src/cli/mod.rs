@@ -25,6 +25,7 @@ mod pick;
 mod priority;
 mod remove;
 mod settle;
+mod share;
 mod show;
 mod status;
 mod switch;
@@ -109,6 +110,10 @@ enum RepoCommand {
     Rebase(pick::RebaseArgs),
     Compress(compress::CompressArgs),
     Expand(compress::ExpandArgs),
+    Push(share::PushArgs),
+    Fetch(share::FetchArgs),
+    Pull(share::PullArgs),
+    Remote(share::RemoteArgs),
 }
 
 /// What every command works with.
@@ -237,5 +242,9 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Rebase(args) => pick::run_rebase(session, args),
         RepoCommand::Compress(args) => compress::run(session, args),
         RepoCommand::Expand(args) => compress::run_expand(session, args),
+        RepoCommand::Push(args) => share::run_push(session, args),
+        RepoCommand::Fetch(args) => share::run_fetch(session, args),
+        RepoCommand::Pull(args) => share::run_pull(session, args),
+        RepoCommand::Remote(args) => share::run_remote(session, args),
     }
 }

@@ -108,6 +108,12 @@ pub enum TraceError {
         /// The moment.
         at: Time,
     },
+    /// No trace has a name that fits.
+    #[error("no trace is named `{}`", pattern.escape_debug())]
+    NoMatch {
+        /// The name or glob.
+        pattern: String,
+    },
     /// An item that a choice was made of is not as it was then.
     #[error("item {item} of trace `{trace}` was changed while this command ran; nothing was done")]
     Changed {
@@ -186,6 +192,7 @@ impl TraceError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Git(error) => return error.hint(),
+            Self::NoMatch { .. } => "`git trace branch` lists traces".to_owned(),
             Self::NoSuchTrace { .. } => {
                 "a first `git trace commit` makes one; `git for-each-ref refs/traces` lists those there are".to_owned()
             }

@@ -28,6 +28,7 @@ pub mod replay;
 pub mod resolve;
 pub mod revision;
 pub mod schema;
+pub mod share;
 pub mod source;
 pub mod time;
 pub mod tip;

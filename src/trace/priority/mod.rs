@@ -16,6 +16,7 @@ mod line;
 mod record;
 mod set;
 pub mod tags;
+pub mod union;
 
 pub use level::{Level, default_level};
 pub use line::Setting;

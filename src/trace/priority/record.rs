@@ -16,7 +16,7 @@ use crate::trace::tree::Slot;
 #[derive(Debug)]
 pub struct Record {
     /// Its commit; `None` before the first change.
-    pub(super) commit: Option<Commit>,
+    pub commit: Option<Commit>,
     folders: Vec<Entry>,
 }
 
