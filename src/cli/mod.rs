@@ -29,6 +29,7 @@ mod share;
 mod show;
 mod status;
 mod switch;
+mod types;
 mod ui;
 
 use std::ffi::OsString;
@@ -98,6 +99,7 @@ enum RepoCommand {
     Log(log::LogArgs),
     Status(status::StatusArgs),
     Materialize(materialize::MaterializeArgs),
+    Types(types::TypesArgs),
     Pin(priority::PinArgs),
     Skip(priority::SkipArgs),
     Unpin(priority::UnpinArgs),
@@ -230,6 +232,7 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Log(args) => log::run(session, args),
         RepoCommand::Status(args) => status::run(session, args),
         RepoCommand::Materialize(args) => materialize::run(session, args),
+        RepoCommand::Types(args) => types::run(session, args),
         RepoCommand::Pin(args) => priority::run_pin(session, args),
         RepoCommand::Skip(args) => priority::run_skip(session, args),
         RepoCommand::Unpin(args) => priority::run_unpin(session, args),

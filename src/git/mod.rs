@@ -22,13 +22,14 @@ mod objects;
 mod open;
 mod process;
 mod refs;
+mod shared;
 mod three_way;
 mod tree;
 mod zone;
 
 pub use call::{Answer, Git, worktree_root};
 pub use commit::{Commit, NewCommit};
-pub use config::Config;
+pub use config::{Config, parse_bool, parse_number};
 pub use env::Env;
 pub use error::GitError;
 pub use fast_import::{Change, FastImport};
@@ -39,6 +40,7 @@ pub use network::{PushFate, PushedRef};
 pub use objects::Object;
 pub use open::Repo;
 pub use refs::LogLine;
+pub use shared::SHARED_SETTINGS;
 pub use three_way::merge_lines;
 pub use tree::{Entry, Mode, TreeStore, parse_tree, render_tree};
 

@@ -10,6 +10,7 @@ use super::priority::Record;
 use super::time::Time;
 use super::tip::Tip;
 use super::tree::{self, Slot, item_path};
+use super::types::Types;
 use super::write::{Accounting, Ground, Stamp, Step, record};
 use super::{file, schema, total};
 use crate::git::{Oid, Repo};
@@ -49,7 +50,7 @@ pub struct Request<'a> {
 ///
 /// # Errors
 ///
-/// [`TraceError::Schema`] if the draft is not what its type asks for, [`TraceError::Full`],
+/// [`TraceError::Schema`] if the draft is not what its type asks for, [`TraceError::Type`] for a rule that cannot be used, [`TraceError::Full`],
 /// [`TraceError::OverBudget`]; the trace is as it was then.
 pub fn append(
     repo: &Repo,
@@ -59,6 +60,7 @@ pub fn append(
     request: &Request<'_>,
 ) -> Result<Committed, TraceError> {
     let subject = request.subject;
+    let types = Types::read(repo)?;
     let (commit, (item, seq, op, at)) = record(repo, name, stamp, accounting, |ground| {
         let mut draft = request.draft.clone();
         schema::complete(&mut draft.fields);
@@ -66,7 +68,7 @@ pub fn append(
             draft.fields.call_id = draft.fields.call_id.or(call.fields.call_id);
             draft.fields.name = draft.fields.name.or(call.fields.name);
         }
-        schema::validate(&draft)?;
+        types.judge(repo, &draft)?;
         if let Some((slot, old)) = live_instruction(repo, ground.tip, &draft)? {
             let Revised { mut step, item } = edit::revise(repo, ground, &slot, &old, draft, subject)?;
             if let Some(step) = &mut step {

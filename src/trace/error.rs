@@ -8,6 +8,7 @@ use super::name::TraceName;
 use super::schema::SchemaError;
 use super::time::Time;
 use super::tree::CAPACITY;
+use super::types::BadRule;
 use crate::git::{GitError, Oid};
 
 /// Why something could not be done with a trace.
@@ -19,6 +20,9 @@ pub enum TraceError {
     /// The draft is not what its type asks for.
     #[error(transparent)]
     Schema(#[from] SchemaError),
+    /// A rule of a type cannot be used.
+    #[error(transparent)]
+    Type(#[from] BadRule),
     /// A field's value cannot be read.
     #[error(transparent)]
     Field(#[from] BadField),

@@ -13,6 +13,7 @@ use super::time::Time;
 use super::tip::Tip;
 use super::total::{self, Reading, item_cost};
 use super::tree::{self, Slot};
+use super::types::Types;
 use crate::git::Repo;
 use crate::tokens::Encoding;
 
@@ -78,6 +79,12 @@ impl View {
         let levels = Record::open(repo)?.levels(repo, &slots, at)?;
         let superseded = superseded(repo, &slots, &levels)?;
         Ok(Self { tip, slots, levels, superseded })
+    }
+
+    /// The types and their rules, as they are now.
+    #[must_use]
+    pub fn types(&self) -> &Types {
+        self.levels.types()
     }
 
     /// The level in force for an item.

@@ -8,11 +8,12 @@ use super::head;
 use super::id::ItemId;
 use super::message::{Basis, Op, Total, Trailers};
 use super::name::TraceName;
+use super::settings;
 use super::time::Time;
 use super::tip::Tip;
 use super::tree::{CAPACITY, Slot, TreeEditor};
 use super::view::View;
-use crate::git::{GitError, Ident, NewCommit, Oid, Repo};
+use crate::git::{Ident, NewCommit, Oid, Repo};
 use crate::tokens::framing::PER_REPLY;
 use crate::tokens::{Budget, Encoding, Verdict};
 
@@ -239,16 +240,17 @@ fn settle(repo: &Repo, name: &TraceName, step: &Step) -> Result<(), TraceError> 
     Ok(())
 }
 
-/// The encoding that `trace.encoding` chooses.
+/// The encoding that `trace.encoding` chooses, in git config or else in the project's shared settings.
 ///
 /// # Errors
 ///
 /// [`GitError::BadSetting`] if it names none that is known.
 pub fn encoding(repo: &Repo) -> Result<Encoding, TraceError> {
     const KEY: &str = "trace.encoding";
-    let Some(value) = repo.config()?.text(KEY)? else { return Ok(Encoding::default()) };
-    value.parse().map_err(|_| {
-        let expected = "the name of an encoding, such as o200k_base or cl100k_base";
-        GitError::BadSetting { key: KEY.to_owned(), value, expected }.into()
-    })
+    let Some(value) = settings::text(repo, KEY)? else { return Ok(Encoding::default()) };
+    if let Ok(encoding) = value.parse() {
+        return Ok(encoding);
+    }
+    let expected = "the name of an encoding, such as o200k_base or cl100k_base";
+    Err(settings::bad(repo, KEY, value, expected)?.into())
 }
