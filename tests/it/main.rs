@@ -26,4 +26,5 @@ mod repo;
 mod stored;
 mod tokens;
 mod transcript;
+mod types;
 mod writers;
