@@ -20,10 +20,6 @@ use crate::trace::{Draft, Fields, ItemType, TraceName};
 /// What a summary costs that is yet to be written, where a budget is to be met.
 const EXPECTED_SUMMARY: u64 = 500;
 
-/// What a summary of items of any type is to keep.
-const TEMPLATE: &str = "Keep what was decided and why, names, paths, numbers and errors word for word, and what is still open. \
-    Of repeated tool calls say how often each was made, how often it failed, and what came of it.";
-
 /// Replace many items by one summary
 ///
 /// Pinned and skipped items stay as they are, and a call goes together with its results. The summary is given by -m, -F or
@@ -39,7 +35,7 @@ pub(super) struct CompressArgs {
     #[arg(long, value_name = "COUNT", conflicts_with = "to")]
     keep: Option<usize>,
 
-    /// The oldest items, until the trace counts for no more than so many tokens
+    /// What compresses best and is oldest, until the trace counts for no more than so many tokens
     #[arg(long, value_name = "TOKENS")]
     to: Option<u64>,
 
@@ -123,7 +119,7 @@ pub(super) fn run(session: &mut Session, args: &CompressArgs) -> Result<ExitStat
         return Ok(ExitStatus::No);
     }
     if args.print_prompt {
-        let text = prompt(repo, &selection, TEMPLATE)?;
+        let text = prompt(repo, view.types(), &selection)?;
         session.ui.write_content(text.as_bytes())?;
         return Ok(ExitStatus::Success);
     }
@@ -133,7 +129,7 @@ pub(super) fn run(session: &mut Session, args: &CompressArgs) -> Result<ExitStat
     }
     let body = match body {
         Some(body) => body,
-        None => written_by_command(session, &selection)?,
+        None => written_by_command(session, &view, &selection)?,
     };
     let mut fields = Fields::new(ItemType::dialogue());
     fields.role = Some(Role::User);
@@ -146,13 +142,13 @@ pub(super) fn run(session: &mut Session, args: &CompressArgs) -> Result<ExitStat
     print_done(session, &name, &selection, &done, before, args.json)
 }
 
-fn written_by_command(session: &Session, selection: &Selection) -> Result<Vec<u8>> {
+fn written_by_command(session: &Session, view: &View, selection: &Selection) -> Result<Vec<u8>> {
     let command = session.repo.config()?.text("trace.compressor")?.ok_or_else(|| Advised {
         message: "no summary was given".to_owned(),
         hint: "give it with -m, -F or `-`, or set `trace.compressor` to a command; --print-prompt shows what it reads"
             .to_owned(),
     })?;
-    let text = shell::filter(&command, prompt(&session.repo, selection, TEMPLATE)?.into_bytes())
+    let text = shell::filter(&command, prompt(&session.repo, view.types(), selection)?.into_bytes())
         .context("cannot compress with the command in `trace.compressor`; nothing was changed")?;
     let trimmed = text.trim_ascii();
     if trimmed.is_empty() {

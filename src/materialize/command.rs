@@ -5,9 +5,6 @@
 //! left and `shortened` is true. It runs in the shell, as git's own commands in settings do.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
-use std::process::{Command, Stdio};
-use std::thread;
 
 use thiserror::Error;
 
@@ -16,6 +13,7 @@ use super::piece::{self, Gathered};
 use super::{MaterializeError, Materialized, Options};
 use crate::git::Repo;
 use crate::message::Content;
+use crate::shell::{self, ShellError};
 use crate::tokens::Encoding;
 use crate::trace::json::to_json;
 use crate::trace::view::View;
@@ -27,22 +25,9 @@ pub enum CommandError {
     /// The items cannot be read, or not be cut.
     #[error(transparent)]
     Items(#[from] MaterializeError),
-    /// It did not run.
-    #[error("cannot run `{command}`")]
-    Run {
-        /// The command.
-        command: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// It said that it failed.
-    #[error("`{command}` ended with {status}")]
-    Failed {
-        /// The command.
-        command: String,
-        /// How it ended.
-        status: String,
-    },
+    /// It did not run, or said that it failed.
+    #[error(transparent)]
+    Shell(#[from] ShellError),
 }
 
 /// What the user's command made of the items.
@@ -58,7 +43,7 @@ pub struct Printed {
 ///
 /// # Errors
 ///
-/// [`CommandError::Failed`] if its exit status is not 0, whatever it printed; [`CommandError::Items`] where what may not be
+/// [`ShellError::Failed`] if its exit status is not 0, whatever it printed; [`CommandError::Items`] where what may not be
 /// cut is more than the budget.
 pub fn run(repo: &Repo, view: &View, command: &str, cut: &Cut, encoding: Encoding) -> Result<Printed, CommandError> {
     let Gathered { kept, damaged } = piece::gather(&Options::default(), repo, view, cut, encoding)?;
@@ -86,26 +71,6 @@ pub fn run(repo: &Repo, view: &View, command: &str, cut: &Cut, encoding: Encodin
         Ok::<_, TraceError>(())
     });
     read.map_err(MaterializeError::from)?;
-    let bytes = run_shell(command, lines)?;
+    let bytes = shell::filter(command, lines)?;
     Ok(Printed { bytes, aside: Materialized { shortened, left_out, damaged, ..Materialized::default() } })
-}
-
-fn run_shell(command: &str, input: Vec<u8>) -> Result<Vec<u8>, CommandError> {
-    let failed = |source| CommandError::Run { command: command.to_owned(), source };
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-    let mut child = shell.spawn().map_err(failed)?;
-    let stdin = child.stdin.take();
-    // Both ways at once: a command that prints while it reads must not wait for us.
-    let writer = thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)));
-    let output = child.wait_with_output().map_err(failed)?;
-    match writer.join() {
-        // One that needs no more than the first lines may stop reading.
-        Ok(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => return Err(failed(error)),
-        _ => {}
-    }
-    if !output.status.success() {
-        return Err(CommandError::Failed { command: command.to_owned(), status: output.status.to_string() });
-    }
-    Ok(output.stdout)
 }

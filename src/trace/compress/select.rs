@@ -21,7 +21,8 @@ pub enum Extent {
     Between(ItemId, ItemId),
     /// Everything but the last so many items.
     AllButLast(usize),
-    /// The oldest items, until what is left out, the summary counted in, brings the trace down to so many tokens.
+    /// The types that compress first, the oldest items of each, until the trace, the summary counted in, is down to so many
+    /// tokens.
     DownTo {
         /// What the trace may count for afterwards.
         tokens: u64,
@@ -83,16 +84,21 @@ pub fn select(
     candidates.retain(|candidate| candidate.free && candidate.tie.is_none_or(|tie| !bound.contains(&tie)));
     if let Extent::DownTo { tokens, summary } = extent {
         let total = view.total(repo, encoding)?.tokens;
-        let mut excess = (total + summary).saturating_sub(tokens);
-        let mut taken = HashSet::new();
-        candidates.retain(|candidate| {
-            let goes_along = candidate.tie.is_some_and(|tie| taken.contains(&tie));
-            let take = goes_along || excess > 0 && total > tokens;
-            if take {
+        let mut excess = if total > tokens { (total + summary).saturating_sub(tokens) } else { 0 };
+        // By the types' own order, the oldest first; what is tied to a taken one goes along.
+        let order = |candidate: &Candidate<'_>| view.types().rules(&candidate.slot.item_type).compress_order;
+        let mut by_order: Vec<&Candidate<'_>> = candidates.iter().collect();
+        by_order.sort_by_key(|candidate| order(candidate));
+        let (mut taken, mut ties) = (HashSet::new(), HashSet::new());
+        for candidate in by_order {
+            if candidate.tie.is_some_and(|tie| ties.contains(&tie)) || excess > 0 {
                 excess = excess.saturating_sub(candidate.cost);
-                taken.extend(candidate.tie);
+                taken.insert(candidate.slot.id);
+                ties.extend(candidate.tie);
             }
-            take
+        }
+        candidates.retain(|candidate| {
+            taken.contains(&candidate.slot.id) || candidate.tie.is_some_and(|tie| ties.contains(&tie))
         });
     }
     let cost = candidates.iter().map(|candidate| candidate.cost).sum();
