@@ -1,0 +1,164 @@
+//! Merging, picking, reverting and rebasing, from the command line.
+
+use crate::repo::TestRepo;
+
+/// Two traces that share a rule and a question, each with an answer of its own.
+fn apart() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.commit(&["-t", "instruction", "-m", "Be careful.\nBe quick.\nBe kind.\n"]);
+    repo.say("Where is the lock taken?");
+    repo.git(&["update-ref", "refs/traces/idea", "refs/traces/main"]);
+    repo.commit(&["-r", "assistant", "-m", "By the writer."]);
+    repo.commit(&["--trace", "idea", "-r", "assistant", "-m", "By the reader."]);
+    repo.commit(&["--trace", "idea", "-m", "Are you sure?"]);
+    repo
+}
+
+#[test]
+fn a_merge_puts_theirs_behind_ours_and_joins_edits_by_line() {
+    let repo = apart();
+    repo.text(&["edit", "#0", "-m", "Be very careful.\nBe quick.\nBe kind.\n"]);
+    repo.text(&["--trace", "idea", "edit", "#0", "-m", "Be careful.\nBe quick.\nBe very kind.\n"]);
+    insta::assert_snapshot!(repo.trace(&["merge", "idea"]), @r"
+    [main] merge idea: 2 items came in, 1 edited, 0 taken out [SHORT]
+    [exit 0]
+    ");
+    let expected = [
+        "Be very careful.\nBe quick.\nBe very kind.\n",
+        "Where is the lock taken?",
+        "By the writer.",
+        "By the reader.",
+        "Are you sure?",
+    ];
+    assert_eq!(repo.bodies("main"), expected);
+    assert_eq!(repo.json(&["show", "--json", "#0"])["revision"], 3);
+    repo.total("main");
+    assert_eq!(repo.text(&["merge", "idea"]), "Already up to date\n");
+    assert_eq!(repo.json(&["--trace", "idea", "merge", "main", "--json"])["result"], "fast_forward");
+    repo.fsck();
+}
+
+#[test]
+fn a_clash_changes_nothing_until_it_is_decided() {
+    let repo = apart();
+    repo.text(&["edit", "#1", "-m", "Who takes the lock?"]);
+    repo.text(&["--trace", "idea", "edit", "#1", "-m", "Who takes\u{1b}[31m both locks?"]);
+    repo.text(&["edit", "#0", "-m", "Be slow."]);
+    repo.text(&["--trace", "idea", "delete", "#0"]);
+    let before = repo.refs();
+    insta::assert_snapshot!(repo.trace(&["merge", "idea"]), @r"
+    conflict in [ID]: edited in ours, taken out in theirs
+      base, revision 1: instruction: Be careful. Be quick. Be kind.
+        Be careful.
+        Be quick.
+        Be kind.
+      ours, revision 2: instruction: Be slow.
+    conflict in [ID]: edited on both sides
+      base, revision 1: dialogue user: Where is the lock taken?
+      ours, revision 2: dialogue user: Who takes the lock?
+      theirs, revision 2: dialogue user: Who takes [31m both locks?
+    --- stderr
+    Nothing was changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours` and `--take ITEM=theirs`, or edit the item on one side first.
+    [exit 1]
+    ");
+    assert_eq!(repo.refs(), before);
+    assert_eq!(repo.run(&["merge", "idea", "--json"], b"").status.code(), Some(1));
+    repo.text(&["merge", "idea", "--take", "#1=theirs", "--strategy", "ours"]);
+    assert_eq!(repo.bodies("main")[..2], ["Be slow.", "Who takes\u{1b}[31m both locks?"]);
+    repo.total("main");
+}
+
+#[test]
+fn the_newest_version_is_taken_on_demand() {
+    let repo = apart();
+    repo.text(&["--trace", "idea", "edit", "#1", "-m", "first"]);
+    repo.text(&["edit", "#1", "-m", "second"]);
+    repo.text(&["--trace", "idea", "delete", "#0"]);
+    repo.text(&["merge", "idea", "--strategy", "newest"]);
+    assert_eq!(repo.bodies("main")[0], "second", "and what was only taken out is out");
+}
+
+#[test]
+fn a_merge_can_be_held_to_moving_on() {
+    let repo = apart();
+    insta::assert_snapshot!(repo.refused(&["merge", "--ff-only", "idea"]), @r"
+    --- stderr
+    error: trace `main` has commits that `idea` does not have
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["merge", "nowhere"]), @r"
+    --- stderr
+    error: `nowhere` is neither a trace nor a commit of one, so trace `main` has nothing to take
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["merge", "idea", "--take", "#1=both"]), @r"
+    --- stderr
+    error: `--take #1=both`: `both` is neither ours nor theirs
+    [exit 2]
+    ");
+}
+
+#[test]
+fn single_items_are_picked_with_all_that_hangs_on_their_ids() {
+    let repo = apart();
+    repo.trace(&["--trace", "idea", "skip", "#2", "-m", "wrong"]);
+    insta::assert_snapshot!(repo.trace(&["cherry-pick", "idea", "#2..#3", "--reason", "worth a look"]), @r"
+    [main] dialogue assistant: By the reader. [SHORT]
+    [main] dialogue user: Are you sure? [SHORT]
+    [exit 0]
+    ");
+    assert_eq!(repo.bodies("main")[2..], ["By the writer.", "By the reader.", "Are you sure?"]);
+    let picked = repo.json(&["show", "--json", "#3"]);
+    assert_eq!(picked["priority"], "skip", "{picked}");
+    assert!(repo.git(&["log", "-1", "--format=%B", "refs/traces/main"]).contains("Trace-From: "));
+    assert_eq!(repo.text(&["cherry-pick", "idea", "#3"]), "nothing to pick: all of it is here\n");
+    // What is merged later is not there twice.
+    repo.text(&["merge", "idea"]);
+    assert_eq!(repo.bodies("main").len(), 5);
+    repo.total("main");
+    repo.fsck();
+}
+
+#[test]
+fn a_revert_takes_back_one_commit_and_keeps_what_came_after() {
+    let repo = apart();
+    repo.text(&["edit", "#0", "-m", "Be very careful.\nBe quick.\nBe kind.\n"]);
+    let edit = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
+    repo.text(&["edit", "#0", "-m", "Be very careful.\nBe quick.\nBe very kind.\n"]);
+    repo.text(&["delete", "#1"]);
+    repo.text(&["revert", &edit, "-m", "enough care"]);
+    assert_eq!(repo.bodies("main")[0], "Be careful.\nBe quick.\nBe very kind.\n");
+    assert_eq!(repo.json(&["show", "--json", "#0"])["revision"], 4);
+    repo.text(&["revert", "TRACE_HEAD~1"]);
+    assert_eq!(repo.bodies("main")[1], "Where is the lock taken?", "what was deleted is back where it stood");
+    repo.total("main");
+    repo.text(&["merge", "idea"]);
+    insta::assert_snapshot!(repo.refused(&["revert", "TRACE_HEAD"]), @r"
+    --- stderr
+    error: commit [OID] is a merge, and does not say which side's doing is meant
+    hint: `git trace reset` goes back to before it; `git trace revert` takes single commits
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["revert", "refs/trace-priority"]), @r"
+    --- stderr
+    error: `refs/trace-priority` is not a commit of trace `main`
+    [exit 2]
+    ");
+}
+
+#[test]
+fn a_rebase_replays_what_is_ours_behind_theirs() {
+    let repo = apart();
+    let before = repo.git(&["rev-parse", "refs/traces/main"]);
+    insta::assert_snapshot!(repo.trace(&["rebase", "idea"]), @r"
+    [main] dialogue assistant: By the writer. [SHORT]
+    [exit 0]
+    ");
+    assert_eq!(repo.bodies("main")[2..], ["By the reader.", "Are you sure?", "By the writer."]);
+    let parents = repo.git(&["rev-list", "--merges", "refs/traces/main"]);
+    assert_eq!(parents, "", "in one line");
+    assert_eq!(repo.text(&["rebase", "idea"]), "Already up to date\n");
+    assert_eq!(repo.git(&["rev-parse", "refs/traces/main@{1}"]), before, "the reflog knows the place before");
+    repo.total("main");
+    repo.fsck();
+}
