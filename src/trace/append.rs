@@ -84,7 +84,8 @@ pub fn append(
     Ok(Committed { item, seq, at, commit, op })
 }
 
-fn step_of(
+/// Makes the step that puts `draft` at the end, and the item and position it gets.
+pub(crate) fn step_of(
     repo: &Repo,
     ground: &Ground<'_>,
     stamp: &Stamp,

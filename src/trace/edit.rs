@@ -82,14 +82,14 @@ pub(super) fn live_item(repo: &Repo, ground: &Ground<'_>, id: ItemId) -> Result<
 }
 
 /// A step that replaces an item's content, and the item as it then is.
-pub(super) struct Revised {
+pub(crate) struct Revised {
     /// `None` where nothing differs.
-    pub(super) step: Option<Step>,
-    pub(super) item: Item,
+    pub(crate) step: Option<Step>,
+    pub(crate) item: Item,
 }
 
 /// Makes the step that puts `draft` in the place of `old`, which stands in `slot`.
-pub(super) fn revise(
+pub(crate) fn revise(
     repo: &Repo,
     ground: &Ground<'_>,
     slot: &Slot,

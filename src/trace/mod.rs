@@ -43,6 +43,6 @@ pub mod write;
 pub use error::TraceError;
 pub use id::ItemId;
 pub use item::{Draft, Fields, Item, ItemType};
-pub use name::TraceName;
+pub use name::{AgentName, TraceName};
 pub use time::Time;
 pub use tip::Tip;

@@ -16,9 +16,18 @@ pub const DEFAULT_TRACE: &str = "main";
 /// Where traces are.
 pub const TRACES: &str = "refs/traces/";
 
+/// Where the forward crumbs of each agent are: traces of their own kind.
+pub const CRUMBS: &str = "refs/crumbs/";
+
 /// The short name of a trace, such as `main` or `claude-code/6b2e`; its ref is `refs/traces/<name>`.
+///
+/// An agent's forward crumbs are a trace too, which no text names: only [`TraceName::of_agent`] leads there.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct TraceName(String);
+pub struct TraceName {
+    /// Where its ref is: [`TRACES`] or [`CRUMBS`].
+    place: &'static str,
+    name: String,
+}
 
 /// Why a text cannot name a trace.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
@@ -32,7 +41,7 @@ impl TraceName {
     /// The trace that is meant where nobody named one: `main`.
     #[must_use]
     pub fn default_name() -> Self {
-        Self(DEFAULT_TRACE.to_owned())
+        Self::trace(DEFAULT_TRACE.to_owned())
     }
 
     /// The name in a ref under [`TRACES`]; `None` of any other ref.
@@ -46,25 +55,35 @@ impl TraceName {
     /// A session id that no ref can hold (a file may say anything) has its odd characters replaced by `-`.
     #[must_use]
     pub fn of_session(agent: &str, session: &str) -> Self {
-        Self(format!("{agent}/{}", plain_word(session)))
+        Self::trace(format!("{agent}/{}", plain_word(session)))
     }
 
     /// The trace of one of this one's sub-agents: `<trace>.agent-<id>`, since a ref cannot be a folder too.
     #[must_use]
     pub fn of_sub_agent(&self, agent_id: &str) -> Self {
-        Self(format!("{}.agent-{}", self.0, plain_word(agent_id)))
+        Self::trace(format!("{}.agent-{}", self.name, plain_word(agent_id)))
+    }
+
+    /// The forward crumbs of an agent: `refs/crumbs/<agent>`.
+    #[must_use]
+    pub fn of_agent(agent: &AgentName) -> Self {
+        Self { place: CRUMBS, name: agent.as_str().to_owned() }
+    }
+
+    fn trace(name: String) -> Self {
+        Self { place: TRACES, name }
     }
 
     /// The short name.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
     }
 
     /// The full name of its ref.
     #[must_use]
     pub fn refname(&self) -> String {
-        format!("{TRACES}{}", self.0)
+        format!("{}{}", self.place, self.name)
     }
 }
 
@@ -77,7 +96,7 @@ fn plain_word(text: &str) -> String {
 
 impl fmt::Display for TraceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        if self.place == TRACES { f.write_str(&self.name) } else { f.write_str(&self.refname()) }
     }
 }
 
@@ -87,9 +106,49 @@ impl FromStr for TraceName {
     fn from_str(text: &str) -> Result<Self, BadTraceName> {
         let name = text.strip_prefix(TRACES).unwrap_or(text);
         if !name.starts_with('-') && Repo::is_refname(&format!("{TRACES}{name}")) && name.len() <= 240 {
-            Ok(Self(name.to_owned()))
+            Ok(Self::trace(name.to_owned()))
         } else {
             Err(BadTraceName { text: text.to_owned() })
+        }
+    }
+}
+
+/// The name of an agent: 1 to 64 of ASCII letters, digits, `.`, `_` and `-` that git takes as a part of a ref's name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct AgentName(String);
+
+/// Why a text cannot name an agent.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[error("`{}` cannot name an agent: 1 to 64 letters, digits, `_`, `-` and single `.` inside can", text.escape_debug())]
+pub struct BadAgentName {
+    /// The text as it was given.
+    pub text: String,
+}
+
+impl AgentName {
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for AgentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for AgentName {
+    type Err = BadAgentName;
+
+    fn from_str(text: &str) -> Result<Self, BadAgentName> {
+        let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+        let fits = (1..=64).contains(&text.len()) && !text.starts_with('-');
+        if plain && fits && Repo::is_refname(&format!("{CRUMBS}{text}")) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(BadAgentName { text: text.to_owned() })
         }
     }
 }
@@ -105,6 +164,20 @@ mod tests {
         }
         for bad in ["", "-x", "a..b", "a b", "a/", "/a", "x.lock", "a\nb", "a~1", "@{x}"] {
             assert!(bad.parse::<TraceName>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_agent_has_a_place_that_no_trace_name_reaches() {
+        for good in ["azoth", "A.b_c-9", "main", "x".repeat(64).as_str()] {
+            let agent: AgentName = good.parse().unwrap();
+            let name = TraceName::of_agent(&agent);
+            assert_eq!(name.refname(), format!("refs/crumbs/{good}"));
+            assert_eq!(name.to_string(), name.refname());
+            assert_ne!(name.to_string().parse::<TraceName>(), Ok(name));
+        }
+        for bad in ["", "-x", "a/b", "..", ".", "a..b", "x.lock", "a b", "é", "a\n", "x".repeat(65).as_str()] {
+            assert!(bad.parse::<AgentName>().is_err(), "{bad}");
         }
     }
 

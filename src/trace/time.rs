@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
+use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
 /// An instant in UTC with nanoseconds; its text is RFC 3339 with trailing zeros trimmed and `Z`.
@@ -42,6 +44,25 @@ impl Time {
     #[must_use]
     pub fn as_nanosecond(self) -> i128 {
         self.0.as_nanosecond()
+    }
+
+    /// The instant so many hours of 3,600 seconds earlier, whatever clocks on walls did meanwhile; none before year -9999.
+    #[must_use]
+    pub fn hours_earlier(self, hours: u64) -> Option<Self> {
+        let seconds = i64::try_from(hours).ok()?.checked_mul(3600)?;
+        self.0.checked_sub(SignedDuration::from_secs(seconds)).ok().map(Self)
+    }
+
+    /// What a clock on a wall in UTC shows.
+    #[must_use]
+    pub fn civil(self) -> DateTime {
+        Offset::UTC.to_datetime(self.0)
+    }
+
+    /// The instant at which a clock on a wall in UTC shows this.
+    #[must_use]
+    pub fn of_civil(shown: DateTime) -> Option<Self> {
+        Offset::UTC.to_timestamp(shown).ok().map(Self)
     }
 
     /// This instant, or the nanosecond after `earlier` where that is later: what keeps a line of times in order.

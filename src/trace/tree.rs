@@ -81,6 +81,26 @@ pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitErr
     Ok(slots)
 }
 
+/// The last live item of a tree in reading order; `None` of an empty one. Reads three trees.
+///
+/// # Errors
+///
+/// As [`list`].
+pub fn last(store: &impl TreeStore, tree: Oid) -> Result<Option<Slot>, GitError> {
+    let tops: Vec<Entry> = folders(store.read_tree(tree)?).collect();
+    for top in tops.into_iter().rev() {
+        let middles: Vec<Entry> = folders(store.read_tree(top.oid)?).collect();
+        for middle in middles.into_iter().rev() {
+            let leaves = store.read_tree(middle.oid)?;
+            let slots = leaves.iter().filter_map(|leaf| slot(&top, &middle, leaf));
+            if let Some(last) = slots.max_by_key(|slot| (slot.seq, slot.id)) {
+                return Ok(Some(last));
+            }
+        }
+    }
+    Ok(None)
+}
+
 fn folders(entries: Vec<Entry>) -> impl Iterator<Item = Entry> {
     entries.into_iter().filter(|entry| entry.mode() == Mode::Folder)
 }
