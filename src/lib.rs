@@ -44,6 +44,7 @@ pub mod breadcrumb;
 pub mod check;
 pub mod cli;
 pub mod finding;
+pub mod forward;
 pub mod git;
 pub mod install;
 pub mod materialize;

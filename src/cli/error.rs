@@ -6,6 +6,7 @@ use anyhow::Error;
 
 use super::ui::escaped;
 use crate::breadcrumb::StoreError;
+use crate::forward::ForwardError;
 use crate::git::GitError;
 use crate::trace::TraceError;
 
@@ -47,6 +48,10 @@ pub(super) fn hint(error: &Error) -> Option<String> {
         let store = cause.downcast_ref::<StoreError>().and_then(StoreError::hint);
         if store.is_some() {
             return store;
+        }
+        let forward = cause.downcast_ref::<ForwardError>().and_then(ForwardError::hint);
+        if forward.is_some() {
+            return forward;
         }
         let trace = cause.downcast_ref::<TraceError>().and_then(TraceError::hint);
         trace.or_else(|| cause.downcast_ref::<GitError>().and_then(GitError::hint))

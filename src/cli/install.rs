@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::ExitStatus;
 use super::ui::{Ui, escaped};
-use crate::git::{Env, Git, GitError, worktree_root};
+use crate::forward::health;
+use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::install::doctor::{self, Health};
 use crate::install::{self, Action, Mode, Scope, Setup, Step};
 use crate::trace::Time;
@@ -58,7 +59,7 @@ struct PlaceArgs {
     json: bool,
 }
 
-/// Test the set-up: driver, attributes, a trial merge, the breadcrumb files
+/// Test the set-up: driver, attributes, a trial merge, the breadcrumb files, forward crumbs
 #[derive(clap::Args, Debug)]
 pub(super) struct DoctorArgs {
     /// As a JSON array
@@ -159,12 +160,16 @@ fn program(env: &Env) -> Result<String> {
 
 pub(super) fn run_doctor(args: &DoctorArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
     let folder = current_dir().context("cannot tell which folder this is")?;
-    let root = match worktree_root(&folder, env) {
+    let root = match worktree_root(&folder, env.clone()) {
         Ok(root) => Some(root),
         Err(GitError::NoWorktree) => None,
         Err(error) => return Err(error.into()),
     };
-    let found = doctor::examine(&Git::in_folder(folder), root.as_deref(), Time::now())?;
+    let mut found = doctor::examine(&Git::in_folder(folder), root.as_deref(), Time::now())?;
+    match Repo::open_from_env(env) {
+        Ok(repo) => found.extend(health::examine(&repo, Time::now())?),
+        Err(error) => found.push(health::unusable(&error)),
+    }
     if args.json {
         ui.json_line(&serde_json::to_value(&found)?)?;
     } else {

@@ -13,6 +13,7 @@ mod edit;
 mod editor;
 mod error;
 mod export;
+mod forward;
 mod import;
 mod init;
 mod input;
@@ -116,6 +117,7 @@ enum RepoCommand {
     Fetch(share::FetchArgs),
     Pull(share::PullArgs),
     Remote(share::RemoteArgs),
+    Forward(forward::ForwardArgs),
 }
 
 /// What every command works with.
@@ -249,5 +251,6 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Fetch(args) => share::run_fetch(session, args),
         RepoCommand::Pull(args) => share::run_pull(session, args),
         RepoCommand::Remote(args) => share::run_remote(session, args),
+        RepoCommand::Forward(args) => forward::run(session, args),
     }
 }

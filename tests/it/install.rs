@@ -143,6 +143,7 @@ fn doctor_tells_what_is_missing() {
     ok       merge-recursive: bases of merges with several are merged by the driver
     error    attributes: git hands `.synapse/breadcrumbs.jsonl` to `unspecified`, `memory/notes.crumb` to `unspecified`, `checkpoints/active/plan.md` to `unspecified`, `chk-plan.md` to `unspecified`
              run `git trace install`, or take out the lines that say so
+    ok       forward-crumbs: a crumb that is left is found again
     [exit 1]
     ");
     place.ok(&["install"]);
@@ -154,6 +155,7 @@ fn doctor_tells_what_is_missing() {
     warning  attributes-shared: `.gitattributes` is not committed
              commit it, so that other clones have it
     ok       breadcrumbs: `breadcrumbs.jsonl` can be read
+    ok       forward-crumbs: a crumb that is left is found again
     ");
     place.commit("all");
     place.git(&["config", "merge.trace.driver", "no-such-program %A"]);
@@ -170,6 +172,7 @@ fn doctor_tells_what_is_missing() {
              restore the line from git or delete it
     error    secrets: git does not ignore `breadcrumbs-secret.jsonl`
              add it to `.gitignore`, and if it was committed, replace what it holds
+    ok       forward-crumbs: a crumb that is left is found again
     [exit 1]
     ");
 }

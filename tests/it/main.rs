@@ -11,6 +11,7 @@ mod check;
 mod commands;
 mod compress;
 mod content;
+mod forward;
 mod hostile;
 mod import;
 mod install;
