@@ -41,6 +41,7 @@
 //! ```
 
 pub mod breadcrumb;
+pub mod brief;
 pub mod check;
 pub mod cli;
 pub mod finding;

@@ -6,6 +6,7 @@ use anyhow::Error;
 
 use super::ui::escaped;
 use crate::breadcrumb::StoreError;
+use crate::brief::BriefError;
 use crate::forward::ForwardError;
 use crate::git::GitError;
 use crate::trace::TraceError;
@@ -50,6 +51,7 @@ pub(super) fn hint(error: &Error) -> Option<String> {
             return store;
         }
         let forward = cause.downcast_ref::<ForwardError>().and_then(ForwardError::hint);
+        let forward = forward.or_else(|| cause.downcast_ref::<BriefError>().and_then(BriefError::hint));
         if forward.is_some() {
             return forward;
         }

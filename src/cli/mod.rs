@@ -3,6 +3,7 @@
 //! stdout carries the answer, stderr the rest. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or could not run.
 
 mod breadcrumb;
+mod brief;
 mod budget;
 mod check;
 mod commit;
@@ -118,6 +119,7 @@ enum RepoCommand {
     Pull(share::PullArgs),
     Remote(share::RemoteArgs),
     Forward(forward::ForwardArgs),
+    Brief(brief::BriefArgs),
 }
 
 /// What every command works with.
@@ -252,5 +254,6 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Pull(args) => share::run_pull(session, args),
         RepoCommand::Remote(args) => share::run_remote(session, args),
         RepoCommand::Forward(args) => forward::run(session, args),
+        RepoCommand::Brief(args) => brief::run(session, args),
     }
 }

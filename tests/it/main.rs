@@ -7,6 +7,7 @@ mod accounting;
 mod as_of;
 mod breadcrumb;
 mod breadcrumb_cli;
+mod brief;
 mod check;
 mod commands;
 mod compress;
