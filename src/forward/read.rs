@@ -8,6 +8,11 @@ use crate::trace::tree::{self, Slot};
 use crate::trace::write::Stamp;
 use crate::trace::{AgentName, ItemId, Time, Tip, TraceError, TraceName};
 
+/// How many crumbs are read at first; twice as many each time that is not enough.
+const FIRST_BATCH: usize = 16;
+/// How many crumbs are read at a time at most.
+const MAX_BATCH: usize = 1024;
+
 /// Which crumbs are asked for. The default is the protocol's: the ten newest active ones of a week.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Query {
@@ -99,8 +104,20 @@ pub fn get(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -> Result<F
     let slots = slots(repo, agent)?;
     let is_one_line = order::is_one_line(&slots);
     let oldest = query.oldest(now);
-    for slot in slots.iter().rev() {
-        let (crumb, bound) = crumb::read(repo, slot)?;
+    let mut waiting: Vec<&Slot> = slots.iter().collect();
+    let mut read = Vec::new().into_iter();
+    let mut batch = FIRST_BATCH;
+    loop {
+        let Some((crumb, bound)) = read.next() else {
+            let mut next = waiting.split_off(waiting.len().saturating_sub(batch));
+            if next.is_empty() {
+                break;
+            }
+            next.reverse();
+            read = crumb::read_many(repo, &next)?.into_iter();
+            batch = (batch * 2).min(MAX_BATCH);
+            continue;
+        };
         if let Some(bound) = bound.filter(|_| is_one_line) {
             let too_old = oldest.is_some_and(|oldest| bound < oldest);
             let last = if found.crumbs.len() == query.limit { found.crumbs.last() } else { None };
