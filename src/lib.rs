@@ -6,8 +6,9 @@
 //! - porcelain: [`cli`];
 //! - [`check`] (what must not be committed), [`install`] (config and attributes);
 //! - [`materialize`] (items to messages), [`transcript`] (agents' records to items);
-//! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a session);
-//! - [`message`], [`merge`], [`tokens`], [`finding`], [`git`].
+//! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a
+//!   session), [`crumb`] (memory files);
+//! - [`message`], [`merge`], [`tokens`], [`finding`], [`compressor`], [`git`].
 //!
 //! Everything below the porcelain takes typed values and returns typed values: it does not print, exit, or read the clock,
 //! the environment or the working folder.
@@ -44,6 +45,8 @@ pub mod breadcrumb;
 pub mod brief;
 pub mod check;
 pub mod cli;
+pub mod compressor;
+pub mod crumb;
 pub mod finding;
 pub mod forward;
 pub mod git;
@@ -51,6 +54,7 @@ pub mod install;
 pub mod materialize;
 pub mod merge;
 pub mod message;
+mod replace;
 pub mod shell;
 pub mod tokens;
 pub mod trace;

@@ -24,7 +24,6 @@ pub mod merge;
 pub mod namespace;
 pub mod query;
 pub mod record;
-mod replace;
 mod resolve;
 pub mod store;
 pub mod unreadable;

@@ -8,9 +8,10 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::merge::{Note, resolve_with_base};
-use super::replace::{Access, Lock, Stamp, real_path, replace};
+use super::writer::STEM;
 use crate::merge::Markers;
 use crate::merge::conflict::MarkerError;
+use crate::replace::{Access, Lock, Stamp, real_path, replace};
 
 /// What resolving came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,8 +67,9 @@ pub fn resolve_file(
     let failed = |source| ResolveError::Io { path: path.to_owned(), source };
     let real = real_path(path).map_err(failed)?;
     let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let _lock =
-        Lock::take(folder, patience).map_err(failed)?.ok_or_else(|| ResolveError::Busy { path: path.to_owned() })?;
+    let _lock = Lock::take(folder, STEM, patience)
+        .map_err(failed)?
+        .ok_or_else(|| ResolveError::Busy { path: path.to_owned() })?;
     let mut file = File::open(&real).map_err(failed)?;
     let stamp = Stamp::of(&file.metadata().map_err(failed)?);
     let mut text = Vec::new();
@@ -81,7 +83,7 @@ pub fn resolve_file(
         if fs::metadata(&real).map_err(failed)?.permissions().readonly() {
             return Err(failed(io::ErrorKind::PermissionDenied.into()));
         }
-        let is_done = replace(&real, Some(&stamp), Access::Usual, |out| io::Write::write_all(out, &resolved));
+        let is_done = replace(&real, STEM, Some(&stamp), Access::Usual, |out| io::Write::write_all(out, &resolved));
         if !is_done.map_err(failed)? {
             return Err(ResolveError::Busy { path: path.to_owned() });
         }

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,12 +12,15 @@ use super::document::Document;
 use super::exchange::OnExisting;
 use super::key::Key;
 use super::record::Record;
-use super::replace::{Access, Lock, Stamp, real_path, replace};
 use super::store::{Half, Store, StoreError, keep_what_counts};
+use crate::replace::{Access, Lock, Seen, Stem, read, real_path, replace};
 use crate::trace::time::Time;
 
 /// Length of the longest value that may be set, in bytes.
 pub const MAX_VALUE_LEN: usize = 10 * 1024;
+
+/// What the files beside the store are called while it is written.
+pub(super) const STEM: Stem = Stem(".breadcrumbs");
 
 /// How often a change is made anew because a program without our lock changed the file meanwhile.
 const MAX_ATTEMPTS: usize = 10;
@@ -270,7 +272,7 @@ impl<'s> Writer<'s> {
             self.check_ignored(half, &named)?;
             fs::create_dir_all(folder).map_err(write_error)?;
         }
-        let lock = Lock::take(folder, self.patience).map_err(write_error)?;
+        let lock = Lock::take(folder, STEM, self.patience).map_err(write_error)?;
         let _lock = lock.ok_or_else(|| StoreError::Busy { path: named.clone() })?;
         for _ in 0..MAX_ATTEMPTS {
             let Seen { text, stamp, is_read_only } =
@@ -291,7 +293,7 @@ impl<'s> Writer<'s> {
             }
             let access = if half == Half::Secret { Access::Private } else { Access::Usual };
             let mut file_len = 0;
-            let is_done = replace(&path, stamp.as_ref(), access, |out| {
+            let is_done = replace(&path, STEM, stamp.as_ref(), access, |out| {
                 file_len = new_text.write(out)?;
                 Ok(())
             });
@@ -352,24 +354,4 @@ fn complete_times(record: &mut Record<'static>, now: Time) {
     let updated = record.updated().unwrap_or_else(|| now.max(created));
     record.created_at = Some(created.to_string().into());
     record.updated_at = Some(updated.to_string().into());
-}
-
-/// A file as it was read; empty and without a stamp where there is none.
-#[derive(Default)]
-struct Seen {
-    text: Vec<u8>,
-    stamp: Option<Stamp>,
-    is_read_only: bool,
-}
-
-fn read(path: &Path) -> io::Result<Seen> {
-    let mut file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seen::default()),
-        Err(error) => return Err(error),
-    };
-    let metadata = file.metadata()?;
-    let mut text = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    file.read_to_end(&mut text)?;
-    Ok(Seen { text, stamp: Some(Stamp::of(&metadata)), is_read_only: metadata.permissions().readonly() })
 }

@@ -12,9 +12,11 @@ use thiserror::Error;
 
 use crate::breadcrumb::check::Rules;
 use crate::breadcrumb::{self, Half, Namespaces};
+use crate::crumb;
 use crate::finding::{Finding, LineIndex, Position, Weight};
 use crate::git::{Git, GitError};
 use crate::merge::Kind;
+use crate::tokens::Encoding;
 use crate::trace::Time;
 use source::Entry;
 
@@ -81,15 +83,16 @@ pub fn check(git: &Git, source: &Source, now: Time) -> Result<Vec<Checked>, Chec
 /// Whether a kind has a validator here.
 fn is_judged(kind: Kind) -> bool {
     match kind {
-        Kind::Breadcrumbs => true,
-        Kind::Crumb | Kind::Checkpoint | Kind::CheckpointIndex => false,
+        Kind::Breadcrumbs | Kind::Crumb => true,
+        Kind::Checkpoint | Kind::CheckpointIndex => false,
     }
 }
 
 fn judge(entry: &Entry, text: &[u8], declared: &HashMap<Vec<u8>, Declared>, now: Time) -> Vec<Finding> {
     match entry.kind {
         Kind::Breadcrumbs => judge_breadcrumbs(entry, text, declared.get(entry.folder()), now),
-        Kind::Crumb | Kind::Checkpoint | Kind::CheckpointIndex => Vec::new(),
+        Kind::Crumb => judge_crumb(text),
+        Kind::Checkpoint | Kind::CheckpointIndex => Vec::new(),
     }
 }
 
@@ -112,6 +115,13 @@ fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, no
         None => &none,
     };
     findings.extend(breadcrumb::check(text, &Rules { half, namespaces, now }));
+    findings.extend(judge_secrets(text));
+    findings.sort_by_key(|finding| finding.position);
+    findings
+}
+
+fn judge_crumb(text: &[u8]) -> Vec<Finding> {
+    let mut findings = crumb::check(text, Encoding::default());
     findings.extend(judge_secrets(text));
     findings.sort_by_key(|finding| finding.position);
     findings

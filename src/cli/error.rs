@@ -7,6 +7,7 @@ use anyhow::Error;
 use super::ui::escaped;
 use crate::breadcrumb::StoreError;
 use crate::brief::BriefError;
+use crate::crumb::CrumbError;
 use crate::forward::ForwardError;
 use crate::git::GitError;
 use crate::trace::TraceError;
@@ -43,20 +44,14 @@ pub(super) fn print_usage(error: &clap::Error) {
 /// The next step, where an error in the chain knows one.
 pub(super) fn hint(error: &Error) -> Option<String> {
     error.chain().find_map(|cause| {
-        if let Some(advised) = cause.downcast_ref::<Advised>() {
-            return Some(advised.hint.clone());
-        }
-        let store = cause.downcast_ref::<StoreError>().and_then(StoreError::hint);
-        if store.is_some() {
-            return store;
-        }
-        let forward = cause.downcast_ref::<ForwardError>().and_then(ForwardError::hint);
-        let forward = forward.or_else(|| cause.downcast_ref::<BriefError>().and_then(BriefError::hint));
-        if forward.is_some() {
-            return forward;
-        }
-        let trace = cause.downcast_ref::<TraceError>().and_then(TraceError::hint);
-        trace.or_else(|| cause.downcast_ref::<GitError>().and_then(GitError::hint))
+        let advised = cause.downcast_ref::<Advised>().map(|advised| advised.hint.clone());
+        advised
+            .or_else(|| cause.downcast_ref().and_then(StoreError::hint))
+            .or_else(|| cause.downcast_ref().and_then(ForwardError::hint))
+            .or_else(|| cause.downcast_ref().and_then(BriefError::hint))
+            .or_else(|| cause.downcast_ref().and_then(CrumbError::hint))
+            .or_else(|| cause.downcast_ref().and_then(TraceError::hint))
+            .or_else(|| cause.downcast_ref().and_then(GitError::hint))
     })
 }
 
@@ -64,9 +59,13 @@ pub(super) fn hint(error: &Error) -> Option<String> {
 pub(super) fn status(error: &Error) -> u8 {
     let over_budget = |cause: &TraceError| matches!(cause, TraceError::OverBudget { .. });
     let no_such_key = |cause: &StoreError| matches!(cause, StoreError::NoSuchKey { .. });
-    let is_no = error
-        .chain()
-        .any(|cause| cause.downcast_ref().is_some_and(over_budget) || cause.downcast_ref().is_some_and(no_such_key));
+    let no_such_entry =
+        |cause: &CrumbError| matches!(cause, CrumbError::NoSuchEntry { .. } | CrumbError::NotArchived { .. });
+    let is_no = error.chain().any(|cause| {
+        cause.downcast_ref().is_some_and(over_budget)
+            || cause.downcast_ref().is_some_and(no_such_key)
+            || cause.downcast_ref().is_some_and(no_such_entry)
+    });
     if is_no { 1 } else { 2 }
 }
 

@@ -14,7 +14,7 @@ use crate::install::doctor::{self, Health};
 use crate::install::{self, Action, Mode, Scope, Setup, Step};
 use crate::trace::Time;
 
-/// Set git up to merge breadcrumbs, crumb files and checkpoints by meaning
+/// Set git up to merge breadcrumbs, crumb files and checkpoints by meaning, and to show crumb files by entry
 ///
 /// Writes the merge driver into git's config and the paths it is for into `.gitattributes`, which is to be committed. It can
 /// be run any number of times; what others wrote there is left alone.

@@ -5,6 +5,7 @@
 //! command that merges.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +17,8 @@ use anyhow::{Context as _, Result, bail};
 use super::ExitStatus;
 use super::ui::Ui;
 use crate::breadcrumb;
-use crate::merge::{Kind, Labels, Markers, Sides, Style};
+use crate::crumb;
+use crate::merge::{Kind, Labels, Markers, Merged, Sides, Style};
 
 /// The exit status of a merge that could not be made.
 const FAILED: u8 = 129;
@@ -103,8 +105,9 @@ pub(super) fn run(args: &MergeDriverArgs, ui: &Ui) -> Result<ExitStatus> {
     let path = args.path.as_deref().unwrap_or_default();
     match args.kind.or_else(|| Kind::of_path(path.as_encoded_bytes())) {
         Some(Kind::Breadcrumbs) => merge_breadcrumbs(args, ui, &mut markers),
+        Some(Kind::Crumb) => merge_crumb(args, ui, &mut markers),
         // These are text until they have a merge of their own.
-        Some(Kind::Crumb | Kind::Checkpoint | Kind::CheckpointIndex) | None => merge_text(args, &markers),
+        Some(Kind::Checkpoint | Kind::CheckpointIndex) | None => merge_text(args, &markers),
     }
 }
 
@@ -117,7 +120,27 @@ fn label(given: Option<&OsStr>, placeholder: &str, default: &str) -> String {
 fn merge_breadcrumbs(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
     let merged = breadcrumb::merge(Sides { base: &base, ours: &ours, theirs: &theirs });
-    let path = args.path.as_deref().filter(|path| !path.is_empty()).unwrap_or("breadcrumbs".as_ref());
+    finish(args, ui, markers, &merged)
+}
+
+fn merge_crumb(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
+    let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
+    match crumb::merge(Sides { base: &base, ours: &ours, theirs: &theirs }) {
+        Some(merged) => finish(args, ui, markers, &merged),
+        // What cannot be read as a crumb file is merged as text.
+        None => merge_text(args, markers),
+    }
+}
+
+/// Says what there is to say of a merge, and writes its result.
+fn finish(
+    args: &MergeDriverArgs,
+    ui: &Ui,
+    markers: &mut Markers,
+    merged: &Merged<'_, impl Display>,
+) -> Result<ExitStatus> {
+    let fallback = args.kind.unwrap_or(Kind::Breadcrumbs).as_str();
+    let path = args.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(fallback.as_ref());
     for note in &merged.notes {
         ui.note(&format!("{}: {note}", path.display()));
     }

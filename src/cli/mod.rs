@@ -9,6 +9,7 @@ mod check;
 mod commit;
 mod compress;
 mod count;
+mod crumb;
 mod demo;
 mod edit;
 mod editor;
@@ -82,6 +83,7 @@ enum AnywhereCommand {
     Demo(demo::DemoArgs),
     Count(count::CountArgs),
     Breadcrumb(breadcrumb::BreadcrumbArgs),
+    Crumb(crumb::CrumbArgs),
     MergeDriver(merge_driver::MergeDriverArgs),
     Install(install::InstallArgs),
     Uninstall(install::UninstallArgs),
@@ -201,6 +203,7 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Demo(args) => demo::run(args),
                 AnywhereCommand::Count(args) => count::run(args, env, &mut ui),
                 AnywhereCommand::Breadcrumb(args) => breadcrumb::run(args, env, &mut ui),
+                AnywhereCommand::Crumb(args) => crumb::run(args, env, &mut ui),
                 AnywhereCommand::MergeDriver(args) => merge_driver::run(args, &ui),
                 AnywhereCommand::Install(args) => install::run_install(args, &env, &mut ui),
                 AnywhereCommand::Uninstall(args) => install::run_uninstall(args, &env, &mut ui),

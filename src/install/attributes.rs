@@ -3,7 +3,7 @@
 /// The lines that hand files to the driver; later lines win, so the block goes to the end.
 pub const LINES: [&str; 4] = [
     "**/.synapse/breadcrumbs.jsonl merge=trace",
-    "*.crumb merge=trace",
+    "*.crumb merge=trace diff=trace-crumb",
     "**/checkpoints/**/*.md merge=trace",
     "chk-*.md merge=trace",
 ];
@@ -114,7 +114,7 @@ fn find(text: &[u8]) -> Option<Block<'_>> {
     };
     let (begin, note) = lines.iter().enumerate().find_map(|(n, (_, line))| Some((n, begins(line)?)))?;
     let rest = &lines[begin + 1..];
-    let is_ours = |line: &[u8]| line.trim_ascii_end().ends_with(b" merge=trace");
+    let is_ours = |line: &[u8]| is_our_line(line);
     let is_end = |line: &[u8]| line.trim_ascii_end() == END.as_bytes();
     // Where somebody took the last comment out, only the lines that follow at once and are ours belong to it.
     let (inside, last) = if let Some(end) = rest.iter().position(|(_, line)| is_end(line)) {
@@ -126,6 +126,12 @@ fn find(text: &[u8]) -> Option<Block<'_>> {
     let foreign = inside.iter().map(|(_, line)| *line).filter(|line| !is_ours(line)).collect();
     let (last_start, last_line) = lines[last];
     Some(Block { start: lines[begin].0, end: last_start + last_line.len(), note, foreign })
+}
+
+/// Whether a line within the block is one that we write, or wrote in an earlier version.
+fn is_our_line(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
+    line.strip_suffix(b" diff=trace-crumb").unwrap_or(line).ends_with(b" merge=trace")
 }
 
 fn first_line(text: &[u8]) -> &[u8] {
@@ -154,7 +160,7 @@ mod tests {
         *.txt text
         # git-trace: begin (the line above had no end)
         **/.synapse/breadcrumbs.jsonl merge=trace
-        *.crumb merge=trace
+        *.crumb merge=trace diff=trace-crumb
         **/checkpoints/**/*.md merge=trace
         chk-*.md merge=trace
         # git-trace: end
@@ -175,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_older_block_is_brought_up_to_date() {
-        let old = installed(Some("a\n")).replace("*.crumb merge=trace\n", "*.old merge=trace\n");
+        let old = installed(Some("a\n")).replace(" diff=trace-crumb\n", "\n");
         assert_eq!(installed(Some(&old)), installed(Some("a\n")));
     }
 }

@@ -1,11 +1,13 @@
-//! The section `merge.trace` of git's config.
+//! The sections `merge.trace` and `diff.trace-crumb` of git's config.
 //!
 //! ```text
 //! [merge "trace"]
 //!         name = git-trace: merge by meaning
 //!         driver = git-trace merge-driver %O %A %B %L %P %S %X %Y; …
 //!         recursive = trace
-//!         installed = name:0f3a9c21 driver:77ab01de recursive:5cc1e2f0
+//!         installed = name:0f3a9c21 driver:77ab01de recursive:5cc1e2f0 textconv:1d90c3aa
+//! [diff "trace-crumb"]
+//!         textconv = git-trace crumb textconv …
 //! ```
 //!
 //! `installed` names each value that we wrote, with a digest: a value is ours only as long as it has that digest.
@@ -44,7 +46,13 @@ pub const NAME: &str = "git-trace: merge by meaning";
 /// are merged into, as records and not as a conflict.
 pub const RECURSIVE: &str = "trace";
 
-const SECTION: &str = "merge.trace";
+/// The variables that are written, by the name that the record has for them.
+const KEYS: [(&str, &str); 4] = [
+    ("name", "merge.trace.name"),
+    ("driver", "merge.trace.driver"),
+    ("recursive", "merge.trace.recursive"),
+    ("textconv", "diff.trace-crumb.textconv"),
+];
 const RECORD: &str = "merge.trace.installed";
 
 /// The command of the driver. Where `program` is missing or cannot be run (126 and 127), git's own merge by lines is made.
@@ -57,31 +65,42 @@ pub fn driver(program: &str) -> String {
     )
 }
 
+/// The command that shows a crumb file by entry in differences. Where it cannot be run, or fails, the file is shown as it
+/// stands, since git would show nothing at all.
+#[must_use]
+pub fn textconv(program: &str) -> String {
+    format!("f() {{ {} crumb textconv \"$1\" 2>/dev/null || cat \"$1\"; }}; f", quoted(program))
+}
+
 /// A word as a shell and git's placeholders leave it.
 fn shell_word(text: &str) -> String {
+    quoted(&text.replace('%', "%%"))
+}
+
+/// A word as a shell leaves it.
+fn quoted(text: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+');
-    let text = text.replace('%', "%%");
-    if text.bytes().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Writes the section, as far as it is not somebody else's.
 pub(super) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let mut record = Record::read(setup)?;
     let mut steps = Vec::new();
-    for (name, value) in [("name", NAME), ("driver", &driver(&setup.program)), ("recursive", RECURSIVE)] {
-        let key = format!("{SECTION}.{name}");
-        let current = values(setup, &key)?;
+    let values_of_ours = [NAME.to_owned(), driver(&setup.program), RECURSIVE.to_owned(), textconv(&setup.program)];
+    for ((name, key), value) in KEYS.into_iter().zip(values_of_ours) {
+        let current = values(setup, key)?;
         let action = match &current[..] {
             [] => Action::Added,
-            [current] if current == value => Action::Kept,
+            [current] if *current == value => Action::Kept,
             [current] if record.is_ours(name, current) => Action::Updated,
             _ => Action::LeftAlone,
         };
         if matches!(action, Action::Added | Action::Updated) {
-            set(setup, &key, value)?;
-            record.note(name, value);
+            set(setup, key, &value)?;
+            record.note(name, &value);
         }
-        steps.push(Step { action, what: key });
+        steps.push(Step { action, what: key.to_owned() });
     }
     record.write(setup)?;
     Ok(steps)
@@ -91,18 +110,20 @@ pub(super) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
 pub(super) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let record = Record::read(setup)?;
     let mut steps = Vec::new();
-    for (name, _) in &record.written {
-        let key = format!("{SECTION}.{name}");
-        let current = values(setup, &key)?;
+    for (name, key) in KEYS {
+        if !record.written.iter().any(|(written, _)| written == name) {
+            continue;
+        }
+        let current = values(setup, key)?;
         let action = match &current[..] {
             [] => continue,
             [current] if record.is_ours(name, current) => Action::Removed,
             _ => Action::LeftAlone,
         };
         if action == Action::Removed {
-            unset(setup, &key)?;
+            unset(setup, key)?;
         }
-        steps.push(Step { action, what: key });
+        steps.push(Step { action, what: key.to_owned() });
     }
     if !values(setup, RECORD)?.is_empty() {
         unset(setup, RECORD)?;

@@ -1,6 +1,6 @@
 //! Setting git up: which driver merges which files, in config and attributes.
 //!
-//! The config gets a section `merge.trace`; the attributes get a block of lines between two comments. Both can be written
+//! The config gets the sections `merge.trace` and `diff.trace-crumb`; the attributes get a block of lines between two comments. Both can be written
 //! any number of times and taken back to the byte: next to the config stands a record of what was written, a digest for
 //! each value, and the block's first comment says how the file was before. What is not ours by these is left alone.
 

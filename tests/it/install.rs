@@ -12,6 +12,7 @@ fn install_says_what_it_does_and_does_it_once() {
     would have added merge.trace.name
     would have added merge.trace.driver
     would have added merge.trace.recursive
+    would have added diff.trace-crumb.textconv
     would have added [ROOT]/repo/.gitattributes
     ");
     assert_eq!((place.read(".git/config"), attributes.exists()), (config.clone(), false));
@@ -19,24 +20,26 @@ fn install_says_what_it_does_and_does_it_once() {
     added merge.trace.name
     added merge.trace.driver
     added merge.trace.recursive
+    added diff.trace-crumb.textconv
     added [ROOT]/repo/.gitattributes
     ");
     insta::assert_snapshot!(place.git(&["config", "--get", "merge.trace.driver"]), @"git-trace merge-driver %O %A %B %L %P %S %X %Y; s=$?; if test $s = 126 || test $s = 127; then git merge-file -L ours -L base -L theirs --marker-size=%L %A %O %B; else exit $s; fi");
     insta::assert_snapshot!(place.read(".gitattributes"), @"
     # git-trace: begin (of a new file)
     **/.synapse/breadcrumbs.jsonl merge=trace
-    *.crumb merge=trace
+    *.crumb merge=trace diff=trace-crumb
     **/checkpoints/**/*.md merge=trace
     chk-*.md merge=trace
     # git-trace: end
     ");
     let (once, lines) = (place.read(".git/config"), place.read(".gitattributes"));
-    insta::assert_snapshot!(place.trace(&["install", "--json"]), @r#"{"dry_run":false,"scope":"local","steps":[{"action":"kept","what":"merge.trace.name"},{"action":"kept","what":"merge.trace.driver"},{"action":"kept","what":"merge.trace.recursive"},{"action":"kept","what":"[ROOT]/repo/.gitattributes"}]}"#);
+    insta::assert_snapshot!(place.trace(&["install", "--json"]), @r#"{"dry_run":false,"scope":"local","steps":[{"action":"kept","what":"merge.trace.name"},{"action":"kept","what":"merge.trace.driver"},{"action":"kept","what":"merge.trace.recursive"},{"action":"kept","what":"diff.trace-crumb.textconv"},{"action":"kept","what":"[ROOT]/repo/.gitattributes"}]}"#);
     assert_eq!((place.read(".git/config"), place.read(".gitattributes")), (once, lines));
     insta::assert_snapshot!(place.trace(&["uninstall"]), @"
     removed merge.trace.name
     removed merge.trace.driver
     removed merge.trace.recursive
+    removed diff.trace-crumb.textconv
     removed [ROOT]/repo/.gitattributes
     ");
     assert_eq!((place.read(".git/config"), attributes.exists()), (config, false));
@@ -71,6 +74,7 @@ fn values_of_others_are_left_alone_and_ours_are_upgraded() {
     left alone merge.trace.name
     added merge.trace.driver
     left alone merge.trace.recursive
+    added diff.trace-crumb.textconv
     added [ROOT]/repo/.gitattributes
     --- stderr
     hint: what was left alone was not written by git-trace; unset it and install again to have ours

@@ -1,17 +1,20 @@
 //! Replacing a file whole: one writer at a time, and at every moment either the old file or the new one.
 
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How the files start that a writer fills before they take the place of the old one.
-const TEMPORARY_PREFIX: &str = ".breadcrumbs-";
+/// What the files that a writer leaves beside its own are called: `<stem>-….tmp` while it is filled, `<stem>.lock` where
+/// folders cannot be locked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stem(pub(crate) &'static str);
+
 const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// The right to replace files in a folder. The kernel takes it back when the process ends, however it ends.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     _held: File,
 }
 
@@ -20,14 +23,14 @@ impl Lock {
     ///
     /// The lock is on the folder itself, so that no file lies around that somebody could commit; where folders cannot be
     /// locked, on a file in it.
-    pub(super) fn take(folder: &Path, patience: Duration) -> io::Result<Option<Self>> {
+    pub(crate) fn take(folder: &Path, stem: Stem, patience: Duration) -> io::Result<Option<Self>> {
         let started = Instant::now();
         let mut on_folder = cfg!(unix);
         loop {
             let file = if on_folder {
                 File::open(folder)?
             } else {
-                File::options().create(true).append(true).open(folder.join(".breadcrumbs.lock"))?
+                File::options().create(true).append(true).open(folder.join(format!("{}.lock", stem.0)))?
             };
             match file.try_lock() {
                 Ok(()) => return Ok(Some(Self { _held: file })),
@@ -41,7 +44,7 @@ impl Lock {
 }
 
 /// The file behind a path: where its symbolic links lead, though nothing be there yet.
-pub(super) fn real_path(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     // As many links as Linux follows.
     for _ in 0..40 {
@@ -55,14 +58,14 @@ pub(super) fn real_path(path: &Path) -> io::Result<PathBuf> {
 
 /// What tells whether a file is still the one that was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     len: u64,
     modified: Option<std::time::SystemTime>,
     inode: u64,
 }
 
 impl Stamp {
-    pub(super) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let inode = std::os::unix::fs::MetadataExt::ino(metadata);
         #[cfg(not(unix))]
@@ -79,9 +82,30 @@ impl Stamp {
     }
 }
 
+/// A file as it was read; empty and without a stamp where there is none.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) text: Vec<u8>,
+    pub(crate) stamp: Option<Stamp>,
+    pub(crate) is_read_only: bool,
+}
+
+/// Reads a file that is to be replaced.
+pub(crate) fn read(path: &Path) -> io::Result<Seen> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seen::default()),
+        Err(error) => return Err(error),
+    };
+    let metadata = file.metadata()?;
+    let mut text = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
+    file.read_to_end(&mut text)?;
+    Ok(Seen { text, stamp: Some(Stamp::of(&metadata)), is_read_only: metadata.permissions().readonly() })
+}
+
 /// Who may read a file that is new; an old one keeps what it has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Access {
+pub(crate) enum Access {
     /// Whoever the process's mask allows.
     Usual,
     /// Only its owner.
@@ -92,16 +116,18 @@ pub(super) enum Access {
 ///
 /// The bytes are on disk before the name is. False, and nothing done, if the file is not the one that `seen` tells of:
 /// somebody without our lock changed it meanwhile. Permissions and group stay as they were.
-pub(super) fn replace(
+pub(crate) fn replace(
     path: &Path,
+    stem: Stem,
     seen: Option<&Stamp>,
     access: Access,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> io::Result<bool> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    remove_leftovers(folder);
+    let prefix = format!("{}-", stem.0);
+    remove_leftovers(folder, &prefix);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY_PREFIX).suffix(TEMPORARY_SUFFIX);
+    builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
     #[cfg(unix)]
     if access == Access::Usual {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -142,12 +168,11 @@ fn keep_access(file: &File, old: &Metadata) -> io::Result<()> {
 }
 
 /// Removes what writers left behind that were killed; all writers hold the lock that our caller holds, so none is at work.
-fn remove_leftovers(folder: &Path) {
+fn remove_leftovers(folder: &Path, prefix: &str) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let is_ours =
-            name.to_str().is_some_and(|name| name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX));
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(prefix) && name.ends_with(TEMPORARY_SUFFIX));
         if is_ours {
             // What cannot be removed does no harm.
             let _ = fs::remove_file(entry.path());

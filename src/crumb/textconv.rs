@@ -1,0 +1,46 @@
+//! A crumb file as `git diff` shows it: one line an entry, each with its section.
+
+use std::fmt::Write as _;
+
+use super::document::{Crumb, Role, section_start};
+use crate::finding::Plain;
+
+/// The text that differences are shown of. Any bytes give one; control characters are shown as escapes.
+///
+/// The counter of a failure stands on a line of its own, so that counting up does not look like other words.
+#[must_use]
+pub fn textconv(bytes: &[u8]) -> String {
+    let lossy = String::from_utf8_lossy(bytes);
+    let Ok(crumb) = Crumb::parse(lossy.as_bytes()) else { return lossy.into_owned() };
+    let mut text = String::new();
+    let mut section = "";
+    for line in &crumb.lines {
+        // Writing to a String cannot fail.
+        let _ = match line.role {
+            Role::Blank => Ok(()),
+            Role::Header => match crumb.header() {
+                Some(header) => {
+                    writeln!(text, "CRUMB{} {}, session {}", header.version, Plain(header.identity), header.session)
+                }
+                None => Ok(()),
+            },
+            Role::Section => {
+                section = section_start(&line.text).map_or("", |(_, name)| name);
+                writeln!(text, "{}", Plain(&line.text))
+            }
+            Role::Entry => entry(&mut text, section, line),
+            Role::Unknown => writeln!(text, "{section}: {}", Plain(&line.text)),
+        };
+    }
+    text
+}
+
+fn entry(text: &mut String, section: &str, line: &super::Line<'_>) -> std::fmt::Result {
+    let Some(entry) = line.entry() else { return Ok(()) };
+    let Some((counter, key)) = entry.counter.zip(entry.key()) else {
+        return writeln!(text, "{section}: {}", Plain(&line.text));
+    };
+    let words = super::Entry { counter: None, ..entry };
+    writeln!(text, "{section}: {}", Plain(&words.render()))?;
+    writeln!(text, "{section}: {} happened {counter}", Plain(key))
+}
