@@ -208,7 +208,7 @@ pub fn store(repo: &Repo, identity: &str, session: u64, plan: &Plan, stamp: &Sta
 fn message(identity: &str, session: u64, plan: &Plan) -> (String, String) {
     let count: usize = plan.groups.iter().map(|group| group.members.len()).sum();
     let subject = one_line(&format!(
-        "compress {identity}: {count} entries into {}, {} failures archived",
+        "compress {identity}: {count} entries into {} lines, {} failures archived",
         plan.groups.len(),
         plan.evicted.len()
     ));

@@ -14,6 +14,9 @@ pub fn format(crumb: &Crumb<'_>) -> Vec<u8> {
             _ if formatted.lines.is_empty() => line.text.trim_end().trim_start_matches(BOM).to_owned(),
             _ => line.text.trim_end().to_owned(),
         };
+        if text.is_empty() {
+            continue;
+        }
         if line.role == Role::Section && !formatted.lines.is_empty() {
             formatted.lines.push(Line::new("", Ending::Lf));
         }

@@ -2,6 +2,7 @@
 //!
 //! 1. The header's session is the greater. Its identity is merged three-way; changed on both sides, it is a conflict.
 //! 2. An entry is its text. What one side added is added, what one side took out is gone; what both added is there once.
+//!    Of copies of one text there are as many as on the side that changed their number, of two that did on the greater.
 //! 3. A failure is its name and agent. Counts add what each side added since the base; the later session stays; words that
 //!    both changed are those with the greater bytes. Taken out on one side it is gone, unless the other changed it.
 //! 4. A section that one side alone changed is taken as it stands. Else the base's entries keep their order and new ones
@@ -297,8 +298,10 @@ impl Merge {
             (None, None) => None,
             (Some(side), None) | (None, Some(side)) if same(side) => None,
             (Some(side), None) | (None, Some(side)) if b.is_none() => Some(side.clone()),
-            (Some(o), Some(t)) if same(o) => Some(Block { trailing: trailing(o, t), ..t.clone() }),
-            (Some(o), Some(t)) if same(t) => Some(Block { trailing: trailing(o, t), ..o.clone() }),
+            (Some(o), Some(t)) if same(o) || same(t) => {
+                let changed = if same(o) { t } else { o };
+                Some(Block { trailing: trailing(o, t), is_last: o.is_last || t.is_last, ..changed.clone() })
+            }
             _ => {
                 let empty = Block::default();
                 let (base, ours, theirs) = (b.unwrap_or(&empty), o.unwrap_or(&empty), t.unwrap_or(&empty));
@@ -326,11 +329,11 @@ impl Merge {
         for id in ids {
             let [base, ours, theirs] = [b.get(id), o.get(id), t.get(id)].map(|found| found.map(|(_, item)| &item.text));
             let text = match (id, ours, theirs) {
-                (_, None, None) => None,
                 (Id::Failure(_, key), ours, theirs) => self.failure(key, base, ours, theirs),
-                (Id::Text(..), Some(text), Some(_)) => Some(text.clone()),
-                (Id::Text(..), Some(text), None) | (Id::Text(..), None, Some(text)) => {
-                    base.is_none().then(|| text.clone())
+                (Id::Text(text, n), ours, theirs) => {
+                    let [in_base, in_ours, in_theirs] = [&b, &o, &t].map(|side| copies(side, text));
+                    let text = ours.or(theirs).or(base).cloned();
+                    text.filter(|_| *n <= pick(&in_base, &in_ours, &in_theirs))
                 }
             };
             merged.extend(text.map(|text| (id, text)));
@@ -444,6 +447,11 @@ fn keys(sides: [&Block<'_>; 3]) -> BTreeSet<(Option<char>, String)> {
         }
     }
     keys.difference(&twice).cloned().collect()
+}
+
+/// How often a side has a text.
+fn copies(side: &BTreeMap<Id, (usize, &Item<'_>)>, text: &str) -> usize {
+    (1..).take_while(|n| side.contains_key(&Id::Text(text.to_owned(), *n))).count()
 }
 
 fn numbered<'i, 'c>(

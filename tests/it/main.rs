@@ -12,6 +12,7 @@ mod check;
 mod commands;
 mod compress;
 mod content;
+mod crumb;
 mod forward;
 mod hostile;
 mod import;

@@ -1,0 +1,6 @@
+//! Crumb files: what is wrong with them, the laws of parser and merge, and the commands in real repositories.
+
+mod commands;
+mod laws;
+mod merge;
+mod rules;
