@@ -53,8 +53,9 @@ impl Check<'_> {
                 place
             })
             .collect();
-        let after_header = self.check_header(&places);
-        self.check_lines(&places[after_header..], crumb.header().as_ref());
+        if let Some(after_header) = self.check_header(&places) {
+            self.check_lines(&places[after_header..], crumb.header().as_ref());
+        }
         let tokens = encoding.count(bytes);
         if tokens > TOKEN_LIMIT {
             let message = format!("the file takes {tokens} tokens, and about {TOKEN_LIMIT} are meant to be the most");
@@ -62,13 +63,14 @@ impl Check<'_> {
         }
     }
 
-    /// Checks what stands up to the header; gives the index of the line behind it.
-    fn check_header(&mut self, places: &[Place<'_>]) -> usize {
+    /// Checks what stands up to the header; gives the index of the line behind it, and nothing where the file is of
+    /// another format.
+    fn check_header(&mut self, places: &[Place<'_>]) -> Option<usize> {
         const CODE: &str = "bad-header";
         const REMEDY: &str = "start the file with a line such as `∴CRUMB2 MYAGENT s1`";
         let Some(first) = places.iter().position(|place| place.line.role != Role::Blank) else {
             self.error(0..0, CODE, "the file is empty".to_owned(), REMEDY);
-            return places.len();
+            return Some(places.len());
         };
         let place = &places[first];
         if first > 0 {
@@ -81,13 +83,13 @@ impl Check<'_> {
                 let message = "the header is indented".to_owned();
                 self.warn(place.span(), "indented-header", message, "take the indent out");
             }
-            return first + 1;
+            return Some(first + 1);
         };
         let message = match problem {
             BadHeader::NoMark if text.starts_with("BEGIN CRUMB") => {
                 let message = "the file starts with `BEGIN CRUMB`: it is of another format that ends in `.crumb` too";
                 self.error(place.span(), "other-format", message.to_owned(), "give it another name");
-                return places.len();
+                return None;
             }
             BadHeader::NoMark => format!("a header is expected, and `{}` was found", excerpt(text)),
             BadHeader::Version(found) => {
@@ -102,7 +104,8 @@ impl Check<'_> {
         };
         self.error(place.span(), CODE, message, REMEDY);
         // What is a section or an entry is checked as one too.
-        if matches!(place.line.role, Role::Section | Role::Entry) { first } else { first + 1 }
+        let is_checked = matches!(place.line.role, Role::Section | Role::Entry);
+        Some(if is_checked { first } else { first + 1 })
     }
 
     fn check_lines(&mut self, places: &[Place<'_>], header: Option<&Header<'_>>) {

@@ -4,7 +4,7 @@
 //! line in all. A range ranks by its later end; an entry that names no session stays. What is one summary line already is
 //! left alone, so compressing again changes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{FAILURE_LIMIT, FAILURES};
 use super::document::{Crumb, Line};
@@ -91,17 +91,18 @@ impl Plan {
 
     /// Does it, to the file that the plan was made of. Each new line stands where the first of its members did.
     pub fn apply(&self, crumb: &mut Crumb<'_>) {
-        let mut gone: Vec<usize> = self.evicted.iter().map(|evicted| evicted.index).collect();
+        let mut gone: BTreeSet<usize> = self.evicted.iter().map(|evicted| evicted.index).collect();
         for group in &self.groups {
             let mut members = group.members.iter().map(|member| member.index);
             let Some(first) = members.next() else { continue };
             crumb.lines[first] = Line::new(group.line(), crumb.lines[first].ending);
             gone.extend(members);
         }
-        gone.sort_unstable();
-        for index in gone.into_iter().rev() {
-            crumb.lines.remove(index);
-        }
+        let mut index = 0;
+        crumb.lines.retain(|_| {
+            index += 1;
+            !gone.contains(&(index - 1))
+        });
         mend_endings(crumb);
     }
 }
@@ -116,7 +117,7 @@ pub fn plan(crumb: &Crumb<'_>) -> Plan {
     let sections = crumb.sections();
     let mut places: BTreeMap<Place, (Heat, bool, Vec<Member>)> = BTreeMap::new();
     for (index, _, entry) in crumb.entries() {
-        let section = sections.iter().rposition(|section| section.start < index);
+        let section = sections.partition_point(|section| section.start < index).checked_sub(1);
         let (Some(section), Some(reference), true) = (section, entry.reference, entry.kind.is_dated()) else {
             continue;
         };

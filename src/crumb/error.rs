@@ -29,6 +29,12 @@ pub enum CrumbError {
         /// What the system says.
         source: io::Error,
     },
+    /// There is no such file.
+    #[error("there is no file `{}`", path.display())]
+    NoSuchFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is such a file already.
     #[error("`{}` is there already", path.display())]
     Exists {
@@ -74,19 +80,19 @@ pub enum CrumbError {
         line: usize,
     },
     /// A name that nobody can have.
-    #[error("`{identity}` is not an identity: it is one word without control characters")]
+    #[error("`{}` is not an identity: it is one word without control characters", identity.escape_debug())]
     BadIdentity {
         /// The name.
         identity: String,
     },
     /// A name that no section can have.
-    #[error("`{name}` is not the name of a section: it is one word without control characters")]
+    #[error("`{}` is not the name of a section: it is one word without control characters", name.escape_debug())]
     BadSection {
         /// The name.
         name: String,
     },
     /// A name that no failure can have.
-    #[error("`{key}` is not the name of a failure: `area:topic` is, without spaces")]
+    #[error("`{}` is not the name of a failure: `area:topic` is, without spaces", key.escape_debug())]
     BadKey {
         /// The name.
         key: String,
@@ -135,11 +141,8 @@ pub enum CrumbError {
         name: String,
     },
     /// An entry belongs to nobody known.
-    #[error("it is not known whose entries these are: `{identity}` does not start with a letter from A to Z")]
-    NoAgent {
-        /// Whose file it is.
-        identity: String,
-    },
+    #[error("it is not known whose entries these are: no identity says so with a first letter from A to Z")]
+    NoAgent,
     /// The archive could not be read or written.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -161,12 +164,13 @@ impl CrumbError {
             }
             Self::Conflict { .. } => "resolve the conflict",
             Self::Invalid { .. } => "`git trace crumb validate` tells all that is wrong",
+            Self::NoSuchFile { .. } => "`git trace crumb new` creates one",
             Self::Exists { .. } => "`git trace crumb note` and its kin add to it",
             Self::Busy { .. } | Self::Changing { .. } => "try again when it has ended",
             Self::NoSuchEntry { .. } => "`git trace crumb show` lists the entries with their lines",
             Self::Ambiguous { .. } => "give the number of a line, or more of the text",
             Self::TextTooLong { .. } => "put it into a file and note its path",
-            Self::NoAgent { .. } => "give --agent",
+            Self::NoAgent => "give --agent",
             Self::NotArchived { .. } => "`git trace crumb expand --list` tells what is there",
             Self::Git(error) => return error.hint(),
             Self::Trace(error) => return error.hint(),

@@ -13,6 +13,9 @@ use super::entry::{Entry, Kind};
 use super::error::CrumbError;
 use crate::trace::message::one_line;
 
+/// How many lines may be received at once: what is sent is to be read whole.
+const MAX_LINES: usize = 2000;
+
 /// What receiving came to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Received {
@@ -51,7 +54,7 @@ pub fn send(crumb: &Crumb<'_>, sections: &[String], agent: Option<char>) -> Resu
             let line = &crumb.lines[index];
             if let Some(entry) = line.entry() {
                 let agent = entry.agent.or(agent);
-                let agent = agent.ok_or_else(|| CrumbError::NoAgent { identity: header.identity.to_owned() })?;
+                let agent = agent.ok_or(CrumbError::NoAgent)?;
                 text.extend([tagged(&line.text, &entry, agent, section.mark).as_str(), "\n"]);
             } else if line.role != Role::Blank {
                 return Err(no_entry(index));
@@ -70,8 +73,11 @@ pub fn send(crumb: &Crumb<'_>, sections: &[String], agent: Option<char>) -> Resu
 pub fn receive(crumb: &mut Crumb<'_>, sent: &Crumb<'_>, agent: Option<char>) -> Result<Received, CrumbError> {
     let ours = crumb.header().ok_or(CrumbError::NoHeader)?.identity.to_owned();
     let theirs = sent.header().map(|header| header.identity.to_owned()).unwrap_or_default();
-    let is_no_entry = |role: Role| matches!(role, Role::Unknown);
-    if let Some(index) = sent.lines.iter().position(|line| is_no_entry(line.role)) {
+    if sent.lines.len() > MAX_LINES {
+        let message = format!("more than {MAX_LINES} lines are not taken in");
+        return Err(CrumbError::Invalid { line: MAX_LINES + 1, message });
+    }
+    if let Some(index) = sent.lines.iter().position(|line| line.role == Role::Unknown) {
         return Err(no_entry(index));
     }
     let agent = agent.or_else(|| letter(&theirs));
@@ -81,7 +87,7 @@ pub fn receive(crumb: &mut Crumb<'_>, sent: &Crumb<'_>, agent: Option<char>) -> 
         if section.is_empty() {
             return Err(no_entry(index));
         }
-        let agent = entry.agent.or(agent).ok_or_else(|| CrumbError::NoAgent { identity: theirs.clone() })?;
+        let agent = entry.agent.or(agent).ok_or(CrumbError::NoAgent)?;
         let line = tagged(&sent.lines[index].text, &entry, agent, mark);
         if Some(agent) == letter(&ours) && theirs != ours {
             received.known += 1;

@@ -22,6 +22,9 @@ use super::writer::ready;
 use crate::finding::Plain;
 use crate::merge::{Contested, Merged, Piece, Side, Sides, conflict};
 
+/// With more sections a file is nobody's memory, and is merged by lines.
+const MAX_SECTIONS: usize = 1000;
+
 /// What the text of a merge does not show. Its `Display` is a line for stderr.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Note {
@@ -65,6 +68,9 @@ pub fn merge<'a>(sides: Sides<'a>) -> Option<Merged<'a, Note>> {
     let (ours, theirs) = (Crumb::parse(sides.ours).ok()?, Crumb::parse(sides.theirs).ok()?);
     ready(&ours).and_then(|()| ready(&theirs)).ok()?;
     let (b, o, t) = (Layout::of(&base), Layout::of(&ours), Layout::of(&theirs));
+    if [&b, &o, &t].iter().any(|layout| layout.sections.len() > MAX_SECTIONS) {
+        return None;
+    }
     let eol = pick(&(!base.lines.is_empty()).then(|| base.ending()), &Some(ours.ending()), &Some(theirs.ending()));
     let mut merge = Merge { eol: eol.unwrap_or(Ending::Lf).as_str(), text: String::new(), notes: Vec::new() };
     let pieces = merge.files([&base, &ours, &theirs], [&b, &o, &t]);
@@ -324,6 +330,7 @@ impl Merge {
     fn items<'c>(&mut self, b: &Block<'c>, o: &Block<'c>, t: &Block<'c>, are_failures: bool) -> Vec<Item<'c>> {
         let keyed = if are_failures { keys([b, o, t]) } else { BTreeSet::new() };
         let [b, o, t] = [b, o, t].map(|block| numbered(&block.items, &keyed));
+        let counts = [&b, &o, &t].map(copies);
         let mut merged: BTreeMap<&Id, Cow<'c, str>> = BTreeMap::new();
         let ids: BTreeSet<&Id> = b.keys().chain(o.keys()).chain(t.keys()).collect();
         for id in ids {
@@ -331,9 +338,10 @@ impl Merge {
             let text = match (id, ours, theirs) {
                 (Id::Failure(_, key), ours, theirs) => self.failure(key, base, ours, theirs),
                 (Id::Text(text, n), ours, theirs) => {
-                    let [in_base, in_ours, in_theirs] = [&b, &o, &t].map(|side| copies(side, text));
+                    let [in_base, in_ours, in_theirs] =
+                        counts.each_ref().map(|counts| counts.get(text.as_str()).copied());
                     let text = ours.or(theirs).or(base).cloned();
-                    text.filter(|_| *n <= pick(&in_base, &in_ours, &in_theirs))
+                    text.filter(|_| Some(*n) <= pick(&in_base, &in_ours, &in_theirs))
                 }
             };
             merged.extend(text.map(|text| (id, text)));
@@ -449,9 +457,11 @@ fn keys(sides: [&Block<'_>; 3]) -> BTreeSet<(Option<char>, String)> {
     keys.difference(&twice).cloned().collect()
 }
 
-/// How often a side has a text.
-fn copies(side: &BTreeMap<Id, (usize, &Item<'_>)>, text: &str) -> usize {
-    (1..).take_while(|n| side.contains_key(&Id::Text(text.to_owned(), *n))).count()
+/// How often a side has each text.
+fn copies<'i>(side: &'i BTreeMap<Id, (usize, &Item<'_>)>) -> BTreeMap<&'i str, usize> {
+    // The last of a text's ids has the greatest number.
+    let texts = side.keys().filter_map(|id| if let Id::Text(text, n) = id { Some((&**text, *n)) } else { None });
+    texts.collect()
 }
 
 fn numbered<'i, 'c>(

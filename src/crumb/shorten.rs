@@ -26,7 +26,9 @@ pub(super) fn limit(heat: Heat) -> usize {
 #[must_use]
 pub fn shorten(texts: &[&str], limit: usize) -> String {
     let texts: Vec<&str> = texts.iter().copied().filter(|text| !text.is_empty()).collect();
-    for left_out in 0..texts.len() {
+    // Each takes a character and what separates it at least; so many are not worth a try.
+    let first = texts.len().saturating_sub(limit / 3 + 1);
+    for left_out in first..texts.len() {
         let prefix = if left_out == 0 { String::new() } else { format!("({left_out} more) ") };
         let kept = &texts[left_out..];
         let separators = 2 * (kept.len() - 1);

@@ -37,10 +37,9 @@ pub fn read(path: &Path) -> Result<Vec<u8>, CrumbError> {
 /// crumb file that may be added to; and all that say why it cannot be read or written.
 pub fn edit<T>(path: &Path, mut change: impl FnMut(&mut Crumb<'_>) -> Result<T, CrumbError>) -> Result<T, CrumbError> {
     write(path, |seen| {
-        let Some(_) = seen.stamp else {
-            let source = io::Error::from(io::ErrorKind::NotFound);
-            return Err(CrumbError::Read { path: path.to_owned(), source });
-        };
+        if seen.stamp.is_none() {
+            return Err(CrumbError::NoSuchFile { path: path.to_owned() });
+        }
         let mut crumb = Crumb::parse(&seen.text)?;
         ready(&crumb)?;
         let answer = change(&mut crumb)?;

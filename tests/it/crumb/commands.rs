@@ -124,7 +124,7 @@ fn refusals_say_what_to_do_and_change_nothing() {
         &["expand", FILE, "a:b"],
     ];
     let answers: String = all.iter().map(|args| place.trace(&[&["crumb"], *args].concat())).collect();
-    insta::assert_snapshot!(answers, @"
+    insta::assert_snapshot!(answers, @r"
     --- stderr
     error: cannot change `agent.crumb`: the text is empty
     [exit 2]
@@ -136,8 +136,7 @@ fn refusals_say_what_to_do_and_change_nothing() {
     error: cannot change `agent.crumb`: `no-colon` is not the name of a failure: `area:topic` is, without spaces
     [exit 2]
     --- stderr
-    error: cannot change `agent.crumb`: `a:b
-    §core` is not the name of a failure: `area:topic` is, without spaces
+    error: cannot change `agent.crumb`: `a:b\n§core` is not the name of a failure: `area:topic` is, without spaces
     [exit 2]
     --- stderr
     error: cannot change `agent.crumb`: `a b` is not the name of a section: it is one word without control characters
@@ -147,7 +146,8 @@ fn refusals_say_what_to_do_and_change_nothing() {
     hint: `git trace crumb show` lists the entries with their lines
     [exit 1]
     --- stderr
-    error: cannot change `none.crumb`: cannot read `none.crumb`: entity not found
+    error: cannot change `none.crumb`: there is no file `none.crumb`
+    hint: `git trace crumb new` creates one
     [exit 2]
     --- stderr
     error: invalid value 's' for '--agent <LETTER>': one letter from A to Z is expected
@@ -363,7 +363,7 @@ fn what_is_sent_is_received_once() {
     ");
     insta::assert_snapshot!(place.trace_with(&["crumb", "receive", "echo.crumb"], "§core\n. whose\n"), @"
     --- stderr
-    error: cannot take in `-`: it is not known whose entries these are: `` does not start with a letter from A to Z
+    error: cannot take in `-`: it is not known whose entries these are: no identity says so with a first letter from A to Z
     hint: give --agent
     [exit 2]
     ");

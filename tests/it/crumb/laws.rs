@@ -52,7 +52,7 @@ fn valid(is_tidy: bool) -> impl Strategy<Value = String> {
             }
             let mut text = format!("∴CRUMB2 {identity} s{session}{eol}");
             for (name, entries, blanks) in sections {
-                text += &format!("{}{mark}{name}{eol}", eol.repeat(blanks));
+                text.extend([&*eol.repeat(blanks), mark, name, eol]);
                 for entry in entries {
                     text.extend([entry, eol]);
                 }

@@ -69,7 +69,6 @@ fn headers_are_of_version_1_or_2() {
     ! f:1:1: bad-header: a session such as `s1` is expected, and `s99999999999999999999` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
     ! f:1:1: bad-header: a header is expected, and `# notes` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
     ! f:1:1: other-format: the file starts with `BEGIN CRUMB`: it is of another format that ends in `.crumb` too; give it another name
-    ! f:1:1: no-section: the file has no section; add a line such as `§core`
     ! f:1:1: bad-header: a header is expected, and `. an entry` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
     ! f:1:1: entry-before-section: an entry stands before the first section; put it below a line such as `§core`
     ");
