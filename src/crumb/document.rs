@@ -204,7 +204,7 @@ impl<'a> Line<'a> {
 }
 
 impl<'a> Crumb<'a> {
-    /// Reads a file. Any text is one; [`super::check`] says what is wrong with it.
+    /// Reads a file. Any text is one; [`super::check()`] says what is wrong with it.
     ///
     /// # Errors
     ///
