@@ -15,9 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::check::FAILURES;
-use super::document::{Crumb, Ending, Header, Mark, Role, section_start};
+use super::document::{Crumb, Ending, Header, Mark};
 use super::edit::STANDARD;
 use super::entry::{Counter, Entry, Kind};
+use super::layout::{Block, Item, Layout};
 use super::writer::ready;
 use crate::finding::Plain;
 use crate::merge::{Contested, Merged, Piece, Side, Sides, conflict};
@@ -97,90 +98,6 @@ impl PartialOrd for Ending {
 impl Ord for Ending {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.as_str().cmp(other.as_str())
-    }
-}
-
-/// A file in its parts.
-struct Layout<'c> {
-    /// Blank lines before the header.
-    before: Vec<&'c str>,
-    header: Option<(&'c str, Header<'c>)>,
-    /// What stands between the header and the first section.
-    preamble: Block<'c>,
-    sections: Vec<Block<'c>>,
-    mark: Option<Mark>,
-    has_end: bool,
-}
-
-/// A section in its parts.
-#[derive(Clone, Default)]
-struct Block<'c> {
-    /// Its name, and how many of that name stood before it.
-    id: (Cow<'c, str>, usize),
-    /// The line that starts it.
-    start: Cow<'c, str>,
-    items: Vec<Item<'c>>,
-    /// Blank lines at its end.
-    trailing: Vec<&'c str>,
-    /// Whether it ends the file.
-    is_last: bool,
-}
-
-/// A line that is not blank, with the blank ones before it.
-#[derive(Clone, PartialEq, Eq)]
-struct Item<'c> {
-    blanks: Vec<&'c str>,
-    text: Cow<'c, str>,
-}
-
-impl<'c> Layout<'c> {
-    fn of(crumb: &'c Crumb<'_>) -> Self {
-        let mut layout = Self {
-            before: Vec::new(),
-            header: None,
-            preamble: Block::default(),
-            sections: Vec::new(),
-            mark: None,
-            has_end: crumb.lines.last().is_none_or(|line| line.ending != Ending::None),
-        };
-        let has_header = crumb.header().is_some();
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-        for line in &crumb.lines {
-            let text: &'c str = &line.text;
-            let block = layout.sections.last_mut().unwrap_or(&mut layout.preamble);
-            match line.role {
-                Role::Blank if has_header && layout.header.is_none() => layout.before.push(text),
-                Role::Blank => block.trailing.push(text),
-                Role::Header => layout.header = Header::parse(text).ok().map(|header| (text, header)),
-                Role::Entry | Role::Unknown => {
-                    let blanks = std::mem::take(&mut block.trailing);
-                    block.items.push(Item { blanks, text: Cow::Borrowed(text) });
-                }
-                Role::Section => {
-                    if let Some((mark, name)) = section_start(text) {
-                        layout.mark.get_or_insert(mark);
-                        let count = seen.entry(name).or_default();
-                        let id = (Cow::Borrowed(name), *count);
-                        *count += 1;
-                        layout.sections.push(Block { id, start: Cow::Borrowed(text), ..Block::default() });
-                    }
-                }
-            }
-        }
-        if let Some(last) = layout.sections.last_mut() {
-            last.is_last = true;
-        }
-        layout
-    }
-
-    fn find(&self, id: &(Cow<'c, str>, usize)) -> Option<&Block<'c>> {
-        self.sections.iter().find(|section| section.id == *id)
-    }
-}
-
-impl Block<'_> {
-    fn says_the_same(&self, other: &Self) -> bool {
-        self.start == other.start && self.items == other.items
     }
 }
 

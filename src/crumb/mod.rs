@@ -28,6 +28,7 @@ mod expand;
 mod format;
 mod heat;
 mod json;
+mod layout;
 mod merge;
 mod select;
 mod shorten;
