@@ -12,6 +12,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
+    /// The file is in order and could be better.
+    Advice,
     /// Worth a look; the file is accepted.
     Warning,
     /// The file is refused.
@@ -21,6 +23,7 @@ pub enum Weight {
 impl fmt::Display for Weight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Advice => "advice",
             Self::Warning => "warning",
             Self::Error => "error",
         })

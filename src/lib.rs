@@ -9,6 +9,9 @@
 //! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a
 //!   session), [`crumb`] (memory files);
 //! - [`message`], [`merge`], [`tokens`], [`finding`], [`compressor`], [`git`].
+//! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a session),
+//!   [`checkpoint`] (the state of a piece of work);
+//! - [`message`], [`merge`], [`tokens`], [`finding`], [`git`].
 //!
 //! Everything below the porcelain takes typed values and returns typed values: it does not print, exit, or read the clock,
 //! the environment or the working folder.
@@ -44,6 +47,7 @@
 pub mod breadcrumb;
 pub mod brief;
 pub mod check;
+pub mod checkpoint;
 pub mod cli;
 pub mod compressor;
 pub mod crumb;

@@ -3,6 +3,7 @@
 //! Git itself is asked what is there, since libgit2 cannot read a sparse index. Where a kind of file gets the validator of
 //! its format is `judge`.
 
+mod checkpoint;
 pub mod secret;
 mod source;
 
@@ -63,6 +64,7 @@ pub fn check(git: &Git, source: &Source, now: Time) -> Result<Vec<Checked>, Chec
     let entries = source::entries(git, source)?;
     let namespaces = namespaces(git, source, &entries)?;
     let mut checked = Vec::with_capacity(entries.len());
+    let mut checkpoints = Vec::new();
     let names: Vec<_> = entries.iter().map(|entry| entry.oid.clone()).collect();
     git.blobs::<CheckError>(&names, |index, blob| {
         let entry = &entries[index];
@@ -72,27 +74,28 @@ pub fn check(git: &Git, source: &Source, now: Time) -> Result<Vec<Checked>, Chec
             }
             None => vec![of_file("missing", "the blob is not in this repository", "fetch it with `git fetch`")],
             Some(_) if entry.is_link => Vec::new(),
-            Some(text) => judge(entry, &text, &namespaces, now),
+            Some(text) => {
+                let findings = judge(entry, &text, &namespaces, now);
+                if matches!(entry.kind, Kind::Checkpoint | Kind::CheckpointIndex) {
+                    checkpoints.push((index, text));
+                }
+                findings
+            }
         };
         checked.push(Checked { path: entry.shown_path(), kind: entry.kind, findings });
         Ok(())
     })?;
+    checkpoint::judge_together(git, source, &entries, &checkpoints, &mut checked)?;
     Ok(checked)
-}
-
-/// Whether a kind has a validator here.
-fn is_judged(kind: Kind) -> bool {
-    match kind {
-        Kind::Breadcrumbs | Kind::Crumb => true,
-        Kind::Checkpoint | Kind::CheckpointIndex => false,
-    }
 }
 
 fn judge(entry: &Entry, text: &[u8], declared: &HashMap<Vec<u8>, Declared>, now: Time) -> Vec<Finding> {
     match entry.kind {
         Kind::Breadcrumbs => judge_breadcrumbs(entry, text, declared.get(entry.folder()), now),
         Kind::Crumb => judge_crumb(text),
-        Kind::Checkpoint | Kind::CheckpointIndex => Vec::new(),
+        Kind::Checkpoint => checkpoint::judge(&entry.path, text),
+        // What it lists is told together with the files beside it.
+        Kind::CheckpointIndex => Vec::new(),
     }
 }
 

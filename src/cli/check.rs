@@ -13,7 +13,7 @@ use crate::finding::Weight;
 use crate::git::Git;
 use crate::trace::Time;
 
-/// Check committed breadcrumbs and crumb files, for CI, or those about to be committed
+/// Check committed breadcrumbs, crumb files and checkpoints, for CI, or those about to be committed
 ///
 /// Prints `path:line:column: rule: what is wrong; what to do`, a line each. The exit status is 1 if there are errors;
 /// warnings do not count. The blobs of the commit or of the index are read, not the files of the working tree.

@@ -9,6 +9,7 @@ mod breadcrumb;
 mod breadcrumb_cli;
 mod brief;
 mod check;
+mod checkpoint;
 mod commands;
 mod compress;
 mod content;

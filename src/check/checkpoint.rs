@@ -1,0 +1,61 @@
+//! Checking checkpoints and their lists.
+//!
+//! Advice is left out: it hangs on the clock, and what was accepted once is to be accepted again.
+
+use super::source::{Entry, names_beside};
+use super::{CheckError, Checked, Source, judge_secrets};
+use crate::checkpoint::pathspec::is_archived;
+use crate::checkpoint::{Document, Rules, validate, validate_index, validate_set};
+use crate::finding::Finding;
+use crate::git::Git;
+use crate::merge::Kind;
+
+/// Judges one checkpoint.
+pub(super) fn judge(path: &[u8], text: &[u8]) -> Vec<Finding> {
+    let mut findings = validate(text, Rules { advise_at: None, is_archived: is_archived(path) });
+    findings.extend(judge_secrets(text));
+    findings.sort_by_key(|finding| finding.position);
+    findings
+}
+
+/// Judges the checkpoints that were read against one another, and lists against the files beside them.
+///
+/// Of what is staged only that is known, so two checkpoints of one id are told when both are.
+pub(super) fn judge_together(
+    git: &Git,
+    source: &Source,
+    entries: &[Entry],
+    read: &[(usize, Vec<u8>)],
+    checked: &mut [Checked],
+) -> Result<(), CheckError> {
+    let texts = read.iter().filter(|(at, _)| entries[*at].kind == Kind::Checkpoint);
+    let texts: Vec<_> = texts.filter_map(|(at, text)| Some((*at, std::str::from_utf8(text).ok()?))).collect();
+    let documents: Vec<_> = texts.iter().map(|(at, text)| (*at, Document::parse(text))).collect();
+    let paths: Vec<_> = documents.iter().map(|(at, _)| entries[*at].shown_path()).collect();
+    let set: Vec<_> = paths.iter().map(String::as_str).zip(documents.iter().map(|(_, document)| document)).collect();
+    for ((at, _), findings) in documents.iter().zip(validate_set(&set)) {
+        checked[*at].findings.extend(findings);
+        checked[*at].findings.sort_by_key(|finding| finding.position);
+    }
+    for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == Kind::CheckpointIndex) {
+        let folder = entries[*at].folder();
+        let beside = names_beside(git, source, folder)?;
+        let files: Vec<_> = beside.iter().filter_map(|name| names_of(name, folder, entries, &documents)).collect();
+        let mut findings = validate_index(text, Some(&files));
+        findings.extend(judge_secrets(text));
+        findings.sort_by_key(|finding| finding.position);
+        checked[*at].findings = findings;
+    }
+    Ok(())
+}
+
+/// What a list may call a file: its name without `.md`, and its id where that was read.
+fn names_of(name: &[u8], folder: &[u8], entries: &[Entry], read: &[(usize, Document<'_>)]) -> Option<Vec<String>> {
+    let stem = std::str::from_utf8(name).ok()?.strip_suffix(".md")?;
+    if matches!(stem, "INDEX" | "README" | "LEARNINGS") {
+        return None;
+    }
+    let path = [folder, name].concat();
+    let id = read.iter().find(|(at, _)| entries[*at].path == path).and_then(|(_, document)| document.id());
+    Some(std::iter::once(stem).chain(id).map(str::to_owned).collect())
+}

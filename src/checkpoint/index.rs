@@ -1,0 +1,200 @@
+//! INDEX.md: the list of the active checkpoints of a folder, a row and a part each.
+//!
+//! ```text
+//! # Active Checkpoints
+//!
+//! | Checkpoint | Description | Last Updated |
+//! |------------|-------------|--------------|
+//! | chk-auth | JWT login | 2026-01-06 |
+//!
+//! ---
+//!
+//! ## chk-auth
+//!
+//! **Problem**: …
+//!
+//! **Scope**: …
+//!
+//! **Status**: …
+//! ```
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+
+use super::document::{Document, decode};
+use super::outline::{Outline, plain};
+use super::report::Report;
+use super::validate::{judge_markers, not_utf8};
+use crate::finding::Finding;
+
+/// The heading of the list.
+pub(super) const TITLE: &str = "Active Checkpoints";
+/// The columns of the table.
+pub(super) const COLUMNS: [&str; 3] = ["Checkpoint", "Description", "Last Updated"];
+/// What each part has to say.
+pub(super) const FIELDS: [&str; 3] = ["Problem", "Scope", "Status"];
+
+/// What a list says of its checkpoints.
+#[derive(Clone, Debug)]
+pub struct Index<'a> {
+    text: &'a str,
+    outline: Outline,
+    /// The names in the table, with where their rows stand.
+    pub rows: Vec<(String, Range<usize>)>,
+    /// The names of the parts, with where their headings stand.
+    pub parts: Vec<(String, Range<usize>)>,
+}
+
+impl<'a> Index<'a> {
+    /// Reads a list; linear in its length.
+    #[must_use]
+    pub fn parse(text: &'a str) -> Self {
+        let from = super::document::start_of(text);
+        let outline = Outline::read(text, from);
+        let named = |row: &super::outline::Row| Some((plain(row.cells.first()?).to_owned(), row.span.clone()));
+        let rows =
+            outline.tables.first().map(|table| table.rows.iter().filter_map(named).collect()).unwrap_or_default();
+        let parts = outline.headings.iter().filter(|heading| heading.level == 2);
+        let parts = parts.map(|heading| (plain(&heading.title).to_owned(), heading.span.clone())).collect();
+        Self { text, outline, rows, parts }
+    }
+
+    /// What a part says of a field, `**Problem**: …`; `None` where it has no such line.
+    #[must_use]
+    pub fn field(&self, part: &str, name: &str) -> Option<String> {
+        let headings = &self.outline.headings;
+        let at = headings.iter().position(|heading| heading.level == 2 && plain(&heading.title) == part)?;
+        let body = headings[at].span.end..self.outline.part_end(at, self.text.len());
+        let paragraphs = self.outline.paragraphs.iter().filter(|paragraph| body.contains(&paragraph.start));
+        let mut said: Option<String> = None;
+        for line in paragraphs.flat_map(|paragraph| self.text[paragraph.clone()].lines()) {
+            let starts = FIELDS.iter().find_map(|field| Some((*field, field_line(line, field)?)));
+            match (&mut said, starts) {
+                (None, Some((field, rest))) if field == name => said = Some(rest.to_owned()),
+                (None, _) => {}
+                (Some(_), Some(_)) => break,
+                (Some(said), None) if line.trim() != "---" => {
+                    said.push(' ');
+                    said.push_str(line.trim());
+                }
+                (Some(_), None) => {}
+            }
+        }
+        said.map(|said| said.trim().to_owned())
+    }
+}
+
+/// What stands behind `**name**:` or `**name:**`.
+fn field_line<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+    let rest = line.trim().strip_prefix("**")?.strip_prefix(name)?;
+    rest.strip_prefix("**:").or_else(|| rest.strip_prefix(":**")).map(str::trim)
+}
+
+/// Judges the bytes of a list of active checkpoints; gives findings by place. Any bytes will do.
+///
+/// `files` are the names, without `.md`, and ids of the checkpoints beside it; without them nothing is said of missing files.
+#[must_use]
+pub fn validate_index(bytes: &[u8], files: Option<&[Vec<String>]>) -> Vec<Finding> {
+    let mut report = Report::new(bytes);
+    match decode(bytes) {
+        Ok(text) => judge(&mut report, text, files),
+        Err(bad) => not_utf8(&mut report, bad.at),
+    }
+    report.finish()
+}
+
+fn judge(report: &mut Report<'_>, text: &str, files: Option<&[Vec<String>]>) {
+    let index = Index::parse(text);
+    judge_markers(
+        report,
+        &Document { text, front: Err(super::front::BadFront::Missing), outline: index.outline.clone() },
+    );
+    let title = index.outline.headings.first().filter(|heading| heading.level == 1);
+    if title.is_none_or(|heading| heading.title != TITLE) {
+        let at = title.map_or(0..0, |heading| heading.span.clone());
+        report.error("bad-title", at, format!("the title is not `# {TITLE}`"), "write it so");
+    }
+    judge_table(report, &index);
+    for (name, span) in &index.rows {
+        if !index.parts.iter().any(|(part, _)| part == name) {
+            let message = format!("the row `{name}` has no part `## {name}`");
+            report.error("row-without-part", span.clone(), message, "add it, or take out the row");
+        }
+    }
+    for (name, span) in &index.parts {
+        if !index.rows.iter().any(|(row, _)| row == name) {
+            let message = format!("the part `## {name}` has no row in the table");
+            report.warning("part-without-row", span.clone(), message, "add the row, or take out the part");
+        }
+        for field in FIELDS {
+            if index.field(name, field).is_none_or(|said| said.is_empty()) {
+                let message = format!("the part `## {name}` does not say its {field}");
+                report.error("empty-field", span.clone(), message, &format!("write `**{field}**: <text>`"));
+            }
+        }
+    }
+    if index.rows.is_empty() && index.outline.tables.first().is_some() {
+        let is_italic = |paragraph: &Range<usize>| {
+            let line = text[paragraph.clone()].trim();
+            line.len() > 2 && ["_", "*"].iter().any(|mark| line.starts_with(mark) && line.ends_with(mark))
+        };
+        if !index.outline.paragraphs.iter().any(is_italic) {
+            let at = index.outline.tables.first().map_or(0..0, |table| table.head.span.clone());
+            let message = "the table is empty, and no italic line says so".to_owned();
+            report.warning("no-note", at, message, "add `_No active checkpoints._` below it");
+        }
+    }
+    judge_files(report, &index, files.unwrap_or_default(), files.is_some());
+}
+
+fn judge_table(report: &mut Report<'_>, index: &Index<'_>) {
+    let Some(table) = index.outline.tables.first() else {
+        let end = index.text.len();
+        let remedy = "add `| Checkpoint | Description | Last Updated |` and the line of dashes below it";
+        report.error("bad-table", end..end, "there is no table of the checkpoints".to_owned(), remedy);
+        return;
+    };
+    if table.head.cells != COLUMNS {
+        let message = format!("the columns are not {}", COLUMNS.join(", "));
+        report.error("bad-columns", table.head.span.clone(), message, "name them so");
+    }
+    let mut seen = Vec::new();
+    for row in &table.rows {
+        let [name, _, date] = &row.cells[..] else {
+            let message = format!("the row has {} cells, not 3", row.cells.len());
+            report.error("bad-row", row.span.clone(), message, "write `| name | description | YYYY-MM-DD |`");
+            continue;
+        };
+        let is_date = date.len() == 10 && date.parse::<Date>().is_ok();
+        if !is_date {
+            let message = format!("`{date}` is not a date");
+            report.error("bad-date", row.span.clone(), message, "write YYYY-MM-DD");
+        }
+        if seen.contains(&name) {
+            let message = format!("`{name}` has more than one row");
+            report.warning("duplicate-row", row.span.clone(), message, "keep the row that is right");
+        }
+        seen.push(name);
+    }
+}
+
+fn judge_files(report: &mut Report<'_>, index: &Index<'_>, files: &[Vec<String>], are_known: bool) {
+    if !are_known {
+        return;
+    }
+    for (name, span) in &index.rows {
+        if !files.iter().any(|names| names.contains(name)) {
+            let message = format!("the row `{name}` has no file beside it");
+            report.warning("row-without-file", span.clone(), message, "restore the file, or take out row and part");
+        }
+    }
+    let end = index.text.len();
+    for names in files {
+        if !names.iter().any(|name| index.rows.iter().any(|(row, _)| row == name)) {
+            let name = names.first().map_or("", String::as_str);
+            let message = format!("the file `{name}.md` has no row");
+            report.warning("file-without-row", end..end, message, "add a row and a part, or archive the file");
+        }
+    }
+}

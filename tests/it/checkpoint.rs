@@ -1,0 +1,3 @@
+//! Checkpoints: what is read, judged, changed and merged.
+
+mod validate;
