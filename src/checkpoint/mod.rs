@@ -11,9 +11,18 @@
 //! - What is not being changed keeps its bytes.
 //! - A file that cannot be read never hides another.
 
+pub mod change;
 pub mod document;
+pub mod edit;
+mod error;
+pub mod folder;
+pub mod follow;
 pub mod front;
 pub mod index;
+pub mod item;
+pub mod judge;
+pub mod lineage;
+mod listing;
 pub mod moment;
 pub mod outline;
 pub mod pathspec;
@@ -22,6 +31,8 @@ pub mod set;
 pub mod validate;
 
 pub use document::{Document, Reference, ReferenceKind};
+pub use error::CheckpointError;
+pub use folder::Folder;
 pub use index::{Index, validate_index};
 pub use moment::Moment;
 pub use pathspec::Pathspec;

@@ -7,6 +7,8 @@ use anyhow::Error;
 use super::ui::escaped;
 use crate::breadcrumb::StoreError;
 use crate::brief::BriefError;
+use crate::checkpoint::CheckpointError;
+use crate::checkpoint::follow::FollowError;
 use crate::crumb::CrumbError;
 use crate::forward::ForwardError;
 use crate::git::GitError;
@@ -50,6 +52,8 @@ pub(super) fn hint(error: &Error) -> Option<String> {
             .or_else(|| cause.downcast_ref().and_then(ForwardError::hint))
             .or_else(|| cause.downcast_ref().and_then(BriefError::hint))
             .or_else(|| cause.downcast_ref().and_then(CrumbError::hint))
+            .or_else(|| cause.downcast_ref().and_then(CheckpointError::hint))
+            .or_else(|| cause.downcast_ref().and_then(FollowError::hint))
             .or_else(|| cause.downcast_ref().and_then(TraceError::hint))
             .or_else(|| cause.downcast_ref().and_then(GitError::hint))
     })

@@ -6,6 +6,7 @@ mod breadcrumb;
 mod brief;
 mod budget;
 mod check;
+mod checkpoint;
 mod commit;
 mod compress;
 mod count;
@@ -84,6 +85,7 @@ enum AnywhereCommand {
     Count(count::CountArgs),
     Breadcrumb(breadcrumb::BreadcrumbArgs),
     Crumb(crumb::CrumbArgs),
+    Checkpoint(checkpoint::CheckpointArgs),
     MergeDriver(merge_driver::MergeDriverArgs),
     Install(install::InstallArgs),
     Uninstall(install::UninstallArgs),
@@ -204,6 +206,7 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Count(args) => count::run(args, env, &mut ui),
                 AnywhereCommand::Breadcrumb(args) => breadcrumb::run(args, env, &mut ui),
                 AnywhereCommand::Crumb(args) => crumb::run(args, env, &mut ui),
+                AnywhereCommand::Checkpoint(args) => checkpoint::run(args, cli.trace.clone(), env, &mut ui),
                 AnywhereCommand::MergeDriver(args) => merge_driver::run(args, &ui),
                 AnywhereCommand::Install(args) => install::run_install(args, &env, &mut ui),
                 AnywhereCommand::Uninstall(args) => install::run_uninstall(args, &env, &mut ui),
