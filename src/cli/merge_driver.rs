@@ -16,9 +16,8 @@ use anyhow::{Context as _, Result, bail};
 
 use super::ExitStatus;
 use super::ui::Ui;
-use crate::breadcrumb;
-use crate::crumb;
 use crate::merge::{Kind, Labels, Markers, Merged, Sides, Style};
+use crate::{breadcrumb, checkpoint, crumb};
 
 /// The exit status of a merge that could not be made.
 const FAILED: u8 = 129;
@@ -106,8 +105,8 @@ pub(super) fn run(args: &MergeDriverArgs, ui: &Ui) -> Result<ExitStatus> {
     match args.kind.or_else(|| Kind::of_path(path.as_encoded_bytes())) {
         Some(Kind::Breadcrumbs) => merge_breadcrumbs(args, ui, &mut markers),
         Some(Kind::Crumb) => merge_crumb(args, ui, &mut markers),
-        // These are text until they have a merge of their own.
-        Some(Kind::Checkpoint | Kind::CheckpointIndex) | None => merge_text(args, &markers),
+        Some(Kind::Checkpoint | Kind::CheckpointIndex) => merge_checkpoint(args, ui, &mut markers),
+        None => merge_text(args, &markers),
     }
 }
 
@@ -120,27 +119,35 @@ fn label(given: Option<&OsStr>, placeholder: &str, default: &str) -> String {
 fn merge_breadcrumbs(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
     let merged = breadcrumb::merge(Sides { base: &base, ours: &ours, theirs: &theirs });
-    finish(args, ui, markers, &merged)
+    write_merged(args, ui, markers, &merged, "breadcrumbs")
 }
 
 fn merge_crumb(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
     match crumb::merge(Sides { base: &base, ours: &ours, theirs: &theirs }) {
-        Some(merged) => finish(args, ui, markers, &merged),
+        Some(merged) => write_merged(args, ui, markers, &merged, "crumb"),
         // What cannot be read as a crumb file is merged as text.
         None => merge_text(args, markers),
     }
 }
 
-/// Says what there is to say of a merge, and writes its result.
-fn finish(
+fn merge_checkpoint(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
+    let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
+    match checkpoint::merge(Sides { base: &base, ours: &ours, theirs: &theirs }) {
+        Some(merged) => write_merged(args, ui, markers, &merged, "checkpoint"),
+        None => merge_text(args, markers),
+    }
+}
+
+/// Says what there is to say of a merge, and writes its result. A path that git did not give is `unnamed`.
+fn write_merged<N: Display>(
     args: &MergeDriverArgs,
     ui: &Ui,
     markers: &mut Markers,
-    merged: &Merged<'_, impl Display>,
+    merged: &Merged<'_, N>,
+    unnamed: &str,
 ) -> Result<ExitStatus> {
-    let fallback = args.kind.unwrap_or(Kind::Breadcrumbs).as_str();
-    let path = args.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(fallback.as_ref());
+    let path = args.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(unnamed.as_ref());
     for note in &merged.notes {
         ui.note(&format!("{}: {note}", path.display()));
     }
