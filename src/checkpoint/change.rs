@@ -90,9 +90,9 @@ fn template(id: &str, new: &NewCheckpoint, parent: Option<&str>, now: Time) -> S
     let sections =
         [("Problem", new.problem.trim()), ("Session Intent", new.intent.trim()), ("Essential Information", "")];
     for (title, body) in sections {
-        text += &format!("\n## {title}\n");
+        text.extend(["\n## ", title, "\n"]);
         if !body.is_empty() {
-            text += &format!("\n{body}\n");
+            text.extend(["\n", body, "\n"]);
         }
     }
     let tables = [("Breadcrumbs", "Type | Reference | Hint"), ("Artifact Trail", "File | Status | Key Change")];
@@ -105,10 +105,10 @@ fn template(id: &str, new: &NewCheckpoint, parent: Option<&str>, now: Time) -> S
         "Current State",
         "Next Actions",
     ] {
-        text += &format!("\n### {title}\n");
+        text.extend(["\n### ", title, "\n"]);
         if let Some((_, columns)) = tables.iter().find(|(table, _)| *table == title) {
             let dashes: Vec<_> = columns.split(" | ").map(|column| "-".repeat(column.len() + 2)).collect();
-            text += &format!("\n| {columns} |\n|{}|\n", dashes.join("|"));
+            text.extend(["\n| ", columns, " |\n|", &dashes.join("|"), "|\n"]);
         }
     }
     text + "\n## User Rules\n"

@@ -74,12 +74,12 @@ pub(super) fn append_delta(document: &Document<'_>, parts: &DeltaParts, at: Time
         format!("\n---\n\n## Delta: {at}\n\n### What Changed\n\n{}\n\n### Artifacts\n\n", parts.what_changed.trim());
     added += "| File | Action | Description |\n|------|--------|-------------|\n";
     for [file, action, description] in &parts.artifacts {
-        added += &format!("| `{}` | {} | {} |\n", cell(file), cell(action), cell(description));
+        added.extend(["| `", &cell(file), "` | ", &cell(action), " | ", &cell(description), " |\n"]);
     }
     if !parts.transitions.is_empty() {
         added += "\n### Status Transitions\n\n| Item | Before | After |\n|------|--------|-------|\n";
         for [item, before, after] in &parts.transitions {
-            added += &format!("| {} | {} | {} |\n", cell(item), cell(before), cell(after));
+            added.extend(["| ", &cell(item), " | ", &cell(before), " | ", &cell(after), " |\n"]);
         }
     }
     if !text.ends_with('\n') {
@@ -178,19 +178,15 @@ pub(super) fn put_breadcrumb(
         return Some((changed, RowChange::Added));
     }
     let essential = document.section("Essential Information")?;
-    let at = match document.part(&essential, "Play-By-Play") {
-        Some(section) => section.head.start,
-        None => {
-            let at = body_end(text, essential.head.end, essential.body.end);
-            let changed = format!(
-                "{}{end}{end}### Breadcrumbs{end}{end}{table_text}{}",
-                &text[..at],
-                text[at..].strip_prefix(end).unwrap_or(&text[at..])
-            );
-            return Some((changed, RowChange::Added));
-        }
+    let changed = if let Some(next) = document.part(&essential, "Play-By-Play") {
+        let (before, after) = text.split_at(next.head.start);
+        format!("{before}### Breadcrumbs{end}{end}{table_text}{end}{after}")
+    } else {
+        let (before, after) = text.split_at(body_end(text, essential.head.end, essential.body.end));
+        let after = after.strip_prefix(end).unwrap_or(after);
+        format!("{before}{end}{end}### Breadcrumbs{end}{end}{table_text}{after}")
     };
-    Some((format!("{}### Breadcrumbs{end}{end}{table_text}{end}{}", &text[..at], &text[at..]), RowChange::Added))
+    Some((changed, RowChange::Added))
 }
 
 /// The end of the line after the one that holds `at`: of the line of dashes, for a head.

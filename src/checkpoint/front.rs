@@ -225,7 +225,7 @@ mod tests {
         for (text, place) in [("---\na: b\nc: [d\n---\n", 9), ("---\na: b\na: c\n---\n", 9)] {
             match Front::parse(text, 0) {
                 Err(BadFront::NotYaml { at, problem }) => {
-                    assert!(at >= place && !problem.contains('\n'), "{at} {problem}")
+                    assert!(at >= place && !problem.contains('\n'), "{at} {problem}");
                 }
                 other => panic!("{other:?}"),
             }

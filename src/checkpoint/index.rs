@@ -66,19 +66,21 @@ impl<'a> Index<'a> {
         let headings = &self.outline.headings;
         let at = headings.iter().position(|heading| heading.level == 2 && plain(&heading.title) == part)?;
         let body = headings[at].span.end..self.outline.part_end(at, self.text.len());
-        let paragraphs = self.outline.paragraphs.iter().filter(|paragraph| body.contains(&paragraph.start));
         let mut said: Option<String> = None;
-        for line in paragraphs.flat_map(|paragraph| self.text[paragraph.clone()].lines()) {
-            let starts = FIELDS.iter().find_map(|field| Some((*field, field_line(line, field)?)));
-            match (&mut said, starts) {
-                (None, Some((field, rest))) if field == name => said = Some(rest.to_owned()),
-                (None, _) => {}
-                (Some(_), Some(_)) => break,
-                (Some(said), None) if line.trim() != "---" => {
+        let mut start = body.start;
+        for line in self.text[body].split_inclusive('\n') {
+            let in_code = self.outline.code.iter().any(|code| code.contains(&start));
+            start += line.len();
+            let is_bold = line.trim_start().starts_with("**") && (line.contains("**:") || line.contains(":**"));
+            let is_field = is_bold && !in_code;
+            match &mut said {
+                None if is_field => said = field_line(line, name).map(str::to_owned),
+                Some(_) if is_field => break,
+                Some(said) if line.trim() != "---" => {
                     said.push(' ');
                     said.push_str(line.trim());
                 }
-                (Some(_), None) => {}
+                _ => {}
             }
         }
         said.map(|said| said.trim().to_owned())
@@ -134,7 +136,7 @@ fn judge(report: &mut Report<'_>, text: &str, files: Option<&[Vec<String>]>) {
             }
         }
     }
-    if index.rows.is_empty() && index.outline.tables.first().is_some() {
+    if index.rows.is_empty() && !index.outline.tables.is_empty() {
         let is_italic = |paragraph: &Range<usize>| {
             let line = text[paragraph.clone()].trim();
             line.len() > 2 && ["_", "*"].iter().any(|mark| line.starts_with(mark) && line.ends_with(mark))

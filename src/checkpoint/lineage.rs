@@ -1,6 +1,6 @@
 //! Checkpoints under those they branched from.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::folder::Checkpoint;
 use super::set::cycles;
@@ -34,7 +34,7 @@ pub fn forest<'c, 'f>(checkpoints: &'c [Checkpoint<'f>]) -> Vec<Node<'c, 'f>> {
     for at in &order {
         by_id.entry(checkpoints[*at].id()).or_insert(*at);
     }
-    let parents: HashMap<&str, &str> =
+    let parents: BTreeMap<&str, &str> =
         by_id.iter().filter_map(|(id, at)| Some((*id, checkpoints[*at].document.parent()?))).collect();
     let in_cycle = cycles(&parents);
     let mut children: HashMap<usize, Vec<usize>> = HashMap::new();

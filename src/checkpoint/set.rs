@@ -1,6 +1,6 @@
 //! What is wrong between checkpoints: one id in two files, a cycle of parents, two that are current.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::document::Document;
 use super::report::Report;
@@ -53,7 +53,7 @@ pub fn validate_set(documents: &[(&str, &Document<'_>)]) -> Vec<Vec<Finding>> {
 
 /// The ids that come back to themselves when their parents are followed.
 #[must_use]
-pub fn cycles<'i>(parents: &HashMap<&'i str, &'i str>) -> HashSet<&'i str> {
+pub fn cycles<'i>(parents: &BTreeMap<&'i str, &'i str>) -> HashSet<&'i str> {
     let mut in_cycle = HashSet::new();
     let mut settled = HashSet::new();
     for start in parents.keys() {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn only_what_comes_back_to_itself_is_in_a_cycle() {
-        let parents = HashMap::from([("a", "b"), ("b", "c"), ("c", "b"), ("d", "d"), ("e", "f"), ("g", "a")]);
+        let parents = BTreeMap::from([("a", "b"), ("b", "c"), ("c", "b"), ("d", "d"), ("e", "f"), ("g", "a")]);
         let mut found: Vec<_> = cycles(&parents).into_iter().collect();
         found.sort_unstable();
         assert_eq!(found, ["b", "c", "d"]);

@@ -133,6 +133,9 @@ fn merge_crumb(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result
 
 fn merge_checkpoint(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
+    if [&base, &ours, &theirs].iter().any(|text| is_binary(text)) {
+        return merge_text(args, markers);
+    }
     match checkpoint::merge(Sides { base: &base, ours: &ours, theirs: &theirs }) {
         Some(merged) => write_merged(args, ui, markers, &merged, "checkpoint"),
         None => merge_text(args, markers),

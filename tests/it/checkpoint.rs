@@ -1,3 +1,6 @@
-//! Checkpoints: what is read, judged, changed and merged.
+//! Checkpoints: what is read, judged, changed, followed and merged.
 
+mod commands;
+mod follow;
+mod merge;
 mod validate;

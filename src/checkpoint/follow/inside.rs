@@ -70,7 +70,7 @@ fn without_line(reference: &str) -> &str {
 pub(super) fn read(root: &Path, reference: &str) -> Result<Followed, FollowError> {
     let found = match place(root, reference)? {
         Place::Nothing => place(root, without_line(reference))?,
-        found => found,
+        found @ Place::There(..) => found,
     };
     let Place::There(location, metadata) = found else {
         return Ok(Followed::Stale(format!("there is no file `{reference}`")));

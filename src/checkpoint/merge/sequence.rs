@@ -24,13 +24,23 @@ pub(super) fn merge<'u, 'a>(base: &'u [Unit<'a>], ours: &'u [Unit<'a>], theirs: 
     let mut slots = Vec::new();
     for key in order(base, ours, theirs) {
         let (base, ours, theirs) = (in_base.get(key).copied(), in_ours.get(key).copied(), in_theirs.get(key).copied());
-        let is_same = |one: &Unit<'_>| base.is_some_and(|base| base.text.trim_end() == one.text.trim_end());
+        let means_base = |one: &Unit<'_>| base.is_some_and(|base| base.text.trim_end() == one.text.trim_end());
+        let reads_base = |one: &Unit<'_>| base.is_some_and(|base| base.text == one.text);
         match (ours, theirs) {
-            (Some(ours), Some(theirs)) if ours.text == theirs.text || is_same(theirs) => slots.push(Slot::Take(ours)),
-            (Some(ours), Some(theirs)) if is_same(ours) => slots.push(Slot::Take(theirs)),
+            (Some(ours), Some(theirs)) if ours.text.trim_end() == theirs.text.trim_end() => {
+                // Blank lines at the end are of what stands behind; the side that changed them has its way.
+                let takes_ours = match (reads_base(ours), reads_base(theirs)) {
+                    (false, true) => true,
+                    (true, false) => false,
+                    _ => ours.text <= theirs.text,
+                };
+                slots.push(Slot::Take(if takes_ours { ours } else { theirs }));
+            }
+            (Some(ours), Some(theirs)) if means_base(theirs) => slots.push(Slot::Take(ours)),
+            (Some(ours), Some(theirs)) if means_base(ours) => slots.push(Slot::Take(theirs)),
             (Some(ours), Some(theirs)) => slots.push(Slot::Both { base, ours, theirs }),
             (Some(one), None) | (None, Some(one)) if base.is_none() => slots.push(Slot::Take(one)),
-            (Some(one), None) | (None, Some(one)) if !is_same(one) => slots.push(Slot::Kept(one)),
+            (Some(one), None) | (None, Some(one)) if !means_base(one) => slots.push(Slot::Kept(one)),
             _ => {}
         }
     }

@@ -94,41 +94,27 @@ pub(super) fn run(place: &mut Place<'_>, args: &BreadcrumbsArgs) -> Result<ExitS
 fn write_rows(place: &mut Place<'_>, breadcrumbs: &[Reference], costs: Option<&[Cost]>) -> Result<()> {
     let mut rows = Vec::with_capacity(breadcrumbs.len());
     for (at, one) in breadcrumbs.iter().enumerate() {
-        let cost = costs.and_then(|costs| costs.get(at));
-        let followed = cost.map(|cost| cost.followed.map_or("-".to_owned(), |tokens| tokens.to_string()));
-        rows.push((
-            format!("#{}", at + 1),
-            cost.map(|cost| cost.row.to_string()).unwrap_or_default(),
-            followed.unwrap_or_default(),
-            brief(&one.kind, 12),
-            brief(&one.reference, SHOWN_CELL),
-            brief(&one.hint, SHOWN_CELL),
-        ));
+        let (number, kind) = (format!("#{}", at + 1), brief(&one.kind, 12));
+        rows.push([number, kind, brief(&one.reference, SHOWN_CELL), brief(&one.hint, SHOWN_CELL)]);
     }
-    let width = |column: fn(&(String, String, String, String, String, String)) -> &str, head: usize| {
-        rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0).max(head)
-    };
-    let number = width(|row| &row.0, 0);
-    let (kind, reference) = (width(|row| &row.3, 0), width(|row| &row.4, 0));
-    if costs.is_some() {
-        let (tokens, followed) = (width(|row| &row.1, 3), width(|row| &row.2, 8));
-        writeln!(place.ui.out(), "{:number$}  {:>tokens$}  {:>followed$}", "", "row", "followed")?;
+    let [number, kind, reference] =
+        [0, 1, 2].map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    let Some(costs) = costs else {
         for row in &rows {
-            let line =
-                format!("{:number$}  {:>tokens$}  {:>followed$}  {:kind$}  {}", row.0, row.1, row.2, row.3, row.4);
+            let line = format!("{:number$}  {:kind$}  {:reference$}  {}", row[0], row[1], row[2], row[3]);
             writeln!(place.ui.out(), "{}", line.trim_end())?;
         }
-        let (row_sum, followed_sum) = costs
-            .unwrap_or_default()
-            .iter()
-            .fold((0, 0), |(rows, followed), cost| (rows + cost.row, followed + cost.followed.unwrap_or(0)));
-        place.ui.note(&format!("tokens: {row_sum} in rows, {followed_sum} if all are followed"));
         return Ok(());
-    }
-    for row in &rows {
-        let line = format!("{:number$}  {:kind$}  {:reference$}  {}", row.0, row.3, row.4, row.5);
+    };
+    writeln!(place.ui.out(), "{:number$}  {:>6}  {:>8}", "", "row", "followed")?;
+    for (row, cost) in rows.iter().zip(costs) {
+        let followed = cost.followed.map_or("-".to_owned(), |tokens| tokens.to_string());
+        let line = format!("{:number$}  {:>6}  {followed:>8}  {:kind$}  {}", row[0], cost.row, row[1], row[2]);
         writeln!(place.ui.out(), "{}", line.trim_end())?;
     }
+    let in_rows: u64 = costs.iter().map(|cost| cost.row).sum();
+    let in_all: u64 = costs.iter().filter_map(|cost| cost.followed).sum();
+    place.ui.note(&format!("tokens: {in_rows} in rows, {in_all} if all are followed"));
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! `git trace checkpoint follow`.
 
 use anyhow::Result;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use super::{ExitStatus, Place};
@@ -98,14 +100,13 @@ fn write(place: &mut Place<'_>, reference: &Reference, followed: &Followed) -> R
 
 fn as_json(followed: &Followed) -> serde_json::Value {
     match followed {
-        Followed::File { path, content } => match std::str::from_utf8(content) {
-            Ok(text) => json!({ "found": "file", "path": path, "text": text }),
-            Err(_) => {
-                use base64::Engine as _;
-                let base64 = base64::engine::general_purpose::STANDARD.encode(content);
-                json!({ "found": "file", "path": path, "base64": base64 })
+        Followed::File { path, content } => {
+            if let Ok(text) = std::str::from_utf8(content) {
+                return json!({ "found": "file", "path": path, "text": text });
             }
-        },
+            let base64 = STANDARD.encode(content);
+            json!({ "found": "file", "path": path, "base64": base64 })
+        }
         Followed::Folder { path, names } => json!({ "found": "folder", "path": path, "names": names }),
         Followed::Function(definitions) => {
             let one = |one: &follow::Definition| json!({ "path": one.path, "line": one.line, "source": one.source });

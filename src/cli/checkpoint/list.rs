@@ -125,13 +125,13 @@ pub(super) fn run_tree(place: &mut Place<'_>, args: &TreeArgs) -> Result<ExitSta
             line += if *last { "├─ " } else { "└─ " };
         }
         let one = node.checkpoint;
-        line += &format!("{}  {}  {}", brief(one.id(), SHOWN_LINE), state(one), day(one.document.last_change()));
+        line.extend([&*brief(one.id(), SHOWN_LINE), "  ", state(one), "  ", &day(one.document.last_change())]);
         if let Some(parent) = &node.missing_parent {
-            line += &format!("  (its parent `{}` is not there)", brief(parent, SHOWN_LINE));
+            line.extend(["  (its parent `", &brief(parent, SHOWN_LINE), "` is not there)"]);
         }
         if node.in_cycle {
             let parent = one.document.parent().unwrap_or_default();
-            line += &format!("  (in a cycle: its parent is `{}`)", brief(parent, SHOWN_LINE));
+            line.extend(["  (in a cycle: its parent is `", &brief(parent, SHOWN_LINE), "`)"]);
         }
         writeln!(place.ui.out(), "{line}")?;
     }

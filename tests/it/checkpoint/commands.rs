@@ -1,0 +1,151 @@
+//! The commands, from the command line.
+
+use super::validate::sound;
+use crate::playground::Playground;
+
+const ACTIVE: &str = "checkpoints/active/";
+
+/// Three checkpoints: a root, its child that is current, and one whose parent is not there.
+fn place() -> Playground {
+    let place = Playground::new();
+    let write = |name: &str, parent: &str, status: &str| {
+        let text = sound(&format!("status: {status}\n"), "").replace("chk-a", name);
+        place.write(&format!("{ACTIVE}{name}.md"), text.replace("parent: null", &format!("parent: {parent}")));
+    };
+    write("chk-a", "null", "active");
+    write("chk-b", "chk-a", "current");
+    write("chk-c", "chk-x", "active");
+    place
+}
+
+#[test]
+fn checkpoints_are_listed() {
+    let place = place();
+    insta::assert_snapshot!(place.trace(&["checkpoint", "list"]).replace(&"word ".repeat(11), "W"));
+    insta::assert_snapshot!(place.trace(&["checkpoint", "tree"]));
+    insta::assert_snapshot!(place.trace(&["checkpoint", "status", "b"]).replace(&"word ".repeat(39), "W"));
+    assert_eq!(place.ok(&["checkpoint", "prime"]), place.read(&format!("{ACTIVE}chk-b.md")));
+    insta::assert_snapshot!(place.trace(&["checkpoint", "status", "nothing"]), @"
+    --- stderr
+    error: there is no checkpoint `nothing`
+    hint: `git trace checkpoint list --all` lists them
+    [exit 2]
+    ");
+    // From a folder below, the same.
+    let mut place = place;
+    let before = place.ok(&["checkpoint", "list", "--json"]);
+    place.cd("repo/checkpoints");
+    assert_eq!(place.ok(&["checkpoint", "list", "--json"]), before);
+}
+
+#[test]
+fn cycles_and_files_that_cannot_be_read_hide_nothing() {
+    let place = place();
+    let cyclic = place.read(&format!("{ACTIVE}chk-a.md")).replace("parent: null", "parent: chk-b");
+    place.write(&format!("{ACTIVE}chk-a.md"), cyclic);
+    place.write(&format!("{ACTIVE}chk-bytes.md"), b"\xff\xfe");
+    place.write(&format!("{ACTIVE}chk-yaml.md"), "---\na: [\n---\n");
+    insta::assert_snapshot!(place.trace(&["checkpoint", "tree"]));
+    let said = place.trace(&["checkpoint", "validate", "-q"]);
+    assert!(said.contains("chk-bytes.md:1:1: not-utf8") && said.contains("chk-yaml.md:2"), "{said}");
+    assert!(said.ends_with("[exit 1]\n"));
+    place.git(&["add", "-A"]);
+    let said = place.trace(&["check", "--staged"]);
+    assert!(said.contains("not-utf8") && said.contains("bad-yaml") && said.contains("cycle"), "{said}");
+}
+
+#[test]
+fn a_checkpoint_lives_from_new_to_archive() {
+    let place = Playground::new();
+    assert_eq!(place.ok(&["checkpoint", "prime"]), "");
+    assert!(place.trace(&["checkpoint", "current"]).ends_with("no checkpoint is current\n[exit 1]\n"));
+    let args = ["checkpoint", "new", "auth", "-p", "No login.\nNobody can.", "-i", "JWT | cookies", "--current"];
+    assert_eq!(place.ok(&args), "checkpoints/active/chk-auth.md\n");
+    place.ok(&["checkpoint", "new", "login", "--parent", "auth"]);
+    let said = place.trace(&["checkpoint", "validate"]);
+    assert!(!said.contains("error: ") && !said.contains("warning: "), "{said}");
+    assert!(place.trace(&["checkpoint", "new", "auth"]).contains("there is already a checkpoint"));
+    for name in ["../x", ".x", "a/b", "", "chk-", "a\nb"] {
+        assert!(place.trace(&["checkpoint", "new", name]).ends_with("[exit 2]\n"), "{name}");
+    }
+    let path = "checkpoints/active/chk-auth.md";
+    let before = place.read(path);
+    let delta = ["checkpoint", "delta", "-m", "Login works.", "--artifact", "src/a|b.rs", "created", "the route"];
+    place.ok(&delta);
+    place.ok(&[&delta[..], &["--transition", "Phase 1", "open", "done"]].concat());
+    let after = place.read(path);
+    let keeps = |line: &str| !line.starts_with("last_delta:");
+    let old: Vec<_> = before.lines().filter(|line| keeps(line)).collect();
+    let new: Vec<_> = after.lines().filter(|line| keeps(line)).take(old.len()).collect();
+    assert_eq!(old, new);
+    assert!(after.contains("| `src/a\\|b.rs` | created | the route |"), "{after}");
+    let said = place.trace(&["checkpoint", "validate"]);
+    assert!(!said.contains("error: ") && !said.contains("warning: "), "{said}");
+
+    assert_eq!(place.ok(&["checkpoint", "current", "login"]), "chk-login  checkpoints/active/chk-login.md\n");
+    assert!(place.read(path).contains("status: active\n"));
+    place.ok(&["checkpoint", "add-breadcrumb", "file", "src/a.rs", "the | reader"]);
+    place.ok(&["checkpoint", "add-breadcrumb", "file", "src/a.rs", "the writer"]);
+    let listed = place.ok(&["checkpoint", "breadcrumbs", "--json"]);
+    assert_eq!(listed, "[{\"hint\":\"the writer\",\"number\":1,\"reference\":\"src/a.rs\",\"type\":\"file\"}]\n");
+
+    let said = place.trace(&["checkpoint", "archive", "auth"]);
+    assert!(said.contains("has no Completion") && said.ends_with("[exit 2]\n"), "{said}");
+    let complete = ["checkpoint", "archive", "auth", "--outcome", "It works.", "--learnings", "Start small."];
+    let said = place.trace(&complete);
+    assert!(said.contains("active checkpoints have branched from `chk-auth`: chk-login"), "{said}");
+    place.ok(&["checkpoint", "archive", "login", "--outcome", "Done.", "--learnings", "Less is more."]);
+    assert_eq!(place.ok(&complete), "checkpoints/active/chk-auth.md -> checkpoints/archive/chk-auth.md\n");
+    let learnings = place.read("checkpoints/LEARNINGS.md");
+    assert!(learnings.contains("Less is more.\n") && learnings.contains("Start small.\n"), "{learnings}");
+    let list = place.read("checkpoints/active/INDEX.md");
+    assert!(!list.contains("chk-") && list.ends_with("_No active checkpoints._\n"), "{list}");
+    let said = place.trace(&["checkpoint", "validate"]);
+    assert!(!said.contains("error: ") && !said.contains("warning: "), "{said}");
+    // Nothing in the archive is ever overwritten.
+    place.write("checkpoints/active/chk-auth.md", place.read("checkpoints/archive/chk-auth.md"));
+    let said = place.trace(&["checkpoint", "archive", path]);
+    assert!(said.contains("there is already a checkpoint `checkpoints/archive/chk-auth.md`"), "{said}");
+    place.commit("all");
+    assert!(place.trace(&["check"]).contains("duplicate-id"));
+}
+
+#[test]
+fn hostile_text_reaches_nobody_raw() {
+    let place = Playground::new();
+    let text = sound("status: current\n", "").replace("checkpoint: chk-a", "checkpoint: \"chk-\\e[2J\\u202ex\"");
+    place.write(&format!("{ACTIVE}chk-a.md"), text.replace("word word", "\u{1b}[31mred"));
+    for args in [&["list"][..], &["tree"], &["status"], &["current"], &["validate"]] {
+        let said = place.trace(&[&["checkpoint"], args].concat());
+        assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}'), "{args:?}: {said}");
+    }
+    assert!(place.ok(&["checkpoint", "list", "--json"]).contains(r"chk-\u001b[2J"));
+}
+
+#[test]
+fn the_setting_says_where_checkpoints_are() {
+    let place = Playground::new();
+    place.git(&["config", "trace.checkpoints", "notes/**/*.md"]);
+    place.write("notes/chk-a.md", sound("", ""));
+    place.write("checkpoints/chk-b.md", "no checkpoint\n");
+    assert!(place.ok(&["checkpoint", "list"]).starts_with("chk-a  active"));
+    assert_eq!(place.ok(&["checkpoint", "new", "c"]), "notes/chk-c.md\n");
+    place.commit("all");
+    insta::assert_snapshot!(place.trace(&["check"]), @"
+    notes/INDEX.md:16:1: file-without-row: the file `chk-a.md` has no row; add a row and a part, or archive the file
+    --- stderr
+    files checked: 3, errors: 0, warnings: 1
+    ");
+}
+
+#[test]
+fn an_item_of_the_trace_becomes_a_breadcrumb() {
+    let place = place();
+    place.ok(&["commit", "-t", "artifact", "--set", "kind=file", "--set", "path=src/a.rs", "-m", "fn a() {}"]);
+    place.ok(&["commit", "-m", "Why JWT?"]);
+    place.ok(&["checkpoint", "add-breadcrumb", "--item", "#0"]);
+    place.ok(&["checkpoint", "add-breadcrumb", "--item", "#1", "-c", "b"]);
+    let listed = place.ok(&["checkpoint", "breadcrumbs"]);
+    assert!(listed.starts_with("#1  file      src/a.rs"), "{listed}");
+    assert!(listed.contains("\n#2  decision  item ") && listed.contains("Why JWT?"), "{listed}");
+}

@@ -1,0 +1,89 @@
+//! Following breadcrumbs, and not out of the repository.
+
+use super::validate::sound;
+use crate::playground::Playground;
+
+const TABLE: &str = "### Breadcrumbs\n\n| Type | Reference | Hint |\n|---|---|---|\n\
+    | file | `src/a.rs` | the reader |\n| function | `Reader::read()` | reads |\n| decision | Phase 1, JWT | Why JWT |\n\
+    | external | arxiv:2509.13313 | ReSum |\n| file | `src/gone.rs` | was there |\n| external | doi:10.1000/182 | a handbook |\n\
+    | function | `helper` | elsewhere |\n| file | `../secret` | no |\n\n";
+
+fn place() -> Playground {
+    let place = Playground::new();
+    place.write("checkpoints/active/chk-a.md", sound("status: current\n", TABLE));
+    place.write("src/a.rs", "struct Reader;\n\nimpl Reader {\n    /// Reads.\n    fn read(&self) -> u8 {\n        1\n    }\n}\n\nfn read() {}\n");
+    place.write("lib/b.py", "def helper(a):\n    return a\n\n\ndef other():\n    return helper(1)\n");
+    place.write("../secret", "secret\n");
+    place.commit("all");
+    place
+}
+
+#[test]
+fn breadcrumbs_lead_to_what_they_name() {
+    let place = place();
+    insta::assert_snapshot!(place.trace(&["checkpoint", "breadcrumbs"]));
+    for (breadcrumb, answer) in [
+        ("#2", "    /// Reads.\n    fn read(&self) -> u8 {\n        1\n    }\n--- stderr\nsrc/a.rs:4\n"),
+        ("Phase 1", "Why JWT\n"),
+        ("arxiv:2509.13313", "https://arxiv.org/abs/2509.13313\n"),
+        ("#6", "https://doi.org/10.1000/182\n"),
+        ("src/gone.rs", "was there\n--- stderr\nstale: there is no file `src/gone.rs`\n"),
+        ("helper", "def helper(a):\n    return a\n--- stderr\nlib/b.py:1\n"),
+    ] {
+        assert_eq!(place.trace(&["checkpoint", "follow", breadcrumb]), answer, "{breadcrumb}");
+    }
+    assert_eq!(place.ok(&["checkpoint", "follow", "src/a.rs"]), place.read("src/a.rs"));
+    assert_eq!(place.ok(&["checkpoint", "follow", "-t", "file", "src/a.rs:3"]), place.read("src/a.rs"));
+    insta::assert_snapshot!(place.trace(&["checkpoint", "follow", "src"]), @"
+    --- stderr
+    error: `src` is in more than one breadcrumb: src/a.rs, src/gone.rs
+    hint: name it by its number, such as `#2`
+    [exit 2]
+    ");
+    let json = place.ok(&["checkpoint", "follow", "#2", "--json"]);
+    assert!(json.contains(r#""path":"src/a.rs""#) && json.contains(r#""line":4"#), "{json}");
+    let cost = place.ok(&["checkpoint", "breadcrumbs", "--cost", "--json"]);
+    let cost: serde_json::Value = serde_json::from_str(&cost).unwrap();
+    assert!(cost[0]["row_tokens"].as_u64().unwrap() > 3 && cost[0]["followed_tokens"].as_u64().unwrap() > 10, "{cost}");
+    assert_eq!(cost[3]["followed_tokens"], serde_json::Value::Null);
+}
+
+#[test]
+fn nothing_outside_of_the_repository_is_read() {
+    let place = place();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(place.root(), place.at.join("out")).unwrap();
+        std::os::unix::fs::symlink("../secret", place.at.join("link")).unwrap();
+        std::os::unix::fs::symlink("a.rs", place.at.join("src/inside.rs")).unwrap();
+    }
+    let absolute = place.root().join("secret");
+    for path in [
+        "../secret",
+        "src/../../secret",
+        "src/../src/a.rs",
+        absolute.to_str().unwrap(),
+        "~/secret",
+        "out/secret",
+        "link",
+        "src/inside.rs",
+        ".git/config",
+        "src/../.git/config",
+        ".GIT/config",
+        "..\\secret",
+        "C:/secret",
+    ] {
+        let said = place.trace(&["checkpoint", "follow", "--type", "file", path]);
+        assert!(said.starts_with("--- stderr\nerror: ") && said.ends_with("[exit 2]\n"), "{path}: {said}");
+    }
+    assert!(place.trace(&["checkpoint", "follow", "#8"]).ends_with("[exit 2]\n"));
+    // Nor are links looked into for functions.
+    place.write("../out.rs", "fn hidden() {}\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../../out.rs", place.at.join("src/c.rs")).unwrap();
+    place.git(&["add", "-A"]);
+    insta::assert_snapshot!(place.trace(&["checkpoint", "follow", "--type", "function", "hidden()"]), @"
+    --- stderr
+    stale: no definition of `hidden` was found in the tracked files
+    ");
+}
