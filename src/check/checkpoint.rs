@@ -5,48 +5,50 @@
 use super::source::{Entry, names_beside};
 use super::{CheckError, Checked, Source, judge_secrets};
 use crate::checkpoint::pathspec::is_archived;
-use crate::checkpoint::{Document, Rules, validate, validate_index, validate_set};
+use crate::checkpoint::{Document, Rules, validate, validate_document, validate_index, validate_set};
 use crate::finding::Finding;
 use crate::git::Git;
 use crate::merge::Kind;
 
-/// Judges one checkpoint.
-pub(super) fn judge(path: &[u8], text: &[u8]) -> Vec<Finding> {
-    let mut findings = validate(text, Rules { advise_at: None, is_archived: is_archived(path) });
-    findings.extend(judge_secrets(text));
-    findings.sort_by_key(|finding| finding.position);
-    findings
-}
-
-/// Judges the checkpoints that were read against one another, and lists against the files beside them.
+/// Judges the checkpoints that were read, by themselves and against one another, and lists against the files beside them.
 ///
 /// Of what is staged only that is known, so two checkpoints of one id are told when both are.
-pub(super) fn judge_together(
+pub(super) fn judge(
     git: &Git,
     source: &Source,
     entries: &[Entry],
     read: &[(usize, Vec<u8>)],
     checked: &mut [Checked],
 ) -> Result<(), CheckError> {
-    let texts = read.iter().filter(|(at, _)| entries[*at].kind == Kind::Checkpoint);
-    let texts: Vec<_> = texts.filter_map(|(at, text)| Some((*at, std::str::from_utf8(text).ok()?))).collect();
-    let documents: Vec<_> = texts.iter().map(|(at, text)| (*at, Document::parse(text))).collect();
+    let rules = |at: usize| Rules { advise_at: None, is_archived: is_archived(&entries[at].path) };
+    let mut documents = Vec::with_capacity(read.len());
+    for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == Kind::Checkpoint) {
+        match std::str::from_utf8(text) {
+            Ok(text) => documents.push((*at, Document::parse(text))),
+            Err(_) => checked[*at].findings = with_secrets(validate(text, rules(*at)), text),
+        }
+    }
     let paths: Vec<_> = documents.iter().map(|(at, _)| entries[*at].shown_path()).collect();
     let set: Vec<_> = paths.iter().map(String::as_str).zip(documents.iter().map(|(_, document)| document)).collect();
-    for ((at, _), findings) in documents.iter().zip(validate_set(&set)) {
-        checked[*at].findings.extend(findings);
-        checked[*at].findings.sort_by_key(|finding| finding.position);
+    for ((at, document), between) in documents.iter().zip(validate_set(&set)) {
+        let mut findings = validate_document(document, rules(*at));
+        findings.extend(between);
+        checked[*at].findings = with_secrets(findings, document.text.as_bytes());
     }
     for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == Kind::CheckpointIndex) {
         let folder = entries[*at].folder();
         let beside = names_beside(git, source, folder)?;
         let files: Vec<_> = beside.iter().filter_map(|name| names_of(name, folder, entries, &documents)).collect();
-        let mut findings = validate_index(text, Some(&files));
-        findings.extend(judge_secrets(text));
-        findings.sort_by_key(|finding| finding.position);
-        checked[*at].findings = findings;
+        checked[*at].findings = with_secrets(validate_index(text, Some(&files)), text);
     }
     Ok(())
+}
+
+/// Findings with those about secrets among them, by place.
+fn with_secrets(mut findings: Vec<Finding>, text: &[u8]) -> Vec<Finding> {
+    findings.extend(judge_secrets(text));
+    findings.sort_by_key(|finding| finding.position);
+    findings
 }
 
 /// What a list may call a file: its name without `.md`, and its id where that was read.

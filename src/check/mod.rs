@@ -85,7 +85,7 @@ pub fn check(git: &Git, source: &Source, now: Time) -> Result<Vec<Checked>, Chec
         checked.push(Checked { path: entry.shown_path(), kind: entry.kind, findings });
         Ok(())
     })?;
-    checkpoint::judge_together(git, source, &entries, &checkpoints, &mut checked)?;
+    checkpoint::judge(git, source, &entries, &checkpoints, &mut checked)?;
     Ok(checked)
 }
 
@@ -93,9 +93,8 @@ fn judge(entry: &Entry, text: &[u8], declared: &HashMap<Vec<u8>, Declared>, now:
     match entry.kind {
         Kind::Breadcrumbs => judge_breadcrumbs(entry, text, declared.get(entry.folder()), now),
         Kind::Crumb => judge_crumb(text),
-        Kind::Checkpoint => checkpoint::judge(&entry.path, text),
-        // What it lists is told together with the files beside it.
-        Kind::CheckpointIndex => Vec::new(),
+        // Checkpoints are judged together, once all are read.
+        Kind::Checkpoint | Kind::CheckpointIndex => Vec::new(),
     }
 }
 

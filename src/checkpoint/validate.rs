@@ -142,10 +142,11 @@ fn judge_front(report: &mut Report<'_>, document: &Document<'_>, front: &Front) 
         }
     }
     if let Some(entry) = front.entry("status")
-        && !matches!(entry.value.as_str(), Some("active" | "current")) {
-            let message = format!("the status `{}` is unknown", shown(&entry.value));
-            report.warning("unknown-status", entry.span.clone(), message, "`active` and `current` are known");
-        }
+        && !matches!(entry.value.as_str(), Some("active" | "current"))
+    {
+        let message = format!("the status `{}` is unknown", shown(&entry.value));
+        report.warning("unknown-status", entry.span.clone(), message, "`active` and `current` are known");
+    }
 }
 
 fn shown(value: &Value) -> String {
@@ -311,10 +312,11 @@ fn judge_deltas(report: &mut Report<'_>, document: &Document<'_>) {
     let Some(entry) = front.entry("last_delta") else { return };
     let said = entry.value.as_str().and_then(Moment::parse).map(|moment| moment.time);
     if let (Some(newest), Some(said)) = (newest, said)
-        && newest != said {
-            let message = format!("`last_delta` is not the time of the newest delta, {newest}");
-            report.warning("stale-last-delta", entry.span.clone(), message, "set it to that time");
-        }
+        && newest != said
+    {
+        let message = format!("`last_delta` is not the time of the newest delta, {newest}");
+        report.warning("stale-last-delta", entry.span.clone(), message, "set it to that time");
+    }
 }
 
 fn advise(report: &mut Report<'_>, document: &Document<'_>, now: Time, is_archived: bool) {
@@ -365,15 +367,17 @@ fn advise(report: &mut Report<'_>, document: &Document<'_>, now: Time, is_archiv
     let days = |moment: Moment| (now.as_second() - moment.time.as_second()).div_euclid(SECONDS_A_DAY);
     let span = |key| document.front.as_ref().ok().and_then(|front| front.entry(key)).map(|entry| entry.span.clone());
     if let (Some(created), Some(span)) = (document.created(), span("created"))
-        && now.as_second() - created.time.as_second() > MAX_AGE_DAYS * SECONDS_A_DAY {
-            let message = format!("it was created {} days ago", days(created));
-            advise("old", span, message, "finish and archive it, or write a new one");
-        }
+        && now.as_second() - created.time.as_second() > MAX_AGE_DAYS * SECONDS_A_DAY
+    {
+        let message = format!("it was created {} days ago", days(created));
+        advise("old", span, message, "finish and archive it, or write a new one");
+    }
     let last_delta = document.key("last_delta").and_then(Moment::parse);
     let newest = document.deltas().into_iter().filter_map(|delta| delta.moment).chain(last_delta);
     if let Some(last) = newest.max_by_key(|moment| moment.time)
-        && now.as_second() - last.time.as_second() > MAX_IDLE_DAYS * SECONDS_A_DAY {
-            let at = span("last_delta").unwrap_or_default();
-            advise("idle", at, format!("its last delta is {} days old", days(last)), "add a delta, or archive it");
-        }
+        && now.as_second() - last.time.as_second() > MAX_IDLE_DAYS * SECONDS_A_DAY
+    {
+        let at = span("last_delta").unwrap_or_default();
+        advise("idle", at, format!("its last delta is {} days old", days(last)), "add a delta, or archive it");
+    }
 }

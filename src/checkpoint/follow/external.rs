@@ -37,9 +37,12 @@ fn is_arxiv(id: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let unversioned = id.rsplit_once('v').filter(|(_, version)| digits(version)).map_or(id, |(id, _)| id);
     if let Some((month, number)) = unversioned.split_once('.')
-        && digits(month) && month.len() == 4 && digits(number) {
-            return matches!(number.len(), 4 | 5);
-        }
+        && digits(month)
+        && month.len() == 4
+        && digits(number)
+    {
+        return matches!(number.len(), 4 | 5);
+    }
     unversioned.split_once('/').is_some_and(|(archive, number)| {
         let is_archive = archive.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'.'));
         !archive.is_empty() && is_archive && digits(number) && number.len() == 7

@@ -97,9 +97,10 @@ impl Merge {
 
     fn contest(&mut self, base: &str, ours: &str, theirs: &str) {
         if let Some(Piece::Text(last)) = self.pieces.last_mut()
-            && !last.ends_with(b"\n") {
-                last.to_mut().push(b'\n');
-            }
+            && !last.ends_with(b"\n")
+        {
+            last.to_mut().push(b'\n');
+        }
         let own = |text: &str| Cow::Owned(text.as_bytes().to_vec());
         self.pieces.push(Piece::Conflict(Contested { base: own(base), ours: own(ours), theirs: own(theirs) }));
     }

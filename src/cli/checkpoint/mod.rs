@@ -71,9 +71,10 @@ impl Place<'_> {
 pub(super) fn run(args: &CheckpointArgs, trace: Option<TraceName>, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
     let here = std::env::current_dir().context("cannot tell which folder this is")?;
     if let CheckpointCommand::Validate(args) = &args.command
-        && !args.files.is_empty() {
-            return validate::run_files(args, &here, ui);
-        }
+        && !args.files.is_empty()
+    {
+        return validate::run_files(args, &here, ui);
+    }
     let root = worktree_root(&here, env.clone())?;
     let root = root.canonicalize().unwrap_or(root);
     let setting = setting(&Git::in_folder(&root), env.clone())?;
