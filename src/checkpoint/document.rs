@@ -9,7 +9,7 @@ use crate::words::words;
 
 /// A checkpoint as it stands in its file.
 ///
-/// It is made of any text: what is missing is missing, and what is wrong is for [`validate`](super::validate) to say.
+/// It is made of any text: what is missing is missing, and what is wrong is for [`validate`](super::validate()) to say.
 #[derive(Clone, Debug)]
 pub struct Document<'a> {
     /// The file.
