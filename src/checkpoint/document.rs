@@ -163,9 +163,9 @@ impl<'a> Document<'a> {
     #[must_use]
     pub fn part(&self, within: &Section, title: &str) -> Option<Section> {
         let wanted = title.to_lowercase();
-        let found = self.outline.headings.iter().enumerate().skip(within.heading + 1).find(|(_, heading)| {
-            heading.level == 3 && heading.span.start < within.body.end && heading.title.to_lowercase().contains(&wanted)
-        });
+        let headings = self.outline.headings.iter().enumerate().skip(within.heading + 1);
+        let mut inside = headings.take_while(|(_, heading)| heading.span.start < within.body.end);
+        let found = inside.find(|(_, heading)| heading.level == 3 && heading.title.to_lowercase().contains(&wanted));
         found.map(|(heading, _)| self.section_at(heading))
     }
 

@@ -115,6 +115,7 @@ impl CheckpointError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Unknown { .. } => "`git trace checkpoint list --all` lists them",
+            Self::Ambiguous { name, .. } if name == "current" => "`git trace checkpoint current <id>` leaves one",
             Self::Ambiguous { .. } => "name it by its path",
             Self::NoCurrent => "name one, or make one current with `git trace checkpoint current <id>`",
             Self::NotUtf8 { .. } | Self::Front { .. } | Self::BadTable { .. } => {

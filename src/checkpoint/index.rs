@@ -18,6 +18,7 @@
 //! **Status**: …
 //! ```
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use jiff::civil::Date;
@@ -65,7 +66,12 @@ impl<'a> Index<'a> {
     pub fn field(&self, part: &str, name: &str) -> Option<String> {
         let headings = &self.outline.headings;
         let at = headings.iter().position(|heading| heading.level == 2 && plain(&heading.title) == part)?;
-        let body = headings[at].span.end..self.outline.part_end(at, self.text.len());
+        self.field_below(at, name)
+    }
+
+    /// What stands below a heading, as [`Index::field`].
+    fn field_below(&self, at: usize, name: &str) -> Option<String> {
+        let body = self.outline.headings[at].span.end..self.outline.part_end(at, self.text.len());
         let mut said: Option<String> = None;
         let mut start = body.start;
         for line in self.text[body].split_inclusive('\n') {
@@ -118,19 +124,22 @@ fn judge(report: &mut Report<'_>, text: &str, files: Option<&[Vec<String>]>) {
         report.error("bad-title", at, format!("the title is not `# {TITLE}`"), "write it so");
     }
     judge_table(report, &index);
+    let part_names: HashSet<&str> = index.parts.iter().map(|(name, _)| name.as_str()).collect();
+    let row_names: HashSet<&str> = index.rows.iter().map(|(name, _)| name.as_str()).collect();
     for (name, span) in &index.rows {
-        if !index.parts.iter().any(|(part, _)| part == name) {
+        if !part_names.contains(name.as_str()) {
             let message = format!("the row `{name}` has no part `## {name}`");
             report.error("row-without-part", span.clone(), message, "add it, or take out the row");
         }
     }
-    for (name, span) in &index.parts {
-        if !index.rows.iter().any(|(row, _)| row == name) {
+    let headings = index.outline.headings.iter().enumerate().filter(|(_, heading)| heading.level == 2);
+    for ((name, span), (at, _)) in index.parts.iter().zip(headings) {
+        if !row_names.contains(name.as_str()) {
             let message = format!("the part `## {name}` has no row in the table");
             report.warning("part-without-row", span.clone(), message, "add the row, or take out the part");
         }
         for field in FIELDS {
-            if index.field(name, field).is_none_or(|said| said.is_empty()) {
+            if index.field_below(at, field).is_none_or(|said| said.is_empty()) {
                 let message = format!("the part `## {name}` does not say its {field}");
                 report.error("empty-field", span.clone(), message, &format!("write `**{field}**: <text>`"));
             }
@@ -161,7 +170,7 @@ fn judge_table(report: &mut Report<'_>, index: &Index<'_>) {
         let message = format!("the columns are not {}", COLUMNS.join(", "));
         report.error("bad-columns", table.head.span.clone(), message, "name them so");
     }
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     for row in &table.rows {
         let [name, _, date] = &row.cells[..] else {
             let message = format!("the row has {} cells, not 3", row.cells.len());
@@ -173,11 +182,10 @@ fn judge_table(report: &mut Report<'_>, index: &Index<'_>) {
             let message = format!("`{date}` is not a date");
             report.error("bad-date", row.span.clone(), message, "write YYYY-MM-DD");
         }
-        if seen.contains(&name) {
+        if !seen.insert(name) {
             let message = format!("`{name}` has more than one row");
             report.warning("duplicate-row", row.span.clone(), message, "keep the row that is right");
         }
-        seen.push(name);
     }
 }
 
@@ -185,15 +193,17 @@ fn judge_files(report: &mut Report<'_>, index: &Index<'_>, files: &[Vec<String>]
     if !are_known {
         return;
     }
+    let known: HashSet<&str> = files.iter().flatten().map(String::as_str).collect();
+    let rows: HashSet<&str> = index.rows.iter().map(|(name, _)| name.as_str()).collect();
     for (name, span) in &index.rows {
-        if !files.iter().any(|names| names.contains(name)) {
+        if !known.contains(name.as_str()) {
             let message = format!("the row `{name}` has no file beside it");
             report.warning("row-without-file", span.clone(), message, "restore the file, or take out row and part");
         }
     }
     let end = index.text.len();
     for names in files {
-        if !names.iter().any(|name| index.rows.iter().any(|(row, _)| row == name)) {
+        if !names.iter().any(|name| rows.contains(name.as_str())) {
             let name = names.first().map_or("", String::as_str);
             let message = format!("the file `{name}.md` has no row");
             report.warning("file-without-row", end..end, message, "add a row and a part, or archive the file");
