@@ -6,6 +6,7 @@
 //! - A ref moves only from where it was seen ([`Repo::move_ref`]).
 //! - libgit2's error codes end here; callers get [`GitError`], and absence as `None`.
 
+mod ancestry;
 mod blobs;
 mod call;
 mod commit;
@@ -19,7 +20,9 @@ mod maintenance;
 mod objects;
 mod open;
 mod process;
+mod reflog;
 mod refs;
+mod rename;
 mod tree;
 mod zone;
 
@@ -34,6 +37,7 @@ pub use ident::Ident;
 pub use lock::{FileLock, LOCK_PATIENCE};
 pub use objects::Object;
 pub use open::Repo;
+pub use reflog::LogEntry;
 pub use refs::LogLine;
 pub use tree::{Entry, Mode, TreeStore, parse_tree, render_tree};
 

@@ -1,0 +1,22 @@
+//! What commits have in common.
+
+use git2::{ErrorCode, Oid};
+
+use super::error::GitError;
+use super::open::Repo;
+
+impl Repo {
+    /// The best common ancestors of two commits, none of which is in the history of another; several after merges that
+    /// crossed, none where the two have nothing in common. Walks back from both to there.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if the object database cannot be read.
+    pub fn merge_bases(&self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
+        match self.inner.merge_bases(one, two) {
+            Ok(bases) => Ok(bases.to_vec()),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(Vec::new()),
+            Err(source) => Err(GitError::Store { action: format!("find what {one} and {two} have in common"), source }),
+        }
+    }
+}
