@@ -2,6 +2,7 @@
 //!
 //! stdout carries the answer, stderr the rest. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or could not run.
 
+mod branch;
 mod breadcrumb;
 mod budget;
 mod check;
@@ -21,6 +22,7 @@ mod materialize;
 mod merge_driver;
 mod priority;
 mod remove;
+mod reset;
 mod show;
 mod status;
 mod switch;
@@ -85,6 +87,9 @@ enum AnywhereCommand {
 enum RepoCommand {
     Init(init::InitArgs),
     Switch(switch::SwitchArgs),
+    Branch(branch::BranchArgs),
+    Reset(reset::ResetArgs),
+    Undo(reset::UndoArgs),
     Commit(commit::CommitArgs),
     Edit(edit::EditArgs),
     Delete(remove::DeleteArgs),
@@ -188,6 +193,9 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
     match command {
         RepoCommand::Init(args) => init::run(session, args),
         RepoCommand::Switch(args) => switch::run(session, args),
+        RepoCommand::Branch(args) => branch::run(session, args),
+        RepoCommand::Reset(args) => reset::run_reset(session, args),
+        RepoCommand::Undo(args) => reset::run_undo(session, args),
         RepoCommand::Commit(args) => commit::run(session, args),
         RepoCommand::Edit(args) => edit::run(session, args),
         RepoCommand::Delete(args) => remove::run_delete(session, args),

@@ -7,6 +7,7 @@
 //! - A change is recorded whole or not at all, see [`mod@write`].
 
 pub mod append;
+pub mod branch;
 pub mod bulk;
 pub mod edit;
 pub mod error;
@@ -19,6 +20,7 @@ mod join;
 pub mod json;
 pub mod message;
 pub mod name;
+pub mod place;
 pub mod priority;
 pub mod remove;
 pub mod replay;
@@ -30,6 +32,7 @@ pub mod time;
 pub mod tip;
 pub mod total;
 pub mod tree;
+pub mod undo;
 pub mod view;
 pub mod walk;
 pub mod write;

@@ -5,6 +5,7 @@
 
 mod accounting;
 mod as_of;
+mod branch;
 mod breadcrumb;
 mod breadcrumb_cli;
 mod check;
