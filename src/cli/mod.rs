@@ -9,6 +9,7 @@ mod check;
 mod commit;
 mod count;
 mod demo;
+mod diff;
 mod edit;
 mod editor;
 mod error;
@@ -90,6 +91,7 @@ enum RepoCommand {
     Branch(branch::BranchArgs),
     Reset(reset::ResetArgs),
     Undo(reset::UndoArgs),
+    Diff(diff::DiffArgs),
     Commit(commit::CommitArgs),
     Edit(edit::EditArgs),
     Delete(remove::DeleteArgs),
@@ -196,6 +198,7 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Branch(args) => branch::run(session, args),
         RepoCommand::Reset(args) => reset::run_reset(session, args),
         RepoCommand::Undo(args) => reset::run_undo(session, args),
+        RepoCommand::Diff(args) => diff::run(session, args),
         RepoCommand::Commit(args) => commit::run(session, args),
         RepoCommand::Edit(args) => edit::run(session, args),
         RepoCommand::Delete(args) => remove::run_delete(session, args),

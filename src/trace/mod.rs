@@ -9,6 +9,7 @@
 pub mod append;
 pub mod branch;
 pub mod bulk;
+pub mod diff;
 pub mod edit;
 pub mod error;
 pub mod export;

@@ -11,6 +11,7 @@ mod breadcrumb_cli;
 mod check;
 mod commands;
 mod content;
+mod diff;
 mod hostile;
 mod import;
 mod install;
