@@ -2,6 +2,7 @@
 //!
 //! stdout carries the answer, stderr the rest. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or could not run.
 
+mod blame;
 mod branch;
 mod breadcrumb;
 mod budget;
@@ -14,6 +15,7 @@ mod edit;
 mod editor;
 mod error;
 mod export;
+mod grep;
 mod import;
 mod init;
 mod input;
@@ -92,6 +94,8 @@ enum RepoCommand {
     Reset(reset::ResetArgs),
     Undo(reset::UndoArgs),
     Diff(diff::DiffArgs),
+    Grep(grep::GrepArgs),
+    Blame(blame::BlameArgs),
     Commit(commit::CommitArgs),
     Edit(edit::EditArgs),
     Delete(remove::DeleteArgs),
@@ -199,6 +203,8 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Reset(args) => reset::run_reset(session, args),
         RepoCommand::Undo(args) => reset::run_undo(session, args),
         RepoCommand::Diff(args) => diff::run(session, args),
+        RepoCommand::Grep(args) => grep::run(session, args),
+        RepoCommand::Blame(args) => blame::run(session, args),
         RepoCommand::Commit(args) => commit::run(session, args),
         RepoCommand::Edit(args) => edit::run(session, args),
         RepoCommand::Delete(args) => remove::run_delete(session, args),

@@ -7,6 +7,7 @@
 //! - A change is recorded whole or not at all, see [`mod@write`].
 
 pub mod append;
+pub mod blame;
 pub mod branch;
 pub mod bulk;
 pub mod diff;
@@ -14,6 +15,7 @@ pub mod edit;
 pub mod error;
 pub mod export;
 pub mod file;
+pub mod grep;
 pub mod head;
 pub mod id;
 pub mod item;

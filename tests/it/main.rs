@@ -24,6 +24,7 @@ mod providers;
 mod readme;
 mod refusals;
 mod repo;
+mod search;
 mod stored;
 mod tokens;
 mod transcript;
