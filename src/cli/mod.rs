@@ -2,6 +2,7 @@
 //!
 //! stdout carries the answer, stderr the rest. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or could not run.
 
+mod bisect;
 mod blame;
 mod branch;
 mod breadcrumb;
@@ -96,6 +97,7 @@ enum RepoCommand {
     Diff(diff::DiffArgs),
     Grep(grep::GrepArgs),
     Blame(blame::BlameArgs),
+    Bisect(bisect::BisectArgs),
     Commit(commit::CommitArgs),
     Edit(edit::EditArgs),
     Delete(remove::DeleteArgs),
@@ -205,6 +207,7 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Diff(args) => diff::run(session, args),
         RepoCommand::Grep(args) => grep::run(session, args),
         RepoCommand::Blame(args) => blame::run(session, args),
+        RepoCommand::Bisect(args) => bisect::run(session, args),
         RepoCommand::Commit(args) => commit::run(session, args),
         RepoCommand::Edit(args) => edit::run(session, args),
         RepoCommand::Delete(args) => remove::run_delete(session, args),

@@ -12,6 +12,7 @@
 //! Same items, same messages: nothing here looks at a clock, and an edit late in the trace leaves the messages before it as
 //! they were (an instruction excepted, which joins the first one).
 
+pub mod bisect;
 pub mod command;
 pub mod cut;
 mod join;

@@ -5,6 +5,7 @@
 
 mod accounting;
 mod as_of;
+mod bisect;
 mod branch;
 mod breadcrumb;
 mod breadcrumb_cli;

@@ -21,7 +21,7 @@ pub struct Record {
 }
 
 /// The levels that were set for some items.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Levels(HashMap<ItemId, Setting>);
 
 /// Where an item's level comes from.
