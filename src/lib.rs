@@ -49,6 +49,7 @@ pub mod install;
 pub mod materialize;
 pub mod merge;
 pub mod message;
+pub mod shell;
 pub mod tokens;
 pub mod trace;
 pub mod transcript;

@@ -11,7 +11,7 @@ use super::materialize::{Format, render};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
 use crate::materialize::bisect::{Outcome, Verdict, judge, search};
-use crate::materialize::{Options, command, materialize};
+use crate::materialize::{Cut, Options, command, materialize};
 use crate::trace::message::preview;
 use crate::trace::priority::Level;
 use crate::trace::total::read_item;
@@ -84,7 +84,7 @@ fn content(session: &Session, format: Option<Format>, view: &View) -> Result<Vec
     if format.is_none()
         && let Some(materializer) = repo.config()?.text("trace.materializer")?.filter(|command| !command.is_empty())
     {
-        return Ok(command::run(repo, view, &materializer)?);
+        return Ok(command::run(repo, view, &materializer, &Cut::default(), encoding(repo)?)?.bytes);
     }
     let materialized = materialize(repo, view, &Options::default(), encoding(repo)?)?;
     Ok(render(format.unwrap_or(Format::Messages), &materialized, None)?.0)

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 
 use super::Session;
 use crate::tokens::{Budget, BudgetAction, BudgetReport};
+use crate::trace::settings;
 use crate::trace::write::{Accounting, encoding};
 use crate::trace::{TraceError, TraceName};
 
@@ -35,7 +36,7 @@ impl Guard {
         let config = session.repo.config()?;
         let budget = match args.and_then(|args| args.budget) {
             Some(max_tokens) => Some(Budget { max_tokens }),
-            None => config.number("trace.budget")?.map(|max_tokens| Budget { max_tokens }),
+            None => settings::number(&session.repo, "trace.budget")?.map(|max_tokens| Budget { max_tokens }),
         };
         let action = match args.and_then(|args| args.budget_action.clone()) {
             Some(action) => Some(action),

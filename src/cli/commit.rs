@@ -17,6 +17,7 @@ use crate::trace::json::{draft_from, set_field};
 use crate::trace::message::preview;
 use crate::trace::priority::{self, Level, Request};
 use crate::trace::resolve::Resolver;
+use crate::trace::types::{BadRule, Types, level_in_meta};
 use crate::trace::write::Stamp;
 use crate::trace::{Draft, Fields, ItemType, Tip, TraceName};
 
@@ -28,7 +29,7 @@ pub(super) struct CommitArgs {
     #[command(flatten)]
     content: ContentArgs,
 
-    /// What it is: instruction, dialogue, `tool_io`, reasoning, artifact, output or freeform
+    /// What it is: instruction, dialogue, `tool_io`, reasoning, artifact, output, freeform, or what `git trace types` lists
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "dialogue")]
     item_type: ItemType,
 
@@ -156,14 +157,17 @@ fn commit(session: &Session, name: &TraceName, guard: &Guard, mut entry: Entry) 
         bail!("the subject must be one line of text without control characters");
     }
     let stamp = Stamp::take(repo, session.now())?;
+    let fields = &entry.draft.fields;
+    let level = entry.priority.or_else(|| level_in_meta(fields));
+    let in_force = level.map_or_else(|| Ok(Types::read(repo)?.rules(&fields.item_type).priority), Ok::<_, BadRule>)?;
     let request = append::Request {
         draft: &entry.draft,
         subject: entry.subject.as_deref(),
-        skipped: entry.priority == Some(Level::Skip),
+        skipped: in_force == Level::Skip,
         reported_tokens: entry.usage.map(|usage| usage.context_tokens()),
     };
     let committed = guard.run(session, |accounting| append::append(repo, name, &stamp, accounting, &request))?;
-    if let Some(level) = entry.priority {
+    if let Some(level) = level {
         let introduced = introduced(session, name, &committed)?;
         let request = Request {
             item: committed.item.id,

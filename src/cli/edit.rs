@@ -9,6 +9,7 @@ use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
 use crate::trace::edit::{Edited, Patch, edit};
 use crate::trace::message::preview;
+use crate::trace::priority;
 use crate::trace::resolve::Resolver;
 use crate::trace::total::read_item;
 use crate::trace::write::Stamp;
@@ -86,6 +87,9 @@ pub(super) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
     let guard = Guard::new(session, Some(&args.budget))?;
     let edited = guard.run(session, |accounting| edit(repo, &name, &stamp, accounting, slot.id, &patch))?;
     let Edited { item, seq, commit } = edited;
+    if commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
+        priority::follow_meta(repo, &name, &stamp, &item, seq)?;
+    }
 
     if args.json {
         let commit = commit.map(|oid| oid.to_string());

@@ -37,11 +37,7 @@ impl ContentArgs {
                 fs::read(path).map(Some).with_context(|| format!("cannot read `{}`", path.display()))
             }
             None if self.stdin.is_none() => Ok(None),
-            _ => {
-                let mut bytes = Vec::new();
-                io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
-                Ok(Some(bytes))
-            }
+            _ => read_stdin().map(Some),
         }
     }
 
@@ -56,6 +52,13 @@ impl ContentArgs {
         }
         editor::edit(&session.repo, before)
     }
+}
+
+/// All of stdin.
+pub(super) fn read_stdin() -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
+    Ok(bytes)
 }
 
 /// Reads `KEY=VALUE`.

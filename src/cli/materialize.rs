@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Session};
-use crate::materialize::{Cut, MaterializeError, Materialized, Options, command, materialize};
+use crate::materialize::command::{self, CommandError};
+use crate::materialize::{Cut, MaterializeError, Materialized, Options, OverBudget, materialize};
 use crate::message::change::{Change, Fate, Why};
 use crate::message::{self, Api, messages, text};
 use crate::trace::item::{ItemType, Role};
@@ -127,37 +128,39 @@ pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitS
     }
     let encoding = encoding(repo)?;
     let view = View::open(repo, &name, args.as_of.as_deref())?;
-    if args.format.is_none()
-        && let Some(command) = repo.config()?.text("trace.materializer")?.filter(|command| !command.is_empty())
-    {
-        if args.json || args.budget.is_some() || args.recent.is_some() || args.since_item.is_some() {
-            bail!("--json and cuts go with --format: `trace.materializer` makes of the items what it likes");
-        }
-        let content = command::run(repo, &view, &command)?;
-        return print(session, &content);
-    }
-    let format = args.format.unwrap_or(Format::Messages);
     let since = match &args.since_item {
         Some(spec) => Some(Resolver::new(repo, &name, &view.tip)?.live(spec)?.seq),
         None => None,
     };
+    let cut = Cut { since, recent: args.recent, budget: args.budget };
+    if args.format.is_none()
+        && let Some(command) = repo.config()?.text("trace.materializer")?.filter(|command| !command.is_empty())
+    {
+        if args.json || args.edit_markers || !args.roles.is_empty() || args.aggregate == Aggregate::None {
+            bail!(
+                "--json, --role, --aggregate and --edit-markers go with --format: `trace.materializer` makes of the items what \
+                 it likes"
+            );
+        }
+        let printed = match command::run(repo, &view, &command, &cut, encoding) {
+            Err(CommandError::Items(MaterializeError::OverBudget(over))) => return Ok(refuse(session, &over)),
+            printed => printed?,
+        };
+        say_what_changed(session, &printed.aside, &[]);
+        return print(session, &printed.bytes);
+    }
+    let format = args.format.unwrap_or(Format::Messages);
     let options = Options {
         one_message_an_item: args.aggregate == Aggregate::None,
         edit_markers: args.edit_markers,
         roles: args.roles.iter().cloned().collect::<HashMap<_, _>>(),
-        cut: Cut { since, recent: args.recent, budget: args.budget },
+        cut,
     };
     let materialized = match materialize(repo, &view, &options, encoding) {
-        Err(MaterializeError::OverBudget(over)) => {
-            session.ui.note(&format!("error: {over}"));
-            return Ok(ExitStatus::No);
-        }
+        Err(MaterializeError::OverBudget(over)) => return Ok(refuse(session, &over)),
         materialized => materialized?,
     };
 
-    for (path, damage) in &materialized.damaged {
-        session.ui.note(&format!("warning: item file `{path}` is damaged and taken as it stands: {damage}"));
-    }
     let (content, changes) = render(format, &materialized, args.cache_marks)?;
     say_what_changed(session, &materialized, &changes);
     if args.json {
@@ -230,8 +233,17 @@ fn print(session: &mut Session, content: &[u8]) -> Result<ExitStatus> {
 /// How many items are named with a note.
 const NAMED: usize = 5;
 
-/// Says on stderr what was cut, and what is not sent as it is: one line for each reason.
+/// Says that what may not be cut is too much.
+fn refuse(session: &Session, over: &OverBudget) -> ExitStatus {
+    session.ui.note(&format!("error: {over}"));
+    ExitStatus::No
+}
+
+/// Says on stderr what is damaged, what was cut, and what is not sent as it is: one line for each reason.
 fn say_what_changed(session: &Session, materialized: &Materialized, changes: &[Change]) {
+    for (path, damage) in &materialized.damaged {
+        session.ui.note(&format!("warning: item file `{path}` is damaged and taken as it stands: {damage}"));
+    }
     let say = |items: Vec<ItemId>, what: &str| {
         if items.is_empty() {
             return;

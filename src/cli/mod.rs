@@ -9,6 +9,7 @@ mod breadcrumb;
 mod budget;
 mod check;
 mod commit;
+mod compress;
 mod count;
 mod demo;
 mod diff;
@@ -23,13 +24,18 @@ mod input;
 mod install;
 mod log;
 mod materialize;
+mod merge;
 mod merge_driver;
+mod pick;
 mod priority;
 mod remove;
 mod reset;
+mod settle;
+mod share;
 mod show;
 mod status;
 mod switch;
+mod types;
 mod ui;
 
 use std::ffi::OsString;
@@ -39,7 +45,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::git::{Env, Repo};
-use crate::trace::{Time, TraceName, head};
+use crate::trace::{Time, Tip, TraceName, head};
 use ui::Ui;
 
 /// How a command ended.
@@ -106,12 +112,23 @@ enum RepoCommand {
     Log(log::LogArgs),
     Status(status::StatusArgs),
     Materialize(materialize::MaterializeArgs),
+    Types(types::TypesArgs),
     Pin(priority::PinArgs),
     Skip(priority::SkipArgs),
     Unpin(priority::UnpinArgs),
     Priority(priority::PriorityArgs),
     Export(export::ExportArgs),
     Import(import::ImportArgs),
+    Merge(merge::MergeArgs),
+    CherryPick(pick::CherryPickArgs),
+    Revert(pick::RevertArgs),
+    Rebase(pick::RebaseArgs),
+    Compress(compress::CompressArgs),
+    Expand(compress::ExpandArgs),
+    Push(share::PushArgs),
+    Fetch(share::FetchArgs),
+    Pull(share::PullArgs),
+    Remote(share::RemoteArgs),
 }
 
 /// What every command works with.
@@ -128,6 +145,25 @@ impl Session {
         match named_here.or(self.named_trace.as_ref()) {
             Some(name) => Ok(name.clone()),
             None => Ok(head::current(&self.repo)?),
+        }
+    }
+
+    /// The tip of another line of context: a trace, what was last seen of a remote's, or a commit of one.
+    fn other_tip(&self, name: &TraceName, spec: &str) -> Result<Tip> {
+        let repo = &self.repo;
+        if let Ok(other) = spec.parse::<TraceName>() {
+            if let Some(tip) = Tip::find(repo, &other)? {
+                return Ok(tip);
+            }
+            if let Some(oid) = repo.find_ref(&format!("refs/trace-remotes/{other}"))? {
+                return Ok(Tip::read(repo, oid)?);
+            }
+        }
+        match repo.find_commit(spec)? {
+            Some(commit) => Ok(Tip::read(repo, commit)?),
+            None => {
+                anyhow::bail!("`{spec}` is neither a trace nor a commit of one, so trace `{name}` has nothing to take")
+            }
         }
     }
 
@@ -216,11 +252,22 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Log(args) => log::run(session, args),
         RepoCommand::Status(args) => status::run(session, args),
         RepoCommand::Materialize(args) => materialize::run(session, args),
+        RepoCommand::Types(args) => types::run(session, args),
         RepoCommand::Pin(args) => priority::run_pin(session, args),
         RepoCommand::Skip(args) => priority::run_skip(session, args),
         RepoCommand::Unpin(args) => priority::run_unpin(session, args),
         RepoCommand::Priority(args) => priority::run(session, args),
         RepoCommand::Export(args) => export::run(session, args),
         RepoCommand::Import(args) => import::run(session, args),
+        RepoCommand::Merge(args) => merge::run(session, args),
+        RepoCommand::CherryPick(args) => pick::run_pick(session, args),
+        RepoCommand::Revert(args) => pick::run_revert(session, args),
+        RepoCommand::Rebase(args) => pick::run_rebase(session, args),
+        RepoCommand::Compress(args) => compress::run(session, args),
+        RepoCommand::Expand(args) => compress::run_expand(session, args),
+        RepoCommand::Push(args) => share::run_push(session, args),
+        RepoCommand::Fetch(args) => share::run_fetch(session, args),
+        RepoCommand::Pull(args) => share::run_pull(session, args),
+        RepoCommand::Remote(args) => share::run_remote(session, args),
     }
 }

@@ -9,6 +9,7 @@ use crate::trace::message::{one_line, preview};
 use crate::trace::priority::{self, Level, Record, Request, SetLevel, Setting};
 use crate::trace::resolve::Resolver;
 use crate::trace::tree::Slot;
+use crate::trace::types::Types;
 use crate::trace::view::View;
 use crate::trace::write::Stamp;
 use crate::trace::{ItemId, Tip, total};
@@ -143,7 +144,7 @@ fn show(session: &mut Session, spec: &str, args: &PriorityArgs) -> Result<ExitSt
     match (settings.last(), live) {
         (Some(setting), _) => print_setting(session, item, setting, args.json)?,
         (None, Some(slot)) => {
-            let level = SetLevel::Default(priority::default_level(&slot.item_type));
+            let level = SetLevel::Default(Types::read(repo)?.rules(&slot.item_type).priority);
             print_level(session, &slot, level, args.json)?;
         }
         (None, None) => writeln!(session.ui.out(), "normal {item}")?,

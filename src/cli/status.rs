@@ -11,6 +11,7 @@ use crate::tokens::Encoding;
 use crate::trace::item::ItemType;
 use crate::trace::message::{Basis, Total};
 use crate::trace::priority::Level;
+use crate::trace::settings;
 use crate::trace::total::item_cost;
 use crate::trace::view::View;
 use crate::trace::write::encoding;
@@ -63,7 +64,7 @@ pub(super) fn run(session: &mut Session, args: &StatusArgs) -> Result<ExitStatus
         name: &name,
         view: &view,
         total: view.total(repo, encoding)?,
-        budget: repo.config()?.number("trace.budget")?,
+        budget: settings::number(repo, "trace.budget")?,
         by_type: BTreeMap::new(),
         by_level: BTreeMap::new(),
     };

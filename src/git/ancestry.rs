@@ -1,6 +1,6 @@
 //! What commits have in common.
 
-use git2::{ErrorCode, Oid};
+use git2::{ErrorCode, Oid, Sort};
 
 use super::error::GitError;
 use super::open::Repo;
@@ -18,5 +18,21 @@ impl Repo {
             Err(error) if error.code() == ErrorCode::NotFound => Ok(Vec::new()),
             Err(source) => Err(GitError::Store { action: format!("find what {one} and {two} have in common"), source }),
         }
+    }
+
+    /// The commits of `tip` that `other` does not have, parents before children. Walks both back to what they share.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if the object database cannot be read.
+    pub fn commits_beyond(&self, tip: Oid, other: Option<Oid>) -> Result<Vec<Oid>, GitError> {
+        let listed = || -> Result<Vec<Oid>, git2::Error> {
+            let mut walk = self.inner.revwalk()?;
+            walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)?;
+            walk.push(tip)?;
+            other.map_or(Ok(()), |other| walk.hide(other))?;
+            walk.collect()
+        };
+        listed().map_err(|source| GitError::Store { action: format!("walk back from {tip}"), source })
     }
 }

@@ -73,11 +73,49 @@ impl Config {
     /// [`GitError::BadSetting`] if it is none.
     pub fn number(&self, key: &str) -> Result<Option<u64>, GitError> {
         let Some(value) = self.text(key)? else { return Ok(None) };
-        match git2::Config::parse_i64(value.as_str()).map(u64::try_from) {
-            Ok(Ok(number)) => Ok(Some(number)),
-            _ => Err(GitError::BadSetting { key: key.to_owned(), value, expected: "a number from 0" }),
+        match parse_number(&value) {
+            Some(number) => Ok(Some(number)),
+            None => Err(GitError::BadSetting { key: key.to_owned(), value, expected: "a number from 0" }),
         }
     }
+
+    /// Every setting of a section that has subsections, in git's order, so that the last one of a key counts.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if a file cannot be read, [`GitError::BadSetting`] for what is not UTF-8.
+    pub fn subsections(&self, section: &str) -> Result<Vec<(String, String)>, GitError> {
+        let prefix = format!("{}.", section.to_ascii_lowercase());
+        let failed = |source| GitError::Store { action: format!("read git config `{section}`"), source };
+        let mut found = Vec::new();
+        let mut entries = self.files.entries(Some(&format!("^{}\\.", section.to_ascii_lowercase()))).map_err(failed)?;
+        while let Some(entry) = entries.next() {
+            let entry = entry.map_err(failed)?;
+            let key = String::from_utf8_lossy(entry.name_bytes()).into_owned();
+            let value = if entry.has_value() { entry.value_bytes().to_vec() } else { b"true".to_vec() };
+            let value = String::from_utf8(value).map_err(|error| GitError::BadSetting {
+                key: key.clone(),
+                value: String::from_utf8_lossy(error.as_bytes()).into_owned(),
+                expected: "UTF-8",
+            })?;
+            found.push((key, value));
+        }
+        let given = self.overrides.iter().filter(|(key, _)| key.starts_with(&prefix));
+        found.extend(given.map(|(key, value)| (key.clone(), value.clone().unwrap_or_else(|| "true".to_owned()))));
+        Ok(found)
+    }
+}
+
+/// Reads a number from 0 as git does, with its `k`, `m` and `g`.
+#[must_use]
+pub fn parse_number(value: &str) -> Option<u64> {
+    git2::Config::parse_i64(value).ok().and_then(|number| u64::try_from(number).ok())
+}
+
+/// Reads a truth as git does.
+#[must_use]
+pub fn parse_bool(value: &str) -> Option<bool> {
+    git2::Config::parse_bool(value).ok()
 }
 
 /// Section and variable in lower case, the subsection between them as it is.

@@ -77,6 +77,14 @@ pub enum GitError {
         /// What would be accepted.
         expected: &'static str,
     },
+    /// A file that the project shares and that cannot be used.
+    #[error("cannot use `{path}`: {cause}")]
+    BadShared {
+        /// The file, from the top of the working tree.
+        path: String,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// Configuration in the environment that cannot be read.
     #[error("bad configuration in the environment: {variable}")]
     BadEnvironment {

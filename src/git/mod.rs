@@ -17,28 +17,34 @@ mod fast_import;
 mod ident;
 mod lock;
 mod maintenance;
+mod network;
 mod objects;
 mod open;
 mod process;
 mod reflog;
 mod refs;
 mod rename;
+mod shared;
+mod three_way;
 mod tree;
 mod zone;
 
 pub use call::{Answer, Git, worktree_root};
 pub use commit::{Commit, NewCommit};
-pub use config::Config;
+pub use config::{Config, parse_bool, parse_number};
 pub use env::Env;
 pub use error::GitError;
 pub use fast_import::{Change, FastImport};
 pub use git2::{ObjectFormat, ObjectType, Oid};
 pub use ident::Ident;
 pub use lock::{FileLock, LOCK_PATIENCE};
+pub use network::{PushFate, PushedRef};
 pub use objects::Object;
 pub use open::Repo;
 pub use reflog::LogEntry;
 pub use refs::LogLine;
+pub use shared::SHARED_SETTINGS;
+pub use three_way::merge_lines;
 pub use tree::{Entry, Mode, TreeStore, parse_tree, render_tree};
 
 /// Shortens an oid for display to the seven digits git shows at least.

@@ -16,6 +16,7 @@ pub struct Repo {
     pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
     pub(super) config: OnceCell<Config>,
+    pub(super) shared: OnceCell<Vec<(String, String)>>,
 }
 
 impl Repo {
@@ -46,7 +47,8 @@ impl Repo {
         // git's own reading commands do not hash what they read either: zlib's checksum finds damage, and `git fsck` what
         // is not what its name says. Hashing took a tenth of the time of materializing 10,000 items.
         git2::opts::strict_hash_verification(false);
-        Ok(Self { inner, place: place.map(Path::to_path_buf), env, config: OnceCell::new() })
+        let place = place.map(Path::to_path_buf);
+        Ok(Self { inner, place, env, config: OnceCell::new(), shared: OnceCell::new() })
     }
 
     /// Opens libgit2's own handle of a repository, one for each thread that reads.

@@ -2,62 +2,100 @@
 
 use std::collections::HashMap;
 
+use super::Materializer;
 use crate::message::{Block, Content, Message, Role};
 use crate::trace::ItemId;
 use crate::trace::item::ItemType;
 
 /// An item on its way into a message.
-pub(super) struct Piece {
-    pub(super) item: ItemId,
-    pub(super) item_type: ItemType,
-    pub(super) role: Role,
-    pub(super) name: Option<String>,
-    pub(super) turn: Option<String>,
-    pub(super) block: Block,
-    pub(super) seq: u32,
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// The item.
+    pub item: ItemId,
+    /// Its type.
+    pub item_type: ItemType,
+    /// Who speaks.
+    pub role: Role,
+    /// The speaker's or instruction's name.
+    pub name: Option<String>,
+    /// The provider message it came in.
+    pub turn: Option<String>,
+    /// What it says.
+    pub block: Block,
+    /// Its position.
+    pub seq: u32,
+    /// Where its type stands among the others, the smaller the earlier.
+    pub order: i32,
     /// Whether it may not be cut.
-    pub(super) pinned: bool,
-    /// What it costs as a message of its own.
-    pub(super) tokens: u64,
+    pub pinned: bool,
+    /// Whether its type, or it itself, lets neighbours join.
+    pub aggregates: bool,
+    /// What it costs as a message of its own; 0 where no cut asked.
+    pub tokens: u64,
     /// What is left of it where older items are shortened; only where they may be.
     pub(super) subject: Option<String>,
 }
 
-/// A message and the items behind it.
-pub(super) struct Joined {
-    pub(super) message: Message,
+/// A message that is being put together, and the items behind it.
+#[derive(Clone, Debug)]
+pub struct Joined {
+    /// The message, as far as it goes.
+    pub message: Message,
     /// The items behind each block.
-    pub(super) items: Vec<Vec<ItemId>>,
+    pub items: Vec<Vec<ItemId>>,
     /// Whether all of it is pinned.
-    pub(super) pinned: bool,
-    /// The type of the last block.
-    last_type: ItemType,
-    /// Whether all blocks are of that type.
-    uniform: bool,
+    pub pinned: bool,
+    /// The type of the last item.
+    pub last_type: ItemType,
+    /// Whether all items are of that type.
+    pub uniform: bool,
+    /// Whether the last item lets neighbours join.
+    pub aggregates: bool,
+}
+
+/// How an item stands to a message before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Join {
+    /// It begins a message of its own.
+    Apart,
+    /// It goes into the message, as a block of its own.
+    Block,
+    /// It goes into the message's last text, a blank line between; as a block of its own where either is no plain text.
+    Text,
 }
 
 impl Joined {
     /// A message of one item.
-    pub(super) fn of(piece: Piece) -> Self {
+    fn of(piece: Piece) -> Self {
         Self {
             message: Message { role: piece.role, name: piece.name, blocks: vec![piece.block] },
             items: vec![vec![piece.item]],
             pinned: piece.pinned,
             last_type: piece.item_type,
             uniform: true,
+            aggregates: piece.aggregates,
         }
     }
 
-    /// Whether a piece that follows goes in here without being of its turn.
-    fn takes(&self, piece: &Piece) -> bool {
+    /// How the built-in rules join a piece that follows: into the message of its turn; else into the last one, where that is
+    /// of its type, role and name and both let neighbours join; a tool's never.
+    #[must_use]
+    pub fn own_join(&self, piece: &Piece, same_turn: bool) -> Join {
+        let aggregate = self.aggregates && piece.aggregates;
+        if same_turn {
+            return if aggregate { Join::Text } else { Join::Block };
+        }
         let alike = self.uniform && self.last_type == piece.item_type && self.message.role == piece.role;
-        let tool = matches!(piece.block.content, Content::ToolCall { .. } | Content::ToolResult { .. });
         let instruction = piece.item_type == ItemType::instruction();
-        alike && !tool && (instruction || self.message.name == piece.name)
+        if aggregate && alike && !is_tool(piece) && (instruction || self.message.name == piece.name) {
+            Join::Text
+        } else {
+            Join::Apart
+        }
     }
 
-    /// Puts a piece in: into the last text where both are texts of one type, else as a block of its own.
-    fn add(&mut self, piece: Piece) {
+    /// Puts a piece in.
+    fn add(&mut self, piece: Piece, how: Join) {
         if self.message.name != piece.name {
             self.message.name = None;
         }
@@ -65,7 +103,8 @@ impl Joined {
         let same_type = self.last_type == piece.item_type;
         self.uniform &= same_type;
         self.last_type = piece.item_type;
-        if let Some(last) = self.message.blocks.last_mut().filter(|_| same_type)
+        self.aggregates = piece.aggregates;
+        if let Some(last) = self.message.blocks.last_mut().filter(|_| same_type && how == Join::Text)
             && let (Some(text), Some(next)) = (joinable_mut(&mut last.content), joinable(&piece.block.content))
         {
             text.push_str("\n\n");
@@ -81,28 +120,35 @@ impl Joined {
     }
 }
 
-/// Joins pieces, given in reading order.
-pub(super) fn join(pieces: Vec<Piece>) -> Vec<Joined> {
-    let is_instruction = |piece: &Piece| piece.item_type == ItemType::instruction();
-    let (instructions, rest): (Vec<Piece>, Vec<Piece>) = pieces.into_iter().partition(is_instruction);
-    let mut all: Vec<Joined> = Vec::with_capacity(rest.len() + 1);
+/// Joins pieces, given in the order in which they speak.
+pub(super) fn join<M: Materializer + ?Sized>(materializer: &M, pieces: Vec<Piece>) -> Vec<Joined> {
+    let mut all: Vec<Joined> = Vec::with_capacity(pieces.len());
     let mut turns: HashMap<(String, Role), usize> = HashMap::new();
-    for piece in instructions.into_iter().chain(rest) {
+    for piece in pieces {
         // A result answers its call in a message of its own, whatever it came with.
         let is_result = matches!(piece.block.content, Content::ToolResult { .. });
         let turn = piece.turn.clone().filter(|_| !is_result).map(|turn| (turn, piece.role));
         let begun = turn.as_ref().and_then(|turn| turns.get(turn)).copied();
-        let neighbour = all.len().checked_sub(1).filter(|last| all[*last].takes(&piece));
-        let place = begun.or(neighbour).unwrap_or(all.len());
+        let how = |place: usize, same_turn: bool| {
+            let own = all[place].own_join(&piece, same_turn);
+            Some((place, materializer.join(&all[place], &piece, own))).filter(|(_, how)| *how != Join::Apart)
+        };
+        let found = begun.and_then(|place| how(place, true));
+        let found = found.or_else(|| all.len().checked_sub(1).and_then(|last| how(last, false)));
+        let place = found.map_or(all.len(), |(place, _)| place);
         if let Some(turn) = turn {
             turns.insert(turn, place);
         }
-        match all.get_mut(place) {
-            Some(joined) => joined.add(piece),
-            None => all.push(Joined::of(piece)),
+        match (found, all.get_mut(place)) {
+            (Some((_, how)), Some(joined)) => joined.add(piece, how),
+            _ => all.push(Joined::of(piece)),
         }
     }
     all
+}
+
+fn is_tool(piece: &Piece) -> bool {
+    matches!(piece.block.content, Content::ToolCall { .. } | Content::ToolResult { .. })
 }
 
 /// The text of a block that may be joined with another; a signature signs its text as it is.

@@ -3,7 +3,7 @@
 //! A provider signs a thought as the answer to everything before it. A signature is taken to hold if, of all live items
 //! ahead of the thought,
 //!
-//! - none was edited: every one is of its first revision, and of its type's own role;
+//! - none was edited: every one is of its first revision, and of its own role;
 //! - none is missing: their positions have no gap, from the first on;
 //! - none came in between: where both have a time of their own, none is later than the thought;
 //! - none was skipped or taken back in since: of an item that is or was skipped, the level last set is older than the
@@ -19,8 +19,6 @@ use crate::trace::priority::{Level, Record, SetLevel};
 use crate::trace::tree::Slot;
 use crate::trace::view::{LeftOut, View};
 use crate::trace::{Time, TraceError};
-
-use super::Options;
 
 /// What is known of the items so far.
 pub(super) struct Prefix<'v> {
@@ -52,8 +50,8 @@ impl<'v> Prefix<'v> {
         }
     }
 
-    /// Takes in the next item; whether all before it is as it was when it came in.
-    pub(super) fn take(&mut self, slot: &Slot, item: &Item, options: &Options) -> Result<bool, TraceError> {
+    /// Takes in the next item, and whether somebody gives it another role; whether all before it is as it was when it came in.
+    pub(super) fn take(&mut self, slot: &Slot, item: &Item, new_role: bool) -> Result<bool, TraceError> {
         if self.broken || self.last_thought.is_none_or(|last| slot.seq > last) {
             return Ok(false);
         }
@@ -64,7 +62,7 @@ impl<'v> Prefix<'v> {
         let before_created = created.is_none_or(|created| self.last_created.is_none_or(|last| last <= created));
         // An edit keeps no signature, so a thought that has one is itself as it was.
         let holds = !self.broken && before_set && before_created;
-        self.broken |= item.revision > 1 || options.roles.contains_key(&item.fields.item_type);
+        self.broken |= item.revision > 1 || new_role;
         self.broken |= self.view.left_out(slot) == Some(LeftOut::Superseded);
         self.last_created = self.last_created.max(created);
         if let SetLevel::Set(setting) = self.view.level(slot)

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 
 use super::change::Change;
 use super::media::{base64, file_name, from_base64};
-use super::read::{Fault, Node, Object, Reading, push_text};
+use super::read::{Fault, File, Node, Object, Reading, push_text};
 use super::shape::{Part, Shaped, Speaker, What, shape};
 use super::{Api, Content, Message, Role, Signature, Status, write_lines};
 
@@ -237,15 +237,7 @@ pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> 
 
 fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     let object = node.object()?;
-    let said = object.text("role")?;
-    let role = match said.as_str() {
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "system" => Role::System,
-        _ => {
-            return Err(object.member("role")?.fault(format!("`{}` is not a role that is known", said.escape_debug())));
-        }
-    };
+    let role = object.role(&[("user", Role::User), ("assistant", Role::Assistant), ("system", Role::System)])?;
     let content = object.member("content")?;
     reading.begin(&node.path, role, None);
     if content.is_list() {
@@ -279,12 +271,14 @@ fn read_block(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), 
         "image" | "document" => {
             let source = object.member("source")?.object()?;
             let data = source.find_text("data")?.filter(|_| source.find_text("type") == Ok(Some("base64".to_owned())));
-            if let Some(bytes) = data.and_then(|data| from_base64(&data)) {
-                let media = (source.text("media_type")?, bytes);
-                reading.put_bytes(&node.path, role, object.find_text("title")?, media);
-            } else {
-                reading.put_unknown(node, role, Some(kind));
-            }
+            let file = match data.and_then(|data| from_base64(&data)) {
+                Some(bytes) => {
+                    let (name, media_type) = (object.find_text("title")?, source.text("media_type")?);
+                    Some(File { name, media_type, bytes })
+                }
+                None => None,
+            };
+            reading.put_file(node, role, kind, file);
             return Ok(());
         }
         _ => {

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 
 use super::change::Change;
 use super::media::{base64, from_base64};
-use super::read::{Fault, Node, Reading};
+use super::read::{Fault, File, Node, Reading};
 use super::shape::{Shaped, Speaker, What, shape};
 use super::{Api, Content, Message, Role, Signature, Status, write_lines};
 
@@ -196,12 +196,9 @@ fn read_content(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
         return Ok(());
     }
     let object = node.object()?;
-    let role = match object.find_text("role")?.as_deref() {
-        Some("user" | "function") | None => Role::User,
-        Some("model") => Role::Assistant,
-        Some(said) => {
-            return Err(object.member("role")?.fault(format!("`{}` is not a role that is known", said.escape_debug())));
-        }
+    let role = match object.find("role") {
+        Some(_) => object.role(&[("user", Role::User), ("function", Role::User), ("model", Role::Assistant)])?,
+        None => Role::User,
     };
     reading.begin(&node.path, role, None);
     read_parts(node, role, reading)
@@ -232,7 +229,8 @@ fn read_part(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), F
         let media_type =
             of_data.find_any(&["mimeType", "mime_type"]).ok_or_else(|| data.fault("`mimeType` is missing"))?;
         let bytes = from_base64(&of_data.text("data")?).ok_or_else(|| data.fault("`data` is not base64"))?;
-        reading.put_bytes(&node.path, role, None, (media_type.text()?, bytes));
+        let file = File { name: None, media_type: media_type.text()?, bytes };
+        reading.put_file(node, role, String::new(), Some(file));
     } else if let Some(call) = object.find_any(&["functionCall", "function_call"]) {
         let call = call.object()?;
         let name = call.text("name")?;

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::change::Change;
 use super::media::{data_url, file_name, from_data_url};
-use super::read::{Fault, Node, Reading, push_text};
+use super::read::{Fault, File as Attached, Node, OPENAI_ROLES, Object, Reading, push_text};
 use super::shape::{Part, Shaped, Speaker, Turn, What, shape};
 use super::{Api, Content, Message, Role, write_lines};
 
@@ -168,30 +168,10 @@ pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> 
 
 fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     let object = node.object()?;
-    let said = object.text("role")?;
-    let role = match said.as_str() {
-        "system" | "developer" => Role::System,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "tool" => {
-            let call_id = object.text("tool_call_id")?;
-            let text = match object.find("content") {
-                Some(content) if content.is_list() => {
-                    let mut all = String::new();
-                    for part in content.list()? {
-                        push_text(&mut all, &part.object()?.text("text")?, "\n");
-                    }
-                    all
-                }
-                content => content.map(|content| content.text()).transpose()?.unwrap_or_default(),
-            };
-            reading.put(&node.path, Role::Tool, Content::ToolResult { call_id, name: None, status: None, text });
-            return Ok(());
-        }
-        _ => {
-            return Err(object.member("role")?.fault(format!("`{}` is not a role that is known", said.escape_debug())));
-        }
-    };
+    if object.text("role")? == "tool" {
+        return read_result(node, &object, reading);
+    }
+    let role = object.role(&OPENAI_ROLES)?;
     reading.begin(&node.path, role, object.find_text("name")?);
     if let Some(thought) = object.find_text("reasoning_content")?.filter(|_| role == Role::Assistant) {
         reading.put(&node.path, role, Content::Reasoning { text: thought, signature: None });
@@ -210,26 +190,39 @@ fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     }
 }
 
+fn read_result(node: &Node<'_>, object: &Object<'_>, reading: &mut Reading) -> Result<(), Fault> {
+    let call_id = object.text("tool_call_id")?;
+    let text = match object.find("content") {
+        Some(content) if content.is_list() => {
+            let mut all = String::new();
+            for part in content.list()? {
+                push_text(&mut all, &part.object()?.text("text")?, "\n");
+            }
+            all
+        }
+        content => content.map(|content| content.text()).transpose()?.unwrap_or_default(),
+    };
+    reading.put(&node.path, Role::Tool, Content::ToolResult { call_id, name: None, status: None, text });
+    Ok(())
+}
+
 fn read_part(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), Fault> {
     let object = node.object()?;
     let kind = object.text("type")?;
-    let media = match kind.as_str() {
+    let (name, data) = match kind.as_str() {
         "text" | "refusal" => {
             reading.put(&node.path, role, Content::Text(object.text(&kind)?));
             return Ok(());
         }
-        "image_url" => from_data_url(&object.member("image_url")?.object()?.text("url")?).map(|media| (None, media)),
+        "image_url" => (None, Some(object.member("image_url")?.object()?.text("url")?)),
         "file" => {
             let file = object.member("file")?.object()?;
-            let data = file.find_text("file_data")?.and_then(|data| from_data_url(&data));
-            data.map(|media| Ok((file.find_text("filename")?, media))).transpose()?
+            (file.find_text("filename")?, file.find_text("file_data")?)
         }
-        _ => None,
+        _ => (None, None),
     };
-    match media {
-        Some((file, media)) => reading.put_bytes(&node.path, role, file, media),
-        None => reading.put_unknown(node, role, Some(kind)),
-    }
+    let file = data.and_then(|url| from_data_url(&url));
+    reading.put_file(node, role, kind, file.map(|(media_type, bytes)| Attached { name, media_type, bytes }));
     Ok(())
 }
 

@@ -87,19 +87,31 @@ impl Reading {
         }
     }
 
+    /// Puts in a file, where its bytes came along; what only points at one stays as it stands.
+    pub(super) fn put_file(&mut self, node: &Node<'_>, role: Role, kind: String, file: Option<File>) {
+        match file {
+            Some(File { name, media_type, bytes }) => {
+                let (path, media_type) = (name, Some(media_type));
+                let content = Content::Artifact { kind: None, path, language: None, media_type, bytes };
+                self.put(&node.path, role, content);
+            }
+            None => self.put_unknown(node, role, Some(kind)),
+        }
+    }
+
     /// Puts in what is not known, as it stands.
     pub(super) fn put_unknown(&mut self, node: &Node<'_>, role: Role, kind: Option<String>) {
         let bytes = node.raw.get().as_bytes().to_vec();
         let media_type = Some("application/json".to_owned());
         self.put(&node.path, role, Content::Artifact { kind, path: None, language: None, media_type, bytes });
     }
+}
 
-    /// Puts in bytes.
-    pub(super) fn put_bytes(&mut self, path: &str, role: Role, file: Option<String>, media: (String, Vec<u8>)) {
-        let (media_type, bytes) = media;
-        let content = Content::Artifact { kind: None, path: file, language: None, media_type: Some(media_type), bytes };
-        self.put(path, role, content);
-    }
+/// A file that a message brings along.
+pub(super) struct File {
+    pub(super) name: Option<String>,
+    pub(super) media_type: String,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// A value of the document, not yet decoded, and where it stands.
@@ -174,10 +186,23 @@ impl<'a> Object<'a> {
         self.member(name)?.text()
     }
 
+    /// Who speaks, by the words that are known here.
+    pub(super) fn role(&self, known: &[(&str, Role)]) -> Result<Role, Fault> {
+        let said = self.member("role")?;
+        let word = said.text()?;
+        let role = known.iter().find(|(known, _)| *known == word);
+        role.map(|(_, role)| *role)
+            .ok_or_else(|| said.fault(format!("`{}` is not a role that is known", word.escape_debug())))
+    }
+
     pub(super) fn is_true(&self, name: &str) -> bool {
         self.find(name).is_some_and(|node| node.raw.get() == "true")
     }
 }
+
+/// The roles of both of `OpenAI`'s interfaces; a developer is what the system was called before.
+pub(super) const OPENAI_ROLES: [(&str, Role); 4] =
+    [("system", Role::System), ("developer", Role::System), ("user", Role::User), ("assistant", Role::Assistant)];
 
 /// Joins what several pieces of text say of one thing.
 pub(super) fn push_text(all: &mut String, text: &str, between: &str) {

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::change::Change;
 use super::media::{data_url, file_name, from_data_url};
-use super::read::{Fault, Node, Reading, push_text};
+use super::read::{Fault, File, Node, OPENAI_ROLES, Reading, push_text};
 use super::shape::{Part, Shaped, Speaker, Turn, What, shape};
 use super::{Api, Content, Message, Role, Signature, write_lines};
 
@@ -184,15 +184,7 @@ fn read_item(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
 
 fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     let object = node.object()?;
-    let said = object.text("role")?;
-    let role = match said.as_str() {
-        "system" | "developer" => Role::System,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        _ => {
-            return Err(object.member("role")?.fault(format!("`{}` is not a role that is known", said.escape_debug())));
-        }
-    };
+    let role = object.role(&OPENAI_ROLES)?;
     // What the model says is one with the thoughts and calls beside it.
     if role != Role::Assistant {
         reading.begin(&node.path, role, None);
@@ -208,7 +200,7 @@ fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
 fn read_part(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), Fault> {
     let object = node.object()?;
     let kind = object.text("type")?;
-    let media = match kind.as_str() {
+    let data = match kind.as_str() {
         "input_text" | "output_text" | "text" => {
             reading.put(&node.path, role, Content::Text(object.text("text")?));
             return Ok(());
@@ -217,13 +209,12 @@ fn read_part(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), F
             reading.put(&node.path, role, Content::Text(object.text("refusal")?));
             return Ok(());
         }
-        "input_image" => object.find_text("image_url")?.and_then(|url| from_data_url(&url)),
-        "input_file" => object.find_text("file_data")?.and_then(|url| from_data_url(&url)),
+        "input_image" => object.find_text("image_url")?,
+        "input_file" => object.find_text("file_data")?,
         _ => None,
     };
-    match media {
-        Some(media) => reading.put_bytes(&node.path, role, object.find_text("filename")?, media),
-        None => reading.put_unknown(node, role, Some(kind)),
-    }
+    let name = object.find_text("filename")?;
+    let file = data.and_then(|url| from_data_url(&url));
+    reading.put_file(node, role, kind, file.map(|(media_type, bytes)| File { name, media_type, bytes }));
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::priority::Record;
 use super::time::Time;
 use super::tip::Tip;
 use super::tree::{self, Slot, item_path};
+use super::types::Types;
 use super::write::{Accounting, Ground, Stamp, Step, record};
 use super::{file, schema, total};
 use crate::git::{Oid, Repo};
@@ -49,7 +50,7 @@ pub struct Request<'a> {
 ///
 /// # Errors
 ///
-/// [`TraceError::Schema`] if the draft is not what its type asks for, [`TraceError::Full`],
+/// [`TraceError::Schema`] if the draft is not what its type asks for, [`TraceError::Type`] for a rule that cannot be used, [`TraceError::Full`],
 /// [`TraceError::OverBudget`]; the trace is as it was then.
 pub fn append(
     repo: &Repo,
@@ -59,6 +60,7 @@ pub fn append(
     request: &Request<'_>,
 ) -> Result<Committed, TraceError> {
     let subject = request.subject;
+    let types = Types::read(repo)?;
     let (commit, (item, seq, op, at)) = record(repo, name, stamp, accounting, |ground| {
         let mut draft = request.draft.clone();
         schema::complete(&mut draft.fields);
@@ -66,7 +68,7 @@ pub fn append(
             draft.fields.call_id = draft.fields.call_id.or(call.fields.call_id);
             draft.fields.name = draft.fields.name.or(call.fields.name);
         }
-        schema::validate(&draft)?;
+        types.judge(repo, &draft)?;
         if let Some((slot, old)) = live_instruction(repo, ground.tip, &draft)? {
             let Revised { mut step, item } = edit::revise(repo, ground, &slot, &old, draft, subject)?;
             if let Some(step) = &mut step {
@@ -90,11 +92,7 @@ fn step_of(
     subject: Option<&str>,
 ) -> Result<(Step, Item, u32), TraceError> {
     let seq = ground.free_seq(repo)?;
-    let placeholder = "0000000000000000".parse().expect("16 digits are an id");
-    let mut item = Item { id: placeholder, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
-    let parent = ground.tip.map(|tip| tip.commit.oid.as_bytes());
-    item.id = ItemId::derive(parent, &file::render_without_id(&item), &stamp.author.person(), ground.at);
-    item.keep_token_count(ground.encoding);
+    let item = new_item(ground, stamp, draft);
     let blob = repo.write_blob(&file::render(&item))?;
     let step = Step {
         op: Op::Append,
@@ -109,6 +107,16 @@ fn step_of(
         reported_tokens: None,
     };
     Ok((step, item, seq))
+}
+
+/// A draft as an item of its own, with the id that author and moment give it.
+pub(super) fn new_item(ground: &Ground<'_>, stamp: &Stamp, draft: Draft) -> Item {
+    let placeholder = "0000000000000000".parse().expect("16 digits are an id");
+    let mut item = Item { id: placeholder, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
+    let parent = ground.tip.map(|tip| tip.commit.oid.as_bytes());
+    item.id = ItemId::derive(parent, &file::render_without_id(&item), &stamp.author.person(), ground.at);
+    item.keep_token_count(ground.encoding);
+    item
 }
 
 /// The call that a result replies to, where the result leaves something to be taken from it.

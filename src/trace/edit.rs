@@ -9,6 +9,7 @@ use super::json::set_field;
 use super::message::{Op, preview};
 use super::name::TraceName;
 use super::tree::{self, Slot, item_path};
+use super::types::Types;
 use super::write::{Accounting, Ground, Stamp, Step, record};
 use super::{file, schema, total};
 use crate::git::{Oid, Repo};
@@ -51,6 +52,7 @@ pub fn edit(
     id: ItemId,
     patch: &Patch,
 ) -> Result<Edited, TraceError> {
+    let types = Types::read(repo)?;
     let (commit, (item, seq)) = record(repo, name, stamp, accounting, |ground| {
         let (slot, old) = live_item(repo, ground, id)?;
         let mut draft =
@@ -60,7 +62,7 @@ pub fn edit(
             set_field(&mut draft.fields, field, value)?;
         }
         schema::complete(&mut draft.fields);
-        schema::validate(&draft)?;
+        types.judge(repo, &draft)?;
         let Revised { mut step, item } = revise(repo, ground, &slot, &old, draft, patch.subject.as_deref())?;
         if let Some(step) = &mut step {
             step.reason.clone_from(&patch.reason);

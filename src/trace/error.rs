@@ -10,7 +10,8 @@ use super::name::TraceName;
 use super::schema::SchemaError;
 use super::time::Time;
 use super::tree::CAPACITY;
-use crate::git::GitError;
+use super::types::BadRule;
+use crate::git::{GitError, Oid};
 
 /// Why something could not be done with a trace.
 #[derive(Debug, Error)]
@@ -21,6 +22,9 @@ pub enum TraceError {
     /// The draft is not what its type asks for.
     #[error(transparent)]
     Schema(#[from] SchemaError),
+    /// A rule of a type cannot be used.
+    #[error(transparent)]
+    Type(#[from] BadRule),
     /// A field's value cannot be read.
     #[error(transparent)]
     Field(#[from] BadField),
@@ -163,6 +167,40 @@ pub enum TraceError {
         /// The item.
         item: ItemId,
     },
+    /// No trace has a name that fits.
+    #[error("no trace is named `{}`", pattern.escape_debug())]
+    NoMatch {
+        /// The name or glob.
+        pattern: String,
+    },
+    /// An item that a choice was made of is not as it was then.
+    #[error("item {item} of trace `{trace}` was changed while this command ran; nothing was done")]
+    Changed {
+        /// The item.
+        item: ItemId,
+        /// The trace.
+        trace: TraceName,
+    },
+    /// An item that names the end of a range is not in the list.
+    #[error("item {item} is not live, so it cannot be the end of a range")]
+    Gone {
+        /// The item.
+        item: ItemId,
+    },
+    /// The item stands for no others, as far as history tells.
+    #[error("item {item} is no summary that the history of trace `{trace}` knows of")]
+    NotASummary {
+        /// The item.
+        item: ItemId,
+        /// The trace.
+        trace: TraceName,
+    },
+    /// A commit with two parents, whose doing is not one thing.
+    #[error("commit {commit} is a merge, and does not say which side's doing is meant")]
+    Merge {
+        /// The commit.
+        commit: Oid,
+    },
     /// The record of priorities has a line that cannot be read.
     #[error("the record of priorities of item {item} has a damaged line {line}")]
     DamagedRecord {
@@ -213,6 +251,7 @@ impl TraceError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Git(error) => return error.hint(),
+            Self::NoMatch { .. } => "`git trace branch` lists traces".to_owned(),
             Self::NoSuchTrace { .. } => {
                 "a first `git trace commit` makes one; `git trace branch` lists those there are".to_owned()
             }
@@ -232,6 +271,12 @@ impl TraceError {
             Self::NotLive { item, .. } => format!("put it back with `git trace restore {item}`"),
             Self::AlreadyLive { item, .. } => format!("`git trace log --item {item}` lists its revisions"),
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`".to_owned(),
+            Self::NotASummary { .. } => {
+                "`git trace expand` works in the trace that was compressed, and where it was merged".to_owned()
+            }
+            Self::Merge { .. } => {
+                "`git trace reset` goes back to before it; `git trace revert` takes single commits".to_owned()
+            }
             Self::Full { .. } => "close the gaps with `git trace gc --renumber`".to_owned(),
             _ => return None,
         })

@@ -117,6 +117,8 @@ pub struct Trailers {
     pub source: Option<SourceMark>,
     /// The commit of the code at that moment, in hex.
     pub code: Option<String>,
+    /// The commit, in hex, that an item was picked from, or whose doing was reverted or replayed.
+    pub from: Option<String>,
     /// Why.
     pub reason: Option<String>,
 }
@@ -139,6 +141,7 @@ impl Trailers {
                 "Trace-Next" => trailers.next = value.parse().ok(),
                 "Trace-Source" => trailers.source = parse_source(value),
                 "Trace-Code" => trailers.code = Some(value.to_owned()),
+                "Trace-From" => trailers.from = Some(value.to_owned()),
                 "Trace-Reason" => trailers.reason = Some(value.to_owned()),
                 _ => {}
             }
@@ -164,6 +167,7 @@ impl Trailers {
         push(&mut message, "Trace-Next", self.next.as_ref());
         push(&mut message, "Trace-Source", source.as_ref());
         push(&mut message, "Trace-Code", self.code.as_ref());
+        push(&mut message, "Trace-From", self.from.as_ref());
         push(&mut message, "Trace-Reason", self.reason.as_ref());
         message
     }
@@ -257,6 +261,7 @@ mod tests {
             next: Some(44),
             source: Some(SourceMark { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned() }),
             code: Some("beef".to_owned()),
+            from: Some("feed".to_owned()),
             reason: Some("superseded".to_owned()),
         };
         assert_eq!(Trailers::parse(&trailers.render("subject")), trailers);

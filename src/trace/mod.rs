@@ -6,10 +6,12 @@
 //! - Nothing here rewrites history, prints, or reads a clock.
 //! - A change is recorded whole or not at all, see [`mod@write`].
 
+pub mod advance;
 pub mod append;
 pub mod blame;
 pub mod branch;
 pub mod bulk;
+pub mod compress;
 pub mod diff;
 pub mod edit;
 pub mod error;
@@ -19,22 +21,26 @@ pub mod grep;
 pub mod head;
 pub mod id;
 pub mod item;
-mod join;
 pub mod json;
+pub mod merge;
 pub mod message;
 pub mod name;
 pub mod place;
 pub mod priority;
 pub mod remove;
+pub mod replant;
 pub mod replay;
 pub mod resolve;
 pub mod revision;
 pub mod schema;
+pub mod settings;
+pub mod share;
 pub mod source;
 pub mod time;
 pub mod tip;
 pub mod total;
 pub mod tree;
+pub mod types;
 pub mod undo;
 pub mod view;
 pub mod walk;

@@ -20,6 +20,7 @@ use super::source::Source;
 use super::time::Time;
 use super::tip::Tip;
 use super::tree::CAPACITY;
+use super::types::{Types, level_in_meta};
 use super::write::Stamp;
 use super::{Fields, schema};
 use crate::git::Repo;
@@ -40,7 +41,8 @@ pub fn import(
     encoding: Encoding,
     input: &mut dyn BufRead,
 ) -> Result<Report, TraceError> {
-    let mut lines = Lines { input, number: 0, seen: HashMap::new(), settings: Vec::new() };
+    let types = Types::read(repo)?;
+    let mut lines = Lines { types, input, number: 0, seen: HashMap::new(), settings: Vec::new() };
     let mut report = bulk::import(repo, name, stamp, encoding, &mut lines)?;
     if let Some(tip) = report.tip {
         let tip = Tip::read(repo, tip)?;
@@ -61,6 +63,7 @@ struct Ask {
 
 /// Lines as changes.
 struct Lines<'i> {
+    types: Types,
     input: &'i mut dyn BufRead,
     number: usize,
     /// How often a content without an id has come.
@@ -129,10 +132,12 @@ impl Lines<'_> {
             let apart = ["op", "at", "by", "reason", "subject"];
             let mut draft = draft_from(&object, &apart).map_err(|error| error.to_string())?;
             schema::complete(&mut draft.fields);
-            schema::validate(&draft).map_err(|error| error.to_string())?;
+            self.types.validate(&draft).map_err(|error| error.to_string())?;
             item_of(if op.is_some() { id()? } else { self.id_of_content(line) }, draft)
         };
         let item = with_revision(item, object.get("revision"))?;
+        // An export tells of priorities in lines of their own.
+        let level = level.or_else(|| level_in_meta(&item.fields));
         if let (None, Some(level)) = (op, level) {
             self.settings.push(Ask { item: item.id, level, at, by: by.clone(), reason: reason.clone() });
         }

@@ -21,7 +21,10 @@ use super::item::{Direction, Draft, Fields, ItemType, Role};
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 pub enum SchemaError {
     /// Nobody declared this type.
-    #[error("`{0}` is not a type that is known here; accepted are {known}", known = ItemType::BUILT_IN.join(", "))]
+    #[error(
+        "`{0}` is not a type that is known here; accepted are {known}, and what git config `traceType.{0}.role` and its kin \
+         declare", known = ItemType::BUILT_IN.join(", ")
+    )]
     UnknownType(ItemType),
     /// A field that this type does not have.
     #[error("{item_type} has no field `{field}`; it accepts {accepted}")]
@@ -67,6 +70,17 @@ pub enum SchemaError {
         /// The draft's type.
         item_type: ItemType,
     },
+    /// A meta key that outranks a rule of the type, and does not say how.
+    #[error("meta key `{key}` says what holds for this item in place of its type's rule; accepted: {accepted}")]
+    BadMeta {
+        /// The key.
+        key: &'static str,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+    /// A body that the type's JSON Schema refuses.
+    #[error(transparent)]
+    BadBody(#[from] super::types::BadBody),
     /// A call whose arguments are not JSON.
     #[error("the body of a tool_io call must be its arguments as JSON: {cause}")]
     NotJson {
@@ -106,17 +120,22 @@ pub fn complete(fields: &mut Fields) {
     }
 }
 
-/// Judges a completed draft; the first thing wrong is returned.
+/// Judges a completed draft of a built-in type; the first thing wrong is returned.
 ///
 /// # Errors
 ///
 /// [`SchemaError`], by which nothing has been written.
 pub fn validate(draft: &Draft) -> Result<(), SchemaError> {
+    if !draft.fields.item_type.is_built_in() {
+        return Err(SchemaError::UnknownType(draft.fields.item_type.clone()));
+    }
+    validate_known(draft)
+}
+
+/// Judges a completed draft, whose type is known to exist.
+pub(super) fn validate_known(draft: &Draft) -> Result<(), SchemaError> {
     let fields = &draft.fields;
     let item_type = &fields.item_type;
-    if !item_type.is_built_in() {
-        return Err(SchemaError::UnknownType(item_type.clone()));
-    }
     for (field, value) in texts(fields) {
         if value.is_empty() || value.chars().any(char::is_control) {
             return Err(SchemaError::NotOneLine { field: field.to_owned() });

@@ -150,6 +150,28 @@ pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Resul
             }
         }
     }
+    Ok(in_order(by_id))
+}
+
+/// Lists what differs between two lists of live items, by item, in reading order: what [`changes`] gives where plain git
+/// has left no second file of an item behind.
+#[must_use]
+pub fn changes_of_lists(before: Vec<Slot>, after: Vec<Slot>) -> Vec<Change> {
+    let mut by_id: BTreeMap<ItemId, (Option<Slot>, Option<Slot>)> = BTreeMap::new();
+    for slot in before {
+        let id = slot.id;
+        by_id.entry(id).or_default().0 = Some(slot);
+    }
+    for slot in after {
+        let id = slot.id;
+        by_id.entry(id).or_default().1 = Some(slot);
+    }
+    by_id.retain(|_, (before, after)| before != after);
+    in_order(by_id)
+}
+
+/// Pairs of an item's slots before and after as changes, in reading order.
+fn in_order(by_id: BTreeMap<ItemId, (Option<Slot>, Option<Slot>)>) -> Vec<Change> {
     let change = |sides| match sides {
         (Some(before), Some(after)) => Some(Change::Changed(before, after)),
         (Some(before), None) => Some(Change::Removed(before)),
@@ -157,7 +179,7 @@ pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Resul
     };
     let mut listed: Vec<Change> = by_id.into_values().filter_map(change).collect();
     listed.sort_by_key(|change| (change.slot().seq, change.slot().id));
-    Ok(listed)
+    listed
 }
 
 /// The entries of two trees that are not in both.

@@ -13,6 +13,7 @@ use super::time::Time;
 use super::tip::Tip;
 use super::total::{self, Reading, item_cost};
 use super::tree::{self, Slot};
+use super::types::Types;
 use crate::git::Repo;
 use crate::tokens::Encoding;
 
@@ -88,6 +89,12 @@ impl View {
     pub fn of_only(&self, repo: &Repo, slots: Vec<Slot>) -> Result<Self, TraceError> {
         let superseded = superseded(repo, &slots, &self.levels)?;
         Ok(Self { tip: self.tip.clone(), slots, levels: self.levels.clone(), superseded })
+    }
+
+    /// The types and their rules, as they are now.
+    #[must_use]
+    pub fn types(&self) -> &Types {
+        self.levels.types()
     }
 
     /// The level in force for an item.

@@ -1,20 +1,19 @@
 //! Recording one change of a trace: objects, then the ref, from where it was seen.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
 use jiff::Timestamp;
 
+use super::advance::{Advance, advance};
 use super::error::TraceError;
 use super::head;
 use super::id::ItemId;
 use super::message::{Basis, Op, Total, Trailers};
 use super::name::TraceName;
+use super::settings;
 use super::time::Time;
 use super::tip::Tip;
 use super::tree::{CAPACITY, Slot, TreeEditor};
 use super::view::View;
-use crate::git::{GitError, Ident, LOCK_PATIENCE, LogLine, NewCommit, Oid, Repo};
+use crate::git::{Ident, NewCommit, Oid, Repo};
 use crate::tokens::framing::PER_REPLY;
 use crate::tokens::{Budget, Encoding, Verdict};
 
@@ -130,7 +129,7 @@ impl Ground<'_> {
 /// # Errors
 ///
 /// What `build` returns; [`GitError::Busy`], [`GitError::RefMoved`] or [`GitError::RefLocked`] when the ref was not to be
-/// had for [`LOCK_PATIENCE`]; then nothing was changed.
+/// had for ten seconds; then nothing was changed.
 pub fn record<T>(
     repo: &Repo,
     name: &TraceName,
@@ -138,39 +137,23 @@ pub fn record<T>(
     accounting: Accounting,
     mut build: impl FnMut(&Ground<'_>) -> Result<(Option<Step>, T), TraceError>,
 ) -> Result<(Option<Oid>, T), TraceError> {
-    let refname = name.refname();
-    let lock = repo.lock(&refname)?;
-    let start = Instant::now();
-    loop {
-        let tip = Tip::find(repo, name)?;
-        let at = stamp.at.after(tip.as_ref().map(Tip::time));
-        let ground = Ground { name, tip: tip.as_ref(), at, encoding: accounting.encoding };
+    let (commit, (answer, step)) = advance(repo, name, stamp, |tip| {
+        let at = stamp.at.after(tip.map(Tip::time));
+        let ground = Ground { name, tip, at, encoding: accounting.encoding };
         let (step, answer) = build(&ground)?;
-        let Some(step) = step else { return Ok((None, answer)) };
+        let Some(step) = step else { return Ok((None, (answer, None))) };
         let total = total_after(repo, &ground, &step)?;
         if let Some(budget) = accounting.budget {
             hold_against(repo, &ground, &step, total, budget)?;
         }
         let commit = write_step(repo, &ground, stamp, &step, total)?;
-        let log = format!("{}: {}", step.op, step.subject);
-        let moved = repo.move_ref(
-            &refname,
-            tip.map(|tip| tip.commit.oid),
-            commit,
-            LogLine { who: &stamp.committer, why: &log },
-        );
-        match moved {
-            Ok(()) => {
-                drop(lock);
-                settle(repo, name, &step)?;
-                return Ok((Some(commit), answer));
-            }
-            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Err(error) => return Err(error.into()),
-        }
+        let advance = Advance { to: commit, log: format!("{}: {}", step.op, step.subject) };
+        Ok((Some(advance), (answer, Some(step))))
+    })?;
+    if let Some(step) = step {
+        settle(repo, name, &step)?;
     }
+    Ok((commit, answer))
 }
 
 fn write_step(repo: &Repo, ground: &Ground<'_>, stamp: &Stamp, step: &Step, total: Total) -> Result<Oid, TraceError> {
@@ -191,6 +174,7 @@ fn write_step(repo: &Repo, ground: &Ground<'_>, stamp: &Stamp, step: &Step, tota
         next: Some(step.next_seq),
         source: None,
         code: repo.find_ref("HEAD")?.map(|oid| oid.to_string()),
+        from: None,
         reason: step.reason.clone(),
     };
     let message = trailers.render(&step.subject);
@@ -256,16 +240,17 @@ fn settle(repo: &Repo, name: &TraceName, step: &Step) -> Result<(), TraceError> 
     Ok(())
 }
 
-/// The encoding that `trace.encoding` chooses.
+/// The encoding that `trace.encoding` chooses, in git config or else in the project's shared settings.
 ///
 /// # Errors
 ///
 /// [`GitError::BadSetting`] if it names none that is known.
 pub fn encoding(repo: &Repo) -> Result<Encoding, TraceError> {
     const KEY: &str = "trace.encoding";
-    let Some(value) = repo.config()?.text(KEY)? else { return Ok(Encoding::default()) };
-    value.parse().map_err(|_| {
-        let expected = "the name of an encoding, such as o200k_base or cl100k_base";
-        GitError::BadSetting { key: KEY.to_owned(), value, expected }.into()
-    })
+    let Some(value) = settings::text(repo, KEY)? else { return Ok(Encoding::default()) };
+    if let Ok(encoding) = value.parse() {
+        return Ok(encoding);
+    }
+    let expected = "the name of an encoding, such as o200k_base or cl100k_base";
+    Err(settings::bad(repo, KEY, value, expected)?.into())
 }

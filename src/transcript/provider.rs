@@ -2,7 +2,8 @@
 //!
 //! A message's source is the hash of what it says and how often that was said before, so a request that has grown brings
 //! only what is new, and a response that a later request repeats comes in once. A document that is one side's word alone is
-//! taken to follow those before it; one that tells a conversation tells it from the start.
+//! taken to follow those before it; one that tells a conversation tells it from the start. What a response reports of tokens
+//! is recorded with the last item that it brings.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,6 +12,7 @@ use serde_json::value::RawValue;
 use super::clean;
 use crate::message::read::{Fault, Reading, read};
 use crate::message::{Api, Content, Message, Role};
+use crate::tokens::{UsageError, parse_usage};
 use crate::trace::bulk::{Feed, Incoming, Usage};
 use crate::trace::item::{Direction, Draft, Fields, Item, ItemType};
 use crate::trace::message::{Op, SourceMark};
@@ -50,6 +52,7 @@ pub fn items(api: Api, text: &str) -> Items {
         let line = 1 + text[..start].matches('\n').count();
         let Reading { messages, paths, faults } = read(api, document);
         items.faults.extend(faults.into_iter().map(|fault| in_line(line, fault)));
+        let before = items.incoming.len();
         let alone = messages.len() == 1 || messages.iter().all(|message| message.role == Role::Assistant);
         let mut said_here = if alone { said.clone() } else { Said::new() };
         // Only what stands before everything else is an instruction; later on the system takes part in the dialogue.
@@ -60,12 +63,37 @@ pub fn items(api: Api, text: &str) -> Items {
                 items.faults.push(in_line(line, Fault { path, cause }));
             }
         }
+        let any_here = items.incoming.len() > before;
+        match usage_of(document) {
+            Ok(usage) => {
+                if let Some(last) = items.incoming.back_mut().filter(|_| any_here) {
+                    last.usage = usage;
+                }
+            }
+            Err(fault) => items.faults.push(in_line(line, fault)),
+        }
         for (what, times) in said_here {
             let before = said.entry(what).or_default();
             *before = times.max(*before);
         }
     }
     items
+}
+
+/// What a response says that the whole context took, its own words included; requests say nothing of it.
+fn usage_of(document: &RawValue) -> Result<Usage, Fault> {
+    const MEMBERS: [&str; 2] = ["usage", "usageMetadata"];
+    let Ok(members) = serde_json::from_str::<HashMap<String, &RawValue>>(document.get()) else {
+        return Ok(Usage::Unsaid);
+    };
+    let said = MEMBERS.into_iter().find(|name| members.get(*name).is_some_and(|usage| usage.get() != "null"));
+    let Some(member) = said else { return Ok(Usage::Unsaid) };
+    match parse_usage(document.get().as_bytes()) {
+        Ok(usage) => Ok(Usage::Reported(usage.context_tokens())),
+        // One without figures, as some give that only pass on what others say.
+        Err(UsageError::Unknown { .. }) => Ok(Usage::Unsaid),
+        Err(error) => Err(Fault { path: format!("$.{member}"), cause: error.to_string() }),
+    }
 }
 
 fn in_line(line: usize, fault: Fault) -> Fault {

@@ -22,6 +22,7 @@ use regex::Regex;
 use serde_json::Value;
 
 mod command_line;
+mod hooks;
 mod reading;
 
 const APIS: [Api; 4] = [Api::OpenAi, Api::Responses, Api::Anthropic, Api::Gemini];
@@ -303,7 +304,10 @@ fn a_command_of_the_users_gets_the_items() {
     let last = sample.say(2, "Go.");
     sample.set(3, skipped, Level::Skip);
     let view = View::open(&sample.repo, &sample.name, None).unwrap();
-    let printed = command::run(&sample.repo, &view, "cat; printf end").unwrap();
+    let run = |command: &str, cut| {
+        command::run(&sample.repo, &view, command, &cut, Encoding::default()).map(|printed| printed.bytes)
+    };
+    let printed = run("cat; printf end", Cut::default()).unwrap();
     let printed = String::from_utf8(printed).unwrap();
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!((lines.len(), lines[2]), (3, "end"));
@@ -312,8 +316,8 @@ fn a_command_of_the_users_gets_the_items() {
         (&item["id"], &item["text"], &item["priority"], &item["seq"]),
         (&last.to_string().into(), &"Go.".into(), &"normal".into(), &2.into())
     );
-    assert_eq!(command::run(&sample.repo, &view, "exec true").unwrap(), b"", "it need not read");
-    let error = command::run(&sample.repo, &view, "echo half; exit 3").unwrap_err();
+    assert_eq!(run("exec true", Cut::default()).unwrap(), b"", "it need not read");
+    let error = run("echo half; exit 3", Cut::default()).unwrap_err();
     assert_eq!(error.to_string(), "`echo half; exit 3` ended with exit status: 3");
 }
 

@@ -146,7 +146,7 @@ fn a_type_role_or_level_that_is_none() {
     let repo = repo();
     insta::assert_snapshot!(repo.refused(&["commit", "-t", "poem", "-m", "x"]), @"
     --- stderr
-    error: `poem` is not a type that is known here; accepted are instruction, dialogue, tool_io, reasoning, artifact, output, freeform
+    error: `poem` is not a type that is known here; accepted are instruction, dialogue, tool_io, reasoning, artifact, output, freeform, and what git config `traceType.poem.role` and its kin declare
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "-t", "Bad Type", "-m", "x"]), @"
@@ -182,7 +182,7 @@ fn a_type_role_or_level_that_is_none() {
     ");
     insta::assert_snapshot!(repo.refused(&["edit", "#0", "-t", "poem", "-m", "x"]), @"
     --- stderr
-    error: `poem` is not a type that is known here; accepted are instruction, dialogue, tool_io, reasoning, artifact, output, freeform
+    error: `poem` is not a type that is known here; accepted are instruction, dialogue, tool_io, reasoning, artifact, output, freeform, and what git config `traceType.poem.role` and its kin declare
     [exit 2]
     ");
 }

@@ -1,7 +1,8 @@
 """Holds each provider's output against that provider's own types and rules of order.
 
 Usage: validate.py GIT-TRACE TRACES. Sample transcripts, and random traces (the seeds are fixed) with edits, skips,
-deletions, dangling calls and cuts; prints what failed and how to see it again. Makes no request.
+pins, deletions, dangling calls, cuts and a type of one's own; what was written is read back, and cuts are held to their rules.
+Prints what failed and how to see it again. Makes no request.
 """
 
 import base64
@@ -93,7 +94,7 @@ TEXTS = ["a", "b\n", "  ", "Grüße 😀", "x " * 20, ""]
 def random_item(rng, calls):
     turn = rng.choice([{}, {}, {"turn": f"t{rng.randrange(3)}"}])
     text = rng.choice(TEXTS)
-    kind = rng.choice("user user assistant system call call result result thought artifact output freeform".split())
+    kind = rng.choice("user user assistant system call call result result thought artifact output freeform note".split())
     if kind in ("user", "assistant", "system"):
         name = rng.choice([{}, {}, {"name": rng.choice(["ann", "a b"])}])
         return {"type": "dialogue", "role": kind, "text": text, **name, **turn}
@@ -116,6 +117,8 @@ def random_item(rng, calls):
         media = rng.choice([{}, {"media_type": "image/jpeg"}, {"media_type": "audio/wav"}, {"path": 'a "b".txt'}])
         role = rng.choice([{}, {"meta": {"role": "user"}}, {"meta": {"role": "system"}}])
         return {"type": "artifact", **body, **media, **role}
+    if kind == "note":
+        return {"type": "note", "text": text, **rng.choice([{}, {"meta": {"aggregate": False}}]), **turn}
     if kind == "freeform":
         return {"type": "freeform", **rng.choice([{"text": text}, {"base64": "/w=="}])}
     return {"type": "output", "text": text, **turn}
@@ -127,6 +130,9 @@ class Repository:
         identity = {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         self.env = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
         subprocess.run(["git", "init", "-q", folder], check=True, env=self.env)
+        # A type of one's own, which speaks before the others, as the system does.
+        for rule, value in {"role": "system", "order": "-1"}.items():
+            subprocess.run(["git", "-C", folder, "config", f"traceType.note.{rule}", value], check=True, env=self.env)
 
     def run(self, *words, stdin="", statuses=(0,)):
         done = subprocess.run([self.binary, *words], cwd=self.folder, env=self.env, input=stdin.encode(), capture_output=True)
@@ -142,10 +148,78 @@ class Repository:
         lines = "".join(json.dumps(item) + "\n" for item in items)
         self.run("--trace", name, "import", "jsonl", "-", stdin=lines)
         for seq in rng.sample(range(len(items)), min(len(items), 5)):
-            change = rng.choice([["edit", f"#{seq}", "-m", "edited"], ["skip", f"#{seq}"], ["delete", f"#{seq}"]])
+            what = rng.choice(["edit", "skip", "delete", "pin"])
+            change = [what, f"#{seq}", *(["-m", "edited"] if what == "edit" else [])]
             # A call's arguments are not edited to a word.
             self.run("--trace", name, *change, statuses=(0, 2))
         return name
+
+
+def pairs(blocks):
+    """Calls and their results, as ids of items; a result answers the earliest open call of its id."""
+    found, waiting = [], {}
+    for block, item in blocks:
+        if block.get("type") == "tool_call":
+            waiting.setdefault(block["call_id"], []).append(item)
+        elif block.get("type") == "tool_result" and waiting.get(block["call_id"]):
+            found.append((waiting[block["call_id"]].pop(0), item))
+    return found
+
+
+def check_cuts(repository, name):
+    """What is pinned is never cut, and no call from its result; the same trace gives the same bytes."""
+    words = ["materialize", name, "--format", "messages", "--aggregate", "none"]
+    whole = json.loads(repository.run(*words, "--json").stdout)
+    shown = [item for items in whole["items"] for item in items]
+    listed = repository.run("--trace", name, "priority", "--list", "pinned", "--json").stdout.splitlines()
+    pinned = {json.loads(line)["id"] for line in listed} & set(shown)
+    blocks = [message["content"] for message in whole["messages"]]
+    answered = pairs([(block[0] if isinstance(block, list) else {}, item) for block, item in zip(blocks, shown)])
+    middle = shown[len(shown) // 2] if shown else None
+    cuts = [["--budget", str(budget)] for budget in (20, 60, 120, 240)] + ([["--since-item", middle]] if middle else [])
+    for cut in cuts:
+        done = repository.run(*words, *cut, "--json", statuses=(0, 1))
+        if done.returncode == 1:
+            continue
+        assert done.stdout == repository.run(*words, *cut, "--json").stdout, f"{cut}: other bytes the second time"
+        kept = {item for items in json.loads(done.stdout)["items"] for item in items}
+        assert pinned <= kept, f"{cut}: {pinned - kept} are pinned and cut"
+        for call, result in answered:
+            assert (call in kept) == (result in kept), f"{cut}: {call} and {result} are parted"
+        if cut[0] == "--budget":
+            used = json.loads(done.stdout)["tokens"]["request"]
+            assert used <= int(cut[1]), f"{cut}: {used} tokens"
+    recent = json.loads(repository.run(*words, "--recent", "3", "--json").stdout)
+    short = {changed["id"] for changed in recent["changed"] if changed["fate"] == "shortened"}
+    assert not pinned & short, f"{pinned & short} are pinned and shortened"
+    for call, result in answered:
+        assert (call in short) == (result in short), f"--recent: {call} and {result} are parted"
+
+
+def apart(form, text):
+    """What is said, where one item a message puts words and calls of one message into two."""
+    if form != "openai":
+        return text
+    said = []
+    for message in json.loads(text):
+        if "tool_calls" in message and "content" in message:
+            said.append({"role": message["role"], "content": message["content"]})
+            message = {"role": message["role"], "tool_calls": message["tool_calls"]}
+        said.append(message)
+    return said
+
+
+def check_reading(repository, name, form):
+    """What was written reads back: written again it is the same."""
+    words = ["--format", form, "--aggregate", "none"]
+    written = repository.run("materialize", name, *words).stdout
+    other = f"back/{form}/{name}"
+    repository.run("--trace", other, "import", form, "-", stdin=written.decode())
+    again = repository.run("materialize", other, *words, statuses=(0, 2))
+    if again.returncode == 2 and len(written) < 20:
+        return  # It says nothing, so there is no trace of it.
+    same = apart(form, again.stdout) == apart(form, written)
+    assert same, f"it reads back as\n{again.stdout.decode()}\nand was\n{written.decode()}"
 
 
 def main():
@@ -159,6 +233,14 @@ def main():
             repository.run("--trace", names[-1], "import", "claude-code", str(transcript))
         names += [repository.random_trace(seed) for seed in range(count)]
         for name in names:
+            checks = [(check_cuts, (name,))] + [(check_reading, (name, form)) for form in FORMATS]
+            for check, of in checks:
+                checked += 1
+                try:
+                    check(repository, *of)
+                except Exception as error:
+                    failures += 1
+                    print(f"{check.__name__} {of}: {error}", file=sys.stderr)
             for form in FORMATS:
                 marks = [["--cache-marks", "4"]] if form == "anthropic" else []
                 for options in OPTIONS + marks:

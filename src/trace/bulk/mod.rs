@@ -7,19 +7,19 @@
 
 mod writer;
 
-use std::thread;
-use std::time::{Duration, Instant};
-
+use super::advance::{Advance, advance};
 use super::error::TraceError;
 use super::item::Item;
-use super::join;
+use super::merge;
+use super::merge::three_way::Verdict;
 use super::message::{Op, SourceMark};
 use super::name::TraceName;
 use super::priority::Request;
 use super::time::Time;
 use super::tip::Tip;
 use super::write::Stamp;
-use crate::git::{GitError, LOCK_PATIENCE, LogLine, Oid, Repo};
+use crate::git::{Oid, Repo};
+use crate::merge::Side;
 use crate::tokens::Encoding;
 use writer::Writer;
 
@@ -166,24 +166,17 @@ fn take_up(
     base: Option<&Tip>,
     last: Oid,
 ) -> Result<Oid, TraceError> {
-    let refname = name.refname();
-    let _lock = repo.lock(&refname)?;
-    let start = Instant::now();
-    loop {
-        let seen = Tip::find(repo, name)?;
-        let new = match &seen {
+    let (to, ()) = advance(repo, name, stamp, |seen| {
+        let to = match seen {
             Some(ours) if Some(ours.commit.oid) != base.map(|tip| tip.commit.oid) => {
-                join::at_end(repo, stamp, encoding, base, ours, &Tip::read(repo, last)?)?
+                let mut keep_ours = |_: &_| Ok(Verdict::Take(Side::Ours));
+                let tips = (ours, &Tip::read(repo, last)?);
+                let subject = "merge what was imported meanwhile";
+                merge::join(repo, name, stamp, encoding, tips, subject, &mut keep_ours)?.0.unwrap_or(last)
             }
             _ => last,
         };
-        let log = LogLine { who: &stamp.committer, why: "import" };
-        match repo.move_ref(&refname, seen.map(|tip| tip.commit.oid), new, log) {
-            Ok(()) => return Ok(new),
-            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
+        Ok((Some(Advance { to, log: "import".to_owned() }), ()))
+    })?;
+    Ok(to.unwrap_or(last))
 }

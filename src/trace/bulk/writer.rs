@@ -16,6 +16,7 @@ use crate::trace::priority::{Level, Request};
 use crate::trace::time::Time;
 use crate::trace::tip::Tip;
 use crate::trace::tree::{self, CAPACITY, Slot, TreeEditor, item_path};
+use crate::trace::types::Types;
 use crate::trace::view::View;
 use crate::trace::walk::{Parents, Walk, changes_of};
 use crate::trace::write::Stamp;
@@ -69,6 +70,7 @@ pub(super) struct Writer<'r> {
     recorded: usize,
     known: usize,
     priorities: Vec<Request>,
+    types: Types,
 }
 
 /// What was written, not yet taken up by the trace.
@@ -125,6 +127,7 @@ impl<'r> Writer<'r> {
             recorded: 0,
             known: 0,
             priorities: Vec::new(),
+            types: Types::read(repo)?,
         })
     }
 
@@ -160,7 +163,7 @@ impl<'r> Writer<'r> {
         }
         let files = if incoming.op == Op::Delete { self.take_out(&incoming)? } else { self.put_in(&mut incoming)? };
         let Incoming { op, item, subject, reason, by, at, skip, usage, .. } = incoming;
-        if skip.is_some() {
+        if skip.is_some() || self.types.rules(&item.fields.item_type).priority == Level::Skip {
             self.skipped += total::item_cost(&item, self.encoding);
         }
         let total = self.total(usage);

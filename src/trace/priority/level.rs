@@ -1,6 +1,5 @@
 //! The three levels.
 
-use crate::trace::item::ItemType;
 use crate::words::words;
 
 words! {
@@ -13,10 +12,4 @@ words! {
         /// Put in; survives compression and budget cuts word for word.
         Pinned = "pinned",
     }
-}
-
-/// The level of an item that nobody set one for: instructions are pinned, all else is normal.
-#[must_use]
-pub fn default_level(item_type: &ItemType) -> Level {
-    if *item_type == ItemType::instruction() { Level::Pinned } else { Level::Normal }
 }

@@ -8,17 +8,21 @@
 //! ```
 //!
 //! - Lines are in order of time; the last one decides. Times have nine digits, so that the order of bytes is that of time.
-//! - A priority belongs to the item in every trace that holds it. An item without a line has its type's default.
+//! - A priority belongs to the item in every trace that holds it. An item without a line has its type's default, see
+//!   [`super::types`].
 //! - `refs/trace-tags/<level>/<item id>` are lightweight tags derived from the record, for git's own eyes; see [`tags`].
 
 mod level;
 mod line;
+mod meta;
 mod record;
 mod set;
 pub mod tags;
+pub mod union;
 
-pub use level::{Level, default_level};
+pub use level::Level;
 pub use line::Setting;
+pub use meta::follow_meta;
 pub use record::{Levels, Record, SetLevel};
 pub use set::{Request, set};
 

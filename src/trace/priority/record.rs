@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::RECORD;
-use super::level::{Level, default_level};
+use super::level::Level;
 use super::line::Setting;
 use crate::git::{Commit, Entry, Oid, Repo, TreeStore};
 use crate::trace::error::TraceError;
@@ -11,18 +11,22 @@ use crate::trace::id::ItemId;
 use crate::trace::item::ItemType;
 use crate::trace::time::Time;
 use crate::trace::tree::Slot;
+use crate::trace::types::Types;
 
 /// The record at one of its commits.
 #[derive(Debug)]
 pub struct Record {
     /// Its commit; `None` before the first change.
-    pub(super) commit: Option<Commit>,
+    pub commit: Option<Commit>,
     folders: Vec<Entry>,
 }
 
-/// The levels that were set for some items.
+/// The levels that were set for some items, and those that types have.
 #[derive(Clone, Debug, Default)]
-pub struct Levels(HashMap<ItemId, Setting>);
+pub struct Levels {
+    set: HashMap<ItemId, Setting>,
+    types: Types,
+}
 
 /// Where an item's level comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,10 +61,16 @@ impl Levels {
     /// The level in force for an item of this type.
     #[must_use]
     pub fn of(&self, id: ItemId, item_type: &ItemType) -> SetLevel<'_> {
-        match self.0.get(&id) {
+        match self.set.get(&id) {
             Some(setting) => SetLevel::Set(setting),
-            None => SetLevel::Default(default_level(item_type)),
+            None => SetLevel::Default(self.types.rules(item_type).priority),
         }
+    }
+
+    /// The types and their rules, as they are now.
+    #[must_use]
+    pub fn types(&self) -> &Types {
+        &self.types
     }
 
     /// Whether an item of this type is left out.
@@ -89,11 +99,12 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`TraceError::DamagedRecord`] names a line that cannot be read.
+    /// [`TraceError::DamagedRecord`] names a line that cannot be read, [`TraceError::Type`] a rule of a type.
     pub fn levels(&self, repo: &Repo, slots: &[Slot], at: Option<Time>) -> Result<Levels, TraceError> {
-        let mut levels = HashMap::new();
+        let types = Types::read(repo)?;
+        let mut set = HashMap::new();
         if self.folders.is_empty() {
-            return Ok(Levels(levels));
+            return Ok(Levels { set, types });
         }
         let mut wanted: BTreeMap<Vec<u8>, HashMap<Vec<u8>, ItemId>> = BTreeMap::new();
         for slot in slots {
@@ -109,11 +120,11 @@ impl Record {
         repo.for_each_blob(files, |id, _, bytes| {
             let in_force = parse(id, bytes)?.into_iter().rfind(|setting| at.is_none_or(|at| setting.at <= at));
             if let Some(setting) = in_force {
-                levels.insert(id, setting);
+                set.insert(id, setting);
             }
             Ok::<_, TraceError>(())
         })?;
-        Ok(Levels(levels))
+        Ok(Levels { set, types })
     }
 
     /// Every change of one item's priority, oldest first.

@@ -37,6 +37,20 @@ pub(super) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)
 }
 
+/// Sets the tag of an item's level and drops those of the others.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::RefLocked`] and its kin.
+pub(super) fn point(repo: &Repo, item: ItemId, level: Level, introduced: Oid) -> Result<(), TraceError> {
+    let configured = repo.config()?.text("trace.tagPrefix")?;
+    let prefix = configured.as_deref().unwrap_or(DEFAULT_PREFIX);
+    repo.set_tag(&refname(prefix, level.as_str(), item), introduced)?;
+    let others = Level::WORDS.iter().filter(|word| **word != level.as_str());
+    let old: Vec<String> = others.map(|word| refname(prefix, word, item)).collect();
+    Ok(repo.delete_refs(old.iter().map(String::as_str))?)
+}
+
 /// Finds the commit that brought an item in; `None` if history has none that did.
 ///
 /// Walks history, which no other everyday operation does.

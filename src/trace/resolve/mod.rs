@@ -53,6 +53,21 @@ impl<'r> Resolver<'r> {
         self.find_live(id).ok_or_else(|| TraceError::NotLive { item: id, trace: self.name.clone() })
     }
 
+    /// The live items that `spec` names: one, or all from A to B in reading order where it is `A..B`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Resolver::live`].
+    pub fn range(&self, spec: &str) -> Result<&[Slot], TraceError> {
+        let (first, last) = spec.split_once("..").unwrap_or((spec, spec));
+        let place = |end: &str| -> Result<usize, TraceError> {
+            let id = self.live(end)?.id;
+            Ok(self.slots.iter().position(|slot| slot.id == id).unwrap_or_default())
+        };
+        let (one, other) = (place(first)?, place(last)?);
+        Ok(&self.slots[one.min(other)..=one.max(other)])
+    }
+
     /// The live item of this id.
     #[must_use]
     pub fn find_live(&self, id: ItemId) -> Option<&Slot> {

@@ -47,6 +47,84 @@ fn what_is_changed_is_said_beside_the_answer_and_in_the_envelope() {
 }
 
 #[test]
+fn a_command_of_the_users_gets_what_a_cut_keeps() {
+    let sample = Sample::new();
+    let first = sample.say(0, "first words");
+    sample.put(1, Fields::new(ItemType::instruction()), "Be careful.");
+    sample.say(2, "last words");
+    let git = |words: &[&str]| {
+        assert!(
+            Command::new("git").current_dir(sample.repo.worktree().unwrap()).args(words).status().unwrap().success()
+        );
+    };
+    git(&["config", "trace.materializer", "cat"]);
+    let told = |cut: &[&str]| {
+        let (status, answer, notes) = sample.git_trace(&[&["materialize"], cut].concat(), "");
+        let texts: Vec<Value> = answer
+            .lines()
+            .map(|line| {
+                let item: Value = serde_json::from_str(line).unwrap();
+                Value::Array(vec![item["text"].clone(), item["shortened"].clone()])
+            })
+            .collect();
+        (status, Value::Array(texts).to_string(), notes)
+    };
+    let whole = r#"[["first words",null],["Be careful.",null],["last words",null]]"#;
+    assert_eq!(told(&[]), (Some(0), whole.to_owned(), String::new()));
+    let since = r#"[["Be careful.",null],["last words",null]]"#;
+    let note = format!("{first}: left out: before the item to begin with\n");
+    assert_eq!(told(&["--since-item", "#2"]), (Some(0), since.to_owned(), note));
+    let note = format!("{first}: left out: over the budget\n");
+    assert_eq!(told(&["--budget", "15"]), (Some(0), since.to_owned(), note));
+    let recent = r#"[["dialogue user: first words",true],["Be careful.",null],["last words",null]]"#;
+    let note = format!("{first}: shortened to what they are: not among the newest\n");
+    assert_eq!(told(&["--recent", "2"]), (Some(0), recent.to_owned(), note));
+    let note = "error: what is pinned takes 9 tokens, more than the budget of 5\n";
+    assert_eq!(told(&["--budget", "5"]), (Some(1), "[]".to_owned(), note.to_owned()));
+    let (status, _, notes) = sample.git_trace(&["materialize", "--edit-markers"], "");
+    assert_eq!((status, notes.lines().count()), (Some(2), 1), "{notes}");
+}
+
+#[test]
+fn what_a_response_reports_becomes_the_total() {
+    for (api, response, expected) in [
+        (
+            "openai",
+            r#"{"choices":[{"message":{"role":"assistant","content":"In b."}}],"usage":{"prompt_tokens":90,"completion_tokens":10}}"#,
+            100,
+        ),
+        (
+            "responses",
+            r#"{"output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"In b."}]}],"usage":{"input_tokens":80,"input_tokens_details":{"cached_tokens":7},"output_tokens":1,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":81}}"#,
+            81,
+        ),
+        (
+            "anthropic",
+            r#"{"role":"assistant","content":[{"type":"text","text":"In b."}],"usage":{"input_tokens":50,"cache_read_input_tokens":1000,"cache_creation_input_tokens":0,"output_tokens":7}}"#,
+            1057,
+        ),
+        (
+            "gemini",
+            r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"In b."}]}}],"usageMetadata":{"promptTokenCount":60,"candidatesTokenCount":3,"totalTokenCount":63}}"#,
+            63,
+        ),
+    ] {
+        let sample = Sample::new();
+        sample.say(0, "Where is x?");
+        let (status, _, notes) = sample.git_trace(&["import", api, "-"], response);
+        assert_eq!((status, notes.as_str()), (Some(0), ""), "{api}");
+        let (_, answer, _) = sample.git_trace(&["status", "--json"], "");
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["tokens"], serde_json::json!({"total": expected, "source": "reported"}), "{api}");
+    }
+    let sample = Sample::new();
+    let wrong = r#"{"choices":[{"message":{"role":"assistant","content":"a"}}],"usage":{"prompt_tokens":-1,"completion_tokens":1}}"#;
+    let (status, answer, notes) = sample.git_trace(&["import", "openai", "-"], wrong);
+    assert_eq!((status, answer.as_str()), (Some(1), "1 imported into trace `main`\n"));
+    assert_eq!(notes, "-: line 1, $.usage: `prompt_tokens` is -1, which is not a number of tokens\n");
+}
+
+#[test]
 fn an_import_with_faults_ends_with_one() {
     let sample = Sample::new();
     let request = r#"{"messages":[{"role":"user","content":"Where is x?"},{"role":"owner","content":""}]}"#;

@@ -1,0 +1,161 @@
+//! Network work, done by git itself: transport, credentials and hooks are its own, and what it says goes to the user.
+
+use std::process::Stdio;
+
+use super::error::GitError;
+use super::open::Repo;
+
+/// What a push came to for one ref.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PushedRef {
+    /// The ref on the remote side.
+    pub refname: String,
+    /// What became of it.
+    pub fate: PushFate,
+    /// Git's word for it, with the reason of a refusal.
+    pub summary: String,
+}
+
+/// What became of one ref in a push.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PushFate {
+    /// It was moved, made or deleted.
+    Moved,
+    /// It was there already.
+    UpToDate,
+    /// The remote has something that we do not have.
+    Behind,
+    /// Somebody else was moving it, or the remote could not take it just then.
+    Contended,
+    /// It was refused for another reason.
+    Refused,
+}
+
+impl Repo {
+    /// Pushes refspecs and says what became of each. Git's progress and its messages go to stderr.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Command`] if git could not talk to the remote at all.
+    pub fn push(&self, remote: &str, refspecs: &[String], options: &[String]) -> Result<Vec<PushedRef>, GitError> {
+        let mut command = self.git("push");
+        command.arg("--porcelain").args(options).arg("--").arg(remote).args(refspecs);
+        command.stdin(Stdio::inherit()).stderr(Stdio::inherit());
+        let spawn_error = |source| GitError::Spawn { command: "push".to_owned(), source };
+        let output = command.stdout(Stdio::piped()).spawn().and_then(std::process::Child::wait_with_output);
+        let output = output.map_err(spawn_error)?;
+        let pushed: Vec<PushedRef> = String::from_utf8_lossy(&output.stdout).lines().filter_map(pushed_ref).collect();
+        if pushed.is_empty() && !output.status.success() {
+            return Err(above("push"));
+        }
+        Ok(pushed)
+    }
+
+    /// Fetches refspecs. Git's progress and its messages go to stderr.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Command`] if git could not.
+    pub fn fetch(&self, remote: &str, refspecs: &[String], options: &[&str]) -> Result<(), GitError> {
+        let mut command = self.git("fetch");
+        command.args(["--no-tags", "--no-write-fetch-head"]).args(options).arg("--").arg(remote).args(refspecs);
+        command.stdin(Stdio::inherit()).stderr(Stdio::inherit()).stdout(Stdio::null());
+        let status = command.status().map_err(|source| GitError::Spawn { command: "fetch".to_owned(), source })?;
+        if status.success() { Ok(()) } else { Err(above("fetch")) }
+    }
+
+    /// The remote that is meant where none is named: that of the checked-out branch, else `origin`.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if the configuration cannot be read.
+    pub fn default_remote(&self) -> Result<String, GitError> {
+        if let Some(branch) =
+            self.find_symbolic_ref("HEAD")?.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned))
+            && let Some(remote) = self.config()?.text(&format!("branch.{branch}.remote"))?
+        {
+            return Ok(remote);
+        }
+        Ok("origin".to_owned())
+    }
+
+    /// Adds a value to a setting of this repository that may have several, unless it is there.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Command`] with git's words.
+    pub fn add_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
+        self.remove_setting(key, value)?;
+        let mut command = self.git("config");
+        command.args(["--local", "--add", key, value]);
+        Self::run_git("config", command, b"").map(drop)
+    }
+
+    /// Removes one value of a setting that may have several; what is not there is not missed.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Spawn`] if there is no git.
+    pub fn remove_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
+        let mut command = self.git("config");
+        command.args(["--local", "--fixed-value", "--unset-all", key, value]);
+        match Self::run_git("config", command, b"") {
+            // It answers so where there was none.
+            Ok(_) | Err(GitError::Command { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn above(command: &str) -> GitError {
+    GitError::Command { command: command.to_owned(), stderr: "git said why, above".to_owned() }
+}
+
+/// Reads `<flag>\t<from>:<to>\t<summary>`.
+fn pushed_ref(line: &str) -> Option<PushedRef> {
+    let mut parts = line.splitn(3, '\t');
+    let (flag, names, summary) = (parts.next()?, parts.next()?, parts.next()?);
+    let refname = names.rsplit_once(':')?.1.to_owned();
+    let fate = match flag {
+        "=" => PushFate::UpToDate,
+        "!" if summary.contains("fetch first")
+            || summary.contains("non-fast-forward")
+            || summary.contains("stale info") =>
+        {
+            PushFate::Behind
+        }
+        "!" if summary.contains("lock")
+            || summary.contains("failed to update ref")
+            || summary.contains("incorrect old value") =>
+        {
+            PushFate::Contended
+        }
+        "!" => PushFate::Refused,
+        _ => PushFate::Moved,
+    };
+    Some(PushedRef { refname, fate, summary: summary.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn porcelain_lines_tell_what_became_of_each_ref() {
+        for (line, fate) in [
+            (" \trefs/traces/a:refs/traces/a\t1234567..89abcde", Some(PushFate::Moved)),
+            ("*\trefs/traces/a:refs/traces/a\t[new reference]", Some(PushFate::Moved)),
+            ("=\trefs/traces/a:refs/traces/a\t[up to date]", Some(PushFate::UpToDate)),
+            ("!\trefs/traces/a:refs/traces/a\t[rejected] (fetch first)", Some(PushFate::Behind)),
+            (
+                "!\trefs/traces/a:refs/traces/a\t[remote rejected] (cannot lock ref 'refs/traces/a')",
+                Some(PushFate::Contended),
+            ),
+            ("!\trefs/traces/a:refs/traces/a\t[remote rejected] (hook declined)", Some(PushFate::Refused)),
+            ("To ../bare.git", None),
+            ("Done", None),
+        ] {
+            assert_eq!(pushed_ref(line).map(|pushed| pushed.fate), fate, "{line}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Files that a project shares: settings and the like that are committed along with the code.
+//!
+//! They are found as git finds `.mailmap` and `.gitattributes`: in the working tree, and in a bare repository in `HEAD`.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Component, Path};
+
+use super::error::GitError;
+use super::open::Repo;
+use super::tree::TreeStore as _;
+
+/// The shared settings, in the syntax of git's own.
+pub const SHARED_SETTINGS: &str = ".traceconfig";
+
+/// The most bytes that are read of a shared file.
+const MAX_BYTES: usize = 1 << 20;
+
+impl Repo {
+    /// Reads a file that the project shares; `None` if there is none. `path` is relative to the top of the working tree.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::BadShared`] if it leads out of the working tree, is no file, cannot be read, or is larger than 1 MiB.
+    pub fn read_shared(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+        let bad = |cause: String| GitError::BadShared { path: path.to_owned(), cause };
+        if path.is_empty() || !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(bad("a path inside the working tree is expected".to_owned()));
+        }
+        let bytes = match self.worktree() {
+            Some(worktree) => read_file(&worktree, path).map_err(bad)?,
+            None => self.read_in_head(path)?,
+        };
+        match bytes {
+            Some(bytes) if bytes.len() > MAX_BYTES => Err(bad("it is larger than 1 MiB".to_owned())),
+            bytes => Ok(bytes),
+        }
+    }
+
+    fn read_in_head(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+        let Some(head) = self.find_ref("HEAD")? else { return Ok(None) };
+        let mut oid = self.read_commit(head)?.tree;
+        for part in path.split('/') {
+            let entries = self.read_tree(oid)?;
+            let Some(entry) = entries.iter().find(|entry| entry.name == part.as_bytes()) else { return Ok(None) };
+            oid = entry.oid;
+        }
+        Ok(Some(self.read_blob(oid)?))
+    }
+
+    /// The settings that the project shares in [`SHARED_SETTINGS`], in the file's order; read at the first call.
+    ///
+    /// Section and variable are in lower case, a key without a value is `true`. Git reads the text, and follows no include
+    /// in it. Without the file this costs one look at the folder.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::BadShared`] if it is not what git takes for settings, and as [`Repo::read_shared`].
+    pub fn shared_settings(&self) -> Result<&[(String, String)], GitError> {
+        if let Some(settings) = self.shared.get() {
+            return Ok(settings);
+        }
+        let settings = match self.read_shared(SHARED_SETTINGS)? {
+            Some(text) => self.parse_settings(&text)?,
+            None => Vec::new(),
+        };
+        Ok(self.shared.get_or_init(|| settings))
+    }
+
+    fn parse_settings(&self, text: &[u8]) -> Result<Vec<(String, String)>, GitError> {
+        let bad = |cause: String| GitError::BadShared { path: SHARED_SETTINGS.to_owned(), cause };
+        let mut command = self.git("config");
+        command.args(["--no-includes", "--null", "--list", "--file", "-"]);
+        let printed = Self::run_git("config", command, text).map_err(|error| match error {
+            GitError::Command { stderr, .. } => {
+                bad(stderr.trim_start_matches("fatal: ").replace(" in standard input", ""))
+            }
+            other => other,
+        })?;
+        let printed = String::from_utf8(printed).map_err(|_| bad("it is not UTF-8".to_owned()))?;
+        let pair = |entry: &str| match entry.split_once('\n') {
+            Some((key, value)) => (key.to_owned(), value.to_owned()),
+            None => (entry.to_owned(), "true".to_owned()),
+        };
+        Ok(printed.split_terminator('\0').map(pair).collect())
+    }
+}
+
+/// Reads a file that stands in the working tree, also where links lead to it.
+fn read_file(worktree: &Path, path: &str) -> Result<Option<Vec<u8>>, String> {
+    let full = match worktree.join(path).canonicalize() {
+        Ok(full) => full,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let inside = worktree.canonicalize().is_ok_and(|worktree| full.starts_with(worktree));
+    if !inside {
+        return Err("it leads out of the working tree".to_owned());
+    }
+    if !full.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let limit = MAX_BYTES as u64 + 1;
+    File::open(&full).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(|error| error.to_string())?;
+    Ok(Some(bytes))
+}

@@ -1,0 +1,51 @@
+//! Moving a trace on: under its lock, from where it was seen, again from the start where somebody was quicker.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::TraceError;
+use super::name::TraceName;
+use super::tip::Tip;
+use super::write::Stamp;
+use crate::git::{GitError, LOCK_PATIENCE, LogLine, Oid, Repo};
+
+/// Where a trace goes, and what its reflog says of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Advance {
+    /// The commit that becomes its tip; it is written already.
+    pub to: Oid,
+    /// The line of the reflog.
+    pub log: String,
+}
+
+/// Moves a trace to where `build` says, which sees the tip under the trace's lock; `None` leaves it where it is.
+///
+/// If somebody without our lock moved the ref meanwhile, `build` is called again with the new tip.
+///
+/// # Errors
+///
+/// What `build` returns; [`GitError::Busy`], [`GitError::RefMoved`] or [`GitError::RefLocked`] when the ref was not to be
+/// had for [`LOCK_PATIENCE`]; then nothing was changed.
+pub fn advance<T>(
+    repo: &Repo,
+    name: &TraceName,
+    stamp: &Stamp,
+    mut build: impl FnMut(Option<&Tip>) -> Result<(Option<Advance>, T), TraceError>,
+) -> Result<(Option<Oid>, T), TraceError> {
+    let refname = name.refname();
+    let _lock = repo.lock(&refname)?;
+    let start = Instant::now();
+    loop {
+        let tip = Tip::find(repo, name)?;
+        let (advance, answer) = build(tip.as_ref())?;
+        let Some(Advance { to, log }) = advance else { return Ok((None, answer)) };
+        let seen = tip.map(|tip| tip.commit.oid);
+        match repo.move_ref(&refname, seen, to, LogLine { who: &stamp.committer, why: &log }) {
+            Ok(()) => return Ok((Some(to), answer)),
+            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Types of items: what is built in, what git config and `.traceconfig` declare, and what items say for themselves.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::repo::TestRepo;
+
+/// A repository whose project declares types.
+fn sharing(settings: &str) -> TestRepo {
+    let repo = TestRepo::new();
+    fs::write(repo.folder().join(".traceconfig"), settings).unwrap();
+    repo
+}
+
+fn messages(repo: &TestRepo, args: &[&str]) -> Value {
+    repo.json(&[&["materialize", "--format", "messages"], args].concat())
+}
+
+#[test]
+fn types_lists_what_is_built_in_and_what_is_declared() {
+    let repo =
+        sharing("[traceType \"finding\"]\n\trole = assistant\n\torder = -1\n\taggregate = no\n\tprioriti = pinned\n");
+    repo.git(&["config", "traceType.finding.priority", "pinned"]);
+    repo.git(&["config", "traceType.output.role", "user"]);
+    repo.git(&["config", "traceType.output.compressOrder", "5"]);
+    insta::assert_snapshot!(repo.trace(&["types"]));
+    let line = repo.lines(&["types", "--json", "finding"]);
+    assert_eq!(line.len(), 1);
+    assert_eq!(line[0]["type"], "finding");
+    assert_eq!(line[0]["compress_order"], 50);
+    assert!(line[0]["compress"].as_str().unwrap().contains("{items}"));
+    for rules in TestRepo::new().lines(&["types", "--json"]) {
+        let prompt = rules["compress"].as_str().unwrap();
+        for place in ["{count}", "{tokens}", "{target}", "{items}"] {
+            assert!(prompt.contains(place), "{rules}");
+        }
+    }
+    insta::assert_snapshot!(repo.trace(&["types", "nothing"]));
+}
+
+#[test]
+fn a_declared_type_has_its_role_its_priority_and_its_place() {
+    let repo = sharing(
+        "[traceType \"finding\"]\n\trole = assistant\n\tpriority = skip\n[traceType \"retrieved\"]\n\torder = -1\n\taggregate = false\n",
+    );
+    repo.git(&["config", "traceType.finding.priority", "pinned"]);
+    repo.commit(&["-t", "instruction", "-m", "Be careful."]);
+    repo.say("Where?");
+    repo.commit(&["-t", "finding", "-m", "In a."]);
+    repo.commit(&["-t", "finding", "-m", "In b."]);
+    repo.commit(&["-t", "retrieved", "-m", "Page 1."]);
+    repo.commit(&["-t", "retrieved", "-m", "Page 2."]);
+    let expected = json!([
+        {"role": "system", "content": "Be careful."},
+        {"role": "user", "content": "Page 1."},
+        {"role": "user", "content": "Page 2."},
+        {"role": "user", "content": "Where?"},
+        {"role": "assistant", "content": "In a.\n\nIn b."},
+    ]);
+    assert_eq!(messages(&repo, &[]), expected);
+    let apart = messages(&repo, &["--aggregate", "none"]);
+    assert_eq!(apart[1]["content"], "Where?", "one message an item stands in reading order");
+    assert_eq!(repo.json(&["status", "--json"])["by_priority"], json!({"skip": 0, "normal": 3, "pinned": 3}));
+    repo.total("main");
+    // What git config says is the user's; without it the project's word counts.
+    repo.git(&["config", "--unset", "traceType.finding.priority"]);
+    assert_eq!(repo.json(&["status", "--json"])["by_priority"]["skip"], 2);
+    assert_eq!(messages(&repo, &[]).as_array().unwrap().len(), 4);
+    repo.total("main");
+    repo.fsck();
+}
+
+#[test]
+fn an_items_meta_keys_outrank_its_type() {
+    let repo = TestRepo::new();
+    repo.say("a");
+    let apart = repo.commit(&["-m", "b", "--meta", "aggregate=false"]);
+    repo.say("c");
+    let texts = |repo: &TestRepo| -> Vec<String> {
+        let messages = messages(repo, &[]);
+        messages.as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(texts(&repo), ["a", "b", "c"]);
+    repo.bytes(&["edit", &apart, "--meta", "aggregate=true"]);
+    assert_eq!(texts(&repo), ["a\n\nb\n\nc"]);
+    let level = |id: &str| repo.json(&["priority", id, "--json"])["level"].as_str().unwrap().to_owned();
+    let pinned = repo.commit(&["-m", "d", "--meta", "priority=pinned"]);
+    assert_eq!(level(&pinned), "pinned");
+    repo.bytes(&["edit", &pinned, "--meta", "priority=skip"]);
+    assert_eq!(level(&pinned), "skip");
+    repo.bytes(&["edit", &pinned, "-m", "d2"]);
+    assert_eq!(
+        repo.text(&["priority", &pinned, "--history"]).lines().count(),
+        2,
+        "what did not change is not set again"
+    );
+    let normal = repo.commit(&["-m", "e", "--meta", "priority=pinned", "-p", "normal"]);
+    assert_eq!(level(&normal), "normal", "a flag outranks the meta key");
+    let line = r#"{"type":"freeform","text":"f","meta":{"priority":"pinned"}}"#;
+    repo.bytes_with(&["--trace", "other", "import", "jsonl", "-"], line.as_bytes());
+    assert_eq!(repo.lines(&["--trace", "other", "priority", "--list", "pinned", "--json"]).len(), 1);
+    let refusals = ["priority=high", "aggregate=maybe", "compress=1"]
+        .map(|meta| repo.refused(&["commit", "-m", "x", "--meta", meta]))
+        .concat();
+    insta::assert_snapshot!(refusals);
+}
+
+#[test]
+fn a_body_must_satisfy_its_types_schema() {
+    let repo = sharing("[traceType \"finding\"]\n\tschema = schemas/finding.json\n");
+    fs::create_dir(repo.folder().join("schemas")).unwrap();
+    let file = repo.folder().join("schemas/finding.json");
+    fs::write(
+        &file,
+        r#"{"type":"object","properties":{"at":{"type":"array","items":{"type":"integer"}}},"required":["at"]}"#,
+    )
+    .unwrap();
+    let id = repo.commit(&["-t", "finding", "-m", r#"{"at":[1,2]}"#]);
+    let mut page = String::new();
+    for body in [r#"{"at":[1,"x\u001b[31m"]}"#, "{}", "no JSON", "[1"] {
+        page += &repo.refused(&["commit", "-t", "finding", "-m", body]);
+        page += &repo.refused(&["edit", &id, "-m", body]);
+    }
+    insta::assert_snapshot!(page);
+    repo.git(&["config", "traceType.finding.schema", r#"{"type":"string"}"#]);
+    repo.commit(&["-t", "finding", "-m", "\"a\""]);
+}
+
+#[test]
+fn rules_that_cannot_be_used_are_named() {
+    let repo = TestRepo::new();
+    repo.say("a");
+    let mut page = String::new();
+    for setting in [
+        "traceType.x.role=tool",
+        "traceType.tool_io.role=user",
+        "traceType.tool_io.aggregate=true",
+        "traceType.dialogue.role=user",
+        "traceType.x.priority=high",
+        "traceType.x.aggregate=perhaps",
+        "traceType.x.order=1.5",
+        "traceType.x.compressOrder=",
+        "traceType.x.compress= ",
+        "traceType.A b\x1b.role=user",
+    ] {
+        page +=
+            &repo.snapshot(&super::repo::run(repo.command("git").args(["-c", setting, "trace", "materialize"]), b""));
+        page.push('\n');
+    }
+    for schema in ["{", "{\"type\":7}", "missing.json", "../outside.json", "{\"$ref\":\"file:///etc/hostname\"}"] {
+        let setting = format!("traceType.x.schema={schema}");
+        page += &repo.snapshot(&super::repo::run(repo.command("git").args(["-c", &setting, "trace", "types"]), b""));
+        page.push('\n');
+    }
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn the_shared_file_sets_what_is_harmless_and_nothing_else() {
+    let repo = sharing(
+        "[trace]\n\tencoding = cl100k_base\n\tbudget = 9\n\tmaterializer = touch ran\n\tbudgetAction = touch ran\n",
+    );
+    repo.say("a word");
+    let status = repo.json(&["status", "--json"]);
+    assert_eq!((&status["tokens"]["encoding"], &status["tokens"]["budget"]), (&"cl100k_base".into(), &9.into()));
+    repo.git(&["config", "trace.budget", "5000"]);
+    assert_eq!(repo.json(&["status", "--json"])["tokens"]["budget"], 5000, "git config outranks it");
+    repo.git(&["config", "--unset", "trace.budget"]);
+    repo.bytes(&["commit", "-m", "far too many words for such a budget"]);
+    repo.bytes(&["materialize"]);
+    assert!(!repo.folder().join("ran").exists());
+
+    let path = repo.folder().join(".traceconfig");
+    fs::write(&path, "[include]\n\tpath = other\n").unwrap();
+    fs::write(repo.folder().join("other"), "[trace]\n\tbudget = 7\n").unwrap();
+    assert_eq!(repo.json(&["status", "--json"])["tokens"]["budget"], Value::Null, "nothing is included");
+    let mut page = String::new();
+    for bytes in [
+        &b"[trace\n"[..],
+        b"[trace]\n\tbudget = many\n",
+        b"[trace]\n\tencoding = morse\n",
+        b"[trace]\n\tencoding = \xff\n",
+        b"[traceType \"X\"]\n\trole = user\n",
+    ] {
+        fs::write(&path, bytes).unwrap();
+        page += &repo.trace(&["status"]);
+        page.push('\n');
+    }
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
+    page += &repo.trace(&["status"]);
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn a_bare_repository_has_the_types_of_its_head() {
+    let repo = sharing("[traceType \"finding\"]\n\trole = assistant\n");
+    repo.git(&["add", ".traceconfig"]);
+    repo.git(&["commit", "--quiet", "-m", "types"]);
+    let mut bare = TestRepo::init(&["--bare"]);
+    bare.git(&["fetch", "--quiet", repo.folder().to_str().unwrap(), "code:refs/heads/code"]);
+    bare.commit(&["-t", "finding", "-m", "a"]);
+    assert_eq!(messages(&bare, &[]), json!([{"role": "assistant", "content": "a"}]));
+    bare.fsck();
+    let other = bare.home().join("linked");
+    bare.git(&["worktree", "add", "--quiet", other.to_str().unwrap(), "code"]);
+    bare.within(&other, |repo| {
+        fs::remove_file(repo.folder().join(".traceconfig")).unwrap();
+        assert_eq!(messages(repo, &[])[0]["role"], "user", "a working tree has its own");
+        repo.refused(&["commit", "-t", "finding", "-m", "b"]);
+    });
+}
