@@ -71,7 +71,7 @@ pub(super) struct MaterializeArgs {
 
 #[derive(Clone, Copy, Debug, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-enum Format {
+pub(super) enum Format {
     /// An array of messages with a role and content
     Messages,
     /// Messages of `OpenAI` Chat Completions
@@ -161,24 +161,7 @@ pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitS
         materialized => materialized?,
     };
 
-    let mut content = Vec::new();
-    let changes = match format.api() {
-        Some(api) => {
-            let marks = materialized.cache_marks(args.cache_marks.unwrap_or_default().into());
-            message::write(api, &materialized.messages, marks, &mut content)?
-        }
-        None if matches!(format, Format::Messages) => {
-            messages::write(&materialized.messages, &mut content)?;
-            Vec::new()
-        }
-        None => {
-            text::write(&materialized.messages, &mut content)?;
-            Vec::new()
-        }
-    };
-    if !matches!(format, Format::Text) {
-        content.push(b'\n');
-    }
+    let (content, changes) = render(format, &materialized, args.cache_marks)?;
     say_what_changed(session, &materialized, &changes);
     if args.json {
         let total = view.total(repo, encoding)?;
@@ -208,6 +191,33 @@ pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitS
         return Ok(ExitStatus::Success);
     }
     print(session, &content)
+}
+
+/// Messages in a form, and what had to be changed for it.
+pub(super) fn render(
+    format: Format,
+    materialized: &Materialized,
+    cache_marks: Option<u8>,
+) -> Result<(Vec<u8>, Vec<Change>)> {
+    let mut content = Vec::new();
+    let changes = match format.api() {
+        Some(api) => {
+            let marks = materialized.cache_marks(cache_marks.unwrap_or_default().into());
+            message::write(api, &materialized.messages, marks, &mut content)?
+        }
+        None if matches!(format, Format::Messages) => {
+            messages::write(&materialized.messages, &mut content)?;
+            Vec::new()
+        }
+        None => {
+            text::write(&materialized.messages, &mut content)?;
+            Vec::new()
+        }
+    };
+    if !matches!(format, Format::Text) {
+        content.push(b'\n');
+    }
+    Ok((content, changes))
 }
 
 fn print(session: &mut Session, content: &[u8]) -> Result<ExitStatus> {

@@ -2,6 +2,9 @@
 //!
 //! stdout carries the answer, stderr the rest. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or could not run.
 
+mod bisect;
+mod blame;
+mod branch;
 mod breadcrumb;
 mod brief;
 mod budget;
@@ -12,11 +15,13 @@ mod compress;
 mod count;
 mod crumb;
 mod demo;
+mod diff;
 mod edit;
 mod editor;
 mod error;
 mod export;
 mod forward;
+mod grep;
 mod import;
 mod init;
 mod input;
@@ -28,6 +33,7 @@ mod merge_driver;
 mod pick;
 mod priority;
 mod remove;
+mod reset;
 mod settle;
 mod share;
 mod show;
@@ -97,6 +103,13 @@ enum AnywhereCommand {
 enum RepoCommand {
     Init(init::InitArgs),
     Switch(switch::SwitchArgs),
+    Branch(branch::BranchArgs),
+    Reset(reset::ResetArgs),
+    Undo(reset::UndoArgs),
+    Diff(diff::DiffArgs),
+    Grep(grep::GrepArgs),
+    Blame(blame::BlameArgs),
+    Bisect(bisect::BisectArgs),
     Commit(commit::CommitArgs),
     Edit(edit::EditArgs),
     Delete(remove::DeleteArgs),
@@ -234,6 +247,13 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
     match command {
         RepoCommand::Init(args) => init::run(session, args),
         RepoCommand::Switch(args) => switch::run(session, args),
+        RepoCommand::Branch(args) => branch::run(session, args),
+        RepoCommand::Reset(args) => reset::run_reset(session, args),
+        RepoCommand::Undo(args) => reset::run_undo(session, args),
+        RepoCommand::Diff(args) => diff::run(session, args),
+        RepoCommand::Grep(args) => grep::run(session, args),
+        RepoCommand::Blame(args) => blame::run(session, args),
+        RepoCommand::Bisect(args) => bisect::run(session, args),
         RepoCommand::Commit(args) => commit::run(session, args),
         RepoCommand::Edit(args) => edit::run(session, args),
         RepoCommand::Delete(args) => remove::run_delete(session, args),

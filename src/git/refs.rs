@@ -225,7 +225,7 @@ impl Repo {
         file.write_all(line.as_bytes()).map_err(failed)
     }
 
-    fn remove_stale_lock(&self, refname: &str) {
+    pub(super) fn remove_stale_lock(&self, refname: &str) {
         // What is not under `refs/` is this worktree's own.
         let folder = if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() };
         let path = folder.join(format!("{refname}.lock"));

@@ -12,6 +12,7 @@
 //! they were (an instruction excepted, which joins the first one). What else materializing may do is for a [`Materializer`]
 //! to say.
 
+pub mod bisect;
 pub mod command;
 pub mod cut;
 mod join;

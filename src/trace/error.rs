@@ -1,5 +1,7 @@
 //! Why something could not be done with a trace.
 
+use std::path::PathBuf;
+
 use thiserror::Error;
 
 use super::id::ItemId;
@@ -112,6 +114,59 @@ pub enum TraceError {
         /// The moment.
         at: Time,
     },
+    /// No state of any trace has this name.
+    #[error("`{}` is neither a trace nor a commit or an item of trace `{trace}` nor a time such as 2026-02-10T09:00:00Z", spec.escape_debug())]
+    UnknownState {
+        /// What the user wrote.
+        spec: String,
+        /// The trace in which commits, items and times were looked for.
+        trace: TraceName,
+    },
+    /// The name is taken.
+    #[error("trace `{name}` is there already")]
+    TraceExists {
+        /// The name.
+        name: TraceName,
+    },
+    /// A trace that somebody works on is not deleted.
+    #[error("trace `{name}` is the current one of `{}`", git_dir.display())]
+    IsCurrent {
+        /// The trace.
+        name: TraceName,
+        /// The git folder of the worktree.
+        git_dir: PathBuf,
+    },
+    /// Commits that are nowhere else would be out of sight.
+    #[error("trace `{name}` has commits that neither trace `{current}` nor a remote has")]
+    Unmerged {
+        /// The trace.
+        name: TraceName,
+        /// The current trace.
+        current: TraceName,
+    },
+    /// No other trace was the current one before.
+    #[error("no other trace was the current one of this worktree before")]
+    NoPrevious,
+    /// The reflog does not tell how the trace came to be where it is.
+    #[error("the reflog of trace `{trace}` does not lead to where it is, so what was done last is not known")]
+    LogGap {
+        /// The trace.
+        trace: TraceName,
+    },
+    /// Fewer moves are known than are to be undone.
+    #[error("trace `{trace}` has {known} moves that can be undone, and no more")]
+    NoMoreMoves {
+        /// The trace.
+        trace: TraceName,
+        /// How many can.
+        known: usize,
+    },
+    /// Lines are asked for where there are none.
+    #[error("item {item} is not text")]
+    NotText {
+        /// The item.
+        item: ItemId,
+    },
     /// No trace has a name that fits.
     #[error("no trace is named `{}`", pattern.escape_debug())]
     NoMatch {
@@ -198,10 +253,20 @@ impl TraceError {
             Self::Git(error) => return error.hint(),
             Self::NoMatch { .. } => "`git trace branch` lists traces".to_owned(),
             Self::NoSuchTrace { .. } => {
-                "a first `git trace commit` makes one; `git for-each-ref refs/traces` lists those there are".to_owned()
+                "a first `git trace commit` makes one; `git trace branch` lists those there are".to_owned()
             }
             Self::UnknownItem { .. } | Self::AmbiguousItem { .. } | Self::NotInTrace { .. } => {
                 "`git trace log --oneline` lists items".to_owned()
+            }
+            Self::UnknownState { .. } => {
+                "`git trace branch` lists traces, `git trace log` their commits and items".to_owned()
+            }
+            Self::IsCurrent { .. } => "make another one current there first: git trace switch <name>".to_owned(),
+            Self::Unmerged { name, .. } => {
+                format!("`git trace branch -D {name}` deletes it all the same; its place is kept then too")
+            }
+            Self::LogGap { trace } => {
+                format!("`git reflog refs/traces/{trace}` lists moves; `git trace reset <commit>` goes to one")
             }
             Self::NotLive { item, .. } => format!("put it back with `git trace restore {item}`"),
             Self::AlreadyLive { item, .. } => format!("`git trace log --item {item}` lists its revisions"),

@@ -81,6 +81,16 @@ impl View {
         Ok(Self { tip, slots, levels, superseded })
     }
 
+    /// The same view of some of its items alone: as if the trace held no others.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::git::GitError::MissingObject`] and its kin.
+    pub fn of_only(&self, repo: &Repo, slots: Vec<Slot>) -> Result<Self, TraceError> {
+        let superseded = superseded(repo, &slots, &self.levels)?;
+        Ok(Self { tip: self.tip.clone(), slots, levels: self.levels.clone(), superseded })
+    }
+
     /// The types and their rules, as they are now.
     #[must_use]
     pub fn types(&self) -> &Types {

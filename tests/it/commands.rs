@@ -360,7 +360,7 @@ fn init_and_switch_choose_the_current_trace() {
     insta::assert_snapshot!(repo.trace(&["switch", "nowhere"]), @"
     --- stderr
     error: there is no trace `nowhere`
-    hint: a first `git trace commit` makes one; `git for-each-ref refs/traces` lists those there are
+    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
     [exit 2]
     ");
 }

@@ -5,6 +5,8 @@
 
 mod accounting;
 mod as_of;
+mod bisect;
+mod branch;
 mod breadcrumb;
 mod breadcrumb_cli;
 mod brief;
@@ -14,6 +16,7 @@ mod commands;
 mod compress;
 mod content;
 mod crumb;
+mod diff;
 mod forward;
 mod hostile;
 mod import;
@@ -29,6 +32,7 @@ mod providers;
 mod readme;
 mod refusals;
 mod repo;
+mod search;
 mod sharing;
 mod stored;
 mod tokens;

@@ -281,7 +281,7 @@ fn a_reply_to_nothing() {
     insta::assert_snapshot!(repo.refused(&["commit", "--trace", "new", "--reply-to", "ffff", "-m", "x"]), @"
     --- stderr
     error: there is no trace `new`
-    hint: a first `git trace commit` makes one; `git for-each-ref refs/traces` lists those there are
+    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
     [exit 2]
     ");
     insta::assert_snapshot!(repo.trace_with(&["commit", "--batch"], br#"{"text":"x","reply_to":"ffff"}"#), @r#"
@@ -341,7 +341,7 @@ fn a_trace_that_is_not_there_or_cannot_be() {
             insta::assert_snapshot!(repo.refused(&[command, "nowhere"]), @"
             --- stderr
             error: there is no trace `nowhere`
-            hint: a first `git trace commit` makes one; `git for-each-ref refs/traces` lists those there are
+            hint: a first `git trace commit` makes one; `git trace branch` lists those there are
             [exit 2]
             ");
         }
@@ -349,7 +349,7 @@ fn a_trace_that_is_not_there_or_cannot_be() {
     insta::assert_snapshot!(repo.refused(&["status", "nowhere"]), @"
     --- stderr
     error: there is no trace `nowhere`
-    hint: a first `git trace commit` makes one; `git for-each-ref refs/traces` lists those there are
+    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["init", "a..b"]), @"

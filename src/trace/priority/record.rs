@@ -22,7 +22,7 @@ pub struct Record {
 }
 
 /// The levels that were set for some items, and those that types have.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Levels {
     set: HashMap<ItemId, Setting>,
     types: Types,

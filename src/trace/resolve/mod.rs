@@ -1,7 +1,9 @@
-//! Names that users give: items, and moments of a trace.
+//! Names that users give: items, moments of a trace, and states of any trace.
 //!
 //! An item is named by its id or a prefix of four digits or more, by `#<seq>`, or by a commit that touched one. What is
 //! unknown or ambiguous is refused, never guessed.
+
+mod state;
 
 use super::error::TraceError;
 use super::id::ItemId;
@@ -12,6 +14,7 @@ use super::tip::Tip;
 use super::tree::{self, Change, Slot};
 use super::walk::{Parents, Walk, changes_of};
 use crate::git::Repo;
+pub use state::{State, find_tip, state};
 
 /// How many candidates of an ambiguous name are listed.
 const CANDIDATES: usize = 10;
@@ -177,19 +180,7 @@ pub fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<Mo
         return Err(TraceError::BeforeTheFirst { trace: name.clone(), at });
     }
     let unknown = || TraceError::UnknownMoment { spec: spec.to_owned(), trace: name.clone() };
-    let resolver = Resolver::new(repo, name, tip)?;
-    let named_item = match resolver.item(spec) {
-        // A commit names itself here, not the item it touched.
-        Ok(id) if !is_commit(repo, &resolver, spec, id)? => Some(id),
-        Ok(_)
-        | Err(
-            TraceError::UnknownItem { .. }
-            | TraceError::NotOneItem { .. }
-            | TraceError::NotInTrace { .. }
-            | TraceError::TooShort { .. },
-        ) => None,
-        Err(error) => return Err(error),
-    };
+    let named_item = item_by_name(repo, name, tip, spec)?;
     let at_commit = match named_item {
         Some(id) => last_touch(repo, tip, id)?.ok_or_else(unknown)?,
         None => Tip::read(repo, repo.find_commit(spec)?.ok_or_else(unknown)?)?,
@@ -199,6 +190,25 @@ pub fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<Mo
         return Err(unknown());
     }
     Ok(Moment { at: at_commit.time(), tip: at_commit })
+}
+
+/// The item that `spec` names by an id, digits of one or a position; `None` where it names a commit, or nothing.
+///
+/// # Errors
+///
+/// [`TraceError::AmbiguousItem`] and those of reading objects.
+pub fn item_by_name(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<Option<ItemId>, TraceError> {
+    let resolver = Resolver::new(repo, name, tip)?;
+    match resolver.item(spec) {
+        Ok(id) => Ok((!is_commit(repo, &resolver, spec, id)?).then_some(id)),
+        Err(
+            TraceError::UnknownItem { .. }
+            | TraceError::NotOneItem { .. }
+            | TraceError::NotInTrace { .. }
+            | TraceError::TooShort { .. },
+        ) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether `spec` named `id` by a commit and not by the item's own name.

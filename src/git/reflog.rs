@@ -1,0 +1,57 @@
+//! Reading a ref's reflog.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use git2::Oid;
+
+use super::error::GitError;
+use super::open::Repo;
+
+/// One move of a ref, as its reflog has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogEntry {
+    /// Where it was; `None`: it was not there.
+    pub old: Option<Oid>,
+    /// Where it went.
+    pub new: Oid,
+    /// What was said of it.
+    pub why: String,
+}
+
+impl Repo {
+    /// The moves of a ref that its reflog still has, oldest first; none where there is no reflog. Lines that are not git's
+    /// are passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Io`] if it cannot be read.
+    pub fn read_reflog(&self, refname: &str) -> Result<Vec<LogEntry>, GitError> {
+        let path = self.reflog_path(refname);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory) => {
+                return Ok(Vec::new());
+            }
+            Err(source) => return Err(GitError::io("read the reflog", path, source)),
+        };
+        Ok(bytes.split(|byte| *byte == b'\n').filter_map(|line| self.parse_line(line)).collect())
+    }
+
+    /// `<old> <new> <name> <<email>> <seconds> <zone>\t<why>`.
+    fn parse_line(&self, line: &[u8]) -> Option<LogEntry> {
+        let line = String::from_utf8_lossy(line);
+        let (head, why) = line.split_once('\t').unwrap_or((&line, ""));
+        let mut words = head.splitn(3, ' ');
+        let mut oid = || Oid::from_str_ext(words.next()?, self.object_format()).ok();
+        let (old, new) = (oid()?, oid()?);
+        Some(LogEntry { old: (!old.is_zero()).then_some(old), new, why: why.to_owned() })
+    }
+
+    /// Where the reflog of a ref is; what is not under `refs/` is this worktree's own.
+    pub(super) fn reflog_path(&self, refname: &str) -> PathBuf {
+        let folder = if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() };
+        folder.join("logs").join(refname)
+    }
+}

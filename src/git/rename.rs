@@ -1,0 +1,97 @@
+//! Renaming and deleting a ref from where it was seen, and the worktrees whose symbolic refs may name it.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use git2::Oid;
+
+use super::error::GitError;
+use super::open::Repo;
+use super::refs::LogLine;
+
+impl Repo {
+    /// Gives a ref another name, with its reflog. `on_the_way` runs while both names are there, so that what points at the
+    /// old one can be pointed at the new one: at no moment is there neither.
+    ///
+    /// The caller holds the [`Repo::lock`] of both.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::RefMoved`] if `to` is there already or `from` is not at `oid`, [`GitError::RefConflict`] where a folder
+    /// is in the way, and what `on_the_way` returns. If `from` moved meanwhile, both names stay.
+    pub fn rename_ref<E: From<GitError>>(
+        &self,
+        from: &str,
+        to: &str,
+        oid: Oid,
+        log: LogLine<'_>,
+        on_the_way: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        let history = match fs::read(self.reflog_path(from)) {
+            Ok(history) => history,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(source) => return Err(GitError::io("read the reflog", self.reflog_path(from), source).into()),
+        };
+        self.move_ref(to, None, oid, log)?;
+        if !history.is_empty() {
+            self.replace_reflog(to, history, oid, log)?;
+        }
+        on_the_way()?;
+        Ok(self.delete_ref_at(from, oid)?)
+    }
+
+    /// Puts the history of another name before the move to this one, which then is a move from `oid` to itself.
+    fn replace_reflog(&self, refname: &str, mut history: Vec<u8>, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+        let path = self.reflog_path(refname);
+        let failed = |source| GitError::io("write the reflog", &path, source);
+        if !history.ends_with(b"\n") {
+            history.push(b'\n');
+        }
+        let why = log.why.replace(['\n', '\r', '\0'], " ");
+        history.extend_from_slice(format!("{oid} {oid} {}\t{why}\n", log.who).as_bytes());
+        // Written aside, under a name that the lock guards as well, so that a reader sees the whole of it or the line before.
+        let aside =
+            self.common_dir().join("trace").join(format!("reflog-{}", blake3::hash(refname.as_bytes()).to_hex()));
+        fs::write(&aside, history).map_err(failed)?;
+        fs::rename(&aside, &path).map_err(failed)
+    }
+
+    /// Deletes a ref and its reflog, through git, if it still is at `oid`.
+    ///
+    /// The caller holds the [`Repo::lock`] that guards it, as in [`Repo::move_ref`].
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::RefMoved`] if it is elsewhere, [`GitError::Command`] with git's words.
+    pub fn delete_ref_at(&self, refname: &str, oid: Oid) -> Result<(), GitError> {
+        self.remove_stale_lock(refname);
+        let mut command = self.git("update-ref");
+        command.arg("--stdin");
+        let done = Self::run_git("update-ref", command, format!("delete {refname} {oid}\n").as_bytes());
+        match done {
+            Err(_) if self.find_ref(refname)? != Some(oid) => Err(GitError::RefMoved { refname: refname.to_owned() }),
+            done => done.map(drop),
+        }
+    }
+
+    /// The git folders of all worktrees: the main one's first, then those of linked ones, sorted.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Io`] if they cannot be listed.
+    pub fn worktree_git_dirs(&self) -> Result<Vec<PathBuf>, GitError> {
+        let mut folders = vec![self.common_dir().to_path_buf()];
+        let linked = self.common_dir().join("worktrees");
+        let entries = match fs::read_dir(&linked) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(folders),
+            Err(source) => return Err(GitError::io("list the worktrees in", linked, source)),
+        };
+        let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        found.retain(|folder| ["commondir", "gitdir", "HEAD"].iter().all(|file| folder.join(file).is_file()));
+        found.sort();
+        folders.extend(found);
+        Ok(folders)
+    }
+}

@@ -1,0 +1,106 @@
+//! Moving a trace to where it was not led by a commit, and keeping the place it leaves.
+//!
+//! Before a trace is moved back or deleted, `refs/trace-orig/<name>` is pointed at its tip, so that `git gc` keeps what would
+//! otherwise hang on a reflog alone, and its reflog remembers earlier places. A `/` of the name is written `%2F` there (and
+//! `%` as `%25`): traces `a` and, later, `a/b` may both have been, and refs cannot be folders too.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::TraceError;
+use super::name::TraceName;
+use super::tip::Tip;
+use crate::git::{GitError, Ident, LOCK_PATIENCE, LogLine, Oid, Repo};
+
+/// Where the places are kept that traces were moved from.
+pub const KEPT: &str = "refs/trace-orig/";
+
+/// The ref that keeps the place which a trace was last moved from.
+#[must_use]
+pub fn kept_refname(name: &TraceName) -> String {
+    format!("{KEPT}{}", name.as_str().replace('%', "%25").replace('/', "%2F"))
+}
+
+/// Keeps `oid`, the tip of a trace that is about to be moved or deleted, under [`kept_refname`], which is returned.
+///
+/// The caller holds the trace's lock. It is to be called before the move: what was kept and then not moved does no harm.
+///
+/// # Errors
+///
+/// [`GitError::Busy`] and its kin.
+pub fn keep_place(repo: &Repo, name: &TraceName, oid: Oid, log: LogLine<'_>) -> Result<String, TraceError> {
+    let refname = kept_refname(name);
+    let _lock = repo.lock(&refname)?;
+    let kept = repo.find_ref(&refname)?;
+    if kept != Some(oid) {
+        repo.move_ref(&refname, kept, oid, log)?;
+    }
+    Ok(refname)
+}
+
+/// Where a trace is to go, and what its reflog says of it.
+#[derive(Debug)]
+pub struct Move {
+    /// The commit it is to be at.
+    pub to: Oid,
+    /// The reflog's words.
+    pub why: String,
+}
+
+/// Moves a trace to where `decide` says, given its tip, under the trace's lock; `None` leaves it where it is. The place
+/// that it leaves is kept. If somebody without our lock moved it meanwhile, `decide` is called again.
+///
+/// # Errors
+///
+/// [`TraceError::NoSuchTrace`], what `decide` returns, and the errors of [`Repo::move_ref`]; then it was not moved.
+pub fn relocate<T>(
+    repo: &Repo,
+    name: &TraceName,
+    who: &Ident,
+    mut decide: impl FnMut(&Tip) -> Result<(Option<Move>, T), TraceError>,
+) -> Result<T, TraceError> {
+    let refname = name.refname();
+    let _lock = repo.lock(&refname)?;
+    let start = Instant::now();
+    loop {
+        let tip = Tip::of_trace(repo, name)?;
+        let (step, answer) = decide(&tip)?;
+        let Some(Move { to, why }) = step else { return Ok(answer) };
+        let log = LogLine { who, why: &why };
+        keep_place(repo, name, tip.commit.oid, log)?;
+        match repo.move_ref(&refname, Some(tip.commit.oid), to, log) {
+            Ok(()) => return Ok(answer),
+            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Moves a trace to `to`; its tip before, or `None` if it was there already.
+///
+/// # Errors
+///
+/// As [`relocate`].
+pub fn reset(repo: &Repo, name: &TraceName, who: &Ident, to: Oid, spec: &str) -> Result<Option<Tip>, TraceError> {
+    relocate(repo, name, who, |tip| {
+        if tip.commit.oid == to {
+            return Ok((None, None));
+        }
+        Ok((Some(Move { to, why: format!("reset: to {spec}") }), Some(tip.clone())))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_different_traces_never_meet() {
+        let kept = |name: &str| kept_refname(&name.parse().unwrap());
+        assert_eq!(kept("main"), "refs/trace-orig/main");
+        assert_eq!(kept("a/b"), "refs/trace-orig/a%2Fb");
+        assert_eq!(kept("a%2Fb"), "refs/trace-orig/a%252Fb");
+    }
+}
