@@ -12,6 +12,7 @@ mod commands;
 mod content;
 mod hostile;
 mod import;
+mod incremental;
 mod install;
 mod merge_driver;
 mod model;

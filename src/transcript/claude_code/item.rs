@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::{alphabet, engine::DecodePaddingMode};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::FORMAT;
 use super::record::{Arguments, BlobSource, Block};
+use crate::trace::bulk::Usage;
 use crate::trace::id::ItemId;
 use crate::trace::item::{Direction, Draft, Fields, ItemType, Role, Status};
 use crate::trace::source::Source;
@@ -26,6 +28,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 const MAX_NAME: usize = 256;
 
 /// A call that a result may answer.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Call {
     id: ItemId,
     name: String,
@@ -81,6 +84,7 @@ impl Page<'_> {
             thread: self.thread.clone(),
             skip: self.skip.map(str::to_owned),
             subject: None,
+            usage: Usage::Unsaid,
             end_offset: self.end_offset,
         });
         self.entries.last_mut().expect("one was just added")
