@@ -12,17 +12,22 @@
 //! - Every draft passes [`crate::trace::schema::validate`].
 
 mod clean;
+mod document;
 mod lines;
 mod memory;
 mod raw;
+mod sheet;
 
 pub mod claude_code;
+pub mod codex;
 pub mod format;
+pub mod gemini_cli;
 pub mod import;
 pub mod input;
 pub mod provider;
 pub mod reader;
 pub mod session;
+pub mod swe_agent;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -50,6 +50,8 @@ pub fn import(
     let main = main.clone();
     let sub_agents = match format {
         Format::ClaudeCode => claude_code::sub_agents(path),
+        // A sub-agent of theirs has a session of its own.
+        Format::Codex | Format::GeminiCli | Format::SweAgent => return Ok(imported),
     };
     let sub_agents = sub_agents.map_err(|source| SessionError::Open { path: path.to_owned(), source })?;
     for sub_agent in sub_agents {

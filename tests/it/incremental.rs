@@ -17,7 +17,7 @@ use crate::transcript::SAMPLES;
 
 /// A repository beside a transcript that grows.
 pub(crate) struct Growing {
-    repo: TestRepo,
+    pub(crate) repo: TestRepo,
     opened: Repo,
     file: PathBuf,
     name: TraceName,

@@ -10,6 +10,7 @@ mod breadcrumb_cli;
 mod check;
 mod commands;
 mod content;
+mod formats;
 mod hostile;
 mod import;
 mod incremental;

@@ -7,7 +7,6 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::error::Advised;
@@ -16,19 +15,21 @@ use crate::message::Api;
 use crate::trace::bulk::{self, Report};
 use crate::trace::write::{Stamp, encoding};
 use crate::trace::{TraceName, head, replay};
+use crate::transcript::format::{self, Format};
 use crate::transcript::provider;
 
 /// Import a record into a trace; what the trace has already, or once had, is passed over
 ///
 /// A session goes into the trace `<agent>/<session id>`, unless `--trace`, `$GITTRACE_NAME` or `init` named another; where
-/// there is no current trace yet, it becomes that.
+/// there is no current trace yet, it becomes that. A file that was imported before is read from where that ended.
 #[derive(clap::Args, Debug)]
 pub(super) struct ImportArgs {
-    /// Format of the record
-    #[arg(value_enum)]
-    format: Format,
+    /// claude-code, codex, gemini-cli or swe-agent (sessions of agents), jsonl (what `export` writes, or items one a line),
+    /// openai, responses, anthropic or gemini (requests and responses) [default: what the file is]
+    #[arg(value_name = "FORMAT")]
+    first: Option<PathBuf>,
 
-    /// File to read; `-` is stdin [default of claude-code: the newest session of this folder]
+    /// File to read; `-` is stdin [default of a session: the agent's newest of this folder]
     file: Option<PathBuf>,
 
     /// Answer as JSON
@@ -36,45 +37,86 @@ pub(super) struct ImportArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// Transcript of Claude Code
-    ClaudeCode,
-    /// What `export` writes, or items one a line
-    Jsonl,
-    /// Requests and responses of `OpenAI` Chat Completions
-    #[value(name = "openai")]
-    OpenAi,
-    /// Requests and responses of `OpenAI` Responses
-    Responses,
-    /// Requests and responses of Anthropic Messages
-    Anthropic,
-    /// Requests and responses of Gemini
-    Gemini,
+/// What is to be imported.
+struct Wanted<'a> {
+    format: Kind,
+    file: Option<&'a Path>,
+    json: bool,
 }
 
-pub(super) fn run(session: &mut Session, args: &ImportArgs) -> Result<ExitStatus> {
-    match args.format {
-        Format::ClaudeCode => transcript::run(session, args, transcript::Format::ClaudeCode),
-        Format::Jsonl => import_jsonl(session, args),
-        Format::OpenAi => import_provider(session, args, Api::OpenAi),
-        Format::Responses => import_provider(session, args, Api::Responses),
-        Format::Anthropic => import_provider(session, args, Api::Anthropic),
-        Format::Gemini => import_provider(session, args, Api::Gemini),
+/// A format by its name.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Session(Format),
+    Jsonl,
+    Provider(Api),
+}
+
+impl Kind {
+    fn named(name: &str) -> Option<Self> {
+        if let Ok(format) = name.parse() {
+            return Some(Self::Session(format));
+        }
+        match name {
+            "jsonl" => Some(Self::Jsonl),
+            _ => [Api::OpenAi, Api::Responses, Api::Anthropic, Api::Gemini]
+                .into_iter()
+                .find(|api| api.as_str() == name)
+                .map(Self::Provider),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Session(format) => format.as_str(),
+            Self::Jsonl => "jsonl",
+            Self::Provider(api) => api.as_str(),
+        }
     }
 }
 
+pub(super) fn run(session: &mut Session, args: &ImportArgs) -> Result<ExitStatus> {
+    let wanted = wanted(args)?;
+    match wanted.format {
+        Kind::Session(format) => transcript::run(session, &wanted, format),
+        Kind::Jsonl => import_jsonl(session, &wanted),
+        Kind::Provider(api) => import_provider(session, &wanted, api),
+    }
+}
+
+/// What the words mean: a format and a file, either alone, or a file that says what it is.
+fn wanted(args: &ImportArgs) -> Result<Wanted<'_>> {
+    let json = args.json;
+    let Some(first) = &args.first else {
+        let hint = "git trace import claude-code, or git trace import FILE".to_owned();
+        return Err(Advised { message: "no format and no file were given".to_owned(), hint }.into());
+    };
+    if let Some(format) = first.to_str().and_then(Kind::named) {
+        return Ok(Wanted { format, file: args.file.as_deref(), json });
+    }
+    let formats = "claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini";
+    let unknown = |message: String| Advised { message, hint: format!("name its format, one of {formats}") };
+    if args.file.is_some() || !first.is_file() {
+        return Err(unknown(format!("`{}` is no format, and no file is there", first.display())).into());
+    }
+    let head = format::head(&mut *open(first)?).with_context(|| format!("cannot read `{}`", first.display()))?;
+    let Some(format) = Format::detect(&head) else {
+        return Err(unknown(format!("`{}` is not a session of an agent that is known", first.display())).into());
+    };
+    Ok(Wanted { format: Kind::Session(format), file: Some(first), json })
+}
+
 /// The file that was given, where there is no other to fall back on.
-fn given(args: &ImportArgs) -> Result<&Path> {
-    args.file.as_deref().ok_or_else(|| {
-        let format = args.format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+fn given<'a>(args: &Wanted<'a>) -> Result<&'a Path> {
+    args.file.ok_or_else(|| {
+        let format = args.format.name();
         let hint = format!("git trace import {format} FILE, or `-` for stdin");
         Advised { message: "no file was given".to_owned(), hint }.into()
     })
 }
 
 /// Imports requests and responses. What cannot be read is said, and the rest comes in.
-fn import_provider(session: &mut Session, args: &ImportArgs, api: Api) -> Result<ExitStatus> {
+fn import_provider(session: &mut Session, args: &Wanted<'_>, api: Api) -> Result<ExitStatus> {
     let file = given(args)?;
     let name = session.trace(None)?;
     let stamp = Stamp::take(&session.repo, session.now())?;
@@ -100,7 +142,7 @@ fn import_provider(session: &mut Session, args: &ImportArgs, api: Api) -> Result
     Ok(if items.faults.is_empty() { ExitStatus::Success } else { ExitStatus::No })
 }
 
-fn import_jsonl(session: &mut Session, args: &ImportArgs) -> Result<ExitStatus> {
+fn import_jsonl(session: &mut Session, args: &Wanted<'_>) -> Result<ExitStatus> {
     let file = given(args)?;
     let name = session.trace(None)?;
     let stamp = Stamp::take(&session.repo, session.now())?;

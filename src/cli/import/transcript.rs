@@ -9,19 +9,19 @@ use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::{ImportArgs, print_report, report_json};
+use super::{Wanted, print_report, report_json};
 use crate::cli::error::Advised;
 use crate::cli::{ExitStatus, Session};
 use crate::trace::write::{Stamp, encoding};
 use crate::trace::{Tip, TraceName, head};
-pub(super) use crate::transcript::format::Format;
+use crate::transcript::format::Format;
 use crate::transcript::import::{self, Destination, Imported, Writing};
 use crate::transcript::input::Input;
 use crate::transcript::{Tally, session};
 
-pub(super) fn run(session: &mut Session, args: &ImportArgs, format: Format) -> Result<ExitStatus> {
-    let file = match &args.file {
-        Some(file) => file.clone(),
+pub(super) fn run(session: &mut Session, args: &Wanted<'_>, format: Format) -> Result<ExitStatus> {
+    let file = match args.file {
+        Some(file) => file.to_owned(),
         None => newest_session(session, format)?,
     };
     let destination = destination(session, &file)?;
@@ -83,7 +83,10 @@ fn destination(session: &Session, file: &Path) -> Result<Destination> {
 }
 
 fn newest_session(session: &Session, format: Format) -> Result<PathBuf> {
-    let home = format.home(session.repo.env());
+    let hint = format!("name a file: git trace import {format} FILE");
+    let Some(home) = format.home(session.repo.env()) else {
+        return Err(Advised { message: "no file was given".to_owned(), hint }.into());
+    };
     let here = env::current_dir().context("cannot find the working folder")?;
     let top = session.repo.worktree();
     for folder in [Some(here), top].into_iter().flatten() {
@@ -94,7 +97,7 @@ fn newest_session(session: &Session, format: Format) -> Result<PathBuf> {
         }
     }
     let message = format!("{} has no session of this folder under `{}`", format.agent(), home.display());
-    Err(Advised { message, hint: format!("name a file: git trace import {format} FILE") }.into())
+    Err(Advised { message, hint }.into())
 }
 
 fn print_tally(session: &Session, tally: &Tally) {

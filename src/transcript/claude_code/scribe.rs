@@ -15,6 +15,7 @@ use crate::trace::bulk::Usage;
 use crate::trace::item::Role;
 use crate::trace::source::Source;
 use crate::transcript::reader::{self, Outcome};
+use crate::transcript::sheet::hash;
 use crate::transcript::{Entry, clean, raw};
 
 /// Longer usage objects are not kept; real ones have some four hundred bytes.
@@ -164,7 +165,7 @@ impl Scribe {
     fn origin(&mut self, record: &Record<'_>, bytes: &[u8], content: &RawValue) -> Option<Origin> {
         let Some(uuid) = record.uuid.and_then(raw::text).filter(|uuid| !uuid.is_empty()) else {
             // Two like it may both have been said, as "continue" often is; a title is one title.
-            let times = self.said.entry(hash(b"record", bytes)).or_insert(0);
+            let times = self.said.entry(hash([&b"record"[..], bytes])).or_insert(0);
             *times += 1;
             return match *times {
                 1 => Some(Origin::Bytes(bytes.to_vec())),
@@ -173,8 +174,8 @@ impl Scribe {
             };
         };
         // The content alone: what is written again may have come to know its usage meanwhile.
-        let what = hash(b"content", content.get().as_bytes());
-        match self.said.entry(hash(b"uuid", uuid.as_bytes())) {
+        let what = hash([&b"content"[..], content.get().as_bytes()]);
+        match self.said.entry(hash([&b"uuid"[..], uuid.as_bytes()])) {
             hash_map::Entry::Vacant(place) => {
                 place.insert(what);
                 Some(Origin::Uuid(uuid.into_owned()))
@@ -182,7 +183,7 @@ impl Scribe {
             hash_map::Entry::Occupied(place) if *place.get() == what => None,
             hash_map::Entry::Occupied(_) => {
                 let other = format!("{uuid}\n{}", content.get());
-                let again = self.said.insert(hash(b"other", other.as_bytes()), what).is_some();
+                let again = self.said.insert(hash([&b"other"[..], other.as_bytes()]), what).is_some();
                 (!again).then(|| Origin::Bytes(other.into_bytes()))
             }
         }
@@ -257,13 +258,4 @@ fn take_attachment(page: &mut Page<'_>, attachment: &RawValue) {
 
 fn message_of(message: &RawValue) -> Message<'_> {
     serde_json::from_str(message.get()).unwrap_or_default()
-}
-
-/// The start of a hash: two texts that met in it would have to be made to.
-fn hash(space: &[u8], bytes: &[u8]) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(space).update(b"\0").update(bytes);
-    let mut first = [0; 8];
-    first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-    u64::from_le_bytes(first)
 }
