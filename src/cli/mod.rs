@@ -12,6 +12,7 @@ mod edit;
 mod editor;
 mod error;
 mod export;
+mod hook;
 mod import;
 mod init;
 mod input;
@@ -21,6 +22,7 @@ mod materialize;
 mod merge_driver;
 mod priority;
 mod remove;
+mod sessions;
 mod show;
 mod status;
 mod switch;
@@ -79,6 +81,7 @@ enum AnywhereCommand {
     Uninstall(install::UninstallArgs),
     Doctor(install::DoctorArgs),
     Check(check::CheckArgs),
+    Hook(hook::HookArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -99,6 +102,7 @@ enum RepoCommand {
     Priority(priority::PriorityArgs),
     Export(export::ExportArgs),
     Import(import::ImportArgs),
+    Sessions(sessions::SessionsArgs),
 }
 
 /// What every command works with.
@@ -130,7 +134,12 @@ impl Session {
 pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     let args: Vec<_> = args.into_iter().collect();
     let is_driver = args.get(1).is_some_and(|word| word == "merge-driver");
-    let status = if is_driver { merge_driver::guarded(|| status(args, env)) } else { status(args, env) };
+    let is_agents_hook = hook::is_agents(&args);
+    let status = match () {
+        () if is_driver => merge_driver::guarded(|| status(args, env)),
+        () if is_agents_hook => hook::guarded(|| status(args, env)),
+        () => status(args, env),
+    };
     ExitCode::from(status)
 }
 
@@ -166,6 +175,7 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Uninstall(args) => install::run_uninstall(args, &env, &mut ui),
                 AnywhereCommand::Doctor(args) => install::run_doctor(args, env, &mut ui),
                 AnywhereCommand::Check(args) => check::run(args, &mut ui),
+                AnywhereCommand::Hook(args) => hook::run(args, env, &mut ui),
             }?;
             ui.finish()?;
             Ok(status)
@@ -202,5 +212,6 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Priority(args) => priority::run(session, args),
         RepoCommand::Export(args) => export::run(session, args),
         RepoCommand::Import(args) => import::run(session, args),
+        RepoCommand::Sessions(args) => sessions::run(session, args),
     }
 }

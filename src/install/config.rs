@@ -50,7 +50,7 @@ const RECORD: &str = "merge.trace.installed";
 /// The command of the driver. Where `program` is missing or cannot be run (126 and 127), git's own merge by lines is made.
 #[must_use]
 pub fn driver(program: &str) -> String {
-    let program = shell_word(program);
+    let program = placeholder_word(program);
     format!(
         "{program} merge-driver %O %A %B %L %P %S %X %Y; s=$?; if test $s = 126 || test $s = 127; \
          then git merge-file -L ours -L base -L theirs --marker-size=%L %A %O %B; else exit $s; fi"
@@ -58,10 +58,15 @@ pub fn driver(program: &str) -> String {
 }
 
 /// A word as a shell and git's placeholders leave it.
-fn shell_word(text: &str) -> String {
+fn placeholder_word(text: &str) -> String {
+    shell_word(&text.replace('%', "%%"))
+}
+
+/// A word as a shell leaves it.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+');
-    let text = text.replace('%', "%%");
-    if text.bytes().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Writes the section, as far as it is not somebody else's.
@@ -179,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_path_survives_the_shell_and_the_placeholders() {
-        assert_eq!(shell_word("git-trace"), "git-trace");
-        assert_eq!(shell_word("/opt/it's 100%/git-trace"), r"'/opt/it'\''s 100%%/git-trace'");
+        assert_eq!(placeholder_word("git-trace"), "git-trace");
+        assert_eq!(placeholder_word("/opt/it's 100%/git-trace"), r"'/opt/it'\''s 100%%/git-trace'");
     }
 }

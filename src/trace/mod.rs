@@ -8,6 +8,7 @@
 
 pub mod append;
 pub mod bulk;
+pub mod code;
 pub mod edit;
 pub mod error;
 pub mod export;

@@ -20,13 +20,16 @@ mod sheet;
 
 pub mod claude_code;
 pub mod codex;
+pub mod export;
 pub mod format;
 pub mod gemini_cli;
+pub mod hook;
 pub mod import;
 pub mod input;
 pub mod provider;
 pub mod reader;
 pub mod session;
+pub mod sessions;
 pub mod swe_agent;
 
 use std::collections::BTreeMap;

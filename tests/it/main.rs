@@ -4,6 +4,7 @@
 #![expect(clippy::format_collect, reason = "a line of input reads best as it is written, and tests write few")]
 
 mod accounting;
+mod agents;
 mod as_of;
 mod breadcrumb;
 mod breadcrumb_cli;
