@@ -43,14 +43,14 @@ pub(super) struct ExportArgs {
 pub(super) fn run(session: &mut Session, args: &ExportArgs) -> Result<ExitStatus> {
     match (&args.first, args.first.as_deref().map(str::parse::<Format>)) {
         (_, Some(Ok(format))) => session_of(session, args, format),
-        (Some(name), _) if args.name.is_none() => lines(session, args, Some(name.parse()?)),
+        (Some(name), _) if args.name.is_none() => lines(session, args, Some(&name.parse()?)),
         (Some(name), _) => bail!("`{name}` is no format; claude-code and codex are"),
         (None, _) => lines(session, args, None),
     }
 }
 
-fn lines(session: &mut Session, args: &ExportArgs, name: Option<TraceName>) -> Result<ExitStatus> {
-    let name = session.trace(name.as_ref())?;
+fn lines(session: &mut Session, args: &ExportArgs, name: Option<&TraceName>) -> Result<ExitStatus> {
+    let name = session.trace(name)?;
     let tip = Tip::of_trace(&session.repo, &name)?;
     match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
         Some(path) => {

@@ -175,7 +175,7 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Uninstall(args) => install::run_uninstall(args, &env, &mut ui),
                 AnywhereCommand::Doctor(args) => install::run_doctor(args, env, &mut ui),
                 AnywhereCommand::Check(args) => check::run(args, &mut ui),
-                AnywhereCommand::Hook(args) => hook::run(args, env, &mut ui),
+                AnywhereCommand::Hook(args) => Ok(hook::run(args, env, &mut ui)),
             }?;
             ui.finish()?;
             Ok(status)

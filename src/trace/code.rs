@@ -54,13 +54,12 @@ impl CodeRange {
             let rev = if rev.is_empty() { "HEAD" } else { rev };
             repo.find_commit(rev)?.ok_or_else(|| BadRange::NoCommit { rev: rev.to_owned() })
         };
-        let (older, newer) = match spec.split_once("..") {
-            Some((older, newer)) => (find(older)?, find(newer.trim_start_matches('.'))?),
-            None => {
-                let newer = find(spec)?;
-                let parent = repo.read_commit(newer)?.parents.first().copied();
-                (parent.ok_or_else(|| BadRange::NoParent { rev: spec.to_owned() })?, newer)
-            }
+        let (older, newer) = if let Some((older, newer)) = spec.split_once("..") {
+            (find(older)?, find(newer.trim_start_matches('.'))?)
+        } else {
+            let newer = find(spec)?;
+            let parent = repo.read_commit(newer)?.parents.first().copied();
+            (parent.ok_or_else(|| BadRange::NoParent { rev: spec.to_owned() })?, newer)
         };
         let way = repo.commits_between(older, newer)?;
         let stood_at = way.into_iter().filter(|oid| *oid != newer).chain([older]).map(|oid| oid.to_string()).collect();

@@ -354,7 +354,6 @@ fn salvage<S: Scribe>(bytes: &[u8], from: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::transcript::claude_code;
 
     type Reader<R> = claude_code::Reader<R>;

@@ -145,10 +145,9 @@ impl reader::Scribe for Scribe {
 
 impl Scribe {
     fn message(&mut self, sheet: &mut Sheet<'_>, message: &Message<'_>) -> Option<()> {
-        for (name, value) in [("agent", message.agent.and_then(raw::text).filter(|agent| agent != "main"))] {
-            if let Some(value) = value.and_then(|value| clean::one_line(&value, 128)) {
-                sheet.meta.insert(name.to_owned(), value.into());
-            }
+        let agent = message.agent.and_then(raw::text).filter(|agent| agent != "main");
+        if let Some(agent) = agent.and_then(|agent| clean::one_line(&agent, 128)) {
+            sheet.meta.insert("agent".to_owned(), agent.into());
         }
         if raw::is_true(message.is_demo) {
             sheet.meta.insert("demonstration".to_owned(), true.into());
@@ -159,7 +158,7 @@ impl Scribe {
             "tool" => return self.answers(sheet, message),
             _ => Role::User,
         };
-        self.thoughts(sheet, message);
+        Self::thoughts(sheet, message);
         self.content(sheet, message, role);
         for raw_call in message.calls.and_then(raw::list).unwrap_or_default() {
             let tool: ToolCall<'_> = serde_json::from_str(raw_call.get()).unwrap_or_default();
@@ -220,7 +219,7 @@ impl Scribe {
     }
 
     /// What the model thought, where its words do not have it.
-    fn thoughts(&self, sheet: &mut Sheet<'_>, message: &Message<'_>) {
+    fn thoughts(sheet: &mut Sheet<'_>, message: &Message<'_>) {
         let blocks = message.thinking.and_then(raw::list).unwrap_or_default();
         for block in &blocks {
             let part = part_of(block);

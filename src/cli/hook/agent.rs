@@ -28,15 +28,15 @@ pub(super) struct AgentArgs {
     wait: bool,
 }
 
-pub(super) fn run(args: &AgentArgs, format: Format, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
+pub(super) fn run(args: &AgentArgs, format: Format, env: Env, ui: &mut Ui) -> ExitStatus {
     // Outside of a repository there is nothing to record, and nowhere to say so.
-    let Ok(repo) = Repo::open_from_env(env) else { return Ok(ExitStatus::Success) };
+    let Ok(repo) = Repo::open_from_env(env) else { return ExitStatus::Success };
     if let Err(error) = act(args, format, &repo, ui) {
         let cause = format!("{error:#}");
         // Where the log cannot be written either, nobody can be told.
         let _ = hook::log(repo.common_dir(), Time::now(), format.as_str(), &cause);
     }
-    Ok(ExitStatus::Success)
+    ExitStatus::Success
 }
 
 fn act(args: &AgentArgs, format: Format, repo: &Repo, _ui: &mut Ui) -> Result<()> {

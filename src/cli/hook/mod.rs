@@ -5,7 +5,6 @@ mod agent;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anyhow::Result;
 use clap::Subcommand;
 
 use super::ExitStatus;
@@ -30,7 +29,7 @@ enum Hook {
     GeminiCli(agent::AgentArgs),
 }
 
-pub(super) fn run(args: &HookArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
+pub(super) fn run(args: &HookArgs, env: Env, ui: &mut Ui) -> ExitStatus {
     match &args.hook {
         Hook::ClaudeCode(args) => agent::run(args, Format::ClaudeCode, env, ui),
         Hook::Codex(args) => agent::run(args, Format::Codex, env, ui),

@@ -75,16 +75,12 @@ pub(super) fn with(text: &str, event: &str, command: &str, timeout: u32) -> Resu
         let start = text.len() - text.trim_start().len();
         return Ok(append(text, start..text.trim_end().len(), &member, 2));
     };
-    match members(hooks.get(), "`hooks`")?.get(event) {
-        Some(groups) => {
-            groups_of(event, groups)?;
-            Ok(append(text, span(text, groups), &group, 6))
-        }
-        None => {
-            let member = format!("\"{event}\": [\n      {group}\n    ]");
-            Ok(append(text, span(text, hooks), &member, 4))
-        }
+    if let Some(groups) = members(hooks.get(), "`hooks`")?.get(event) {
+        groups_of(event, groups)?;
+        return Ok(append(text, span(text, groups), &group, 6));
     }
+    let member = format!("\"{event}\": [\n      {group}\n    ]");
+    Ok(append(text, span(text, hooks), &member, 4))
 }
 
 /// Puts a piece at the end of a list or object.

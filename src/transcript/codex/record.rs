@@ -8,7 +8,7 @@ view! {
         timestamp: b"timestamp",
         kind: b"type",
         payload: b"payload",
-        record_type: b"record_type",
+        state: b"record_type",
         id: b"id",
         cwd: b"cwd",
         instructions: b"instructions",

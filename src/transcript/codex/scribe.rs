@@ -82,7 +82,7 @@ impl reader::Scribe for Scribe {
                 Err(_) => Outcome::Unknown(kind.to_owned()),
             },
             (Some(kind), _) => Outcome::Unknown(clean::one_line(kind, 64).unwrap_or_else(|| "(no type)".to_owned())),
-            (None, _) if record.record_type.is_some() => Outcome::Ignored("state".to_owned()),
+            (None, _) if record.state.is_some() => Outcome::Ignored("state".to_owned()),
             (None, _) if record.id.is_some() => {
                 let head = Head { instructions: record.instructions, ..Head::default() };
                 self.head(&mut sheet, &head)

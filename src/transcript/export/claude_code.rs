@@ -251,7 +251,9 @@ fn user_block(item: &Item, pieces: &[Item]) -> String {
                 if !item.body.is_empty() {
                     all = format!("{{\"type\":\"text\",\"text\":{body}}}");
                 }
-                pieces.iter().for_each(|piece| list(&mut all, &user_block(piece, &[])));
+                for piece in pieces {
+                    list(&mut all, &user_block(piece, &[]));
+                }
                 format!("[{all}]")
             };
             let _ = write!(result, ",\"content\":{content}");

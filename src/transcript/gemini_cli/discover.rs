@@ -7,6 +7,7 @@
 //! <home>/tmp/<SHA-256 of the path>/chats/…        the same, up to version 0.28
 //! ```
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,12 @@ pub fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>>
 fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let tmp = home.join("tmp");
     let hash = Sha256::digest(folder.as_os_str().as_encoded_bytes());
-    let mut found = vec![tmp.join(hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>())];
+    let mut hex = String::new();
+    for byte in hash {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+    }
+    let mut found = vec![tmp.join(hex)];
     let registry = fs::read(home.join("projects.json")).ok();
     let registry: Option<Value> = registry.and_then(|text| serde_json::from_slice(&text).ok());
     let slug = registry.as_ref().and_then(|registry| registry["projects"][folder.to_string_lossy().as_ref()].as_str());

@@ -57,5 +57,5 @@ view! {
 
 view! {
     /// What a tool answered.
-    pub(super) Response { response: b"response", output: b"output", error: b"error" }
+    pub(super) Response { told: b"response", output: b"output", error: b"error" }
 }

@@ -253,7 +253,7 @@ fn answer(result: &RawValue) -> Option<(Vec<u8>, bool)> {
     let mut failed = false;
     for raw_part in &parts {
         let part = view::<Part<'_>>(raw_part);
-        let told = part.response.map(view::<Response<'_>>).and_then(|told| told.response).map(view::<Response<'_>>);
+        let told = part.response.map(view::<Response<'_>>).and_then(|told| told.told).map(view::<Response<'_>>);
         let told = told.unwrap_or_default();
         failed |= told.error.is_some();
         let text = raw::text(raw_part).or_else(|| part.text.or(told.output).or(told.error).and_then(raw::text));
