@@ -127,7 +127,7 @@ fn run_agents(
     let added = steps.iter().any(|step| step.action == Action::Added);
     if added && args.agents.contains(&Format::Codex) {
         ui.note(
-            "hint: Codex asks once whether it may run these hooks; versions before mid-2026 need `codex_hooks = true`",
+            "hint: Codex asks whether it may run these hooks; older versions need `codex_hooks = true` under `[features]`",
         );
     }
     if steps.is_empty() {
