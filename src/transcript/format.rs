@@ -124,10 +124,12 @@ impl Format {
     ///
     /// Whatever listing folders meets, but for their absence.
     pub fn newest(self, home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+        // As agents name it, without a slash at its end.
+        let folder: PathBuf = folder.components().collect();
         match self {
-            Self::ClaudeCode => claude_code::newest_transcript(home, folder),
-            Self::Codex => codex::newest_rollout(home, folder),
-            Self::GeminiCli => gemini_cli::newest_session(home, folder),
+            Self::ClaudeCode => claude_code::newest_transcript(home, &folder),
+            Self::Codex => codex::newest_rollout(home, &folder),
+            Self::GeminiCli => gemini_cli::newest_session(home, &folder),
             Self::SweAgent => Ok(None),
         }
     }

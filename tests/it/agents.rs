@@ -147,6 +147,7 @@ fn a_session_is_put_where_the_agent_finds_it() {
     let report = repo.json(&["export", "claude-code", "--json"]);
     let file = report["file"].as_str().unwrap();
     assert!(file.starts_with(repo.home().join(".claude/projects").to_str().unwrap()), "{file}");
+    assert!(file.rsplit('/').nth(1).unwrap().ends_with("-repo"), "{file}");
     assert_eq!(report["resume"], format!("claude --resume {}", report["session"].as_str().unwrap()));
     // Without a file the newest of this folder is taken: this one.
     assert_eq!(repo.json(&["import", "claude-code", "--json"])["traces"][0]["recorded"], 1);

@@ -71,6 +71,7 @@ fn command(setup: &AgentSetup) -> String {
 /// Whether a command of the settings is one of ours.
 fn is_ours(command: &str, format: Format) -> bool {
     command.contains("git-trace") && command.contains(&format!(" hook {format}"))
+        || command.ends_with(&format!(" hook {format} 2>/dev/null || true"))
 }
 
 /// What was there before we wrote.

@@ -39,6 +39,8 @@ impl Setting {
     /// A setting with an id of its own, drawn from what no two exports share.
     #[must_use]
     pub fn new(folder: PathBuf, branch: String, at: Time, process: u32) -> Self {
+        // As agents name it, without a slash at its end.
+        let folder: PathBuf = folder.components().collect();
         let seed = format!("{}\n{}\n{process}", folder.display(), at.as_nanosecond());
         Self { session: uuid(seed.as_bytes()), folder, branch, at }
     }
