@@ -69,7 +69,7 @@ fn session_of(session: &mut Session, args: &ExportArgs, format: Format) -> Resul
     let folder = session.repo.worktree().map_or_else(env::current_dir, Ok).context("cannot find the working folder")?;
     let branch = Git::in_folder(&folder).ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
     let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
-    let setting = Setting::new(folder, branch, session.now(), std::process::id());
+    let setting = Setting::new(&folder, branch, session.now(), std::process::id());
     let Some(outgoing) = transcripts::transcript(&session.repo, &view, format, &setting)? else {
         bail!("{} cannot go on from a transcript that others wrote", format.agent());
     };

@@ -38,7 +38,7 @@ pub struct Setting {
 impl Setting {
     /// A setting with an id of its own, drawn from what no two exports share.
     #[must_use]
-    pub fn new(folder: PathBuf, branch: String, at: Time, process: u32) -> Self {
+    pub fn new(folder: &Path, branch: String, at: Time, process: u32) -> Self {
         // As agents name it, without a slash at its end.
         let folder: PathBuf = folder.components().collect();
         let seed = format!("{}\n{}\n{process}", folder.display(), at.as_nanosecond());
