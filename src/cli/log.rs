@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::ui::{BOLD, DIM, ID, Ui, escaped};
 use super::{ExitStatus, Session};
 use crate::git::{Repo, short_oid};
+use crate::trace::code::CodeRange;
 use crate::trace::priority::{Level, Levels, Record, Setting};
 use crate::trace::resolve::Resolver;
 use crate::trace::tree::{Change, Slot};
@@ -47,6 +48,10 @@ pub(super) struct LogArgs {
     #[arg(long, value_name = "PATTERN", allow_hyphen_values = true)]
     reason: Option<Regex>,
 
+    /// Only what was recorded while the code went from A to B: what led to those commits; B alone is the way from its parent
+    #[arg(long, value_name = "A..B")]
+    code: Option<String>,
+
     /// Only from this time on
     #[arg(long, value_name = "TIME", alias = "after")]
     since: Option<Time>,
@@ -78,6 +83,7 @@ pub(super) fn run(session: &mut Session, args: &LogArgs) -> Result<ExitStatus> {
     if matches!((args.since, args.until), (Some(since), Some(until)) if since > until) {
         bail!("--since is later than --until");
     }
+    let code = args.code.as_deref().map(|spec| CodeRange::resolve(&session.repo, spec)).transpose()?;
     let record = Record::open(&session.repo)?;
     if !args.json {
         session.ui.page(&session.repo)?;
@@ -88,6 +94,9 @@ pub(super) fn run(session: &mut Session, args: &LogArgs) -> Result<ExitStatus> {
             break;
         }
         let tip = tip?;
+        if code.as_ref().is_some_and(|code| !code.holds(&tip)) {
+            continue;
+        }
         if let Some(entry) = select(&session.repo, args, &record, only_item, tip)? {
             print(&mut session.ui, args, &entry, printed == 0)?;
             printed += 1;

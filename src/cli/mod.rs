@@ -22,6 +22,7 @@ mod error;
 mod export;
 mod forward;
 mod grep;
+mod hook;
 mod import;
 mod init;
 mod input;
@@ -34,6 +35,7 @@ mod pick;
 mod priority;
 mod remove;
 mod reset;
+mod sessions;
 mod settle;
 mod share;
 mod show;
@@ -97,6 +99,7 @@ enum AnywhereCommand {
     Uninstall(install::UninstallArgs),
     Doctor(install::DoctorArgs),
     Check(check::CheckArgs),
+    Hook(hook::HookArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -137,6 +140,7 @@ enum RepoCommand {
     Remote(share::RemoteArgs),
     Forward(forward::ForwardArgs),
     Brief(brief::BriefArgs),
+    Sessions(sessions::SessionsArgs),
 }
 
 /// What every command works with.
@@ -187,7 +191,12 @@ impl Session {
 pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     let args: Vec<_> = args.into_iter().collect();
     let is_driver = args.get(1).is_some_and(|word| word == "merge-driver");
-    let status = if is_driver { merge_driver::guarded(|| status(args, env)) } else { status(args, env) };
+    let is_agents_hook = hook::is_agents(&args);
+    let status = match () {
+        () if is_driver => merge_driver::guarded(|| status(args, env)),
+        () if is_agents_hook => hook::guarded(|| status(args, env)),
+        () => status(args, env),
+    };
     ExitCode::from(status)
 }
 
@@ -225,6 +234,7 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Uninstall(args) => install::run_uninstall(args, &env, &mut ui),
                 AnywhereCommand::Doctor(args) => install::run_doctor(args, env, &mut ui),
                 AnywhereCommand::Check(args) => check::run(args, &mut ui),
+                AnywhereCommand::Hook(args) => Ok(hook::run(args, env, &mut ui)),
             }?;
             ui.finish()?;
             Ok(status)
@@ -281,5 +291,6 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Remote(args) => share::run_remote(session, args),
         RepoCommand::Forward(args) => forward::run(session, args),
         RepoCommand::Brief(args) => brief::run(session, args),
+        RepoCommand::Sessions(args) => sessions::run(session, args),
     }
 }

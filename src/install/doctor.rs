@@ -13,6 +13,7 @@ use crate::breadcrumb::{Half, Namespaces, Store, check};
 use crate::finding::Weight;
 use crate::git::{Git, GitError};
 use crate::trace::Time;
+use crate::transcript::hook;
 
 /// What was looked at and how it is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -54,6 +55,7 @@ fn bad(code: &'static str, health: Health, message: impl Into<String>, remedy: &
 /// If there is no git.
 pub fn examine(git: &Git, root: Option<&Path>, now: Time) -> Result<Vec<Diagnosis>, GitError> {
     let mut found = vec![version(git)?, driver(git)?, recursive(git)?, attributes(git)?];
+    found.extend(recording(git)?);
     if let Some(root) = root {
         found.extend(shared(git, root)?);
         let store = Store::find(git.folder(), root);
@@ -171,6 +173,17 @@ fn shared(git: &Git, root: &Path) -> Result<Option<Diagnosis>, GitError> {
     Ok((tracked.code != Some(0)).then(|| {
         let message = "`.gitattributes` is not committed";
         bad("attributes-shared", Health::Warning, message, "commit it, so that other clones have it")
+    }))
+}
+
+/// What went wrong in agents' hooks, which may not say so themselves.
+fn recording(git: &Git) -> Result<Option<Diagnosis>, GitError> {
+    let common_dir = git.folder().join(git.line(&["rev-parse", "--git-common-dir"])?);
+    let failures = hook::failures(&common_dir).unwrap_or_default();
+    Ok(failures.last().map(|last| {
+        let message = format!("agents' hooks failed {} times; the last: {last}", failures.len());
+        let remedy = format!("once that is settled, remove `{}`", hook::log_path(&common_dir).display());
+        bad("recording", Health::Warning, message, &remedy)
     }))
 }
 

@@ -1,9 +1,10 @@
-//! Setting git up: which driver merges which files, in config and attributes.
+//! Setting git up: which driver merges which files, in config and attributes; and [`agent`]s, to record their sessions.
 //!
 //! The config gets the sections `merge.trace` and `diff.trace-crumb`; the attributes get a block of lines between two comments. Both can be written
 //! any number of times and taken back to the byte: next to the config stands a record of what was written, a digest for
 //! each value, and the block's first comment says how the file was before. What is not ours by these is left alone.
 
+pub mod agent;
 pub mod attributes;
 pub mod config;
 pub mod doctor;
@@ -93,6 +94,14 @@ pub enum InstallError {
         path: PathBuf,
         /// What the system says.
         source: io::Error,
+    },
+    /// The settings of an agent could not be read, written or added to.
+    #[error("cannot change `{}`: {cause}", path.display())]
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: String,
     },
     /// Git does not follow symbolic links there.
     #[error("`{}` is a symbolic link, which git does not follow there", path.display())]

@@ -11,6 +11,7 @@ pub mod append;
 pub mod blame;
 pub mod branch;
 pub mod bulk;
+pub mod code;
 pub mod compress;
 pub mod diff;
 pub mod edit;

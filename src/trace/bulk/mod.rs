@@ -17,6 +17,7 @@ use super::name::TraceName;
 use super::priority::Request;
 use super::time::Time;
 use super::tip::Tip;
+use super::walk::{Parents, Walk};
 use super::write::Stamp;
 use crate::git::{Oid, Repo};
 use crate::merge::Side;
@@ -155,6 +156,27 @@ pub fn import(
         None => base.map(|tip| tip.commit.oid),
     };
     Ok(Report { recorded: written.recorded, known: written.known, tip, priorities: written.priorities })
+}
+
+/// How far the last import of a session's file into the trace `name` read it.
+///
+/// Walks history back to that import's last commit.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::MissingObject`] and its kin.
+pub fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<Option<SourceMark>, TraceError> {
+    let Some(tip) = Tip::find(repo, name)? else { return Ok(None) };
+    for tip in Walk::new(repo, tip, Parents::All) {
+        let tip = tip?;
+        // Plain git's cherry-pick copies trailers to where what was read before is not.
+        if tip.is_ours()
+            && let Some(mark) = tip.trailers.source.filter(|mark| mark.session == session)
+        {
+            return Ok(Some(mark));
+        }
+    }
+    Ok(None)
 }
 
 /// Makes the trace move on to `last`, which stands on `base`; merges where the trace has moved meanwhile.
