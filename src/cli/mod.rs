@@ -51,7 +51,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::git::{Env, Repo};
-use crate::trace::{Time, Tip, TraceName, head};
+use crate::trace::{Time, Tip, TraceName, head, resolve};
 use ui::Ui;
 
 /// How a command ended.
@@ -160,23 +160,9 @@ impl Session {
         }
     }
 
-    /// The tip of another line of context: a trace, what was last seen of a remote's, or a commit of one.
+    /// The tip of another line of context: a trace, what was last seen of a remote's, or a state of this one.
     fn other_tip(&self, name: &TraceName, spec: &str) -> Result<Tip> {
-        let repo = &self.repo;
-        if let Ok(other) = spec.parse::<TraceName>() {
-            if let Some(tip) = Tip::find(repo, &other)? {
-                return Ok(tip);
-            }
-            if let Some(oid) = repo.find_ref(&format!("refs/trace-remotes/{other}"))? {
-                return Ok(Tip::read(repo, oid)?);
-            }
-        }
-        match repo.find_commit(spec)? {
-            Some(commit) => Ok(Tip::read(repo, commit)?),
-            None => {
-                anyhow::bail!("`{spec}` is neither a trace nor a commit of one, so trace `{name}` has nothing to take")
-            }
-        }
+        Ok(resolve::state(&self.repo, name, spec)?.tip)
     }
 
     /// The clock, read now.

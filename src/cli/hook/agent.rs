@@ -1,11 +1,13 @@
 //! The hooks of agents: each event brings the session's trace up to its transcript.
 
-use std::env::current_exe;
+use std::env::{current_dir, current_exe};
 use std::io::{self, Read as _, Write as _};
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
+use serde_json::json;
 
+use crate::brief;
 use crate::cli::ExitStatus;
 use crate::cli::ui::Ui;
 use crate::git::{Env, Repo};
@@ -39,13 +41,12 @@ pub(super) fn run(args: &AgentArgs, format: Format, env: Env, ui: &mut Ui) -> Ex
     ExitStatus::Success
 }
 
-fn act(args: &AgentArgs, format: Format, repo: &Repo, _ui: &mut Ui) -> Result<()> {
+fn act(args: &AgentArgs, format: Format, repo: &Repo, ui: &mut Ui) -> Result<()> {
     let mut input = Vec::new();
     io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
     let call = Call::parse(&input)?;
     match call.duty() {
-        // The brief of the project goes here, to stdout; nothing is said yet.
-        Duty::Greet => Ok(()),
+        Duty::Greet => greet(repo, ui),
         Duty::Record if !args.wait && hook::backlog(repo, format, &call)? > MAX_WAIT => leave(format, &input),
         Duty::Record => {
             let stamp = Stamp::take(repo, Time::now())?;
@@ -53,6 +54,18 @@ fn act(args: &AgentArgs, format: Format, repo: &Repo, _ui: &mut Ui) -> Result<()
             Ok(())
         }
     }
+}
+
+/// Hands the session that begins its brief, in the form that all of these agents take. Where there is nothing to tell,
+/// nothing is said.
+fn greet(repo: &Repo, ui: &mut Ui) -> Result<()> {
+    let folder = repo.worktree().map_or_else(current_dir, Ok)?;
+    let brief = brief::of_repository(repo, &folder, Time::now())?.text;
+    if !brief.trim().is_empty() {
+        let output = json!({ "hookEventName": "SessionStart", "additionalContext": brief });
+        ui.json_line(&json!({ "hookSpecificOutput": output }))?;
+    }
+    Ok(())
 }
 
 /// Leaves the work to a process that nobody waits for.

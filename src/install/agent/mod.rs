@@ -37,8 +37,7 @@ pub struct AgentSetup {
 /// Where an agent's hooks stand and when they are called.
 struct Place {
     file: &'static str,
-    /// The events after which there is something to record. The one at which a session begins is `SessionStart` for all of
-    /// them; it belongs here once there is something to tell a session.
+    /// The event at which a session gets its brief, and those after which there is something to record.
     events: &'static [&'static str],
     /// How long the agent waits at most, in its own unit.
     timeout: u32,
@@ -47,13 +46,17 @@ struct Place {
 /// Sources: the hook references of Claude Code, Codex and Gemini CLI.
 fn place(format: Format) -> Option<Place> {
     match format {
-        Format::ClaudeCode => {
-            Some(Place { file: ".claude/settings.json", events: &["Stop", "PreCompact", "SessionEnd"], timeout: 30 })
+        Format::ClaudeCode => Some(Place {
+            file: ".claude/settings.json",
+            events: &["SessionStart", "Stop", "PreCompact", "SessionEnd"],
+            timeout: 30,
+        }),
+        Format::Codex => {
+            Some(Place { file: ".codex/hooks.json", events: &["SessionStart", "Stop", "PreCompact"], timeout: 30 })
         }
-        Format::Codex => Some(Place { file: ".codex/hooks.json", events: &["Stop", "PreCompact"], timeout: 30 }),
         Format::GeminiCli => Some(Place {
             file: ".gemini/settings.json",
-            events: &["AfterAgent", "PreCompress", "SessionEnd"],
+            events: &["SessionStart", "AfterAgent", "PreCompress", "SessionEnd"],
             timeout: 30_000,
         }),
         Format::SweAgent => None,

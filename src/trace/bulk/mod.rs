@@ -188,7 +188,7 @@ fn take_up(
     base: Option<&Tip>,
     last: Oid,
 ) -> Result<Oid, TraceError> {
-    let (to, ()) = advance(repo, name, stamp, |seen| {
+    let (to, ()) = advance(repo, name, &stamp.committer, |seen| {
         let to = match seen {
             Some(ours) if Some(ours.commit.oid) != base.map(|tip| tip.commit.oid) => {
                 let mut keep_ours = |_: &_| Ok(Verdict::Take(Side::Ours));

@@ -42,7 +42,7 @@ pub fn revert(
     encoding: Encoding,
     request: &Request<'_>,
 ) -> Result<Outcome, TraceError> {
-    let (_, outcome) = advance(repo, name, stamp, |tip| {
+    let (_, outcome) = advance(repo, name, &stamp.committer, |tip| {
         let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
         let mut chain = Chain::new(repo, stamp, encoding, tip.clone());
         for commit in request.commits {

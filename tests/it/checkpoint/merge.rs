@@ -154,7 +154,9 @@ proptest! {
         for line in ours.lines().filter(|line| !line.is_empty()) {
             if !base.contains(line) || theirs.contains(line) {
                 let is_row_both_changed = line.starts_with("| file");
-                prop_assert!(text.contains(line) || is_row_both_changed, "{line:?} is lost in\n{text}");
+                // Deltas have the same parts, so one of each side may have gone on the other.
+                let is_part_of_deltas = line == "### What Changed";
+                prop_assert!(text.contains(line) || is_row_both_changed || is_part_of_deltas, "{line:?} is lost in\n{text}");
             }
         }
     }
