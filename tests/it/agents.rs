@@ -206,6 +206,22 @@ fn hooks_record_a_session_as_it_grows() {
 }
 
 #[test]
+fn a_session_starts_with_the_brief() {
+    let repo = TestRepo::new();
+    hook(&repo, &["claude-code"], &call("/nowhere", "SessionStart"));
+    repo.text(&["forward", "leave", "--agent", "ada", "--summary", "Split the\u{1b}[31m parser.", "--unfinished", "Build the detector"]);
+    repo.git(&["config", "trace.agent", "ada"]);
+    for agent in ["claude-code", "codex", "gemini-cli"] {
+        let said = repo.bytes_with(&["hook", agent], call("/nowhere", "SessionStart").as_bytes());
+        let said: Value = serde_json::from_slice(&said).unwrap();
+        let output = &said["hookSpecificOutput"];
+        assert_eq!(output["hookEventName"], "SessionStart");
+        assert_eq!(output["additionalContext"], repo.text(&["brief"]), "{said}");
+        assert!(said.to_string().contains("Build the detector"));
+    }
+}
+
+#[test]
 fn nothing_stops_the_agent() {
     let repo = TestRepo::new();
     hook(&repo, &["claude-code"], "");
