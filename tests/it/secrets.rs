@@ -105,7 +105,7 @@ fn a_commit_warns_and_does_what_the_setting_says() {
     assert!(!repo.trace(&["commit", "-m", &text]).contains("warning"));
     repo.git(&["config", "--unset", "trace.allowSecret"]);
     repo.git(&["config", "trace.secrets", "redact"]);
-    let answer = repo.trace(&["commit", "-m", &text, "--meta", &meta, "-s", &text.trim().to_owned()]);
+    let answer = repo.trace(&["commit", "-m", &text, "--meta", &meta, "-s", text.trim()]);
     assert!(answer.contains("a GitHub token was taken out"), "{answer}");
     assert_eq!(repo.bodies("main").last().unwrap(), "use [redacted: a GitHub token]\n");
     let tip = repo.git(&["show", "--format=%B", "refs/traces/main"]);
