@@ -11,12 +11,14 @@ use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session, error};
 use crate::git::Oid;
+use crate::secrets::Policy;
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::append::{self, Committed};
 use crate::trace::json::{draft_from, set_field};
 use crate::trace::message::preview;
 use crate::trace::priority::{self, Level, Request};
 use crate::trace::resolve::Resolver;
+use crate::trace::screen::Screen;
 use crate::trace::types::{BadRule, Types, level_in_meta};
 use crate::trace::write::Stamp;
 use crate::trace::{Draft, Fields, ItemType, Tip, TraceName};
@@ -156,6 +158,9 @@ fn commit(session: &Session, name: &TraceName, guard: &Guard, mut entry: Entry) 
     if entry.subject.as_ref().is_some_and(|subject| subject.chars().any(char::is_control)) {
         bail!("the subject must be one line of text without control characters");
     }
+    let Draft { fields, body } = &mut entry.draft;
+    let found = Screen::new(repo, Policy::Warn).look(fields, body, entry.subject.as_mut())?;
+    session.ui.note_secrets(&found);
     let stamp = Stamp::take(repo, session.now())?;
     let fields = &entry.draft.fields;
     let level = entry.priority.or_else(|| level_in_meta(fields));

@@ -12,7 +12,7 @@ use crate::forward::health;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::install::agent::{self, AgentSetup};
 use crate::install::doctor::{self, Health};
-use crate::install::{self, Action, InstallError, Mode, Scope, Setup, Step};
+use crate::install::{self, Action, Hooks, InstallError, Mode, Scope, Setup, Step};
 use crate::trace::Time;
 use crate::transcript::format::Format;
 
@@ -56,6 +56,10 @@ struct PlaceArgs {
     /// Hooks for this agent (claude-code, codex or gemini-cli) in place of git's set-up; several may be given
     #[arg(long = "agent", value_name = "AGENT", conflicts_with_all = ["global", "worktree", "private"])]
     agents: Vec<Format>,
+
+    /// Leave git's hooks alone: pre-commit, lefthook, husky or a script of yours calls `git trace hook pre-commit`
+    #[arg(long)]
+    no_hooks: bool,
 
     /// Say what would be done, and write nothing
     #[arg(short = 'n', long)]
@@ -175,7 +179,8 @@ fn setup(args: &PlaceArgs, env: &Env) -> Result<Setup> {
         Scope::Local | Scope::Worktree => repository_attributes(&git, env, args.private)?,
     };
     let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
-    Ok(Setup { git, scope, attributes, program: program(env)?, mode })
+    let hooks = if args.no_hooks { Hooks::Without } else { Hooks::With };
+    Ok(Setup { hooks, git, scope, attributes, program: program(env)?, mode })
 }
 
 fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf> {

@@ -35,6 +35,7 @@ mod pick;
 mod priority;
 mod remove;
 mod reset;
+mod secret;
 mod sessions;
 mod settle;
 mod share;
@@ -219,8 +220,8 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Install(args) => install::run_install(args, &env, &mut ui),
                 AnywhereCommand::Uninstall(args) => install::run_uninstall(args, &env, &mut ui),
                 AnywhereCommand::Doctor(args) => install::run_doctor(args, env, &mut ui),
-                AnywhereCommand::Check(args) => check::run(args, &mut ui),
-                AnywhereCommand::Hook(args) => Ok(hook::run(args, env, &mut ui)),
+                AnywhereCommand::Check(args) => check::run(args, env, &mut ui),
+                AnywhereCommand::Hook(args) => hook::run(args, env, &mut ui),
             }?;
             ui.finish()?;
             Ok(status)

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod attributes;
 pub mod config;
 pub mod doctor;
+pub mod hooks;
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -32,6 +33,17 @@ pub struct Setup {
     pub program: String,
     /// Whether anything is written.
     pub mode: Mode,
+    /// Whether git's hooks are part of it.
+    pub hooks: Hooks,
+}
+
+/// Whether git's hooks are part of a set-up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hooks {
+    /// They are, where the set-up is that of one repository.
+    With,
+    /// Somebody else calls `git trace hook`.
+    Without,
 }
 
 /// Whether a plan is carried out.
@@ -103,6 +115,14 @@ pub enum InstallError {
         /// Why.
         cause: String,
     },
+    /// A hook could not be read, written or put back.
+    #[error("cannot write the hook `{}`", path.display())]
+    Hook {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// Git does not follow symbolic links there.
     #[error("`{}` is a symbolic link, which git does not follow there", path.display())]
     Symlink {
@@ -130,6 +150,9 @@ pub fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
         write_attributes(setup, Some(&new))?;
     }
     steps.push(Step { action, what: setup.attributes.display().to_string() });
+    if setup.hooks == Hooks::With {
+        steps.extend(hooks::install(setup)?);
+    }
     Ok(steps)
 }
 
@@ -140,6 +163,7 @@ pub fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
 /// As [`install`].
 pub fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let mut steps = config::uninstall(setup)?;
+    steps.extend(hooks::uninstall(setup)?);
     if let Some(old) = read_attributes(&setup.attributes)? {
         let new = match attributes::without_block(&old) {
             attributes::Without::Same => return Ok(steps),

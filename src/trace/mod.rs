@@ -34,6 +34,7 @@ pub mod replay;
 pub mod resolve;
 pub mod revision;
 pub mod schema;
+pub mod screen;
 pub mod settings;
 pub mod share;
 pub mod source;

@@ -15,11 +15,10 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use super::ExitStatus;
-use super::error::Advised;
+use super::secret;
 use super::ui::Ui;
 use crate::breadcrumb::store::PassedOver;
 use crate::breadcrumb::{Half, Record, Store};
-use crate::check::secret;
 use crate::git::{Env, Git, worktree_root};
 use crate::trace::Time;
 
@@ -113,13 +112,13 @@ pub(super) fn run(args: &BreadcrumbArgs, env: Env, ui: &mut Ui) -> Result<ExitSt
     }
 }
 
-/// The shared half is committed; what looks like a secret does not belong there.
+/// The shared half is committed; what looks like a secret does not belong there. The key may be what tells it.
 fn refuse_secret(key: &str, value: &str) -> Result<()> {
-    let found = if Half::of_key(key) == Half::Shared { secret::find(value.as_bytes()) } else { Vec::new() };
-    let Some(secret) = found.first() else { return Ok(()) };
-    let message = format!("the value of `{key}` holds what looks like {}, and it would be committed", secret.what);
-    Err(Advised { message, hint: format!("keep it where git does not look: git trace breadcrumb set secret.{key}") }
-        .into())
+    if Half::of_key(key) == Half::Secret {
+        return Ok(());
+    }
+    let message = |what: &str| format!("the value of `{key}` holds what looks like {what}, and it would be committed");
+    secret::refuse(&format!("{key}={value}"), message, &format!("git trace breadcrumb set secret.{key}"))
 }
 
 /// A value on one line, cut to `width` characters; that of a secret is not shown.

@@ -1,10 +1,12 @@
 //! `git trace hook`: what others call when something happens; one file a sort of caller.
 
 mod agent;
+mod pre_commit;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use anyhow::Result;
 use clap::Subcommand;
 
 use super::ExitStatus;
@@ -27,14 +29,19 @@ enum Hook {
     Codex(agent::AgentArgs),
     /// Record the session that Gemini CLI tells of on stdin
     GeminiCli(agent::AgentArgs),
+    /// Judge what is about to be committed: breadcrumbs, crumb files, checkpoints, and the secrets in them
+    PreCommit(pre_commit::PreCommitArgs),
+    /// The same of a merge that git is about to commit
+    PreMergeCommit(pre_commit::PreCommitArgs),
 }
 
-pub(super) fn run(args: &HookArgs, env: Env, ui: &mut Ui) -> ExitStatus {
-    match &args.hook {
+pub(super) fn run(args: &HookArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
+    Ok(match &args.hook {
         Hook::ClaudeCode(args) => agent::run(args, Format::ClaudeCode, env, ui),
         Hook::Codex(args) => agent::run(args, Format::Codex, env, ui),
         Hook::GeminiCli(args) => agent::run(args, Format::GeminiCli, env, ui),
-    }
+        Hook::PreCommit(args) | Hook::PreMergeCommit(args) => pre_commit::run(args, env, ui)?,
+    })
 }
 
 /// Whether these words call an agent's hook. Of those even a wrong word or a panic must not stop the agent, which takes an

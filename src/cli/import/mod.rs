@@ -2,6 +2,7 @@
 
 mod transcript;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,9 @@ use serde_json::{Value, json};
 use super::error::Advised;
 use super::{ExitStatus, Session};
 use crate::message::Api;
+use crate::secrets::Policy;
 use crate::trace::bulk::{self, Report};
+use crate::trace::screen::Found;
 use crate::trace::write::{Stamp, encoding};
 use crate::trace::{TraceName, head, replay};
 use crate::transcript::format::{self, Format};
@@ -171,11 +174,31 @@ fn open(file: &Path) -> Result<Box<dyn Read>> {
 fn print_report(session: &mut Session, name: &TraceName, report: &Report) -> Result<()> {
     let Report { recorded, known, .. } = report;
     let known = if *known > 0 { format!(", {known} were there already") } else { String::new() };
-    writeln!(session.ui.out(), "{recorded} imported into trace `{name}`{known}")?;
+    let redacted = report.secrets.iter().filter(|found| found.policy == Policy::Redact).count();
+    let redacted = if redacted > 0 { format!(", {redacted} secrets taken out") } else { String::new() };
+    writeln!(session.ui.out(), "{recorded} imported into trace `{name}`{known}{redacted}")?;
+    if report.secrets.iter().any(|found| found.policy == Policy::Warn) {
+        session.ui.out().flush()?;
+        session.ui.note(&format!("warning: what came in has {}", kinds_of_secrets(report)));
+    }
     Ok(())
 }
 
+/// What secrets look like, each kind with how many times.
+fn kinds_of_secrets(report: &Report) -> String {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    report.secrets.iter().for_each(|found| *kinds.entry(found.what).or_default() += 1);
+    let kinds = kinds.into_iter().map(|(what, count)| format!("{count} times what looks like {what}"));
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
 fn report_json(name: &TraceName, report: &Report) -> Value {
-    json!({ "trace": name.as_str(), "recorded": report.recorded, "known": report.known,
-        "commit": report.tip.map(|oid| oid.to_string()) })
+    let mut json = json!({ "trace": name.as_str(), "recorded": report.recorded, "known": report.known,
+        "commit": report.tip.map(|oid| oid.to_string()) });
+    if !report.secrets.is_empty() {
+        let is_redacted = |found: &&Found| found.policy == Policy::Redact;
+        json["secrets"] = report.secrets.len().into();
+        json["redacted"] = report.secrets.iter().filter(is_redacted).count().into();
+    }
+    json
 }

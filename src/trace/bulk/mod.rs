@@ -15,12 +15,14 @@ use super::merge::three_way::Verdict;
 use super::message::{Op, SourceMark};
 use super::name::TraceName;
 use super::priority::Request;
+use super::screen::{Found, Screen};
 use super::time::Time;
 use super::tip::Tip;
 use super::walk::{Parents, Walk};
 use super::write::Stamp;
 use crate::git::{Oid, Repo};
 use crate::merge::Side;
+use crate::secrets::Policy;
 use crate::tokens::Encoding;
 use writer::Writer;
 
@@ -69,6 +71,16 @@ impl Incoming {
     fn bad(&self, cause: &str) -> TraceError {
         TraceError::BadLine { line: self.line, cause: cause.to_owned() }
     }
+
+    /// Takes out its secrets, or does what else the policy is, and says what they look like.
+    fn screened(&mut self, screen: &Screen<'_>) -> Result<Vec<Found>, TraceError> {
+        let found = screen.look(&mut self.item.fields, &mut self.item.body, self.subject.as_mut())?;
+        if found.iter().any(|found| found.policy == Policy::Redact) {
+            // The count was of another text.
+            self.item.tokens = None;
+        }
+        Ok(found)
+    }
 }
 
 /// Where changes come from, one at a time.
@@ -95,16 +107,18 @@ pub struct Report {
     pub tip: Option<Oid>,
     /// Priorities that the recorded items come in with; the caller sets them.
     pub priorities: Vec<Request>,
+    /// Secrets that were found, and what was done about them.
+    pub secrets: Vec<Found>,
 }
 
 /// Records what `feed` gives, in order, on the trace `name`.
 ///
 /// An item that comes in and is live in the trace, or once was, is passed over, so that the same file imported twice brings
-/// nothing. Memory holds the tree and one change at a time.
+/// nothing. Secrets are taken out, unless `trace.secrets` says otherwise. Memory holds the tree and one change at a time.
 ///
 /// # Errors
 ///
-/// What `feed` returns, [`TraceError::Full`], and those of the repository; the trace is as it was then.
+/// What `feed` returns, [`TraceError::Secret`], [`TraceError::Full`], and those of the repository; the trace is as it was then.
 pub fn import(
     repo: &Repo,
     name: &TraceName,
@@ -114,12 +128,17 @@ pub fn import(
 ) -> Result<Report, TraceError> {
     let base = Tip::find(repo, name)?;
     let mut writer = Writer::new(repo, name, stamp, encoding, base.as_ref())?;
+    let screen = Screen::new(repo, Policy::Redact);
+    let mut secrets = Vec::new();
     // A score of changes is held back: whether there are more decides who writes them.
     let mut head: Vec<Incoming> = Vec::with_capacity(FAST_FROM);
     let mut ended = false;
     while head.len() < FAST_FROM && !ended {
         match feed.next()? {
-            Some(incoming) if writer.is_news(&incoming) => head.push(incoming),
+            Some(mut incoming) if writer.is_news(&incoming) => {
+                secrets.extend(incoming.screened(&screen)?);
+                head.push(incoming);
+            }
             Some(_) => {}
             None => ended = true,
         }
@@ -137,7 +156,8 @@ pub fn import(
     }
     while !ended {
         match feed.next()? {
-            Some(incoming) if writer.is_news(&incoming) => {
+            Some(mut incoming) if writer.is_news(&incoming) => {
+                secrets.extend(incoming.screened(&screen)?);
                 if let Some(earlier) = waiting.replace(incoming) {
                     writer.record(earlier, None)?;
                 }
@@ -155,7 +175,8 @@ pub fn import(
         Some(last) => Some(take_up(repo, name, stamp, encoding, base.as_ref(), last)?),
         None => base.map(|tip| tip.commit.oid),
     };
-    Ok(Report { recorded: written.recorded, known: written.known, tip, priorities: written.priorities })
+    let writer::Written { recorded, known, priorities, .. } = written;
+    Ok(Report { recorded, known, tip, priorities, secrets })
 }
 
 /// How far the last import of a session's file into the trace `name` read it.
