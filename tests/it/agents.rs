@@ -209,7 +209,16 @@ fn hooks_record_a_session_as_it_grows() {
 fn a_session_starts_with_the_brief() {
     let repo = TestRepo::new();
     hook(&repo, &["claude-code"], &call("/nowhere", "SessionStart"));
-    repo.text(&["forward", "leave", "--agent", "ada", "--summary", "Split the\u{1b}[31m parser.", "--unfinished", "Build the detector"]);
+    repo.text(&[
+        "forward",
+        "leave",
+        "--agent",
+        "ada",
+        "--summary",
+        "Split the\u{1b}[31m parser.",
+        "--unfinished",
+        "Build the detector",
+    ]);
     repo.git(&["config", "trace.agent", "ada"]);
     for agent in ["claude-code", "codex", "gemini-cli"] {
         let said = repo.bytes_with(&["hook", agent], call("/nowhere", "SessionStart").as_bytes());
