@@ -31,12 +31,14 @@ pub fn tidy(text: &[u8]) -> Option<Vec<u8>> {
     if was_sorted && kept.len() == lines.entries.len() && (text.is_empty() || text.ends_with(b"\n")) {
         return Some(text.to_vec());
     }
-    let is_crlf = kept.first().is_some_and(|(_, line)| line.ends_with(b"\r"));
+    // The last line of a text may have come without its end; then it gets that of the first.
+    let is_crlf = lines.entries.first().is_some_and(|entry| entry.line.ends_with(b"\r"));
+    let unended = lines.entries.last().filter(|_| !text.ends_with(b"\n")).map(|entry| entry.line.as_ptr());
     let mut tidy = if lines.has_bom { BOM.to_vec() } else { Vec::new() };
     for (_, line) in kept {
         tidy.extend(line);
-        // The last line of a text may have come without its whole end.
-        tidy.extend(if is_crlf && !line.ends_with(b"\r") { &b"\r\n"[..] } else { b"\n" });
+        let wants_return = is_crlf && unended == Some(line.as_ptr()) && !line.ends_with(b"\r");
+        tidy.extend(if wants_return { &b"\r\n"[..] } else { b"\n" });
     }
     Some(tidy)
 }

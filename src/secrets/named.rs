@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(found.first().map(|value| value.trim_end_matches('=')), Some(RANDOM), "{text}");
         }
         assert_eq!(told("postgres://app:hunter2@db.internal:5432/x"), ["hunter2"]);
-        assert_eq!(told("https://me:p@ss@host/"), ["p@ss"]);
+        assert_eq!(told("https://me:p@ssw0rd@host/"), ["p@ssw0rd"]);
     }
 
     #[test]
