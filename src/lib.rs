@@ -44,6 +44,7 @@
 //! # }
 //! ```
 
+mod advice;
 pub mod breadcrumb;
 pub mod brief;
 pub mod check;

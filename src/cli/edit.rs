@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
-use super::budget::{BudgetArgs, Guard};
+use super::budget::BudgetArgs;
 use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
@@ -84,8 +84,9 @@ pub(super) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
     };
     let patch = Patch { body, fields, subject: args.subject.clone(), reason: args.reason.clone() };
     let stamp = Stamp::take(repo, session.now())?;
-    let guard = Guard::new(session, Some(&args.budget))?;
-    let edited = guard.run(session, |accounting| edit(repo, &name, &stamp, accounting, slot.id, &patch))?;
+    let guard = args.budget.guard(session)?;
+    let edited = guard
+        .run(|warning| session.ui.note(warning), |accounting| edit(repo, &name, &stamp, accounting, slot.id, &patch))?;
     let Edited { item, seq, commit } = edited;
     if commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
         priority::follow_meta(repo, &name, &stamp, &item, seq)?;

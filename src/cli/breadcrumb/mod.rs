@@ -15,11 +15,10 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use super::ExitStatus;
-use super::error::Advised;
 use super::ui::Ui;
+use crate::advice::refuse_secret_breadcrumb;
 use crate::breadcrumb::store::PassedOver;
 use crate::breadcrumb::{Half, Record, Store};
-use crate::check::secret;
 use crate::git::{Env, Git, worktree_root};
 use crate::trace::Time;
 
@@ -113,13 +112,8 @@ pub(super) fn run(args: &BreadcrumbArgs, env: Env, ui: &mut Ui) -> Result<ExitSt
     }
 }
 
-/// The shared half is committed; what looks like a secret does not belong there.
 fn refuse_secret(key: &str, value: &str) -> Result<()> {
-    let found = if Half::of_key(key) == Half::Shared { secret::find(value.as_bytes()) } else { Vec::new() };
-    let Some(secret) = found.first() else { return Ok(()) };
-    let message = format!("the value of `{key}` holds what looks like {}, and it would be committed", secret.what);
-    Err(Advised { message, hint: format!("keep it where git does not look: git trace breadcrumb set secret.{key}") }
-        .into())
+    Ok(refuse_secret_breadcrumb(key, value)?)
 }
 
 /// A value on one line, cut to `width` characters; that of a secret is not shown.

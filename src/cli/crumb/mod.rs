@@ -15,9 +15,8 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use super::ExitStatus;
-use super::error::Advised;
 use super::ui::Ui;
-use crate::check::secret;
+use crate::advice::refuse_secret_text;
 use crate::crumb::{Crumb, CrumbError};
 use crate::git::Env;
 
@@ -101,11 +100,7 @@ fn agent(text: &str) -> Result<char, String> {
     }
 }
 
-/// Crumb files are committed; what looks like a secret does not belong there.
+/// A crumb file is committed; what looks like a secret does not belong there.
 fn refuse_secret(text: &str) -> Result<()> {
-    let found = secret::find(text.as_bytes());
-    let Some(secret) = found.first() else { return Ok(()) };
-    let message = format!("the text holds what looks like {}, and it would be committed", secret.what);
-    let hint = "keep it where git does not look: git trace breadcrumb set secret.<name>".to_owned();
-    Err(Advised { message, hint }.into())
+    Ok(refuse_secret_text(text)?)
 }
