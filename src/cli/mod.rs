@@ -28,6 +28,7 @@ mod input;
 mod install;
 mod log;
 mod materialize;
+mod mcp;
 mod merge;
 mod merge_driver;
 mod pick;
@@ -97,6 +98,7 @@ enum AnywhereCommand {
     Uninstall(install::UninstallArgs),
     Doctor(install::DoctorArgs),
     Check(check::CheckArgs),
+    Mcp(mcp::McpArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -225,6 +227,7 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Uninstall(args) => install::run_uninstall(args, &env, &mut ui),
                 AnywhereCommand::Doctor(args) => install::run_doctor(args, env, &mut ui),
                 AnywhereCommand::Check(args) => check::run(args, &mut ui),
+                AnywhereCommand::Mcp(args) => mcp::run(args, cli.trace.clone(), env),
             }?;
             ui.finish()?;
             Ok(status)
