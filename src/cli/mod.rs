@@ -50,6 +50,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::git::{Env, Repo};
+use crate::trace::resolve::other_tip;
 use crate::trace::{Time, Tip, TraceName, head};
 use ui::Ui;
 
@@ -160,21 +161,7 @@ impl Session {
 
     /// The tip of another line of context: a trace, what was last seen of a remote's, or a commit of one.
     fn other_tip(&self, name: &TraceName, spec: &str) -> Result<Tip> {
-        let repo = &self.repo;
-        if let Ok(other) = spec.parse::<TraceName>() {
-            if let Some(tip) = Tip::find(repo, &other)? {
-                return Ok(tip);
-            }
-            if let Some(oid) = repo.find_ref(&format!("refs/trace-remotes/{other}"))? {
-                return Ok(Tip::read(repo, oid)?);
-            }
-        }
-        match repo.find_commit(spec)? {
-            Some(commit) => Ok(Tip::read(repo, commit)?),
-            None => {
-                anyhow::bail!("`{spec}` is neither a trace nor a commit of one, so trace `{name}` has nothing to take")
-            }
-        }
+        other_tip(&self.repo, name, spec)
     }
 
     /// The clock, read now.

@@ -30,7 +30,8 @@ pub use tool::{BadGroup, Groups};
 /// If there is no repository here, or stdout cannot be written.
 pub fn serve(env: Env, trace: Option<TraceName>, groups: Groups) -> Result<()> {
     let server = server::Server::new(place::Place::here(env, trace)?, groups);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().context("cannot start the server")?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().context("cannot start the server")?;
     runtime.block_on(async {
         match serve_server(server, transport::Lines::of_process()).await {
             Ok(running) => running.waiting().await.map(drop).context("the server ended early"),

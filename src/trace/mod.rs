@@ -24,6 +24,7 @@ pub mod head;
 pub mod id;
 pub mod item;
 pub mod json;
+pub mod log;
 pub mod merge;
 pub mod message;
 pub mod name;
