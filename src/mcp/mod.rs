@@ -10,6 +10,8 @@
 
 mod arguments;
 mod place;
+mod prompts;
+mod resources;
 mod server;
 mod tool;
 mod tools;

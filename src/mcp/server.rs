@@ -5,7 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use anyhow::Error;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-    ErrorData, Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, model};
@@ -13,6 +15,7 @@ use rmcp::{ServerHandler, model};
 use super::place::Place;
 use super::tool::{Answer, Groups, Tool};
 use super::tools;
+use super::{prompts, resources};
 use crate::advice::hint;
 
 /// What a client is told at first.
@@ -49,7 +52,7 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("git-trace", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
@@ -81,6 +84,53 @@ impl ServerHandler for Server {
             Ok(answer) => told(answer).into(),
             Err(error) => CallToolResult::error(vec![ContentBlock::text(refusal(&error))]).into(),
         })
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = resources::list(&self.place).map_err(|error| internal(&error))?;
+        Ok(ListResourcesResult::with_all_items(listed))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        match resources::read(&self.place, &request.uri) {
+            Ok(contents) => Ok(ReadResourceResult::new(vec![contents]).into()),
+            Err(error) => Err(ErrorData::resource_not_found(refusal(&error), None)),
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        match prompts::get(&self.place, &request.name) {
+            Ok(prompt) => Ok(prompt.into()),
+            Err(error) => Err(ErrorData::invalid_params(refusal(&error), None)),
+        }
     }
 
     async fn on_custom_request(
