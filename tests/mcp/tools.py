@@ -148,7 +148,7 @@ async def trace(client, place):
 async def files(client, place):
     assert "findings" in await good(client, "crumb_validate", file="memory.crumb")
     await good(client, "crumb_note", file="memory.crumb", text="Seen from the server")
-    await good(client, "crumb_fail", file="memory.crumb", key="flaky_test", text="It hangs", agent="A")
+    await good(client, "crumb_fail", file="memory.crumb", key="test:flaky", text="It hangs", agent="A")
     assert "Seen from the server" in (place.folder / "memory.crumb").read_text()
     assert "findings" in await good(client, "checkpoint_validate")
     await good(client, "checkpoint_validate", file="checkpoints/chk-003-breadcrumbs.md")

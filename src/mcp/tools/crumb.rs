@@ -42,7 +42,7 @@ pub(super) const TOOLS: [Tool; 3] = [
         by_default: false,
         description: "Record a failure in a .crumb memory file; one that is known is counted up.",
         effect: Effect::Adds,
-        input: r#"{"file": {"type": "string", "description": "path from the root of the working tree"}, "key": {"type": "string"}, "text": {"type": "string"}, "agent": {"type": "string", "description": "one letter A-Z"}}"#,
+        input: r#"{"file": {"type": "string", "description": "path from the root of the working tree"}, "key": {"type": "string", "description": "area:topic"}, "text": {"type": "string"}, "agent": {"type": "string", "description": "one letter A-Z"}}"#,
         required: &["file", "key", "text"],
         output: r#"{"line": {"type": "string"}}"#,
         answered: &["line"],
@@ -63,7 +63,7 @@ fn note(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let (path, text) = (place.file("file", arguments.required("file")?)?, arguments.required("text")?);
     refuse_secret_text(text).context("argument `text`")?;
     let addition = Addition { kind: Kind::Note, section: "volatile", agent: agent(arguments)?, text };
-    let line = crumb::edit(&path, |crumb| crumb::add(crumb, &addition))?;
+    let line = crumb::edit(&path, |crumb| crumb::add(crumb, &addition)).context("argument `text` or `file`")?;
     Ok(json!({ "line": line }).into())
 }
 
@@ -73,7 +73,7 @@ fn fail(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     refuse_secret_text(key).context("argument `key`")?;
     refuse_secret_text(text).context("argument `text`")?;
     let agent = agent(arguments)?;
-    let counted = crumb::edit(&path, |crumb| crumb::add_failure(crumb, key, text, agent))?;
+    let counted = crumb::edit(&path, |crumb| crumb::add_failure(crumb, key, text, agent)).context("argument `key`, `text` or `file`")?;
     Ok(json!({ "line": counted.line }).into())
 }
 
