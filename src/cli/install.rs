@@ -10,6 +10,7 @@ use super::ExitStatus;
 use super::ui::{Ui, escaped};
 use crate::forward::health;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
+use crate::install::client::{self, Client};
 use crate::install::doctor::{self, Health};
 use crate::install::{self, Action, Mode, Scope, Setup, Step};
 use crate::trace::Time;
@@ -50,6 +51,10 @@ struct PlaceArgs {
     #[arg(long)]
     private: bool,
 
+    /// In place of all this, make a client start `git trace mcp`: claude-code, cursor, vscode, codex or gemini
+    #[arg(long, value_name = "CLIENT", conflicts_with_all = ["local", "global", "worktree", "private"])]
+    mcp: Option<Client>,
+
     /// Say what would be done, and write nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
@@ -68,9 +73,14 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) fn run_install(args: &InstallArgs, env: &Env, ui: &mut Ui) -> Result<ExitStatus> {
-    let setup = setup(&args.place, env)?;
-    let steps = install::install(&setup)?;
-    report(&args.place, &setup, &steps, ui)?;
+    let steps = match args.place.mcp {
+        Some(client) => {
+            let root = client_root(env)?;
+            vec![client::install(&root, client, &program(env)?, mode(&args.place))?]
+        }
+        None => install::install(&setup(&args.place, env)?)?,
+    };
+    report(&args.place, &steps, ui)?;
     let foreign = steps.iter().any(|step| step.action == Action::LeftAlone);
     if foreign {
         ui.note("hint: what was left alone was not written by git-trace; unset it and install again to have ours");
@@ -79,20 +89,25 @@ pub(super) fn run_install(args: &InstallArgs, env: &Env, ui: &mut Ui) -> Result<
 }
 
 pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Result<ExitStatus> {
-    let setup = setup(&args.place, env)?;
-    let steps = install::uninstall(&setup)?;
-    report(&args.place, &setup, &steps, ui)?;
+    let steps = match args.place.mcp {
+        Some(client) => {
+            let root = client_root(env)?;
+            client::uninstall(&root, client, &program(env)?, mode(&args.place))?.into_iter().collect()
+        }
+        None => install::uninstall(&setup(&args.place, env)?)?,
+    };
+    report(&args.place, &steps, ui)?;
     if steps.is_empty() {
         ui.note("nothing of ours was there");
     }
     Ok(ExitStatus::Success)
 }
 
-fn report(args: &PlaceArgs, setup: &Setup, steps: &[Step], ui: &mut Ui) -> Result<()> {
+fn report(args: &PlaceArgs, steps: &[Step], ui: &mut Ui) -> Result<()> {
     if args.json {
         let steps: Vec<_> =
             steps.iter().map(|step| json!({ "action": step.action.as_str(), "what": step.what })).collect();
-        ui.json_line(&json!({ "scope": &setup.scope.flag()[2..], "dry_run": args.dry_run, "steps": steps }))?;
+        ui.json_line(&json!({ "scope": &scope(args).flag()[2..], "dry_run": args.dry_run, "steps": steps }))?;
         return Ok(());
     }
     let prefix = if args.dry_run { "would have " } else { "" };
@@ -106,17 +121,29 @@ fn report(args: &PlaceArgs, setup: &Setup, steps: &[Step], ui: &mut Ui) -> Resul
 fn setup(args: &PlaceArgs, env: &Env) -> Result<Setup> {
     let folder = current_dir().context("cannot tell which folder this is")?;
     let git = Git::in_folder(folder);
-    let scope = match (args.global, args.worktree) {
-        (true, _) => Scope::Global,
-        (_, true) => Scope::Worktree,
-        _ => Scope::Local,
-    };
+    let scope = scope(args);
     let attributes = match scope {
         Scope::Global => global_attributes(&git, env)?,
         Scope::Local | Scope::Worktree => repository_attributes(&git, env, args.private)?,
     };
-    let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
-    Ok(Setup { git, scope, attributes, program: program(env)?, mode })
+    Ok(Setup { git, scope, attributes, program: program(env)?, mode: mode(args) })
+}
+
+fn scope(args: &PlaceArgs) -> Scope {
+    match (args.global, args.worktree) {
+        (true, _) => Scope::Global,
+        (_, true) => Scope::Worktree,
+        _ => Scope::Local,
+    }
+}
+
+fn mode(args: &PlaceArgs) -> Mode {
+    if args.dry_run { Mode::DryRun } else { Mode::Write }
+}
+
+/// The root of the working tree, where clients look for their settings.
+fn client_root(env: &Env) -> Result<PathBuf> {
+    Ok(worktree_root(&current_dir().context("cannot tell which folder this is")?, env.clone())?)
 }
 
 fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf> {

@@ -5,6 +5,7 @@
 //! each value, and the block's first comment says how the file was before. What is not ours by these is left alone.
 
 pub mod attributes;
+pub mod client;
 pub mod config;
 pub mod doctor;
 
@@ -94,6 +95,14 @@ pub enum InstallError {
         /// What the system says.
         source: io::Error,
     },
+    /// A program's settings are not in a form that an entry can be put into.
+    #[error("cannot change `{}`: {cause}", path.display())]
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// What is the matter.
+        cause: String,
+    },
     /// Git does not follow symbolic links there.
     #[error("`{}` is a symbolic link, which git does not follow there", path.display())]
     Symlink {
@@ -148,6 +157,10 @@ fn read_attributes(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     if is_link && path.file_name().is_some_and(|name| name == ".gitattributes") {
         return Err(InstallError::Symlink { path: path.to_owned() });
     }
+    read_file(path)
+}
+
+fn read_file(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     match fs::read(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -160,7 +173,12 @@ fn write_attributes(setup: &Setup, text: Option<&[u8]>) -> Result<(), InstallErr
     if setup.mode == Mode::DryRun {
         return Ok(());
     }
-    let path = setup.attributes.canonicalize().unwrap_or_else(|_| setup.attributes.clone());
+    put_file(&setup.attributes, text)
+}
+
+/// Puts a text in the place of the file at once, or removes the file.
+fn put_file(shown: &Path, text: Option<&[u8]>) -> Result<(), InstallError> {
+    let path = shown.canonicalize().unwrap_or_else(|_| shown.to_owned());
     let write = || {
         let Some(text) = text else { return fs::remove_file(&path) };
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -168,7 +186,7 @@ fn write_attributes(setup: &Setup, text: Option<&[u8]>) -> Result<(), InstallErr
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.prefix(".gitattributes-").tempfile_in(folder)?;
+        let mut file = builder.prefix(".git-trace-").tempfile_in(folder)?;
         file.write_all(text)?;
         if let Ok(metadata) = fs::metadata(&path) {
             file.as_file().set_permissions(metadata.permissions())?;
@@ -176,5 +194,5 @@ fn write_attributes(setup: &Setup, text: Option<&[u8]>) -> Result<(), InstallErr
         file.as_file().sync_all()?;
         file.persist(&path).map(drop).map_err(|error| error.error)
     };
-    write().map_err(|source| InstallError::Attributes { path: setup.attributes.clone(), source })
+    write().map_err(|source| InstallError::Attributes { path: shown.to_owned(), source })
 }

@@ -73,7 +73,8 @@ fn fail(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     refuse_secret_text(key).context("argument `key`")?;
     refuse_secret_text(text).context("argument `text`")?;
     let agent = agent(arguments)?;
-    let counted = crumb::edit(&path, |crumb| crumb::add_failure(crumb, key, text, agent)).context("argument `key`, `text` or `file`")?;
+    let counted = crumb::edit(&path, |crumb| crumb::add_failure(crumb, key, text, agent))
+        .context("argument `key`, `text` or `file`")?;
     Ok(json!({ "line": counted.line }).into())
 }
 
