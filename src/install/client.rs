@@ -179,12 +179,11 @@ fn place_of(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
 }
 
 fn with_entry(path: &Path, client: Client, old: &str, program: &str) -> Result<String, InstallError> {
-    let (at, member, indent) = match place_of(old, client.key()) {
-        Some(place) => (place.start + 1, format!("\"{NAME}\": {}", entry(program)), "    "),
-        None => {
-            let member = format!("\"{}\": {{\n    \"{NAME}\": {}\n  }}", client.key(), entry(program));
-            (old.find('{').map_or(0, |start| start + 1), member, "  ")
-        }
+    let (at, member, indent) = if let Some(place) = place_of(old, client.key()) {
+        (place.start + 1, format!("\"{NAME}\": {}", entry(program)), "    ")
+    } else {
+        let member = format!("\"{}\": {{\n    \"{NAME}\": {}\n  }}", client.key(), entry(program));
+        (old.find('{').map_or(0, |start| start + 1), member, "  ")
     };
     let rest = &old[at..];
     let is_last = rest.trim_start().starts_with('}');

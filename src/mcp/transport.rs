@@ -126,17 +126,16 @@ fn refusal(line: &[u8]) -> Option<ServerJsonRpcMessage> {
         id: Option<RequestId>,
         method: Option<String>,
     }
-    let (error, id) = match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
-        Err(error) => (ErrorData::parse_error(format!("the line is not JSON: {error}"), None), None),
-        Ok(_) => {
-            let envelope = serde_json::from_slice::<Envelope>(line);
-            if let Ok(Envelope { id: None, method: Some(_) }) = envelope {
-                return None;
-            }
-            let id = envelope.ok().and_then(|envelope| envelope.id);
-            (ErrorData::invalid_request("the line is not a JSON-RPC 2.0 message", None), id)
-        }
-    };
+    if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(line) {
+        let message = format!("the line is not JSON: {error}");
+        return Some(ServerJsonRpcMessage::error(ErrorData::parse_error(message, None), None));
+    }
+    let envelope = serde_json::from_slice::<Envelope>(line);
+    if let Ok(Envelope { id: None, method: Some(_) }) = envelope {
+        return None;
+    }
+    let id = envelope.ok().and_then(|envelope| envelope.id);
+    let error = ErrorData::invalid_request("the line is not a JSON-RPC 2.0 message", None);
     Some(ServerJsonRpcMessage::error(error, id))
 }
 
