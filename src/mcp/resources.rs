@@ -50,9 +50,9 @@ pub(super) fn list(place: &Place) -> Result<Vec<Resource>> {
             listed.push(one(format!("breadcrumb://{}", record.key), &record.key, JSON));
         }
     }
-    let found = Git::in_folder(place.root()?).run(&["ls-files", "-z", "-co", "--exclude-standard", "--", "*.crumb"])?;
+    let found = Git::in_folder(place.root()?).run(&["ls-files", "-z", "-co", "--exclude-standard"])?;
     let crumbs = found.split(|b| *b == 0).filter_map(|path| std::str::from_utf8(path).ok());
-    for path in crumbs.filter(|path| !path.is_empty()).take(MAX_LISTED) {
+    for path in crumbs.filter(|path| is_crumb(path)).take(MAX_LISTED) {
         listed.push(one(format!("crumb://{path}"), path, PLAIN));
     }
     let setting = repo.config()?.text("trace.checkpoints")?;
