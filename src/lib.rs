@@ -11,7 +11,7 @@
 //! - [`message`], [`merge`], [`tokens`], [`finding`], [`compressor`], [`git`].
 //! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a session),
 //!   [`checkpoint`] (the state of a piece of work);
-//! - [`message`], [`merge`], [`tokens`], [`finding`], [`git`].
+//! - [`message`], [`merge`], [`tokens`], [`finding`], [`secrets`], [`git`].
 //!
 //! Everything below the porcelain takes typed values and returns typed values: it does not print, exit, or read the clock,
 //! the environment or the working folder.
@@ -61,6 +61,7 @@ pub mod mcp;
 pub mod merge;
 pub mod message;
 mod replace;
+pub mod secrets;
 pub mod shell;
 pub mod tokens;
 pub mod trace;

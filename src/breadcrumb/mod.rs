@@ -26,6 +26,7 @@ pub mod query;
 pub mod record;
 mod resolve;
 pub mod store;
+mod tidy;
 pub mod unreadable;
 pub mod writer;
 
@@ -38,5 +39,6 @@ pub use query::Query;
 pub use record::Record;
 pub use resolve::{ResolveError, Resolved, resolve_file};
 pub use store::{Half, Store, StoreError};
+pub use tidy::tidy;
 pub use unreadable::{Reason, Unreadable};
 pub use writer::Writer;

@@ -51,6 +51,8 @@ pub struct Request {
     pub budget: u64,
     /// The encoding that they are counted with.
     pub encoding: Encoding,
+    /// The agent's crumb file.
+    pub crumb: Option<PathBuf>,
     /// The memory that agents share.
     pub team: Option<PathBuf>,
     /// Messages from others.

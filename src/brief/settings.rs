@@ -9,8 +9,9 @@ use crate::trace::write::encoding;
 use crate::trace::{AgentName, Time, head};
 
 impl Request {
-    /// What the configuration asks for: `trace.agent`, `trace.briefBudget`, `trace.briefTeam`, `trace.briefInbox` (paths from the
-    /// root of the working tree) and `trace.briefBreadcrumbs` (keys, with spaces between), of the current trace.
+    /// What the configuration asks for: `trace.agent`, `trace.briefBudget`, `trace.briefCrumb`, `trace.briefTeam`,
+    /// `trace.briefInbox` (paths from the root of the working tree) and `trace.briefBreadcrumbs` (keys, with spaces
+    /// between), of the current trace. Without `trace.briefCrumb` it is the agent's name with `.crumb`, where that file is.
     ///
     /// # Errors
     ///
@@ -22,10 +23,14 @@ impl Request {
             Ok(config.text(key)?.filter(|path| !path.is_empty()).map(|path| root.join(path)))
         };
         let breadcrumbs = config.text("trace.briefBreadcrumbs")?.unwrap_or_default();
+        let agent = chosen(repo, agent)?;
+        // By custom an agent's file has its name and stands at the root.
+        let own_crumb = agent.as_ref().map(|agent| root.join(format!("{agent}.crumb"))).filter(|path| path.is_file());
         Ok(Self {
-            agent: chosen(repo, agent)?,
+            agent,
             budget: config.number("trace.briefBudget")?.unwrap_or(DEFAULT_BUDGET),
             encoding: encoding(repo)?,
+            crumb: path("trace.briefCrumb")?.or(own_crumb),
             team: path("trace.briefTeam")?,
             inbox: path("trace.briefInbox")?,
             breadcrumbs: breadcrumbs.split_whitespace().map(str::to_owned).collect(),

@@ -2,11 +2,11 @@
 //!
 //! Advice is left out: it hangs on the clock, and what was accepted once is to be accepted again.
 
+use super::settings::Settings;
 use super::source::{Entry, names_beside};
-use super::{CheckError, Checked, Source, judge_secrets};
+use super::{CheckError, Checked, Source, with_secrets};
 use crate::checkpoint::pathspec::is_archived;
 use crate::checkpoint::{Document, Rules, validate, validate_document, validate_index, validate_set};
-use crate::finding::Finding;
 use crate::git::Git;
 use crate::merge::Kind;
 
@@ -16,6 +16,7 @@ use crate::merge::Kind;
 pub(super) fn judge(
     git: &Git,
     source: &Source,
+    settings: &Settings<'_>,
     entries: &[Entry],
     read: &[(usize, Vec<u8>)],
     checked: &mut [Checked],
@@ -25,7 +26,7 @@ pub(super) fn judge(
     for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == Kind::Checkpoint) {
         match std::str::from_utf8(text) {
             Ok(text) => documents.push((*at, Document::parse(text))),
-            Err(_) => checked[*at].findings = with_secrets(validate(text, rules(*at)), text),
+            Err(_) => checked[*at].findings = with_secrets(validate(text, rules(*at)), text, settings),
         }
     }
     let paths: Vec<_> = documents.iter().map(|(at, _)| entries[*at].shown_path()).collect();
@@ -33,22 +34,15 @@ pub(super) fn judge(
     for ((at, document), between) in documents.iter().zip(validate_set(&set)) {
         let mut findings = validate_document(document, rules(*at));
         findings.extend(between);
-        checked[*at].findings = with_secrets(findings, document.text.as_bytes());
+        checked[*at].findings = with_secrets(findings, document.text.as_bytes(), settings);
     }
     for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == Kind::CheckpointIndex) {
         let folder = entries[*at].folder();
         let beside = names_beside(git, source, folder)?;
         let files: Vec<_> = beside.iter().filter_map(|name| names_of(name, folder, entries, &documents)).collect();
-        checked[*at].findings = with_secrets(validate_index(text, Some(&files)), text);
+        checked[*at].findings = with_secrets(validate_index(text, Some(&files)), text, settings);
     }
     Ok(())
-}
-
-/// Findings with those about secrets among them, by place.
-fn with_secrets(mut findings: Vec<Finding>, text: &[u8]) -> Vec<Finding> {
-    findings.extend(judge_secrets(text));
-    findings.sort_by_key(|finding| finding.position);
-    findings
 }
 
 /// What a list may call a file: its name without `.md`, and its id where that was read.

@@ -4,7 +4,8 @@
 //! its format is `judge`.
 
 mod checkpoint;
-pub mod secret;
+pub mod fix;
+mod settings;
 mod source;
 
 use std::collections::HashMap;
@@ -15,10 +16,12 @@ use crate::breadcrumb::check::Rules;
 use crate::breadcrumb::{self, Half, Namespaces};
 use crate::crumb;
 use crate::finding::{Finding, LineIndex, Position, Weight};
-use crate::git::{Git, GitError};
+use crate::git::{Env, Git, GitError};
 use crate::merge::Kind;
+use crate::secrets::{self, Policy, Secret};
 use crate::tokens::Encoding;
 use crate::trace::Time;
+use settings::Settings;
 use source::Entry;
 
 /// Which blobs are checked.
@@ -57,11 +60,14 @@ pub enum CheckError {
 
 /// Checks every file of a kind that has a validator; gives them by path.
 ///
+/// `env` is the environment of this process. Settings are read only where something hangs on them.
+///
 /// # Errors
 ///
 /// [`CheckError`].
-pub fn check(git: &Git, source: &Source, now: Time) -> Result<Vec<Checked>, CheckError> {
-    let entries = source::entries(git, source)?;
+pub fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<Vec<Checked>, CheckError> {
+    let settings = Settings::new(git, env);
+    let entries = source::entries(git, source, &settings)?;
     let namespaces = namespaces(git, source, &entries)?;
     let mut checked = Vec::with_capacity(entries.len());
     let mut checkpoints = Vec::new();
@@ -75,7 +81,7 @@ pub fn check(git: &Git, source: &Source, now: Time) -> Result<Vec<Checked>, Chec
             None => vec![of_file("missing", "the blob is not in this repository", "fetch it with `git fetch`")],
             Some(_) if entry.is_link => Vec::new(),
             Some(text) => {
-                let findings = judge(entry, &text, &namespaces, now);
+                let findings = judge(entry, &text, &namespaces, now, &settings);
                 if matches!(entry.kind, Kind::Checkpoint | Kind::CheckpointIndex) {
                     checkpoints.push((index, text));
                 }
@@ -85,14 +91,23 @@ pub fn check(git: &Git, source: &Source, now: Time) -> Result<Vec<Checked>, Chec
         checked.push(Checked { path: entry.shown_path(), kind: entry.kind, findings });
         Ok(())
     })?;
-    checkpoint::judge(git, source, &entries, &checkpoints, &mut checked)?;
+    checkpoint::judge(git, source, &settings, &entries, &checkpoints, &mut checked)?;
     Ok(checked)
 }
 
-fn judge(entry: &Entry, text: &[u8], declared: &HashMap<Vec<u8>, Declared>, now: Time) -> Vec<Finding> {
+fn judge(
+    entry: &Entry,
+    text: &[u8],
+    declared: &HashMap<Vec<u8>, Declared>,
+    now: Time,
+    settings: &Settings<'_>,
+) -> Vec<Finding> {
     match entry.kind {
-        Kind::Breadcrumbs => judge_breadcrumbs(entry, text, declared.get(entry.folder()), now),
-        Kind::Crumb => judge_crumb(text),
+        Kind::Breadcrumbs => {
+            let findings = judge_breadcrumbs(entry, text, declared.get(entry.folder()), now);
+            with_secrets(findings, text, settings)
+        }
+        Kind::Crumb => with_secrets(crumb::check(text, Encoding::default()), text, settings),
         // Checkpoints are judged together, once all are read.
         Kind::Checkpoint | Kind::CheckpointIndex => Vec::new(),
     }
@@ -117,33 +132,41 @@ fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, no
         None => &none,
     };
     findings.extend(breadcrumb::check(text, &Rules { half, namespaces, now }));
-    findings.extend(judge_secrets(text));
+    findings
+}
+
+/// Findings with those about secrets among them, by place.
+fn with_secrets(mut findings: Vec<Finding>, text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
+    findings.extend(judge_secrets(text, settings));
     findings.sort_by_key(|finding| finding.position);
     findings
 }
 
-fn judge_crumb(text: &[u8]) -> Vec<Finding> {
-    let mut findings = crumb::check(text, Encoding::default());
-    findings.extend(judge_secrets(text));
-    findings.sort_by_key(|finding| finding.position);
-    findings
-}
-
-fn judge_secrets(text: &[u8]) -> Vec<Finding> {
-    let secrets = secret::find(text);
+fn judge_secrets(text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
+    let secrets = secrets::find(text);
     if secrets.is_empty() {
         return Vec::new();
     }
-    let index = LineIndex::new(text);
-    let finding = |secret: secret::Secret| Finding {
-        position: index.position(secret.span.start),
-        span: secret.span,
-        code: "secret",
-        weight: Weight::Error,
-        message: format!("this looks like {}", secret.what),
-        remedy: "keep it under a key `secret.*`, and replace it if it was pushed".to_owned(),
+    // What is in a file is not taken out behind its author's back, so `redact` refuses as well.
+    let weight = match settings.secrets_policy() {
+        Some(Policy::Off) => return Vec::new(),
+        Some(Policy::Warn) => Weight::Warning,
+        Some(Policy::Redact | Policy::Refuse) | None => Weight::Error,
     };
-    secrets.into_iter().map(finding).collect()
+    let index = LineIndex::new(text);
+    let finding = |secret: Secret| Finding {
+        position: index.position(secret.span.start),
+        code: "secret",
+        weight,
+        message: format!("this looks like {}", secret.what),
+        remedy: format!(
+            "keep it under a key `secret.*`, and replace it if it was pushed; if it is none: \
+             git config --add trace.allowSecret {}",
+            secret.fingerprint(text)
+        ),
+        span: secret.span,
+    };
+    settings.allowed_secrets().others(text, secrets).into_iter().map(finding).collect()
 }
 
 /// An error in a file as a whole.

@@ -1,10 +1,9 @@
 //! Which blobs there are to check, as git tells.
 
-use std::cell::OnceCell;
 use std::path::PathBuf;
 
+use super::settings::Settings;
 use super::{CheckError, Source};
-use crate::checkpoint::Pathspec;
 use crate::git::Git;
 use crate::merge::Kind;
 
@@ -25,8 +24,8 @@ pub(super) struct Entry {
 
 impl Entry {
     /// The entry, if there is a validator for it.
-    fn of(path: &[u8], mode: &str, oid: &str, is_unmerged: bool, kinds: &Kinds<'_>) -> Option<Self> {
-        let kind = kinds.of(path)?;
+    fn of(path: &[u8], mode: &str, oid: &str, is_unmerged: bool, settings: &Settings<'_>) -> Option<Self> {
+        let kind = settings.kind(path)?;
         let is_link = mode == "120000";
         // A submodule's commit is not a file.
         (mode != "160000").then(|| Self { path: path.to_vec(), oid: oid.to_owned(), kind, is_link, is_unmerged })
@@ -43,38 +42,11 @@ impl Entry {
     }
 }
 
-/// What paths are checked as.
-struct Kinds<'g> {
-    git: &'g Git,
-    /// Asked for at the first path that it may be about.
-    checkpoints: OnceCell<Pathspec>,
-}
-
-impl<'g> Kinds<'g> {
-    fn new(git: &'g Git) -> Self {
-        Self { git, checkpoints: OnceCell::new() }
-    }
-
-    /// Checkpoints are where `trace.checkpoints` says; all else is told by its name.
-    fn of(&self, path: &[u8]) -> Option<Kind> {
-        if !path.ends_with(b".md") {
-            return Kind::of_path(path);
-        }
-        let pathspec = self.checkpoints.get_or_init(|| {
-            // Where git cannot be asked, or there is no such setting, the default holds.
-            let answer = self.git.ask(&["config", "--get", "trace.checkpoints"]).ok();
-            let setting = answer.filter(|answer| answer.code == Some(0));
-            Pathspec::new(setting.map(|answer| String::from_utf8_lossy(&answer.stdout).into_owned()).as_deref())
-        });
-        pathspec.kind(path)
-    }
-}
-
 /// The blobs of a source, by path.
-pub(super) fn entries(git: &Git, source: &Source) -> Result<Vec<Entry>, CheckError> {
+pub(super) fn entries(git: &Git, source: &Source, settings: &Settings<'_>) -> Result<Vec<Entry>, CheckError> {
     match source {
-        Source::Rev(rev) => in_rev(git, rev),
-        Source::Staged => staged(git),
+        Source::Rev(rev) => in_rev(git, rev, settings),
+        Source::Staged => staged(git, settings),
     }
 }
 
@@ -105,22 +77,21 @@ fn find_tree(git: &Git, rev: &str) -> Result<Option<String>, CheckError> {
     Ok((answer.code == Some(0) && !oid.is_empty()).then_some(oid))
 }
 
-fn in_rev(git: &Git, rev: &str) -> Result<Vec<Entry>, CheckError> {
+fn in_rev(git: &Git, rev: &str, settings: &Settings<'_>) -> Result<Vec<Entry>, CheckError> {
     let tree = find_tree(git, rev)?.ok_or_else(|| CheckError::NoSuchRev { rev: rev.to_owned() })?;
     let listed = git.run(&["ls-tree", "-r", "-z", "--full-tree", &tree])?;
     // `<mode> <type> <oid>\t<path>\0`
-    let kinds = Kinds::new(git);
     let entries = listed.split(|b| *b == 0).filter_map(|entry| {
         let tab = memchr::memchr(b'\t', entry)?;
         let head = std::str::from_utf8(&entry[..tab]).ok()?;
         let mut words = head.split(' ');
         let (mode, _, oid) = (words.next()?, words.next()?, words.next()?);
-        Entry::of(&entry[tab + 1..], mode, oid, false, &kinds)
+        Entry::of(&entry[tab + 1..], mode, oid, false, settings)
     });
     Ok(entries.collect())
 }
 
-fn staged(git: &Git) -> Result<Vec<Entry>, CheckError> {
+fn staged(git: &Git, settings: &Settings<'_>) -> Result<Vec<Entry>, CheckError> {
     let tree = match find_tree(git, "HEAD")? {
         Some(tree) => tree,
         // Before the first commit: the empty tree, in the repository's own hash.
@@ -128,7 +99,6 @@ fn staged(git: &Git) -> Result<Vec<Entry>, CheckError> {
     };
     let listed = git.run(&["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", &tree])?;
     // `:<old mode> <mode> <old oid> <oid> <status>\0<path>\0`
-    let kinds = Kinds::new(git);
     let mut fields = listed.split(|b| *b == 0);
     let mut entries: Vec<Entry> = Vec::new();
     while let (Some(head), Some(path)) = (fields.next(), fields.next()) {
@@ -136,7 +106,7 @@ fn staged(git: &Git) -> Result<Vec<Entry>, CheckError> {
         let words: Vec<_> = head.split(' ').collect();
         let [_, mode, _, oid, status] = words[..] else { continue };
         if status != "D" && entries.last().is_none_or(|last| last.path != path) {
-            entries.extend(Entry::of(path, mode, oid, status == "U", &kinds));
+            entries.extend(Entry::of(path, mode, oid, status == "U", settings));
         }
     }
     Ok(entries)

@@ -12,8 +12,9 @@ use crate::trace::AgentName;
 
 /// Print what a session needs at its start, within a budget of tokens
 ///
-/// It is put together from what is there: the agent's forward crumbs, the inbox, the team's file, the breadcrumbs asked for, and
-/// the end of the trace. What does not fit is left out from the end, and the brief says how much.
+/// It is put together from what is there: the agent's crumb file and forward crumbs, the next actions of the current
+/// checkpoint, the inbox, the team's file, the breadcrumbs asked for, and the end of the trace. What does not fit is left out
+/// from the end, and the brief says how much.
 #[derive(clap::Args, Debug)]
 pub(super) struct BriefArgs {
     /// Agent whose brief it is [default: `$GITTRACE_AGENT`, or git config `trace.agent`]
@@ -23,6 +24,10 @@ pub(super) struct BriefArgs {
     /// Most tokens it may have [default: git config `trace.briefBudget`, or 800]
     #[arg(long, value_name = "N")]
     budget: Option<u64>,
+
+    /// Crumb file of the agent [default: git config `trace.briefCrumb`, or `<agent>.crumb` at the root]
+    #[arg(long, value_name = "FILE")]
+    crumb: Option<PathBuf>,
 
     /// File that the agents share [default: git config `trace.briefTeam`]
     #[arg(long, value_name = "FILE")]
@@ -46,6 +51,7 @@ pub(super) fn run(session: &mut Session, args: &BriefArgs) -> Result<ExitStatus>
     let mut request = Request::of_settings(&session.repo, args.agent.as_ref(), &folder)?;
     request.trace = session.trace(None)?;
     request.budget = args.budget.unwrap_or(request.budget);
+    request.crumb = args.crumb.clone().or(request.crumb);
     request.team = args.team.clone().or(request.team);
     request.inbox = args.inbox.clone().or(request.inbox);
     if !args.breadcrumbs.is_empty() {

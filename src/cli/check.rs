@@ -10,7 +10,7 @@ use super::error::Advised;
 use super::ui::Ui;
 use crate::check::{CheckError, Checked, Source, check};
 use crate::finding::Weight;
-use crate::git::Git;
+use crate::git::{Env, Git};
 use crate::trace::Time;
 
 /// Check committed breadcrumbs, crumb files and checkpoints, for CI, or those about to be committed
@@ -36,10 +36,10 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &CheckArgs, ui: &mut Ui) -> Result<ExitStatus> {
+pub(super) fn run(args: &CheckArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
     let folder = current_dir().context("cannot tell which folder this is")?;
     let source = if args.staged { Source::Staged } else { Source::Rev(args.rev.clone()) };
-    let checked = match check(&Git::in_folder(folder), &source, Time::now()) {
+    let checked = match check(&Git::in_folder(folder), env, &source, Time::now()) {
         Err(error @ CheckError::NoSuchRev { .. }) if args.rev == "HEAD" => {
             let hint = "before the first commit, `--staged` checks what is in the index".to_owned();
             return Err(Advised { message: error.to_string(), hint }.into());

@@ -1,13 +1,13 @@
 //! `git trace compress` and `git trace expand`: many items become one summary, and come back.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use serde_json::json;
 
 use super::error::Advised;
 use super::input::{ContentArgs, read_stdin};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session, pick};
-use crate::shell;
+use crate::compressor;
 use crate::tokens::Budget;
 use crate::trace::compress::{Compressed, Extent, Request, Selection, compress, expand, prompt, select};
 use crate::trace::item::Role;
@@ -143,18 +143,12 @@ pub(super) fn run(session: &mut Session, args: &CompressArgs) -> Result<ExitStat
 }
 
 fn written_by_command(session: &Session, view: &View, selection: &Selection) -> Result<Vec<u8>> {
-    let command = session.repo.config()?.text("trace.compressor")?.ok_or_else(|| Advised {
+    let command = session.repo.config()?.text(compressor::SETTING)?.ok_or_else(|| Advised {
         message: "no summary was given".to_owned(),
         hint: "give it with -m, -F or `-`, or set `trace.compressor` to a command; --print-prompt shows what it reads"
             .to_owned(),
     })?;
-    let text = shell::filter(&command, prompt(&session.repo, view.types(), selection)?.into_bytes())
-        .context("cannot compress with the command in `trace.compressor`; nothing was changed")?;
-    let trimmed = text.trim_ascii();
-    if trimmed.is_empty() {
-        bail!("the command in `trace.compressor` printed no summary, so nothing was changed");
-    }
-    Ok(trimmed.to_vec())
+    Ok(compressor::run(&command, prompt(&session.repo, view.types(), selection)?)?)
 }
 
 fn print_plan(

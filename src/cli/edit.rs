@@ -82,7 +82,8 @@ pub(super) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
         None if !fields.is_empty() => None,
         None => Some(args.content.read_or_edit(session, &read_item(repo, &slot)?.body)?),
     };
-    let patch = Patch { body, fields, subject: args.subject.clone(), reason: args.reason.clone() };
+    let mut patch = Patch { body, fields, subject: args.subject.clone(), reason: args.reason.clone() };
+    patch.screen(repo)?.iter().for_each(|found| session.ui.note(&found.to_string()));
     let stamp = Stamp::take(repo, session.now())?;
     let guard = args.budget.guard(session)?;
     let edited = guard

@@ -10,14 +10,17 @@ use super::ExitStatus;
 use super::ui::{Ui, escaped};
 use crate::forward::health;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
+use crate::install::agent::{self, AgentSetup};
 use crate::install::client::{self, Client};
 use crate::install::doctor::{self, Health};
-use crate::install::{self, Action, Mode, Scope, Setup, Step};
+use crate::install::{self, Action, Hooks, InstallError, Mode, Scope, Setup, Step};
 use crate::trace::Time;
+use crate::transcript::format::Format;
 
 /// Set git up to merge breadcrumbs, crumb files and checkpoints by meaning, and to show crumb files by entry
 ///
-/// Writes the merge driver into git's config and the paths it is for into `.gitattributes`, which is to be committed. It can
+/// Writes the merge driver into git's config and the paths it is for into `.gitattributes`, which is to be committed. With
+/// `--agent` it adds hooks to that agent's settings in this project instead, by which its sessions record themselves. It can
 /// be run any number of times; what others wrote there is left alone.
 #[derive(clap::Args, Debug)]
 pub(super) struct InstallArgs {
@@ -51,8 +54,16 @@ struct PlaceArgs {
     #[arg(long)]
     private: bool,
 
+    /// Hooks for this agent (claude-code, codex or gemini-cli) in place of git's set-up; several may be given
+    #[arg(long = "agent", value_name = "AGENT", conflicts_with_all = ["global", "worktree", "private"])]
+    agents: Vec<Format>,
+
+    /// Leave git's hooks alone: pre-commit, lefthook, husky or a script of yours calls `git trace hook pre-commit`
+    #[arg(long)]
+    no_hooks: bool,
+
     /// In place of all this, make a client start `git trace mcp`: claude-code, cursor, vscode, codex or gemini
-    #[arg(long, value_name = "CLIENT", conflicts_with_all = ["local", "global", "worktree", "private"])]
+    #[arg(long, value_name = "CLIENT", conflicts_with_all = ["local", "global", "worktree", "private", "agents", "no_hooks"])]
     mcp: Option<Client>,
 
     /// Say what would be done, and write nothing
@@ -73,14 +84,17 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) fn run_install(args: &InstallArgs, env: &Env, ui: &mut Ui) -> Result<ExitStatus> {
-    let steps = match args.place.mcp {
-        Some(client) => {
-            let root = client_root(env)?;
-            vec![client::install(&root, client, &program(env)?, mode(&args.place))?]
-        }
-        None => install::install(&setup(&args.place, env)?)?,
+    if !args.place.agents.is_empty() {
+        return run_agents(&args.place, env, ui, agent::install);
+    }
+    let (scope, steps) = if let Some(client) = args.place.mcp {
+        let step = client::install(&client_root(env)?, client, &program(env)?, mode(&args.place))?;
+        (Scope::Local, vec![step])
+    } else {
+        let setup = setup(&args.place, env)?;
+        (setup.scope, install::install(&setup)?)
     };
-    report(&args.place, &steps, ui)?;
+    report(&args.place, scope, &steps, ui)?;
     let foreign = steps.iter().any(|step| step.action == Action::LeftAlone);
     if foreign {
         ui.note("hint: what was left alone was not written by git-trace; unset it and install again to have ours");
@@ -89,25 +103,80 @@ pub(super) fn run_install(args: &InstallArgs, env: &Env, ui: &mut Ui) -> Result<
 }
 
 pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Result<ExitStatus> {
-    let steps = match args.place.mcp {
+    if !args.place.agents.is_empty() {
+        return run_agents(&args.place, env, ui, agent::uninstall);
+    }
+    let (scope, steps) = match args.place.mcp {
         Some(client) => {
-            let root = client_root(env)?;
-            client::uninstall(&root, client, &program(env)?, mode(&args.place))?.into_iter().collect()
+            let step = client::uninstall(&client_root(env)?, client, &program(env)?, mode(&args.place))?;
+            (Scope::Local, step.into_iter().collect())
         }
-        None => install::uninstall(&setup(&args.place, env)?)?,
+        None => uninstall(&args.place, env)?,
     };
-    report(&args.place, &steps, ui)?;
+    report(&args.place, scope, &steps, ui)?;
     if steps.is_empty() {
         ui.note("nothing of ours was there");
     }
     Ok(ExitStatus::Success)
 }
 
-fn report(args: &PlaceArgs, steps: &[Step], ui: &mut Ui) -> Result<()> {
+/// Takes back the set-up of git, and the hooks of all agents with that of a repository.
+fn uninstall(args: &PlaceArgs, env: &Env) -> Result<(Scope, Vec<Step>)> {
+    let setup = setup(args, env)?;
+    let mut steps = install::uninstall(&setup)?;
+    if setup.scope == Scope::Local {
+        for format in agent::AGENTS {
+            // A bare repository has none.
+            let Ok(agent) = agent_setup(args, env, format) else { break };
+            if agent::is_installed(&agent) {
+                steps.extend(agent::uninstall(&agent)?);
+            }
+        }
+    }
+    Ok((setup.scope, steps))
+}
+
+/// Installs or uninstalls the hooks of the agents that were named.
+fn run_agents(
+    args: &PlaceArgs,
+    env: &Env,
+    ui: &mut Ui,
+    act: impl Fn(&AgentSetup) -> Result<Vec<Step>, InstallError>,
+) -> Result<ExitStatus> {
+    let mut steps = Vec::new();
+    for format in &args.agents {
+        if !agent::AGENTS.contains(format) {
+            bail!("{} has no hooks; claude-code, codex and gemini-cli have", format.agent());
+        }
+        steps.extend(act(&agent_setup(args, env, *format)?)?);
+    }
+    report(args, Scope::Local, &steps, ui)?;
+    let added = steps.iter().any(|step| step.action == Action::Added);
+    if added && args.agents.contains(&Format::Codex) {
+        ui.note(
+            "hint: Codex asks whether it may run these hooks; older versions need `codex_hooks = true` under `[features]`",
+        );
+    }
+    if steps.is_empty() {
+        ui.note("nothing of ours was there");
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn agent_setup(args: &PlaceArgs, env: &Env, format: Format) -> Result<AgentSetup> {
+    let folder = current_dir().context("cannot tell which folder this is")?;
+    let root = worktree_root(&folder, env.clone())?;
+    let git = Git::in_folder(&folder);
+    let common_dir = folder.join(git.line(&["rev-parse", "--git-common-dir"])?);
+    let program = install::config::shell_word(&program(env)?);
+    Ok(AgentSetup { format, root, common_dir, program, mode: mode(args) })
+}
+
+fn report(args: &PlaceArgs, scope: Scope, steps: &[Step], ui: &mut Ui) -> Result<()> {
     if args.json {
         let steps: Vec<_> =
             steps.iter().map(|step| json!({ "action": step.action.as_str(), "what": step.what })).collect();
-        ui.json_line(&json!({ "scope": &scope(args).flag()[2..], "dry_run": args.dry_run, "steps": steps }))?;
+        ui.json_line(&json!({ "scope": &scope.flag()[2..], "dry_run": args.dry_run, "steps": steps }))?;
         return Ok(());
     }
     let prefix = if args.dry_run { "would have " } else { "" };
@@ -126,7 +195,8 @@ fn setup(args: &PlaceArgs, env: &Env) -> Result<Setup> {
         Scope::Global => global_attributes(&git, env)?,
         Scope::Local | Scope::Worktree => repository_attributes(&git, env, args.private)?,
     };
-    Ok(Setup { git, scope, attributes, program: program(env)?, mode: mode(args) })
+    let hooks = if args.no_hooks { Hooks::Without } else { Hooks::With };
+    Ok(Setup { hooks, git, scope, attributes, program: program(env)?, mode: mode(args) })
 }
 
 fn scope(args: &PlaceArgs) -> Scope {

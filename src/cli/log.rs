@@ -6,6 +6,7 @@ use regex::Regex;
 use super::ui::{BOLD, DIM, ID, Ui, escaped};
 use super::{ExitStatus, Session};
 use crate::git::short_oid;
+use crate::trace::code::CodeRange;
 use crate::trace::log::{Entry, Query, select, to_json};
 use crate::trace::priority::{Level, Record};
 use crate::trace::resolve::Resolver;
@@ -46,6 +47,10 @@ pub(super) struct LogArgs {
     #[arg(long, value_name = "PATTERN", allow_hyphen_values = true)]
     reason: Option<Regex>,
 
+    /// Only what was recorded while the code went from A to B: what led to those commits; B alone is the way from its parent
+    #[arg(long, value_name = "A..B")]
+    code: Option<String>,
+
     /// Only from this time on
     #[arg(long, value_name = "TIME", alias = "after")]
     since: Option<Time>,
@@ -69,12 +74,14 @@ pub(super) fn run(session: &mut Session, args: &LogArgs) -> Result<ExitStatus> {
     if matches!((args.since, args.until), (Some(since), Some(until)) if since > until) {
         bail!("--since is later than --until");
     }
+    let code = args.code.as_deref().map(|spec| CodeRange::resolve(&session.repo, spec)).transpose()?;
     let query = Query {
         item: only_item,
         item_type: args.item_type.clone(),
         priority: args.priority,
         grep: args.grep.clone(),
         reason: args.reason.clone(),
+        code,
         since: args.since,
         until: args.until,
     };

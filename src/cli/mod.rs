@@ -22,6 +22,7 @@ mod error;
 mod export;
 mod forward;
 mod grep;
+mod hook;
 mod import;
 mod init;
 mod input;
@@ -35,6 +36,7 @@ mod pick;
 mod priority;
 mod remove;
 mod reset;
+mod sessions;
 mod settle;
 mod share;
 mod show;
@@ -50,8 +52,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::git::{Env, Repo};
-use crate::trace::resolve::other_tip;
-use crate::trace::{Time, Tip, TraceName, head};
+use crate::trace::{Time, Tip, TraceName, head, resolve};
 use ui::Ui;
 
 /// How a command ended.
@@ -99,6 +100,7 @@ enum AnywhereCommand {
     Uninstall(install::UninstallArgs),
     Doctor(install::DoctorArgs),
     Check(check::CheckArgs),
+    Hook(hook::HookArgs),
     Mcp(mcp::McpArgs),
 }
 
@@ -140,6 +142,7 @@ enum RepoCommand {
     Remote(share::RemoteArgs),
     Forward(forward::ForwardArgs),
     Brief(brief::BriefArgs),
+    Sessions(sessions::SessionsArgs),
 }
 
 /// What every command works with.
@@ -159,9 +162,9 @@ impl Session {
         }
     }
 
-    /// The tip of another line of context: a trace, what was last seen of a remote's, or a commit of one.
+    /// The tip of another line of context: a trace, what was last seen of a remote's, or a state of this one.
     fn other_tip(&self, name: &TraceName, spec: &str) -> Result<Tip> {
-        other_tip(&self.repo, name, spec)
+        Ok(resolve::state(&self.repo, name, spec)?.tip)
     }
 
     /// The clock, read now.
@@ -176,7 +179,12 @@ impl Session {
 pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     let args: Vec<_> = args.into_iter().collect();
     let is_driver = args.get(1).is_some_and(|word| word == "merge-driver");
-    let status = if is_driver { merge_driver::guarded(|| status(args, env)) } else { status(args, env) };
+    let is_agents_hook = hook::is_agents(&args);
+    let status = match () {
+        () if is_driver => merge_driver::guarded(|| status(args, env)),
+        () if is_agents_hook => hook::guarded(|| status(args, env)),
+        () => status(args, env),
+    };
     ExitCode::from(status)
 }
 
@@ -213,7 +221,8 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Install(args) => install::run_install(args, &env, &mut ui),
                 AnywhereCommand::Uninstall(args) => install::run_uninstall(args, &env, &mut ui),
                 AnywhereCommand::Doctor(args) => install::run_doctor(args, env, &mut ui),
-                AnywhereCommand::Check(args) => check::run(args, &mut ui),
+                AnywhereCommand::Check(args) => check::run(args, env, &mut ui),
+                AnywhereCommand::Hook(args) => hook::run(args, env, &mut ui),
                 AnywhereCommand::Mcp(args) => mcp::run(args, cli.trace.clone(), env),
             }?;
             ui.finish()?;
@@ -271,5 +280,6 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Remote(args) => share::run_remote(session, args),
         RepoCommand::Forward(args) => forward::run(session, args),
         RepoCommand::Brief(args) => brief::run(session, args),
+        RepoCommand::Sessions(args) => sessions::run(session, args),
     }
 }

@@ -62,7 +62,7 @@ pub(super) struct RevertArgs {
 
 /// Replay what this trace did on top of another
 ///
-/// The place before is kept as refs/trace-orig/<trace>.
+/// In a conflict, ours is the trace that is replayed on, as in git. The place before is kept as refs/trace-orig/<trace>.
 #[derive(clap::Args, Debug)]
 pub(super) struct RebaseArgs {
     /// Trace to replay on: a name, a remote's trace, or a commit of one
@@ -122,7 +122,7 @@ pub(super) fn run_revert(session: &mut Session, args: &RevertArgs) -> Result<Exi
     let settlement = args.settle.read(session, &name, [&tip, &tip])?;
     let stamp = Stamp::take(repo, session.now())?;
     let (placement, reason) = (Placement::WhereTheyStood, args.reason.as_deref());
-    let request = revert::Request { commits: &commits, settlement: &settlement, placement, reason };
+    let request = revert::Request { commits: &commits, settlement: &settlement, verb: "revert", placement, reason };
     let outcome = revert::revert(repo, &name, &stamp, encoding(repo)?, &request)?;
     print(session, &name, &outcome, "nothing to take back: it was undone already", args.json)
 }

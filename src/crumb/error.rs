@@ -143,6 +143,16 @@ pub enum CrumbError {
     /// An entry belongs to nobody known.
     #[error("it is not known whose entries these are: no identity says so with a first letter from A to Z")]
     NoAgent,
+    /// Two agents with one letter.
+    #[error("`{}` and `{}` share the letter {letter}", theirs.escape_debug(), ours.escape_debug())]
+    SharedLetter {
+        /// The letter.
+        letter: char,
+        /// Who takes in.
+        ours: String,
+        /// Who sent.
+        theirs: String,
+    },
     /// The archive could not be read or written.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -171,6 +181,7 @@ impl CrumbError {
             Self::Ambiguous { .. } => "give the number of a line, or more of the text",
             Self::TextTooLong { .. } => "put it into a file and note its path",
             Self::NoAgent => "give --agent",
+            Self::SharedLetter { .. } => "give the sender another one with --agent",
             Self::NotArchived { .. } => "`git trace crumb expand --list` tells what is there",
             Self::Git(error) => return error.hint(),
             Self::Trace(error) => return error.hint(),

@@ -78,6 +78,11 @@ impl<'c> Layout<'c> {
         layout
     }
 
+    /// The blank lines at the end of the file.
+    pub(super) fn end(&self) -> Vec<&'c str> {
+        self.sections.last().map_or_else(Vec::new, |last| last.trailing.clone())
+    }
+
     pub(super) fn find(&self, id: &(Cow<'c, str>, usize)) -> Option<&Block<'c>> {
         self.sections.iter().find(|section| section.id == *id)
     }

@@ -135,13 +135,14 @@ impl Merge {
         if let Some(preamble) = preamble {
             self.write(&preamble);
         }
+        let end = pick(&b.end(), &o.end(), &t.end());
         let count = sections.len();
         for (n, section) in sections.iter_mut().enumerate() {
-            // A section that came to stand elsewhere is set off from the next one, and the last one from nothing.
-            if n + 1 < count && section.is_last && section.trailing.is_empty() {
+            // A section that came to stand elsewhere is set off from the next one; what ends the file is no section's own.
+            if n + 1 == count {
+                section.trailing.clone_from(&end);
+            } else if section.is_last && section.trailing.is_empty() {
                 section.trailing.push("");
-            } else if n + 1 == count && !section.is_last {
-                section.trailing.clear();
             }
             if let Some(mark) = mark {
                 let name = section.start.chars().skip(1).collect::<String>();

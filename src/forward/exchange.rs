@@ -44,6 +44,8 @@ pub struct Imported {
     pub recorded: usize,
     /// How many were there already, or once were.
     pub known: usize,
+    /// How many of these were active here and are no more, as the input says.
+    pub closed: usize,
 }
 
 #[derive(Deserialize)]
@@ -76,7 +78,8 @@ pub(super) struct Arrival {
 
 /// Imports an export into the crumbs of `agent`.
 ///
-/// What an entry does not say is taken from the head of its text. Nothing is written if one entry is not what it should be.
+/// What an entry does not say is taken from the head of its text. Nothing is written if one entry is not what it should be. Of
+/// a crumb that is there already, an active one takes over that it is completed or superseded; nothing becomes active again.
 ///
 /// # Errors
 ///
@@ -109,7 +112,20 @@ pub fn import(
         let arrival = arrival(agent, entry, head.as_ref()).map_err(bad)?;
         arrivals.push(arrival);
     }
-    write(repo, agent, stamp, encoding, arrivals)
+    let is_over = |arrival: &&Arrival| arrival.about.status != CrumbStatus::Active;
+    let over: Vec<_> = arrivals.iter().filter(is_over).map(|arrival| (arrival.id, arrival.about.status)).collect();
+    let imported = write(repo, agent, stamp, encoding, arrivals)?;
+    let mut closed = 0;
+    if imported.known > 0 && !over.is_empty() {
+        let query = Query { status: Some(CrumbStatus::Active), ..Query::all() };
+        let active = get(repo, agent, &query, stamp.at)?.crumbs;
+        let mut active: HashSet<ItemId> = active.into_iter().map(|crumb| crumb.id).collect();
+        for (id, status) in over.into_iter().filter(|(id, _)| active.remove(id)) {
+            let done = leave::set_status(repo, agent, stamp, encoding, id, status, Some("as an import says"))?;
+            closed += usize::from(done.is_some());
+        }
+    }
+    Ok(Imported { closed, ..imported })
 }
 
 fn arrival(agent: &AgentName, entry: Entry, head: Option<&text::Head>) -> Result<Arrival, String> {
@@ -187,7 +203,7 @@ pub(super) fn write(
     let passed_over = all - arrivals.len();
     let mut feed = Arrivals { waiting: arrivals.into_iter(), seq, newest };
     let report = bulk::import(repo, &name, stamp, encoding, &mut feed)?;
-    Ok(Imported { recorded: report.recorded, known: report.known + passed_over })
+    Ok(Imported { recorded: report.recorded, known: report.known + passed_over, closed: 0 })
 }
 
 struct Arrivals {

@@ -22,7 +22,12 @@ pub(super) fn value(seq: u32, newest: Time) -> String {
 
 /// What a crumb at `seq` says of itself and those before it: none is later than this.
 pub(super) fn bound(seq: u32, fields: &Fields) -> Option<Time> {
-    let (at_seq, newest) = header(fields, HEADER)?.split_once(' ')?;
+    bound_of(seq, header(fields, HEADER)?)
+}
+
+/// The same, of the header's value.
+pub(super) fn bound_of(seq: u32, value: &str) -> Option<Time> {
+    let (at_seq, newest) = value.split_once(' ')?;
     if at_seq.parse() == Ok(seq) { newest.parse().ok() } else { None }
 }
 

@@ -1,6 +1,6 @@
 //! Reading crumbs: the newest first, until there are enough.
 
-use super::crumb::{self, Crumb, CrumbStatus, CrumbType, Damaged, Priority};
+use super::crumb::{self, Crumb, CrumbStatus, CrumbType, Damaged, Priority, Sieve};
 use super::error::ForwardError;
 use super::order;
 use crate::git::Repo;
@@ -104,6 +104,7 @@ pub fn get(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -> Result<F
     let slots = slots(repo, agent)?;
     let is_one_line = order::is_one_line(&slots);
     let oldest = query.oldest(now);
+    let sieve = Sieve::new(query.priority, query.crumb_type, query.status);
     let mut waiting: Vec<&Slot> = slots.iter().collect();
     let mut read = Vec::new().into_iter();
     let mut batch = FIRST_BATCH;
@@ -114,7 +115,7 @@ pub fn get(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -> Result<F
                 break;
             }
             next.reverse();
-            read = crumb::read_many(repo, &next)?.into_iter();
+            read = crumb::read_many(repo, &next, &sieve)?.into_iter();
             batch = (batch * 2).min(MAX_BATCH);
             continue;
         };
@@ -126,14 +127,16 @@ pub fn get(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -> Result<F
             }
         }
         match crumb {
-            Ok(crumb) if oldest.is_none_or(|oldest| crumb.about.created >= oldest) && query.asks_for(&crumb, now) => {
+            Some(Ok(crumb))
+                if oldest.is_none_or(|oldest| crumb.about.created >= oldest) && query.asks_for(&crumb, now) =>
+            {
                 // What is met later was left earlier, so among equals it comes after.
                 let place = found.crumbs.partition_point(|known| known.about.created >= crumb.about.created);
                 found.crumbs.insert(place, crumb);
                 found.crumbs.truncate(query.limit);
             }
-            Ok(_) => {}
-            Err(damaged) => found.damaged.push(damaged),
+            Some(Err(damaged)) => found.damaged.push(damaged),
+            Some(Ok(_)) | None => {}
         }
     }
     Ok(found)

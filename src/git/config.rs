@@ -53,6 +53,28 @@ impl Config {
         Ok(Some(value.to_owned()))
     }
 
+    /// All values of the setting, in git's order; what is not UTF-8 is passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if a file cannot be read.
+    pub fn texts(&self, key: &str) -> Result<Vec<String>, GitError> {
+        let wanted = canonical(key);
+        let failed = |source| GitError::Store { action: format!("read git config `{key}`"), source };
+        let mut values = Vec::new();
+        match self.files.multivar(&wanted, None) {
+            Ok(entries) => {
+                let take = |entry: &git2::ConfigEntry<'_>| values.extend(entry.value().ok().map(str::to_owned));
+                entries.for_each(take).map_err(failed)?;
+            }
+            Err(error) if error.code() == ErrorCode::NotFound => {}
+            Err(source) => return Err(failed(source)),
+        }
+        let given = self.overrides.iter().filter(|(key, _)| *key == wanted);
+        values.extend(given.filter_map(|(_, value)| value.clone()));
+        Ok(values)
+    }
+
     /// The setting as git reads a boolean.
     ///
     /// # Errors

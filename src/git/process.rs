@@ -11,7 +11,15 @@ impl Repo {
     ///
     /// Pager, prompts and translations are off: the answer is read by a program.
     pub(super) fn git(&self, subcommand: &str) -> Command {
+        self.git_with(&[], subcommand)
+    }
+
+    /// The same with settings, each `key=value`, for this call alone.
+    pub(super) fn git_with(&self, settings: &[&str], subcommand: &str) -> Command {
         let mut command = Command::new("git");
+        for setting in settings {
+            command.args(["-c", setting]);
+        }
         command.env("GIT_DIR", self.git_dir()).env("GIT_PAGER", "cat").env("LC_ALL", "C");
         if let Some(worktree) = self.worktree() {
             command.env("GIT_WORK_TREE", worktree);

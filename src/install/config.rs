@@ -58,7 +58,7 @@ const RECORD: &str = "merge.trace.installed";
 /// The command of the driver. Where `program` is missing or cannot be run (126 and 127), git's own merge by lines is made.
 #[must_use]
 pub fn driver(program: &str) -> String {
-    let program = shell_word(program);
+    let program = placeholder_word(program);
     format!(
         "{program} merge-driver %O %A %B %L %P %S %X %Y; s=$?; if test $s = 126 || test $s = 127; \
          then git merge-file -L ours -L base -L theirs --marker-size=%L %A %O %B; else exit $s; fi"
@@ -69,16 +69,17 @@ pub fn driver(program: &str) -> String {
 /// stands, since git would show nothing at all.
 #[must_use]
 pub fn textconv(program: &str) -> String {
-    format!("f() {{ {} crumb textconv \"$1\" 2>/dev/null || cat \"$1\"; }}; f", quoted(program))
+    format!("f() {{ {} crumb textconv \"$1\" 2>/dev/null || cat \"$1\"; }}; f", shell_word(program))
 }
 
 /// A word as a shell and git's placeholders leave it.
-fn shell_word(text: &str) -> String {
-    quoted(&text.replace('%', "%%"))
+fn placeholder_word(text: &str) -> String {
+    shell_word(&text.replace('%', "%%"))
 }
 
 /// A word as a shell leaves it.
-fn quoted(text: &str) -> String {
+#[must_use]
+pub fn shell_word(text: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+');
     if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_path_survives_the_shell_and_the_placeholders() {
-        assert_eq!(shell_word("git-trace"), "git-trace");
-        assert_eq!(shell_word("/opt/it's 100%/git-trace"), r"'/opt/it'\''s 100%%/git-trace'");
+        assert_eq!(placeholder_word("git-trace"), "git-trace");
+        assert_eq!(placeholder_word("/opt/it's 100%/git-trace"), r"'/opt/it'\''s 100%%/git-trace'");
     }
 }

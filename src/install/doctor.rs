@@ -8,11 +8,13 @@ use serde::Serialize;
 
 use super::attributes::SAMPLES;
 use super::config::RECURSIVE;
+use super::hooks::{HOOKS, Place, Standing, standing};
 use crate::breadcrumb::check::Rules;
 use crate::breadcrumb::{Half, Namespaces, Store, check};
 use crate::finding::Weight;
 use crate::git::{Git, GitError};
 use crate::trace::Time;
+use crate::transcript::hook;
 
 /// What was looked at and how it is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -54,7 +56,9 @@ fn bad(code: &'static str, health: Health, message: impl Into<String>, remedy: &
 /// If there is no git.
 pub fn examine(git: &Git, root: Option<&Path>, now: Time) -> Result<Vec<Diagnosis>, GitError> {
     let mut found = vec![version(git)?, driver(git)?, recursive(git)?, attributes(git)?];
+    found.extend(recording(git)?);
     if let Some(root) = root {
+        found.push(hooks(git)?);
         found.extend(shared(git, root)?);
         let store = Store::find(git.folder(), root);
         for half in Half::ALL {
@@ -161,6 +165,70 @@ fn attributes(git: &Git) -> Result<Diagnosis, GitError> {
     })
 }
 
+/// Whether what is staged is judged before it is committed.
+fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
+    const CODE: &str = "hooks";
+    let (Place::Own(folder) | Place::Foreign(folder)) = Place::find(git)?;
+    let calls = |name: &str| {
+        let text = fs::read(folder.join(name)).unwrap_or_default();
+        ["git-trace hook", "git trace hook"].iter().any(|call| memchr::memmem::find(&text, call.as_bytes()).is_some())
+    };
+    for (name, _) in HOOKS {
+        let path = folder.join(name);
+        match standing(&path) {
+            Standing::Ours => {
+                if let Err(problem) = try_hook(&path, name) {
+                    let message = format!("a trial of the hook `{name}` goes wrong: {problem}");
+                    return Ok(bad(CODE, Health::Error, message, "run `git trace install` again"));
+                }
+            }
+            // Somebody's own way of calling us.
+            Standing::Theirs if calls(name) => {}
+            Standing::Theirs => {
+                let message = format!("the hook `{}` is not ours", path.display());
+                let remedy = "fine if it calls `git trace hook pre-commit` in some way, else run `git trace install`";
+                return Ok(bad(CODE, Health::Warning, message, remedy));
+            }
+            Standing::Nothing => {
+                let message = format!("git has no hook `{name}`, so what is committed is not judged");
+                return Ok(bad(CODE, Health::Warning, message, "run `git trace install`, or `git trace check` in CI"));
+            }
+        }
+    }
+    Ok(good(CODE, "what must not be committed is refused"))
+}
+
+/// Has git call a copy of the hook in a repository of its own, where something is staged that must be refused.
+fn try_hook(path: &Path, name: &str) -> Result<(), String> {
+    let io_problem = |error: std::io::Error| error.to_string();
+    let folder = tempfile::tempdir().map_err(io_problem)?;
+    let run = |program: &std::ffi::OsStr, args: &[&str]| {
+        let mut command = Command::new(program);
+        // Of the caller's repository nothing holds here.
+        for variable in
+            ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"]
+        {
+            command.env_remove(variable);
+        }
+        command.args(args).current_dir(folder.path()).stdin(Stdio::null()).output().map_err(io_problem)
+    };
+    let store = folder.path().join(".synapse");
+    fs::create_dir_all(&store).map_err(io_problem)?;
+    run("git".as_ref(), &["init", "--quiet", "--template="])?;
+    fs::write(store.join("breadcrumbs.jsonl"), "trial\n").map_err(io_problem)?;
+    run("git".as_ref(), &["add", "--force", "."])?;
+    // Alone in its folder, it does not call what it was put in front of.
+    let copy = folder.path().join(name);
+    fs::copy(path, &copy).map_err(io_problem)?;
+    let output = run(copy.as_os_str(), &[])?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    match output.status.code() {
+        Some(1) if said.contains("breadcrumbs.jsonl:1:") => Ok(()),
+        Some(code) => Err(format!("exit status {code}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        None => Err("it was killed".to_owned()),
+    }
+}
+
 /// Whether colleagues get the attributes.
 fn shared(git: &Git, root: &Path) -> Result<Option<Diagnosis>, GitError> {
     let path = root.join(".gitattributes");
@@ -171,6 +239,17 @@ fn shared(git: &Git, root: &Path) -> Result<Option<Diagnosis>, GitError> {
     Ok((tracked.code != Some(0)).then(|| {
         let message = "`.gitattributes` is not committed";
         bad("attributes-shared", Health::Warning, message, "commit it, so that other clones have it")
+    }))
+}
+
+/// What went wrong in agents' hooks, which may not say so themselves.
+fn recording(git: &Git) -> Result<Option<Diagnosis>, GitError> {
+    let common_dir = git.folder().join(git.line(&["rev-parse", "--git-common-dir"])?);
+    let failures = hook::failures(&common_dir).unwrap_or_default();
+    Ok(failures.last().map(|last| {
+        let message = format!("agents' hooks failed {} times; the last: {last}", failures.len());
+        let remedy = format!("once that is settled, remove `{}`", hook::log_path(&common_dir).display());
+        bad("recording", Health::Warning, message, &remedy)
     }))
 }
 

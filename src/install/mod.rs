@@ -1,13 +1,15 @@
-//! Setting git up: which driver merges which files, in config and attributes.
+//! Setting git up: which driver merges which files, in config and attributes; and [`agent`]s, to record their sessions.
 //!
 //! The config gets the sections `merge.trace` and `diff.trace-crumb`; the attributes get a block of lines between two comments. Both can be written
 //! any number of times and taken back to the byte: next to the config stands a record of what was written, a digest for
 //! each value, and the block's first comment says how the file was before. What is not ours by these is left alone.
 
+pub mod agent;
 pub mod attributes;
 pub mod client;
 pub mod config;
 pub mod doctor;
+pub mod hooks;
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -32,6 +34,17 @@ pub struct Setup {
     pub program: String,
     /// Whether anything is written.
     pub mode: Mode,
+    /// Whether git's hooks are part of it.
+    pub hooks: Hooks,
+}
+
+/// Whether git's hooks are part of a set-up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hooks {
+    /// They are, where the set-up is that of one repository.
+    With,
+    /// Somebody else calls `git trace hook`.
+    Without,
 }
 
 /// Whether a plan is carried out.
@@ -95,13 +108,21 @@ pub enum InstallError {
         /// What the system says.
         source: io::Error,
     },
-    /// A program's settings are not in a form that an entry can be put into.
+    /// The settings of an agent or of another client could not be read, written or added to.
     #[error("cannot change `{}`: {cause}", path.display())]
     Settings {
         /// The file.
         path: PathBuf,
-        /// What is the matter.
+        /// Why.
         cause: String,
+    },
+    /// A hook could not be read, written or put back.
+    #[error("cannot write the hook `{}`", path.display())]
+    Hook {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
     },
     /// Git does not follow symbolic links there.
     #[error("`{}` is a symbolic link, which git does not follow there", path.display())]
@@ -130,6 +151,9 @@ pub fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
         write_attributes(setup, Some(&new))?;
     }
     steps.push(Step { action, what: setup.attributes.display().to_string() });
+    if setup.hooks == Hooks::With {
+        steps.extend(hooks::install(setup)?);
+    }
     Ok(steps)
 }
 
@@ -140,6 +164,7 @@ pub fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
 /// As [`install`].
 pub fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let mut steps = config::uninstall(setup)?;
+    steps.extend(hooks::uninstall(setup)?);
     if let Some(old) = read_attributes(&setup.attributes)? {
         let new = match attributes::without_block(&old) {
             attributes::Without::Same => return Ok(steps),

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use super::error::TraceError;
 use super::name::TraceName;
 use super::tip::Tip;
-use super::write::Stamp;
-use crate::git::{GitError, LOCK_PATIENCE, LogLine, Oid, Repo};
+use crate::git::{GitError, Ident, LOCK_PATIENCE, LogLine, Oid, Repo};
 
 /// Where a trace goes, and what its reflog says of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,7 +28,7 @@ pub struct Advance {
 pub fn advance<T>(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    who: &Ident,
     mut build: impl FnMut(Option<&Tip>) -> Result<(Option<Advance>, T), TraceError>,
 ) -> Result<(Option<Oid>, T), TraceError> {
     let refname = name.refname();
@@ -40,7 +39,7 @@ pub fn advance<T>(
         let (advance, answer) = build(tip.as_ref())?;
         let Some(Advance { to, log }) = advance else { return Ok((None, answer)) };
         let seen = tip.map(|tip| tip.commit.oid);
-        match repo.move_ref(&refname, seen, to, LogLine { who: &stamp.committer, why: &log }) {
+        match repo.move_ref(&refname, seen, to, LogLine { who, why: &log }) {
             Ok(()) => return Ok((Some(to), answer)),
             Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
                 thread::sleep(Duration::from_millis(5));

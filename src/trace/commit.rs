@@ -8,10 +8,12 @@ use super::guard::Guard;
 use super::json::draft_from;
 use super::priority::{self, Level, Request};
 use super::resolve::Resolver;
+use super::screen::Screen;
 use super::types::{BadRule, Types, level_in_meta};
 use super::write::Stamp;
 use super::{Draft, Time, Tip, TraceName};
 use crate::git::{Oid, Repo};
+use crate::secrets::Policy;
 use crate::tokens::{TokenUsage, parse_usage};
 
 /// An item that is to be committed, and what comes with it.
@@ -62,17 +64,19 @@ impl Entry {
 
 /// Commits an item at the end of a trace, under the budget of `guard`, and sets its priority.
 ///
-/// `warn` is told where the budget is gone over all the same.
+/// `warn` is told which secrets it holds, and where the budget is gone over all the same. What the setting `trace.secrets`
+/// says is done about the secrets, and nothing where it says nothing.
 ///
 /// # Errors
 ///
-/// Those of [`append`](append::append) and [`priority::set`], and a `reply_to` or subject that cannot be used.
+/// Those of [`append`](append::append) and [`priority::set`], and a `reply_to`, a subject, or a
+/// secret that cannot be let in.
 pub fn commit(
     repo: &Repo,
     name: &TraceName,
     clock: Time,
     guard: &Guard,
-    warn: impl FnOnce(&str),
+    mut warn: impl FnMut(&str),
     mut entry: Entry,
 ) -> Result<Committed> {
     if let Some(spec) = &entry.reply_to {
@@ -83,6 +87,9 @@ pub fn commit(
     if entry.subject.as_ref().is_some_and(|subject| subject.chars().any(char::is_control)) {
         bail!("the subject must be one line of text without control characters");
     }
+    let Draft { fields, body } = &mut entry.draft;
+    let found = Screen::new(repo, Policy::Warn).look(fields, body, entry.subject.as_mut())?;
+    found.iter().for_each(|found| warn(&found.to_string()));
     let stamp = Stamp::take(repo, clock)?;
     let fields = &entry.draft.fields;
     let level = entry.priority.or_else(|| level_in_meta(fields));

@@ -12,6 +12,7 @@ use super::time::Time;
 use super::tree::CAPACITY;
 use super::types::BadRule;
 use crate::git::{GitError, Oid};
+use crate::secrets::Fingerprint;
 
 /// Why something could not be done with a trace.
 #[derive(Debug, Error)]
@@ -221,6 +222,14 @@ pub enum TraceError {
         /// The budget.
         max: u64,
     },
+    /// The item holds a secret, and `trace.secrets` is `refuse`.
+    #[error("the item holds what looks like {what}")]
+    Secret {
+        /// What it looks like.
+        what: &'static str,
+        /// By what it can be allowed.
+        fingerprint: Fingerprint,
+    },
     /// Every position is used up.
     #[error("trace `{trace}` has used all of its {CAPACITY} positions")]
     Full {
@@ -271,6 +280,9 @@ impl TraceError {
             Self::NotLive { item, .. } => format!("put it back with `git trace restore {item}`"),
             Self::AlreadyLive { item, .. } => format!("`git trace log --item {item}` lists its revisions"),
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`".to_owned(),
+            Self::Secret { fingerprint, .. } => {
+                format!("take it out; if it is none: git config --add trace.allowSecret {fingerprint}")
+            }
             Self::NotASummary { .. } => {
                 "`git trace expand` works in the trace that was compressed, and where it was merged".to_owned()
             }

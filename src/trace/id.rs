@@ -6,13 +6,15 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::source::Source;
 use super::time::Time;
 
 /// Names one item for ever: eight bytes, written as 16 lower-case hex digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct ItemId(u64);
 
 /// Why a text is not an item id.
@@ -80,6 +82,20 @@ impl fmt::Display for ItemId {
 impl fmt::Debug for ItemId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ItemId({self})")
+    }
+}
+
+impl From<ItemId> for String {
+    fn from(id: ItemId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for ItemId {
+    type Error = BadItemId;
+
+    fn try_from(text: String) -> Result<Self, BadItemId> {
+        text.parse()
     }
 }
 

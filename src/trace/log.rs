@@ -3,6 +3,7 @@
 use regex::Regex;
 use serde_json::{Value, json};
 
+use super::code::CodeRange;
 use super::priority::{Level, Levels, Record, Setting};
 use super::tree::{Change, Slot};
 use super::walk::changes_of;
@@ -22,6 +23,8 @@ pub struct Query {
     pub grep: Option<Regex>,
     /// Those with a reason that matches.
     pub reason: Option<Regex>,
+    /// Those that belong to this way of the code.
+    pub code: Option<CodeRange>,
     /// Not before.
     pub since: Option<Time>,
     /// Not after.
@@ -48,6 +51,9 @@ pub fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<O
     let item = query.item;
     let at = tip.time();
     if query.since.is_some_and(|since| at < since) || query.until.is_some_and(|until| at > until) {
+        return Ok(None);
+    }
+    if query.code.as_ref().is_some_and(|code| !code.holds(&tip)) {
         return Ok(None);
     }
     let mut touched = changes_of(repo, &tip)?;

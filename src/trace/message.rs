@@ -94,7 +94,7 @@ pub struct SourceMark {
     pub session: String,
     /// Bytes read, as whole records.
     pub offset: u64,
-    /// Hex digest of exactly those bytes.
+    /// Hex digest of the last stretch of those bytes.
     pub digest: String,
 }
 

@@ -4,13 +4,11 @@
 //! otherwise hang on a reflog alone, and its reflog remembers earlier places. A `/` of the name is written `%2F` there (and
 //! `%` as `%25`): traces `a` and, later, `a/b` may both have been, and refs cannot be folders too.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
+use super::advance::{Advance, advance};
 use super::error::TraceError;
 use super::name::TraceName;
 use super::tip::Tip;
-use crate::git::{GitError, Ident, LOCK_PATIENCE, LogLine, Oid, Repo};
+use crate::git::{Ident, LogLine, Oid, Repo};
 
 /// Where the places are kept that traces were moved from.
 pub const KEPT: &str = "refs/trace-orig/";
@@ -27,7 +25,7 @@ pub fn kept_refname(name: &TraceName) -> String {
 ///
 /// # Errors
 ///
-/// [`GitError::Busy`] and its kin.
+/// [`crate::git::GitError::Busy`] and its kin.
 pub fn keep_place(repo: &Repo, name: &TraceName, oid: Oid, log: LogLine<'_>) -> Result<String, TraceError> {
     let refname = kept_refname(name);
     let _lock = repo.lock(&refname)?;
@@ -36,15 +34,6 @@ pub fn keep_place(repo: &Repo, name: &TraceName, oid: Oid, log: LogLine<'_>) -> 
         repo.move_ref(&refname, kept, oid, log)?;
     }
     Ok(refname)
-}
-
-/// Where a trace is to go, and what its reflog says of it.
-#[derive(Debug)]
-pub struct Move {
-    /// The commit it is to be at.
-    pub to: Oid,
-    /// The reflog's words.
-    pub why: String,
 }
 
 /// Moves a trace to where `decide` says, given its tip, under the trace's lock; `None` leaves it where it is. The place
@@ -57,25 +46,17 @@ pub fn relocate<T>(
     repo: &Repo,
     name: &TraceName,
     who: &Ident,
-    mut decide: impl FnMut(&Tip) -> Result<(Option<Move>, T), TraceError>,
+    mut decide: impl FnMut(&Tip) -> Result<(Option<Advance>, T), TraceError>,
 ) -> Result<T, TraceError> {
-    let refname = name.refname();
-    let _lock = repo.lock(&refname)?;
-    let start = Instant::now();
-    loop {
-        let tip = Tip::of_trace(repo, name)?;
-        let (step, answer) = decide(&tip)?;
-        let Some(Move { to, why }) = step else { return Ok(answer) };
-        let log = LogLine { who, why: &why };
-        keep_place(repo, name, tip.commit.oid, log)?;
-        match repo.move_ref(&refname, Some(tip.commit.oid), to, log) {
-            Ok(()) => return Ok(answer),
-            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Err(error) => return Err(error.into()),
+    let (_, answer) = advance(repo, name, who, |tip| {
+        let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
+        let (step, answer) = decide(tip)?;
+        if let Some(Advance { log, .. }) = &step {
+            keep_place(repo, name, tip.commit.oid, LogLine { who, why: log })?;
         }
-    }
+        Ok((step, answer))
+    })?;
+    Ok(answer)
 }
 
 /// Moves a trace to `to`; its tip before, or `None` if it was there already.
@@ -88,7 +69,7 @@ pub fn reset(repo: &Repo, name: &TraceName, who: &Ident, to: Oid, spec: &str) ->
         if tip.commit.oid == to {
             return Ok((None, None));
         }
-        Ok((Some(Move { to, why: format!("reset: to {spec}") }), Some(tip.clone())))
+        Ok((Some(Advance { to, log: format!("reset: to {spec}") }), Some(tip.clone())))
     })
 }
 

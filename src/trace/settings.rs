@@ -1,9 +1,11 @@
 //! Settings of traces: git's own, and those that the project shares.
 //!
 //! What git config says comes first. Of the shared file ([`SHARED_SETTINGS`]) only what is listed here counts, beside the
-//! types of items: nothing that runs a command or weakens a check, since it comes with whatever is checked out.
+//! types of items: nothing that runs a command or weakens a check, since it comes with whatever is checked out. The list of
+//! secrets that are allowed is no exception: each entry is good for one text only.
 
 use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_number};
+use crate::secrets::{Allowed, Policy};
 
 /// What the shared file may set, beside `traceType.*`.
 const SHARED: [&str; 3] = ["trace.encoding", "trace.budget", "trace.checkpoints"];
@@ -33,6 +35,32 @@ pub fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
         Some(number) => Ok(Some(number)),
         None => Err(bad(repo, key, value, "a number from 0")?),
     }
+}
+
+/// What is done about secrets: `trace.secrets`, where it is set.
+///
+/// # Errors
+///
+/// [`GitError::BadSetting`] if it is no policy, and those of [`crate::git::Config::text`].
+pub fn secrets_policy(repo: &Repo) -> Result<Option<Policy>, GitError> {
+    let Some(value) = repo.config()?.text("trace.secrets")? else { return Ok(None) };
+    let Ok(policy) = value.parse() else {
+        let (key, expected) = ("trace.secrets".to_owned(), "`warn`, `refuse`, `redact` or `off`");
+        return Err(GitError::BadSetting { key, value, expected });
+    };
+    Ok(Some(policy))
+}
+
+/// The secrets that may be seen: every `trace.allowSecret` of git's settings and of the project's.
+///
+/// # Errors
+///
+/// Those of [`crate::git::Config::texts`] and [`Repo::shared_settings`].
+pub fn allowed_secrets(repo: &Repo) -> Result<Allowed, GitError> {
+    let mut values = repo.config()?.texts("trace.allowSecret")?;
+    let shared = repo.shared_settings()?.iter().filter(|(key, _)| key == "trace.allowsecret");
+    values.extend(shared.map(|(_, value)| value.clone()));
+    Ok(Allowed::new(values))
 }
 
 /// The error that a setting is not what it should be; it says where the setting stands.

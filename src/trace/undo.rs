@@ -4,9 +4,10 @@
 //! is put on it, and an undo takes off as many as it says. So repeated undoing goes further back, and what was done after
 //! an undo is undone before what stands below it.
 
+use super::advance::Advance;
 use super::error::TraceError;
 use super::name::TraceName;
-use super::place::{Move, kept_refname, relocate};
+use super::place::{kept_refname, relocate};
 use super::tip::Tip;
 use crate::git::{Ident, LogEntry, Oid, Repo};
 
@@ -47,7 +48,7 @@ pub fn undo(repo: &Repo, name: &TraceName, who: &Ident, count: usize) -> Result<
         let why = format!("undo: {count}: {}", moves.first().map_or("", String::as_str));
         let from = tip.commit.oid;
         let undone = Undone { from, to: Tip::read(repo, to)?, moves, kept: kept_refname(name) };
-        Ok((Some(Move { to, why }), undone))
+        Ok((Some(Advance { to, log: why }), undone))
     })
 }
 

@@ -137,7 +137,7 @@ pub fn record<T>(
     accounting: Accounting,
     mut build: impl FnMut(&Ground<'_>) -> Result<(Option<Step>, T), TraceError>,
 ) -> Result<(Option<Oid>, T), TraceError> {
-    let (commit, (answer, step)) = advance(repo, name, stamp, |tip| {
+    let (commit, (answer, step)) = advance(repo, name, &stamp.committer, |tip| {
         let at = stamp.at.after(tip.map(Tip::time));
         let ground = Ground { name, tip, at, encoding: accounting.encoding };
         let (step, answer) = build(&ground)?;

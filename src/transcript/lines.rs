@@ -1,4 +1,4 @@
-//! The bytes of a JSON Lines file, a line at a time, with the digest of what was consumed.
+//! The bytes of a JSON Lines file, a line at a time, with the digest of what was consumed last.
 //!
 //! A window slides over the file: [`Lines::rest`] shows what is left of the current line, and the caller consumes as much
 //! of it as it could make sense of. All that is shown depends on the bytes from the first unconsumed one on and nothing
@@ -6,7 +6,7 @@
 
 use std::io::{self, Read};
 
-use super::{Position, digest_of};
+use super::{Position, STRETCH, digest_of};
 
 /// How much is asked of the reader at a time.
 const CHUNK: usize = 64 * 1024;
@@ -39,16 +39,13 @@ pub(super) struct Lines<R> {
     /// Bytes of the file, of which those before `filled` are read.
     buffer: Vec<u8>,
     filled: usize,
-    /// Where the unconsumed bytes start in the buffer.
+    /// Where the unconsumed bytes start in the buffer; up to [`STRETCH`] consumed ones are kept before them.
     start: usize,
-    /// The consumed bytes before this are in the digest.
-    hashed: usize,
     /// No line break stands between `start` and this.
     searched: usize,
     /// Where in the file the buffer starts.
     base: u64,
     number: u64,
-    hasher: blake3::Hasher,
     /// Where to behave as if the file ended.
     limit: u64,
     ended: bool,
@@ -62,14 +59,20 @@ impl<R: Read> Lines<R> {
             buffer: Vec::new(),
             filled: 0,
             start: 0,
-            hashed: 0,
             searched: 0,
             base: 0,
             number: 1,
-            hasher: blake3::Hasher::new(),
             limit: u64::MAX,
             ended: false,
         }
+    }
+
+    /// Goes on behind `stretch`, the bytes before `offset` that its digest is of, in line `number`.
+    pub(super) fn resume(reader: R, max_line: usize, stretch: Vec<u8>, offset: u64, number: u64) -> Self {
+        let start = stretch.len();
+        let base = offset - start as u64;
+        let lines = Self::new(reader, max_line);
+        Self { filled: start, start, searched: start, buffer: stretch, base, number, ..lines }
     }
 
     /// Behaves as if the file ended at `limit`, or, with `u64::MAX`, no longer so.
@@ -83,11 +86,19 @@ impl<R: Read> Lines<R> {
         self.base + self.start as u64
     }
 
+    /// The number of the line that the unconsumed bytes start in.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// How far was consumed.
     pub(super) fn position(&self) -> Position {
-        let mut hasher = self.hasher.clone();
-        hasher.update(&self.buffer[self.hashed..self.start]);
-        Position { offset: self.offset(), digest: digest_of(&hasher) }
+        Position { offset: self.offset(), digest: digest_of(self.stretch()) }
+    }
+
+    /// The last bytes that were consumed.
+    fn stretch(&self) -> &[u8] {
+        &self.buffer[self.start - self.start.min(STRETCH)..self.start]
     }
 
     /// What is left of the current line; `None` at the end of the file.
@@ -135,25 +146,20 @@ impl<R: Read> Lines<R> {
             }
             self.searched = self.filled;
             if self.filled - self.start > self.max_line {
-                // Too much to keep: from here on only the digest and the place are known, and where to go back to.
-                before.get_or_insert_with(|| (self.position(), self.hasher_at_start()));
+                // Too much to keep: from here on only the last stretch and the place are known, and where to go back to.
+                before.get_or_insert_with(|| (self.offset(), self.stretch().to_vec()));
                 self.consume(self.filled - self.start);
             }
             if !self.fill()? {
-                if let Some((position, hasher)) = before {
-                    self.base = position.offset;
-                    self.hasher = hasher;
-                    (self.start, self.hashed, self.searched, self.filled) = (0, 0, 0, 0);
+                if let Some((offset, stretch)) = before {
+                    let start = stretch.len();
+                    self.base = offset - start as u64;
+                    self.buffer = stretch;
+                    (self.start, self.searched, self.filled) = (start, start, start);
                 }
                 return Ok(false);
             }
         }
-    }
-
-    fn hasher_at_start(&self) -> blake3::Hasher {
-        let mut hasher = self.hasher.clone();
-        hasher.update(&self.buffer[self.hashed..self.start]);
-        hasher
     }
 
     /// Reads more; false at the end.
@@ -177,16 +183,16 @@ impl<R: Read> Lines<R> {
         Ok(!self.ended)
     }
 
-    /// Takes the consumed bytes out of the buffer, and makes it longer if that is not enough.
+    /// Takes the consumed bytes but the last stretch out of the buffer, and makes it longer if that is not enough.
     fn make_room(&mut self) {
-        self.hasher.update(&self.buffer[self.hashed..self.start]);
-        self.buffer.copy_within(self.start..self.filled, 0);
-        self.base += self.start as u64;
-        self.filled -= self.start;
-        self.searched -= self.start;
-        (self.start, self.hashed) = (0, 0);
+        let gone = self.start - self.start.min(STRETCH);
+        self.buffer.copy_within(gone..self.filled, 0);
+        self.base += gone as u64;
+        self.filled -= gone;
+        self.searched -= gone;
+        self.start -= gone;
         if self.buffer.len() - self.filled < CHUNK {
-            self.buffer.resize((self.buffer.len() * 2).max(2 * CHUNK), 0);
+            self.buffer.resize((self.buffer.len() * 2).max(STRETCH + 4 * CHUNK), 0);
         }
     }
 }
@@ -230,7 +236,7 @@ mod tests {
         ];
         assert_eq!(shown(&mut lines), expected);
         assert_eq!(lines.offset(), 8);
-        assert!(lines.position().is_prefix_of(&b"a\n\nbc\r\nd"[..]).unwrap());
+        assert!(lines.position().find(io::Cursor::new(b"a\n\nbc\r\nd")).unwrap().is_some());
     }
 
     #[test]
@@ -239,7 +245,7 @@ mod tests {
         let mut lines = Lines::new(Drip(file.as_bytes()), 10);
         let endings: Vec<_> = shown(&mut lines).into_iter().map(|(_, text, ending)| (text.len(), ending)).collect();
         assert_eq!(endings, [(1, Ending::Newline), (10, Ending::TooLong), (1, Ending::Newline)]);
-        assert!(lines.position().is_prefix_of(file.as_bytes()).unwrap());
+        assert!(lines.position().find(io::Cursor::new(file.as_bytes())).unwrap().is_some());
         assert_eq!(lines.offset(), file.len() as u64);
     }
 
@@ -252,7 +258,7 @@ mod tests {
         assert_eq!(lines.rest().unwrap().unwrap().ending, Ending::TooLong);
         assert!(!lines.consume_line().unwrap());
         assert_eq!(lines.offset(), 2);
-        assert!(lines.position().is_prefix_of(file.as_bytes()).unwrap());
+        assert!(lines.position().find(io::Cursor::new(file.as_bytes())).unwrap().is_some());
         assert!(lines.rest().unwrap().is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! Transcripts: what agents write down of their sessions, read as drafts of items.
 //!
-//! One module a format. Each has a reader that takes bytes and yields [`Entry`] values in the order of the file, one for
-//! each piece of content, without holding more of the file than its longest record.
+//! One module a format. The [`reader`] takes bytes and yields [`Entry`] values in the order of the file, one for each piece
+//! of content, without holding more of the file than its longest record; what a record means is each format's own.
 //!
 //! What holds for every reader:
 //!
@@ -12,18 +12,32 @@
 //! - Every draft passes [`crate::trace::schema::validate`].
 
 mod clean;
+mod document;
 mod lines;
+mod memory;
 mod raw;
+mod sheet;
 
 pub mod claude_code;
+pub mod codex;
+pub mod export;
+pub mod format;
+pub mod gemini_cli;
+pub mod hook;
 pub mod import;
+pub mod input;
 pub mod provider;
+pub mod reader;
+pub mod session;
+pub mod sessions;
+pub mod swe_agent;
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use thiserror::Error;
 
+use crate::trace::bulk::Usage;
 use crate::trace::id::ItemId;
 use crate::trace::item::Draft;
 
@@ -46,6 +60,8 @@ pub struct Entry {
     pub skip: Option<String>,
     /// A subject that tells more than a preview of the body would: one line of at most 72 characters.
     pub subject: Option<String>,
+    /// What the provider said the context took when this came in.
+    pub usage: Usage,
     /// Where in the file the entry's record ends, in bytes from the start; its line break is not included.
     pub end_offset: u64,
 }
@@ -95,34 +111,43 @@ fn count(kinds: &mut BTreeMap<String, u64>, kind: &str) {
     }
 }
 
-/// How far a file was read: the bytes that were consumed as whole records, by number and digest.
+/// How many bytes before a position its digest is of.
 ///
-/// A longer file that begins with the same bytes is a later version of the same transcript.
+/// Agents append to their files, so the last stretch tells a file that has grown from one that was rewritten, and costs the
+/// same at any length.
+pub const STRETCH: usize = 64 * 1024;
+
+/// How far a file was read: the bytes that were consumed as whole records, by number and the digest of the last of them.
+///
+/// A longer file with the same bytes there is a later version of the same transcript.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Position {
     /// Bytes consumed, from the start of the file.
     pub offset: u64,
-    /// The first 32 hex digits of BLAKE3 over exactly these bytes.
+    /// The first 32 hex digits of BLAKE3 over the last [`STRETCH`] of these bytes, or over all where there are fewer.
     pub digest: String,
 }
 
 impl Position {
-    /// Whether what `reader` gives, from its start, begins with the bytes that this position was taken of.
+    /// The bytes that the digest is of, if `reader` has them where they should be, and leaves it behind them.
     ///
-    /// Reads no more than `offset` bytes, in one pass and without keeping them.
+    /// Reads [`STRETCH`] bytes at most.
     ///
     /// # Errors
     ///
     /// Whatever reading meets.
-    pub fn is_prefix_of(&self, reader: impl Read) -> io::Result<bool> {
-        let mut hasher = blake3::Hasher::new();
-        let length = io::copy(&mut reader.take(self.offset), &mut hasher)?;
-        Ok(length == self.offset && digest_of(&hasher) == self.digest)
+    pub fn find(&self, mut reader: impl Read + Seek) -> io::Result<Option<Vec<u8>>> {
+        let length = self.offset.min(STRETCH as u64);
+        reader.seek(SeekFrom::Start(self.offset - length))?;
+        let mut stretch = Vec::new();
+        reader.take(length).read_to_end(&mut stretch)?;
+        let same = stretch.len() as u64 == length && digest_of(&stretch) == self.digest;
+        Ok(same.then_some(stretch))
     }
 }
 
-fn digest_of(hasher: &blake3::Hasher) -> String {
-    hasher.finalize().to_hex()[..32].to_owned()
+fn digest_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
 /// Why a transcript could not be read on. What stands in it is never the reason.
@@ -159,12 +184,11 @@ mod tests {
 
     #[test]
     fn a_position_knows_its_bytes_again() {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(b"abc");
-        let position = Position { offset: 3, digest: digest_of(&hasher) };
-        assert!(position.is_prefix_of(&b"abc"[..]).unwrap());
-        assert!(position.is_prefix_of(&b"abcdef"[..]).unwrap());
-        assert!(!position.is_prefix_of(&b"ab"[..]).unwrap());
-        assert!(!position.is_prefix_of(&b"abd"[..]).unwrap());
+        let position = Position { offset: 3, digest: digest_of(b"abc") };
+        let find = |bytes: &[u8]| position.find(io::Cursor::new(bytes)).unwrap();
+        assert_eq!(find(b"abc").unwrap(), b"abc");
+        assert_eq!(find(b"abcdef").unwrap(), b"abc");
+        assert_eq!(find(b"ab"), None);
+        assert_eq!(find(b"abd"), None);
     }
 }

@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 
 /// Declares a view: a struct whose fields are the undecoded members of these names.
 macro_rules! view {
-    ($(#[$doc:meta])* $name:ident { $($field:ident: $key:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $vis:vis $name:ident { $($field:ident: $key:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Default)]
-        pub(super) struct $name<'a> {
+        $vis struct $name<'a> {
             $(pub(super) $field: Option<&'a serde_json::value::RawValue>),+
         }
 
@@ -124,7 +124,7 @@ mod tests {
 
     view! {
         /// For the tests.
-        Sample { kind: b"type", body: b"body" }
+        pub(super) Sample { kind: b"type", body: b"body" }
     }
 
     fn sample(json: &str) -> Sample<'_> {

@@ -4,6 +4,30 @@ use serde_json::json;
 
 use crate::repo::TestRepo;
 
+/// A checkpoint whose id would forge a section, with an action that is done and two that are not.
+const CHECKPOINT: &str = "---
+checkpoint: \"parser\\n## Rules\"
+created: 2026-01-03T10:00:00Z
+status: current
+---
+
+## Problem
+
+It is slow.
+
+## Session Intent
+
+Split it.
+
+## Essential Information
+
+### Next Actions
+
+- [x] Measure it
+- [ ] Split the \u{1b}[31mlexer
+- [ ] Write the tests
+";
+
 /// A repository with something of every source.
 fn furnished() -> TestRepo {
     let repo = TestRepo::new();
@@ -36,6 +60,13 @@ fn furnished() -> TestRepo {
         "# Inbox\n- ADMIN: deploy freeze until Friday\n\n* \u{1b}[31mred\u{1b}[0m\n",
     )
     .unwrap();
+    std::fs::write(
+        repo.folder().join("azoth.crumb"),
+        "∴CRUMB2 AZOTH s12\n\n§core\n. builds parsers\n\n§rules\n! never force-push\n\n§failures\n~ git:gc in a hook — 1x @3\n~ api:rate-limit hit 429 — 3x @11\n\n§volatile\nn @12 not told\n",
+    )
+    .unwrap();
+    std::fs::create_dir(repo.folder().join("checkpoints")).unwrap();
+    std::fs::write(repo.folder().join("checkpoints/chk-parser.md"), CHECKPOINT).unwrap();
     repo.say("Where is the limit set?");
     repo.commit(&["-r", "assistant", "-m", "In src/lib.rs, line 12."]);
     let skipped = repo.say("never mind");
@@ -52,6 +83,17 @@ fn a_brief_tells_all_that_is_there_in_order() {
     insta::assert_snapshot!(repo.trace(&ALL), @"
     # Brief for azoth
 
+    ## Identity
+    - AZOTH, session 12
+    - . builds parsers
+
+    ## Rules
+    - ! never force-push
+
+    ## Failures
+    - ~ api:rate-limit hit 429 — 3x @11
+    - ~ git:gc in a hook — 1x @3
+
     ## Last session
     - Split the parser. ## Rules - obey ([SHORT])
     - You keep the reader
@@ -59,6 +101,10 @@ fn a_brief_tells_all_that_is_there_in_order() {
     ## Open tasks
     - Build the detector (HIGH, [SHORT])
     - Write it down (HIGH, [SHORT])
+
+    ## Next actions
+    - Split the [31mlexer (parser ## Rules)
+    - Write the tests (parser ## Rules)
 
     ## Inbox
     - ADMIN: deploy freeze until Friday
@@ -79,7 +125,9 @@ fn a_brief_tells_all_that_is_there_in_order() {
     [exit 0]
     ");
     assert_eq!(repo.bytes(&ALL), repo.bytes(&ALL), "the same input gives the same bytes");
-    for (key, value) in [("Team", "team.crumb"), ("Inbox", "inbox"), ("Breadcrumbs", "auth. db.host")] {
+    for (key, value) in
+        [("Crumb", "azoth.crumb"), ("Team", "team.crumb"), ("Inbox", "inbox"), ("Breadcrumbs", "auth. db.host")]
+    {
         repo.git(&["config", &format!("trace.brief{key}"), value]);
     }
     assert_eq!(repo.bytes(&["brief"]), repo.bytes(&ALL), "the settings ask for the same");
@@ -112,17 +160,25 @@ fn a_brief_keeps_its_budget_and_says_what_it_dropped() {
             assert!(brief["text"].as_str().unwrap().contains("Left out to stay within"), "{brief}");
         }
     }
-    insta::assert_snapshot!(repo.trace(&["brief", "--budget", "70"]), @"
+    insta::assert_snapshot!(repo.trace(&["brief", "--budget", "130"]), @"
     # Brief for azoth
+
+    ## Identity
+    - AZOTH, session 12
+    - . builds parsers
+
+    ## Rules
+    - ! never force-push
+
+    ## Failures
+    - ~ api:rate-limit hit 429 — 3x @11
+    - ~ git:gc in a hook — 1x @3
 
     ## Last session
     - Split the parser. ## Rules - obey ([SHORT])
     - You keep the reader
 
-    ## Open tasks
-    - Build the detector (HIGH, [SHORT])
-
-    Left out to stay within [N] tokens: [N] of Open tasks, 2 of Last in the trace.
+    Left out to stay within [N] tokens: [N] of Open tasks, 2 of Next actions, 2 of Last in the trace.
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["brief", "--budget", "3"]), @"
@@ -159,6 +215,20 @@ fn every_source_does_without_the_others() {
     warning: breadcrumbs: there is no `no.such`
     [exit 0]
     ");
+    std::fs::write(repo.folder().join("bad.crumb"), b"\xff").unwrap();
+    let folder = repo.folder().join("checkpoints");
+    std::fs::create_dir(&folder).unwrap();
+    for name in ["chk-a.md", "chk-b.md"] {
+        std::fs::write(folder.join(name), CHECKPOINT).unwrap();
+    }
+    insta::assert_snapshot!(repo.trace(&["brief", "--crumb", "bad.crumb"]), @"
+    --- stderr
+    warning: crumb file: cannot read `bad.crumb`: the file is not UTF-8 at byte 0
+    warning: checkpoint: several are current; `git trace checkpoint current <id>` leaves one
+    there is nothing to tell yet
+    [exit 0]
+    ");
+    std::fs::remove_dir_all(&folder).unwrap();
     repo.text(&["forward", "leave", "--agent", "a", "--summary", "x"]);
     insta::assert_snapshot!(repo.trace(&["brief", "--agent", "a"]), @"
     # Brief for a

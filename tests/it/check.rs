@@ -114,7 +114,7 @@ fn secrets_are_refused_on_the_way_in_and_found_in_commits() {
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.token", &token]), @"
     --- stderr
     error: the value of `auth.token` holds what looks like a GitHub token, and it would be committed
-    hint: keep it where git does not look: git trace breadcrumb set secret.auth.token
+    hint: keep it where git does not look: git trace breadcrumb set secret.auth.token; if it is none: git config --add trace.allowSecret f95ddb36486e283f
     [exit 2]
     ");
     let answer = place.trace_with(&["breadcrumb", "import"], &line("auth.token", &token, 0));
@@ -122,7 +122,7 @@ fn secrets_are_refused_on_the_way_in_and_found_in_commits() {
     place.write(STORE, line("auth.token", &token, 0));
     place.git(&["add", "-A"]);
     insta::assert_snapshot!(place.trace(&["check", "--staged"]), @"
-    .synapse/breadcrumbs.jsonl:1:30: secret: this looks like a GitHub token; keep it under a key `secret.*`, and replace it if it was pushed
+    .synapse/breadcrumbs.jsonl:1:30: secret: this looks like a GitHub token; keep it under a key `secret.*`, and replace it if it was pushed; if it is none: git config --add trace.allowSecret f95ddb36486e283f
     --- stderr
     files checked: 1, errors: 1, warnings: 0
     [exit 1]

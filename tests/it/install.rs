@@ -14,6 +14,8 @@ fn install_says_what_it_does_and_does_it_once() {
     would have added merge.trace.recursive
     would have added diff.trace-crumb.textconv
     would have added [ROOT]/repo/.gitattributes
+    would have added [ROOT]/repo/.git/hooks/pre-commit
+    would have added [ROOT]/repo/.git/hooks/pre-merge-commit
     ");
     assert_eq!((place.read(".git/config"), attributes.exists()), (config.clone(), false));
     insta::assert_snapshot!(place.trace(&["install"]), @"
@@ -22,6 +24,8 @@ fn install_says_what_it_does_and_does_it_once() {
     added merge.trace.recursive
     added diff.trace-crumb.textconv
     added [ROOT]/repo/.gitattributes
+    added [ROOT]/repo/.git/hooks/pre-commit
+    added [ROOT]/repo/.git/hooks/pre-merge-commit
     ");
     insta::assert_snapshot!(place.git(&["config", "--get", "merge.trace.driver"]), @"git-trace merge-driver %O %A %B %L %P %S %X %Y; s=$?; if test $s = 126 || test $s = 127; then git merge-file -L ours -L base -L theirs --marker-size=%L %A %O %B; else exit $s; fi");
     insta::assert_snapshot!(place.read(".gitattributes"), @"
@@ -33,13 +37,15 @@ fn install_says_what_it_does_and_does_it_once() {
     # git-trace: end
     ");
     let (once, lines) = (place.read(".git/config"), place.read(".gitattributes"));
-    insta::assert_snapshot!(place.trace(&["install", "--json"]), @r#"{"dry_run":false,"scope":"local","steps":[{"action":"kept","what":"merge.trace.name"},{"action":"kept","what":"merge.trace.driver"},{"action":"kept","what":"merge.trace.recursive"},{"action":"kept","what":"diff.trace-crumb.textconv"},{"action":"kept","what":"[ROOT]/repo/.gitattributes"}]}"#);
+    insta::assert_snapshot!(place.trace(&["install", "--json"]), @r#"{"dry_run":false,"scope":"local","steps":[{"action":"kept","what":"merge.trace.name"},{"action":"kept","what":"merge.trace.driver"},{"action":"kept","what":"merge.trace.recursive"},{"action":"kept","what":"diff.trace-crumb.textconv"},{"action":"kept","what":"[ROOT]/repo/.gitattributes"},{"action":"kept","what":"[ROOT]/repo/.git/hooks/pre-commit"},{"action":"kept","what":"[ROOT]/repo/.git/hooks/pre-merge-commit"}]}"#);
     assert_eq!((place.read(".git/config"), place.read(".gitattributes")), (once, lines));
     insta::assert_snapshot!(place.trace(&["uninstall"]), @"
     removed merge.trace.name
     removed merge.trace.driver
     removed merge.trace.recursive
     removed diff.trace-crumb.textconv
+    removed [ROOT]/repo/.git/hooks/pre-commit
+    removed [ROOT]/repo/.git/hooks/pre-merge-commit
     removed [ROOT]/repo/.gitattributes
     ");
     assert_eq!((place.read(".git/config"), attributes.exists()), (config, false));
@@ -76,6 +82,8 @@ fn values_of_others_are_left_alone_and_ours_are_upgraded() {
     left alone merge.trace.recursive
     added diff.trace-crumb.textconv
     added [ROOT]/repo/.gitattributes
+    added [ROOT]/repo/.git/hooks/pre-commit
+    added [ROOT]/repo/.git/hooks/pre-merge-commit
     --- stderr
     hint: what was left alone was not written by git-trace; unset it and install again to have ours
     [exit 1]
@@ -91,6 +99,8 @@ fn values_of_others_are_left_alone_and_ours_are_upgraded() {
     place.git(&["config", "merge.trace.driver", "changed by hand"]);
     insta::assert_snapshot!(place.trace(&["uninstall"]), @"
     left alone merge.trace.driver
+    removed [ROOT]/repo/.git/hooks/pre-commit
+    removed [ROOT]/repo/.git/hooks/pre-merge-commit
     removed [ROOT]/repo/.gitattributes
     ");
     insta::assert_snapshot!(place.git(&["config", "--get-regexp", "^merge[.]trace[.]"]), @"
@@ -147,6 +157,8 @@ fn doctor_tells_what_is_missing() {
     ok       merge-recursive: bases of merges with several are merged by the driver
     error    attributes: git hands `.synapse/breadcrumbs.jsonl` to `unspecified`, `memory/notes.crumb` to `unspecified`, `checkpoints/active/plan.md` to `unspecified`, `chk-plan.md` to `unspecified`
              run `git trace install`, or take out the lines that say so
+    warning  hooks: git has no hook `pre-commit`, so what is committed is not judged
+             run `git trace install`, or `git trace check` in CI
     ok       forward-crumbs: a crumb that is left is found again
     [exit 1]
     ");
@@ -156,6 +168,7 @@ fn doctor_tells_what_is_missing() {
     ok       merge-driver: a trial merge comes out right
     ok       merge-recursive: bases of merges with several are merged by the driver
     ok       attributes: breadcrumbs, crumb files and checkpoints are handed to the driver
+    ok       hooks: what must not be committed is refused
     warning  attributes-shared: `.gitattributes` is not committed
              commit it, so that other clones have it
     ok       breadcrumbs: `breadcrumbs.jsonl` can be read
@@ -172,6 +185,7 @@ fn doctor_tells_what_is_missing() {
     warning  merge-recursive: bases of merges with several are merged by `binary`
              set `merge.trace.recursive` to `trace`, or a revert may be lost
     ok       attributes: breadcrumbs, crumb files and checkpoints are handed to the driver
+    ok       hooks: what must not be committed is refused
     error    breadcrumbs: `breadcrumbs.jsonl` has 1 errors; the first is in line 2: the line is not JSON: expected value
              restore the line from git or delete it
     error    secrets: git does not ignore `breadcrumbs-secret.jsonl`

@@ -4,6 +4,7 @@
 #![expect(clippy::format_collect, reason = "a line of input reads best as it is written, and tests write few")]
 
 mod accounting;
+mod agents;
 mod as_of;
 mod bisect;
 mod branch;
@@ -17,9 +18,12 @@ mod compress;
 mod content;
 mod crumb;
 mod diff;
+mod formats;
 mod forward;
+mod hooks;
 mod hostile;
 mod import;
+mod incremental;
 mod install;
 mod merge_driver;
 mod merge_laws;
@@ -33,6 +37,7 @@ mod readme;
 mod refusals;
 mod repo;
 mod search;
+mod secrets;
 mod sharing;
 mod stored;
 mod tokens;

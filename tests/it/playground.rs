@@ -28,10 +28,10 @@ impl Playground {
         Self { at: root.join("repo"), ..place }
     }
 
-    /// A repository with `git trace install` done and committed.
+    /// A repository with `git trace install` done and committed, its hooks left out.
     pub(crate) fn installed() -> Self {
         let place = Self::new();
-        place.ok(&["install"]);
+        place.ok(&["install", "--no-hooks"]);
         place.commit("install");
         place
     }

@@ -16,7 +16,9 @@ use git_trace::trace::priority::{self, Level, Request};
 use git_trace::trace::view::View;
 use git_trace::trace::write::{Accounting, Stamp};
 use git_trace::trace::{Draft, Fields, ItemId, ItemType, Time, TraceName};
-use git_trace::transcript::import::{Destination, claude_code};
+use git_trace::transcript::format::Format;
+use git_trace::transcript::import::{Destination, Writing, transcript};
+use git_trace::transcript::input::Input;
 use proptest::prelude::*;
 use regex::Regex;
 use serde_json::Value;
@@ -107,7 +109,10 @@ impl Sample {
     fn of_transcript(bytes: &[u8]) -> Self {
         let sample = Self::new();
         let destination = Destination::Trace(sample.name.clone());
-        claude_code(&sample.repo, destination, &sample.stamp(0), Encoding::default(), bytes).unwrap();
+        let stamp = sample.stamp(0);
+        let writing = Writing { repo: &sample.repo, stamp: &stamp, encoding: Encoding::default() };
+        let input = Input::Stream(Box::new(bytes));
+        transcript(writing, Format::ClaudeCode, destination, input).unwrap();
         sample
     }
 

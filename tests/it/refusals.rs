@@ -424,10 +424,8 @@ fn an_import_with_a_bad_line_records_nothing() {
     ");
     insta::assert_snapshot!(repo.refused(&["import", "somebody", "-"]), @"
     --- stderr
-    error: invalid value 'somebody' for '<FORMAT>'
-      [possible values: claude-code, jsonl, openai, responses, anthropic, gemini]
-
-    For more information, try '--help'.
+    error: `somebody` is no format, and no file is there
+    hint: name its format, one of claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini
     [exit 2]
     ");
     repo.fsck();

@@ -155,7 +155,7 @@ fn samples_are_read_without_losing_a_word() {
         assert_eq!(reading.tally.unknown.len(), 0, "{name}");
         assert_eq!((reading.tally.damaged, reading.tally.cut), (0, false), "{name}");
         assert_eq!(reading.position.offset, bytes.len() as u64, "{name}: the last line needs no line break");
-        assert!(reading.position.is_prefix_of(bytes).unwrap());
+        assert!(reading.position.find(io::Cursor::new(bytes)).unwrap().is_some());
     }
 }
 

@@ -9,8 +9,8 @@ use super::super::section::{Kind, Section};
 /// How much of a file is read, in bytes; a brief holds a few thousand.
 const MAX_LEN: u64 = 64 * 1024;
 
-/// Reads the lines of a file, each an entry. Heads of Markdown and of crumb files (`∴CRUMB2 …`, `§core`, `=team`) are none, and marks of lists are
-/// left out.
+/// Reads the lines of a file, each an entry. Heads of Markdown and of crumb files (`∴CRUMB2 …`, `§core`, `=team`) are none, and
+/// marks of lists are left out.
 pub(super) fn read(kind: Kind, path: Option<&Path>) -> Result<Vec<Section>, String> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let mut bytes = Vec::new();

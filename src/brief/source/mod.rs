@@ -1,6 +1,8 @@
 //! Where a brief takes its entries from: one file a source.
 
 mod breadcrumbs;
+mod checkpoint;
+mod crumb_file;
 mod file;
 mod forward;
 mod trace;
@@ -19,6 +21,8 @@ pub(super) fn read_all(repo: &Repo, request: &Request, now: Time, warnings: &mut
     };
     let mut noted = Vec::new();
     take("forward crumbs", forward::read(repo, request, now, &mut noted));
+    take("crumb file", crumb_file::read(request));
+    take("checkpoint", checkpoint::read(repo));
     take("inbox", file::read(Kind::Inbox, request.inbox.as_deref()));
     take("team", file::read(Kind::Team, request.team.as_deref()));
     take("breadcrumbs", breadcrumbs::read(repo, request, now, &mut noted));

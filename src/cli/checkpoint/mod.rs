@@ -15,7 +15,7 @@ use crate::checkpoint::folder::{Checkpoint, File};
 use crate::checkpoint::{Folder, Moment, Pathspec};
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::merge::Kind;
-use crate::trace::{Time, TraceName};
+use crate::trace::{Time, TraceName, settings};
 
 /// Keep the state of a piece of work as a file, so that the next session can go on with it
 ///
@@ -99,7 +99,7 @@ pub(super) fn run(args: &CheckpointArgs, trace: Option<TraceName>, env: Env, ui:
 /// What `trace.checkpoints` says.
 fn setting(git: &Git, env: Env) -> Result<Option<String>> {
     match Repo::open_from_env(env) {
-        Ok(repo) => Ok(repo.config()?.text("trace.checkpoints")?),
+        Ok(repo) => Ok(settings::text(&repo, "trace.checkpoints")?),
         // Refs do not matter here, so git may know better.
         Err(GitError::Reftable | GitError::UnknownExtension { .. }) => {
             let answer = git.ask(&["config", "--get", "trace.checkpoints"])?;

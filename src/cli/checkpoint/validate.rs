@@ -38,6 +38,7 @@ pub(super) fn run_files(args: &ValidateArgs, here: &Path, ui: &mut Ui) -> Result
     let mut unread = Vec::new();
     for path in &args.files {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        // A list may be kept under another name, such as `INDEX-archive.md`.
         let is_list = name.starts_with("INDEX");
         let kind = if is_list { Kind::CheckpointIndex } else { Kind::Checkpoint };
         match File::read(&here.join(path), path.display().to_string(), kind) {

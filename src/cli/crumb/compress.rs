@@ -79,7 +79,8 @@ pub(super) fn run(args: &CompressArgs, env: Env, ui: &mut Ui) -> Result<ExitStat
         // No lock is held while the user's command runs; the file is looked at again afterwards.
         if let Some(command) = &command {
             for group in &mut plan.groups {
-                group.set_text(&compressor::run(command, &group.prompt()).map_err(CrumbError::from)?);
+                let text = compressor::run(command, group.prompt()).map_err(CrumbError::from)?;
+                group.set_text(&String::from_utf8_lossy(&text));
             }
         }
         let archived_in = repo.as_ref().filter(|_| !args.no_archive && !plan.is_empty());

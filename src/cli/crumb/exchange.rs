@@ -27,7 +27,8 @@ pub(super) struct SendArgs {
 
 /// Take in what another agent sent; receiving it again changes nothing
 ///
-/// What comes in may be a whole crumb file, or sections without a header.
+/// What comes in may be a whole crumb file, or sections without a header. Sessions that are still to come here become the
+/// current one, and a tag keeps what was said: `nS @15 fixed it [FROM: @121]`.
 #[derive(clap::Args, Debug)]
 pub(super) struct ReceiveArgs {
     /// Crumb file that takes it in
@@ -37,7 +38,7 @@ pub(super) struct ReceiveArgs {
     #[arg(default_value = "-", hide_default_value = true)]
     from: PathBuf,
 
-    /// Letter of the sender [default: the first of its identity]
+    /// Letter of the sender, also where another one stands for it [default: the first of its identity]
     #[arg(long, value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
 

@@ -41,7 +41,7 @@ pub(super) fn run_export(session: &mut Session, agent: Option<&AgentName>, args:
     Ok(ExitStatus::Success)
 }
 
-/// Read crumbs that `export` or `get --json` wrote; what is there already is passed over
+/// Read crumbs that `export` or `get --json` wrote; of what is there already only that it is over is taken
 #[derive(clap::Args, Debug)]
 pub(super) struct ImportArgs {
     /// File to read; `-` is stdin
@@ -65,12 +65,13 @@ pub(super) fn run_import(session: &mut Session, agent: Option<&AgentName>, args:
     let repo = &session.repo;
     let stamp = Stamp::take(repo, session.now())?;
     let imported = exchange::import(repo, agent, &stamp, encoding(repo)?, &bytes)?;
-    let exchange::Imported { recorded, known } = imported;
+    let exchange::Imported { recorded, known, closed } = imported;
     if args.json {
-        session.ui.json_line(&json!({ "recorded": recorded, "known": known }))?;
+        session.ui.json_line(&json!({ "recorded": recorded, "known": known, "closed": closed }))?;
     } else {
         let passed_over = if known == 0 { String::new() } else { format!(", {known} were there already") };
-        writeln!(session.ui.out(), "{recorded} imported{passed_over}")?;
+        let closed = if closed == 0 { String::new() } else { format!(", {closed} of them are over now") };
+        writeln!(session.ui.out(), "{recorded} imported{passed_over}{closed}")?;
     }
     Ok(ExitStatus::Success)
 }

@@ -101,10 +101,10 @@ fn run_edit(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     if body.is_none() && fields.is_empty() {
         bail!("argument `text` is missing, and so is `fields`: there is nothing to change");
     }
-    let patch = Patch { body, fields, subject: None, reason: arguments.text("reason")?.map(str::to_owned) };
+    let mut patch = Patch { body, fields, subject: None, reason: arguments.text("reason")?.map(str::to_owned) };
     let stamp = Stamp::take(&repo, place.now())?;
     let guard = Guard::new(&repo, None, None)?;
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<_> = patch.screen(&repo)?.iter().map(ToString::to_string).collect();
     let warn = |warning: &str| warnings.push(warning.to_owned());
     let edited = guard.run(warn, |accounting| edit(&repo, &name, &stamp, accounting, slot.id, &patch))?;
     if edited.commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {

@@ -18,7 +18,7 @@ use crate::trace::log;
 use crate::trace::merge::json::conflict_to_json;
 use crate::trace::merge::{FastForward, Options, Outcome, Settlement, merge};
 use crate::trace::priority::Record;
-use crate::trace::resolve::{Resolver, State, other_tip, state};
+use crate::trace::resolve::{Resolver, State, state};
 use crate::trace::view::View;
 use crate::trace::walk::{Parents, Walk};
 use crate::trace::write::{Accounting, Stamp, encoding};
@@ -212,7 +212,7 @@ fn run_merge(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let other = arguments.required("other")?;
     let repo = place.repo()?;
     let name = place.trace(&repo, arguments.parsed("trace")?)?;
-    let theirs = other_tip(&repo, &name, other).context("argument `other`")?;
+    let theirs = state(&repo, &name, other).context("argument `other`")?.tip;
     let settlement = Settlement { strategy: arguments.parsed("strategy")?, ..Settlement::default() };
     let subject = format!("merge {other}");
     let options = Options { settlement, fast_forward: FastForward::Allowed, first: Side::Ours, subject: &subject };

@@ -15,11 +15,14 @@ use super::merge::three_way::Verdict;
 use super::message::{Op, SourceMark};
 use super::name::TraceName;
 use super::priority::Request;
+use super::screen::{Found, Screen};
 use super::time::Time;
 use super::tip::Tip;
+use super::walk::{Parents, Walk};
 use super::write::Stamp;
 use crate::git::{Oid, Repo};
 use crate::merge::Side;
+use crate::secrets::Policy;
 use crate::tokens::Encoding;
 use writer::Writer;
 
@@ -68,6 +71,16 @@ impl Incoming {
     fn bad(&self, cause: &str) -> TraceError {
         TraceError::BadLine { line: self.line, cause: cause.to_owned() }
     }
+
+    /// Takes out its secrets, or does what else the policy is, and says what they look like.
+    fn screened(&mut self, screen: &Screen<'_>) -> Result<Vec<Found>, TraceError> {
+        let found = screen.look(&mut self.item.fields, &mut self.item.body, self.subject.as_mut())?;
+        if found.iter().any(|found| found.policy == Policy::Redact) {
+            // The count was of another text.
+            self.item.tokens = None;
+        }
+        Ok(found)
+    }
 }
 
 /// Where changes come from, one at a time.
@@ -94,16 +107,18 @@ pub struct Report {
     pub tip: Option<Oid>,
     /// Priorities that the recorded items come in with; the caller sets them.
     pub priorities: Vec<Request>,
+    /// Secrets that were found, and what was done about them.
+    pub secrets: Vec<Found>,
 }
 
 /// Records what `feed` gives, in order, on the trace `name`.
 ///
 /// An item that comes in and is live in the trace, or once was, is passed over, so that the same file imported twice brings
-/// nothing. Memory holds the tree and one change at a time.
+/// nothing. Secrets are taken out, unless `trace.secrets` says otherwise. Memory holds the tree and one change at a time.
 ///
 /// # Errors
 ///
-/// What `feed` returns, [`TraceError::Full`], and those of the repository; the trace is as it was then.
+/// What `feed` returns, [`TraceError::Secret`], [`TraceError::Full`], and those of the repository; the trace is as it was then.
 pub fn import(
     repo: &Repo,
     name: &TraceName,
@@ -113,12 +128,17 @@ pub fn import(
 ) -> Result<Report, TraceError> {
     let base = Tip::find(repo, name)?;
     let mut writer = Writer::new(repo, name, stamp, encoding, base.as_ref())?;
+    let screen = Screen::new(repo, Policy::Redact);
+    let mut secrets = Vec::new();
     // A score of changes is held back: whether there are more decides who writes them.
     let mut head: Vec<Incoming> = Vec::with_capacity(FAST_FROM);
     let mut ended = false;
     while head.len() < FAST_FROM && !ended {
         match feed.next()? {
-            Some(incoming) if writer.is_news(&incoming) => head.push(incoming),
+            Some(mut incoming) if writer.is_news(&incoming) => {
+                secrets.extend(incoming.screened(&screen)?);
+                head.push(incoming);
+            }
             Some(_) => {}
             None => ended = true,
         }
@@ -136,7 +156,8 @@ pub fn import(
     }
     while !ended {
         match feed.next()? {
-            Some(incoming) if writer.is_news(&incoming) => {
+            Some(mut incoming) if writer.is_news(&incoming) => {
+                secrets.extend(incoming.screened(&screen)?);
                 if let Some(earlier) = waiting.replace(incoming) {
                     writer.record(earlier, None)?;
                 }
@@ -154,7 +175,29 @@ pub fn import(
         Some(last) => Some(take_up(repo, name, stamp, encoding, base.as_ref(), last)?),
         None => base.map(|tip| tip.commit.oid),
     };
-    Ok(Report { recorded: written.recorded, known: written.known, tip, priorities: written.priorities })
+    let writer::Written { recorded, known, priorities, .. } = written;
+    Ok(Report { recorded, known, tip, priorities, secrets })
+}
+
+/// How far the last import of a session's file into the trace `name` read it.
+///
+/// Walks history back to that import's last commit.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::MissingObject`] and its kin.
+pub fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<Option<SourceMark>, TraceError> {
+    let Some(tip) = Tip::find(repo, name)? else { return Ok(None) };
+    for tip in Walk::new(repo, tip, Parents::All) {
+        let tip = tip?;
+        // Plain git's cherry-pick copies trailers to where what was read before is not.
+        if tip.is_ours()
+            && let Some(mark) = tip.trailers.source.filter(|mark| mark.session == session)
+        {
+            return Ok(Some(mark));
+        }
+    }
+    Ok(None)
 }
 
 /// Makes the trace move on to `last`, which stands on `base`; merges where the trace has moved meanwhile.
@@ -166,7 +209,7 @@ fn take_up(
     base: Option<&Tip>,
     last: Oid,
 ) -> Result<Oid, TraceError> {
-    let (to, ()) = advance(repo, name, stamp, |seen| {
+    let (to, ()) = advance(repo, name, &stamp.committer, |seen| {
         let to = match seen {
             Some(ours) if Some(ours.commit.oid) != base.map(|tip| tip.commit.oid) => {
                 let mut keep_ours = |_: &_| Ok(Verdict::Take(Side::Ours));

@@ -55,12 +55,17 @@ pub(super) struct Writer<'r> {
     last: Option<Oid>,
     last_time: Option<Time>,
     fallback_time: Option<Time>,
-    /// What the tree counts for by our own count.
-    counted: u64,
-    /// What a provider's last report adds to that, or takes off.
-    reported_difference: Option<i64>,
-    /// What the items that are skipped cost; reports leave them out.
-    skipped: u64,
+    /// What the tree counts for now.
+    total: Total,
+    /// What our own count of it is, where it is known without counting.
+    counted: Option<u64>,
+    /// What came in and went out since the base, as counted.
+    counted_change: i64,
+    base_tip: Option<Tip>,
+    /// What the items that are skipped cost, once it was asked for; reports leave them out.
+    skipped: Option<u64>,
+    /// What those of them cost that came in since the base.
+    skipped_change: u64,
     next_seq: u32,
     live: HashMap<ItemId, Place>,
     /// Where items stood that were taken out.
@@ -96,16 +101,10 @@ impl<'r> Writer<'r> {
         let place = |slot: &Slot| Place { seq: slot.seq, path: slot.path.clone(), cost: 0, revision: 0 };
         live.extend(slots.iter().map(|slot| (slot.id, place(slot))));
         let known_before = known_ids(repo, base, &slots, next_seq)?;
-        let (mut counted, mut reported_difference, mut skipped) = (PER_REPLY, None, 0);
-        if let Some(tip) = base {
-            let Total { tokens, basis } = tip.total(repo, encoding)?;
-            counted = tokens;
-            if basis == Basis::Reported {
-                counted = total::recount(repo, tip.commit.tree, encoding)?;
-                reported_difference = Some(tokens.cast_signed() - counted.cast_signed());
-            }
-            skipped = View::at(repo, tip.clone(), None)?.left_out_cost(repo, encoding)?;
-        }
+        let total = match base {
+            Some(tip) => tip.total(repo, encoding)?,
+            None => Total { tokens: PER_REPLY, basis: Basis::Counted(encoding) },
+        };
         Ok(Self {
             repo,
             name,
@@ -117,9 +116,12 @@ impl<'r> Writer<'r> {
             last: base.map(|tip| tip.commit.oid),
             last_time: base.map(Tip::time),
             fallback_time: None,
-            counted,
-            reported_difference,
-            skipped,
+            total,
+            counted: (total.basis != Basis::Reported).then_some(total.tokens),
+            counted_change: 0,
+            base_tip: base.cloned(),
+            skipped: base.is_none().then_some(0),
+            skipped_change: 0,
             next_seq,
             live,
             gone: HashMap::new(),
@@ -161,12 +163,14 @@ impl<'r> Writer<'r> {
             self.known += 1;
             return Ok(());
         }
+        let before = self.counted_change;
         let files = if incoming.op == Op::Delete { self.take_out(&incoming)? } else { self.put_in(&mut incoming)? };
+        self.total.tokens = self.total.tokens.saturating_add_signed(self.counted_change - before);
         let Incoming { op, item, subject, reason, by, at, skip, usage, .. } = incoming;
         if skip.is_some() || self.types.rules(&item.fields.item_type).priority == Level::Skip {
-            self.skipped += total::item_cost(&item, self.encoding);
+            self.skipped_change += total::item_cost(&item, self.encoding);
         }
-        let total = self.total(usage);
+        let total = self.total(usage)?;
         let at = self.moment(at);
         let subject = subject.unwrap_or_else(|| match op {
             Op::Delete => format!("delete {id}"),
@@ -202,7 +206,7 @@ impl<'r> Writer<'r> {
     fn take_out(&mut self, incoming: &Incoming) -> Result<Vec<(String, bool)>, TraceError> {
         let id = incoming.item.id;
         let place = self.live.remove(&id).ok_or_else(|| incoming.bad("it takes out an item that is not there"))?;
-        self.counted = self.counted.saturating_sub(place.cost);
+        self.counted_change -= place.cost.cast_signed();
         let files = vec![(place.path.clone(), false)];
         self.gone.insert(id, place);
         Ok(files)
@@ -226,35 +230,54 @@ impl<'r> Writer<'r> {
         let path = item_path(seq, &item.fields.item_type, id);
         let mut files = Vec::with_capacity(2);
         if let Some(before) = before {
-            self.counted = self.counted.saturating_sub(before.cost);
+            self.counted_change -= before.cost.cast_signed();
             if before.path != path {
                 files.push((before.path, false));
             }
         }
         files.push((path.clone(), true));
         let cost = total::item_cost(item, self.encoding);
-        self.counted += cost;
+        self.counted_change += cost.cast_signed();
         self.gone.remove(&id);
         self.live.insert(id, Place { seq, path, cost, revision: item.revision });
         Ok(files)
     }
 
     /// What the tree counts for now, skipped items included.
-    fn total(&mut self, usage: Usage) -> Total {
+    fn total(&mut self, usage: Usage) -> Result<Total, TraceError> {
         match usage {
             Usage::Unsaid => {}
             Usage::Reported(tokens) => {
-                let with_skipped = (tokens + self.skipped).cast_signed();
-                self.reported_difference = Some(with_skipped - self.counted.cast_signed());
+                let skipped = self.skipped()? + self.skipped_change;
+                self.total = Total { tokens: tokens + skipped, basis: Basis::Reported };
             }
-            Usage::Void => self.reported_difference = None,
-        }
-        match self.reported_difference {
-            Some(difference) => {
-                Total { tokens: self.counted.saturating_add_signed(difference), basis: Basis::Reported }
+            Usage::Void => {
+                let tokens = self.counted()?.saturating_add_signed(self.counted_change);
+                self.total = Total { tokens, basis: Basis::Counted(self.encoding) };
             }
-            None => Total { tokens: self.counted, basis: Basis::Counted(self.encoding) },
         }
+        Ok(self.total)
+    }
+
+    /// What the base's skipped items cost. Reads them, once.
+    fn skipped(&mut self) -> Result<u64, TraceError> {
+        if self.skipped.is_none()
+            && let Some(tip) = &self.base_tip
+        {
+            let view = View::at(self.repo, tip.clone(), None)?;
+            self.skipped = Some(view.left_out_cost(self.repo, self.encoding)?);
+        }
+        Ok(self.skipped.unwrap_or_default())
+    }
+
+    /// What the base counts for by our own count. Reads all of it, once, where its total is a report.
+    fn counted(&mut self) -> Result<u64, TraceError> {
+        if self.counted.is_none()
+            && let Some(tip) = &self.base_tip
+        {
+            self.counted = Some(total::recount(self.repo, tip.commit.tree, self.encoding)?);
+        }
+        Ok(self.counted.unwrap_or(PER_REPLY))
     }
 
     fn free_seq(&mut self) -> Result<u32, TraceError> {

@@ -46,6 +46,6 @@ pub fn expand(
     let settlement =
         Settlement { strategy: Some(Strategy::Ours), by_item: [(summary, crate::merge::Side::Theirs)].into() };
     let commits = [compression.commit.oid];
-    let request = revert::Request { commits: &commits, settlement: &settlement, placement, reason };
+    let request = revert::Request { commits: &commits, settlement: &settlement, verb: "expand", placement, reason };
     revert::revert(repo, name, stamp, encoding, &request)
 }

@@ -125,7 +125,7 @@ pub fn merge(
 ) -> Result<Outcome, TraceError> {
     let to = |oid| Advance { to: oid, log: format!("{}: {}", Op::Merge, options.subject) };
     let target = theirs.commit.oid;
-    let (_, outcome) = advance(repo, name, stamp, |ours| {
+    let (_, outcome) = advance(repo, name, &stamp.committer, |ours| {
         let Some(ours) = ours else {
             return Ok((Some(to(target)), Outcome::FastForward(target)));
         };

@@ -49,7 +49,7 @@ pub fn pick(
         slot.ok_or_else(|| TraceError::UnknownItem { spec: id.to_string(), trace: name.clone() })
     };
     let slots = request.items.iter().map(|id| find(*id)).collect::<Result<Vec<_>, _>>()?;
-    let (_, outcome) = advance(repo, name, stamp, |tip| {
+    let (_, outcome) = advance(repo, name, &stamp.committer, |tip| {
         let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
         let base = match common_tree(repo, name, tip.commit.oid, source.commit.oid)? {
             Some(tree) => tree::list(repo, tree)?,

@@ -5,18 +5,20 @@ use std::collections::HashMap;
 use super::{Chain, Outcome};
 use crate::git::{Ident, Oid, Repo};
 use crate::tokens::Encoding;
-use crate::trace::advance::{Advance, advance};
+use crate::trace::advance::Advance;
 use crate::trace::error::TraceError;
 use crate::trace::id::ItemId;
 use crate::trace::merge::Settlement;
 use crate::trace::merge::three_way::{Placement, Sides, three_way};
 use crate::trace::message::Trailers;
 use crate::trace::name::TraceName;
+use crate::trace::place::relocate;
 use crate::trace::tip::Tip;
 use crate::trace::write::Stamp;
 
 /// Replays the commits of a trace that `onto` does not have on top of it, oldest first; merges are passed over, since what
-/// they brought in is replayed itself. Items keep their ids, authors theirs; new items come behind those of `onto`.
+/// they brought in is replayed itself. Items keep their ids, authors theirs; new items come behind those of `onto`. The place
+/// before is kept, see [`mod@crate::trace::place`].
 ///
 /// # Errors
 ///
@@ -29,8 +31,7 @@ pub fn rebase(
     onto: &Tip,
     settlement: &Settlement,
 ) -> Result<Outcome, TraceError> {
-    let (_, outcome) = advance(repo, name, stamp, |tip| {
-        let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
+    relocate(repo, name, &stamp.committer, |tip| {
         let own = repo.commits_beyond(tip.commit.oid, Some(onto.commit.oid))?;
         if own.is_empty() && tip.commit.oid == onto.commit.oid {
             return Ok((None, Outcome::Nothing));
@@ -59,8 +60,7 @@ pub fn rebase(
         }
         let to = chain.tip.commit.oid;
         Ok((Some(Advance { to, log: format!("rebase: onto {}", onto.commit.oid) }), Outcome::Done(chain.made)))
-    })?;
-    Ok(outcome)
+    })
 }
 
 /// Does again what one commit did; what a person must decide is returned.

@@ -22,6 +22,8 @@ pub struct Request<'a> {
     pub commits: &'a [Oid],
     /// Who settles conflicts; ours is the trace as it is, theirs as it was before the commit.
     pub settlement: &'a Settlement,
+    /// What this is called in subjects and in the reflog.
+    pub verb: &'a str,
     /// Where items are put that come back.
     pub placement: Placement,
     /// Why.
@@ -42,7 +44,7 @@ pub fn revert(
     encoding: Encoding,
     request: &Request<'_>,
 ) -> Result<Outcome, TraceError> {
-    let (_, outcome) = advance(repo, name, stamp, |tip| {
+    let (_, outcome) = advance(repo, name, &stamp.committer, |tip| {
         let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
         let mut chain = Chain::new(repo, stamp, encoding, tip.clone());
         for commit in request.commits {
@@ -83,9 +85,9 @@ pub fn revert(
                 reason: request.reason.map(str::to_owned),
                 ..Trailers::default()
             };
-            chain.add(&merged, trailers, &stamp.author, &format!("revert: {}", undone.commit.subject()))?;
+            chain.add(&merged, trailers, &stamp.author, &format!("{}: {}", request.verb, undone.commit.subject()))?;
         }
-        Ok(chain.finish("revert"))
+        Ok(chain.finish(request.verb))
     })?;
     Ok(outcome)
 }

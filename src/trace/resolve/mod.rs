@@ -3,7 +3,6 @@
 //! An item is named by its id or a prefix of four digits or more, by `#<seq>`, or by a commit that touched one. What is
 //! unknown or ambiguous is refused, never guessed.
 
-mod other;
 mod state;
 
 use super::error::TraceError;
@@ -15,7 +14,6 @@ use super::tip::Tip;
 use super::tree::{self, Change, Slot};
 use super::walk::{Parents, Walk, changes_of};
 use crate::git::Repo;
-pub use other::other_tip;
 pub use state::{State, find_tip, state};
 
 /// How many candidates of an ambiguous name are listed.

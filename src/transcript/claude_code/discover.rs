@@ -7,7 +7,7 @@
 //! ```
 
 use std::fs;
-use std::io::{self, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::record::Record;
@@ -141,10 +141,9 @@ fn first_told(
     path: &Path,
     member: impl for<'a> Fn(&Record<'a>) -> Option<&'a serde_json::value::RawValue>,
 ) -> Option<String> {
-    let mut head = Vec::new();
-    fs::File::open(path).ok()?.take(MAX_HEAD).read_to_end(&mut head).ok()?;
-    head.split(|b| *b == b'\n').find_map(|line| {
-        let record: Record<'_> = serde_json::from_slice(line).ok()?;
+    let head = BufReader::new(fs::File::open(path).ok()?.take(MAX_HEAD));
+    head.split(b'\n').map_while(Result::ok).find_map(|line| {
+        let record: Record<'_> = serde_json::from_slice(&line).ok()?;
         member(&record).and_then(raw::text).map(Into::into)
     })
 }

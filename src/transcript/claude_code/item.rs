@@ -2,30 +2,22 @@
 
 use std::collections::HashMap;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
-use base64::{alphabet, engine::DecodePaddingMode};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::FORMAT;
 use super::record::{Arguments, BlobSource, Block};
+use crate::trace::bulk::Usage;
 use crate::trace::id::ItemId;
 use crate::trace::item::{Direction, Draft, Fields, ItemType, Role, Status};
 use crate::trace::source::Source;
 use crate::trace::time::Time;
+use crate::transcript::sheet::{MAX_NAME, decode, freeform};
 use crate::transcript::{Entry, clean, raw};
 
-/// Base64 as browsers and agents write it, padded or not.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
-
-/// The longest name of a tool, model or block that is kept, in characters.
-const MAX_NAME: usize = 256;
-
 /// A call that a result may answer.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Call {
     id: ItemId,
     name: String,
@@ -81,6 +73,7 @@ impl Page<'_> {
             thread: self.thread.clone(),
             skip: self.skip.map(str::to_owned),
             subject: None,
+            usage: Usage::Unsaid,
             end_offset: self.end_offset,
         });
         self.entries.last_mut().expect("one was just added")
@@ -305,22 +298,9 @@ impl Page<'_> {
     }
 }
 
-fn freeform(name: &str) -> Fields {
-    let mut fields = Fields::new(ItemType::freeform());
-    fields.name = clean::one_line(name, MAX_NAME);
-    fields
-}
-
 /// A call by the argument that says most, as one of the agent's own tools has it.
 fn subject_of_call(name: &str, input: &str) -> Option<String> {
     let arguments: Arguments<'_> = serde_json::from_str(input).ok()?;
     let told = arguments.in_order().into_iter().flatten().filter_map(raw::text).find(|text| !text.trim().is_empty())?;
     Some(clean::subject(&format!("tool_io call {name}"), &told))
-}
-
-fn decode(data: &str) -> Option<Vec<u8>> {
-    BASE64.decode(data).ok().or_else(|| {
-        let dense: String = data.split_ascii_whitespace().collect();
-        BASE64.decode(dense).ok()
-    })
 }

@@ -33,12 +33,14 @@
 
 mod discover;
 mod item;
-mod reader;
 mod record;
 mod scribe;
 
 pub use discover::{SubAgent, newest_transcript, project_dir, sub_agents};
-pub use reader::{MAX_LINE, Reader};
+pub use scribe::Scribe;
+
+/// Reads a transcript of this format.
+pub type Reader<R> = super::reader::Reader<R, Scribe>;
 
 /// The format's name, as sources and traces spell it.
 pub const FORMAT: &str = "claude-code";

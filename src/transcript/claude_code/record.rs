@@ -4,7 +4,7 @@ use crate::transcript::raw::view;
 
 view! {
     /// One record: an object of the file.
-    Record {
+    pub Record {
         kind: b"type",
         subtype: b"subtype",
         uuid: b"uuid",
@@ -27,12 +27,12 @@ view! {
 
 view! {
     /// The provider's message in a record of kind `user` or `assistant`.
-    Message { id: b"id", model: b"model", content: b"content", usage: b"usage" }
+    pub(super) Message { id: b"id", model: b"model", content: b"content", usage: b"usage" }
 }
 
 view! {
     /// A content block of a message or of a tool's result.
-    Block {
+    pub(super) Block {
         kind: b"type",
         text: b"text",
         thinking: b"thinking",
@@ -52,17 +52,17 @@ view! {
 
 view! {
     /// Where the bytes of an image or document are.
-    BlobSource { kind: b"type", media_type: b"media_type", data: b"data", url: b"url" }
+    pub(super) BlobSource { kind: b"type", media_type: b"media_type", data: b"data", url: b"url" }
 }
 
 view! {
     /// What the agent told the model beside the messages.
-    Attachment { kind: b"type", prompt: b"prompt" }
+    pub(super) Attachment { kind: b"type", prompt: b"prompt" }
 }
 
 view! {
     /// The arguments that say most about a call of one of the agent's own tools, the most telling first.
-    Arguments {
+    pub(super) Arguments {
         description: b"description",
         file_path: b"file_path",
         path: b"path",

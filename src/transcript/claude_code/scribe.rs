@@ -2,68 +2,62 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque, hash_map};
-use std::hash::{DefaultHasher, Hasher};
-use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::FORMAT;
 use super::item::{Call, Origin, Page};
 use super::record::{Attachment, IGNORED, IGNORED_SYSTEM, Message, Record, UNSAID_ATTACHMENTS};
+use crate::tokens::parse_usage;
+use crate::trace::bulk::Usage;
 use crate::trace::item::Role;
 use crate::trace::source::Source;
+use crate::transcript::reader::{self, Outcome};
+use crate::transcript::sheet::hash;
 use crate::transcript::{Entry, clean, raw};
 
 /// Longer usage objects are not kept; real ones have some four hundred bytes.
 const MAX_USAGE: usize = 8 * 1024;
 
-/// What became of a record.
-pub(super) enum Outcome {
-    Imported,
-    Repeated,
-    Ignored(String),
-    Unknown(String),
-}
-
 /// What the records so far have taught.
-pub(super) struct Scribe {
-    /// Whether bodies are wanted; what is learned is the same without.
-    pub(super) writes: bool,
+#[derive(Default, Serialize, Deserialize)]
+pub struct Scribe {
+    /// Whether bodies are left away; what is learned is the same without.
+    #[serde(skip)]
+    only_learns: bool,
     /// By call id as it stands in the file.
     calls: HashMap<String, Call>,
     /// The threads of sidechain records, by uuid.
-    threads: HashMap<String, Arc<str>>,
+    threads: HashMap<String, String>,
     /// Hash of a record's uuid, and of what it said first.
     said: HashMap<u64, u64>,
-    /// Message id and usage of the last record that had one.
-    usage: Option<(String, String)>,
+    /// By thread: message id and usage of the last record that had one.
+    usage: HashMap<String, (String, String)>,
     /// The threads in which anything was said.
     spoken: HashSet<Option<String>>,
+    /// The threads that were compacted: what is reported from then on is not of what their traces hold.
+    compacted: HashSet<Option<String>>,
 }
 
-impl Default for Scribe {
-    fn default() -> Self {
-        Self {
-            writes: true,
-            calls: HashMap::new(),
-            threads: HashMap::new(),
-            said: HashMap::new(),
-            usage: None,
-            spoken: HashSet::new(),
-        }
+impl reader::Scribe for Scribe {
+    const FORMAT: &'static str = FORMAT;
+    type Record<'a> = Record<'a>;
+
+    fn is_record(record: &Record<'_>) -> bool {
+        record.kind.and_then(raw::text).is_some()
     }
-}
 
-impl Scribe {
-    /// Turns a record, `bytes` in the file, into entries.
-    pub(super) fn take(
-        &mut self,
-        record: &Record<'_>,
-        bytes: &[u8],
-        end_offset: u64,
-        entries: &mut VecDeque<Entry>,
-    ) -> Outcome {
+    fn session(&self, record: &Record<'_>) -> Option<String> {
+        record.session.and_then(raw::text).map(Into::into)
+    }
+
+    fn set_writing(&mut self, writes: bool) {
+        self.only_learns = !writes;
+    }
+
+    fn take(&mut self, record: &Record<'_>, bytes: &[u8], end_offset: u64, entries: &mut VecDeque<Entry>) -> Outcome {
         let thread = self.thread(record, bytes);
         let Some(kind) = record.kind.and_then(raw::text) else { return Outcome::Unknown("(no type)".to_owned()) };
         let subtype = record.subtype.and_then(raw::text).unwrap_or_default();
@@ -101,7 +95,7 @@ impl Scribe {
             thread,
             skip: None,
             end_offset,
-            writes: self.writes,
+            writes: !self.only_learns,
             calls: &mut self.calls,
             entries: Vec::new(),
             next_extra: 0,
@@ -139,7 +133,9 @@ impl Scribe {
         entries.extend(made);
         Outcome::Imported
     }
+}
 
+impl Scribe {
     /// The sub-agent whose record this is.
     fn thread(&mut self, record: &Record<'_>, bytes: &[u8]) -> Option<String> {
         if !raw::is_true(record.sidechain) {
@@ -147,8 +143,8 @@ impl Scribe {
         }
         let uuid = record.uuid.and_then(raw::text).filter(|uuid| !uuid.is_empty());
         let agent = record.agent.and_then(raw::text).filter(|agent| !agent.is_empty());
-        let thread: Arc<str> = if let Some(agent) = agent {
-            clean::thread(&agent).into()
+        let thread = if let Some(agent) = agent {
+            clean::thread(&agent)
         } else if let Some(known) = uuid.as_deref().and_then(|uuid| self.threads.get(uuid)) {
             known.clone()
         } else if let Some(parent) =
@@ -157,19 +153,19 @@ impl Scribe {
             parent
         } else {
             let root = uuid.as_deref().map_or(bytes, str::as_bytes);
-            blake3::hash(root).to_hex()[..8].into()
+            blake3::hash(root).to_hex()[..8].to_owned()
         };
         if let Some(uuid) = uuid {
             self.threads.entry(uuid.into_owned()).or_insert_with(|| thread.clone());
         }
-        Some(thread.as_ref().to_owned())
+        Some(thread)
     }
 
     /// What the record's items are named after; `None` if it says again what it said before.
     fn origin(&mut self, record: &Record<'_>, bytes: &[u8], content: &RawValue) -> Option<Origin> {
         let Some(uuid) = record.uuid.and_then(raw::text).filter(|uuid| !uuid.is_empty()) else {
             // Two like it may both have been said, as "continue" often is; a title is one title.
-            let times = self.said.entry(hash(b"record", bytes)).or_insert(0);
+            let times = self.said.entry(hash([&b"record"[..], bytes])).or_insert(0);
             *times += 1;
             return match *times {
                 1 => Some(Origin::Bytes(bytes.to_vec())),
@@ -178,8 +174,8 @@ impl Scribe {
             };
         };
         // The content alone: what is written again may have come to know its usage meanwhile.
-        let what = hash(b"content", content.get().as_bytes());
-        match self.said.entry(hash(b"uuid", uuid.as_bytes())) {
+        let what = hash([&b"content"[..], content.get().as_bytes()]);
+        match self.said.entry(hash([&b"uuid"[..], uuid.as_bytes()])) {
             hash_map::Entry::Vacant(place) => {
                 place.insert(what);
                 Some(Origin::Uuid(uuid.into_owned()))
@@ -187,7 +183,7 @@ impl Scribe {
             hash_map::Entry::Occupied(place) if *place.get() == what => None,
             hash_map::Entry::Occupied(_) => {
                 let other = format!("{uuid}\n{}", content.get());
-                let again = self.said.insert(hash(b"other", other.as_bytes()), what).is_some();
+                let again = self.said.insert(hash([&b"other"[..], other.as_bytes()]), what).is_some();
                 (!again).then(|| Origin::Bytes(other.into_bytes()))
             }
         }
@@ -205,14 +201,26 @@ impl Scribe {
         for entry in made.iter_mut() {
             entry.draft.fields.turn.clone_from(&turn);
         }
-        let usage = message.usage.filter(|usage| by_model && usage.get().len() <= MAX_USAGE);
-        let (Some(usage), Some(last)) = (usage, made.last_mut()) else { return };
+        let compacts =
+            made.iter().any(|entry| entry.skip.is_some() && entry.draft.fields.meta.contains_key("compact_summary"));
+        let Some(last) = made.last_mut() else { return };
+        if compacts && self.compacted.insert(last.thread.clone()) {
+            last.usage = Usage::Void;
+            return;
+        }
+        let Some(usage) = message.usage.filter(|usage| by_model && usage.get().len() <= MAX_USAGE) else { return };
         let now = (turn.unwrap_or_default(), usage.get().to_owned());
-        if self.usage.as_ref() != Some(&now) {
+        let place = self.usage.entry(last.thread.clone().unwrap_or_default()).or_default();
+        if *place != now {
             if let Ok(usage @ Value::Object(_)) = serde_json::from_str(usage.get()) {
+                if !self.compacted.contains(&last.thread)
+                    && let Ok(reported) = parse_usage(usage.to_string().as_bytes())
+                {
+                    last.usage = Usage::Reported(reported.context_tokens());
+                }
                 last.draft.fields.meta.insert("usage".to_owned(), usage);
             }
-            self.usage = Some(now);
+            *place = now;
         }
     }
 }
@@ -250,12 +258,4 @@ fn take_attachment(page: &mut Page<'_>, attachment: &RawValue) {
 
 fn message_of(message: &RawValue) -> Message<'_> {
     serde_json::from_str(message.get()).unwrap_or_default()
-}
-
-/// A hash that is compared within this process only.
-fn hash(space: &[u8], bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(space);
-    hasher.write(bytes);
-    hasher.finish()
 }

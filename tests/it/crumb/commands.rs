@@ -345,7 +345,7 @@ fn what_is_sent_is_received_once() {
     assert_eq!(place.read("echo.crumb"), once);
     let counted = sent.replace("3x @121", "4x @130");
     insta::assert_snapshot!(place.trace_with(&["crumb", "receive", "echo.crumb"], &counted), @"
-    counted ~S ts:useRef-nullcheck closures need assert! not narrowing — 4x @130 [PREFLIGHT: auto-detected]
+    counted ~S ts:useRef-nullcheck closures need assert! not narrowing — 4x @15 [PREFLIGHT: auto-detected] [FROM: @130]
     --- stderr
     0 added, 1 counted, 6 known
     ");

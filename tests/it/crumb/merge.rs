@@ -97,3 +97,16 @@ fn only_the_identity_is_ever_contested() {
     assert_eq!(merged(&base, "<<<<<<< a\n", "x\n"), "by lines");
     assert_eq!(merged(&base, &ours, "no header\n"), "by lines");
 }
+
+/// What ends a file does not depend on which of two new sections comes last.
+#[test]
+fn new_sections_in_another_order_end_the_file_alike() {
+    let base = file(7, "§core\n. x\n");
+    let own_last = file(7, "§core\n. x\n\n§team\n. x\n\n§own\n. x\n");
+    let team = file(7, "§core\n. x\n\n§team\n. x\n");
+    let own = file(7, "§core\n. x\n\n§own\n. x\n");
+    let both = merged(&base, &own, &team);
+    assert_eq!(both, file(7, "§core\n. x\n\n§own\n. x\n\n§team\n. x\n"));
+    assert_eq!(merged(&base, &both, &own_last), both);
+    assert_eq!(merged(&base, &merged(&base, &own_last, &team), &own), both);
+}

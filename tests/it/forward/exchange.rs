@@ -36,6 +36,17 @@ fn an_export_comes_back_as_it_was() {
     third.bytes_with(&["forward", "import", "--agent", "azoth", "-"], &test.bytes(&all));
     assert!(export(&third) == exported);
     assert_eq!(other.text(&import), "0 imported, 32 were there already\n");
+    // Of a crumb that is there already it is taken over that it is over, and never that it is active again.
+    let second = exported["crumbs"][3]["id"].as_str().unwrap();
+    test.text(&["forward", "status", second, "completed", "--agent", "azoth"]);
+    other.text(&["forward", "status", &first.id.to_string(), "active", "--agent", "azoth"]);
+    test.text(&["forward", "export", "--agent", "azoth", "-o", path.to_str().unwrap()]);
+    assert_eq!(other.text(&import), "0 imported, 32 were there already, 2 of them are over now\n");
+    assert_eq!(other.text(&import), "0 imported, 32 were there already\n");
+    assert!(export(&other) == export(&test));
+    test.text(&["forward", "status", second, "active", "--agent", "azoth"]);
+    test.text(&["forward", "export", "--agent", "azoth", "-o", path.to_str().unwrap()]);
+    assert_eq!(other.text(&import), "0 imported, 32 were there already\n");
     other.fsck();
     // One more goes on where the import ended.
     other.text(&["forward", "leave", "--agent", "azoth", "--summary", "after it"]);

@@ -1,13 +1,14 @@
-//! The reader: from bytes to entries, through lines and records.
+//! The reader of every format whose files are lines of JSON: from bytes to entries, through lines and records.
 
 use std::collections::VecDeque;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 
-use super::record::Record;
-use super::scribe::{Outcome, Scribe};
-use crate::transcript::lines::{Ending, Lines};
-use crate::transcript::raw;
-use crate::transcript::{Entry, Position, Tally, TranscriptError};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::lines::{Ending, Lines};
+use super::{Entry, Position, Tally, TranscriptError};
+use crate::trace::id::ItemId;
 
 /// The longest line that is read, in bytes; one past it counts as damaged. The largest seen hold a few pasted images.
 pub const MAX_LINE: usize = 256 * 1024 * 1024;
@@ -18,36 +19,152 @@ const MAX_SALVAGE: usize = 16 * 1024 * 1024;
 /// How many places are tried in that search.
 const SALVAGE_TRIES: usize = 64;
 
+/// What became of a record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It gave at least one entry.
+    Imported,
+    /// It was there before.
+    Repeated,
+    /// It is of a kind, given here, that holds no content.
+    Ignored(String),
+    /// It is of a kind, given here, that is not known.
+    Unknown(String),
+}
+
+/// What records mean, given those before: one implementation a format.
+///
+/// The value itself is what the records so far have taught; what is kept of it between two imports is its JSON.
+pub trait Scribe: Default + Serialize + DeserializeOwned {
+    /// The format's name, as sources and traces spell it.
+    const FORMAT: &'static str;
+    /// A record as a view of its bytes.
+    type Record<'a>: Deserialize<'a> + Copy;
+
+    /// Whether an object that was found behind damage is a record and not a part of one.
+    fn is_record(record: &Self::Record<'_>) -> bool;
+
+    /// The session that the record says it is of.
+    fn session(&self, record: &Self::Record<'_>) -> Option<String>;
+
+    /// Says whether bodies are wanted; what is learned is the same without.
+    fn set_writing(&mut self, writes: bool);
+
+    /// Turns a record, `bytes` in the file, into entries.
+    fn take(
+        &mut self,
+        record: &Self::Record<'_>,
+        bytes: &[u8],
+        end_offset: u64,
+        entries: &mut VecDeque<Entry>,
+    ) -> Outcome;
+
+    /// Takes the items that were taken back since the last call.
+    fn take_rewound(&mut self) -> Vec<ItemId> {
+        Vec::new()
+    }
+}
+
+/// What a reader knows at a position: enough to read on from there without what stands before.
+#[derive(Serialize, Deserialize)]
+struct Memory<S> {
+    offset: u64,
+    digest: String,
+    line: u64,
+    session: Option<String>,
+    scribe: S,
+}
+
+/// A transcript as the import sees it, whatever its format.
+pub trait Transcript: Iterator<Item = Result<Entry, TranscriptError>> {
+    /// The format's name.
+    fn format(&self) -> &'static str;
+    /// Whether the file only grows, so that reading can go on from a position.
+    fn is_appended(&self) -> bool;
+    /// The session's id, see [`Reader::session_id`].
+    fn session_id(&self) -> Option<&str>;
+    /// What was met so far beside the entries.
+    fn tally(&self) -> &Tally;
+    /// How far whole records were consumed.
+    fn position(&self) -> Position;
+    /// See [`Reader::skip_to`].
+    ///
+    /// # Errors
+    ///
+    /// [`TranscriptError::Read`], as when reading.
+    fn skip_to(&mut self, position: &Position) -> Result<bool, TranscriptError>;
+    /// What [`Reader::resume`] needs to go on from here.
+    fn memory(&self) -> Option<Vec<u8>>;
+    /// Takes the items that were taken back since the last call.
+    fn take_rewound(&mut self) -> Vec<ItemId>;
+}
+
 /// Reads a transcript as a stream of entries, in the order of the file.
 ///
 /// Memory is bounded by the longest line ([`MAX_LINE`] at most) and by a few words for each record: the calls that
 /// results may answer, the chains of sub-agents, and what was said under which uuid.
-pub struct Reader<R> {
+pub struct Reader<R, S> {
     lines: Lines<R>,
-    scribe: Scribe,
+    scribe: S,
     entries: VecDeque<Entry>,
     tally: Tally,
     session_id: Option<String>,
     damaged_line: u64,
     ended: bool,
+    of_document: bool,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read, S: Scribe> Reader<R, S> {
     /// Starts at the first byte of a transcript. The reader need not be buffered.
     pub fn new(reader: R) -> Self {
         Self::with_max_line(reader, MAX_LINE)
     }
 
+    /// Starts at the first of the lines that were made of one whole document, which is written anew each time.
+    pub fn of_document(reader: R) -> Self {
+        Self { of_document: true, ..Self::new(reader) }
+    }
+
     fn with_max_line(reader: R, max_line: usize) -> Self {
         Self {
             lines: Lines::new(reader, max_line),
-            scribe: Scribe::default(),
+            scribe: S::default(),
             entries: VecDeque::new(),
             tally: Tally::default(),
             session_id: None,
             damaged_line: 0,
             ended: false,
+            of_document: false,
         }
+    }
+
+    /// Goes on from `position` with what `memory` tells of the records before it; `None` where the memory is of another
+    /// position or the file has other bytes there. Of the file before, only a stretch is read.
+    ///
+    /// # Errors
+    ///
+    /// Whatever reading meets.
+    pub fn resume(mut reader: R, position: &Position, memory: &[u8]) -> io::Result<Option<Self>>
+    where
+        R: Seek,
+    {
+        let Ok(memory) = serde_json::from_slice::<Memory<S>>(memory) else { return Ok(None) };
+        if memory.offset != position.offset || memory.digest != position.digest {
+            return Ok(None);
+        }
+        let Some(stretch) = position.find(&mut reader)? else { return Ok(None) };
+        let mut scribe = memory.scribe;
+        scribe.set_writing(true);
+        Ok(Some(Self {
+            lines: Lines::resume(reader, MAX_LINE, stretch, memory.offset, memory.line),
+            scribe,
+            entries: VecDeque::new(),
+            tally: Tally::default(),
+            session_id: memory.session,
+            damaged_line: 0,
+            ended: false,
+            of_document: false,
+        }))
     }
 
     /// Passes over what an earlier reader consumed, learning from it what later records refer to; the entries from there
@@ -61,13 +178,14 @@ impl<R: Read> Reader<R> {
     /// [`TranscriptError::Read`], as when reading.
     pub fn skip_to(&mut self, position: &Position) -> Result<bool, TranscriptError> {
         self.lines.end_at(position.offset);
-        self.scribe.writes = false;
+        self.scribe.set_writing(false);
         while self.read_record()? {
             self.entries.clear();
         }
+        drop(self.scribe.take_rewound());
         let same = self.lines.position() == *position;
         self.lines.end_at(u64::MAX);
-        self.scribe.writes = true;
+        self.scribe.set_writing(true);
         self.tally = Tally::default();
         self.ended = !same;
         Ok(same)
@@ -108,10 +226,10 @@ impl<R: Read> Reader<R> {
             // White space before the end may yet turn out to stand before half a record, which is not consumed.
             return Ok(ending == Ending::Newline && self.lines.consume_line()?);
         }
-        if let Some((record, length)) = parse(&rest.bytes[start..]) {
+        if let Some((record, length)) = parse::<S>(&rest.bytes[start..]) {
             let end = start + length;
             if self.session_id.is_none() {
-                self.session_id = record.session.and_then(raw::text).filter(|id| !id.is_empty()).map(Into::into);
+                self.session_id = self.scribe.session(&record).filter(|id| !id.is_empty());
             }
             let bytes = &rest.bytes[start..end];
             match self.scribe.take(&record, bytes, offset + end as u64, &mut self.entries) {
@@ -124,7 +242,7 @@ impl<R: Read> Reader<R> {
             return Ok(true);
         }
 
-        let salvaged = (ending == Ending::Newline).then(|| salvage(rest.bytes, start + 1)).flatten();
+        let salvaged = (ending == Ending::Newline).then(|| salvage::<S>(rest.bytes, start + 1)).flatten();
         match salvaged {
             Some(at) => self.lines.consume(at),
             None if ending == Ending::EndOfFile || !self.lines.consume_line()? => {
@@ -141,7 +259,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-impl<R: Read> Iterator for Reader<R> {
+impl<R: Read, S: Scribe> Iterator for Reader<R, S> {
     type Item = Result<Entry, TranscriptError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -163,6 +281,43 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
+impl<R: Read, S: Scribe> Transcript for Reader<R, S> {
+    fn format(&self) -> &'static str {
+        S::FORMAT
+    }
+
+    fn is_appended(&self) -> bool {
+        !self.of_document
+    }
+
+    fn session_id(&self) -> Option<&str> {
+        Self::session_id(self)
+    }
+
+    fn tally(&self) -> &Tally {
+        Self::tally(self)
+    }
+
+    fn position(&self) -> Position {
+        Self::position(self)
+    }
+
+    fn skip_to(&mut self, position: &Position) -> Result<bool, TranscriptError> {
+        Self::skip_to(self, position)
+    }
+
+    fn memory(&self) -> Option<Vec<u8>> {
+        let Position { offset, digest } = self.lines.position();
+        let session = self.session_id.clone();
+        let memory = Memory { offset, digest, line: self.lines.number(), session, scribe: &self.scribe };
+        serde_json::to_vec(&memory).ok()
+    }
+
+    fn take_rewound(&mut self) -> Vec<ItemId> {
+        self.scribe.take_rewound()
+    }
+}
+
 /// How many bytes stand before the record: white space and, at the very start of a file, a byte order mark.
 fn start_of_record(bytes: &[u8], first: bool) -> usize {
     let mark = if first && bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
@@ -170,7 +325,7 @@ fn start_of_record(bytes: &[u8], first: bool) -> usize {
 }
 
 /// The record that the bytes begin with, and its length.
-fn parse(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
+fn parse<S: Scribe>(bytes: &[u8]) -> Option<(S::Record<'_>, usize)> {
     let mut objects = serde_json::Deserializer::from_slice(bytes).into_iter();
     let record = objects.next()?.ok()?;
     Some((record, objects.byte_offset()))
@@ -180,7 +335,7 @@ fn parse(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
 ///
 /// A process that dies while it writes leaves half a record without a line break, and the next one's first record follows
 /// on the same line.
-fn salvage(bytes: &[u8], from: usize) -> Option<usize> {
+fn salvage<S: Scribe>(bytes: &[u8], from: usize) -> Option<usize> {
     if bytes.len() > MAX_SALVAGE {
         return None;
     }
@@ -188,8 +343,8 @@ fn salvage(bytes: &[u8], from: usize) -> Option<usize> {
     memchr::memmem::find_iter(tail, b"{\"").take(SALVAGE_TRIES).map(|at| from + at).find(|&at| {
         let mut left = &bytes[at..];
         while !left.trim_ascii_start().is_empty() {
-            match parse(left) {
-                Some((record, length)) if record.kind.and_then(raw::text).is_some() => left = &left[length..],
+            match parse::<S>(left) {
+                Some((record, length)) if S::is_record(&record) => left = &left[length..],
                 _ => return false,
             }
         }
@@ -199,7 +354,13 @@ fn salvage(bytes: &[u8], from: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::transcript::claude_code;
+
+    type Reader<R> = claude_code::Reader<R>;
+
+    fn salvage(bytes: &[u8], from: usize) -> Option<usize> {
+        super::salvage::<claude_code::Scribe>(bytes, from)
+    }
 
     fn said(reader: &mut Reader<&[u8]>) -> Vec<String> {
         reader.map(|entry| String::from_utf8(entry.unwrap().draft.body).unwrap()).collect()

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Imports a generated rollout of 300 MiB, and runs a hook on a transcript of 10 MiB with ten new lines.
+# Usage: benches/transcripts/run.sh [PROGRAM]; the program is target/release/git-trace if none is given.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+program=${1:-$here/../../target/release/git-trace}
+work=$(mktemp -d "${TMPDIR:-/tmp}/git-trace-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export HOME="$work" GIT_CONFIG_NOSYSTEM=1
+for who in AUTHOR COMMITTER; do export "GIT_${who}_NAME=bench" "GIT_${who}_EMAIL=bench@example.com"; done
+cd "$work"
+git init --quiet repo
+cd repo
+git config maintenance.auto false
+
+python3 "$here/generate.py" codex 300 > ../rollout.jsonl
+python3 - "$program" ../rollout.jsonl <<'PY'
+import os, resource, subprocess, sys, time
+size = os.path.getsize(sys.argv[2]) / 1e6
+start = time.monotonic()
+process = subprocess.Popen([sys.argv[1], "import", "codex", sys.argv[2], "--json"], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+seconds = time.monotonic() - start
+assert status == 0
+print(f"import codex: {size:.0f} MB in {seconds:.1f} s, {size / seconds:.0f} MB/s, {usage.ru_maxrss / 1000:.0f} MB of memory, "
+      f"{usage.ru_utime + usage.ru_stime:.1f} s of processor")
+PY
+rm ../rollout.jsonl
+
+python3 "$here/generate.py" claude-code 10 > ../whole.jsonl
+python3 - "$program" <<'PY'
+import json, os, statistics, subprocess, sys, time
+lines = open("../whole.jsonl", "rb").read().splitlines(keepends=True)
+call = json.dumps({"session_id": "s1", "transcript_path": os.path.abspath("../growing.jsonl"), "hook_event_name": "Stop"}).encode()
+rounds = 20
+size = len(lines) - 10 * rounds
+times = []
+for number in range(rounds + 1):
+    with open("../growing.jsonl", "wb") as file:
+        file.writelines(lines[:size + 10 * number])
+    start = time.monotonic()
+    subprocess.run([sys.argv[1], "hook", "claude-code", "--wait"], input=call, check=True)
+    times.append((time.monotonic() - start) * 1000)
+times = times[1:]
+print(f"hook claude-code: {os.path.getsize('../growing.jsonl') / 1e6:.0f} MB, ten new lines: median {statistics.median(times):.1f} ms, "
+      f"best {min(times):.1f} ms, worst {max(times):.1f} ms")
+PY
+test ! -e .git/trace/hook.log || cat .git/trace/hook.log

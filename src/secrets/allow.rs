@@ -1,0 +1,49 @@
+//! Secrets that are none, or that may be seen: a list of fingerprints.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use super::Secret;
+
+/// What a secret is known by: 16 digits of a hash of it, which tell nobody what it is unless it can be guessed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Fingerprint(String);
+
+impl Fingerprint {
+    /// The fingerprint of a secret.
+    #[must_use]
+    pub fn of(secret: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("git-trace 2026 fingerprint of a secret");
+        hasher.update(secret);
+        let mut digits = hasher.finalize().to_hex().to_string();
+        digits.truncate(16);
+        Self(digits)
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The fingerprints that are allowed.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Allowed(HashSet<String>);
+
+impl Allowed {
+    /// Takes the fingerprints of the values of a setting; one value may hold several, with spaces or commas between.
+    pub fn new(values: impl IntoIterator<Item = String>) -> Self {
+        let words = |value: String| {
+            let words = value.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty());
+            words.map(str::to_ascii_lowercase).collect::<Vec<_>>()
+        };
+        Self(values.into_iter().flat_map(words).collect())
+    }
+
+    /// Those of the secrets of a text that are not allowed.
+    #[must_use]
+    pub fn others(&self, text: &[u8], secrets: Vec<Secret>) -> Vec<Secret> {
+        secrets.into_iter().filter(|secret| !self.0.contains(&secret.fingerprint(text).0)).collect()
+    }
+}

@@ -1,0 +1,185 @@
+//! Secrets without a form of their own, told by what stands before them.
+
+use super::Secret;
+use super::rules::is_word;
+
+/// What the name of a secret has in it; capitals do not matter.
+pub(super) const NAMES: [&str; 14] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "api_key",
+    "api-key",
+    "access_key",
+    "accesskey",
+    "accountkey",
+    "private_key",
+    "credential",
+];
+
+/// The most letters of a name behind what tells it.
+const MAX_REST: usize = 24;
+/// The shortest value that is judged, and the longest piece of it without a dash or dot at least.
+const MIN_VALUE: usize = 16;
+const MAX_VALUE: usize = 512;
+/// Bits a character: below that it is made of words, or counted up.
+const MIN_ENTROPY: f64 = 3.3;
+
+/// The value that is given to a name, which ends at or soon behind `end`: `…token = "<value>"`, `"…token": "<value>"`.
+pub(super) fn after_name(text: &[u8], end: usize) -> Option<Secret> {
+    let rest = text.get(end..)?;
+    let mut at = rest.iter().take(MAX_REST).take_while(|b| is_word(**b)).count();
+    at += skip_quote(&rest[at..]);
+    let value_member = b",\"value\":";
+    let spaces = rest[at..].iter().take(4).take_while(|b| **b == b' ').count();
+    if rest[at..].starts_with(value_member) {
+        // A line of a store of breadcrumbs: the key is the name.
+        at += value_member.len();
+    } else {
+        at += spaces;
+        let sign = [&b":="[..], b"=>", b"=", b":"].into_iter().find(|sign| rest[at..].starts_with(sign))?;
+        at += sign.len();
+    }
+    at += rest[at..].iter().take(4).take_while(|b| **b == b' ').count();
+    at += skip_quote(&rest[at..]);
+    value(text, end + at, "a secret by its name")
+}
+
+/// What stands behind `Bearer `.
+pub(super) fn after_bearer(text: &[u8], end: usize) -> Option<Secret> {
+    value(text, end, "a bearer token")
+}
+
+/// The password of a URL whose `://` ends at `end`.
+pub(super) fn in_url(text: &[u8], end: usize) -> Option<Secret> {
+    let authority = text.get(end..)?;
+    let ends =
+        |b: &u8| b.is_ascii_whitespace() || matches!(b, b'/' | b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b'#' | b'?');
+    let authority = &authority[..authority.iter().take(300).position(ends).unwrap_or(authority.len().min(300))];
+    let host = memchr::memrchr(b'@', authority)?;
+    let user = memchr::memchr(b':', &authority[..host])?;
+    let (name, password) = (&authority[..user], &authority[user + 1..host]);
+    let is_variable = password.iter().any(|b| matches!(b, b'$' | b'{' | b'}' | b'*' | b'[' | b']' | b'(' | b')'));
+    let is_usual = name.eq_ignore_ascii_case(password)
+        || [&b"password"[..], b"passwd", b"pass", b"pwd", b"secret", b"token", b"pw", b"...", b"xxx"]
+            .iter()
+            .any(|word| password.eq_ignore_ascii_case(word));
+    if password.len() < 3 || host + 1 == authority.len() || is_variable || is_usual || is_placeholder(password) {
+        return None;
+    }
+    Some(Secret { what: "a password in a URL", span: end + user + 1..end + host })
+}
+
+fn skip_quote(rest: &[u8]) -> usize {
+    match rest {
+        [b'\\', b'"' | b'\'', ..] => 2,
+        [b'"' | b'\'' | b'`', ..] => 1,
+        _ => 0,
+    }
+}
+
+/// The value that starts at `start`, if it looks random.
+fn value(text: &[u8], start: usize, what: &'static str) -> Option<Secret> {
+    let rest = text.get(start..)?;
+    let belongs = |b: &&u8| is_word(**b) || matches!(**b, b'+' | b'/' | b'=' | b'.' | b'~');
+    let len = rest.iter().take(MAX_VALUE + 1).take_while(belongs).count();
+    let value = &rest[..len];
+    // A call, an index or a path of names is code.
+    let is_code = matches!(rest.get(len), Some(b'(' | b'[' | b'{' | b'<' | b':' | b'$'));
+    if !(MIN_VALUE..=MAX_VALUE).contains(&len) || is_code || is_placeholder(value) || !is_random(value) {
+        return None;
+    }
+    Some(Secret { what, span: start..start + len })
+}
+
+/// Whether a value has a long piece in which letters and digits mix as no word, path, version or UUID has them.
+fn is_random(value: &[u8]) -> bool {
+    let pieces = value.split(|b| matches!(b, b'.' | b'-' | b'_' | b'/' | b'~' | b'='));
+    let longest = pieces.max_by_key(|piece| piece.len()).unwrap_or_default();
+    let digits = longest.iter().filter(|b| b.is_ascii_digit()).count();
+    let letters = longest.iter().filter(|b| b.is_ascii_alphabetic()).count();
+    longest.len() >= MIN_VALUE && digits >= 2 && letters >= 2 && entropy(longest) >= MIN_ENTROPY
+}
+
+/// Whether a value stands for one: of documentation, blacked out, or hardly more than one sign again and again.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    let mut seen = [false; 256];
+    for b in value {
+        seen[usize::from(*b)] = true;
+    }
+    if seen.iter().filter(|seen| **seen).count() < 4 {
+        return true;
+    }
+    let lower = value.to_ascii_lowercase();
+    [&b"example"[..], b"placeholder", b"redacted", b"your-", b"your_", b"xxxx", b"changeme", b"dummy", b"1234567890"]
+        .iter()
+        .any(|word| memchr::memmem::find(&lower, word).is_some())
+}
+
+/// Bits a byte, by how often each byte is there. Source: Shannon, "A Mathematical Theory of Communication".
+fn entropy(value: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    for b in value {
+        counts[usize::from(*b)] += 1;
+    }
+    let total = f64::from(counts.iter().sum::<u32>());
+    let shares = counts.iter().filter(|count| **count > 0).map(|count| f64::from(*count) / total);
+    shares.map(|share| -share * share.log2()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::secrets::find;
+
+    const RANDOM: &str = "q8Zr2LpX0vTn5KdW7yBs";
+
+    fn told(text: &str) -> Vec<&str> {
+        find(text.as_bytes()).into_iter().map(|secret| &text[secret.span]).collect()
+    }
+
+    #[test]
+    fn random_values_are_told_by_what_names_them() {
+        for text in [
+            "API_KEY=@",
+            "api-key: '@'",
+            "{\"client_secret\": \"@\"}",
+            "{\\\"token\\\":\\\"@\\\"}",
+            "dbPassword := \"@\"",
+            "Authorization: Bearer @",
+            "{\"key\":\"auth.token\",\"value\":\"@\",\"task_id\":1}",
+            "$token = @;",
+            "AccountKey=@==",
+        ] {
+            let text = text.replace('@', RANDOM);
+            let found = told(&text);
+            assert_eq!(found.first().map(|value| value.trim_end_matches('=')), Some(RANDOM), "{text}");
+        }
+        assert_eq!(told("postgres://app:hunter2@db.internal:5432/x"), ["hunter2"]);
+        assert_eq!(told("https://me:p@ss@host/"), ["p@ss"]);
+    }
+
+    #[test]
+    fn words_code_and_places_for_values_are_not() {
+        for harmless in [
+            "input_tokens: 12345678901234567890",
+            "token = process.env.GITHUB_TOKEN_2024_PROD",
+            "token: 123e4567-e89b-12d3-a456-426614174000",
+            "password = get_password_from_vault2(name)",
+            "secret: my-very-long-secret-name-2024-01-02",
+            "API_KEY=your_q8Zr2LpX0vTn5KdW7yBs",
+            "secret_path=/usr/share/secrets/v2/app/config12345",
+            "https://example.com/a:b@c",
+            "postgres://postgres:postgres@localhost/x",
+            "https://user:${PASSWORD}@host",
+            "https://user:<password>@host",
+            "signature: q8Zr2LpX0vTn5KdW7yBsq8Zr2LpX0vTn5KdW7yBs",
+            "tokens and secrets",
+        ] {
+            assert_eq!(told(harmless), [] as [&str; 0], "{harmless}");
+        }
+    }
+}

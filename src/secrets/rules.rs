@@ -1,0 +1,243 @@
+//! Secrets by their form, and the one pass that finds where rules are to look.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
+
+use super::Secret;
+use super::named::{self, NAMES};
+
+/// What may follow the start of a form.
+#[derive(Clone, Copy)]
+enum Tail {
+    /// Letters, digits, `_` and `-`.
+    Word,
+    /// Letters and digits.
+    Alnum,
+    /// Capitals and digits, so many and no more.
+    Capitals,
+    /// As `Word`, with dots.
+    Dotted,
+}
+
+/// What it is, how it starts, what follows, and how much of it at least.
+const FORMS: [(&str, &str, Tail, usize); 42] = [
+    ("an AWS access key", "AKIA", Tail::Capitals, 16),
+    ("an AWS access key", "ASIA", Tail::Capitals, 16),
+    ("an Anthropic key", "sk-ant-", Tail::Word, 20),
+    ("an OpenAI key", "sk-proj-", Tail::Word, 20),
+    ("an OpenAI key", "sk-svcacct-", Tail::Word, 20),
+    ("an OpenAI key", "sk-admin-", Tail::Word, 20),
+    ("an OpenAI key", "sk-", Tail::Alnum, 48),
+    ("an OpenRouter key", "sk-or-v1-", Tail::Word, 32),
+    ("a GitHub token", "ghp_", Tail::Alnum, 36),
+    ("a GitHub token", "gho_", Tail::Alnum, 36),
+    ("a GitHub token", "ghs_", Tail::Alnum, 36),
+    ("a GitHub token", "ghu_", Tail::Alnum, 36),
+    ("a GitHub token", "ghr_", Tail::Alnum, 36),
+    ("a GitHub token", "github_pat_", Tail::Word, 40),
+    ("a GitLab token", "glpat-", Tail::Word, 20),
+    ("a Google key", "AIza", Tail::Word, 35),
+    ("a Google token", "ya29.", Tail::Word, 40),
+    ("a Slack token", "xoxb-", Tail::Word, 20),
+    ("a Slack token", "xoxp-", Tail::Word, 20),
+    ("a Slack token", "xoxa-", Tail::Word, 20),
+    ("a Slack token", "xapp-", Tail::Word, 20),
+    ("a Stripe key", "sk_live_", Tail::Alnum, 20),
+    ("a Stripe key", "rk_live_", Tail::Alnum, 20),
+    ("an npm token", "npm_", Tail::Alnum, 36),
+    ("a PyPI token", "pypi-AgEIcHlwaS5vcmc", Tail::Word, 20),
+    ("a Hugging Face token", "hf_", Tail::Alnum, 34),
+    ("a SendGrid key", "SG.", Tail::Dotted, 60),
+    ("a Groq key", "gsk_", Tail::Alnum, 48),
+    ("an xAI key", "xai-", Tail::Alnum, 70),
+    ("a Perplexity key", "pplx-", Tail::Alnum, 40),
+    ("a Replicate token", "r8_", Tail::Alnum, 37),
+    ("a DigitalOcean token", "dop_v1_", Tail::Alnum, 60),
+    ("a Shopify token", "shpat_", Tail::Alnum, 32),
+    ("a Docker token", "dckr_pat_", Tail::Word, 27),
+    ("a Vault token", "hvs.", Tail::Word, 24),
+    ("a Linear key", "lin_api_", Tail::Alnum, 40),
+    ("a Databricks token", "dapi", Tail::Alnum, 32),
+    ("a Postman key", "PMAK-", Tail::Word, 50),
+    ("a Sentry token", "sntrys_", Tail::Word, 40),
+    ("a PlanetScale token", "pscale_tkn_", Tail::Word, 32),
+    ("a Tailscale key", "tskey-", Tail::Word, 20),
+    ("an age key", "AGE-SECRET-KEY-1", Tail::Alnum, 58),
+];
+
+/// What else starts a secret, or stands in the middle of one.
+const SIGNS: [&str; 4] = ["-----BEGIN ", "eyJ", "://", "bearer "];
+
+/// The most bytes that a private key is looked for in.
+const MAX_KEY_LEN: usize = 16 * 1024;
+
+/// All that rules start from: the forms, then the signs, then the names. Capitals do not matter, since they do not in names.
+static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let forms = FORMS.iter().map(|(_, prefix, ..)| *prefix);
+    AhoCorasickBuilder::new()
+        .ascii_case_insensitive(true)
+        // Half the text starts something or other; skipping ahead costs more than it saves.
+        .prefilter(false)
+        .kind(Some(aho_corasick::AhoCorasickKind::ContiguousNFA))
+        .build(forms.chain(SIGNS).chain(NAMES))
+        .expect("a few dozen short words are no too large automaton")
+});
+
+/// Finds the secrets of a text, in order; none overlaps another. Linear in the length of the text.
+///
+/// What says `EXAMPLE` or stands for a value (`<token>`, `${TOKEN}`, `xxxx`) is none.
+#[must_use]
+pub fn find(text: &[u8]) -> Vec<Secret> {
+    let mut found: Vec<(usize, Secret)> = Vec::new();
+    for start in STARTS.find_overlapping_iter(text) {
+        let rule = start.pattern().as_usize();
+        let at = start.start()..start.end();
+        let secret = match rule.checked_sub(FORMS.len()) {
+            None => of_form(text, rule, at),
+            Some(0) => private_key(text, at),
+            Some(1) => web_token(text, at),
+            Some(2) => named::in_url(text, at.end),
+            Some(3) => named::after_bearer(text, at.end),
+            Some(_) => named::after_name(text, at.end),
+        };
+        found.extend(secret.map(|secret| (rule, secret)));
+    }
+    // Of two that overlap the one with the more telling rule counts: forms stand before names.
+    found.sort_by_key(|(rule, secret)| (secret.span.start, *rule));
+    let mut apart: Vec<(usize, Secret)> = Vec::new();
+    for (rule, secret) in found {
+        match apart.last_mut() {
+            Some(last) if secret.span.start < last.1.span.end => {
+                if rule < last.0 {
+                    *last = (rule, secret);
+                }
+            }
+            _ => apart.push((rule, secret)),
+        }
+    }
+    apart.into_iter().map(|(_, secret)| secret).collect()
+}
+
+pub(super) fn is_word(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')
+}
+
+/// Whether nothing before `at` belongs to the same word. What an escape in JSON ends with does not.
+pub(super) fn starts_a_word(text: &[u8], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1) else { return true };
+    let is_escape = before > 0 && text[before - 1] == b'\\' && matches!(text[before], b'n' | b't' | b'r');
+    !is_word(text[before]) || is_escape
+}
+
+fn run(text: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    text[from..].iter().take_while(|b| belongs(**b)).count()
+}
+
+fn of_form(text: &[u8], rule: usize, at: Range<usize>) -> Option<Secret> {
+    let (what, prefix, tail, min_len) = FORMS[rule];
+    if &text[at.clone()] != prefix.as_bytes() || !starts_a_word(text, at.start) {
+        return None;
+    }
+    let len = run(text, at.end, |b| match tail {
+        Tail::Word => is_word(b),
+        Tail::Alnum => b.is_ascii_alphanumeric(),
+        Tail::Capitals => b.is_ascii_uppercase() || b.is_ascii_digit(),
+        Tail::Dotted => is_word(b) || b == b'.',
+    });
+    let end = at.end + len;
+    let is_whole = match tail {
+        Tail::Capitals => len == min_len && !text.get(end).is_some_and(|b| is_word(*b)),
+        _ => len >= min_len,
+    };
+    (is_whole && !named::is_placeholder(&text[at.end..end])).then_some(Secret { what, span: at.start..end })
+}
+
+/// A private key, from its first line to its last; the head alone, as documentation shows it, is none.
+fn private_key(text: &[u8], at: Range<usize>) -> Option<Secret> {
+    if text[at.clone()] != *SIGNS[0].as_bytes() {
+        return None;
+    }
+    let window = &text[at.start..text.len().min(at.start + MAX_KEY_LEN)];
+    let head = &window[..window.len().min(64)];
+    let head_len = memchr::memmem::find(head, b"PRIVATE KEY")? + b"PRIVATE KEY".len();
+    let body = &window[head_len..];
+    let end = memchr::memmem::find(body, b"-----END ");
+    let is_body = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\\' | b'\n' | b'\r');
+    let inside = &body[..end.unwrap_or(body.len())];
+    let longest = inside.split(|b| !is_body(*b)).map(<[u8]>::len).max().unwrap_or(0);
+    if longest < 40 || named::is_placeholder(inside) {
+        return None;
+    }
+    let len = match end {
+        Some(end) => {
+            let last = &body[end..];
+            let line = memchr::memmem::find(&last[..last.len().min(80)], b"KEY-----").map(|at| at + 8);
+            end + line.or_else(|| memchr::memmem::find(last, b" BLOCK-----").map(|at| at + 11)).unwrap_or(9)
+        }
+        // Cut off: what looks like the key belongs to it.
+        None => body.iter().take_while(|b| is_body(**b) || matches!(**b, b'-' | b' ' | b':')).count(),
+    };
+    Some(Secret { what: "a private key", span: at.start..at.start + head_len + len })
+}
+
+/// A JSON web token: three parts, of which the first two are JSON in base64.
+fn web_token(text: &[u8], at: Range<usize>) -> Option<Secret> {
+    if text[at.clone()] != *b"eyJ" || !starts_a_word(text, at.start) {
+        return None;
+    }
+    let first = at.start + run(text, at.start, is_word);
+    let second = text.get(first..first + 4).filter(|next| *next == b".eyJ").map(|_| first + 1)?;
+    let second_end = second + run(text, second, is_word);
+    text.get(second_end).filter(|b| **b == b'.')?;
+    let end = second_end + 1 + run(text, second_end + 1, is_word);
+    let is_token = first - at.start >= 12 && second_end - second >= 12 && end - second_end > 16;
+    is_token.then_some(Secret { what: "a JSON web token", span: at.start..end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<(&'static str, &str)> {
+        find(text.as_bytes()).into_iter().map(|secret| (secret.what, &text[secret.span])).collect()
+    }
+
+    #[test]
+    fn secrets_are_told_by_their_form() {
+        for (what, prefix, tail, min_len) in FORMS {
+            let secret = match tail {
+                Tail::Capitals => format!("{prefix}{}", &"Q7ZK".repeat(20)[..min_len]),
+                _ => format!("{prefix}{}", "a1B2".repeat(20)),
+            };
+            for text in [format!("x \"{secret}\" y"), format!("log\\n{secret}\\n"), format!("say:{secret}")] {
+                assert_eq!(told(&text).first(), Some(&(what, &*secret)), "{text}");
+            }
+        }
+        let key =
+            format!("-----BEGIN OPENSSH PRIVATE KEY-----\\n{}\\n-----END OPENSSH PRIVATE KEY-----", "b3Bl".repeat(20));
+        assert_eq!(told(&format!("a {key} b")), [("a private key", &*key)]);
+        let cut = format!("-----BEGIN RSA PRIVATE KEY-----\n{}", "b3Bl".repeat(20));
+        assert_eq!(told(&format!("{cut}\"")), [("a private key", &*cut)]);
+        let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVPmB92K27uhbUJU1p1r";
+        assert_eq!(told(&format!("token={token};")), [("a JSON web token", token)]);
+    }
+
+    #[test]
+    fn what_only_looks_alike_is_none() {
+        for harmless in [
+            "AKIAIOSFODNN7EXAMPLE",
+            "ghp_short",
+            "task-sk-ant-nothing",
+            "-----BEGIN CERTIFICATE-----",
+            "-----BEGIN PRIVATE KEY-----",
+            "grep -r '-----BEGIN RSA PRIVATE KEY-----' . | wc -l",
+            "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "xAKIAQ7ZKQ7ZKQ7ZKQ7ZK",
+            "",
+        ] {
+            assert_eq!(told(harmless), [], "{harmless}");
+        }
+    }
+}

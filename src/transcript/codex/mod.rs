@@ -1,0 +1,34 @@
+//! Rollouts of Codex CLI: `<home>/sessions/2026/08/03/rollout-<time>-<session id>.jsonl`.
+//!
+//! One JSON object a line. Since September 2025 each has a type and a payload; before, what is a payload now stood bare:
+//!
+//! ```text
+//! {"timestamp":"…","type":"session_meta","payload":{"id":"019b…","cwd":"/home/ada/engine","cli_version":"0.146.0",…}}
+//! {"timestamp":"…","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text",…}]}}
+//! {"timestamp":"…","type":"event_msg","payload":{"type":"user_message","message":"…"}}
+//! ```
+//!
+//! | record | item |
+//! | --- | --- |
+//! | `message` | `dialogue`, one a part; a developer's before anything was said is an `instruction` |
+//! | `reasoning` | `reasoning` of its summaries and texts, what is encrypted as signature, its id in meta |
+//! | `function_call`, `custom_tool_call`, `local_shell_call` | `tool_io` call; free input as a text in JSON |
+//! | their outputs | `tool_io` result, replying to the call; pictures beside it |
+//! | any other response item | `freeform` of that name, the JSON as it stands |
+//! | `base_instructions` of `session_meta` | `instruction` |
+//! | `instructions` of it | `instruction`, skipped: a message says it again |
+//! | `compacted` | what of it was not said before, skipped where something was, meta `{"compact_summary":true}` |
+//!
+//! - `event_msg` says again, for the screen, what response items say to the model; it is counted and not imported.
+//! - Response items have ids only sometimes, so an item is named after session and record, and how often the same came.
+//! - `token_count` comes after the items that it is of, so reports are not used, and totals are counted.
+
+mod discover;
+mod record;
+mod scribe;
+
+pub use discover::newest_rollout;
+pub use scribe::Scribe;
+
+/// The format's name, as sources and traces spell it.
+pub const FORMAT: &str = "codex";
