@@ -83,7 +83,9 @@ pub(super) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
         None => Some(args.content.read_or_edit(session, &read_item(repo, &slot)?.body)?),
     };
     let mut patch = Patch { body, fields, subject: args.subject.clone(), reason: args.reason.clone() };
-    patch.screen(repo)?.iter().for_each(|found| session.ui.note(&found.to_string()));
+    for found in patch.screen(repo)? {
+        session.ui.note(&found.to_string());
+    }
     let stamp = Stamp::take(repo, session.now())?;
     let guard = args.budget.guard(session)?;
     let edited = guard

@@ -23,7 +23,7 @@ use crate::materialize::{Options, materialize};
 use crate::trace::resolve::Resolver;
 use crate::trace::view::View;
 use crate::trace::write::encoding;
-use crate::trace::{Tip, TraceName, branch, json, total};
+use crate::trace::{Tip, TraceName, branch, json, settings, total};
 
 /// How many of a kind are listed; a model is not helped by more, and the tools find the rest.
 const MAX_LISTED: usize = 500;
@@ -55,7 +55,7 @@ pub(super) fn list(place: &Place) -> Result<Vec<Resource>> {
     for path in crumbs.filter(|path| is_crumb(path)).take(MAX_LISTED) {
         listed.push(one(format!("crumb://{path}"), path, PLAIN));
     }
-    let setting = repo.config()?.text("trace.checkpoints")?;
+    let setting = settings::text(&repo, "trace.checkpoints")?;
     let folder = Folder { root: place.root()?.to_owned(), pathspec: Pathspec::new(setting.as_deref()) };
     for file in folder.files()?.iter().take(MAX_LISTED) {
         listed.push(one(format!("checkpoint://{}", file.path), &file.path, MARKDOWN));

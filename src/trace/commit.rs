@@ -89,7 +89,9 @@ pub fn commit(
     }
     let Draft { fields, body } = &mut entry.draft;
     let found = Screen::new(repo, Policy::Warn).look(fields, body, entry.subject.as_mut())?;
-    found.iter().for_each(|found| warn(&found.to_string()));
+    for found in found {
+        warn(&found.to_string());
+    }
     let stamp = Stamp::take(repo, clock)?;
     let fields = &entry.draft.fields;
     let level = entry.priority.or_else(|| level_in_meta(fields));

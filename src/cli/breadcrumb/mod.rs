@@ -16,7 +16,6 @@ use clap::Subcommand;
 
 use super::ExitStatus;
 use super::ui::Ui;
-use crate::advice::refuse_secret_breadcrumb;
 use crate::breadcrumb::store::PassedOver;
 use crate::breadcrumb::{Half, Record, Store};
 use crate::git::{Env, Git, worktree_root};
@@ -110,10 +109,6 @@ pub(super) fn run(args: &BreadcrumbArgs, env: Env, ui: &mut Ui) -> Result<ExitSt
         BreadcrumbCommand::Prune(args) => delete::run_prune(&mut place, args),
         BreadcrumbCommand::Resolve(args) => resolve::run(&mut place, args),
     }
-}
-
-fn refuse_secret(key: &str, value: &str) -> Result<()> {
-    refuse_secret_breadcrumb(key, value)
 }
 
 /// A value on one line, cut to `width` characters; that of a secret is not shown.

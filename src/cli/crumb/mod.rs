@@ -16,7 +16,6 @@ use clap::Subcommand;
 
 use super::ExitStatus;
 use super::ui::Ui;
-use crate::advice::refuse_secret_text;
 use crate::crumb::{Crumb, CrumbError};
 use crate::git::Env;
 
@@ -98,9 +97,4 @@ fn agent(text: &str) -> Result<char, String> {
         Some(letter @ 'A'..='Z') if text.len() == 1 => Ok(letter),
         _ => Err("one letter from A to Z is expected".to_owned()),
     }
-}
-
-/// A crumb file is committed; what looks like a secret does not belong there.
-fn refuse_secret(text: &str) -> Result<()> {
-    refuse_secret_text(text)
 }

@@ -14,6 +14,7 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::place::Place;
 use crate::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::merge::Kind;
+use crate::trace::settings;
 
 pub(super) const TOOLS: [Tool; 2] = [
     Tool {
@@ -43,7 +44,7 @@ pub(super) const TOOLS: [Tool; 2] = [
 ];
 
 fn folder(place: &Place) -> Result<Folder> {
-    let setting = place.repo()?.config()?.text("trace.checkpoints")?;
+    let setting = settings::text(&place.repo()?, "trace.checkpoints")?;
     Ok(Folder { root: place.root()?.to_owned(), pathspec: Pathspec::new(setting.as_deref()) })
 }
 
