@@ -36,7 +36,7 @@ impl Stamp {
     ///
     /// # Errors
     ///
-    /// [`GitError::NoIdentity`] with git's advice.
+    /// [`crate::git::GitError::NoIdentity`] with git's advice.
     pub fn take(repo: &Repo, clock: Time) -> Result<Self, TraceError> {
         let now = Timestamp::from_nanosecond(clock.as_nanosecond()).unwrap_or_default();
         let committer = repo.committer(now)?;
@@ -128,8 +128,7 @@ impl Ground<'_> {
 ///
 /// # Errors
 ///
-/// What `build` returns; [`GitError::Busy`], [`GitError::RefMoved`] or [`GitError::RefLocked`] when the ref was not to be
-/// had for ten seconds; then nothing was changed.
+/// What `build` returns, and the errors of [`advance`]; then nothing was changed.
 pub fn record<T>(
     repo: &Repo,
     name: &TraceName,
@@ -244,7 +243,7 @@ fn settle(repo: &Repo, name: &TraceName, step: &Step) -> Result<(), TraceError> 
 ///
 /// # Errors
 ///
-/// [`GitError::BadSetting`] if it names none that is known.
+/// [`crate::git::GitError::BadSetting`] if it names none that is known.
 pub fn encoding(repo: &Repo) -> Result<Encoding, TraceError> {
     const KEY: &str = "trace.encoding";
     let Some(value) = settings::text(repo, KEY)? else { return Ok(Encoding::default()) };

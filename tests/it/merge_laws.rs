@@ -257,8 +257,13 @@ proptest! {
     #[test]
     fn a_rebased_trace_says_what_a_merge_behind_the_other_says(shared in ops(0..4), ours in ops(0..6), theirs in ops(0..6)) {
         let turns: Vec<(bool, Op)> = ours.into_iter().map(|op| (false, op)).chain(theirs.into_iter().map(|op| (true, op)))
-            // What is taken out and put back again says nothing to a merge, but is done again by a rebase.
+            // What is taken out and put back, or edited forth and back, says less to a merge than to a rebase, which does it again.
             .filter(|(_, op)| !matches!(op, Op::Merge | Op::Restore)).collect();
+        let mut edits = [0; 2];
+        let turns: Vec<(bool, Op)> = turns.into_iter().filter(|(on_idea, op)| {
+            edits[usize::from(*on_idea)] += usize::from(matches!(op, Op::Edit(..)));
+            !matches!(op, Op::Edit(..)) || edits[usize::from(*on_idea)] == 1
+        }).collect();
         let world = grown(&shared, &turns);
         let [main, idea, main_copy, idea_copy] = names();
         world.branch(&main, &main_copy);

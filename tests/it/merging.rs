@@ -88,7 +88,8 @@ fn a_merge_can_be_held_to_moving_on() {
     ");
     insta::assert_snapshot!(repo.refused(&["merge", "nowhere"]), @r"
     --- stderr
-    error: `nowhere` is neither a trace nor a commit of one, so trace `main` has nothing to take
+    error: `nowhere` is neither a trace nor a commit or an item of trace `main` nor a time such as 2026-02-10T09:00:00Z
+    hint: `git trace branch` lists traces, `git trace log` their commits and items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["merge", "idea", "--take", "#1=both"]), @r"

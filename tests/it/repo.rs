@@ -184,7 +184,16 @@ impl TestRepo {
     }
 
     /// Sees to it that git finds nothing wrong.
+    ///
+    /// Waits for upkeep in the background: what it packs away while fsck looks at it would be told as missing.
     pub(crate) fn fsck(&self) {
+        let locks = ["objects/maintenance.lock", "gc.pid"].map(|name| self.git_dir().join(name));
+        for _ in 0..600 {
+            if !locks.iter().any(|lock| lock.exists()) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
         let output = run(self.command("git").args(["fsck", "--strict", "--no-dangling"]), b"");
         let said = self.exact(&output);
         assert!(output.status.success() && !said.contains("error") && !said.contains("warning"), "{said}");

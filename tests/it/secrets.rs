@@ -100,7 +100,7 @@ fn a_commit_warns_and_does_what_the_setting_says() {
     assert!(answer.contains("what looks like a GitHub token") && !answer.contains(&token()), "{answer}");
     let meta = format!("note={}", token());
     assert!(repo.refused(&["commit", "-m", "x", "--meta", &meta]).contains("a GitHub token"));
-    assert!(repo.refused(&["edit", "#1", "-m", &text]).contains("a GitHub token"));
+    assert!(repo.refused(&["edit", "#0", "-m", &format!("now {text}")]).contains("a GitHub token"));
     repo.git(&["config", "trace.allowSecret", &fingerprint]);
     assert!(!repo.trace(&["commit", "-m", &text]).contains("warning"));
     repo.git(&["config", "--unset", "trace.allowSecret"]);

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::brief;
 use crate::cli::ExitStatus;
 use crate::cli::ui::Ui;
+use crate::forward::read::moment;
 use crate::git::{Env, Repo};
 use crate::trace::Time;
 use crate::trace::write::{Stamp, encoding};
@@ -60,7 +61,7 @@ fn act(args: &AgentArgs, format: Format, repo: &Repo, ui: &mut Ui) -> Result<()>
 /// nothing is said.
 fn greet(repo: &Repo, ui: &mut Ui) -> Result<()> {
     let folder = repo.worktree().map_or_else(current_dir, Ok)?;
-    let brief = brief::of_repository(repo, &folder, Time::now())?.text;
+    let brief = brief::of_repository(repo, &folder, moment(repo, Time::now())?)?.text;
     if !brief.trim().is_empty() {
         let output = json!({ "hookEventName": "SessionStart", "additionalContext": brief });
         ui.json_line(&json!({ "hookSpecificOutput": output }))?;
