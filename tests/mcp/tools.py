@@ -9,6 +9,8 @@ from mcp.shared.exceptions import MCPError
 
 from place import Place
 
+# A token as none was ever given out.
+TOKEN = "ghp_" + "a1B2" * 9
 HINTS = ("read_only_hint", "destructive_hint", "idempotent_hint")
 
 
@@ -51,7 +53,7 @@ async def breadcrumbs(client, place):
     await bad(client, "set_breadcrumb", "key", key="a b", value="x")
     await bad(client, "set_breadcrumb", "value", key="a", value=3)
     await bad(client, "set_breadcrumb", "value", key="a", value="x" * (10 << 20))
-    await bad(client, "set_breadcrumb", "value", key="a", value="ghp_" + "a1" * 18)
+    await bad(client, "set_breadcrumb", "value", key="a", value=TOKEN)
     await bad(client, "set_breadcrumb", "task_id", key="a", value="x", task_id="15")
     await bad(client, "get_breadcrumb", "kye", kye="a")
     await bad(client, "list_breadcrumbs", "limit", limit=0)
@@ -117,6 +119,10 @@ async def trace(client, place):
     await good(client, "trace_switch", name="idea")
     assert (await good(client, "trace_status"))["trace"] == "idea"
     assert (await good(client, "trace_compress", summary="It was found.", keep=1))["items"] == 1
+    for tool, extra in (("trace_commit", {}), ("trace_edit", {"item": asked["id"]})):
+        told = await client.call_tool(tool, {"text": TOKEN, **extra})
+        warning = told.content[1].text
+        assert not told.is_error and "looks like a GitHub token" in warning and TOKEN not in warning, (tool, told)
     await bad(client, "trace_commit", "text")
     await bad(client, "trace_commit", "type", text="x", type="No Type")
     await bad(client, "trace_commit", "role", text="x", role="nobody")
