@@ -3,7 +3,7 @@
 //! The context of an agent is kept as real git objects and refs, one item a commit. The modules stand in layers, and imports
 //! point down:
 //!
-//! - porcelain: [`cli`];
+//! - porcelain: [`cli`], [`mcp`], which never call each other but that the one starts the other;
 //! - [`check`] (what must not be committed), [`install`] (config and attributes);
 //! - [`materialize`] (items to messages), [`transcript`] (agents' records to items);
 //! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a
@@ -44,6 +44,7 @@
 //! # }
 //! ```
 
+mod advice;
 pub mod breadcrumb;
 pub mod brief;
 pub mod check;
@@ -56,6 +57,7 @@ pub mod forward;
 pub mod git;
 pub mod install;
 pub mod materialize;
+pub mod mcp;
 pub mod merge;
 pub mod message;
 mod replace;

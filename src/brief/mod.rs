@@ -22,6 +22,7 @@
 //! Source: the compile step of the crumb format ("a single document under 800 tokens").
 
 mod fit;
+pub mod json;
 mod section;
 mod settings;
 mod source;

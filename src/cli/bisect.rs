@@ -7,10 +7,11 @@ use anyhow::Result;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::materialize::{Format, render};
+use super::materialize::FormatArg;
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
 use crate::materialize::bisect::{Outcome, Verdict, judge, search};
+use crate::materialize::envelope::{Format, render};
 use crate::materialize::{Cut, Options, command, materialize};
 use crate::trace::message::preview;
 use crate::trace::priority::Level;
@@ -40,7 +41,7 @@ enum Action {
 struct RunArgs {
     /// Form of the messages [default: what the command in git config `trace.materializer` makes of them, or messages]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<FormatArg>,
 
     /// Answer as JSON
     #[arg(long)]
@@ -61,7 +62,8 @@ pub(super) fn run(session: &mut Session, args: &BisectArgs) -> Result<ExitStatus
     let shows_progress = stderr().is_terminal();
     let mut tests = 0;
     let outcome = search(slots.len(), |present| -> Result<Verdict> {
-        let candidate = content(session, args.format, &view.of_only(repo, slots[..present].to_vec())?)?;
+        let candidate =
+            content(session, args.format.map(Format::from), &view.of_only(repo, slots[..present].to_vec())?)?;
         let last = present.checked_sub(1).map(|index| slots[index].id);
         let verdict = judge(&args.command, &candidate, last)?;
         tests += 1;
@@ -87,7 +89,7 @@ fn content(session: &Session, format: Option<Format>, view: &View) -> Result<Vec
         return Ok(command::run(repo, view, &materializer, &Cut::default(), encoding(repo)?)?.bytes);
     }
     let materialized = materialize(repo, view, &Options::default(), encoding(repo)?)?;
-    Ok(render(format.unwrap_or(Format::Messages), &materialized, None)?.0)
+    Ok(render(format.unwrap_or(Format::Messages), &materialized, None)?.content)
 }
 
 fn answer(

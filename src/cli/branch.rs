@@ -1,13 +1,11 @@
 //! `git trace branch`: traces beside one another.
 
 use anyhow::{Context as _, Result, bail};
-use serde_json::json;
 
 use super::ui::{BOLD, DIM, ID, escaped};
 use super::{ExitStatus, Session};
 use crate::git::short_oid;
-use crate::trace::branch::{Listed, Unmerged, create, delete, list, rename};
-use crate::trace::message::Basis;
+use crate::trace::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
 use crate::trace::resolve::{State, state};
 use crate::trace::write::{Stamp, encoding};
 use crate::trace::{TraceName, head};
@@ -113,7 +111,7 @@ fn run_list(session: &mut Session, json: bool) -> Result<ExitStatus> {
     let listed = list(repo, encoding(repo)?)?;
     if json {
         for trace in &listed {
-            print_json(session, trace, trace.name == current)?;
+            session.ui.json_line(&to_json(trace, trace.name == current))?;
         }
         return Ok(ExitStatus::Success);
     }
@@ -138,22 +136,4 @@ fn run_list(session: &mut Session, json: bool) -> Result<ExitStatus> {
         writeln!(session.ui.out(), "{mark} {padded} {size}  {subject} {oid}")?;
     }
     Ok(ExitStatus::Success)
-}
-
-fn print_json(session: &mut Session, trace: &Listed, is_current: bool) -> Result<()> {
-    let mut tokens = json!({ "total": trace.total.tokens, "source": trace.total.basis.source() });
-    if let Basis::Counted(encoding) = trace.total.basis {
-        tokens["encoding"] = encoding.as_str().into();
-    }
-    let answer = json!({
-        "trace": trace.name.as_str(),
-        "current": is_current,
-        "elsewhere": !is_current && !trace.worktrees.is_empty(),
-        "commit": trace.tip.commit.oid.to_string(),
-        "at": trace.tip.time().to_string(),
-        "items": trace.items,
-        "tokens": tokens,
-        "subject": trace.tip.commit.subject(),
-    });
-    Ok(session.ui.json_line(&answer)?)
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use serde_json::json;
 
 use super::{ExitStatus, Session};
+use crate::brief::json::to_json;
 use crate::brief::{Request, compile};
 use crate::forward::read::moment;
 use crate::trace::AgentName;
@@ -62,20 +62,7 @@ pub(super) fn run(session: &mut Session, args: &BriefArgs) -> Result<ExitStatus>
         session.ui.note(&format!("warning: {warning}"));
     }
     if args.json {
-        let sections = brief.sections.iter().map(|section| {
-            json!({ "kind": section.kind.as_str(), "title": section.kind.title(), "entries": section.entries })
-        });
-        let left_out = brief.left_out.iter().map(|(kind, count)| json!({ "kind": kind.as_str(), "entries": count }));
-        session.ui.json_line(&json!({
-            "agent": request.agent.as_ref().map(AgentName::as_str),
-            "budget": request.budget,
-            "tokens": brief.tokens,
-            "encoding": request.encoding.as_str(),
-            "sections": sections.collect::<Vec<_>>(),
-            "left_out": left_out.collect::<Vec<_>>(),
-            "warnings": brief.warnings,
-            "text": brief.text,
-        }))?;
+        session.ui.json_line(&to_json(&request, &brief))?;
     } else if brief.text.is_empty() {
         let nothing =
             if brief.left_out.is_empty() { "there is nothing to tell yet" } else { "nothing fits the budget" };

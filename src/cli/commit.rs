@@ -3,25 +3,21 @@
 use std::fs;
 use std::io::{self, BufRead, Read as _};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
-use super::budget::{BudgetArgs, Guard};
+use super::budget::BudgetArgs;
 use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session, error};
-use crate::git::Oid;
-use crate::secrets::Policy;
 use crate::tokens::{TokenUsage, parse_usage};
-use crate::trace::append::{self, Committed};
-use crate::trace::json::{draft_from, set_field};
+use crate::trace::append::Committed;
+use crate::trace::commit::{self, Entry, answer};
+use crate::trace::guard::Guard;
+use crate::trace::json::set_field;
 use crate::trace::message::preview;
-use crate::trace::priority::{self, Level, Request};
-use crate::trace::resolve::Resolver;
-use crate::trace::screen::Screen;
-use crate::trace::types::{BadRule, Types, level_in_meta};
-use crate::trace::write::Stamp;
-use crate::trace::{Draft, Fields, ItemType, Tip, TraceName};
+use crate::trace::priority::Level;
+use crate::trace::{Draft, Fields, ItemType, TraceName};
 
 /// Commit an item at the end of the trace
 ///
@@ -87,19 +83,9 @@ pub(super) struct CommitArgs {
     json: bool,
 }
 
-/// An item that is to be committed, and what comes with it.
-struct Entry {
-    draft: Draft,
-    subject: Option<String>,
-    reply_to: Option<String>,
-    priority: Option<Level>,
-    reason: Option<String>,
-    usage: Option<TokenUsage>,
-}
-
 pub(super) fn run(session: &mut Session, args: &CommitArgs) -> Result<ExitStatus> {
     let name = session.trace(None)?;
-    let guard = Guard::new(session, Some(&args.budget))?;
+    let guard = args.budget.guard(session)?;
     if args.batch {
         return run_batch(session, &name, &guard);
     }
@@ -148,58 +134,6 @@ fn fields(args: &CommitArgs, set: &[&(String, String)]) -> Result<Fields> {
     Ok(fields)
 }
 
-fn commit(session: &Session, name: &TraceName, guard: &Guard, mut entry: Entry) -> Result<Committed> {
-    let repo = &session.repo;
-    if let Some(spec) = &entry.reply_to {
-        let tip = Tip::of_trace(repo, name)?;
-        let replied = Resolver::new(repo, name, &tip)?.item(spec);
-        entry.draft.fields.reply_to = Some(replied.context("nothing to reply to")?);
-    }
-    if entry.subject.as_ref().is_some_and(|subject| subject.chars().any(char::is_control)) {
-        bail!("the subject must be one line of text without control characters");
-    }
-    let Draft { fields, body } = &mut entry.draft;
-    let found = Screen::new(repo, Policy::Warn).look(fields, body, entry.subject.as_mut())?;
-    session.ui.note_secrets(&found);
-    let stamp = Stamp::take(repo, session.now())?;
-    let fields = &entry.draft.fields;
-    let level = entry.priority.or_else(|| level_in_meta(fields));
-    let in_force = level.map_or_else(|| Ok(Types::read(repo)?.rules(&fields.item_type).priority), Ok::<_, BadRule>)?;
-    let request = append::Request {
-        draft: &entry.draft,
-        subject: entry.subject.as_deref(),
-        skipped: in_force == Level::Skip,
-        reported_tokens: entry.usage.map(|usage| usage.context_tokens()),
-    };
-    let committed = guard.run(session, |accounting| append::append(repo, name, &stamp, accounting, &request))?;
-    if let Some(level) = level {
-        let introduced = introduced(session, name, &committed)?;
-        let request = Request {
-            item: committed.item.id,
-            level,
-            reason: entry.reason,
-            seq: Some(committed.seq),
-            at: committed.at,
-            by: None,
-            introduced,
-        };
-        priority::set(repo, &stamp, &[request])?;
-    }
-    Ok(committed)
-}
-
-/// The commit that brought the item in: this one, unless it replaced an instruction.
-fn introduced(session: &Session, name: &TraceName, committed: &Committed) -> Result<Oid> {
-    match committed.commit {
-        Some(commit) if committed.item.revision == 1 => Ok(commit),
-        _ => {
-            let tip = Tip::of_trace(&session.repo, name)?;
-            let found = priority::tags::introduction(&session.repo, &tip, committed.item.id)?;
-            Ok(found.unwrap_or(tip.commit.oid))
-        }
-    }
-}
-
 fn print(session: &mut Session, name: &TraceName, committed: &Committed, subject: String) -> Result<()> {
     let Committed { item, seq, commit, .. } = committed;
     let subject = match commit {
@@ -210,19 +144,6 @@ fn print(session: &mut Session, name: &TraceName, committed: &Committed, subject
     let subject = escaped(&subject).into_owned();
     writeln!(session.ui.out(), "[{name} #{seq}] {subject} {id}")?;
     Ok(())
-}
-
-/// What `--json` and `--batch` answer.
-fn answer(committed: &Committed) -> Value {
-    let Committed { item, seq, commit, op, .. } = committed;
-    let mut answer = json!({ "id": item.id.to_string(), "seq": seq, "op": op.as_str(), "revision": item.revision });
-    if let Some(commit) = commit {
-        answer["commit"] = commit.to_string().into();
-    }
-    if let Some(tokens) = item.tokens {
-        answer["tokens"] = tokens.count.into();
-    }
-    answer
 }
 
 /// Commits line by line. A line that is refused is answered with its error, and the next one is read.
@@ -238,7 +159,7 @@ fn run_batch(session: &mut Session, name: &TraceName, guard: &Guard) -> Result<E
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let committed = batch_entry(&line).and_then(|entry| commit(session, name, guard, entry));
+        let committed = entry_of(&line).and_then(|entry| commit(session, name, guard, entry));
         let answer = match committed {
             Ok(committed) => answer(&committed),
             Err(failure) => {
@@ -255,25 +176,11 @@ fn run_batch(session: &mut Session, name: &TraceName, guard: &Guard) -> Result<E
     }
 }
 
-fn batch_entry(line: &[u8]) -> Result<Entry> {
-    const APART: [&str; 5] = ["reply_to", "priority", "reason", "subject", "usage"];
+fn commit(session: &Session, name: &TraceName, guard: &Guard, entry: Entry) -> Result<Committed> {
+    commit::commit(&session.repo, name, session.now(), guard, |warning| session.ui.note(warning), entry)
+}
+
+fn entry_of(line: &[u8]) -> Result<Entry> {
     let object: Map<String, Value> = serde_json::from_slice(line).context("the line is not a JSON object")?;
-    let text = |field: &str| -> Result<Option<String>> {
-        match object.get(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => bail!("field `{field}`: a text is expected"),
-        }
-    };
-    Ok(Entry {
-        draft: draft_from(&object, &APART)?,
-        subject: text("subject")?,
-        reply_to: text("reply_to")?,
-        priority: text("priority")?.map(|level| level.parse()).transpose().context("field `priority`")?,
-        reason: text("reason")?,
-        usage: match object.get("usage") {
-            None | Some(Value::Null) => None,
-            Some(usage) => Some(parse_usage(usage.to_string().as_bytes()).context("field `usage`")?),
-        },
-    })
+    Entry::of_json(&object)
 }

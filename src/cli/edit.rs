@@ -3,19 +3,17 @@
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
-use super::budget::{BudgetArgs, Guard};
+use super::budget::BudgetArgs;
 use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
-use crate::secrets::Policy;
 use crate::trace::edit::{Edited, Patch, edit};
 use crate::trace::message::preview;
 use crate::trace::priority;
 use crate::trace::resolve::Resolver;
-use crate::trace::screen::Screen;
 use crate::trace::total::read_item;
 use crate::trace::write::Stamp;
-use crate::trace::{Fields, ItemType, Tip};
+use crate::trace::{ItemType, Tip};
 
 /// Replace the content of an item; its id and its place stay
 ///
@@ -79,20 +77,19 @@ pub(super) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
         meta.extend(args.meta.iter().map(|(key, value)| (key.clone(), meta_value(value))));
         fields.push(("meta".to_owned(), Value::Object(meta)));
     }
-    let mut body = match args.content.read()? {
+    let body = match args.content.read()? {
         Some(body) => Some(body),
         None if !fields.is_empty() => None,
         None => Some(args.content.read_or_edit(session, &read_item(repo, &slot)?.body)?),
     };
-    let mut subject = args.subject.clone();
-    let mut none = Fields::new(ItemType::freeform());
-    let screen = Screen::new(repo, Policy::Warn);
-    let found = screen.look(&mut none, body.as_mut().unwrap_or(&mut Vec::new()), subject.as_mut())?;
-    session.ui.note_secrets(&found);
-    let patch = Patch { body, fields, subject, reason: args.reason.clone() };
+    let mut patch = Patch { body, fields, subject: args.subject.clone(), reason: args.reason.clone() };
+    for found in patch.screen(repo)? {
+        session.ui.note(&found.to_string());
+    }
     let stamp = Stamp::take(repo, session.now())?;
-    let guard = Guard::new(session, Some(&args.budget))?;
-    let edited = guard.run(session, |accounting| edit(repo, &name, &stamp, accounting, slot.id, &patch))?;
+    let guard = args.budget.guard(session)?;
+    let edited = guard
+        .run(|warning| session.ui.note(warning), |accounting| edit(repo, &name, &stamp, accounting, slot.id, &patch))?;
     let Edited { item, seq, commit } = edited;
     if commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
         priority::follow_meta(repo, &name, &stamp, &item, seq)?;

@@ -5,24 +5,10 @@ use std::io::{self, Write as _};
 use anyhow::Error;
 
 use super::ui::escaped;
+pub(super) use crate::advice::{Advised, hint};
 use crate::breadcrumb::StoreError;
-use crate::brief::BriefError;
-use crate::checkpoint::CheckpointError;
-use crate::checkpoint::follow::FollowError;
 use crate::crumb::CrumbError;
-use crate::forward::ForwardError;
-use crate::git::GitError;
 use crate::trace::TraceError;
-
-/// An error with a next step of its own.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub(super) struct Advised {
-    /// What is wrong.
-    pub(super) message: String,
-    /// What to do.
-    pub(super) hint: String,
-}
 
 /// Prints an error on stderr.
 pub(super) fn print(error: &Error) {
@@ -41,22 +27,6 @@ pub(super) fn print_usage(error: &clap::Error) {
     } else {
         error.print()
     };
-}
-
-/// The next step, where an error in the chain knows one.
-pub(super) fn hint(error: &Error) -> Option<String> {
-    error.chain().find_map(|cause| {
-        let advised = cause.downcast_ref::<Advised>().map(|advised| advised.hint.clone());
-        advised
-            .or_else(|| cause.downcast_ref().and_then(StoreError::hint))
-            .or_else(|| cause.downcast_ref().and_then(ForwardError::hint))
-            .or_else(|| cause.downcast_ref().and_then(BriefError::hint))
-            .or_else(|| cause.downcast_ref().and_then(CrumbError::hint))
-            .or_else(|| cause.downcast_ref().and_then(CheckpointError::hint))
-            .or_else(|| cause.downcast_ref().and_then(FollowError::hint))
-            .or_else(|| cause.downcast_ref().and_then(TraceError::hint))
-            .or_else(|| cause.downcast_ref().and_then(GitError::hint))
-    })
 }
 
 /// The exit status of an error: 1 where the command ran and the answer is no, else 2.

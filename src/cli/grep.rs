@@ -2,12 +2,11 @@
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result};
-use serde_json::{Value, json};
 
 use super::ui::{DIM, ID, Ui, escaped};
 use super::{ExitStatus, Session};
 use crate::git::short_oid;
-use crate::trace::grep::{Hit, Line, Query, Reading, history, live};
+use crate::trace::grep::{Hit, Line, Query, Reading, history, live, to_json};
 use crate::trace::{ItemType, Tip};
 
 /// How what matches looks.
@@ -109,15 +108,4 @@ fn print(ui: &mut Ui, args: &GrepArgs, query: &Query, commit: Option<&Tip>, hit:
         writeln!(ui.out(), "{line}")?;
     }
     Ok(())
-}
-
-fn to_json(commit: Option<&Tip>, hit: &Hit) -> Value {
-    let lines: Vec<Value> = hit.lines.iter().map(|line| json!({ "line": line.number, "text": line.text })).collect();
-    let slot = &hit.slot;
-    let mut object =
-        json!({ "id": slot.id.to_string(), "seq": slot.seq, "type": slot.item_type.as_str(), "lines": lines });
-    if let Some(tip) = commit {
-        object["commit"] = tip.commit.oid.to_string().into();
-    }
-    object
 }

@@ -11,6 +11,7 @@ use super::ui::{Ui, escaped};
 use crate::forward::health;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::install::agent::{self, AgentSetup};
+use crate::install::client::{self, Client};
 use crate::install::doctor::{self, Health};
 use crate::install::{self, Action, Hooks, InstallError, Mode, Scope, Setup, Step};
 use crate::trace::Time;
@@ -61,6 +62,10 @@ struct PlaceArgs {
     #[arg(long)]
     no_hooks: bool,
 
+    /// In place of all this, make a client start `git trace mcp`: claude-code, cursor, vscode, codex or gemini
+    #[arg(long, value_name = "CLIENT", conflicts_with_all = ["local", "global", "worktree", "private", "agents", "no_hooks"])]
+    mcp: Option<Client>,
+
     /// Say what would be done, and write nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
@@ -82,9 +87,14 @@ pub(super) fn run_install(args: &InstallArgs, env: &Env, ui: &mut Ui) -> Result<
     if !args.place.agents.is_empty() {
         return run_agents(&args.place, env, ui, agent::install);
     }
-    let setup = setup(&args.place, env)?;
-    let steps = install::install(&setup)?;
-    report(&args.place, setup.scope, &steps, ui)?;
+    let (scope, steps) = if let Some(client) = args.place.mcp {
+        let step = client::install(&client_root(env)?, client, &program(env)?, mode(&args.place))?;
+        (Scope::Local, vec![step])
+    } else {
+        let setup = setup(&args.place, env)?;
+        (setup.scope, install::install(&setup)?)
+    };
+    report(&args.place, scope, &steps, ui)?;
     let foreign = steps.iter().any(|step| step.action == Action::LeftAlone);
     if foreign {
         ui.note("hint: what was left alone was not written by git-trace; unset it and install again to have ours");
@@ -96,22 +106,34 @@ pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Res
     if !args.place.agents.is_empty() {
         return run_agents(&args.place, env, ui, agent::uninstall);
     }
-    let setup = setup(&args.place, env)?;
+    let (scope, steps) = match args.place.mcp {
+        Some(client) => {
+            let step = client::uninstall(&client_root(env)?, client, &program(env)?, mode(&args.place))?;
+            (Scope::Local, step.into_iter().collect())
+        }
+        None => uninstall(&args.place, env)?,
+    };
+    report(&args.place, scope, &steps, ui)?;
+    if steps.is_empty() {
+        ui.note("nothing of ours was there");
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Takes back the set-up of git, and the hooks of all agents with that of a repository.
+fn uninstall(args: &PlaceArgs, env: &Env) -> Result<(Scope, Vec<Step>)> {
+    let setup = setup(args, env)?;
     let mut steps = install::uninstall(&setup)?;
     if setup.scope == Scope::Local {
         for format in agent::AGENTS {
             // A bare repository has none.
-            let Ok(agent) = agent_setup(&args.place, env, format) else { break };
+            let Ok(agent) = agent_setup(args, env, format) else { break };
             if agent::is_installed(&agent) {
                 steps.extend(agent::uninstall(&agent)?);
             }
         }
     }
-    report(&args.place, setup.scope, &steps, ui)?;
-    if steps.is_empty() {
-        ui.note("nothing of ours was there");
-    }
-    Ok(ExitStatus::Success)
+    Ok((setup.scope, steps))
 }
 
 /// Installs or uninstalls the hooks of the agents that were named.
@@ -147,8 +169,7 @@ fn agent_setup(args: &PlaceArgs, env: &Env, format: Format) -> Result<AgentSetup
     let git = Git::in_folder(&folder);
     let common_dir = folder.join(git.line(&["rev-parse", "--git-common-dir"])?);
     let program = install::config::shell_word(&program(env)?);
-    let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
-    Ok(AgentSetup { format, root, common_dir, program, mode })
+    Ok(AgentSetup { format, root, common_dir, program, mode: mode(args) })
 }
 
 fn report(args: &PlaceArgs, scope: Scope, steps: &[Step], ui: &mut Ui) -> Result<()> {
@@ -169,18 +190,30 @@ fn report(args: &PlaceArgs, scope: Scope, steps: &[Step], ui: &mut Ui) -> Result
 fn setup(args: &PlaceArgs, env: &Env) -> Result<Setup> {
     let folder = current_dir().context("cannot tell which folder this is")?;
     let git = Git::in_folder(folder);
-    let scope = match (args.global, args.worktree) {
-        (true, _) => Scope::Global,
-        (_, true) => Scope::Worktree,
-        _ => Scope::Local,
-    };
+    let scope = scope(args);
     let attributes = match scope {
         Scope::Global => global_attributes(&git, env)?,
         Scope::Local | Scope::Worktree => repository_attributes(&git, env, args.private)?,
     };
-    let mode = if args.dry_run { Mode::DryRun } else { Mode::Write };
     let hooks = if args.no_hooks { Hooks::Without } else { Hooks::With };
-    Ok(Setup { hooks, git, scope, attributes, program: program(env)?, mode })
+    Ok(Setup { hooks, git, scope, attributes, program: program(env)?, mode: mode(args) })
+}
+
+fn scope(args: &PlaceArgs) -> Scope {
+    match (args.global, args.worktree) {
+        (true, _) => Scope::Global,
+        (_, true) => Scope::Worktree,
+        _ => Scope::Local,
+    }
+}
+
+fn mode(args: &PlaceArgs) -> Mode {
+    if args.dry_run { Mode::DryRun } else { Mode::Write }
+}
+
+/// The root of the working tree, where clients look for their settings.
+fn client_root(env: &Env) -> Result<PathBuf> {
+    Ok(worktree_root(&current_dir().context("cannot tell which folder this is")?, env.clone())?)
 }
 
 fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf> {

@@ -2,17 +2,16 @@
 
 use anyhow::{Context as _, Result, bail};
 use regex::Regex;
-use serde_json::{Value, json};
 
 use super::ui::{BOLD, DIM, ID, Ui, escaped};
 use super::{ExitStatus, Session};
-use crate::git::{Repo, short_oid};
+use crate::git::short_oid;
 use crate::trace::code::CodeRange;
-use crate::trace::priority::{Level, Levels, Record, Setting};
+use crate::trace::log::{Entry, Query, select, to_json};
+use crate::trace::priority::{Level, Record};
 use crate::trace::resolve::Resolver;
-use crate::trace::tree::{Change, Slot};
-use crate::trace::walk::{Parents, Walk, changes_of};
-use crate::trace::{ItemId, ItemType, Time, Tip, TraceName, total};
+use crate::trace::walk::{Parents, Walk};
+use crate::trace::{ItemType, Time, Tip, TraceName};
 
 /// List what was done to a trace, newest first
 #[derive(clap::Args, Debug)]
@@ -65,14 +64,6 @@ pub(super) struct LogArgs {
     json: bool,
 }
 
-/// One line of history: a commit, and what it did to which items.
-struct Entry {
-    tip: Tip,
-    touched: Vec<Change>,
-    /// Changes of priority of the touched items, where reasons are looked for.
-    settings: Vec<Setting>,
-}
-
 pub(super) fn run(session: &mut Session, args: &LogArgs) -> Result<ExitStatus> {
     let name = session.trace(args.name.as_ref())?;
     let tip = Tip::of_trace(&session.repo, &name)?;
@@ -84,6 +75,16 @@ pub(super) fn run(session: &mut Session, args: &LogArgs) -> Result<ExitStatus> {
         bail!("--since is later than --until");
     }
     let code = args.code.as_deref().map(|spec| CodeRange::resolve(&session.repo, spec)).transpose()?;
+    let query = Query {
+        item: only_item,
+        item_type: args.item_type.clone(),
+        priority: args.priority,
+        grep: args.grep.clone(),
+        reason: args.reason.clone(),
+        code,
+        since: args.since,
+        until: args.until,
+    };
     let record = Record::open(&session.repo)?;
     if !args.json {
         session.ui.page(&session.repo)?;
@@ -94,59 +95,12 @@ pub(super) fn run(session: &mut Session, args: &LogArgs) -> Result<ExitStatus> {
             break;
         }
         let tip = tip?;
-        if code.as_ref().is_some_and(|code| !code.holds(&tip)) {
-            continue;
-        }
-        if let Some(entry) = select(&session.repo, args, &record, only_item, tip)? {
+        if let Some(entry) = select(&session.repo, &query, &record, tip)? {
             print(&mut session.ui, args, &entry, printed == 0)?;
             printed += 1;
         }
     }
     Ok(ExitStatus::Success)
-}
-
-/// The entry of a commit, if the filters let it through. Cheap filters come first.
-fn select(repo: &Repo, args: &LogArgs, record: &Record, item: Option<ItemId>, tip: Tip) -> Result<Option<Entry>> {
-    let at = tip.time();
-    if args.since.is_some_and(|since| at < since) || args.until.is_some_and(|until| at > until) {
-        return Ok(None);
-    }
-    let mut touched = changes_of(repo, &tip)?;
-    let filtered = item.is_some() || args.item_type.is_some() || args.priority.is_some() || args.grep.is_some();
-    touched.retain(|change| item.is_none_or(|item| change.slot().id == item));
-    touched.retain(|change| args.item_type.as_ref().is_none_or(|item_type| change.slot().item_type == *item_type));
-    if let Some(level) = args.priority {
-        let slots: Vec<Slot> = touched.iter().map(|change| change.slot().clone()).collect();
-        let levels: Levels = record.levels(repo, &slots, None)?;
-        touched.retain(|change| levels.of(change.slot().id, &change.slot().item_type).level() == level);
-    }
-    if let Some(pattern) = &args.grep
-        && !pattern.is_match(tip.commit.subject())
-    {
-        let mut matching = Vec::new();
-        for change in touched {
-            let item = total::read_item(repo, change.slot())?;
-            if pattern.is_match(&String::from_utf8_lossy(&item.body)) {
-                matching.push(change);
-            }
-        }
-        touched = matching;
-    }
-    if filtered && touched.is_empty() {
-        return Ok(None);
-    }
-    let mut settings = Vec::new();
-    if let Some(pattern) = &args.reason {
-        for change in &touched {
-            settings.extend(record.history(repo, change.slot().id)?);
-        }
-        settings.retain(|setting| setting.reason.as_ref().is_some_and(|reason| pattern.is_match(reason)));
-        let own = tip.trailers.reason.as_ref().is_some_and(|reason| pattern.is_match(reason));
-        if !own && settings.is_empty() {
-            return Ok(None);
-        }
-    }
-    Ok(Some(Entry { tip, touched, settings }))
 }
 
 fn print(ui: &mut Ui, args: &LogArgs, entry: &Entry, first: bool) -> Result<()> {
@@ -189,45 +143,4 @@ fn print(ui: &mut Ui, args: &LogArgs, entry: &Entry, first: bool) -> Result<()> 
     }
     writeln!(out, "\n    {subject}")?;
     Ok(())
-}
-
-fn to_json(entry: &Entry) -> Value {
-    let Entry { tip, touched, settings } = entry;
-    let items: Vec<Value> = touched
-        .iter()
-        .map(|change| {
-            let slot = change.slot();
-            let change = match change {
-                Change::Added(_) => "added",
-                Change::Removed(_) => "removed",
-                Change::Changed(..) => "changed",
-            };
-            json!({ "id": slot.id.to_string(), "seq": slot.seq, "type": slot.item_type.as_str(), "change": change })
-        })
-        .collect();
-    let mut object = json!({
-        "commit": tip.commit.oid.to_string(),
-        "at": tip.time().to_string(),
-        "by": tip.commit.author,
-        "subject": tip.commit.subject(),
-        "items": items,
-    });
-    let trailers = &tip.trailers;
-    let texts = [
-        ("op", trailers.op.filter(|_| tip.is_ours()).map(|op| op.to_string())),
-        ("reason", trailers.reason.clone()),
-        ("code", trailers.code.clone()),
-    ];
-    for (field, text) in texts {
-        if let Some(text) = text {
-            object[field] = text.into();
-        }
-    }
-    if !settings.is_empty() {
-        let listed = settings.iter().map(|setting| {
-            json!({ "level": setting.level.as_str(), "at": setting.at.to_string(), "by": setting.by, "reason": setting.reason })
-        });
-        object["priorities"] = listed.collect();
-    }
-    object
 }

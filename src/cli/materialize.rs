@@ -2,17 +2,14 @@
 
 use std::collections::HashMap;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use clap::ValueEnum;
-use serde::Serialize;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::{ExitStatus, Session};
 use crate::materialize::command::{self, CommandError};
+use crate::materialize::envelope::{Format, Rendered, envelope, render};
 use crate::materialize::{Cut, MaterializeError, Materialized, Options, OverBudget, materialize};
-use crate::message::change::{Change, Fate, Why};
-use crate::message::{self, Api, messages, text};
+use crate::message::change::{Change, Why};
 use crate::trace::item::{ItemType, Role};
 use crate::trace::resolve::Resolver;
 use crate::trace::view::View;
@@ -34,7 +31,7 @@ pub(super) struct MaterializeArgs {
 
     /// Form of the output [default: what the command in git config `trace.materializer` makes of it, or messages]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<FormatArg>,
 
     /// `none`: one message an item, nothing joined
     #[arg(long, value_enum, default_value_t = Aggregate::Join)]
@@ -69,9 +66,8 @@ pub(super) struct MaterializeArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Format {
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum FormatArg {
     /// An array of messages with a role and content
     Messages,
     /// Messages of `OpenAI` Chat Completions
@@ -87,15 +83,15 @@ pub(super) enum Format {
     Text,
 }
 
-impl Format {
-    /// The provider's interface that asks for it.
-    fn api(self) -> Option<Api> {
-        match self {
-            Self::Messages | Self::Text => None,
-            Self::OpenAi => Some(Api::OpenAi),
-            Self::Responses => Some(Api::Responses),
-            Self::Anthropic => Some(Api::Anthropic),
-            Self::Gemini => Some(Api::Gemini),
+impl From<FormatArg> for Format {
+    fn from(format: FormatArg) -> Self {
+        match format {
+            FormatArg::Messages => Self::Messages,
+            FormatArg::OpenAi => Self::OpenAi,
+            FormatArg::Responses => Self::Responses,
+            FormatArg::Anthropic => Self::Anthropic,
+            FormatArg::Gemini => Self::Gemini,
+            FormatArg::Text => Self::Text,
         }
     }
 }
@@ -123,7 +119,7 @@ fn type_role(text: &str) -> Result<(ItemType, Role), String> {
 pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitStatus> {
     let repo = &session.repo;
     let name = session.trace(args.name.as_ref())?;
-    if args.cache_marks.is_some() && !matches!(args.format, Some(Format::Anthropic)) {
+    if args.cache_marks.is_some() && !matches!(args.format, Some(FormatArg::Anthropic)) {
         bail!("--cache-marks goes with --format anthropic: no other provider has marks");
     }
     let encoding = encoding(repo)?;
@@ -149,7 +145,7 @@ pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitS
         say_what_changed(session, &printed.aside, &[]);
         return print(session, &printed.bytes);
     }
-    let format = args.format.unwrap_or(Format::Messages);
+    let format = args.format.map_or(Format::Messages, Format::from);
     let options = Options {
         one_message_an_item: args.aggregate == Aggregate::None,
         edit_markers: args.edit_markers,
@@ -161,63 +157,16 @@ pub(super) fn run(session: &mut Session, args: &MaterializeArgs) -> Result<ExitS
         materialized => materialized?,
     };
 
-    let (content, changes) = render(format, &materialized, args.cache_marks)?;
+    let Rendered { content, changes, .. } = render(format, &materialized, args.cache_marks)?;
     say_what_changed(session, &materialized, &changes);
     if args.json {
-        let total = view.total(repo, encoding)?;
-        let tokens = Tokens {
-            total: total.tokens,
-            source: total.basis.source(),
-            request: materialized.request_tokens(encoding),
-            encoding: encoding.to_string(),
-        };
-        let content = String::from_utf8(content).context("the messages are not UTF-8")?;
-        let ids = |blocks: &Vec<Vec<ItemId>>| blocks.iter().flatten().map(ToString::to_string).collect();
-        let envelope = Envelope {
-            trace: name.as_str(),
-            commit: view.tip.commit.oid.to_string(),
-            at: view.tip.time().to_string(),
-            format,
-            messages: match format {
-                Format::Text => serde_json::value::to_raw_value(&content)?,
-                _ => RawValue::from_string(content.replace('\n', ""))?,
-            },
-            items: materialized.items.iter().map(ids).collect(),
-            tokens,
-            left_out: left_out(&materialized),
-            changed: changed(&materialized, &changes),
-        };
-        content_line(session, &envelope)?;
+        let rendered = Rendered { format, content, changes };
+        let mut line = serde_json::to_vec(&envelope(repo, &name, &view, &materialized, rendered, encoding)?)?;
+        line.push(b'\n');
+        session.ui.write_content(&line)?;
         return Ok(ExitStatus::Success);
     }
     print(session, &content)
-}
-
-/// Messages in a form, and what had to be changed for it.
-pub(super) fn render(
-    format: Format,
-    materialized: &Materialized,
-    cache_marks: Option<u8>,
-) -> Result<(Vec<u8>, Vec<Change>)> {
-    let mut content = Vec::new();
-    let changes = match format.api() {
-        Some(api) => {
-            let marks = materialized.cache_marks(cache_marks.unwrap_or_default().into());
-            message::write(api, &materialized.messages, marks, &mut content)?
-        }
-        None if matches!(format, Format::Messages) => {
-            messages::write(&materialized.messages, &mut content)?;
-            Vec::new()
-        }
-        None => {
-            text::write(&materialized.messages, &mut content)?;
-            Vec::new()
-        }
-    };
-    if !matches!(format, Format::Text) {
-        content.push(b'\n');
-    }
-    Ok((content, changes))
 }
 
 fn print(session: &mut Session, content: &[u8]) -> Result<ExitStatus> {
@@ -263,73 +212,4 @@ fn say_what_changed(session: &Session, materialized: &Materialized, changes: &[C
         items.dedup();
         say(items, why.describe());
     }
-}
-
-fn content_line(session: &mut Session, envelope: &Envelope<'_>) -> Result<()> {
-    let mut line = serde_json::to_vec(envelope)?;
-    line.push(b'\n');
-    Ok(session.ui.write_content(&line)?)
-}
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Envelope<'a> {
-    trace: &'a str,
-    commit: String,
-    at: String,
-    format: Format,
-    /// Exactly what is printed without `--json`, on one line.
-    messages: Box<RawValue>,
-    /// The ids behind each message, in the order of the messages.
-    items: Vec<Vec<String>>,
-    tokens: Tokens,
-    left_out: Value,
-    changed: Vec<Changed>,
-}
-
-/// An item that is not sent as it is.
-#[derive(Serialize)]
-struct Changed {
-    id: String,
-    /// `text`, `left_out`, `adjusted` or `shortened`.
-    fate: &'static str,
-    why: &'static str,
-}
-
-#[derive(Serialize)]
-struct Tokens {
-    total: u64,
-    /// Where the total comes from: `counted` or `reported`.
-    source: &'static str,
-    /// Of the messages; always counted.
-    request: u64,
-    encoding: String,
-}
-
-fn left_out(materialized: &Materialized) -> Value {
-    let omissions = materialized.left_out.iter().map(|omission| {
-        let mut object = json!({
-            "id": omission.item.to_string(),
-            "seq": omission.seq,
-            "type": omission.item_type.as_str(),
-            "tokens": omission.tokens,
-            "why": omission.why,
-        });
-        if let Some(reason) = &omission.reason {
-            object["reason"] = reason.as_str().into();
-        }
-        object
-    });
-    omissions.collect()
-}
-
-fn changed(materialized: &Materialized, changes: &[Change]) -> Vec<Changed> {
-    let shortened = materialized.shortened.iter();
-    let shortened = shortened.map(|id| Changed { id: id.to_string(), fate: "shortened", why: "recent" });
-    let changes = changes.iter().flat_map(|change| {
-        let (fate, why): (Fate, Why) = (change.why.fate(), change.why);
-        let ids = materialized.items_at(change.place).iter();
-        ids.map(move |id| Changed { id: id.to_string(), fate: fate.as_str(), why: why.as_str() })
-    });
-    shortened.chain(changes).collect()
 }

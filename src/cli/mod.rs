@@ -29,13 +29,13 @@ mod input;
 mod install;
 mod log;
 mod materialize;
+mod mcp;
 mod merge;
 mod merge_driver;
 mod pick;
 mod priority;
 mod remove;
 mod reset;
-mod secret;
 mod sessions;
 mod settle;
 mod share;
@@ -101,6 +101,7 @@ enum AnywhereCommand {
     Doctor(install::DoctorArgs),
     Check(check::CheckArgs),
     Hook(hook::HookArgs),
+    Mcp(mcp::McpArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -222,6 +223,7 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Doctor(args) => install::run_doctor(args, env, &mut ui),
                 AnywhereCommand::Check(args) => check::run(args, env, &mut ui),
                 AnywhereCommand::Hook(args) => hook::run(args, env, &mut ui),
+                AnywhereCommand::Mcp(args) => mcp::run(args, cli.trace.clone(), env),
             }?;
             ui.finish()?;
             Ok(status)

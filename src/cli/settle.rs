@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use anyhow::{Context as _, Result, bail};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::ui::{BOLD, ID, escaped};
 use super::{ExitStatus, Session};
 use crate::merge::Side;
-use crate::trace::json::to_json;
+use crate::trace::merge::json::conflict_to_json;
 use crate::trace::merge::three_way::Conflict;
 use crate::trace::merge::{Settlement, Strategy};
 use crate::trace::message::preview;
@@ -55,7 +55,10 @@ impl SettleArgs {
 /// Shows conflicts that were left open. Nothing was changed, so the answer is no.
 pub(super) fn print_conflicts(session: &mut Session, conflicts: &[Conflict], json: bool) -> Result<ExitStatus> {
     if json {
-        let listed = conflicts.iter().map(|conflict| to_value(session, conflict)).collect::<Result<Vec<_>>>()?;
+        let listed = conflicts
+            .iter()
+            .map(|conflict| conflict_to_json(&session.repo, conflict))
+            .collect::<Result<Vec<_>, _>>()?;
         session.ui.json_line(&json!({ "conflicts": listed }))?;
         return Ok(ExitStatus::No);
     }
@@ -95,15 +98,4 @@ fn print_version(session: &mut Session, side: &str, slot: &Slot) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn to_value(session: &Session, conflict: &Conflict) -> Result<Value> {
-    let version = |slot: &Option<Slot>| -> Result<Value> {
-        match slot {
-            Some(slot) => Ok(Value::Object(to_json(&read_item(&session.repo, slot)?))),
-            None => Ok(Value::Null),
-        }
-    };
-    let [base, ours, theirs] = [version(&conflict.base)?, version(&conflict.ours)?, version(&conflict.theirs)?];
-    Ok(json!({ "id": conflict.item.to_string(), "base": base, "ours": ours, "theirs": theirs }))
 }

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use serde_json::json;
 
 use super::ui::{BOLD, DIM, ID, escaped};
 use super::{ExitStatus, Session};
 use crate::tokens::Encoding;
 use crate::trace::item::ItemType;
-use crate::trace::message::{Basis, Total};
+use crate::trace::message::Total;
 use crate::trace::priority::Level;
 use crate::trace::settings;
+use crate::trace::status::{nothing_yet_json, to_json};
 use crate::trace::total::item_cost;
 use crate::trace::view::View;
 use crate::trace::write::encoding;
@@ -83,7 +83,7 @@ pub(super) fn run(session: &mut Session, args: &StatusArgs) -> Result<ExitStatus
 
 fn nothing_yet(session: &mut Session, name: &TraceName, json: bool) -> Result<ExitStatus> {
     if json {
-        session.ui.json_line(&json!({ "trace": name.as_str(), "items": 0 }))?;
+        session.ui.json_line(&nothing_yet_json(name))?;
     } else {
         writeln!(session.ui.out(), "On trace {name}\n  nothing yet: `git trace commit -m TEXT` makes the first item")?;
     }
@@ -103,30 +103,7 @@ fn add_tokens(session: &Session, status: &mut Status<'_>, encoding: Encoding) ->
 }
 
 fn print_json(session: &mut Session, status: &Status<'_>) -> Result<ExitStatus> {
-    let by_type: BTreeMap<&str, usize> =
-        status.by_type.iter().map(|(word, share)| (word.as_str(), share.items)).collect();
-    let levels = [Level::Skip, Level::Normal, Level::Pinned];
-    let by_level: BTreeMap<&str, usize> = levels
-        .map(|level| (level.as_str(), status.by_level.get(&level).map_or(0, |share| share.items)))
-        .into_iter()
-        .collect();
-    let mut tokens = json!({ "total": status.total.tokens, "source": status.total.basis.source() });
-    if let Basis::Counted(encoding) = status.total.basis {
-        tokens["encoding"] = encoding.as_str().into();
-    }
-    if let Some(budget) = status.budget {
-        tokens["budget"] = budget.into();
-    }
-    let tip = &status.view.tip;
-    let answer = json!({
-        "trace": status.name.as_str(),
-        "commit": tip.commit.oid.to_string(),
-        "at": tip.time().to_string(),
-        "items": status.view.slots.len(),
-        "by_type": by_type,
-        "by_priority": by_level,
-        "tokens": tokens,
-    });
+    let answer = to_json(status.name, status.view, status.total, status.budget);
     session.ui.json_line(&answer)?;
     Ok(ExitStatus::Success)
 }

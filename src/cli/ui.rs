@@ -8,8 +8,6 @@ use std::process::{Child, Command, Stdio};
 use anstyle::{AnsiColor, Style};
 
 use crate::git::{Env, Repo};
-use crate::secrets::Policy;
-use crate::trace::screen::Found;
 
 /// Dim, for what is beside the point.
 pub(super) const DIM: Style = Style::new().dimmed();
@@ -127,19 +125,6 @@ impl Ui {
     pub(super) fn note(&self, text: &str) {
         // Where stderr is closed there is nobody to tell.
         let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
-    }
-
-    /// Says which secrets were found in an item, and what was done about them.
-    pub(super) fn note_secrets(&self, found: &[Found]) {
-        for Found { what, fingerprint, policy } in found {
-            self.note(&match policy {
-                Policy::Redact => format!("{what} was taken out"),
-                _ => format!(
-                    "warning: the item holds what looks like {what}; if it is none: \
-                     git config --add trace.allowSecret {fingerprint}"
-                ),
-            });
-        }
     }
 
     /// Writes out what is buffered and waits for the pager.

@@ -3,6 +3,7 @@
 //! Field names and their order are the protocol's; `metadata` holds what it says a crumb has, and what it lists as future.
 
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use super::crumb::{Crumb, CrumbType, Damaged, Priority};
 use super::text;
@@ -145,6 +146,19 @@ pub fn crumb(agent: &AgentName, crumb: &Crumb) -> CrumbJson {
             visibility: "private",
         },
     }
+}
+
+/// What `leave` returns: the crumb, with `success` and `category` before it.
+///
+/// # Errors
+///
+/// Never in practice: a crumb is text.
+pub fn left(agent: &AgentName, one: &Crumb) -> Result<Value, serde_json::Error> {
+    let mut answer = json!({ "success": true, "category": "forward_crumb" });
+    if let (Some(answer), Value::Object(crumb)) = (answer.as_object_mut(), serde_json::to_value(crumb(agent, one))?) {
+        answer.extend(crumb);
+    }
+    Ok(answer)
 }
 
 /// What `get` returns for these crumbs of `agent`.

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod attributes;
+pub mod client;
 pub mod config;
 pub mod doctor;
 pub mod hooks;
@@ -107,7 +108,7 @@ pub enum InstallError {
         /// What the system says.
         source: io::Error,
     },
-    /// The settings of an agent could not be read, written or added to.
+    /// The settings of an agent or of another client could not be read, written or added to.
     #[error("cannot change `{}`: {cause}", path.display())]
     Settings {
         /// The file.
@@ -181,6 +182,10 @@ fn read_attributes(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     if is_link && path.file_name().is_some_and(|name| name == ".gitattributes") {
         return Err(InstallError::Symlink { path: path.to_owned() });
     }
+    read_file(path)
+}
+
+fn read_file(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     match fs::read(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -193,7 +198,12 @@ fn write_attributes(setup: &Setup, text: Option<&[u8]>) -> Result<(), InstallErr
     if setup.mode == Mode::DryRun {
         return Ok(());
     }
-    let path = setup.attributes.canonicalize().unwrap_or_else(|_| setup.attributes.clone());
+    put_file(&setup.attributes, text)
+}
+
+/// Puts a text in the place of the file at once, or removes the file.
+fn put_file(shown: &Path, text: Option<&[u8]>) -> Result<(), InstallError> {
+    let path = shown.canonicalize().unwrap_or_else(|_| shown.to_owned());
     let write = || {
         let Some(text) = text else { return fs::remove_file(&path) };
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -201,7 +211,7 @@ fn write_attributes(setup: &Setup, text: Option<&[u8]>) -> Result<(), InstallErr
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.prefix(".gitattributes-").tempfile_in(folder)?;
+        let mut file = builder.prefix(".git-trace-").tempfile_in(folder)?;
         file.write_all(text)?;
         if let Ok(metadata) = fs::metadata(&path) {
             file.as_file().set_permissions(metadata.permissions())?;
@@ -209,5 +219,5 @@ fn write_attributes(setup: &Setup, text: Option<&[u8]>) -> Result<(), InstallErr
         file.as_file().sync_all()?;
         file.persist(&path).map(drop).map_err(|error| error.error)
     };
-    write().map_err(|source| InstallError::Attributes { path: setup.attributes.clone(), source })
+    write().map_err(|source| InstallError::Attributes { path: shown.to_owned(), source })
 }

@@ -15,6 +15,7 @@
 pub mod bisect;
 pub mod command;
 pub mod cut;
+pub mod envelope;
 mod join;
 mod materializer;
 mod order;

@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
 use super::error::TraceError;
 use super::head;
+use super::message::Basis;
 use super::message::Total;
 use super::name::{TRACES, TraceName};
 use super::place::keep_place;
@@ -149,4 +152,23 @@ fn is_elsewhere(repo: &Repo, name: &TraceName, tip: Oid, current: &TraceName) ->
         }
     }
     Ok(false)
+}
+
+/// A trace in a list as JSON.
+#[must_use]
+pub fn to_json(trace: &Listed, is_current: bool) -> Value {
+    let mut tokens = json!({ "total": trace.total.tokens, "source": trace.total.basis.source() });
+    if let Basis::Counted(encoding) = trace.total.basis {
+        tokens["encoding"] = encoding.as_str().into();
+    }
+    json!({
+        "trace": trace.name.as_str(),
+        "current": is_current,
+        "elsewhere": !is_current && !trace.worktrees.is_empty(),
+        "commit": trace.tip.commit.oid.to_string(),
+        "at": trace.tip.time().to_string(),
+        "items": trace.items,
+        "tokens": tokens,
+        "subject": trace.tip.commit.subject(),
+    })
 }

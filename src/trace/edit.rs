@@ -4,15 +4,17 @@ use serde_json::Value;
 
 use super::error::TraceError;
 use super::id::ItemId;
-use super::item::{Draft, Item};
+use super::item::{Draft, Fields, Item, ItemType};
 use super::json::set_field;
 use super::message::{Op, preview};
 use super::name::TraceName;
+use super::screen::{Found, Screen};
 use super::tree::{self, Slot, item_path};
 use super::types::Types;
 use super::write::{Accounting, Ground, Stamp, Step, record};
 use super::{file, schema, total};
 use crate::git::{Oid, Repo};
+use crate::secrets::Policy;
 
 /// What is to be replaced in an item.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,20 @@ pub struct Patch {
     pub subject: Option<String>,
     /// Why.
     pub reason: Option<String>,
+}
+
+impl Patch {
+    /// Looks for secrets in the new body and the subject; what the setting `trace.secrets` says is done about them, and nothing
+    /// where it says nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Screen::look`].
+    pub fn screen(&mut self, repo: &Repo) -> Result<Vec<Found>, TraceError> {
+        let mut none = Fields::new(ItemType::freeform());
+        let body = self.body.as_mut();
+        Screen::new(repo, Policy::Warn).look(&mut none, body.unwrap_or(&mut Vec::new()), self.subject.as_mut())
+    }
 }
 
 /// An item as an edit left it.

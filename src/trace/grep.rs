@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use memchr::memmem;
 use regex::bytes::{Regex, RegexBuilder};
+use serde_json::{Value, json};
 
 use super::error::TraceError;
 use super::item::ItemType;
@@ -147,4 +148,17 @@ pub fn history(repo: &Repo, tip: &Tip, query: &Query, mut visit: impl FnMut(&Tip
         visit(&Tip::read(repo, commit)?, hit);
     }
     Ok(())
+}
+
+/// A hit as JSON; `commit` is the one whose version it is, where history is searched.
+#[must_use]
+pub fn to_json(commit: Option<&Tip>, hit: &Hit) -> Value {
+    let lines: Vec<Value> = hit.lines.iter().map(|line| json!({ "line": line.number, "text": line.text })).collect();
+    let slot = &hit.slot;
+    let mut object =
+        json!({ "id": slot.id.to_string(), "seq": slot.seq, "type": slot.item_type.as_str(), "lines": lines });
+    if let Some(tip) = commit {
+        object["commit"] = tip.commit.oid.to_string().into();
+    }
+    object
 }

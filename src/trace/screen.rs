@@ -4,6 +4,7 @@
 //! them; where it says nothing, what the caller does by default.
 
 use std::cell::OnceCell;
+use std::fmt;
 
 use serde_json::Value;
 
@@ -29,6 +30,20 @@ pub struct Found {
     pub fingerprint: Fingerprint,
     /// What was done about it: [`Policy::Warn`], that is nothing, or [`Policy::Redact`].
     pub policy: Policy,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, fingerprint, policy } = self;
+        match policy {
+            Policy::Redact => write!(f, "{what} was taken out"),
+            _ => write!(
+                f,
+                "warning: the item holds what looks like {what}; if it is none: \
+                 git config --add trace.allowSecret {fingerprint}"
+            ),
+        }
+    }
 }
 
 impl<'r> Screen<'r> {

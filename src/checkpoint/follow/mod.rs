@@ -8,6 +8,7 @@ mod external;
 #[cfg(feature = "functions")]
 mod function;
 mod inside;
+pub mod json;
 
 use std::path::Path;
 

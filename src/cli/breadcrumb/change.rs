@@ -8,7 +8,8 @@ use std::str::FromStr;
 use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
-use super::{ExitStatus, Place, brief_value, refuse_secret};
+use super::{ExitStatus, Place, brief_value};
+use crate::advice::refuse_secret_breadcrumb;
 use crate::breadcrumb::key::namespace;
 use crate::breadcrumb::query::{BadMoment, Moment};
 use crate::breadcrumb::store::LARGE_FILE_LEN;
@@ -78,7 +79,7 @@ pub(super) struct RenameArgs {
 
 pub(super) fn run_set(place: &mut Place<'_>, args: &SetArgs) -> Result<ExitStatus> {
     let value = value(args)?;
-    refuse_secret(args.key.as_str(), &value)?;
+    refuse_secret_breadcrumb(args.key.as_str(), &value)?;
     let now = place.now();
     let expiry = match args.expires {
         None => Expiry::Kept,

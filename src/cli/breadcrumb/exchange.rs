@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::{ExitStatus, Place, refuse_secret};
+use super::{ExitStatus, Place};
+use crate::advice::refuse_secret_breadcrumb;
 use crate::breadcrumb::exchange::{self, Format, OnExisting};
 use crate::breadcrumb::query::Expired;
 use crate::breadcrumb::{Half, Query, Writer};
@@ -69,7 +70,7 @@ pub(super) fn run_import(place: &mut Place<'_>, args: &ImportArgs) -> Result<Exi
         fs::read(&args.file).with_context(|| format!("cannot read `{}`", args.file.display()))?
     };
     let records = exchange::parse(&text).with_context(|| format!("cannot take in `{}`", args.file.display()))?;
-    records.iter().try_for_each(|record| refuse_secret(&record.key, &record.value))?;
+    records.iter().try_for_each(|record| refuse_secret_breadcrumb(&record.key, &record.value))?;
     let existing = match args.existing {
         ExistingArg::Later => OnExisting::Later,
         ExistingArg::Keep => OnExisting::Keep,

@@ -15,7 +15,6 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use super::ExitStatus;
-use super::secret;
 use super::ui::Ui;
 use crate::breadcrumb::store::PassedOver;
 use crate::breadcrumb::{Half, Record, Store};
@@ -110,15 +109,6 @@ pub(super) fn run(args: &BreadcrumbArgs, env: Env, ui: &mut Ui) -> Result<ExitSt
         BreadcrumbCommand::Prune(args) => delete::run_prune(&mut place, args),
         BreadcrumbCommand::Resolve(args) => resolve::run(&mut place, args),
     }
-}
-
-/// The shared half is committed; what looks like a secret does not belong there. The key may be what tells it.
-fn refuse_secret(key: &str, value: &str) -> Result<()> {
-    if Half::of_key(key) == Half::Secret {
-        return Ok(());
-    }
-    let message = |what: &str| format!("the value of `{key}` holds what looks like {what}, and it would be committed");
-    secret::refuse(&format!("{key}={value}"), message, &format!("git trace breadcrumb set secret.{key}"))
 }
 
 /// A value on one line, cut to `width` characters; that of a secret is not shown.

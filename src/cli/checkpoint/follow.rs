@@ -1,12 +1,10 @@
 //! `git trace checkpoint follow`.
 
 use anyhow::Result;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
 
 use super::{ExitStatus, Place};
 use crate::checkpoint::folder::{checkpoints, find};
+use crate::checkpoint::follow::json::as_json;
 use crate::checkpoint::follow::{self, Followed, Trail, follow, trail_of};
 use crate::checkpoint::{CheckpointError, Reference, ReferenceKind};
 use crate::cli::ui::escaped;
@@ -96,24 +94,4 @@ fn write(place: &mut Place<'_>, reference: &Reference, followed: &Followed) -> R
         }
     }
     Ok(())
-}
-
-fn as_json(followed: &Followed) -> serde_json::Value {
-    match followed {
-        Followed::File { path, content } => {
-            if let Ok(text) = std::str::from_utf8(content) {
-                return json!({ "found": "file", "path": path, "text": text });
-            }
-            let base64 = STANDARD.encode(content);
-            json!({ "found": "file", "path": path, "base64": base64 })
-        }
-        Followed::Folder { path, names } => json!({ "found": "folder", "path": path, "names": names }),
-        Followed::Function(definitions) => {
-            let one = |one: &follow::Definition| json!({ "path": one.path, "line": one.line, "source": one.source });
-            json!({ "found": "function", "definitions": definitions.iter().map(one).collect::<Vec<_>>() })
-        }
-        Followed::Decision(hint) => json!({ "found": "decision", "text": hint }),
-        Followed::External(address) => json!({ "found": "external", "address": address }),
-        Followed::Stale(why) => json!({ "found": null, "stale": why }),
-    }
 }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::{ExitStatus, Ui, agent, read, refuse_secret};
+use super::{ExitStatus, Ui, agent, read};
+use crate::advice::refuse_secret_text;
 use crate::crumb::{self, Addition, Crumb, CrumbError, Kind, Selector};
 
 /// Create a crumb file, at session 1 with the five standard sections
@@ -114,7 +115,7 @@ pub(super) struct RemoveArgs {
 
 pub(super) fn run_new(args: &NewArgs, ui: &mut Ui) -> Result<ExitStatus> {
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy().to_uppercase();
-    args.facts.iter().try_for_each(|fact| refuse_secret(fact))?;
+    args.facts.iter().try_for_each(|fact| refuse_secret_text(fact))?;
     let identity = args.identity.as_deref().unwrap_or(&stem);
     let text = crumb::new_file(identity, &args.facts)?;
     crumb::create(&args.file, &text)?;
@@ -154,7 +155,7 @@ fn add(args: &TextArgs, kind: Kind, section: &str, ui: &mut Ui) -> Result<ExitSt
 }
 
 pub(super) fn run_fail(args: &FailArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    refuse_secret(&args.key)?;
+    refuse_secret_text(&args.key)?;
     let text = text(&args.text)?;
     let counted = edit(&args.file, |crumb| crumb::add_failure(crumb, &args.key, &text, args.agent))?;
     answer(ui, &counted.line)
@@ -175,7 +176,7 @@ fn text(given: &str) -> Result<String> {
     } else {
         given.to_owned()
     };
-    refuse_secret(&text)?;
+    refuse_secret_text(&text)?;
     Ok(text)
 }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use super::{ExitStatus, Ui, agent, parse, read, refuse_secret};
+use super::{ExitStatus, Ui, agent, parse, read};
+use crate::advice::refuse_secret_text;
 use crate::crumb::{self, Crumb, CrumbError};
 
 /// Print a crumb file, or some of its sections, for another agent to receive
@@ -58,7 +59,7 @@ pub(super) fn run_send(args: &SendArgs, ui: &mut Ui) -> Result<ExitStatus> {
 
 pub(super) fn run_receive(args: &ReceiveArgs, ui: &mut Ui) -> Result<ExitStatus> {
     let bytes = read(&args.from)?;
-    refuse_secret(&String::from_utf8_lossy(&bytes))?;
+    refuse_secret_text(&String::from_utf8_lossy(&bytes))?;
     let sent = Crumb::parse(&bytes).map_err(CrumbError::from);
     let sent = sent.with_context(|| format!("cannot take in `{}`", args.from.display()))?;
     let received = crumb::edit(&args.file, |crumb| crumb::receive(crumb, &sent, args.agent))

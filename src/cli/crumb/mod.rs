@@ -15,7 +15,6 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use super::ExitStatus;
-use super::secret;
 use super::ui::Ui;
 use crate::crumb::{Crumb, CrumbError};
 use crate::git::Env;
@@ -98,10 +97,4 @@ fn agent(text: &str) -> Result<char, String> {
         Some(letter @ 'A'..='Z') if text.len() == 1 => Ok(letter),
         _ => Err("one letter from A to Z is expected".to_owned()),
     }
-}
-
-/// Crumb files are committed; what looks like a secret does not belong there.
-fn refuse_secret(text: &str) -> Result<()> {
-    let message = |what: &str| format!("the text holds what looks like {what}, and it would be committed");
-    secret::refuse(text, message, "git trace breadcrumb set secret.<name>")
 }

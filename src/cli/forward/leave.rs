@@ -1,7 +1,7 @@
 //! `git trace forward leave`.
 
 use anyhow::Result;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::{crumb_type, line, priority, required};
 use crate::cli::error::Advised;
@@ -97,11 +97,7 @@ pub(super) fn run(session: &mut Session, agent: Option<&AgentName>, args: &Leave
         session.ui.note(&format!("warning: tasks of fewer than {} characters are not listed", text::MIN_TASK_LEN));
     }
     if args.json {
-        let crumb = serde_json::to_value(shape::crumb(agent, &left))?;
-        let mut answer =
-            Map::from_iter([("success".to_owned(), true.into()), ("category".to_owned(), "forward_crumb".into())]);
-        answer.extend(crumb.as_object().cloned().unwrap_or_default());
-        session.ui.json_line(&json!(answer))?;
+        session.ui.json_line(&shape::left(agent, &left)?)?;
     } else {
         session.ui.settle_colour(&session.repo)?;
         let line = line(session, &left);

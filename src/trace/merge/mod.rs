@@ -9,6 +9,7 @@
 
 mod base;
 mod item;
+pub mod json;
 mod newest;
 pub mod three_way;
 

@@ -130,7 +130,7 @@ fn refusals_say_what_to_do_and_change_nothing() {
     [exit 2]
     --- stderr
     error: the text holds what looks like a GitHub token, and it would be committed
-    hint: keep it where git does not look: git trace breadcrumb set secret.<name>
+    hint: keep it where git does not look: git trace breadcrumb set secret.<name>; if it is none: git config --add trace.allowSecret f95ddb36486e283f
     [exit 2]
     --- stderr
     error: cannot change `agent.crumb`: `no-colon` is not the name of a failure: `area:topic` is, without spaces

@@ -1,0 +1,29 @@
+//! What a breadcrumb of a checkpoint leads to, as JSON.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+
+use super::{Definition, Followed};
+
+/// `found` says what it is; what is gone has the reason in `stale`.
+#[must_use]
+pub fn as_json(followed: &Followed) -> serde_json::Value {
+    match followed {
+        Followed::File { path, content } => {
+            if let Ok(text) = std::str::from_utf8(content) {
+                return json!({ "found": "file", "path": path, "text": text });
+            }
+            let base64 = STANDARD.encode(content);
+            json!({ "found": "file", "path": path, "base64": base64 })
+        }
+        Followed::Folder { path, names } => json!({ "found": "folder", "path": path, "names": names }),
+        Followed::Function(definitions) => {
+            let one = |one: &Definition| json!({ "path": one.path, "line": one.line, "source": one.source });
+            json!({ "found": "function", "definitions": definitions.iter().map(one).collect::<Vec<_>>() })
+        }
+        Followed::Decision(hint) => json!({ "found": "decision", "text": hint }),
+        Followed::External(address) => json!({ "found": "external", "address": address }),
+        Followed::Stale(why) => json!({ "found": null, "stale": why }),
+    }
+}

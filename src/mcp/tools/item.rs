@@ -1,0 +1,186 @@
+//! `trace_edit`, `trace_delete`, `trace_restore`, `trace_priority`, `trace_show`: one item.
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use serde_json::{Value, json};
+
+use crate::git::Repo;
+use crate::mcp::arguments::Arguments;
+use crate::mcp::place::Place;
+use crate::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::trace::edit::{Patch, edit};
+use crate::trace::guard::Guard;
+use crate::trace::message::Op;
+use crate::trace::priority::{self, Level, Record, Request};
+use crate::trace::remove::{Moved, delete, restore};
+use crate::trace::resolve::Resolver;
+use crate::trace::write::{Accounting, Stamp, encoding};
+use crate::trace::{Tip, TraceError, TraceName, json as shape, revision, total};
+
+pub(super) const TOOLS: [Tool; 5] = [
+    Tool {
+        name: "trace_edit",
+        group: Group::Trace,
+        by_default: false,
+        description: "Replace the text or fields of an item; its id and place stay, and history keeps what was.",
+        effect: Effect::Replaces,
+        input: r#"{"item": {"type": "string", "description": "id, prefix of 4, or #seq"}, "text": {"type": "string"}, "fields": {"type": "object", "description": "type, role, name, meta, ..."}, "reason": {"type": "string"}, "trace": {"type": "string"}}"#,
+        required: &["item"],
+        output: r#"{"id": {"type": "string"}, "seq": {"type": "integer"}, "op": {"type": "string"}, "revision": {"type": "integer"}, "commit": {"type": ["string", "null"], "description": "null: unchanged"}}"#,
+        answered: &["id", "seq", "op", "revision"],
+        run: run_edit,
+    },
+    Tool {
+        name: "trace_delete",
+        group: Group::Trace,
+        by_default: false,
+        description: "Take an item out of this trace; trace_restore brings it back.",
+        effect: Effect::Replaces,
+        input: r#"{"item": {"type": "string", "description": "id, prefix of 4, or #seq"}, "reason": {"type": "string"}, "trace": {"type": "string"}}"#,
+        required: &["item"],
+        output: r#"{"id": {"type": "string"}, "seq": {"type": "integer"}, "op": {"type": "string"}, "revision": {"type": "integer"}, "commit": {"type": ["string", "null"], "description": "null: unchanged"}}"#,
+        answered: &["id", "seq", "op", "revision"],
+        run: run_delete,
+    },
+    Tool {
+        name: "trace_restore",
+        group: Group::Trace,
+        by_default: false,
+        description: "Bring a deleted item back, or an earlier revision of one.",
+        effect: Effect::Sets,
+        input: r#"{"item": {"type": "string", "description": "id, prefix of 4, or #seq"}, "revision": {"type": "integer", "minimum": 1}, "reason": {"type": "string"}, "trace": {"type": "string"}}"#,
+        required: &["item"],
+        output: r#"{"id": {"type": "string"}, "seq": {"type": "integer"}, "op": {"type": "string"}, "revision": {"type": "integer"}, "commit": {"type": ["string", "null"], "description": "null: unchanged"}}"#,
+        answered: &["id", "seq", "op", "revision"],
+        run: run_restore,
+    },
+    Tool {
+        name: "trace_priority",
+        group: Group::Trace,
+        by_default: false,
+        description: "Pin an item so that cuts keep it, skip it so that models do not see it, or make it normal again.",
+        effect: Effect::Sets,
+        input: r#"{"item": {"type": "string", "description": "id, prefix of 4, or #seq"}, "level": {"enum": ["skip", "normal", "pinned"]}, "reason": {"type": "string"}, "trace": {"type": "string"}}"#,
+        required: &["item", "level"],
+        output: r#"{"id": {"type": "string"}, "level": {"type": "string"}, "seq": {"type": ["integer", "null"]}}"#,
+        answered: &["id", "level"],
+        run: run_priority,
+    },
+    Tool {
+        name: "trace_show",
+        group: Group::Trace,
+        by_default: false,
+        description: "Read one item in full, also an earlier revision or one that was deleted.",
+        effect: Effect::Reads,
+        input: r#"{"item": {"type": "string", "description": "id, prefix of 4, or #seq"}, "revision": {"type": "integer", "minimum": 1}, "trace": {"type": "string"}}"#,
+        required: &["item"],
+        output: r#"{"id": {"type": "string"}, "type": {"type": "string"}, "text": {"type": "string"}, "seq": {"type": "integer"}, "revision": {"type": "integer"}, "priority": {"type": "string"}, "live": {"type": "boolean"}}"#,
+        answered: &["id", "type", "seq", "revision", "priority", "live"],
+        run: run_show,
+    },
+];
+
+/// What every tool here begins with: the repository, the trace, and its tip.
+fn open(place: &Place, arguments: &Arguments<'_>) -> Result<(Repo, TraceName, Tip)> {
+    let repo = place.repo()?;
+    let name = place.trace(&repo, arguments.parsed("trace")?)?;
+    let tip = Tip::of_trace(&repo, &name)?;
+    Ok((repo, name, tip))
+}
+
+fn run_edit(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
+    let (repo, name, tip) = open(place, arguments)?;
+    let resolver = Resolver::new(&repo, &name, &tip)?;
+    let slot = resolver.live(arguments.required("item")?).context("argument `item`")?;
+    let mut fields: Vec<(String, Value)> = arguments.object("fields")?.into_iter().collect();
+    for (field, value) in &mut fields {
+        if let ("reply_to", Some(spec)) = (field.as_str(), value.as_str()) {
+            *value = resolver.item(spec).context("nothing to reply to")?.to_string().into();
+        }
+    }
+    let body = arguments.text("text")?.map(|text| text.as_bytes().to_vec());
+    if body.is_none() && fields.is_empty() {
+        bail!("argument `text` is missing, and so is `fields`: there is nothing to change");
+    }
+    let mut patch = Patch { body, fields, subject: None, reason: arguments.text("reason")?.map(str::to_owned) };
+    let stamp = Stamp::take(&repo, place.now())?;
+    let guard = Guard::new(&repo, None, None)?;
+    let mut warnings: Vec<_> = patch.screen(&repo)?.iter().map(ToString::to_string).collect();
+    let warn = |warning: &str| warnings.push(warning.to_owned());
+    let edited = guard.run(warn, |accounting| edit(&repo, &name, &stamp, accounting, slot.id, &patch))?;
+    if edited.commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
+        priority::follow_meta(&repo, &name, &stamp, &edited.item, edited.seq)?;
+    }
+    let commit = edited.commit.map(|oid| oid.to_string());
+    let value = json!({ "id": edited.item.id.to_string(), "seq": edited.seq, "op": "edit",
+        "revision": edited.item.revision, "commit": commit });
+    Ok(Answer { value, text: None, warnings })
+}
+
+fn run_delete(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
+    let (repo, name, tip) = open(place, arguments)?;
+    let id = Resolver::new(&repo, &name, &tip)?.live(arguments.required("item")?).context("argument `item`")?.id;
+    let (stamp, accounting) = (Stamp::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
+    Ok(moved(Op::Delete, &delete(&repo, &name, &stamp, accounting, id, arguments.text("reason")?)?))
+}
+
+fn run_restore(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
+    let (repo, name, tip) = open(place, arguments)?;
+    let id = Resolver::new(&repo, &name, &tip)?.item(arguments.required("item")?).context("argument `item`")?;
+    let (stamp, accounting) = (Stamp::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
+    let (wanted, reason) = (revision_of(arguments)?, arguments.text("reason")?);
+    Ok(moved(Op::Restore, &restore(&repo, &name, &stamp, accounting, id, wanted, reason)?))
+}
+
+fn moved(op: Op, moved: &Moved) -> Answer {
+    let Moved { item, seq, commit } = moved;
+    let commit = commit.map(|oid| oid.to_string());
+    json!({ "id": item.id.to_string(), "seq": seq, "op": op.as_str(), "revision": item.revision, "commit": commit })
+        .into()
+}
+
+fn revision_of(arguments: &Arguments<'_>) -> Result<Option<u32>> {
+    let Some(number) = arguments.integer("revision", 1)? else { return Ok(None) };
+    u32::try_from(number).map(Some).map_err(|_| anyhow!("argument `revision`: {number} is too large"))
+}
+
+fn run_priority(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
+    let level: Level = arguments.parsed("level")?.context("argument `level` is missing")?;
+    let (repo, name, tip) = open(place, arguments)?;
+    let resolver = Resolver::new(&repo, &name, &tip)?;
+    let item = resolver.item(arguments.required("item")?).context("argument `item`")?;
+    let stamp = Stamp::take(&repo, place.now())?;
+    let seq = resolver.find_live(item).map(|slot| slot.seq);
+    let request = Request {
+        item,
+        level,
+        reason: arguments.text("reason")?.map(str::to_owned),
+        seq,
+        at: stamp.at.after(Some(tip.time())),
+        by: None,
+        introduced: priority::tags::introduction(&repo, &tip, item)?.unwrap_or(tip.commit.oid),
+    };
+    priority::set(&repo, &stamp, &[request])?;
+    Ok(json!({ "id": item.to_string(), "level": level.as_str(), "seq": seq }).into())
+}
+
+fn run_show(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
+    let (repo, name, tip) = open(place, arguments)?;
+    let resolver = Resolver::new(&repo, &name, &tip)?;
+    let spec = arguments.required("item")?;
+    let id = resolver.item(spec).context("argument `item`")?;
+    let live = resolver.find_live(id);
+    let (slot, item) = match (live, revision_of(arguments)?) {
+        (Some(slot), None) => (slot.clone(), total::read_item(&repo, slot)?),
+        (_, wanted) => match (revision::find(&repo, &tip, id, wanted)?, wanted) {
+            (Some(found), _) => found.wanted,
+            (None, Some(revision)) => bail!(TraceError::NoSuchRevision { item: id, revision, trace: name }),
+            (None, None) => bail!(TraceError::UnknownItem { spec: spec.to_owned(), trace: name }),
+        },
+    };
+    let levels = Record::open(&repo)?.levels(&repo, std::slice::from_ref(&slot), None)?;
+    let mut object = shape::to_json(&item);
+    object.insert("seq".to_owned(), slot.seq.into());
+    object.insert("priority".to_owned(), levels.of(slot.id, &slot.item_type).level().as_str().into());
+    object.insert("live".to_owned(), live.is_some().into());
+    Ok(Value::Object(object).into())
+}

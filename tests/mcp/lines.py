@@ -1,0 +1,83 @@
+"""Sends lines that no client would: broken, huge, very many; and watches the server's memory meanwhile."""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from place import Place
+
+META = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                  "io.modelcontextprotocol/clientInfo": {"name": "lines", "version": "1"},
+                  "io.modelcontextprotocol/clientCapabilities": {}}}
+
+
+def request(number, method, **params):
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": {**META, **params}}).encode() + b"\n"
+
+
+def resident(process):
+    """The most memory that a process had, in MiB."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) // 1024
+
+
+def main(binary):
+    place = Place(binary)
+    process = subprocess.Popen([place.binary, "mcp"], cwd=place.folder, env=place.env,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def ask(line):
+        process.stdin.write(line)
+        process.stdin.flush()
+        return json.loads(process.stdout.readline())
+
+    note = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+    assert ask(note + b"\n" + b"not json\n")["error"]["code"] == -32700
+    assert ask(b"\xff\xfe\n")["error"]["code"] == -32700
+    assert ask(b"[" * 100_000 + b"\n")["error"]["code"] == -32700
+    assert ask(b"[]\n")["error"]["code"] == -32600
+    assert ask(b'{"jsonrpc":"1.0","id":7,"method":"tools/list"}\n')["error"]["code"] == -32600
+    assert ask(request(1, "server/discover"))["result"]["capabilities"]["tools"] == {}
+    assert ask(request(2, "tools/call", name="nope"))["error"]["code"] == -32602
+    assert ask(request(3, "tools/call", arguments={}))["error"]["code"] == -32602
+    assert ask(request(4, "tools/call", name="brief", arguments=[]))["error"]["code"] == -32602
+    assert ask(request(5, "no/such"))["error"]["code"] == -32601
+    before = resident(process)
+
+    def flood():
+        for _ in range(1000):
+            process.stdin.write(note * 900 + b"not json\n" * 50 + request(9, "tools/call", name="nope") * 50)
+        process.stdin.write(request("end", "tools/call", name="get_breadcrumb", arguments={"key": "a"}))
+        process.stdin.flush()
+
+    writer = threading.Thread(target=flood)
+    writer.start()
+    answered = 0
+    for line in process.stdout:
+        answered += 1
+        if line.startswith(b'{"jsonrpc":"2.0","id":"end"'):
+            break
+    writer.join()
+    assert answered == 100_001, answered
+    grown = resident(process) - before
+    assert grown < 64, grown
+    large = "x" * (10 << 20)
+    answer = ask(request(6, "tools/call", name="set_breadcrumb", arguments={"key": "a", "value": large}))
+    assert answer["result"]["isError"], answer
+    assert "`value`" in answer["result"]["content"][0]["text"], answer
+    answer = ask(request(7, "tools/call", name="trace_commit", arguments={"text": "y" * (10 << 20)}))
+    assert not answer["result"].get("isError"), answer["result"]["content"]
+    answer = ask(b'{"jsonrpc":"2.0","id":8,"method":"' + b"z" * (80 << 20) + b'"}\n')
+    assert answer["error"]["code"] == -32600, answer
+    most = resident(process)
+    assert most < 700, most
+    process.stdin.close()
+    assert process.wait(10) == 0
+    assert process.stderr.read() == b"", "stderr is for errors"
+    place.remove()
+    print(f"a million lines: answered {answered}, memory {before} MiB before and {grown} more after; {most} with huge ones")
+
+
+main(sys.argv[1])

@@ -1,0 +1,36 @@
+"""A repository of its own for a test, with the samples in it, and the environment that goes with it."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+
+
+class Place:
+    def __init__(self, binary):
+        self.binary = str(Path(binary).resolve())
+        self.base = Path(tempfile.mkdtemp(prefix="git-trace-mcp-"))
+        self.folder = self.base / "repository"
+        self.env = {
+            "HOME": str(self.base), "PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1", "GITTRACE_AGENT": "azoth",
+            "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@b",
+        }
+        self.run("git", "init", "--quiet", str(self.folder), folder=self.base)
+        shutil.copy(FIXTURES / "crumbs/complete-example.crumb", self.folder / "memory.crumb")
+        checkpoints = self.folder / "checkpoints"
+        checkpoints.mkdir()
+        shutil.copy(FIXTURES / "checkpoints/chk-003-breadcrumbs.md", checkpoints)
+
+    def run(self, *command, folder=None, check=True):
+        done = subprocess.run(command, cwd=folder or self.folder, env=self.env, capture_output=True, text=True)
+        assert not check or done.returncode == 0, (command, done)
+        return done
+
+    def trace(self, *arguments):
+        return self.run(self.binary, *arguments).stdout
+
+    def remove(self):
+        shutil.rmtree(self.base)
