@@ -3,7 +3,7 @@
 //! Both lifecycles are served: requests that carry their own metadata (2026-07-28, `server/discover`) and the older
 //! `initialize` handshake; the crate `rmcp` knows the messages. stdout carries the protocol and nothing else.
 //!
-//! - One request is worked on at a time, see [`transport`]; nothing of the repository is kept between two of them.
+//! - One request is worked on at a time, see `transport`; nothing of the repository is kept between two of them.
 //! - A wrong or missing argument is a tool's error that names it. An unknown tool is the protocol's error.
 //! - What comes from the repository is data: it stands in values and never in descriptions.
 //! - Nothing outside of the repository that the server was started in is read as content or written.
