@@ -38,6 +38,7 @@ fn an_item_that_is_unknown_or_ambiguous() {
             hint: `git trace log --oneline` lists items
             [exit 2]
             ");
+            assert!(repo.refused(&[command, ""]).contains("`` is too short"));
             insta::assert_snapshot!(repo.refused(&[command, "abc"]), @"
             --- stderr
             error: `abc` is too short: give four digits of an item's id, or #<position>

@@ -93,7 +93,7 @@ impl<'r> Resolver<'r> {
             return self.find_in_history(spec, |slot| slot.seq == seq)?.ok_or_else(unknown);
         }
         let hex = spec.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        if hex && (1..4).contains(&spec.len()) {
+        if hex && spec.len() < 4 {
             return Err(TraceError::TooShort { spec: spec.to_owned() });
         }
         if hex && spec.len() <= 16 {
