@@ -42,6 +42,17 @@ impl File {
         Ok(Self { path, location: location.to_owned(), kind, bytes })
     }
 
+    /// Reads a file that was named by itself: a list where its name starts with `INDEX` (it may be kept under another one,
+    /// such as `INDEX-archive.md`), else a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Io`].
+    pub fn read_named(location: &Path, path: String) -> Result<Self, CheckpointError> {
+        let is_list = location.file_name().is_some_and(|name| name.to_string_lossy().starts_with("INDEX"));
+        Self::read(location, path, if is_list { Kind::CheckpointIndex } else { Kind::Checkpoint })
+    }
+
     /// Its text.
     ///
     /// # Errors

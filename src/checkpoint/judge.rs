@@ -1,5 +1,7 @@
 //! Judging files together: each by itself, checkpoints against one another, lists against the files beside them.
 
+use serde_json::Value;
+
 use super::document::Document;
 use super::folder::File;
 use super::index::validate_index;
@@ -23,6 +25,17 @@ impl Judged<'_> {
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.findings.iter().all(|finding| finding.weight != Weight::Error)
+    }
+
+    /// A finding of the file as JSON, with the file's path.
+    ///
+    /// # Errors
+    ///
+    /// None that is known of: a finding has only texts and numbers.
+    pub fn finding_to_json(&self, finding: &Finding) -> serde_json::Result<Value> {
+        let mut value = serde_json::to_value(finding)?;
+        value["path"] = self.file.path.clone().into();
+        Ok(value)
     }
 }
 

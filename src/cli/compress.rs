@@ -9,13 +9,12 @@ use super::ui::{ID, escaped};
 use super::{ExitStatus, Session, pick};
 use crate::compressor;
 use crate::tokens::Budget;
-use crate::trace::compress::{Compressed, Extent, Request, Selection, compress, expand, prompt, select};
-use crate::trace::item::Role;
+use crate::trace::compress::{self, Compressed, Extent, Request, Selection, compress, expand, prompt, select};
 use crate::trace::message::preview;
 use crate::trace::resolve::Resolver;
 use crate::trace::view::View;
 use crate::trace::write::{Accounting, Stamp, encoding};
-use crate::trace::{Draft, Fields, ItemType, TraceName};
+use crate::trace::{ItemType, TraceName};
 
 /// What a summary costs that is yet to be written, where a budget is to be met.
 const EXPECTED_SUMMARY: u64 = 500;
@@ -101,11 +100,7 @@ pub(super) fn run(session: &mut Session, args: &CompressArgs) -> Result<ExitStat
     let extent = match (range, args.keep, args.to) {
         (Some(range), ..) => {
             let resolver = Resolver::new(repo, &name, &view.tip)?;
-            match resolver.range(range)? {
-                [first, .., last] => Extent::Between(first.id, last.id),
-                [only] => Extent::Between(only.id, only.id),
-                [] => Extent::All,
-            }
+            Extent::of_range(resolver.range(range)?)
         }
         (_, Some(keep), _) => Extent::AllButLast(keep),
         (.., Some(tokens)) => Extent::DownTo { tokens, summary: expected },
@@ -131,9 +126,7 @@ pub(super) fn run(session: &mut Session, args: &CompressArgs) -> Result<ExitStat
         Some(body) => body,
         None => written_by_command(session, &view, &selection)?,
     };
-    let mut fields = Fields::new(ItemType::dialogue());
-    fields.role = Some(Role::User);
-    let summary = Draft { fields, body };
+    let summary = compress::summary(body);
     let budget = args.to.map(|max_tokens| Budget { max_tokens });
     let stamp = Stamp::take(repo, session.now())?;
     let (subject, reason) = (args.subject.as_deref(), args.reason.as_deref());
@@ -182,12 +175,9 @@ fn print_done(
     before: u64,
     json: bool,
 ) -> Result<ExitStatus> {
-    let (items, Compressed { summary, seq, commit, cost_in, cost_out }) = (selection.items.len(), done);
-    let after = (before + cost_in).saturating_sub(*cost_out);
+    let (items, after, Compressed { summary, seq, .. }) = (selection.items.len(), done.after(before), done);
     if json {
-        let answer = json!({ "trace": name.as_str(), "id": summary.id.to_string(), "seq": seq, "items": items,
-            "commit": commit.to_string(), "tokens": { "before": before, "after": after, "out": cost_out, "in": cost_in } });
-        session.ui.json_line(&answer)?;
+        session.ui.json_line(&compress::answer(name, items, done, before))?;
         return Ok(ExitStatus::Success);
     }
     session.ui.settle_colour(&session.repo)?;

@@ -1,15 +1,14 @@
 //! `git trace edit`: an item's content is replaced.
 
 use anyhow::{Context as _, Result};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::budget::BudgetArgs;
 use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
-use crate::trace::edit::{Edited, Patch, edit};
+use crate::trace::edit::{Edited, Patch, answer, apply};
 use crate::trace::message::preview;
-use crate::trace::priority;
 use crate::trace::resolve::Resolver;
 use crate::trace::total::read_item;
 use crate::trace::write::Stamp;
@@ -82,27 +81,15 @@ pub(super) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
         None if !fields.is_empty() => None,
         None => Some(args.content.read_or_edit(session, &read_item(repo, &slot)?.body)?),
     };
-    let mut patch = Patch { body, fields, subject: args.subject.clone(), reason: args.reason.clone() };
-    for found in patch.screen(repo)? {
-        session.ui.note(&found.to_string());
-    }
+    let patch = Patch { body, fields, subject: args.subject.clone(), reason: args.reason.clone() };
     let stamp = Stamp::take(repo, session.now())?;
     let guard = args.budget.guard(session)?;
-    let edited = guard
-        .run(|warning| session.ui.note(warning), |accounting| edit(repo, &name, &stamp, accounting, slot.id, &patch))?;
-    let Edited { item, seq, commit } = edited;
-    if commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
-        priority::follow_meta(repo, &name, &stamp, &item, seq)?;
-    }
-
+    let edited = apply(repo, &name, &stamp, &guard, |warning| session.ui.note(warning), (slot.id, patch))?;
     if args.json {
-        let commit = commit.map(|oid| oid.to_string());
-        let tokens = item.tokens.map(|tokens| tokens.count);
-        let answer = json!({ "id": item.id.to_string(), "seq": seq, "op": "edit", "revision": item.revision,
-            "commit": commit, "tokens": tokens });
-        session.ui.json_line(&answer)?;
+        session.ui.json_line(&answer(&edited))?;
         return Ok(ExitStatus::Success);
     }
+    let Edited { item, seq, commit } = edited;
     session.ui.settle_colour(&session.repo)?;
     let id = session.ui.styled(ID, &item.id.to_string());
     let subject = args.subject.clone().unwrap_or_else(|| preview(&item));

@@ -7,10 +7,9 @@ use super::ui::{BOLD, DIM, ID, Ui, escaped};
 use super::{ExitStatus, Session};
 use crate::git::short_oid;
 use crate::trace::code::CodeRange;
-use crate::trace::log::{Entry, Query, select, to_json};
-use crate::trace::priority::{Level, Record};
+use crate::trace::log::{Entry, Query, entries, to_json};
+use crate::trace::priority::Level;
 use crate::trace::resolve::Resolver;
-use crate::trace::walk::{Parents, Walk};
 use crate::trace::{ItemType, Time, Tip, TraceName};
 
 /// List what was done to a trace, newest first
@@ -85,20 +84,12 @@ pub(super) fn run(session: &mut Session, args: &LogArgs) -> Result<ExitStatus> {
         since: args.since,
         until: args.until,
     };
-    let record = Record::open(&session.repo)?;
     if !args.json {
         session.ui.page(&session.repo)?;
     }
-    let mut printed = 0;
-    for tip in Walk::new(&session.repo, tip, Parents::All) {
-        if args.max_count.is_some_and(|max| printed >= max) {
-            break;
-        }
-        let tip = tip?;
-        if let Some(entry) = select(&session.repo, &query, &record, tip)? {
-            print(&mut session.ui, args, &entry, printed == 0)?;
-            printed += 1;
-        }
+    let entries = entries(&session.repo, &query, tip)?;
+    for (number, entry) in entries.take(args.max_count.unwrap_or(usize::MAX)).enumerate() {
+        print(&mut session.ui, args, &entry?, number == 0)?;
     }
     Ok(ExitStatus::Success)
 }

@@ -1,7 +1,6 @@
 //! `git trace merge`: another line of context comes in.
 
 use anyhow::{Result, bail};
-use serde_json::json;
 
 use super::settle::{SettleArgs, print_conflicts};
 use super::ui::ID;
@@ -9,6 +8,7 @@ use super::{ExitStatus, Session, pick};
 use crate::git::short_oid;
 use crate::merge::Side;
 use crate::trace::Tip;
+use crate::trace::merge::json::outcome_to_json;
 use crate::trace::merge::{FastForward, Options, Outcome, merge};
 use crate::trace::write::{Stamp, encoding};
 
@@ -64,29 +64,23 @@ pub(super) fn run(session: &mut Session, args: &MergeArgs) -> Result<ExitStatus>
     let subject = args.subject.clone().unwrap_or_else(|| format!("merge {}", args.other));
     let options = Options { settlement, fast_forward, first: Side::Ours, subject: &subject };
     let outcome = merge(repo, &name, &stamp, encoding(repo)?, &theirs, &options)?;
-    let (what, commit, counts) = match &outcome {
+    match &outcome {
         Outcome::Conflicts(conflicts) => return print_conflicts(session, conflicts, args.json),
         Outcome::Diverged => bail!("trace `{name}` has commits that `{}` does not have", args.other),
-        Outcome::UpToDate => ("up_to_date", None, [0; 3]),
-        Outcome::FastForward(commit) => ("fast_forward", Some(*commit), [0; 3]),
-        Outcome::Merged(commit, merged) => {
-            ("merge", Some(*commit), [merged.added.len(), merged.edited.len(), merged.removed.len()])
+        outcome if args.json => session.ui.json_line(&outcome_to_json(repo, &name, outcome)?)?,
+        Outcome::UpToDate => writeln!(session.ui.out(), "Already up to date")?,
+        Outcome::FastForward(commit) => {
+            session.ui.settle_colour(repo)?;
+            let oid = session.ui.styled(ID, &short_oid(*commit));
+            writeln!(session.ui.out(), "[{name}] moved on to {} {oid}", args.other)?;
         }
-    };
-    let [added, edited, removed] = counts;
-    if args.json {
-        let answer = json!({ "trace": name.as_str(), "result": what, "commit": commit.map(|oid| oid.to_string()),
-            "added": added, "edited": edited, "removed": removed });
-        session.ui.json_line(&answer)?;
-        return Ok(ExitStatus::Success);
-    }
-    session.ui.settle_colour(&session.repo)?;
-    let oid = commit.map(|oid| session.ui.styled(ID, &short_oid(oid))).unwrap_or_default();
-    let out = session.ui.out();
-    match outcome {
-        Outcome::UpToDate => writeln!(out, "Already up to date")?,
-        Outcome::FastForward(_) => writeln!(out, "[{name}] moved on to {} {oid}", args.other)?,
-        _ => writeln!(out, "[{name}] {subject}: {added} items came in, {edited} edited, {removed} taken out {oid}")?,
+        Outcome::Merged(commit, merged) => {
+            session.ui.settle_colour(repo)?;
+            let oid = session.ui.styled(ID, &short_oid(*commit));
+            let [added, edited, removed] = [merged.added.len(), merged.edited.len(), merged.removed.len()];
+            let out = session.ui.out();
+            writeln!(out, "[{name}] {subject}: {added} items came in, {edited} edited, {removed} taken out {oid}")?;
+        }
     }
     Ok(ExitStatus::Success)
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::ui::{DIM, ID, escaped};
 use super::{ExitStatus, Session};
 use crate::trace::message::{one_line, preview};
-use crate::trace::priority::{self, Level, Record, Request, SetLevel, Setting};
+use crate::trace::priority::{self, Level, Record, SetLevel, Setting};
 use crate::trace::resolve::Resolver;
 use crate::trace::tree::Slot;
 use crate::trace::types::Types;
@@ -99,24 +99,8 @@ fn set(session: &mut Session, specs: &[String], level: Level, reason: Option<&st
     let repo = &session.repo;
     let name = session.trace(None)?;
     let tip = Tip::of_trace(repo, &name)?;
-    let resolver = Resolver::new(repo, &name, &tip)?;
     let stamp = Stamp::take(repo, session.now())?;
-    let mut requests: Vec<Request> = Vec::new();
-    for spec in specs {
-        let item = resolver.item(spec)?;
-        if requests.iter().any(|request| request.item == item) {
-            continue;
-        }
-        requests.push(Request {
-            item,
-            level,
-            reason: reason.map(str::to_owned),
-            seq: resolver.find_live(item).map(|slot| slot.seq),
-            at: stamp.at.after(Some(tip.time())),
-            by: None,
-            introduced: priority::tags::introduction(repo, &tip, item)?.unwrap_or(tip.commit.oid),
-        });
-    }
+    let requests = priority::requests(repo, &name, &tip, &stamp, specs, (level, reason))?;
     priority::set(repo, &stamp, &requests)?;
     session.ui.settle_colour(&session.repo)?;
     for request in &requests {

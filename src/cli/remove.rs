@@ -1,12 +1,11 @@
 //! `git trace delete` and `git trace restore`: an item leaves a trace and comes back.
 
 use anyhow::Result;
-use serde_json::json;
 
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
 use crate::trace::message::{Op, preview};
-use crate::trace::remove::{Moved, delete, restore};
+use crate::trace::remove::{Moved, answer, delete, restore};
 use crate::trace::resolve::Resolver;
 use crate::trace::write::{Accounting, Stamp, encoding};
 use crate::trace::{Tip, TraceName};
@@ -53,7 +52,7 @@ pub(super) fn run_delete(session: &mut Session, args: &DeleteArgs) -> Result<Exi
     let id = Resolver::new(repo, &name, &tip)?.live(&args.item)?.id;
     let stamp = Stamp::take(repo, session.now())?;
     let moved = delete(repo, &name, &stamp, Accounting::counting(encoding(repo)?), id, args.reason.as_deref())?;
-    answer(session, &name, Op::Delete, &moved, args.json)
+    print(session, &name, Op::Delete, &moved, args.json)
 }
 
 pub(super) fn run_restore(session: &mut Session, args: &RestoreArgs) -> Result<ExitStatus> {
@@ -64,17 +63,14 @@ pub(super) fn run_restore(session: &mut Session, args: &RestoreArgs) -> Result<E
     let stamp = Stamp::take(repo, session.now())?;
     let moved =
         restore(repo, &name, &stamp, Accounting::counting(encoding(repo)?), id, args.revision, args.reason.as_deref())?;
-    answer(session, &name, Op::Restore, &moved, args.json)
+    print(session, &name, Op::Restore, &moved, args.json)
 }
 
-fn answer(session: &mut Session, name: &TraceName, op: Op, moved: &Moved, json: bool) -> Result<ExitStatus> {
-    let Moved { item, seq, commit } = moved;
+fn print(session: &mut Session, name: &TraceName, op: Op, moved: &Moved, json: bool) -> Result<ExitStatus> {
     if json {
-        let commit = commit.map(|oid| oid.to_string());
-        let id = item.id.to_string();
-        let answer = json!({ "id": id, "seq": seq, "op": op.as_str(), "revision": item.revision, "commit": commit });
-        session.ui.json_line(&answer)?;
+        session.ui.json_line(&answer(op, moved))?;
     } else {
+        let Moved { item, seq, .. } = moved;
         session.ui.settle_colour(&session.repo)?;
         let done = if op == Op::Delete { "deleted" } else { "restored" };
         let id = session.ui.styled(ID, &item.id.to_string());

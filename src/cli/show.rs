@@ -1,13 +1,11 @@
 //! `git trace show`: an item's content.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use super::ui::{BOLD, DIM, ID, escaped};
 use super::{ExitStatus, Session};
-use crate::trace::priority::Record;
-use crate::trace::resolve::Resolver;
-use crate::trace::tree::Slot;
-use crate::trace::{Item, Tip, TraceError, json, revision, total};
+use crate::trace::Tip;
+use crate::trace::show::{Shown, find, to_json};
 
 /// Show the content of an item, byte for byte
 ///
@@ -35,28 +33,21 @@ pub(super) fn run(session: &mut Session, args: &ShowArgs) -> Result<ExitStatus> 
     let repo = &session.repo;
     let name = session.trace(None)?;
     let tip = Tip::of_trace(repo, &name)?;
-    let resolver = Resolver::new(repo, &name, &tip)?;
-    let id = resolver.item(&args.item)?;
-    let in_trace = resolver.find_live(id);
-    let (slot, item) = match (in_trace, args.revision) {
-        (Some(slot), None) => (slot.clone(), total::read_item(repo, slot)?),
-        (_, revision) => match (revision::find(repo, &tip, id, revision)?, revision) {
-            (Some(found), _) => found.wanted,
-            (None, Some(revision)) => bail!(TraceError::NoSuchRevision { item: id, revision, trace: name }),
-            (None, None) => bail!(TraceError::UnknownItem { spec: args.item.clone(), trace: name }),
-        },
-    };
+    let shown = find(repo, &name, &tip, &args.item, args.revision)?;
     if args.json {
-        return show_json(session, &slot, &item, in_trace.is_some());
+        let object = to_json(repo, &shown)?;
+        session.ui.json_line(&object.into())?;
+        return Ok(ExitStatus::Success);
     }
+    let item = &shown.item;
     if args.header {
-        let bytes = repo.read_blob(slot.blob)?;
+        let bytes = repo.read_blob(shown.slot.blob)?;
         session.ui.write_content(&bytes)?;
         return Ok(ExitStatus::Success);
     }
     if session.ui.is_terminal() {
         session.ui.page(&session.repo)?;
-        let line = caption(session, &slot, &item, in_trace.is_some());
+        let line = caption(session, &shown);
         writeln!(session.ui.out(), "{line}\n")?;
         session.ui.write_content(&item.body)?;
         if !item.body.ends_with(b"\n") {
@@ -69,7 +60,8 @@ pub(super) fn run(session: &mut Session, args: &ShowArgs) -> Result<ExitStatus> 
 }
 
 /// What an item is, in one line for a terminal.
-fn caption(session: &Session, slot: &Slot, item: &Item, in_trace: bool) -> String {
+fn caption(session: &Session, shown: &Shown) -> String {
+    let Shown { slot, item, is_live } = shown;
     let fields = &item.fields;
     let mut line = session.ui.styled(BOLD, &format!("#{} {}", slot.seq, fields.item_type));
     let words =
@@ -82,21 +74,11 @@ fn caption(session: &Session, slot: &Slot, item: &Item, in_trace: bool) -> Strin
     if let Some(tokens) = item.tokens {
         details = format!("{details}, {} tokens", tokens.count);
     }
-    if !in_trace {
+    if !is_live {
         details.push_str(", not in this trace any more");
     }
     line.push_str(&session.ui.styled(DIM, &details));
     line.push(' ');
     line.push_str(&session.ui.styled(ID, &item.id.to_string()));
     line
-}
-
-fn show_json(session: &mut Session, slot: &Slot, item: &Item, in_trace: bool) -> Result<ExitStatus> {
-    let levels = Record::open(&session.repo)?.levels(&session.repo, std::slice::from_ref(slot), None)?;
-    let mut object = json::to_json(item);
-    object.insert("seq".to_owned(), slot.seq.into());
-    object.insert("priority".to_owned(), levels.of(slot.id, &slot.item_type).level().as_str().into());
-    object.insert("live".to_owned(), in_trace.into());
-    session.ui.json_line(&object.into())?;
-    Ok(ExitStatus::Success)
 }

@@ -9,6 +9,24 @@ use super::crumb::{Crumb, CrumbType, Damaged, Priority};
 use super::text;
 use crate::trace::AgentName;
 
+/// A value that is given for a text: a text as it is, any other value as JSON.
+#[must_use]
+pub fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Ids as they are given: an array, or one text with commas between.
+#[must_use]
+pub fn ids(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(ids) => ids.iter().map(plain).collect(),
+        other => plain(other).split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect(),
+    }
+}
+
 /// What `get` returns.
 #[derive(Serialize, Debug)]
 pub struct Answer {

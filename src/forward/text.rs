@@ -252,6 +252,14 @@ fn references(text: &str) -> Vec<(String, Vec<String>)> {
     lists.collect()
 }
 
+/// The warning that not all of what was left unfinished is listed: a task was too short.
+#[must_use]
+pub fn unlisted(content: &Content, text: &str) -> Option<String> {
+    let told = content.unfinished.iter().filter(|task| !task.trim().is_empty()).count();
+    let is_short = tasks(text).len() < told;
+    is_short.then(|| format!("warning: tasks of fewer than {MIN_TASK_LEN} characters are not listed"))
+}
+
 /// The open tasks of a crumb, in their order: what stands under UNFINISHED BUSINESS, and nowhere else.
 ///
 /// List entries of [`MIN_TASK_LEN`] characters or more, and lines beside them that hold `need`, `todo`, `continue`,

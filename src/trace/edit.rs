@@ -1,13 +1,16 @@
 //! Editing: an item's content is replaced in full; its id and position stay.
 
-use serde_json::Value;
+use anyhow::Result as AnyResult;
+use serde_json::{Value, json};
 
 use super::error::TraceError;
+use super::guard::Guard;
 use super::id::ItemId;
 use super::item::{Draft, Fields, Item, ItemType};
 use super::json::set_field;
 use super::message::{Op, preview};
 use super::name::TraceName;
+use super::priority;
 use super::screen::{Found, Screen};
 use super::tree::{self, Slot, item_path};
 use super::types::Types;
@@ -36,7 +39,7 @@ impl Patch {
     /// # Errors
     ///
     /// Those of [`Screen::look`].
-    pub fn screen(&mut self, repo: &Repo) -> Result<Vec<Found>, TraceError> {
+    fn screen(&mut self, repo: &Repo) -> Result<Vec<Found>, TraceError> {
         let mut none = Fields::new(ItemType::freeform());
         let body = self.body.as_mut();
         Screen::new(repo, Policy::Warn).look(&mut none, body.unwrap_or(&mut Vec::new()), self.subject.as_mut())
@@ -52,6 +55,40 @@ pub struct Edited {
     pub seq: u32,
     /// The commit; `None` where nothing differed.
     pub commit: Option<Oid>,
+}
+
+/// Edits an item under the budget of `guard`, and sets the priority that the new `meta` asks for.
+///
+/// `warn` is told which secrets the new text holds, and where the budget is gone over all the same.
+///
+/// # Errors
+///
+/// Those of [`edit`], and a secret that cannot be let in.
+pub fn apply(
+    repo: &Repo,
+    name: &TraceName,
+    stamp: &Stamp,
+    guard: &Guard,
+    mut warn: impl FnMut(&str),
+    (id, mut patch): (ItemId, Patch),
+) -> AnyResult<Edited> {
+    for found in patch.screen(repo)? {
+        warn(&found.to_string());
+    }
+    let edited = guard.run(warn, |accounting| edit(repo, name, stamp, accounting, id, &patch))?;
+    if edited.commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
+        priority::follow_meta(repo, name, stamp, &edited.item, edited.seq)?;
+    }
+    Ok(edited)
+}
+
+/// What is told of an edit, as JSON; `commit` is `null` where nothing differed.
+#[must_use]
+pub fn answer(edited: &Edited) -> Value {
+    let Edited { item, seq, commit } = edited;
+    let tokens = item.tokens.map(|tokens| tokens.count);
+    json!({ "id": item.id.to_string(), "seq": seq, "op": "edit", "revision": item.revision,
+        "commit": commit.map(|oid| oid.to_string()), "tokens": tokens })
 }
 
 /// Edits an item that is live in the trace.

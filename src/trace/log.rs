@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::code::CodeRange;
 use super::priority::{Level, Levels, Record, Setting};
 use super::tree::{Change, Slot};
-use super::walk::changes_of;
+use super::walk::{Parents, Walk, changes_of};
 use super::{ItemId, ItemType, Time, Tip, TraceError, total};
 use crate::git::Repo;
 
@@ -42,12 +42,23 @@ pub struct Entry {
     pub settings: Vec<Setting>,
 }
 
-/// What a commit has of what is asked for; `None` if nothing.
+/// What the history of `tip` has of what is asked for, newest first; it is read as far as it is asked.
 ///
 /// # Errors
 ///
 /// Those of reading objects.
-pub fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Option<Entry>, TraceError> {
+pub fn entries<'a>(
+    repo: &'a Repo,
+    query: &'a Query,
+    tip: Tip,
+) -> Result<impl Iterator<Item = Result<Entry, TraceError>> + 'a, TraceError> {
+    let record = Record::open(repo)?;
+    let walk = Walk::new(repo, tip, Parents::All);
+    Ok(walk.filter_map(move |tip| tip.and_then(|tip| select(repo, query, &record, tip)).transpose()))
+}
+
+/// What a commit has of what is asked for; `None` if nothing.
+fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Option<Entry>, TraceError> {
     let item = query.item;
     let at = tip.time();
     if query.since.is_some_and(|since| at < since) || query.until.is_some_and(|until| at > until) {

@@ -40,6 +40,7 @@ pub mod schema;
 pub mod screen;
 pub mod settings;
 pub mod share;
+pub mod show;
 pub mod source;
 pub mod status;
 pub mod time;

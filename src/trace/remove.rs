@@ -1,5 +1,7 @@
 //! Taking an item out of a trace, and putting it back.
 
+use serde_json::{Value, json};
+
 use super::edit::{self, live_item};
 use super::error::TraceError;
 use super::id::ItemId;
@@ -21,6 +23,14 @@ pub struct Moved {
     pub seq: u32,
     /// The commit; `None` where there was nothing to do.
     pub commit: Option<Oid>,
+}
+
+/// What is told of it as JSON: what was done, and the item.
+#[must_use]
+pub fn answer(op: Op, moved: &Moved) -> Value {
+    let Moved { item, seq, commit } = moved;
+    json!({ "id": item.id.to_string(), "seq": seq, "op": op.as_str(), "revision": item.revision,
+        "commit": commit.map(|oid| oid.to_string()) })
 }
 
 /// Takes an item out of this trace; other traces keep it, and [`restore`] puts it back.

@@ -2,13 +2,22 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Definition, Followed};
+use crate::checkpoint::Reference;
 
-/// `found` says what it is; what is gone has the reason in `stale`.
+/// `found` says what it is; what is gone has the reason in `stale`. `type`, `reference` and `hint` are the breadcrumb's own.
 #[must_use]
-pub fn as_json(followed: &Followed) -> serde_json::Value {
+pub fn as_json(reference: &Reference, followed: &Followed) -> Value {
+    let mut value = what(followed);
+    value["type"] = reference.kind.clone().into();
+    value["reference"] = reference.reference.clone().into();
+    value["hint"] = reference.hint.clone().into();
+    value
+}
+
+fn what(followed: &Followed) -> Value {
     match followed {
         Followed::File { path, content } => {
             if let Ok(text) = std::str::from_utf8(content) {

@@ -54,11 +54,7 @@ pub(super) fn run(place: &mut Place<'_>, args: &FollowArgs) -> Result<ExitStatus
     let trail = Trail { root, git: &place.git, breadcrumbs: &breadcrumbs, artifacts: &artifacts };
     let followed = follow(&trail, reference)?;
     if args.json {
-        let mut value = as_json(&followed);
-        value["type"] = reference.kind.clone().into();
-        value["reference"] = reference.reference.clone().into();
-        value["hint"] = reference.hint.clone().into();
-        place.ui.json_line(&value)?;
+        place.ui.json_line(&as_json(reference, &followed))?;
         return Ok(ExitStatus::Success);
     }
     write(place, reference, &followed)?;

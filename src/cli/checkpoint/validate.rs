@@ -11,7 +11,6 @@ use crate::checkpoint::judge::{Judged, judge};
 use crate::checkpoint::pathspec::is_archived;
 use crate::cli::ui::Ui;
 use crate::finding::Weight;
-use crate::merge::Kind;
 use crate::trace::Time;
 
 /// Judge checkpoints and their lists; the exit status is 1 if there are errors
@@ -37,11 +36,7 @@ pub(super) fn run_files(args: &ValidateArgs, here: &Path, ui: &mut Ui) -> Result
     let mut files = Vec::new();
     let mut unread = Vec::new();
     for path in &args.files {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        // A list may be kept under another name, such as `INDEX-archive.md`.
-        let is_list = name.starts_with("INDEX");
-        let kind = if is_list { Kind::CheckpointIndex } else { Kind::Checkpoint };
-        match File::read(&here.join(path), path.display().to_string(), kind) {
+        match File::read_named(&here.join(path), path.display().to_string()) {
             Ok(file) => files.push(file),
             // One that cannot be read does not hide the others.
             Err(error) => unread.push(anyhow::Error::from(error)),
@@ -79,9 +74,7 @@ fn report(args: &ValidateArgs, judged: &[Judged<'_>], archived: usize, ui: &mut 
         let mut findings = Vec::new();
         for one in judged {
             for finding in one.findings.iter().filter(|one| !args.quiet || one.weight == Weight::Error) {
-                let mut value = serde_json::to_value(finding)?;
-                value["path"] = one.file.path.clone().into();
-                findings.push(value);
+                findings.push(one.finding_to_json(finding)?);
             }
         }
         let files: Vec<_> = judged

@@ -3,11 +3,10 @@
 mod text;
 
 use anyhow::Result;
-use serde_json::json;
 
 use super::ui::{BOLD, DIM, ID, escaped};
 use super::{ExitStatus, Session};
-use crate::trace::diff::json::{diff_to_json, item_to_json};
+use crate::trace::diff::json::{diff_to_json, revision_to_json};
 use crate::trace::diff::markdown::markdown;
 use crate::trace::diff::revisions::{Revision, revisions};
 use crate::trace::diff::{Diff, Target, between, target};
@@ -116,17 +115,13 @@ fn show_revisions(session: &mut Session, args: &DiffArgs, name: &TraceName, id: 
     if !args.json {
         session.ui.page(&session.repo)?;
     }
-    for (number, Revision { tip, item }) in revisions.iter().enumerate() {
+    for (number, revision) in revisions.iter().enumerate() {
         if args.json {
-            let mut answer = json!({
-                "commit": tip.commit.oid.to_string(),
-                "at": tip.time().to_string(),
-                "by": tip.commit.author,
-            });
-            answer["item"] = item_to_json(&session.repo, item)?;
+            let answer = revision_to_json(&session.repo, revision)?;
             session.ui.json_line(&answer)?;
             continue;
         }
+        let Revision { tip, item } = revision;
         if args.name_only {
             writeln!(session.ui.out(), "{}", tip.commit.oid)?;
             continue;

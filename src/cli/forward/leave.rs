@@ -74,7 +74,7 @@ pub(super) fn run(session: &mut Session, agent: Option<&AgentName>, args: &Leave
         discoveries: list("discovery", &args.discoveries)?,
         emotional: pairs("emotional", &args.emotional)?
             .into_iter()
-            .map(|(name, value)| (name, plain(&value)))
+            .map(|(name, value)| (name, shape::plain(&value)))
             .collect(),
         unfinished: list("unfinished", &args.unfinished)?,
         references: references(&args.references)?,
@@ -92,9 +92,8 @@ pub(super) fn run(session: &mut Session, agent: Option<&AgentName>, args: &Leave
     }
     let stamp = Stamp::take(repo, session.now())?;
     let left = leave(repo, agent, &stamp, encoding(repo)?, &note)?;
-    let listed = text::tasks(&left.text).len();
-    if listed < note.content.unfinished.iter().filter(|task| !task.trim().is_empty()).count() {
-        session.ui.note(&format!("warning: tasks of fewer than {} characters are not listed", text::MIN_TASK_LEN));
+    if let Some(warning) = text::unlisted(&note.content, &left.text) {
+        session.ui.note(&warning);
     }
     if args.json {
         session.ui.json_line(&shape::left(agent, &left)?)?;
@@ -172,21 +171,5 @@ impl<'de> serde::Deserialize<'de> for Ordered {
 
 /// References by kind: ids are one text, texts with commas between, or a JSON array.
 fn references(given: &[String]) -> Result<Vec<(String, Vec<String>)>> {
-    let mut references = Vec::new();
-    for (kind, value) in pairs("ref", given)? {
-        let ids = match &value {
-            Value::Array(ids) => ids.iter().map(plain).collect(),
-            other => plain(other).split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect(),
-        };
-        references.push((kind, ids));
-    }
-    Ok(references)
-}
-
-/// A text as it is, and any other value as JSON.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+    Ok(pairs("ref", given)?.into_iter().map(|(kind, value)| (kind, shape::ids(&value))).collect())
 }

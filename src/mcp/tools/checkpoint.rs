@@ -13,7 +13,6 @@ use crate::git::Git;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::place::Place;
 use crate::mcp::tool::{Answer, Effect, Group, Tool};
-use crate::merge::Kind;
 use crate::trace::settings;
 
 pub(super) const TOOLS: [Tool; 2] = [
@@ -52,9 +51,7 @@ fn validate(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let files = match arguments.text("file")? {
         Some(shown) => {
             let path = place.file("file", shown)?;
-            let is_list = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("INDEX"));
-            let kind = if is_list { Kind::CheckpointIndex } else { Kind::Checkpoint };
-            vec![File::read(&path, shown.to_owned(), kind).context("argument `file`")?]
+            vec![File::read_named(&path, shown.to_owned()).context("argument `file`")?]
         }
         None => folder(place)?.files()?,
     };
@@ -64,9 +61,7 @@ fn validate(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
         for finding in &one.findings {
             errors += usize::from(finding.weight == Weight::Error);
             warnings += usize::from(finding.weight == Weight::Warning);
-            let mut value = serde_json::to_value(finding)?;
-            value["path"] = one.file.path.clone().into();
-            findings.push(value);
+            findings.push(one.finding_to_json(finding)?);
         }
     }
     Ok(json!({ "valid": errors == 0, "errors": errors, "warnings": warnings, "findings": findings }).into())
@@ -81,9 +76,5 @@ fn run_follow(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let reference = follow::find(&breadcrumbs, arguments.required("breadcrumb")?).context("argument `breadcrumb`")?;
     let git = Git::in_folder(&folder.root);
     let trail = Trail { root: &folder.root, git: &git, breadcrumbs: &breadcrumbs, artifacts: &artifacts };
-    let mut value = as_json(&follow(&trail, reference)?);
-    value["type"] = reference.kind.clone().into();
-    value["reference"] = reference.reference.clone().into();
-    value["hint"] = reference.hint.clone().into();
-    Ok(value.into())
+    Ok(as_json(reference, &follow(&trail, reference)?).into())
 }

@@ -1,7 +1,6 @@
 //! `forward_crumbs_get` and `forward_crumb_leave`: names and shapes are the Forward Crumb Protocol's.
 
 use anyhow::{Context as _, Result, bail};
-use serde_json::Value;
 
 use crate::forward::agent::chosen;
 use crate::forward::read::moment;
@@ -99,7 +98,7 @@ fn run_leave(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let mut note = Note::new(Content {
         summary: summary.to_owned(),
         discoveries: arguments.texts("key_discoveries")?,
-        emotional: emotional.into_iter().map(|(name, value)| (name, plain(&value))).collect(),
+        emotional: emotional.into_iter().map(|(name, value)| (name, shape::plain(&value))).collect(),
         unfinished: arguments.texts("unfinished_business")?,
         references: references(arguments)?,
         if_disoriented: arguments.texts("if_disoriented")?,
@@ -113,33 +112,18 @@ fn run_leave(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     }
     let stamp = Stamp::take(&repo, place.now())?;
     let left = leave(&repo, &agent, &stamp, encoding(&repo)?, &note)?;
-    let told = note.content.unfinished.iter().filter(|task| !task.trim().is_empty()).count();
-    let mut warnings = Vec::new();
-    if text::tasks(&left.text).len() < told {
-        warnings.push(format!("warning: tasks of fewer than {} characters are not listed", text::MIN_TASK_LEN));
-    }
+    let warnings = text::unlisted(&note.content, &left.text).into_iter().collect();
     Ok(Answer { value: shape::left(&agent, &left)?, text: None, warnings })
 }
 
 /// Ids by kind: an array, or one text with commas between.
 fn references(arguments: &Arguments<'_>) -> Result<Vec<(String, Vec<String>)>> {
     let kinds = arguments.object("references")?.into_iter().map(|(kind, ids)| {
-        let ids = match &ids {
-            Value::Array(ids) => ids.iter().map(plain).collect(),
-            Value::String(ids) => {
-                ids.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
-            }
-            other => return Err(wrong("references", "ids by kind, each a string or an array of strings,", other)),
-        };
-        Ok((kind, ids))
+        if ids.is_array() || ids.is_string() {
+            Ok((kind, shape::ids(&ids)))
+        } else {
+            Err(wrong("references", "ids by kind, each a string or an array of strings,", &ids))
+        }
     });
     kinds.collect()
-}
-
-/// A text as it is, and any other value as JSON.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }

@@ -7,14 +7,14 @@ use crate::git::Repo;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::place::Place;
 use crate::mcp::tool::{Answer, Effect, Group, Tool};
-use crate::trace::edit::{Patch, edit};
+use crate::trace::edit::{self, Patch, apply};
 use crate::trace::guard::Guard;
 use crate::trace::message::Op;
-use crate::trace::priority::{self, Level, Record, Request};
-use crate::trace::remove::{Moved, delete, restore};
+use crate::trace::priority::{self, Level};
+use crate::trace::remove::{self, delete, restore};
 use crate::trace::resolve::Resolver;
 use crate::trace::write::{Accounting, Stamp, encoding};
-use crate::trace::{Tip, TraceError, TraceName, json as shape, revision, total};
+use crate::trace::{Tip, TraceName, show};
 
 pub(super) const TOOLS: [Tool; 5] = [
     Tool {
@@ -101,26 +101,21 @@ fn run_edit(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     if body.is_none() && fields.is_empty() {
         bail!("argument `text` is missing, and so is `fields`: there is nothing to change");
     }
-    let mut patch = Patch { body, fields, subject: None, reason: arguments.text("reason")?.map(str::to_owned) };
+    let patch = Patch { body, fields, subject: None, reason: arguments.text("reason")?.map(str::to_owned) };
     let stamp = Stamp::take(&repo, place.now())?;
     let guard = Guard::new(&repo, None, None)?;
-    let mut warnings: Vec<_> = patch.screen(&repo)?.iter().map(ToString::to_string).collect();
+    let mut warnings = Vec::new();
     let warn = |warning: &str| warnings.push(warning.to_owned());
-    let edited = guard.run(warn, |accounting| edit(&repo, &name, &stamp, accounting, slot.id, &patch))?;
-    if edited.commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
-        priority::follow_meta(&repo, &name, &stamp, &edited.item, edited.seq)?;
-    }
-    let commit = edited.commit.map(|oid| oid.to_string());
-    let value = json!({ "id": edited.item.id.to_string(), "seq": edited.seq, "op": "edit",
-        "revision": edited.item.revision, "commit": commit });
-    Ok(Answer { value, text: None, warnings })
+    let edited = apply(&repo, &name, &stamp, &guard, warn, (slot.id, patch))?;
+    Ok(Answer { value: edit::answer(&edited), text: None, warnings })
 }
 
 fn run_delete(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = open(place, arguments)?;
     let id = Resolver::new(&repo, &name, &tip)?.live(arguments.required("item")?).context("argument `item`")?.id;
     let (stamp, accounting) = (Stamp::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
-    Ok(moved(Op::Delete, &delete(&repo, &name, &stamp, accounting, id, arguments.text("reason")?)?))
+    let moved = delete(&repo, &name, &stamp, accounting, id, arguments.text("reason")?)?;
+    Ok(remove::answer(Op::Delete, &moved).into())
 }
 
 fn run_restore(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -128,14 +123,8 @@ fn run_restore(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let id = Resolver::new(&repo, &name, &tip)?.item(arguments.required("item")?).context("argument `item`")?;
     let (stamp, accounting) = (Stamp::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
     let (wanted, reason) = (revision_of(arguments)?, arguments.text("reason")?);
-    Ok(moved(Op::Restore, &restore(&repo, &name, &stamp, accounting, id, wanted, reason)?))
-}
-
-fn moved(op: Op, moved: &Moved) -> Answer {
-    let Moved { item, seq, commit } = moved;
-    let commit = commit.map(|oid| oid.to_string());
-    json!({ "id": item.id.to_string(), "seq": seq, "op": op.as_str(), "revision": item.revision, "commit": commit })
-        .into()
+    let moved = restore(&repo, &name, &stamp, accounting, id, wanted, reason)?;
+    Ok(remove::answer(Op::Restore, &moved).into())
 }
 
 fn revision_of(arguments: &Arguments<'_>) -> Result<Option<u32>> {
@@ -146,41 +135,19 @@ fn revision_of(arguments: &Arguments<'_>) -> Result<Option<u32>> {
 fn run_priority(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let level: Level = arguments.parsed("level")?.context("argument `level` is missing")?;
     let (repo, name, tip) = open(place, arguments)?;
-    let resolver = Resolver::new(&repo, &name, &tip)?;
-    let item = resolver.item(arguments.required("item")?).context("argument `item`")?;
     let stamp = Stamp::take(&repo, place.now())?;
-    let seq = resolver.find_live(item).map(|slot| slot.seq);
-    let request = Request {
-        item,
-        level,
-        reason: arguments.text("reason")?.map(str::to_owned),
-        seq,
-        at: stamp.at.after(Some(tip.time())),
-        by: None,
-        introduced: priority::tags::introduction(&repo, &tip, item)?.unwrap_or(tip.commit.oid),
-    };
-    priority::set(&repo, &stamp, &[request])?;
-    Ok(json!({ "id": item.to_string(), "level": level.as_str(), "seq": seq }).into())
+    let (specs, reason) = ([arguments.required("item")?], arguments.text("reason")?);
+    let requests =
+        priority::requests(&repo, &name, &tip, &stamp, &specs, (level, reason)).context("argument `item`")?;
+    priority::set(&repo, &stamp, &requests)?;
+    let (item, seq) = requests.first().map(|request| (request.item.to_string(), request.seq)).unwrap_or_default();
+    Ok(json!({ "id": item, "level": level.as_str(), "seq": seq }).into())
 }
 
 fn run_show(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = open(place, arguments)?;
-    let resolver = Resolver::new(&repo, &name, &tip)?;
-    let spec = arguments.required("item")?;
-    let id = resolver.item(spec).context("argument `item`")?;
-    let live = resolver.find_live(id);
-    let (slot, item) = match (live, revision_of(arguments)?) {
-        (Some(slot), None) => (slot.clone(), total::read_item(&repo, slot)?),
-        (_, wanted) => match (revision::find(&repo, &tip, id, wanted)?, wanted) {
-            (Some(found), _) => found.wanted,
-            (None, Some(revision)) => bail!(TraceError::NoSuchRevision { item: id, revision, trace: name }),
-            (None, None) => bail!(TraceError::UnknownItem { spec: spec.to_owned(), trace: name }),
-        },
-    };
-    let levels = Record::open(&repo)?.levels(&repo, std::slice::from_ref(&slot), None)?;
-    let mut object = shape::to_json(&item);
-    object.insert("seq".to_owned(), slot.seq.into());
-    object.insert("priority".to_owned(), levels.of(slot.id, &slot.item_type).level().as_str().into());
-    object.insert("live".to_owned(), live.is_some().into());
-    Ok(Value::Object(object).into())
+    let revision = revision_of(arguments)?;
+    let shown = show::find(&repo, &name, &tip, arguments.required("item")?, revision);
+    let shown = shown.context("argument `item` or `revision`")?;
+    Ok(Value::Object(show::to_json(&repo, &shown)?).into())
 }

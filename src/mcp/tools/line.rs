@@ -1,6 +1,6 @@
 //! `trace_log`, `trace_diff`, `trace_grep`, `trace_branch`, `trace_switch`, `trace_merge`, `trace_compress`: lines of context.
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
 use crate::mcp::arguments::Arguments;
@@ -8,21 +8,19 @@ use crate::mcp::place::Place;
 use crate::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::merge::Side;
 use crate::trace::branch::{create, list, to_json as branch_json};
-use crate::trace::compress::{Extent, Request, compress, select as select_items};
-use crate::trace::diff::json::{diff_to_json, item_to_json};
+use crate::trace::code::CodeRange;
+use crate::trace::compress::{self, Extent, Request, compress, select};
+use crate::trace::diff::json::{diff_to_json, revision_to_json};
 use crate::trace::diff::revisions::revisions;
 use crate::trace::diff::{Target, between, target};
 use crate::trace::grep::{self, Reading};
-use crate::trace::item::Role;
 use crate::trace::log;
-use crate::trace::merge::json::conflict_to_json;
-use crate::trace::merge::{FastForward, Options, Outcome, Settlement, merge};
-use crate::trace::priority::Record;
+use crate::trace::merge::json::outcome_to_json;
+use crate::trace::merge::{FastForward, Options, Settlement, merge};
 use crate::trace::resolve::{Resolver, State, state};
 use crate::trace::view::View;
-use crate::trace::walk::{Parents, Walk};
 use crate::trace::write::{Accounting, Stamp, encoding};
-use crate::trace::{Draft, Fields, ItemType, Tip, TraceName, head};
+use crate::trace::{Tip, TraceName, head};
 
 pub(super) const TOOLS: [Tool; 7] = [
     Tool {
@@ -31,7 +29,7 @@ pub(super) const TOOLS: [Tool; 7] = [
         by_default: false,
         description: "See what happened in a trace, newest first, or to one item.",
         effect: Effect::Reads,
-        input: r#"{"item": {"type": "string"}, "grep": {"type": "string", "description": "regex on subjects and texts"}, "limit": {"type": "integer", "minimum": 1, "default": 20}, "trace": {"type": "string"}}"#,
+        input: r#"{"item": {"type": "string"}, "grep": {"type": "string", "description": "regex on subjects and texts"}, "code": {"type": "string", "description": "A..B: only what led from code commit A to B"}, "limit": {"type": "integer", "minimum": 1, "default": 20}, "trace": {"type": "string"}}"#,
         required: &[],
         output: r#"{"commits": {"type": "array", "items": {"type": "object", "required": ["commit", "at", "subject", "items"]}}}"#,
         answered: &["commits"],
@@ -119,18 +117,12 @@ fn run_log(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
         Some(spec) => Some(Resolver::new(&repo, &name, &tip)?.item(spec).context("argument `item`")?),
         None => None,
     };
-    let query = log::Query { item, grep: arguments.parsed("grep")?, ..log::Query::default() };
+    let code = arguments.text("code")?.map(|spec| CodeRange::resolve(&repo, spec)).transpose();
+    let code = code.context("argument `code`")?;
+    let query = log::Query { item, grep: arguments.parsed("grep")?, code, ..log::Query::default() };
     let limit = arguments.count("limit", 1)?.unwrap_or(20);
-    let record = Record::open(&repo)?;
-    let mut commits = Vec::new();
-    for tip in Walk::new(&repo, tip, Parents::All) {
-        if let Some(entry) = log::select(&repo, &query, &record, tip?)? {
-            commits.push(log::to_json(&entry));
-        }
-        if commits.len() >= limit {
-            break;
-        }
-    }
+    let entries = log::entries(&repo, &query, tip)?.take(limit);
+    let commits = entries.map(|entry| Ok(log::to_json(&entry?))).collect::<Result<Vec<_>>>()?;
     Ok(json!({ "commits": commits }).into())
 }
 
@@ -147,12 +139,9 @@ fn run_diff(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
             Ok(diff_to_json(&repo, &between(&repo, before, after, encoding(&repo)?)?)?.into())
         }
         Target::Item(id) => {
-            let mut listed = Vec::new();
-            for revision in revisions(&repo, &Tip::of_trace(&repo, &name)?, id)? {
-                let commit = revision.tip.commit.oid.to_string();
-                let item = item_to_json(&repo, &revision.item)?;
-                listed.push(json!({ "commit": commit, "at": revision.tip.time().to_string(), "item": item }));
-            }
+            let revisions = revisions(&repo, &Tip::of_trace(&repo, &name)?, id)?;
+            let listed = revisions.iter().map(|revision| revision_to_json(&repo, revision));
+            let listed = listed.collect::<Result<Vec<_>, _>>()?;
             Ok(json!({ "revisions": listed }).into())
         }
     }
@@ -217,30 +206,14 @@ fn run_merge(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let subject = format!("merge {other}");
     let options = Options { settlement, fast_forward: FastForward::Allowed, first: Side::Ours, subject: &subject };
     let stamp = Stamp::take(&repo, place.now())?;
-    let (result, commit, [added, edited, removed]) =
-        match merge(&repo, &name, &stamp, encoding(&repo)?, &theirs, &options)? {
-            Outcome::Conflicts(conflicts) => {
-                let listed = conflicts.iter().map(|conflict| conflict_to_json(&repo, conflict));
-                let listed = listed.collect::<Result<Vec<_>, _>>()?;
-                return Ok(json!({ "trace": name.as_str(), "result": "conflicts", "conflicts": listed }).into());
-            }
-            Outcome::Diverged => bail!("trace `{name}` has commits that `{other}` does not have"),
-            Outcome::UpToDate => ("up_to_date", None, [0; 3]),
-            Outcome::FastForward(commit) => ("fast_forward", Some(commit), [0; 3]),
-            Outcome::Merged(commit, merged) => {
-                ("merge", Some(commit), [merged.added.len(), merged.edited.len(), merged.removed.len()])
-            }
-        };
-    let commit = commit.map(|oid| oid.to_string());
-    Ok(json!({ "trace": name.as_str(), "result": result, "commit": commit, "added": added, "edited": edited,
-        "removed": removed })
-    .into())
+    let outcome = merge(&repo, &name, &stamp, encoding(&repo)?, &theirs, &options)?;
+    Ok(outcome_to_json(&repo, &name, &outcome)?.into())
 }
 
 fn run_compress(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let summary = arguments.required("summary")?;
     if summary.trim().is_empty() {
-        return Err(anyhow!("argument `summary`: it is empty"));
+        bail!("argument `summary`: it is empty");
     }
     let repo = place.repo()?;
     let name = place.trace(&repo, arguments.parsed("trace")?)?;
@@ -249,29 +222,21 @@ fn run_compress(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let extent = match (arguments.text("range")?, arguments.count("keep", 0)?) {
         (Some(_), Some(_)) => bail!("argument `range`: give it or `keep`, not both"),
         (Some(range), None) => {
-            match Resolver::new(&repo, &name, &view.tip)?.range(range).context("argument `range`")? {
-                [first, .., last] => Extent::Between(first.id, last.id),
-                [only] => Extent::Between(only.id, only.id),
-                [] => Extent::All,
-            }
+            let resolver = Resolver::new(&repo, &name, &view.tip)?;
+            Extent::of_range(resolver.range(range).context("argument `range`")?)
         }
         (None, Some(keep)) => Extent::AllButLast(keep),
         (None, None) => Extent::All,
     };
-    let selection = select_items(&repo, &view, encoding, extent, None)?;
+    let selection = select(&repo, &view, encoding, extent, None)?;
     if selection.items.is_empty() {
         return Ok(json!({ "items": 0 }).into());
     }
     let before = view.total(&repo, encoding)?.tokens;
-    let mut fields = Fields::new(ItemType::dialogue());
-    fields.role = Some(Role::User);
-    let summary = Draft { fields, body: summary.as_bytes().to_vec() };
+    let summary = compress::summary(summary.as_bytes().to_vec());
     let request =
         Request { selection: &selection, summary: &summary, subject: None, reason: arguments.text("reason")? };
     let stamp = Stamp::take(&repo, place.now())?;
     let done = compress(&repo, &name, &stamp, Accounting::counting(encoding), &request)?;
-    let after = (before + done.cost_in).saturating_sub(done.cost_out);
-    Ok(json!({ "id": done.summary.id.to_string(), "seq": done.seq, "items": selection.items.len(),
-        "commit": done.commit.to_string(), "tokens": { "before": before, "after": after } })
-    .into())
+    Ok(compress::answer(&name, selection.items.len(), &done, before).into())
 }

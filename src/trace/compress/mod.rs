@@ -12,12 +12,12 @@ pub use expand::expand;
 pub use prompt::prompt;
 pub use select::{Extent, Selection, select};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::append::new_item;
 use super::error::TraceError;
 use super::file;
-use super::item::{Draft, Item};
+use super::item::{Draft, Fields, Item, ItemType, Role};
 use super::message::{Op, preview};
 use super::name::TraceName;
 use super::tree::{self, item_path};
@@ -41,6 +41,14 @@ pub struct Request<'a> {
     pub reason: Option<&'a str>,
 }
 
+/// A summary as an item: dialogue of the user, since it tells the model what was.
+#[must_use]
+pub fn summary(body: Vec<u8>) -> Draft {
+    let mut fields = Fields::new(ItemType::dialogue());
+    fields.role = Some(Role::User);
+    Draft { fields, body }
+}
+
 /// What a compression came to.
 #[derive(Debug)]
 pub struct Compressed {
@@ -54,6 +62,23 @@ pub struct Compressed {
     pub cost_out: u64,
     /// What the summary counts for.
     pub cost_in: u64,
+}
+
+impl Compressed {
+    /// What the trace counts for now, if it counted for `before`.
+    #[must_use]
+    pub fn after(&self, before: u64) -> u64 {
+        (before + self.cost_in).saturating_sub(self.cost_out)
+    }
+}
+
+/// What is told of a compression that replaced `items` items of a trace that counted for `before`, as JSON.
+#[must_use]
+pub fn answer(name: &TraceName, items: usize, done: &Compressed, before: u64) -> Value {
+    let Compressed { summary, seq, commit, cost_in, cost_out } = done;
+    let tokens = json!({ "before": before, "after": done.after(before), "out": cost_out, "in": cost_in });
+    json!({ "trace": name.as_str(), "id": summary.id.to_string(), "seq": seq, "items": items,
+        "commit": commit.to_string(), "tokens": tokens })
 }
 
 /// Replaces the items of a selection by a summary.

@@ -31,6 +31,18 @@ pub enum Extent {
     },
 }
 
+impl Extent {
+    /// From the first of these items to the last, as [`crate::trace::resolve::Resolver::range`] finds them.
+    #[must_use]
+    pub fn of_range(range: &[Slot]) -> Self {
+        match range {
+            [first, .., last] => Self::Between(first.id, last.id),
+            [only] => Self::Between(only.id, only.id),
+            [] => Self::All,
+        }
+    }
+}
+
 /// The items that a summary will stand for, in reading order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Selection {

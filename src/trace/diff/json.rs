@@ -13,6 +13,7 @@
 use serde_json::{Map, Value, json};
 
 use super::content::{Body, Content};
+use super::revisions::Revision;
 use super::{Diff, ItemDiff};
 use crate::git::Repo;
 use crate::trace::error::TraceError;
@@ -43,6 +44,17 @@ fn side(state: &State) -> Value {
         side["ref"] = refname.as_str().into();
     }
     side
+}
+
+/// A revision of an item as a JSON object: the commit, when, by whom, and what it did.
+///
+/// # Errors
+///
+/// Those of [`item_to_json`].
+pub fn revision_to_json(repo: &Repo, revision: &Revision) -> Result<Value, TraceError> {
+    let Revision { tip, item } = revision;
+    let (commit, at) = (tip.commit.oid.to_string(), tip.time().to_string());
+    Ok(json!({ "commit": commit, "at": at, "by": tip.commit.author, "item": item_to_json(repo, item)? }))
 }
 
 /// An item of a comparison as a JSON object.

@@ -24,7 +24,7 @@ pub use level::Level;
 pub use line::Setting;
 pub use meta::follow_meta;
 pub use record::{Levels, Record, SetLevel};
-pub use set::{Request, set};
+pub use set::{Request, requests, set};
 
 /// The ref of the record.
 pub const RECORD: &str = "refs/trace-priority";

@@ -13,7 +13,10 @@ use crate::git::{GitError, LOCK_PATIENCE, LogLine, NewCommit, Oid, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::id::ItemId;
 use crate::trace::message::one_line;
+use crate::trace::name::TraceName;
+use crate::trace::resolve::Resolver;
 use crate::trace::time::Time;
+use crate::trace::tip::Tip;
 use crate::trace::tree::TreeEditor;
 use crate::trace::write::Stamp;
 
@@ -34,6 +37,39 @@ pub struct Request {
     pub by: Option<String>,
     /// The commit that brought the item in, which the tag will point at.
     pub introduced: Oid,
+}
+
+/// What is to be asked so that the items that `specs` name in a trace with this tip get a level; each item once.
+///
+/// # Errors
+///
+/// Those of [`Resolver::item`].
+pub fn requests<S: AsRef<str>>(
+    repo: &Repo,
+    name: &TraceName,
+    tip: &Tip,
+    stamp: &Stamp,
+    specs: &[S],
+    (level, reason): (Level, Option<&str>),
+) -> Result<Vec<Request>, TraceError> {
+    let resolver = Resolver::new(repo, name, tip)?;
+    let mut requests: Vec<Request> = Vec::new();
+    for spec in specs {
+        let item = resolver.item(spec.as_ref())?;
+        if requests.iter().any(|request| request.item == item) {
+            continue;
+        }
+        requests.push(Request {
+            item,
+            level,
+            reason: reason.map(str::to_owned),
+            seq: resolver.find_live(item).map(|slot| slot.seq),
+            at: stamp.at.after(Some(tip.time())),
+            by: None,
+            introduced: tags::introduction(repo, tip, item)?.unwrap_or(tip.commit.oid),
+        });
+    }
+    Ok(requests)
 }
 
 /// Records changes of priority, all in one commit of the record, and sets the tags.
