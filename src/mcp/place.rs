@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use crate::breadcrumb::Store;
+use crate::brief::Request;
 use crate::git::{Env, Git, GitError, Repo};
 use crate::trace::{Time, TraceName, head};
 
 /// The folder, environment and trace the server was started with.
 pub(super) struct Place {
     env: Env,
-    pub(super) folder: PathBuf,
+    folder: PathBuf,
     /// `None` in a bare repository.
     root: Option<PathBuf>,
     trace: Option<TraceName>,
@@ -48,6 +49,13 @@ impl Place {
             Some(name) => Ok(name),
             None => Ok(head::current(repo)?),
         }
+    }
+
+    /// The brief that the settings ask for, of the trace the server works on.
+    pub(super) fn brief(&self, repo: &Repo) -> Result<Request> {
+        let mut request = Request::of_settings(repo, None, &self.folder)?;
+        request.trace = self.trace(repo, None)?;
+        Ok(request)
     }
 
     /// The root of the working tree.

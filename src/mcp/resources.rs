@@ -7,10 +7,13 @@
 //! crumb://memory/spark.crumb       a crumb file
 //! checkpoint://checkpoints/a.md    a checkpoint
 //! ```
+//!
+//! What an address has no letter for is percent-encoded: `crumb://my%20notes.crumb`, `trace://main/%2312`.
 
 use std::fs;
 
 use anyhow::{Context as _, Result, bail};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
@@ -27,38 +30,48 @@ use crate::trace::{Tip, TraceName, branch, json, settings, total};
 
 /// How many of a kind are listed; a model is not helped by more, and the tools find the rest.
 const MAX_LISTED: usize = 500;
+/// What is encoded in an address: all but what RFC 3986 lets stand in a path as it is, and letters beyond ASCII too.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/')
+    .remove(b'@')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b'=');
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
 const PLAIN: &str = "text/plain";
 
 /// The resources that are there now.
 pub(super) fn list(place: &Place) -> Result<Vec<Resource>> {
-    let one = |uri: String, name: &str, kind: &str| Resource::new(uri, name).with_mime_type(kind);
+    let one = |scheme: &str, name: &str, kind: &str| {
+        Resource::new(format!("{scheme}://{}", utf8_percent_encode(name, ENCODED)), name).with_mime_type(kind)
+    };
     let repo = place.repo()?;
     let traces = branch::list(&repo, encoding(&repo)?)?;
-    let mut listed: Vec<Resource> = traces
-        .iter()
-        .take(MAX_LISTED)
-        .map(|trace| one(format!("trace://{}", trace.name), trace.name.as_str(), PLAIN))
-        .collect();
+    let mut listed: Vec<Resource> =
+        traces.iter().take(MAX_LISTED).map(|trace| one("trace", trace.name.as_str(), PLAIN)).collect();
     if place.root().is_err() {
         return Ok(listed);
     }
     let query = Query { limit: Some(MAX_LISTED), ..Query::default() };
     for record in place.store()?.list(&query, place.now())?.records {
         if Half::of_key(&record.key) == Half::Shared {
-            listed.push(one(format!("breadcrumb://{}", record.key), &record.key, JSON));
+            listed.push(one("breadcrumb", &record.key, JSON));
         }
     }
     let found = Git::in_folder(place.root()?).run(&["ls-files", "-z", "-co", "--exclude-standard"])?;
     let crumbs = found.split(|b| *b == 0).filter_map(|path| std::str::from_utf8(path).ok());
     for path in crumbs.filter(|path| is_crumb(path)).take(MAX_LISTED) {
-        listed.push(one(format!("crumb://{path}"), path, PLAIN));
+        listed.push(one("crumb", path, PLAIN));
     }
     let setting = settings::text(&repo, "trace.checkpoints")?;
     let folder = Folder { root: place.root()?.to_owned(), pathspec: Pathspec::new(setting.as_deref()) };
     for file in folder.files()?.iter().take(MAX_LISTED) {
-        listed.push(one(format!("checkpoint://{}", file.path), &file.path, MARKDOWN));
+        listed.push(one("checkpoint", &file.path, MARKDOWN));
     }
     Ok(listed)
 }
@@ -78,6 +91,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 /// What an address leads to.
 pub(super) fn read(place: &Place, uri: &str) -> Result<ResourceContents> {
     let (scheme, rest) = uri.split_once("://").with_context(|| format!("`{uri}` is not an address"))?;
+    let rest = &*percent_decode_str(rest).decode_utf8().with_context(|| format!("`{uri}` is not UTF-8"))?;
     let (text, kind) = match scheme {
         "trace" => trace(place, rest)?,
         "breadcrumb" => match place.store()?.lookup(rest, place.now())?.record {

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
+use crate::brief::compile;
 use crate::brief::json::to_json;
-use crate::brief::{Request, compile};
 use crate::forward::read::moment;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::place::Place;
@@ -33,8 +33,7 @@ pub(super) const TOOLS: [Tool; 1] = [Tool {
 
 fn run(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let repo = place.repo()?;
-    let mut request = Request::of_settings(&repo, None, &place.folder)?;
-    request.trace = place.trace(&repo, None)?;
+    let mut request = place.brief(&repo)?;
     request.budget = arguments.integer("budget", 1)?.unwrap_or(request.budget);
     let breadcrumbs = arguments.texts("breadcrumbs")?;
     if !breadcrumbs.is_empty() {
