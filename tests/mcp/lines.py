@@ -23,8 +23,29 @@ def resident(process):
     return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) // 1024
 
 
+def lifecycles(place):
+    """A client may call at once and say in each request what it is, or shake hands first, in any of the older revisions."""
+    place.trace("breadcrumb", "set", "a.b", "x")
+    get = {"name": "get_breadcrumb", "arguments": {"key": "a.b"}}
+    sessions = {"2026-07-28": [request(3, "tools/call", **get)]}
+    for revision in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"):
+        hello = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "lines", "version": "1"}}
+        sessions[revision] = [json.dumps({"jsonrpc": "2.0", **line}).encode() + b"\n" for line in (
+            {"id": 1, "method": "initialize", "params": hello}, {"method": "notifications/initialized"},
+            {"id": 2, "method": "ping"}, {"id": 3, "method": "tools/call", "params": get})]
+    for revision, lines in sessions.items():
+        done = subprocess.run([place.binary, "mcp"], cwd=place.folder, env=place.env, input=b"".join(lines), capture_output=True)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        assert done.returncode == 0 and done.stderr == b"", done
+        assert [answer["id"] for answer in answers] == ([1, 2, 3] if len(lines) > 1 else [3]), answers
+        assert answers[0]["result"].get("protocolVersion") in (revision, None), answers
+        assert answers[-1]["result"]["structuredContent"]["breadcrumb"]["value"] == "x", answers
+    print(f"lifecycles: {', '.join(sessions)}")
+
+
 def main(binary):
     place = Place(binary)
+    lifecycles(place)
     process = subprocess.Popen([place.binary, "mcp"], cwd=place.folder, env=place.env,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -39,7 +60,8 @@ def main(binary):
     assert ask(b"[" * 100_000 + b"\n")["error"]["code"] == -32700
     assert ask(b"[]\n")["error"]["code"] == -32600
     assert ask(b'{"jsonrpc":"1.0","id":7,"method":"tools/list"}\n')["error"]["code"] == -32600
-    assert ask(request(1, "server/discover"))["result"]["capabilities"]["tools"] == {}
+    discovered = ask(request(1, "server/discover"))["result"]
+    assert discovered["capabilities"]["tools"] == {} and "2026-07-28" in discovered["supportedVersions"]
     assert ask(request(2, "tools/call", name="nope"))["error"]["code"] == -32602
     assert ask(request(3, "tools/call", arguments={}))["error"]["code"] == -32602
     assert ask(request(4, "tools/call", name="brief", arguments=[]))["error"]["code"] == -32602
