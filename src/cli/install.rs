@@ -108,7 +108,7 @@ pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Res
     }
     let (scope, steps) = match args.place.mcp {
         Some(client) => {
-            let step = client::uninstall(&client_root(env)?, client, &program(env)?, mode(&args.place))?;
+            let step = client::uninstall(&client_root(env)?, client, mode(&args.place))?;
             (Scope::Local, step.into_iter().collect())
         }
         None => uninstall(&args.place, env)?,
@@ -120,7 +120,7 @@ pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Res
     Ok(ExitStatus::Success)
 }
 
-/// Takes back the set-up of git, and the hooks of all agents with that of a repository.
+/// Takes back the set-up of git, and with that of a repository the hooks of all agents and the entries of all clients.
 fn uninstall(args: &PlaceArgs, env: &Env) -> Result<(Scope, Vec<Step>)> {
     let setup = setup(args, env)?;
     let mut steps = install::uninstall(&setup)?;
@@ -130,6 +130,11 @@ fn uninstall(args: &PlaceArgs, env: &Env) -> Result<(Scope, Vec<Step>)> {
             let Ok(agent) = agent_setup(args, env, format) else { break };
             if agent::is_installed(&agent) {
                 steps.extend(agent::uninstall(&agent)?);
+            }
+        }
+        if let Ok(root) = client_root(env) {
+            for client in client::CLIENTS {
+                steps.extend(client::uninstall(&root, client, mode(args))?);
             }
         }
     }

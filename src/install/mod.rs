@@ -10,6 +10,7 @@ pub mod client;
 pub mod config;
 pub mod doctor;
 pub mod hooks;
+mod plain_json;
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -13,6 +13,7 @@ mod breadcrumb_cli;
 mod brief;
 mod check;
 mod checkpoint;
+mod clients;
 mod commands;
 mod compress;
 mod content;
