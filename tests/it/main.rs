@@ -43,4 +43,5 @@ mod stored;
 mod tokens;
 mod transcript;
 mod types;
+mod view;
 mod writers;
