@@ -142,10 +142,12 @@ impl Chart {
 
     /// The drawing and what its colours mean.
     pub(super) fn render(&self, html: &mut Html) {
-        let top = self.points.iter().map(|point| point.total().max(point.reported.unwrap_or(0))).max().unwrap_or(0);
-        // A budget far above would press everything flat.
-        let budget = self.budget.filter(|budget| *budget <= top.saturating_mul(3));
-        let top = top.max(budget.unwrap_or(0)).max(1);
+        let counted = self.points.iter().map(Point::total).max().unwrap_or(0);
+        // What is far above would press everything flat; a report counts what the trace does not hold, tools for one.
+        let fits = |tokens: &u64| *tokens <= counted.saturating_mul(3);
+        let most_reported = self.points.iter().filter_map(|point| point.reported).max();
+        let (budget, reported) = (self.budget.filter(fits), most_reported.filter(fits));
+        let top = counted.max(budget.unwrap_or(0)).max(reported.unwrap_or(0)).max(1);
         html.raw("<svg id=\"chart\" viewBox=\"0 0 960 260\" role=\"img\" aria-labelledby=\"chart-title\"><title id=\"chart-title\">");
         html.raw("Tokens by type after each commit, ").number(self.total()).raw(" at the end</title>");
         axis(html, top);
@@ -163,7 +165,9 @@ impl Chart {
             html.raw("Z\"/>");
             below = above;
         }
-        self.render_reported(html, top);
+        if reported.is_some() {
+            self.render_reported(html, top);
+        }
         if let Some(budget) = budget {
             let y = tenths(y(budget, top));
             html.raw("<line class=\"budget\" x1=\"70\" x2=\"950\" y1=\"").attr(&y).raw("\" y2=\"").attr(&y).raw("\"/>");
@@ -176,23 +180,25 @@ impl Chart {
         for (_, name) in self.bands() {
             html.raw("<li><span class=\"swatch ").raw(colour(name)).raw("\"></span>").text(name).raw("</li>");
         }
-        if self.points.iter().any(|point| point.reported.is_some()) {
-            html.raw("<li><span class=\"swatch line\"></span>as a provider reported</li>");
-        }
-        if let Some(budget) = self.budget.filter(|_| budget.is_none()) {
-            html.raw("<li>budget ").number(budget).raw(", above the chart</li>");
+        match (most_reported, reported) {
+            (Some(_), Some(_)) => html.raw("<li><span class=\"swatch line\"></span>as a provider reported</li>"),
+            (Some(most), None) => html.raw("<li>a provider reported up to ").number(most).raw(", above the chart</li>"),
+            _ => html,
+        };
+        if let Some(far) = self.budget.filter(|far| !fits(far)) {
+            html.raw("<li>budget ").number(far).raw(", above the chart</li>");
         }
         html.raw("</ul>");
     }
 
     fn render_reported(&self, html: &mut Html, top: u64) {
-        let reported = self.points.iter().enumerate().filter_map(|(index, point)| Some((index, point.reported?)));
-        let mut reported = reported.peekable();
-        if reported.peek().is_some() {
-            html.raw("<path class=\"reported\" d=\"M");
-            reported.for_each(|(index, tokens)| self.place(html, index, tokens, top));
-            html.raw("\"/>");
+        html.raw("<path class=\"reported\" d=\"M");
+        for (index, point) in self.points.iter().enumerate() {
+            if let Some(tokens) = point.reported {
+                self.place(html, index, tokens, top);
+            }
         }
+        html.raw("\"/>");
     }
 
     /// Where a point stands from left to right.

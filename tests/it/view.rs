@@ -16,7 +16,7 @@ fn sample() -> TestRepo {
     let repo = TestRepo::new();
     let session =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts/claude-code/small-thinking-tools.jsonl");
-    repo.text(&["import", "claude-code", session.to_str().unwrap()]);
+    repo.text(&["--trace", "main", "import", "claude-code", session.to_str().unwrap()]);
     repo.text(&["pin", "#2", "-m", "the task"]);
     repo.text(&["skip", "#7", "#11", "-m", "whole files, of which one line mattered"]);
     repo.text(&["branch", "idea", "#9"]);
@@ -57,9 +57,15 @@ fn markup(page: &str) -> BTreeSet<String> {
     for element in tag.captures_iter(&page).filter(|element| !element[1].starts_with('/')) {
         found.insert(element[1].to_owned());
         for pair in attribute.captures_iter(&element[2]) {
-            let leads = matches!(&pair[1], "href" | "src" | "action" | "http-equiv" | "type") || pair[1].starts_with("on");
+            let leads =
+                matches!(&pair[1], "href" | "src" | "action" | "http-equiv" | "type") || pair[1].starts_with("on");
             let value = if pair[2].starts_with('#') { "#" } else { &pair[2] };
-            found.insert(format!("{} {}{}", &element[1], &pair[1], if leads { format!("={value}") } else { String::new() }));
+            found.insert(format!(
+                "{} {}{}",
+                &element[1],
+                &pair[1],
+                if leads { format!("={value}") } else { String::new() }
+            ));
         }
     }
     found
@@ -75,7 +81,20 @@ fn a_page_loads_nothing_and_runs_only_its_own_script() {
     }
     let (policy, before) = (page.find("Content-Security-Policy").unwrap(), page.find("<style>").unwrap());
     assert!(policy < before, "the policy comes before what it is for");
-    insta::assert_snapshot!(markup(&page).into_iter().collect::<Vec<_>>().join("\n"));
+    let found = markup(&page);
+    let leads: Vec<&str> = found.iter().map(String::as_str).filter(|found| found.contains('=')).collect();
+    insta::assert_snapshot!(leads.join("\n"), @"
+    a href=#
+    button type=button
+    input type=checkbox
+    input type=search
+    link href=data:,
+    meta http-equiv=Content-Security-Policy
+    script type=application/json
+    ");
+    for element in ["img", "iframe", "object", "embed", "base", "form action", "a target"] {
+        assert!(!found.contains(element), "{element}");
+    }
 }
 
 #[test]
@@ -97,7 +116,9 @@ fn a_page_tells_of_the_past_as_much_as_is_asked_for() {
     let (gone, before) = ("A text that was taken out.", "The timeout is 45m.");
     let first = repo.text(&["show", "#17", "--revision", "1"]);
     let first = first.lines().next().unwrap().replace('\'', "&#39;");
-    let holds = |args: &[&str]| [gone, before, &first, "not for others", "too long"].map(|text| page(&repo, args).contains(text));
+    let holds = |args: &[&str]| {
+        [gone, before, &first, "not for others", "too long"].map(|text| page(&repo, args).contains(text))
+    };
     assert_eq!(holds(&[]), [false, true, true, true, true]);
     assert_eq!(holds(&["--deleted"]), [true; 5]);
     assert_eq!(holds(&["--no-edits"]), [false, false, false, true, true]);
@@ -140,18 +161,20 @@ fn the_chart_agrees_with_what_was_counted_at_each_commit() {
 
 #[test]
 fn no_field_becomes_markup() {
-    let hostile = "</script></pre><script>alert(1)</script><!--<img src=x onerror=alert(1)>\" onclick=\"alert(1)\" '&lt;";
+    let hostile =
+        "</script></pre><script>alert(1)</script><!--<img src=x onerror=alert(1)>\" onclick=\"alert(1)\" '&lt;";
     let unseen = "\u{1b}]0;x\u{7}\u{202e}\u{e0041}\u{feff}\u{2028}\u{0}";
     let repo = TestRepo::new();
     let before = page_of_plain(&repo);
     let text = format!("{hostile}{unseen}\n{hostile}\n");
-    let mut fields = serde_json::json!({ "type": "freeform", "text": text, "meta": { hostile: [hostile] }, "subject": hostile });
+    let mut fields =
+        serde_json::json!({ "type": "freeform", "text": text, "meta": { hostile: [hostile] }, "subject": hostile });
     for field in ["name", "call_id", "kind", "path", "language", "media_type", "format", "turn", "own_field"] {
         fields[field] = hostile.into();
     }
     repo.bytes_with(&["commit", "--batch"], fields.to_string().as_bytes());
     let id = repo.lines(&["log", "--json", "-n", "1"])[0]["items"][0]["id"].as_str().unwrap().to_owned();
-    repo.text(&["edit", &id, "-m", &format!("{hostile}\nother\n"), "--reason", hostile]);
+    repo.bytes_with(&["edit", &id, "--reason", hostile, "-"], format!("{hostile}\n{unseen}\n").as_bytes());
     repo.text(&["pin", &id, "-m", hostile]);
     repo.bytes_with(&["commit", "-t", "artifact", "--set", &format!("media_type={hostile}"), "-"], b"\xff\xfe");
     let said = repo.say(hostile);
@@ -174,6 +197,9 @@ fn no_field_becomes_markup() {
         let found = markup(&page);
         assert!(found.is_subset(&before), "{:?}", found.difference(&before).collect::<Vec<_>>());
         assert!(!page.contains(|c: char| c.is_control() && c != '\n' && c != '\t'));
+        if args[..] != ["a<b>", "--deleted"] {
+            continue;
+        }
         for shown in ["U+001B", "U+202E", "U+E0041", "U+FEFF", "U+2028", "U+0000"] {
             assert!(page.contains(&format!("<span class=\"hid\">{shown}</span>")), "{shown}");
         }
@@ -241,17 +267,42 @@ fn a_page_is_written_and_opened() {
     repo.git(&["config", "browser.mine.cmd", "false"]);
     let output = repo.run(&["view"], b"");
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && told.ends_with("no browser could be opened; git config trace.browser names one\n"), "{told}");
+    assert!(
+        output.status.success() && told.ends_with("no browser could be opened; git config trace.browser names one\n"),
+        "{told}"
+    );
 }
 
 #[test]
 fn what_cannot_be_shown_is_refused() {
     let repo = TestRepo::new();
-    insta::assert_snapshot!(repo.refused(&["view", "-o", "-"]), @"");
+    insta::assert_snapshot!(repo.refused(&["view", "-o", "-"]), @"
+    --- stderr
+    error: there is no trace `main`
+    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    [exit 2]
+    ");
     repo.say("hello");
-    insta::assert_snapshot!(repo.refused(&["view", "nowhere"]), @"");
-    insta::assert_snapshot!(repo.refused(&["view", "--as-of", "2001-01-01T00:00:00Z"]), @"");
-    insta::assert_snapshot!(repo.refused(&["view", "-o", "no/such/folder.html"]), @"");
+    insta::assert_snapshot!(repo.refused(&["view", "nowhere"]), @"
+    --- stderr
+    error: there is no trace `nowhere`
+    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["view", "--as-of", "2001-01-01T00:00:00Z"]), @"
+    --- stderr
+    error: trace `main` had no commit yet at 2001-01-01T00:00:00Z
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["view", "-o", "no/such/folder.html"]), @"
+    --- stderr
+    error: cannot write `no/such/folder.html`: No such file or directory (os error 2)
+    [exit 2]
+    ");
     repo.git(&["config", "trace.budget", "much"]);
-    insta::assert_snapshot!(repo.refused(&["view", "-o", "-"]), @"");
+    insta::assert_snapshot!(repo.refused(&["view", "-o", "-"]), @"
+    --- stderr
+    error: git config `trace.budget` is `much`, which is not a number from 0
+    [exit 2]
+    ");
 }

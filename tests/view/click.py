@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(sys.argv[1]).resolve()
@@ -47,6 +47,7 @@ class Repo:
 
 def sample(folder):
     repo = Repo(folder)
+    repo.trace("init", "release-fix")
     repo.trace("import", "claude-code", SESSION)
     repo.run("git", "config", "trace.budget", "45000")
     repo.trace("commit", "-t", "instruction", "--name", "style", "-m", "Answer in one sentence.\nName files with their line.")
@@ -64,13 +65,14 @@ def sample(folder):
 
 def hostile(folder):
     repo = Repo(folder)
+    repo.run("git", "config", "trace.budget", "300")
     fields = ["name", "call_id", "kind", "path", "language", "media_type", "format", "turn", "own_field"]
-    item = {"type": "freeform", "text": f"{HOSTILE}{UNSEEN}\n{HOSTILE}\n", "subject": HOSTILE, "meta": {HOSTILE: HOSTILE}}
+    item = {"type": "freeform", "text": f"{HOSTILE}\n{HOSTILE}\n", "subject": HOSTILE, "meta": {HOSTILE: HOSTILE}}
     line = json.dumps({**item, **{field: HOSTILE for field in fields}})
     repo.trace("commit", "--batch", data=f"{line}\n".encode())
-    repo.trace("edit", "#0", "-m", f"{HOSTILE}\nanother line\n", "--reason", HOSTILE)
+    repo.trace("edit", "#0", "-m", f"{HOSTILE}\n{UNSEEN[:-1]}\n", "--reason", HOSTILE)
     repo.trace("pin", "#0", "-m", HOSTILE)
-    repo.trace("commit", "-m", HOSTILE)
+    repo.trace("commit", "-", data=f"{HOSTILE}{UNSEEN}".encode())
     repo.trace("delete", "#1", "-m", HOSTILE)
     for name in ["a<b>", "x\"onclick=alert(1)", "y'&z"]:
         repo.run("git", "update-ref", f"refs/traces/{name}", "refs/traces/main")
@@ -106,7 +108,7 @@ def shown(page, selector):
 def click_sample(context, file, shots):
     watch = Watch(context, file)
     page = watch.page
-    assert page.title() == "main · trace"
+    assert page.title() == "release-fix · trace"
     every = page.locator(".item").count()
     assert every == 26, every
     steps = shown(page, ".step")
@@ -125,17 +127,17 @@ def click_sample(context, file, shots):
     page.locator("h1").click()
     page.keyboard.press("/")
     page.keyboard.type("50 minutes")
-    page.wait_for_function("document.getElementById('count').textContent.startsWith('1 of')")
+    expect(page.locator("#count")).to_contain_text("1 of ")
     assert shown(page, ".item") == 1
     page.locator("#words").fill("")
-    page.wait_for_function(f"document.getElementById('count').textContent.startsWith('{every} of')")
+    expect(page.locator("#count")).to_contain_text(f"{every} of ")
 
     item = page.locator(".item", has=page.locator("summary .badge", has_text="revision 3"))
     assert not item.locator(".body").is_visible()
     item.locator("> summary").click()
     assert "50 minutes" in item.locator(".body").inner_text()
-    assert item.locator(".diff").count() == 2
-    diff = item.locator(".diff").first
+    assert item.locator("details.diff").count() == 2
+    diff = item.locator("details.diff").first
     diff.locator("summary").click()
     assert diff.locator(".del b").inner_text() == "45" and diff.locator(".ins b").inner_text() == "50"
     assert "because: a slip" in item.inner_text()
@@ -146,12 +148,13 @@ def click_sample(context, file, shots):
     page.keyboard.press("Enter")
     assert not item.locator(".body").is_visible(), "the keyboard folds it again"
 
-    skipped = page.locator(".item[data-state=skip]").first
+    skipped = page.locator(".item[data-state=skip]", has_text="whole files").first
     skipped.locator("> summary").click()
-    assert "whole files, of which one line mattered" in skipped.inner_text()
-    assert "image/png, 256 bytes" in page.locator(".item[data-type=artifact]").inner_text()
+    assert "because: whole files, of which one line mattered" in skipped.inner_text()
+    assert "image/png, 256 bytes" in page.locator(".item[data-type=artifact] > summary").inner_text()
     assert "A remark that was taken back" not in page.content()
 
+    page.locator("#chart").scroll_into_view_if_needed()
     box = page.locator("#chart").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] / 2)
     early = page.locator("#readout").inner_text()
@@ -163,13 +166,14 @@ def click_sample(context, file, shots):
     page.locator("#chart").focus()
     page.keyboard.press("Home")
     first = page.locator("#readout").inner_text()
-    page.keyboard.press("ArrowRight")
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
     assert page.locator("#readout").inner_text() != first
 
     link = page.locator(".step a").first
     target = link.get_attribute("href").removeprefix("#")
     link.click()
-    page.wait_for_function("(id) => document.getElementById(id).open", arg=target)
+    expect(page.locator(f"[id={target}]")).to_have_attribute("open", "")
     branches = page.locator("section", has=page.locator("#branches")).inner_text()
     assert "try-another-way" in branches, branches
     page.locator("#open").click()
@@ -190,11 +194,12 @@ def click_hostile(context, file, shots):
         diff.click()
     for name in ("onclick", "onfocus", "onerror", "style", "src"):
         assert page.locator(f"body [{name}]").count() == 0, name
+    assert page.locator("line.budget").count() == 1 and page.locator("path.band").count() > 0
     assert page.locator("script").count() == 2 and page.locator("img").count() == 0
     assert "</script></pre><script>" in page.locator(".item .body").first.inner_text()
     assert "U+202E" in page.locator(".hid").all_inner_texts()
     page.locator("#words").fill("<script>")
-    page.wait_for_function("document.getElementById('count').textContent.startsWith('2 of 2')")
+    expect(page.locator("#count")).to_contain_text("2 of 2 ")
     if shots:
         page.screenshot(path=shots / "hostile.png")
     # Even if something could be put in, it would not run.
