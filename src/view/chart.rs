@@ -331,7 +331,7 @@ impl Count {
 fn thinned(points: Vec<Point>) -> Vec<Point> {
     let stretch = points.len().div_ceil(POINTS).max(1);
     let last = points.len().saturating_sub(1);
-    let kept = |index: usize| index == 0 || index == last || (last - index) % stretch == 0;
+    let kept = |index: usize| index == 0 || index == last || (last - index).is_multiple_of(stretch);
     points.into_iter().enumerate().filter(|(index, _)| kept(*index)).map(|(_, point)| point).collect()
 }
 

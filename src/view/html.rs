@@ -3,6 +3,8 @@
 //! Markup comes from the program's own source, by type ([`Html::raw`] takes nothing else); all else goes through
 //! [`Html::text`], [`Html::attr`] or [`Html::json`].
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 /// A page being written.
@@ -32,7 +34,7 @@ impl Html {
     pub(super) fn number(&mut self, number: u64) -> &mut Self {
         let digits = number.to_string();
         for (index, digit) in digits.char_indices() {
-            if index > 0 && (digits.len() - index) % 3 == 0 {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
                 self.0.push(',');
             }
             self.0.push(digit);
@@ -45,7 +47,8 @@ impl Html {
         for c in value.to_string().chars() {
             match c {
                 '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                    self.0.push_str(&format!("\\u{:04x}", u32::from(c)));
+                    // Writing to a String cannot fail.
+                    let _ = write!(self.0, "\\u{:04x}", u32::from(c));
                 }
                 c => self.0.push(c),
             }
@@ -81,8 +84,17 @@ impl Html {
 fn is_unseen(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}' => true,
-        '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' => true,
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200b}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{feff}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
         c => c.is_control(),
     }
 }

@@ -11,7 +11,7 @@ use super::html::Html;
 use super::timeline::{anchor, person, short, time};
 use crate::trace::diff::content::{Body, Content};
 use crate::trace::diff::lines::{Fate, LineDiff};
-use crate::trace::item::Item;
+use crate::trace::item::{Direction, Item, Role};
 use crate::trace::json::to_json;
 use crate::trace::message::one_line;
 use crate::trace::priority::{SetLevel, Setting};
@@ -44,12 +44,8 @@ pub(super) fn render(html: &mut Html, data: &Data<'_>, slot: &Slot) {
         .raw(state)
         .raw("\"><summary><span class=\"seq\">#");
     html.number(u64::from(slot.seq)).raw("</span> <span class=\"type\">").attr(item_type).raw("</span> ");
-    for word in [item.fields.direction.map(|word| word.as_str()), item.fields.role.map(|word| word.as_str())] {
-        if let Some(word) =
-            word.filter(|_| item_type != "tool_io" || item.fields.role.map(|role| role.as_str()) != word)
-        {
-            html.raw("<span class=\"who\">").raw(word).raw("</span> ");
-        }
+    if let Some(word) = item.fields.direction.map(Direction::as_str).or(item.fields.role.map(Role::as_str)) {
+        html.raw("<span class=\"who\">").raw(word).raw("</span> ");
     }
     for text in [item.fields.name.as_deref(), item.fields.path.as_deref()].into_iter().flatten() {
         html.raw("<span class=\"who\"><bdi>").text(&data.redactor.text(text)).raw("</bdi></span> ");
@@ -109,7 +105,7 @@ fn body(html: &mut Html, data: &Data<'_>, slot: &Slot, item: &Item) {
         html.raw("<p class=\"note\">").text(&data.redactor.text(&what(item))).raw("</p>");
         return;
     };
-    let end = text.floor_char_boundary(BODY);
+    let end = (0..=BODY.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     html.raw("<pre class=\"body\" dir=\"auto\">").text(&text[..end]).raw("</pre>");
     if end < text.len() {
         html.raw("<p class=\"note\">").number((text.len() - end) as u64).raw(" more bytes: <code>git trace show ");

@@ -49,7 +49,7 @@ fn line(html: &mut Html, data: &Data<'_>, step: &Step) {
         None => html.raw("<span class=\"dim\">its text is not on this page</span>"),
     };
     if let Some(reason) = &trailers.reason {
-        html.raw(" <span class=\"reason\">because: <bdi>").text(&data.redactor.text(reason)).raw("</bdi></span>");
+        html.raw(" <span class=\"reason\">· because: <bdi>").text(&data.redactor.text(reason)).raw("</bdi></span>");
     }
     html.raw("</span> <span class=\"when\"><bdi>").text(person(&tip.commit.author)).raw("</bdi> ");
     time(html, &tip.time().to_string());
