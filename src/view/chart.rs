@@ -232,14 +232,18 @@ fn earlier(
     encoding: Encoding,
 ) -> Result<u64, TraceError> {
     let total = Tip::read(repo, parent)?.total(repo, encoding)?.tokens;
-    let came_later: HashSet<ItemId> = line
-        .iter()
-        .flat_map(|(_, step)| &step.changes)
-        .filter(|change| matches!(change, Change::Added(_)))
-        .map(|change| change.slot().id)
-        .collect();
+    // The file that each item had before the first shown commit; `None`: it came in later.
+    let mut then: HashMap<ItemId, Option<Oid>> = HashMap::new();
+    for change in line.iter().flat_map(|(_, step)| &step.changes) {
+        let before = match change {
+            Change::Added(_) => None,
+            Change::Removed(before) | Change::Changed(before, _) => Some(before.blob),
+        };
+        then.entry(change.slot().id).or_insert(before);
+    }
     let left_out = data.view.slots.iter().filter(|slot| data.view.left_out(slot).is_some());
-    let cost: u64 = left_out.filter(|slot| !came_later.contains(&slot.id)).map(|slot| data.cost(slot.blob)).sum();
+    let blobs = left_out.filter_map(|slot| then.get(&slot.id).copied().unwrap_or(Some(slot.blob)));
+    let cost: u64 = blobs.map(|blob| data.cost(blob)).sum();
     Ok(total.saturating_sub(PER_REPLY).saturating_sub(cost))
 }
 
