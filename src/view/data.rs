@@ -95,13 +95,14 @@ impl Data<'_> {
     /// A commit's subject, unless it tells of a text that is not shown: a subject is most often a text's beginning.
     pub(super) fn subject<'s>(&self, step: &'s Step) -> Option<&'s str> {
         let own = step.tip.trailers.item.filter(|_| step.tip.is_ours());
-        let told = step.changes.iter().filter(|change| own.is_none_or(|id| change.slot().id == id));
+        let is_known = own.is_none_or(|id| self.past == Past::All || self.is_live(id));
+        let mut told = step.changes.iter().filter(|change| own.is_none_or(|id| change.slot().id == id));
         let is_shown = |change: &Change| match (self.past, self.live.get(&change.slot().id)) {
             (Past::All, _) | (Past::Edits, Some(_)) => true,
             (Past::Edits, None) => false,
             (Past::Nothing, live) => live == Some(&change.slot().blob),
         };
-        told.into_iter().all(is_shown).then(|| step.tip.commit.subject())
+        (is_known && told.all(is_shown)).then(|| step.tip.commit.subject())
     }
 }
 

@@ -6,21 +6,20 @@
   const form = one("filter");
   const words = one("words");
 
-  // Filter: an item is shown if its type and its state are chosen and it holds the text; a step goes with its item.
-  const chosen = (name) => new Set([...form.querySelectorAll(`input[name=${name}]:checked`)].map((box) => box.value));
+  // Filter: an item is hidden if its type or its state is not chosen or it lacks the text; a step goes with its item.
+  const refused = (name) => new Set([...form.querySelectorAll(`input[name=${name}]:not(:checked)`)].map((box) => box.value));
   const apply = () => {
-    const [types, states, text] = [chosen("type"), chosen("state"), words.value.trim().toLowerCase()];
+    const [types, states, text] = [refused("type"), refused("state"), words.value.trim().toLowerCase()];
+    const lacks = (element) => Boolean(text) && !element.textContent.toLowerCase().includes(text);
     const hidden = new Set();
     for (const item of items) {
       const { type, state } = item.dataset;
-      item.hidden = !(types.has(type) && states.has(state) && (!text || item.textContent.toLowerCase().includes(text)));
+      item.hidden = types.has(type) || states.has(state) || lacks(item);
       if (item.hidden) hidden.add(item.id.slice(2));
     }
     for (const step of steps) {
       const { item, type } = step.dataset;
-      const listed = item && one(`i-${item}`);
-      step.hidden = listed ? hidden.has(item)
-        : Boolean((type && one("filter").elements.type && !types.has(type)) || (text && !step.textContent.toLowerCase().includes(text)));
+      step.hidden = one(`i-${item}`) ? hidden.has(item) : types.has(type) || lacks(step);
     }
     one("count").textContent = `${items.length - hidden.size} of ${items.length} items`;
   };
