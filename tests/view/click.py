@@ -135,12 +135,12 @@ def click_sample(context, file, shots):
     item = page.locator(".item", has=page.locator("summary .badge", has_text="revision 3"))
     assert not item.locator(".body").is_visible()
     item.locator("> summary").click()
-    assert "50 minutes" in item.locator(".body").inner_text()
+    assert "50 minutes" in item.locator(".body").text_content()
     assert item.locator("details.diff").count() == 2
     diff = item.locator("details.diff").first
     diff.locator("summary").click()
     assert diff.locator(".del b").inner_text() == "45" and diff.locator(".ins b").inner_text() == "50"
-    assert "because: a slip" in item.inner_text()
+    assert "because: a slip" in item.text_content()
     if shots:
         item.scroll_into_view_if_needed()
         page.screenshot(path=shots / "item.png")
@@ -150,8 +150,8 @@ def click_sample(context, file, shots):
 
     skipped = page.locator(".item[data-state=skip]", has_text="whole files").first
     skipped.locator("> summary").click()
-    assert "because: whole files, of which one line mattered" in skipped.inner_text()
-    assert "image/png, 256 bytes" in page.locator(".item[data-type=artifact] > summary").inner_text()
+    assert "because: whole files, of which one line mattered" in skipped.text_content()
+    assert "image/png, 256 bytes" in page.locator(".item[data-type=artifact] > summary").text_content()
     assert "A remark that was taken back" not in page.content()
 
     page.locator("#chart").scroll_into_view_if_needed()
@@ -196,8 +196,8 @@ def click_hostile(context, file, shots):
         assert page.locator(f"body [{name}]").count() == 0, name
     assert page.locator("line.budget").count() == 1 and page.locator("path.band").count() > 0
     assert page.locator("script").count() == 2 and page.locator("img").count() == 0
-    assert "</script></pre><script>" in page.locator(".item .body").first.inner_text()
-    assert "U+202E" in page.locator(".hid").all_inner_texts()
+    assert "</script></pre><script>" in page.locator(".item .body").first.text_content()
+    assert "U+202E" in page.locator(".hid").all_text_contents()
     page.locator("#words").fill("<script>")
     expect(page.locator("#count")).to_contain_text("2 of 2 ")
     if shots:
