@@ -4,7 +4,7 @@
 //! point down:
 //!
 //! - porcelain: [`cli`], [`mcp`], which never call each other but that the one starts the other;
-//! - [`check`] (what must not be committed), [`install`] (config and attributes);
+//! - [`check`] (what must not be committed), [`install`] (config and attributes), [`view`] (a trace as a page);
 //! - [`materialize`] (items to messages), [`transcript`] (agents' records to items);
 //! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a
 //!   session), [`crumb`] (memory files);
@@ -66,4 +66,5 @@ pub mod shell;
 pub mod tokens;
 pub mod trace;
 pub mod transcript;
+pub mod view;
 mod words;

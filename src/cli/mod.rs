@@ -44,6 +44,7 @@ mod status;
 mod switch;
 mod types;
 mod ui;
+mod view;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -143,6 +144,7 @@ enum RepoCommand {
     Forward(forward::ForwardArgs),
     Brief(brief::BriefArgs),
     Sessions(sessions::SessionsArgs),
+    View(view::ViewArgs),
 }
 
 /// What every command works with.
@@ -281,5 +283,6 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Forward(args) => forward::run(session, args),
         RepoCommand::Brief(args) => brief::run(session, args),
         RepoCommand::Sessions(args) => sessions::run(session, args),
+        RepoCommand::View(args) => view::run(session, args),
     }
 }

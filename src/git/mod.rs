@@ -8,6 +8,7 @@
 
 mod ancestry;
 mod blobs;
+mod browse;
 mod call;
 mod commit;
 mod config;
@@ -30,6 +31,7 @@ mod three_way;
 mod tree;
 mod zone;
 
+pub use browse::browse;
 pub use call::{Answer, Git, worktree_root};
 pub use commit::{Commit, NewCommit};
 pub use config::{Config, parse_bool, parse_number};

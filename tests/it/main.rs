@@ -44,4 +44,5 @@ mod stored;
 mod tokens;
 mod transcript;
 mod types;
+mod view;
 mod writers;

@@ -1,0 +1,74 @@
+//! The other traces of the repository that share history with the one that is shown.
+
+use std::collections::HashSet;
+
+use super::data::Data;
+use crate::git::{Oid, Repo};
+use crate::tokens::Encoding;
+use crate::trace::name::TRACES;
+use crate::trace::view::View;
+use crate::trace::walk::{Parents, Walk};
+use crate::trace::{Tip, TraceError, TraceName};
+
+/// How many commits of other traces are read in search of where they parted, for all traces together.
+const PATIENCE: usize = 20_000;
+
+/// Another trace.
+#[derive(Debug)]
+pub(super) struct Branch {
+    /// Its name.
+    pub(super) name: TraceName,
+    /// The newest commit on its own line that the shown trace has.
+    pub(super) parted: Oid,
+    /// How many commits it has on that line since then.
+    pub(super) ahead: usize,
+    /// How many live items it has.
+    pub(super) items: usize,
+    /// What they count for.
+    pub(super) tokens: u64,
+}
+
+/// The other traces.
+#[derive(Debug)]
+pub(super) struct Branches {
+    /// Those that share a commit that is shown, by name.
+    pub(super) related: Vec<Branch>,
+    /// How many others there are.
+    pub(super) others: usize,
+}
+
+/// Finds where the other traces parted from the shown one: each is walked back until it meets a commit that is shown, all
+/// together for no more than 20,000 commits, so that a repository with thousands of unrelated sessions opens as quickly.
+pub(super) fn parted(
+    repo: &Repo,
+    name: &TraceName,
+    data: &Data<'_>,
+    encoding: Encoding,
+) -> Result<Branches, TraceError> {
+    let shown: HashSet<Oid> = data.steps.iter().map(|step| step.tip.commit.oid).collect();
+    let mut branches = Branches { related: Vec::new(), others: 0 };
+    let mut patience = PATIENCE;
+    for (refname, oid) in repo.list_refs(TRACES)? {
+        let Some(other) = TraceName::of_ref(&refname).filter(|other| other != name) else { continue };
+        let tip = Tip::read(repo, oid)?;
+        let mut meeting = None;
+        for (ahead, earlier) in Walk::new(repo, tip.clone(), Parents::First).enumerate() {
+            let earlier = earlier?.commit.oid;
+            if shown.contains(&earlier) {
+                meeting = Some((earlier, ahead));
+            }
+            if meeting.is_some() || patience == 0 {
+                break;
+            }
+            patience -= 1;
+        }
+        let Some((parted, ahead)) = meeting else {
+            branches.others += 1;
+            continue;
+        };
+        let view = View::at(repo, tip, None)?;
+        let tokens = view.total(repo, encoding)?.tokens;
+        branches.related.push(Branch { name: other, parted, ahead, items: view.slots.len(), tokens });
+    }
+    Ok(branches)
+}
