@@ -21,6 +21,8 @@ mod editor;
 mod error;
 mod export;
 mod forward;
+mod fsck;
+mod gc;
 mod grep;
 mod hook;
 mod import;
@@ -143,6 +145,8 @@ enum RepoCommand {
     Forward(forward::ForwardArgs),
     Brief(brief::BriefArgs),
     Sessions(sessions::SessionsArgs),
+    Fsck(fsck::FsckArgs),
+    Gc(gc::GcArgs),
 }
 
 /// What every command works with.
@@ -281,5 +285,7 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Forward(args) => forward::run(session, args),
         RepoCommand::Brief(args) => brief::run(session, args),
         RepoCommand::Sessions(args) => sessions::run(session, args),
+        RepoCommand::Fsck(args) => fsck::run(session, args),
+        RepoCommand::Gc(args) => gc::run(session, args),
     }
 }
