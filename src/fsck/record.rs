@@ -50,8 +50,8 @@ impl Inspection<'_> {
                     Ok((setting, _)) => last = last.max(Some((setting.at, setting.render(), setting.level))),
                     Err(_) => {
                         let message = format!(
-                            "line {} cannot be read, and stops whoever reads this item's priority; --repair takes it \
-                             out, and the record's history keeps it",
+                            "line {} cannot be read, which stops whoever reads this item's priority; taken out, the record's \
+                             history keeps it",
                             index + 1
                         );
                         let fault = Fault::error("record-line", RECORD, message).commit(*tip).item(Some(item));

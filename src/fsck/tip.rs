@@ -57,19 +57,20 @@ impl Inspection<'_> {
         let id = slot.id;
         let mut faults = Vec::new();
         let mut told = |fault: Fault| faults.push(fault.commit(commit).item(Some(id)));
-        let named = |fault: Fault| fault.remedy(format!("write it anew with `git trace restore {id} <revision>`"));
         if let Some(damage) = &fact.damage {
             let fault = Fault::error("item-damaged", &line.label, format!("its file cannot be read: {damage}"));
             let remedy = "mend it with `git trace edit`, or go back with `git trace restore <item> <revision>`";
             told(fault.remedy(remedy));
         } else {
             if fact.id != id {
-                let message = format!("its file says `id: {}`", fact.id);
-                told(named(Fault::error("name", &line.label, message)));
+                let message = format!("its file says `id: {}`, which edits would take for its id", fact.id);
+                let remedy = format!("`git trace delete {id}`, then `git trace restore {id} <revision>`");
+                told(Fault::error("name", &line.label, message).remedy(remedy));
             }
             if fact.item_type != slot.item_type {
                 let message = format!("its file says `type: {}`, and its name {}", fact.item_type, slot.item_type);
-                told(named(Fault::error("name", &line.label, message)));
+                let remedy = format!("`git trace edit {id} -t <type>` makes both say one thing");
+                told(Fault::error("name", &line.label, message).remedy(remedy));
             }
             if line.holds_crumbs && fact.item_type != ItemType::freeform() {
                 let message = format!("a forward crumb is freeform, not {}", fact.item_type);
