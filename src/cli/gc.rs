@@ -3,7 +3,6 @@
 use anyhow::Result;
 
 use super::{ExitStatus, Session};
-use crate::git::Collect;
 use crate::trace::renumber::renumber;
 use crate::trace::write::{Stamp, encoding};
 
@@ -12,6 +11,7 @@ use crate::trace::write::{Stamp, encoding};
 /// The options are those of `git gc`. All that belongs to traces hangs on refs, so nothing of it is removed. As with `git gc`,
 /// `--prune=now` wants nobody else to be writing.
 #[derive(clap::Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub(super) struct GcArgs {
     /// Only if git finds that it is due
     #[arg(long)]
@@ -47,13 +47,14 @@ pub(super) fn run(session: &mut Session, args: &GcArgs) -> Result<ExitStatus> {
             session.ui.note(&format!("items of trace `{name}` that moved: {moved}"));
         }
     }
-    let options = Collect {
-        auto: args.auto,
-        aggressive: args.aggressive,
-        prune: args.prune.clone(),
-        no_prune: args.no_prune,
-        quiet: args.quiet,
-    };
+    let flags = [
+        (args.auto, "--auto"),
+        (args.aggressive, "--aggressive"),
+        (args.no_prune, "--no-prune"),
+        (args.quiet, "--quiet"),
+    ];
+    let given = flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.to_owned());
+    let options: Vec<String> = given.chain(args.prune.as_ref().map(|date| format!("--prune={date}"))).collect();
     session.repo.collect(&options)?;
     Ok(ExitStatus::Success)
 }

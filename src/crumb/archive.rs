@@ -51,16 +51,12 @@ pub fn is_refname(name: &str) -> bool {
     while let Some((first, after)) = rest.split_first() {
         let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
         let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match (first, code) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
+        let (byte, after) = match code {
+            Some(byte) if *first == b'%' => (byte, &after[2..]),
+            _ => (*first, after),
+        };
+        bytes.push(byte);
+        rest = after;
     }
     String::from_utf8(bytes).is_ok_and(|identity| refname(&identity) == name)
 }

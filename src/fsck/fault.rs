@@ -120,6 +120,7 @@ impl fmt::Display for Fault {
     }
 }
 
+#[expect(clippy::ref_option, reason = "serde gives the field")]
 fn oid_text<S: Serializer>(oid: &Option<Oid>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&oid.map(|oid| oid.to_string()).unwrap_or_default())
 }

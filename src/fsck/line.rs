@@ -31,7 +31,7 @@ impl Inspection<'_> {
                     None => None,
                 };
                 if !ends_here {
-                    self.commit(line, &commit, parent.as_ref())?;
+                    self.commit(line, &commit, parent.as_ref());
                 }
                 match parent {
                     Some(parent) if self.commits.insert(parent.commit.oid) => commit = parent,
@@ -79,14 +79,14 @@ impl Inspection<'_> {
     }
 
     /// Checks what a commit changed against its first parent.
-    fn commit(&mut self, line: &Line, commit: &Tip, parent: Option<&Tip>) -> Result<(), TraceError> {
+    fn commit(&mut self, line: &Line, commit: &Tip, parent: Option<&Tip>) {
         let oid = commit.commit.oid;
         let before = parent.map(|parent| parent.commit.tree);
         let changes = match tree::changes(&self.trees, before, commit.commit.tree) {
             Ok(changes) => changes,
             Err(error) => {
                 self.tree_fault(line, oid, &error);
-                return Ok(());
+                return;
             }
         };
         let mut revisions = Vec::new();
@@ -104,7 +104,7 @@ impl Inspection<'_> {
         }
         self.introduced(commit, &changes);
         if !commit.is_ours() {
-            return Ok(());
+            return;
         }
         let mut told = Vec::new();
         if let Some(message) = untrue_op(commit, &changes) {
@@ -128,7 +128,6 @@ impl Inspection<'_> {
         }
         let remedy = "history stays as it is; what readers take from it is the tree";
         self.faults.extend(told.into_iter().map(|fault| fault.commit(oid).remedy(remedy)));
-        Ok(())
     }
 
     /// The revision that an item's file says; `None`, and a fault once, where it cannot be read.
@@ -192,10 +191,12 @@ fn untrue_op(commit: &Tip, changes: &[Change]) -> Option<String> {
     let change = changes.iter().find(|change| change.slot().id == item);
     let only = changes.len() == 1;
     let is_so = match (op, change) {
-        (Op::Append, Some(Change::Added(_))) | (Op::Delete, Some(Change::Removed(_))) => only,
-        (Op::Edit, Some(Change::Changed(..))) => only,
-        (Op::Restore | Op::Import, Some(Change::Added(_) | Change::Changed(..))) => true,
-        (Op::Compress, Some(Change::Added(_))) | (Op::Pick | Op::Merge, _) => true,
+        (Op::Append, Some(Change::Added(_)))
+        | (Op::Delete, Some(Change::Removed(_)))
+        | (Op::Edit, Some(Change::Changed(..))) => only,
+        (Op::Restore | Op::Import, Some(Change::Added(_) | Change::Changed(..)))
+        | (Op::Compress, Some(Change::Added(_)))
+        | (Op::Pick | Op::Merge, _) => true,
         _ => false,
     };
     let was = changes.iter().map(|change| {

@@ -104,7 +104,7 @@ impl Inspection<'_> {
 
     fn shared_record(&mut self, line: &Line, tip: Oid) -> Result<(), TraceError> {
         let Some(commit) = self.read_commit(line, tip, None)? else { return Ok(()) };
-        for (file, bytes) in self.record_files(line, &commit)? {
+        for (file, bytes) in self.record_files(line, &commit) {
             let bad = file.item.filter(|_| super::record::lines(&bytes).iter().any(Result::is_err));
             if let Some(item) = bad {
                 let message = "the shared record has a line that cannot be read";

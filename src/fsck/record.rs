@@ -36,7 +36,7 @@ impl Inspection<'_> {
         let Some((_, tip)) = listing.refs.iter().find(|(refname, _)| refname == RECORD) else { return Ok(()) };
         let line = Line::of_ref(RECORD);
         let Some(commit) = self.read_commit(&line, *tip, None)? else { return Ok(()) };
-        for (file, bytes) in self.record_files(&line, &commit)? {
+        for (file, bytes) in self.record_files(&line, &commit) {
             let Some(item) = file.item else {
                 let message = format!("`{}` is the file of no item", file.path);
                 self.faults.push(Fault::warning("record-stray", RECORD, message).commit(*tip));
@@ -46,18 +46,17 @@ impl Inspection<'_> {
             let lines = lines(&bytes);
             let all_read = !lines.is_empty() && lines.iter().all(Result::is_ok);
             for (index, line) in lines.into_iter().enumerate() {
-                match line {
-                    Ok((setting, _)) => last = last.max(Some((setting.at, setting.render(), setting.level))),
-                    Err(_) => {
-                        let message = format!(
-                            "line {} cannot be read, which stops whoever reads this item's priority; taken out, the record's \
-                             history keeps it",
-                            index + 1
-                        );
-                        let fault = Fault::error("record-line", RECORD, message).commit(*tip).item(Some(item));
-                        self.faults.push(fault.repair(Repair::Record));
-                    }
+                if let Ok((setting, _)) = line {
+                    last = last.max(Some((setting.at, setting.render(), setting.level)));
+                    continue;
                 }
+                let message = format!(
+                    "line {} cannot be read, which stops whoever reads this item's priority; taken out, the record's \
+                     history keeps it",
+                    index + 1
+                );
+                let fault = Fault::error("record-line", RECORD, message).commit(*tip).item(Some(item));
+                self.faults.push(fault.repair(Repair::Record));
             }
             if let Some((_, _, level)) = last {
                 self.levels.insert(item, level);
@@ -75,7 +74,7 @@ impl Inspection<'_> {
     }
 
     /// The files of a record with their bytes; what cannot be read becomes a fault.
-    pub(super) fn record_files(&mut self, line: &Line, tip: &Tip) -> Result<Vec<(RecordFile, Vec<u8>)>, TraceError> {
+    pub(super) fn record_files(&mut self, line: &Line, tip: &Tip) -> Vec<(RecordFile, Vec<u8>)> {
         let oid = tip.commit.oid;
         let mut files = Vec::new();
         let folders = self.trees.read_tree(tip.commit.tree);
@@ -100,7 +99,7 @@ impl Inspection<'_> {
                 }
             }
         }
-        Ok(files)
+        files
     }
 
     /// A file's bytes; `None`, and a fault once, where it cannot be read.

@@ -146,7 +146,7 @@ impl Inspection<'_> {
     fn is_folder(&mut self, line: &Line, tip: &Tip, above: &str, entry: &Entry) -> bool {
         let is_folder = entry.mode() == Mode::Folder;
         if !is_folder || entry.name.len() != 2 || !entry.name.iter().all(u8::is_ascii_digit) {
-            self.stray(line, tip, format!("{above}{}", String::from_utf8_lossy(&entry.name)));
+            self.stray(line, tip, &format!("{above}{}", String::from_utf8_lossy(&entry.name)));
         }
         is_folder
     }
@@ -154,7 +154,7 @@ impl Inspection<'_> {
     fn leaf(&mut self, line: &Line, tip: &Tip, folder: &str, leaf: &Entry) {
         let path = format!("{folder}{}", String::from_utf8_lossy(&leaf.name));
         match tree::parse_name(&leaf.name).filter(|_| leaf.mode() == Mode::File) {
-            None => self.stray(line, tip, path),
+            None => self.stray(line, tip, &path),
             Some((seq, item_type, id)) => {
                 let place = item_path(seq, &item_type, id);
                 if place != path && folder.bytes().all(|byte| byte.is_ascii_digit() || byte == b'/') {
@@ -167,7 +167,7 @@ impl Inspection<'_> {
         }
     }
 
-    fn stray(&mut self, line: &Line, tip: &Tip, path: String) {
+    fn stray(&mut self, line: &Line, tip: &Tip, path: &str) {
         let message = format!("`{path}` is no item's file: it is carried along and never read");
         let fault = Fault::warning("stray", &line.label, message).commit(tip.commit.oid);
         self.faults.push(fault.remedy("take it out in a worktree of the trace, if nobody needs it"));

@@ -6,34 +6,15 @@ use std::process::Stdio;
 use super::error::GitError;
 use super::open::Repo;
 
-/// What `git gc` is told beside its own settings.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Collect {
-    /// Only if git finds that it is due.
-    pub auto: bool,
-    /// Take longer for a smaller result.
-    pub aggressive: bool,
-    /// The age from which what nothing leads to is removed, as git takes dates; none: as git is set up.
-    pub prune: Option<String>,
-    /// Remove nothing.
-    pub no_prune: bool,
-    /// Say nothing.
-    pub quiet: bool,
-}
-
 impl Repo {
-    /// Runs `git gc`, whose progress and words go to stderr, and waits for it.
+    /// Runs `git gc` with these options, whose progress and words go to stderr, and waits for it.
     ///
     /// # Errors
     ///
     /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] if it fails; it said why.
-    pub fn collect(&self, options: &Collect) -> Result<(), GitError> {
+    pub fn collect(&self, options: &[String]) -> Result<(), GitError> {
         let mut command = self.git("gc");
-        command.args(options.auto.then_some("--auto"));
-        command.args(options.aggressive.then_some("--aggressive"));
-        command.args(options.prune.as_ref().map(|date| format!("--prune={date}")));
-        command.args(options.no_prune.then_some("--no-prune"));
-        command.args(options.quiet.then_some("--quiet"));
+        command.args(options);
         let failed = |source| GitError::Spawn { command: "gc".to_owned(), source };
         let status = command.stdout(Stdio::from(io::stderr())).status().map_err(failed)?;
         if status.success() {

@@ -42,7 +42,6 @@ pub use history::CodeCommit;
 pub use ident::Ident;
 pub use integrity::RefListing;
 pub use lock::{FileLock, LOCK_PATIENCE};
-pub use maintenance::Collect;
 pub use network::{PushFate, PushedRef};
 pub use objects::Object;
 pub use open::Repo;

@@ -379,7 +379,31 @@ fn findings_read_well_and_carry_nothing_raw() {
     add(&repo, "a\u{1b}[31m", "100644", "x");
     change(&repo, 1, "tokens: ", "tokens: 9");
     repo.git(&["update-ref", "-d", &tag(&repo)]);
-    insta::assert_snapshot!(repo.trace(&["fsck", "--repair"]));
-    insta::assert_snapshot!(repo.trace(&["fsck"]));
-    insta::assert_snapshot!(repo.trace(&["fsck", "--quiet", "nope"]));
+    insta::assert_snapshot!(repo.trace(&["fsck", "--repair"]), @r"
+    warning: main: commit [SHORT]: stray: `a\u{1b}[31m` is no item's file: it is carried along and never read; take it out in a worktree of the trace, if nobody needs it
+    error: main: commit [SHORT]: item [ID]: tokens: its file says that its text has [N] tokens, and it has 6; `git trace fsck --repair` puts it right
+    warning: refs/trace-tags/: commit [SHORT]: item [ID]: tag-missing: the record says that the item is pinned, and no tag shows it; `git trace fsck --repair` puts it right
+    repaired: set the tag of item [ID]
+    repaired: count main anew, in a commit of its own
+    --- stderr
+    traces checked: 2, commits: 8, items: 4, errors: 1, warnings: 2
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["fsck"]), @r"
+    warning: main: commit [SHORT]: stray: `a\u{1b}[31m` is no item's file: it is carried along and never read; take it out in a worktree of the trace, if nobody needs it
+    --- stderr
+    traces checked: 2, commits: 9, items: 4, errors: 0, warnings: 1
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["fsck", "--quiet"]), @r"
+    --- stderr
+    traces checked: 2, commits: 9, items: 4, errors: 0, warnings: 1
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["fsck", "nope"]), @r"
+    --- stderr
+    error: there is no trace `nope`
+    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    [exit 2]
+    ");
 }

@@ -81,7 +81,7 @@ fn renumbering_closes_gaps_and_changes_nothing_else() {
 #[test]
 fn what_git_refuses_is_told() {
     let repo = sound();
-    let said = repo.refused(&["gc", "--prune=never-ever-x", "--quiet"]);
+    let said = repo.refused(&["gc", "--prune=xx", "--quiet"]);
     assert!(said.contains("error: `git gc` failed"), "{said}");
     assert!(repo.refused(&["--trace", "nope", "gc", "--renumber"]).contains("there is no trace `nope`"));
 }
