@@ -141,13 +141,14 @@ fn edit_by_hand(repo: &TestRepo, from: &str, to: &str) {
     publish(repo, MAIN, &files, &format!("by hand\n\nTrace-Op: edit\nTrace-Item: {id}\nTrace-Tree: {{tree}}"));
 }
 
+/// What is broken, how, the rule, and what the finding names beside the trace.
+type Broken<'a> = (&'a str, Box<dyn Fn(&TestRepo) + 'a>, &'a str, &'a [&'a str]);
+
 #[test]
 fn objects_that_are_missing_or_corrupt() {
     let remove = |repo: &TestRepo, rev: &str| fs::remove_file(loose(repo, rev)).unwrap();
     let overwrite = |repo: &TestRepo, rev: &str, bytes: &[u8]| fs::write(loose(repo, rev), bytes).unwrap();
     let first = |repo: &TestRepo| format!("{MAIN}:{}", item(repo, 0).0);
-    // What is broken, the rule, and what the finding names beside the trace.
-    type Broken<'a> = (&'a str, Box<dyn Fn(&TestRepo) + 'a>, &'a str, &'a [&'a str]);
     let cases: [Broken<'_>; 8] = [
         ("an item", Box::new(|repo| remove(repo, &first(repo))), "error object-missing", &["commit", "item"]),
         (
