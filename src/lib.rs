@@ -4,7 +4,8 @@
 //! point down:
 //!
 //! - porcelain: [`cli`], [`mcp`], which never call each other but that the one starts the other;
-//! - [`check`] (what must not be committed), [`install`] (config and attributes), [`view`] (a trace as a page);
+//! - [`check`] (what must not be committed), [`fsck`] (whether all is whole), [`install`] (config and attributes), [`view`] (a
+//!   trace as a page);
 //! - [`materialize`] (items to messages), [`transcript`] (agents' records to items);
 //! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a
 //!   session), [`crumb`] (memory files);
@@ -54,6 +55,7 @@ pub mod compressor;
 pub mod crumb;
 pub mod finding;
 pub mod forward;
+pub mod fsck;
 pub mod git;
 pub mod install;
 pub mod materialize;

@@ -76,6 +76,8 @@ struct PlaceArgs {
 }
 
 /// Test the set-up: driver, attributes, a trial merge, the breadcrumb files, forward crumbs
+///
+/// What is kept is checked by `git trace fsck`.
 #[derive(clap::Args, Debug)]
 pub(super) struct DoctorArgs {
     /// As a JSON array

@@ -21,6 +21,8 @@ mod editor;
 mod error;
 mod export;
 mod forward;
+mod fsck;
+mod gc;
 mod grep;
 mod hook;
 mod import;
@@ -145,6 +147,8 @@ enum RepoCommand {
     Brief(brief::BriefArgs),
     Sessions(sessions::SessionsArgs),
     View(view::ViewArgs),
+    Fsck(fsck::FsckArgs),
+    Gc(gc::GcArgs),
 }
 
 /// What every command works with.
@@ -284,5 +288,7 @@ fn run_in_repo(command: &RepoCommand, session: &mut Session) -> Result<ExitStatu
         RepoCommand::Brief(args) => brief::run(session, args),
         RepoCommand::Sessions(args) => sessions::run(session, args),
         RepoCommand::View(args) => view::run(session, args),
+        RepoCommand::Fsck(args) => fsck::run(session, args),
+        RepoCommand::Gc(args) => gc::run(session, args),
     }
 }

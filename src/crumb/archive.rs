@@ -42,6 +42,31 @@ pub fn refname(identity: &str) -> String {
     if Repo::is_refname(&with_dots) { with_dots } else { encoded(&|c| c.is_alphanumeric() || matches!(c, '-' | '_')) }
 }
 
+/// Whether a ref is the archive of some identity.
+#[must_use]
+pub fn is_refname(name: &str) -> bool {
+    let Some(encoded) = name.strip_prefix(ARCHIVES) else { return false };
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let (byte, after) = match code {
+            Some(byte) if *first == b'%' => (byte, &after[2..]),
+            _ => (*first, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8(bytes).is_ok_and(|identity| refname(&identity) == name)
+}
+
+/// Where the failures of a file of failures are looked for: the path of each one's name.
+pub(crate) fn failure_paths(text: &str) -> impl Iterator<Item = String> {
+    text.lines()
+        .filter_map(|line| super::Entry::parse(line).map(|entry| failure_path(entry.key().unwrap_or(entry.text))))
+}
+
 /// What an archive has, as of its tip.
 #[derive(Debug)]
 pub struct Archive<'r> {

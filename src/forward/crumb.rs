@@ -263,6 +263,11 @@ fn of_bytes(slot: &Slot, bytes: &[u8]) -> Read {
     (crumb.map_err(damaged), bound)
 }
 
+/// Why the headers of an item are not those of a forward crumb; `None` if they are.
+pub(crate) fn fault_of(fields: &Fields) -> Option<String> {
+    about(fields).err()
+}
+
 fn about(fields: &Fields) -> Result<About, String> {
     fn word<T: std::str::FromStr<Err: std::fmt::Display>>(fields: &Fields, key: &str) -> Result<T, String> {
         let value = header(fields, key).ok_or_else(|| format!("the header `{key}` is missing"))?;

@@ -42,6 +42,7 @@ pub mod stats;
 pub mod template;
 pub mod text;
 
+pub(crate) use crumb::fault_of;
 pub use crumb::{Crumb, CrumbStatus, CrumbType, Priority};
 pub use error::ForwardError;
 pub use leave::{Note, leave, set_status};

@@ -157,7 +157,9 @@ impl GitError {
             Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
             Self::Reftable => "convert it with `git refs migrate --ref-format=files` (git 2.46 or newer)",
-            Self::MissingObject { .. } => "`git fsck` lists what is missing; `git fetch` may bring it back",
+            Self::MissingObject { .. } => {
+                "`git trace fsck` tells what it belongs to; `git trace fetch` may bring it back"
+            }
             Self::RefConflict { .. } => "choose another name",
             Self::RefLocked { .. } | Self::Busy { .. } => "try again when it has ended",
             _ => return None,

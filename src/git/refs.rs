@@ -17,7 +17,7 @@ use super::lock::LOCK_PATIENCE;
 use super::open::Repo;
 
 /// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
-const STALE_LOCK: Duration = Duration::from_secs(10);
+pub(super) const STALE_LOCK: Duration = Duration::from_secs(10);
 
 /// What the reflog says of a move.
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +214,7 @@ impl Repo {
         Ok(!self.list_refs(&format!("{refname}/"))?.is_empty())
     }
 
-    fn append_reflog(&self, refname: &str, old: &str, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+    pub(super) fn append_reflog(&self, refname: &str, old: &str, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         let path = self.common_dir().join("logs").join(refname);
         let failed = |source| GitError::io("write the reflog", &path, source);
         if let Some(folder) = path.parent() {

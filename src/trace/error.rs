@@ -289,6 +289,9 @@ impl TraceError {
             Self::Merge { .. } => {
                 "`git trace reset` goes back to before it; `git trace revert` takes single commits".to_owned()
             }
+            Self::DamagedRecord { .. } => {
+                "`git trace fsck --repair` takes the line out; the record's history keeps it".to_owned()
+            }
             Self::Full { .. } => "close the gaps with `git trace gc --renumber`".to_owned(),
             _ => return None,
         })

@@ -8,7 +8,7 @@ use crate::git::Repo;
 
 /// The symbolic ref, one per worktree, that names the trace which was the current one before. A reflog of `TRACE_HEAD` would
 /// tell it too, but whether one is written hangs on settings and on the repository being bare.
-const PREVIOUS: &str = "TRACE_PREVIOUS_HEAD";
+pub const PREVIOUS: &str = "TRACE_PREVIOUS_HEAD";
 
 /// The current trace of this worktree: what `TRACE_HEAD` names, or `main`.
 ///

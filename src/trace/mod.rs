@@ -32,6 +32,7 @@ pub mod name;
 pub mod place;
 pub mod priority;
 pub mod remove;
+pub mod renumber;
 pub mod replant;
 pub mod replay;
 pub mod resolve;

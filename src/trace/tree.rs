@@ -40,7 +40,7 @@ pub fn item_path(seq: u32, item_type: &ItemType, id: ItemId) -> String {
 }
 
 /// Reads `000002-tool_io-0be7719d3a2f61c8`; `None` of any other name.
-fn parse_name(name: &[u8]) -> Option<(u32, ItemType, ItemId)> {
+pub(crate) fn parse_name(name: &[u8]) -> Option<(u32, ItemType, ItemId)> {
     let name = std::str::from_utf8(name).ok()?;
     let (digits, rest) = name.split_once('-')?;
     let (item_type, id) = rest.rsplit_once('-')?;

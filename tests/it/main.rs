@@ -21,6 +21,7 @@ mod crumb;
 mod diff;
 mod formats;
 mod forward;
+mod fsck;
 mod hooks;
 mod hostile;
 mod import;

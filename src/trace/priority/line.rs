@@ -34,7 +34,7 @@ struct Json {
 
 impl Setting {
     /// Reads a line; `None` if it is none.
-    pub(super) fn parse(line: &str) -> Option<Self> {
+    pub(crate) fn parse(line: &str) -> Option<Self> {
         let json: Json = serde_json::from_str(line).ok()?;
         Some(Self {
             at: json.at.parse().ok()?,
@@ -46,7 +46,7 @@ impl Setting {
     }
 
     /// Writes the line, without its line break.
-    pub(super) fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let json = Json {
             at: nine_digits(self.at),
             by: self.by.clone(),

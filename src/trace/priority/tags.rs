@@ -18,6 +18,16 @@ use crate::trace::walk::{Parents, Walk, changes_of};
 /// Where the tags are, unless `trace.tagPrefix` says otherwise: outside `refs/tags/`, which a plain clone would follow.
 const DEFAULT_PREFIX: &str = "refs/trace-tags/";
 
+/// Where the tags of this repository are; ends in `/`.
+///
+/// # Errors
+///
+/// If the configuration cannot be read.
+pub fn prefix(repo: &Repo) -> Result<String, TraceError> {
+    let configured = repo.config()?.text("trace.tagPrefix")?;
+    Ok(format!("{}/", configured.as_deref().unwrap_or(DEFAULT_PREFIX).trim_end_matches('/')))
+}
+
 /// The tag of an item at a level.
 fn refname(prefix: &str, level: &str, item: ItemId) -> String {
     format!("{}/{level}/{item}", prefix.trim_end_matches('/'))
@@ -25,8 +35,7 @@ fn refname(prefix: &str, level: &str, item: ItemId) -> String {
 
 /// Sets the tags of new levels, then drops those of the old ones. Of several changes of one item the last one counts.
 pub(super) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError> {
-    let configured = repo.config()?.text("trace.tagPrefix")?;
-    let prefix = configured.as_deref().unwrap_or(DEFAULT_PREFIX);
+    let prefix = &prefix(repo)?;
     let mut old = Vec::new();
     let last: HashMap<ItemId, &Request> = requests.iter().map(|request| (request.item, request)).collect();
     for request in last.into_values() {
@@ -42,9 +51,8 @@ pub(super) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError
 /// # Errors
 ///
 /// [`crate::git::GitError::RefLocked`] and its kin.
-pub(super) fn point(repo: &Repo, item: ItemId, level: Level, introduced: Oid) -> Result<(), TraceError> {
-    let configured = repo.config()?.text("trace.tagPrefix")?;
-    let prefix = configured.as_deref().unwrap_or(DEFAULT_PREFIX);
+pub(crate) fn point(repo: &Repo, item: ItemId, level: Level, introduced: Oid) -> Result<(), TraceError> {
+    let prefix = &prefix(repo)?;
     repo.set_tag(&refname(prefix, level.as_str(), item), introduced)?;
     let others = Level::WORDS.iter().filter(|word| **word != level.as_str());
     let old: Vec<String> = others.map(|word| refname(prefix, word, item)).collect();

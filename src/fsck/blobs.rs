@@ -1,0 +1,138 @@
+//! Objects, read once each: what is known of item files, and the trees that were read last.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+
+use crate::forward;
+use crate::git::{Entry, GitError, Oid, Repo, TreeStore};
+use crate::tokens::Encoding;
+use crate::trace::total::{Reading, item_cost};
+use crate::trace::tree::Slot;
+use crate::trace::types::Types;
+use crate::trace::{Draft, ItemId, ItemType};
+
+/// What an item file says of itself.
+pub(super) struct Fact {
+    /// Why it cannot be read as one.
+    pub(super) damage: Option<Box<str>>,
+    /// The id in it.
+    pub(super) id: ItemId,
+    /// The type in it.
+    pub(super) item_type: ItemType,
+    /// Its revision.
+    pub(super) revision: u32,
+    /// What it counts for, as every reader takes it, with which encoding.
+    pub(super) cost: (u64, Encoding),
+    /// The id that its source gives.
+    pub(super) source: Option<ItemId>,
+    /// What was looked at more closely, of items at a tip.
+    pub(super) closely: Option<Box<Closely>>,
+}
+
+/// What is wrong with an item that stands at a tip.
+#[derive(Default)]
+pub(super) struct Closely {
+    /// The kept token count, and the true one.
+    pub(super) tokens: Option<(u64, u64)>,
+    /// A field that its type does not take, or that is missing.
+    pub(super) fields: Option<Box<str>>,
+    /// Why it is no forward crumb.
+    pub(super) crumb: Option<Box<str>>,
+}
+
+/// The item files that were read.
+#[derive(Default)]
+pub(super) struct Blobs(HashMap<Oid, Option<Fact>>);
+
+/// How closely an item file is looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Look<'a> {
+    /// The encoding that costs are wanted in.
+    pub(super) encoding: Encoding,
+    /// Of items at a tip: the types, to judge fields by.
+    pub(super) types: Option<&'a Types>,
+}
+
+impl Blobs {
+    /// What is known of an item's file; it is read if it was not. An error is given the first time alone, then `None`.
+    pub(super) fn fact(&mut self, repo: &Repo, slot: &Slot, look: Look<'_>) -> Result<Option<&Fact>, GitError> {
+        let is_enough = |fact: &Fact| look.types.is_none() || (fact.closely.is_some() && fact.cost.1 == look.encoding);
+        let known = self.0.get(&slot.blob).is_some_and(|fact| fact.as_ref().is_none_or(is_enough));
+        if !known {
+            match repo.read_blob(slot.blob) {
+                Ok(bytes) => self.0.insert(slot.blob, Some(read(slot, &bytes, look))),
+                Err(error) => {
+                    self.0.insert(slot.blob, None);
+                    return Err(error);
+                }
+            };
+        }
+        Ok(self.0.get(&slot.blob).and_then(Option::as_ref))
+    }
+}
+
+fn read(slot: &Slot, bytes: &[u8], look: Look<'_>) -> Fact {
+    let Reading { item, damage } = Reading::of(slot, bytes);
+    let damage = damage.map(|damage| damage.to_string().into());
+    let source = item.fields.source.as_ref().map(ItemId::of_source);
+    let (id, revision, item_type) = (item.id, item.revision, item.fields.item_type.clone());
+    let cost = (item_cost(&item, look.encoding), look.encoding);
+    let closely = look.types.map(|types| {
+        let mut closely = Closely::default();
+        if let Some(kept) = item.tokens.filter(|kept| item.cached_tokens(kept.encoding).is_some()) {
+            let true_count = kept.encoding.count(&item.body);
+            closely.tokens = (true_count != kept.count).then_some((kept.count, true_count));
+        }
+        if damage.is_none() {
+            closely.crumb = forward::fault_of(&item.fields).map(Into::into);
+            // A type that is not declared here may be elsewhere; and what was imported is taken as it was.
+            if types.is_known(&item.fields.item_type) && item.fields.source.is_none() {
+                let draft = Draft { fields: item.fields, body: item.body };
+                closely.fields = types.validate(&draft).err().map(|error| error.to_string().into());
+            }
+        }
+        Box::new(closely)
+    });
+    Fact { damage, id, item_type, revision, cost, source, closely }
+}
+
+/// Trees as they are read, the last few kept: a commit's are its child's too.
+pub(super) struct RecentTrees<'r> {
+    repo: &'r Repo,
+    recent: RefCell<VecDeque<(Oid, Vec<Entry>)>>,
+    /// The tree that could not be read last.
+    failed: Cell<Option<Oid>>,
+}
+
+/// How many trees are kept: those of three levels of a commit and its parent, and some for other parents.
+const KEPT_TREES: usize = 12;
+
+impl<'r> RecentTrees<'r> {
+    pub(super) fn new(repo: &'r Repo) -> Self {
+        Self { repo, recent: RefCell::new(VecDeque::with_capacity(KEPT_TREES)), failed: Cell::new(None) }
+    }
+
+    /// The tree that could not be read last.
+    pub(super) fn failed(&self) -> Option<Oid> {
+        self.failed.get()
+    }
+}
+
+impl TreeStore for RecentTrees<'_> {
+    fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
+        let mut recent = self.recent.borrow_mut();
+        if let Some((_, entries)) = recent.iter().find(|(known, _)| *known == oid) {
+            return Ok(entries.clone());
+        }
+        let entries = self.repo.read_tree(oid).inspect_err(|_| self.failed.set(Some(oid)))?;
+        if recent.len() == KEPT_TREES {
+            recent.pop_back();
+        }
+        recent.push_front((oid, entries.clone()));
+        Ok(entries)
+    }
+
+    fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError> {
+        self.repo.write_tree(entries)
+    }
+}

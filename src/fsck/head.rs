@@ -1,0 +1,36 @@
+//! What the worktrees say is the current trace, and the one before.
+
+use std::fs;
+
+use super::Inspection;
+use super::fault::Fault;
+use crate::git::{GitError, Repo};
+use crate::trace::head::PREVIOUS;
+use crate::trace::name::TRACE_HEAD;
+use crate::trace::{TraceError, TraceName};
+
+impl Inspection<'_> {
+    /// A head that is there is a symbolic ref to a trace, which may have no commit yet.
+    pub(super) fn heads(&mut self) -> Result<(), TraceError> {
+        for git_dir in self.repo.worktree_git_dirs()? {
+            for name in [TRACE_HEAD, PREVIOUS] {
+                let path = git_dir.join(name);
+                if fs::symlink_metadata(&path).is_err() {
+                    continue;
+                }
+                let target =
+                    Repo::open(&git_dir, self.repo.env().clone()).and_then(|worktree| worktree.find_symbolic_ref(name));
+                let cause = match target {
+                    Ok(Some(target)) if TraceName::of_ref(&target).is_some() => continue,
+                    Ok(Some(target)) => format!("it names `{target}`, which is no trace"),
+                    Ok(None) => "it is detached, so it names no trace and keeps no commit".to_owned(),
+                    Err(GitError::Store { .. }) => "git cannot read it".to_owned(),
+                    Err(error) => return Err(error.into()),
+                };
+                let remedy = "remove that file, and choose with `git trace switch <trace>`";
+                self.faults.push(Fault::error("head", path.display(), cause).remedy(remedy));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! What checking a repository needs: every ref, the broken ones too, objects read with their names verified, and what
+//! processes that died have left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use git2::Oid;
+
+use super::error::GitError;
+use super::ident::Ident;
+use super::open::Repo;
+use super::refs::{LogLine, STALE_LOCK};
+
+/// The refs below some prefixes, as git itself lists them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RefListing {
+    /// Names with the oids they lead to, sorted; whether the object is there was not looked at.
+    pub refs: Vec<(String, Oid)>,
+    /// Names of refs that git cannot read.
+    pub broken: Vec<String>,
+}
+
+impl Repo {
+    /// Lists every ref below the prefixes through git, which tells of those that cannot be read and goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] with its words.
+    pub fn list_every_ref(&self, prefixes: &[&str]) -> Result<RefListing, GitError> {
+        const COMMAND: &str = "for-each-ref";
+        let mut command = self.git(COMMAND);
+        command.arg("--format=%(objectname) %(refname)").args(prefixes).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = command.output().map_err(|source| GitError::Spawn { command: COMMAND.to_owned(), source })?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            return Err(GitError::Command { command: COMMAND.to_owned(), stderr: said.trim().to_owned() });
+        }
+        let listed = String::from_utf8_lossy(&output.stdout);
+        let refs = listed.lines().filter_map(|line| {
+            let (oid, refname) = line.split_once(' ')?;
+            Some((refname.to_owned(), Oid::from_str_ext(oid, self.object_format()).ok()?))
+        });
+        let broken = said.lines().filter_map(|line| {
+            let name = line.strip_prefix("warning: ignoring broken ref ");
+            name.or_else(|| line.strip_prefix("warning: ignoring dangling symref ")).map(str::to_owned)
+        });
+        Ok(RefListing { refs: refs.collect(), broken: broken.collect() })
+    }
+
+    /// Sees to it that every object read from here on has the name that its bytes give it, in this whole process.
+    pub fn verify_names_of_objects(&self) {
+        git2::opts::strict_hash_verification(true);
+    }
+
+    /// The commits at which a shallow clone ends: their parents are not here, and need not be.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Io`] if the list cannot be read.
+    pub fn shallow_commits(&self) -> Result<Vec<Oid>, GitError> {
+        if !self.inner.is_shallow() {
+            return Ok(Vec::new());
+        }
+        let path = self.common_dir().join("shallow");
+        let text = fs::read_to_string(&path).map_err(|source| GitError::io("read", &path, source))?;
+        Ok(text.lines().filter_map(|line| Oid::from_str_ext(line, self.object_format()).ok()).collect())
+    }
+
+    /// The `.lock` files of refs below `prefix` (which ends in `/`), or of the ref of that name, that are older than ten
+    /// seconds: by their refs' names.
+    #[must_use]
+    pub fn left_over_locks(&self, prefix: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        if prefix.ends_with('/') {
+            let mut folders = vec![self.common_dir().join(prefix)];
+            while let Some(folder) = folders.pop() {
+                let Ok(entries) = fs::read_dir(&folder) else { continue };
+                for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+                    if path.is_dir() {
+                        folders.push(path);
+                    } else if is_left_over(&path) {
+                        found.extend(self.ref_of_lock(&path));
+                    }
+                }
+            }
+        } else if is_left_over(&self.lock_path(prefix)) {
+            found.push(prefix.to_owned());
+        }
+        found.sort();
+        found
+    }
+
+    fn ref_of_lock(&self, path: &Path) -> Option<String> {
+        let name = path.strip_prefix(self.common_dir()).ok()?.to_str()?;
+        Some(name.strip_suffix(".lock")?.to_owned())
+    }
+
+    /// Removes a `.lock` file that [`Repo::left_over_locks`] told of, under our own lock of the ref; whether it is gone.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Busy`] if another of our processes is writing there.
+    pub fn remove_left_over_lock(&self, refname: &str) -> Result<bool, GitError> {
+        let _lock = self.lock(refname)?;
+        self.remove_stale_lock(refname);
+        Ok(!self.lock_path(refname).exists())
+    }
+
+    /// Points a ref that cannot be read at `oid`, through git. The caller holds its [`Repo::lock`].
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Command`] with git's words.
+    pub fn mend_ref(&self, refname: &str, oid: Oid) -> Result<(), GitError> {
+        let path = self.common_dir().join(refname);
+        let broken = match fs::read(&path) {
+            // A whole ref was put there meanwhile.
+            Ok(_) if self.find_ref(refname).is_ok_and(|found| found.is_some()) => {
+                return Err(GitError::RefMoved { refname: refname.to_owned() });
+            }
+            Ok(bytes) => Some(bytes),
+            Err(_) => None,
+        };
+        if broken.is_some() {
+            fs::remove_file(&path).map_err(|source| GitError::io("remove", &path, source))?;
+        }
+        let mut command = self.git("update-ref");
+        command.args(["-m", "fsck: back to where the reflog has it", refname, &oid.to_string()]);
+        Self::run_git("update-ref", command, b"").map(drop)
+    }
+
+    /// Adds the move that is missing at a reflog's end: from where its last line leads to where the ref is. The caller
+    /// holds the ref's [`Repo::lock`].
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Io`] if it cannot be written.
+    pub fn close_reflog(&self, refname: &str, who: &Ident) -> Result<(), GitError> {
+        let (Some(last), Some(tip)) = (self.read_reflog(refname)?.pop(), self.find_ref(refname)?) else {
+            return Ok(());
+        };
+        if last.new == tip {
+            return Ok(());
+        }
+        let why = "fsck: a move that was not logged";
+        self.append_reflog(refname, &last.new.to_string(), tip, LogLine { who, why })
+    }
+
+    /// Where the `.lock` file of a ref is.
+    fn lock_path(&self, refname: &str) -> PathBuf {
+        let folder = if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() };
+        folder.join(format!("{refname}.lock"))
+    }
+}
+
+fn is_left_over(path: &Path) -> bool {
+    let age = fs::metadata(path).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+    path.extension().is_some_and(|extension| extension == "lock") && age.is_some_and(|age| age > STALE_LOCK)
+}

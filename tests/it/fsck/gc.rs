@@ -1,0 +1,87 @@
+//! `git trace gc` packs and loses nothing.
+
+use serde_json::Value;
+
+use super::breakage::{found, sound};
+use crate::repo::TestRepo;
+
+/// All that a trace tells, now and earlier.
+fn everything(repo: &TestRepo) -> Vec<Value> {
+    let mut seen = repo.lines(&["export"]);
+    for commit in repo.lines(&["log", "--json"]) {
+        seen.push(repo.json(&["materialize", "--json", "--as-of", commit["commit"].as_str().unwrap()]));
+    }
+    seen
+}
+
+fn gaps(repo: &TestRepo) {
+    // The clock of these commits stands still, so that git takes their reflogs to be old.
+    repo.git(&["config", "gc.reflogExpire", "never"]);
+    repo.git(&["config", "gc.reflogExpireUnreachable", "never"]);
+    for text in ["four", "five", "six"] {
+        repo.say(text);
+    }
+    repo.text(&["delete", "#3"]);
+    repo.text(&["skip", "#4", "-m", "noise"]);
+}
+
+#[test]
+fn packing_keeps_all_that_anything_names() {
+    let bare = TestRepo::init(&["--bare"]);
+    for text in ["zero", "one", "two"] {
+        bare.say(text);
+    }
+    for repo in [sound(), bare] {
+        gaps(&repo);
+        let before = everything(&repo);
+        repo.text(&["reset", "TRACE_HEAD~2"]);
+        repo.text(&["branch", "gone"]);
+        repo.text(&["--trace", "gone", "commit", "-m", "only here"]);
+        let lost = repo.git(&["rev-parse", "refs/traces/gone"]);
+        repo.text(&["branch", "-D", "gone"]);
+        repo.text(&["gc", "--quiet", "--prune=now"]);
+        assert!(repo.git_dir().join("packed-refs").exists());
+        assert_eq!(found(&repo, &[]).1, Vec::<String>::new());
+        repo.text(&["undo"]);
+        assert_eq!(everything(&repo), before, "what was reset away came back");
+        repo.git(&["cat-file", "-e", &format!("{}^{{tree}}", lost.trim())]);
+        repo.fsck();
+    }
+}
+
+#[test]
+fn renumbering_closes_gaps_and_changes_nothing_else() {
+    let repo = sound();
+    gaps(&repo);
+    let told = |repo: &TestRepo| {
+        let seen = repo.json(&["materialize", "--json"]);
+        (seen["messages"].clone(), repo.total("main"), repo.lines(&["log", "--json"]).len())
+    };
+    let before = told(&repo);
+    assert_eq!(found(&repo, &[]).1, Vec::<String>::new());
+    insta::assert_snapshot!(repo.trace(&["gc", "--quiet", "--renumber", "--no-prune"]), @"[exit 0]");
+    let listed = repo.git(&["ls-tree", "-r", "--name-only", "refs/traces/main"]);
+    let seqs: Vec<&str> = listed.lines().map(|path| &path[6..12]).collect();
+    assert_eq!(seqs, ["000000", "000001", "000002", "000003", "000004"]);
+    let after = told(&repo);
+    assert_eq!((&after.0, after.1, after.2), (&before.0, before.1, before.2 + 1));
+    assert_eq!(repo.json(&["status", "--json"])["items"], 5);
+    assert_eq!(found(&repo, &[]).1, Vec::<String>::new());
+
+    let tip = repo.git(&["rev-parse", "refs/traces/main"]);
+    repo.text(&["gc", "--quiet", "--renumber"]);
+    assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]), tip, "there is nothing left to do");
+    let id = repo.say("the next one");
+    assert_eq!(repo.json(&["show", &id, "--json"])["seq"], 5);
+    repo.text(&["undo"]);
+    repo.text(&["undo"]);
+    assert_eq!(told(&repo), before, "it can be taken back");
+}
+
+#[test]
+fn what_git_refuses_is_told() {
+    let repo = sound();
+    let said = repo.refused(&["gc", "--prune=xx", "--quiet"]);
+    assert!(said.contains("error: `git gc` failed"), "{said}");
+    assert!(repo.refused(&["--trace", "nope", "gc", "--renumber"]).contains("there is no trace `nope`"));
+}

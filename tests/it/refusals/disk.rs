@@ -1,0 +1,91 @@
+//! A disk that takes nothing more.
+
+use std::process::Command;
+
+use super::repo;
+use crate::repo::{TestRepo, run};
+
+/// Runs a script where it may mount; says on stderr why not, where it may not.
+#[expect(clippy::print_stderr, reason = "whoever runs the tests should know what was not tried")]
+fn mounted(repo: &TestRepo, script: &str) -> Option<std::process::Output> {
+    let allowed = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    if !allowed.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: this system lets nobody mount a small or read-only disk");
+        return None;
+    }
+    Some(run(repo.command("unshare").args(["-rm", "sh", "-ec", script]), b""))
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    let repo = TestRepo::without_git();
+    let script = "
+        mount -t tmpfs -o size=1m none .
+        cd . ; cd \"$PWD\"
+        git init -q
+        git trace commit -m first >/dev/null
+        git for-each-ref > ../before
+        dd if=/dev/urandom of=filler bs=1k count=4096 2>/dev/null || true
+        head -c 200000 /dev/urandom | base64 > ../big
+        git trace commit -F ../big || echo \"[exit $?]\"
+        git for-each-ref > ../after; cmp ../before ../after
+        git trace materialize --format text
+        rm filler
+        git trace commit -m second
+        git fsck --strict";
+    let Some(output) = mounted(&repo, script) else { return };
+    insta::assert_snapshot!(repo.snapshot(&output), @"
+    [exit 2]
+    [user]
+    first
+    [main #1] dialogue user: second [ID]
+    --- stderr
+    error: cannot write the item to the object database: failed to write out file: No space left on device; class=Os (2)
+    notice: HEAD points to an unborn branch (master)
+    [exit 0]
+    ");
+}
+
+#[test]
+fn a_disk_that_is_read_only() {
+    let repo = repo();
+    let script = "
+        mount --bind . . ; mount -o remount,bind,ro . ; cd \"$PWD\"
+        git trace commit -m x || echo \"[exit $?]\"
+        git trace pin '#0' || echo \"[exit $?]\"
+        git trace init another || echo \"[exit $?]\"
+        git trace switch other || echo \"[exit $?]\"
+        git trace import jsonl - < /dev/null || echo \"[exit $?]\"
+        git trace materialize
+        git trace status
+        git trace export | wc -l";
+    let before = repo.refs();
+    let Some(output) = mounted(&repo, script) else { return };
+    insta::assert_snapshot!(repo.snapshot(&output), @r#"
+    [exit 2]
+    [exit 2]
+    [exit 2]
+    [exit 2]
+    0 imported into trace `main`
+    [
+    {"role":"user","content":"one\n\ntwo"}
+    ]
+    On trace main
+      2 items, [N] tokens (o200k_base)
+      last: dialogue user: two [SHORT]
+
+      dialogue          2
+
+      pinned            0
+      normal            2
+      skip              0
+    2
+    --- stderr
+    error: cannot write the lock file [HOME]/repo/.git/trace/locks/[ID]: Read-only file system (os error 30)
+    error: cannot write the lock file [HOME]/repo/.git/trace/locks/[ID]: Read-only file system (os error 30)
+    error: cannot write the lock file [HOME]/repo/.git/trace/locks/[ID]: Read-only file system (os error 30)
+    error: cannot write the lock file [HOME]/repo/.git/trace/locks/[ID]: Read-only file system (os error 30)
+    [exit 0]
+    "#);
+    assert_eq!(repo.refs(), before);
+}

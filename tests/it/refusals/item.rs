@@ -1,0 +1,279 @@
+//! An item, a type or a field that is not what it should be.
+
+use super::repo;
+
+#[test]
+fn an_item_that_is_unknown_or_ambiguous() {
+    let repo = repo();
+    for command in ["show", "delete", "restore", "pin"] {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(repo.refused(&[command, "ffff"]), @"
+            --- stderr
+            error: no item of trace `main` is named `ffff`
+            hint: `git trace log --oneline` lists items
+            [exit 2]
+            ");
+            insta::assert_snapshot!(repo.refused(&[command, "#7"]), @"
+            --- stderr
+            error: no item of trace `main` is named `#7`
+            hint: `git trace log --oneline` lists items
+            [exit 2]
+            ");
+            insta::assert_snapshot!(repo.refused(&[command, "abcd"]), @"
+            --- stderr
+            error: `abcd` could be any of [ID], [ID]
+            hint: `git trace log --oneline` lists items
+            [exit 2]
+            ");
+            assert!(repo.refused(&[command, ""]).contains("`` is too short"));
+            insta::assert_snapshot!(repo.refused(&[command, "abc"]), @"
+            --- stderr
+            error: `abc` is too short: give four digits of an item's id, or #<position>
+            [exit 2]
+            ");
+            insta::assert_snapshot!(repo.refused(&[command, "no such thing\u{1b}[31m"]), @r#"
+            --- stderr
+            error: no item of trace `main` is named `no such thing\u{1b}[31m`
+            hint: `git trace log --oneline` lists items
+            [exit 2]
+            "#);
+        }
+    }
+    insta::assert_snapshot!(repo.refused(&["edit", "abcd", "-m", "x"]), @"
+    --- stderr
+    error: `abcd` could be any of [ID], [ID]
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["edit", "#7", "-m", "x"]), @"
+    --- stderr
+    error: no item of trace `main` is named `#7`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["log", "--item", "abcd"]), @"
+    --- stderr
+    error: `abcd` could be any of [ID], [ID]
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+}
+
+#[test]
+fn an_item_outside_this_trace() {
+    let repo = repo();
+    let elsewhere = repo.json(&["show", "--trace", "other", "#0", "--json"])["id"].as_str().unwrap().to_owned();
+    insta::assert_snapshot!(repo.refused(&["edit", &elsewhere, "-m", "x"]), @"
+    --- stderr
+    error: no item of trace `main` is named `[ID]`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["edit", "refs/traces/other", "-m", "x"]), @"
+    --- stderr
+    error: item [ID] never was in trace `main`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["delete", "refs/traces/other"]), @"
+    --- stderr
+    error: item [ID] never was in trace `main`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["pin", "refs/traces/other"]), @"
+    --- stderr
+    error: item [ID] never was in trace `main`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "--reply-to", "refs/traces/other", "-m", "x"]), @"
+    --- stderr
+    error: nothing to reply to: item [ID] never was in trace `main`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+}
+
+#[test]
+fn an_item_that_was_taken_out_or_never_was() {
+    let repo = repo();
+    repo.text(&["delete", "#0"]);
+    insta::assert_snapshot!(repo.refused(&["edit", "#0", "-m", "x"]), @"
+    --- stderr
+    error: item [ID] was taken out of trace `main`
+    hint: put it back with `git trace restore [ID]`
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["delete", "#0"]), @"
+    --- stderr
+    error: item [ID] was taken out of trace `main`
+    hint: put it back with `git trace restore [ID]`
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["restore", "#1"]), @"
+    --- stderr
+    error: item [ID] is live in trace `main`; name the revision to go back to
+    hint: `git trace log --item [ID]` lists its revisions
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["restore", "#1", "9"]), @"
+    --- stderr
+    error: item [ID] has no revision 9 in the history of trace `main`
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["show", "#1", "--revision", "9"]), @"
+    --- stderr
+    error: item [ID] has no revision 9 in the history of trace `main`
+    [exit 2]
+    ");
+}
+
+#[test]
+fn a_type_role_or_level_that_is_none() {
+    let repo = repo();
+    insta::assert_snapshot!(repo.refused(&["commit", "-t", "poem", "-m", "x"]), @"
+    --- stderr
+    error: `poem` is not a type that is known here; accepted are instruction, dialogue, tool_io, reasoning, artifact, output, freeform, and what git config `traceType.poem.role` and its kin declare
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "-t", "Bad Type", "-m", "x"]), @"
+    --- stderr
+    error: invalid value 'Bad Type' for '--type <TYPE>': `Bad Type` is not the name of a type: a letter a-z and then a-z, 0-9 and _ are, 64 at most
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "-r", "nobody", "-m", "x"]), @"
+    --- stderr
+    error: field `role`: `nobody` is not one of system, user, assistant, tool
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "-r", "tool", "-m", "x"]), @"
+    --- stderr
+    error: dialogue field `role` cannot be `tool`; accepted: user, assistant, system
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "-p", "urgent", "-m", "x"]), @"
+    --- stderr
+    error: invalid value 'urgent' for '--priority <LEVEL>': `urgent` is not one of skip, normal, pinned
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["priority", "#0", "urgent"]), @"
+    --- stderr
+    error: invalid value 'urgent' for '[LEVEL]': `urgent` is not one of skip, normal, pinned
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["edit", "#0", "-t", "poem", "-m", "x"]), @"
+    --- stderr
+    error: `poem` is not a type that is known here; accepted are instruction, dialogue, tool_io, reasoning, artifact, output, freeform, and what git config `traceType.poem.role` and its kin declare
+    [exit 2]
+    ");
+}
+
+#[test]
+fn a_field_that_is_missing_or_wrong() {
+    let repo = repo();
+    let call = ["commit", "-t", "tool_io", "--set", "direction=call"];
+    let with = |more: &[&'static str]| [&call[..], more].concat();
+    insta::assert_snapshot!(repo.refused(&["commit", "-t", "tool_io", "-m", "x"]), @"
+    --- stderr
+    error: tool_io needs the field `direction`: call (or role assistant) or result (or role tool)
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&with(&["-m", "{}"])), @"
+    --- stderr
+    error: tool_io needs the field `name`: the name of the tool that is called
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&with(&["--name", "ls", "-m", "{}"])), @"
+    --- stderr
+    error: tool_io needs the field `call_id`: the provider's id that ties a result to its call
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&with(&["--name", "ls", "--call-id", "c", "-m", "{"])), @"
+    --- stderr
+    error: the body of a tool_io call must be its arguments as JSON: EOF while parsing an object at line 1 column 1
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&with(&["-r", "tool", "--name", "ls", "--call-id", "c", "-m", "{}"])), @"
+    --- stderr
+    error: tool_io field `role` cannot be `tool`; accepted: assistant, for a call
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "--set", "media_type=text/plain", "-m", "x"]), @"
+    --- stderr
+    error: dialogue has no field `media_type`; it accepts role, name
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "--set", "Colour=red", "-m", "x"]), @"
+    --- stderr
+    error: `Colour` cannot be a field: a letter a-z and then a-z, 0-9 and _ are
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "--set", "id=0123456789abcdef", "-m", "x"]), @"
+    --- stderr
+    error: `id` is not set but assigned
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "--set", "nothing", "-m", "x"]), @"
+    --- stderr
+    error: invalid value 'nothing' for '--set <FIELD=VALUE>': KEY=VALUE is expected
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused_with(&["commit", "-"], b"not \xff text"), @"
+    --- stderr
+    error: the body of dialogue must be UTF-8 text; commit other bytes with the type artifact or freeform
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit"]), @"
+    --- stderr
+    error: no content was given
+    hint: -m TEXT, -F FILE, or `-` for stdin
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "-F", "no-such-file"]), @"
+    --- stderr
+    error: cannot read `no-such-file`: No such file or directory (os error 2)
+    [exit 2]
+    ");
+}
+
+#[test]
+fn a_reply_to_nothing() {
+    let repo = repo();
+    insta::assert_snapshot!(repo.refused(&["commit", "--reply-to", "ffff", "-m", "x"]), @"
+    --- stderr
+    error: nothing to reply to: no item of trace `main` is named `ffff`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "--set", "reply_to=ffffffffffffffff", "-m", "x"]), @"
+    --- stderr
+    error: nothing to reply to: no item of trace `main` is named `[ID]`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["edit", "#0", "--set", "reply_to=ffffffffffffffff"]), @"
+    --- stderr
+    error: nothing to reply to: no item of trace `main` is named `[ID]`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "--trace", "new", "--reply-to", "ffff", "-m", "x"]), @"
+    --- stderr
+    error: there is no trace `new`
+    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.trace_with(&["commit", "--batch"], br#"{"text":"x","reply_to":"ffff"}"#), @r#"
+    {"error":"nothing to reply to: no item of trace `main` is named `ffff`","hint":"`git trace log --oneline` lists items"}
+    [exit 1]
+    "#);
+}

@@ -1,0 +1,114 @@
+//! A repository, a setting or a writer that cannot be used.
+
+use super::repo;
+use crate::repo::{TestRepo, run};
+
+#[test]
+fn a_writer_whom_git_does_not_know() {
+    let repo = repo();
+    let before = repo.refs();
+    let mut command = repo.command("git");
+    for word in ["AUTHOR", "COMMITTER"] {
+        for part in ["NAME", "EMAIL"] {
+            command.env_remove(format!("GIT_{word}_{part}"));
+        }
+    }
+    let output = run(command.args(["-c", "user.useConfigOnly=true", "trace", "commit", "-m", "x"]), b"");
+    insta::assert_snapshot!(repo.snapshot(&output), @r#"
+    --- stderr
+    error: git does not know who you are
+    Committer identity unknown
+
+    *** Please tell me who you are.
+
+    Run
+
+      git config --global user.email "you@example.com"
+      git config --global user.name "Your Name"
+
+    to set your account's default identity.
+    Omit --global to set the identity only in this repository.
+
+    fatal: no email was given and auto-detection is disabled
+    [exit 2]
+    "#);
+    assert_eq!(repo.refs(), before);
+}
+
+#[test]
+fn a_repository_with_reftable() {
+    let repo = TestRepo::init(&["--ref-format=reftable"]);
+    insta::assert_snapshot!(repo.refused(&["commit", "-m", "x"]), @"
+    --- stderr
+    error: this repository keeps its refs as reftable, which git-trace cannot read yet
+    hint: convert it with `git refs migrate --ref-format=files` (git 2.46 or newer)
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["status"]), @"
+    --- stderr
+    error: this repository keeps its refs as reftable, which git-trace cannot read yet
+    hint: convert it with `git refs migrate --ref-format=files` (git 2.46 or newer)
+    [exit 2]
+    ");
+}
+
+#[test]
+fn a_folder_that_is_no_repository() {
+    let repo = TestRepo::without_git();
+    insta::assert_snapshot!(repo.trace(&["commit", "-m", "x"]), @"
+    --- stderr
+    error: not in a git repository
+    hint: run `git init` first, or change into a repository
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.trace(&["status"]), @"
+    --- stderr
+    error: not in a git repository
+    hint: run `git init` first, or change into a repository
+    [exit 2]
+    ");
+
+    let output = run(repo.command("git-trace").arg("status").env("GIT_DIR", "nowhere"), b"");
+    insta::assert_snapshot!(repo.exact(&output), @r"
+    --- stderr
+    error: not in a git repository
+    hint: run `git init` first, or change into a repository
+    [exit 2]
+    ");
+}
+
+#[test]
+fn settings_that_cannot_be_read() {
+    let repo = repo();
+    let mut command = repo.command("git");
+    insta::assert_snapshot!(repo.snapshot(&run(command.args(["-c", "trace.encoding=nope", "trace", "status"]), b"")), @"
+    --- stderr
+    error: git config `trace.encoding` is `nope`, which is not the name of an encoding, such as o200k_base or cl100k_base
+    [exit 2]
+    ");
+    let mut command = repo.command("git-trace");
+    command.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "Trace.Encoding").env("GIT_CONFIG_VALUE_0", "none");
+    insta::assert_snapshot!(repo.snapshot(&run(command.arg("status"), b"")), @"
+    --- stderr
+    error: git config `trace.encoding` is `none`, which is not the name of an encoding, such as o200k_base or cl100k_base
+    [exit 2]
+    ");
+    let mut command = repo.command("git-trace");
+    insta::assert_snapshot!(repo.snapshot(&run(command.env("GIT_CONFIG_COUNT", "many").arg("status"), b"")), @"
+    --- stderr
+    error: bad configuration in the environment: GIT_CONFIG_COUNT
+    [exit 2]
+    ");
+    let mut command = repo.command("git-trace");
+    insta::assert_snapshot!(repo.snapshot(&run(command.env("GITTRACE_NAME", "a b").arg("status"), b"")), @"
+    --- stderr
+    error: `a b` cannot name a trace: git's rules for branch names apply
+    [exit 2]
+    ");
+    repo.git(&["config", "trace.encoding", "from-a-file"]);
+    insta::assert_snapshot!(repo.refused(&["status"]), @"
+    --- stderr
+    error: git config `trace.encoding` is `from-a-file`, which is not the name of an encoding, such as o200k_base or cl100k_base
+    [exit 2]
+    ");
+}

@@ -1,0 +1,144 @@
+//! A trace, a time or an import that is none.
+
+use super::repo;
+
+#[test]
+fn a_time_that_is_none() {
+    let repo = repo();
+    insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "yesterday"]), @"
+    --- stderr
+    error: `yesterday` is neither a commit nor an item of trace `main` nor a time such as 2026-02-10T09:00:00Z
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "2026-02-30T00:00:00Z"]), @"
+    --- stderr
+    error: `2026-02-30T00:00:00Z` is neither a commit nor an item of trace `main` nor a time such as 2026-02-10T09:00:00Z
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "2001-01-01T00:00:00Z"]), @"
+    --- stderr
+    error: trace `main` had no commit yet at 2001-01-01T00:00:00Z
+    [exit 2]
+    ");
+    repo.git(&["commit", "--allow-empty", "-q", "-m", "a commit of the code"]);
+    insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "HEAD"]), @"
+    --- stderr
+    error: `HEAD` is neither a commit nor an item of trace `main` nor a time such as 2026-02-10T09:00:00Z
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["log", "--since", "yesterday"]), @"
+    --- stderr
+    error: invalid value 'yesterday' for '--since <TIME>': `yesterday` is not a time: RFC 3339 with a zone is, such as 2026-02-10T09:00:00Z
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["log", "--since", "2026-02-10T09:00:00Z", "--until", "2026-02-10T08:00:00Z"]), @"
+    --- stderr
+    error: --since is later than --until
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "--set", "created_at=yesterday", "-m", "x"]), @"
+    --- stderr
+    error: field `created_at`: `yesterday` is not a time: RFC 3339 with a zone is, such as 2026-02-10T09:00:00Z
+    [exit 2]
+    ");
+}
+
+#[test]
+fn a_trace_that_is_not_there_or_cannot_be() {
+    let repo = repo();
+    for command in ["materialize", "log", "export"] {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(repo.refused(&[command, "nowhere"]), @"
+            --- stderr
+            error: there is no trace `nowhere`
+            hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+            [exit 2]
+            ");
+        }
+    }
+    insta::assert_snapshot!(repo.refused(&["status", "nowhere"]), @"
+    --- stderr
+    error: there is no trace `nowhere`
+    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["init", "a..b"]), @"
+    --- stderr
+    error: invalid value 'a..b' for '[NAME]': `a..b` cannot name a trace: git's rules for branch names apply
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "--trace", "main/sub", "-m", "x"]), @"
+    --- stderr
+    error: `refs/traces/main/sub` cannot stand beside a ref that is a part of its name, or that has it as a part
+    hint: choose another name
+    [exit 2]
+    ");
+    repo.text(&["commit", "--trace", "deep/er", "-m", "x"]);
+    insta::assert_snapshot!(repo.refused(&["commit", "--trace", "deep", "-m", "x"]), @"
+    --- stderr
+    error: `refs/traces/deep` cannot stand beside a ref that is a part of its name, or that has it as a part
+    hint: choose another name
+    [exit 2]
+    ");
+    repo.git(&["pack-refs", "--all"]);
+    insta::assert_snapshot!(repo.refused(&["commit", "--trace", "main/sub", "-m", "x"]), @"
+    --- stderr
+    error: `refs/traces/main/sub` cannot stand beside a ref that is a part of its name, or that has it as a part
+    hint: choose another name
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["commit", "--trace", "deep", "-m", "x"]), @"
+    --- stderr
+    error: `refs/traces/deep` cannot stand beside a ref that is a part of its name, or that has it as a part
+    hint: choose another name
+    [exit 2]
+    ");
+    repo.git(&["update-ref", "-d", "refs/traces/deep/er"]);
+    repo.text(&["commit", "--trace", "deep", "-m", "nothing is in the way any more"]);
+}
+
+#[test]
+fn an_import_with_a_bad_line_records_nothing() {
+    let repo = repo();
+    let short = b"{\"text\":\"fine\"}\n{\"text\":\"fine too\",\"role\":\"nobody\"}\n";
+    insta::assert_snapshot!(repo.refused_with(&["import", "jsonl", "-"], short), @"
+    --- stderr
+    error: cannot import `-`: line 2: field `role`: `nobody` is not one of system, user, assistant, tool
+    [exit 2]
+    ");
+    let mut long: Vec<u8> = (0..100).flat_map(|n| format!("{{\"text\":\"{n}\"}}\n").into_bytes()).collect();
+    long.extend_from_slice(b"{\"op\":\"edit\",\"id\":\"ffffffffffffffff\",\"text\":\"x\"}\n");
+    insta::assert_snapshot!(repo.refused_with(&["import", "jsonl", "-"], &long), @"
+    --- stderr
+    error: cannot import `-`: line 101: it changes an item that never came in
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["import", "jsonl"]), @"
+    --- stderr
+    error: no file was given
+    hint: git trace import jsonl FILE, or `-` for stdin
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["import", "jsonl", "no-such-file"]), @"
+    --- stderr
+    error: cannot read `no-such-file`: No such file or directory (os error 2)
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["import", "claude-code"]), @"
+    --- stderr
+    error: Claude Code has no session of this folder under `[HOME]/.claude`
+    hint: name a file: git trace import claude-code FILE
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["import", "somebody", "-"]), @"
+    --- stderr
+    error: `somebody` is no format, and no file is there
+    hint: name its format, one of claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini
+    [exit 2]
+    ");
+    repo.fsck();
+}
