@@ -1,7 +1,7 @@
 //! The repository, as the rest of the crate sees it: the only module that names `git2`.
 //!
-//! Objects are read and written through libgit2, in process; what it cannot be trusted with (deleting refs, bulk writing,
-//! odd identities, maintenance) is done by git itself, see `process`. Nothing here has heard of a trace.
+//! Objects are read and written through libgit2, in process; what it cannot be trusted with (deleting refs, odd
+//! identities, maintenance) is done by git itself, see `process`. Nothing here has heard of a trace.
 //!
 //! - A ref moves only from where it was seen ([`Repo::move_ref`]).
 //! - libgit2's error codes end here; callers get [`GitError`], and absence as `None`.
@@ -14,7 +14,6 @@ mod commit;
 mod config;
 mod env;
 mod error;
-mod fast_import;
 mod history;
 mod ident;
 mod integrity;
@@ -23,6 +22,7 @@ mod maintenance;
 mod network;
 mod objects;
 mod open;
+mod pack;
 mod process;
 mod reflog;
 mod refs;
@@ -38,7 +38,6 @@ pub use commit::{Commit, NewCommit};
 pub use config::{Config, parse_bool, parse_number};
 pub use env::Env;
 pub use error::GitError;
-pub use fast_import::{Change, FastImport};
 pub use git2::{ObjectFormat, ObjectType, Oid};
 pub use history::CodeCommit;
 pub use ident::Ident;
@@ -47,6 +46,7 @@ pub use lock::{FileLock, LOCK_PATIENCE};
 pub use network::{PushFate, PushedRef};
 pub use objects::Object;
 pub use open::Repo;
+pub use pack::PackWriter;
 pub use reflog::LogEntry;
 pub use refs::LogLine;
 pub use shared::SHARED_SETTINGS;

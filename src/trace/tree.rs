@@ -284,7 +284,7 @@ impl TreeEditor {
     /// # Errors
     ///
     /// If an object cannot be written.
-    pub fn write(&mut self, store: &impl TreeStore) -> Result<Oid, GitError> {
+    pub fn write(&mut self, store: &(impl TreeStore + ?Sized)) -> Result<Oid, GitError> {
         self.root.write(store)
     }
 }
@@ -303,7 +303,7 @@ impl Folder {
         self.entered.get_mut(name).expect("it was put there above").enter(store, rest)
     }
 
-    fn write(&mut self, store: &impl TreeStore) -> Result<Oid, GitError> {
+    fn write(&mut self, store: &(impl TreeStore + ?Sized)) -> Result<Oid, GitError> {
         for (name, folder) in &mut self.entered {
             if !folder.touched {
                 continue;

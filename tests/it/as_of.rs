@@ -64,7 +64,7 @@ fn what_was_exported_comes_back_the_same() {
     repo.text(&["unpin", "#3", "-m", "after all"]);
     let export = repo.lines(&["export"]);
 
-    // Few lines are written one by one, many through fast-import; both into a new trace and beside another.
+    // Few lines are written one by one, many as a pack; both into a new trace and beside another.
     let copy = TestRepo::new();
     let imported = copy.bytes_with(&["import", "jsonl", "-", "--json"], &repo.bytes(&["export"]));
     assert_eq!(serde_json::from_slice::<Value>(&imported).unwrap()["traces"][0]["known"], 0);

@@ -11,6 +11,7 @@ mod branch;
 mod breadcrumb;
 mod breadcrumb_cli;
 mod brief;
+mod bulk;
 mod check;
 mod checkpoint;
 mod clients;

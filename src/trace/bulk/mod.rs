@@ -1,7 +1,6 @@
 //! Bulk writing: many changes at once, a commit each, joined to the trace at the end.
 //!
-//! Past a score of changes the commits go through `git fast-import`, which writes one pack; fewer are written one by one.
-//! Either way they stand on the tip that was seen at the start, outside of any lock, and the trace takes them up in one
+//! Past a score of changes the commits go into one pack; fewer are written one by one. Either way they stand on the tip that was seen at the start, outside of any lock, and the trace takes them up in one
 //! step: by moving on to them, or, where somebody else committed meanwhile, by a merge that puts the new items at the end.
 //! What fails half-way leaves the trace as it was.
 
@@ -26,8 +25,8 @@ use crate::secrets::Policy;
 use crate::tokens::Encoding;
 use writer::Writer;
 
-/// From how many changes on `git fast-import` writes them.
-const FAST_FROM: usize = 20;
+/// From how many changes on they go into a pack: as many objects as git keeps loose at most when it fetches.
+const PACK_FROM: usize = 20;
 
 /// One change that is to be recorded.
 #[derive(Clone, Debug)]
@@ -131,9 +130,9 @@ pub fn import(
     let screen = Screen::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
     // A score of changes is held back: whether there are more decides who writes them.
-    let mut head: Vec<Incoming> = Vec::with_capacity(FAST_FROM);
+    let mut head: Vec<Incoming> = Vec::with_capacity(PACK_FROM);
     let mut ended = false;
-    while head.len() < FAST_FROM && !ended {
+    while head.len() < PACK_FROM && !ended {
         match feed.next()? {
             Some(mut incoming) if writer.is_news(&incoming) => {
                 secrets.extend(incoming.screened(&screen)?);
@@ -144,7 +143,7 @@ pub fn import(
         }
     }
     if !ended {
-        writer.through_fast_import()?;
+        writer.into_pack()?;
     }
     // Records without a time, such as a title at the head of a file, are as old as the first that has one.
     writer.assume_time(head.iter().find_map(|incoming| incoming.at));

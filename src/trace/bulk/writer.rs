@@ -3,9 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Incoming, Usage};
-use crate::git::{
-    Change, Entry, FastImport, GitError, Ident, NewCommit, ObjectType, Oid, Repo, TreeStore, render_tree,
-};
+use crate::git::{GitError, Ident, NewCommit, Oid, PackWriter, Repo, TreeStore};
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::error::TraceError;
@@ -22,16 +20,34 @@ use crate::trace::walk::{Parents, Walk, changes_of};
 use crate::trace::write::Stamp;
 use crate::trace::{file, total};
 
-/// Trees that are only hashed: `git fast-import` makes them itself, and its commits name the oids found here.
-struct HashOnly<'r>(&'r Repo);
+/// Where the objects go.
+enum Store<'r> {
+    /// One by one into files of their own.
+    Loose(&'r Repo),
+    /// All into one pack.
+    Pack(PackWriter<'r>),
+}
 
-impl TreeStore for HashOnly<'_> {
-    fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
-        self.0.read_tree(oid)
+impl Store<'_> {
+    fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
+        match self {
+            Self::Loose(repo) => repo.write_blob(&bytes),
+            Self::Pack(pack) => pack.write_blob(bytes),
+        }
     }
 
-    fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError> {
-        self.0.hash(ObjectType::Tree, &render_tree(entries))
+    fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
+        match self {
+            Self::Loose(repo) => repo.write_commit(commit),
+            Self::Pack(pack) => pack.write_commit(commit),
+        }
+    }
+
+    fn trees(&self) -> &dyn TreeStore {
+        match self {
+            Self::Loose(repo) => *repo,
+            Self::Pack(pack) => pack,
+        }
     }
 }
 
@@ -49,8 +65,7 @@ pub(super) struct Writer<'r> {
     stamp: &'r Stamp,
     encoding: Encoding,
     editor: TreeEditor,
-    /// `None`: commits are written one by one.
-    fast: Option<FastImport<'r>>,
+    store: Store<'r>,
     base: Option<Oid>,
     last: Option<Oid>,
     last_time: Option<Time>,
@@ -111,7 +126,7 @@ impl<'r> Writer<'r> {
             stamp,
             encoding,
             editor: TreeEditor::new(repo, base.map(|tip| tip.commit.tree))?,
-            fast: None,
+            store: Store::Loose(repo),
             base: base.map(|tip| tip.commit.oid),
             last: base.map(|tip| tip.commit.oid),
             last_time: base.map(Tip::time),
@@ -133,9 +148,9 @@ impl<'r> Writer<'r> {
         })
     }
 
-    /// Has `git fast-import` write the commits from here on.
-    pub(super) fn through_fast_import(&mut self) -> Result<(), TraceError> {
-        self.fast = Some(FastImport::start(self.repo)?);
+    /// Puts what is written from here on into a pack.
+    pub(super) fn into_pack(&mut self) -> Result<(), TraceError> {
+        self.store = Store::Pack(PackWriter::start(self.repo)?);
         Ok(())
     }
 
@@ -190,7 +205,7 @@ impl<'r> Writer<'r> {
             reason,
             ..Trailers::default()
         };
-        let commit = self.write(&files, &file::render(&item), &author, trailers, &subject)?;
+        let commit = self.write(&files, file::render(&item), &author, trailers, &subject)?;
         if let Some(reason) = skip {
             let (seq, reason) = (self.live.get(&id).map(|place| place.seq), Some(reason));
             let level = Level::Skip;
@@ -301,41 +316,32 @@ impl<'r> Writer<'r> {
     fn write(
         &mut self,
         files: &[(String, bool)],
-        bytes: &[u8],
+        bytes: Vec<u8>,
         author: &Ident,
         mut trailers: Trailers,
         subject: &str,
     ) -> Result<Oid, TraceError> {
-        let repo = self.repo;
-        let blob = match &self.fast {
-            Some(_) => repo.hash(ObjectType::Blob, bytes)?,
-            None => repo.write_blob(bytes)?,
-        };
-        for (path, kept) in files {
-            if *kept { self.editor.put(repo, path, blob)? } else { self.editor.remove(repo, path)? }
+        for (path, _) in files.iter().filter(|(_, kept)| !kept) {
+            self.editor.remove(self.repo, path)?;
         }
-        let tree = match &self.fast {
-            Some(_) => self.editor.write(&HashOnly(repo))?,
-            None => self.editor.write(repo)?,
-        };
+        // An item is in one file.
+        if let Some((path, _)) = files.iter().find(|(_, kept)| *kept) {
+            let blob = self.store.write_blob(bytes)?;
+            self.editor.put(self.repo, path, blob)?;
+        }
+        let tree = self.editor.write(self.store.trees())?;
         trailers.tree = Some(tree.to_string());
         let message = trailers.render(subject);
         let parents: Vec<Oid> = self.last.into_iter().collect();
         let commit = NewCommit { tree, parents: &parents, author, committer: &self.stamp.committer, message: &message };
-        let Some(fast) = &mut self.fast else { return Ok(repo.write_commit(&commit)?) };
-        let changes: Vec<Change<'_>> = files
-            .iter()
-            .map(|(path, kept)| if *kept { Change::Write(path, bytes) } else { Change::Remove(path) })
-            .collect();
-        fast.commit(&commit, self.last == self.base, &changes)?;
-        Ok(repo.hash(ObjectType::Commit, commit.render().as_bytes())?)
+        Ok(self.store.write_commit(&commit)?)
     }
 
     /// Ends writing, and says what the last commit is.
     pub(super) fn finish(self) -> Result<Written, TraceError> {
         let last = self.last.filter(|_| self.recorded > 0);
-        if let (Some(fast), Some(last)) = (self.fast, last) {
-            fast.finish(last)?;
+        if let Store::Pack(pack) = self.store {
+            pack.finish()?;
         }
         Ok(Written { last, recorded: self.recorded, known: self.known, priorities: self.priorities })
     }

@@ -1,0 +1,157 @@
+//! Deltas, in the form of git's packs (gitformat-pack, "Deltified representation").
+
+/// Most that one instruction copies; longer copies are several.
+const LONGEST_COPY: usize = 0x1_0000;
+
+/// Most that one instruction inserts.
+const LONGEST_INSERT: usize = 0x7f;
+
+/// How many bytes are compared at once.
+const CHUNK: usize = 32;
+
+/// How to make `target` from `base`: what both begin with, what is new, what both end with. `None` where that saves less than
+/// half of `target`.
+pub(super) fn between(base: &[u8], target: &[u8]) -> Option<Vec<u8>> {
+    let start = common_start(base, target);
+    let end = common_end(&base[start..], &target[start..]);
+    let middle = &target[start..target.len() - end];
+    if middle.len() * 2 > target.len() {
+        return None;
+    }
+    let mut delta = Vec::with_capacity(middle.len() + 32);
+    push_size(&mut delta, base.len());
+    push_size(&mut delta, target.len());
+    push_copy(&mut delta, 0, start);
+    for part in middle.chunks(LONGEST_INSERT) {
+        delta.push(u8::try_from(part.len()).ok()?);
+        delta.extend_from_slice(part);
+    }
+    push_copy(&mut delta, base.len() - end, end);
+    Some(delta)
+}
+
+/// How many bytes both begin with.
+fn common_start(one: &[u8], other: &[u8]) -> usize {
+    let chunks = one.chunks_exact(CHUNK).zip(other.chunks_exact(CHUNK));
+    let whole = chunks.take_while(|(one, other)| one == other).count() * CHUNK;
+    whole + one[whole..].iter().zip(&other[whole..]).take_while(|(one, other)| one == other).count()
+}
+
+/// How many bytes both end with.
+fn common_end(one: &[u8], other: &[u8]) -> usize {
+    let chunks = one.rchunks_exact(CHUNK).zip(other.rchunks_exact(CHUNK));
+    let whole = chunks.take_while(|(one, other)| one == other).count() * CHUNK;
+    let (one, other) = (&one[..one.len() - whole], &other[..other.len() - whole]);
+    whole + one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
+}
+
+/// A length, seven bits a byte, the lowest first.
+fn push_size(delta: &mut Vec<u8>, mut size: usize) {
+    while size >= 0x80 {
+        delta.push(0x80 | low_byte(size));
+        size >>= 7;
+    }
+    delta.push(low_byte(size));
+}
+
+fn push_copy(delta: &mut Vec<u8>, mut from: usize, mut length: usize) {
+    while length > 0 {
+        let part = length.min(LONGEST_COPY);
+        let at = delta.len();
+        delta.push(0x80);
+        for place in 0..4 {
+            push_part(delta, at, from >> (8 * place), 1 << place);
+        }
+        // Of a length, 0x1_0000 is written as none at all.
+        for place in 0..2 {
+            push_part(delta, at, (part & 0xffff) >> (8 * place), 0x10 << place);
+        }
+        from += part;
+        length -= part;
+    }
+}
+
+/// Adds the lowest byte, unless it is zero, and says so in the instruction at `at`.
+fn push_part(delta: &mut Vec<u8>, at: usize, value: usize, flag: u8) {
+    let byte = low_byte(value);
+    if byte != 0 {
+        delta.push(byte);
+        delta[at] |= flag;
+    }
+}
+
+pub(super) fn low_byte(value: usize) -> u8 {
+    value.to_le_bytes()[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::between;
+
+    /// Follows a delta as gitformat-pack describes it.
+    fn apply(base: &[u8], delta: &[u8]) -> Vec<u8> {
+        let mut bytes = delta.iter().copied();
+        let mut size = || {
+            let (mut size, mut shift) = (0, 0);
+            loop {
+                let byte = bytes.next().unwrap();
+                size |= usize::from(byte & 0x7f) << shift;
+                shift += 7;
+                if byte & 0x80 == 0 {
+                    return size;
+                }
+            }
+        };
+        assert_eq!(size(), base.len());
+        let length = size();
+        let mut target = Vec::new();
+        while let Some(instruction) = bytes.next() {
+            if instruction & 0x80 == 0 {
+                target.extend(bytes.by_ref().take(usize::from(instruction)));
+                continue;
+            }
+            let mut read = |flags: std::ops::Range<u32>| {
+                let first = flags.start;
+                flags
+                    .filter(|bit| instruction & (1 << bit) != 0)
+                    .map(|bit| usize::from(bytes.next().unwrap()) << (8 * (bit - first)))
+                    .sum::<usize>()
+            };
+            let (from, part) = (read(0..4), read(4..7));
+            let part = if part == 0 { 0x1_0000 } else { part };
+            target.extend_from_slice(&base[from..from + part]);
+        }
+        assert_eq!(target.len(), length);
+        target
+    }
+
+    proptest! {
+        #[test]
+        fn a_delta_makes_the_target(
+            start in proptest::collection::vec(0u8..3, 0..400),
+            old in proptest::collection::vec(0u8..3, 0..40),
+            new in proptest::collection::vec(0u8..3, 0..300),
+            end in proptest::collection::vec(0u8..3, 0..400),
+            times in prop_oneof![Just(1usize), Just(300)],
+        ) {
+            let end = end.repeat(times);
+            let base = [start.clone(), old, end.clone()].concat();
+            let target = [start, new, end].concat();
+            if let Some(delta) = between(&base, &target) {
+                prop_assert_eq!(apply(&base, &delta), target);
+            }
+        }
+    }
+
+    #[test]
+    fn an_entry_more_costs_little_and_other_bytes_are_no_delta() {
+        let base = vec![7; 200_000];
+        let target = [&base[..150_000], b"an entry", &base[150_000..]].concat();
+        let delta = between(&base, &target).unwrap();
+        assert!(delta.len() < 64, "{}", delta.len());
+        assert_eq!(apply(&base, &delta), target);
+        assert_eq!(between(b"one", b"two"), None);
+    }
+}

@@ -1,0 +1,118 @@
+//! The index of a pack, version 2 (gitformat-pack, "Version 2 pack-*.idx files").
+
+use std::collections::HashMap;
+use std::collections::hash_map;
+use std::io::{self, Write};
+
+/// Where each object of a pack is. Forty bytes an object.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// The oids' bytes, one after the other, in the order they were written.
+    oids: Vec<u8>,
+    /// Checksum and offset of each.
+    places: Vec<(u32, u64)>,
+    /// By the first eight bytes of its oid, the first object that has them.
+    first: HashMap<u64, u32>,
+}
+
+impl Index {
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether an object is in the pack.
+    pub(super) fn holds(&self, oid: &[u8]) -> bool {
+        let Some(&first) = self.first.get(&start(oid)) else { return false };
+        // Only who makes oids by intent makes two that begin alike.
+        self.oids.chunks_exact(oid.len()).skip(first as usize).any(|held| held == oid)
+    }
+
+    /// Adds an object that is not there yet, with the CRC-32 of its packed bytes and where they begin.
+    pub(super) fn add(&mut self, oid: &[u8], crc: u32, offset: u64) {
+        // A pack holds at most so many.
+        let number = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+        if let hash_map::Entry::Vacant(place) = self.first.entry(start(oid)) {
+            place.insert(number);
+        }
+        self.oids.extend_from_slice(oid);
+        self.places.push((crc, offset));
+    }
+
+    /// Writes all but the checksum of the whole.
+    pub(super) fn write(self, out: &mut impl Write, pack_checksum: &[u8]) -> io::Result<()> {
+        drop(self.first);
+        let length = self.oids.len().checked_div(self.places.len()).unwrap_or(1);
+        let oids: Vec<&[u8]> = self.oids.chunks_exact(length).collect();
+        let mut order: Vec<usize> = (0..self.places.len()).collect();
+        order.sort_unstable_by_key(|&number| oids[number]);
+
+        out.write_all(b"\xfftOc\0\0\0\x02")?;
+        let mut below = 0u32;
+        let mut sorted = order.iter().map(|&number| oids[number][0]).peekable();
+        for first_byte in 0..=u8::MAX {
+            while sorted.next_if_eq(&first_byte).is_some() {
+                below += 1;
+            }
+            out.write_all(&below.to_be_bytes())?;
+        }
+        for &number in &order {
+            out.write_all(oids[number])?;
+        }
+        for &number in &order {
+            out.write_all(&self.places[number].0.to_be_bytes())?;
+        }
+        let mut large = Vec::new();
+        for &number in &order {
+            let offset = self.places[number].1;
+            let short = match u32::try_from(offset) {
+                Ok(short) if short >> 31 == 0 => short,
+                _ => {
+                    large.push(offset);
+                    u32::try_from(large.len() - 1).map_err(io::Error::other)? | 1 << 31
+                }
+            };
+            out.write_all(&short.to_be_bytes())?;
+        }
+        for offset in large {
+            out.write_all(&offset.to_be_bytes())?;
+        }
+        out.write_all(pack_checksum)
+    }
+}
+
+/// The first eight bytes of an oid.
+fn start(oid: &[u8]) -> u64 {
+    oid.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use super::Index;
+
+    #[test]
+    fn git_finds_objects_past_two_gibibytes() {
+        let offsets = [12, (1 << 31) - 1, 1 << 31, (1 << 32) + 5, 9 << 32];
+        let mut index = Index::default();
+        for (number, offset) in (1u8..).zip(offsets) {
+            index.add(&[number * 50; 20], u32::from(number), offset);
+        }
+        assert!(index.holds(&[100; 20]) && !index.holds(&[101; 20]));
+        // The same first eight bytes, and others after them.
+        assert!(!index.holds(&[[50; 10], [51; 10]].concat()));
+
+        let mut bytes = Vec::new();
+        index.write(&mut bytes, &[0; 20]).unwrap();
+        let mut git = Command::new("git");
+        let mut git = git.arg("show-index").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        git.stdin.take().unwrap().write_all(&[bytes, vec![0; 20]].concat()).unwrap();
+        let said = String::from_utf8(git.wait_with_output().unwrap().stdout).unwrap();
+        let expected: String = (1u8..)
+            .zip(offsets)
+            .map(|(number, offset)| format!("{offset} {} ({number:08x})\n", format!("{:02x}", number * 50).repeat(20)))
+            .collect();
+        assert_eq!(said, expected);
+    }
+}

@@ -1,0 +1,113 @@
+//! Bulk writing: one pack instead of fifty thousand loose files.
+//!
+//! The caller's thread hashes, a thread of its own compresses and writes. `git fast-import` does the same in one thread, hashes
+//! everything a second time and searches for the deltas that are known here: a trace's trees differ from the one before by an entry.
+
+mod delta;
+mod index;
+mod thread;
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use git2::{ObjectType, Oid};
+
+use super::commit::NewCommit;
+use super::error::GitError;
+use super::open::Repo;
+use super::tree::{Entry, TreeStore, render_tree};
+use thread::{Packed, Sent};
+
+/// Objects that may wait for the other thread; an import's are some kilobytes each.
+const WAITING: usize = 256;
+
+/// A pack under construction. Its objects are in the repository once [`PackWriter::finish`] is done, and not before.
+///
+/// Dropped before that, nothing is left of it; a process that is killed leaves a `tmp_pack_…` file, which `git gc` removes.
+pub struct PackWriter<'r> {
+    repo: &'r Repo,
+    sender: SyncSender<Sent>,
+    thread: RefCell<Option<JoinHandle<Result<Option<Packed>, GitError>>>>,
+}
+
+impl<'r> PackWriter<'r> {
+    /// Starts a pack beside the repository's others.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Io`] where no file can be made there.
+    pub fn start(repo: &'r Repo) -> Result<Self, GitError> {
+        let folder = repo.objects_dir().join("pack");
+        let (sender, receiver) = sync_channel(WAITING);
+        let thread = thread::spawn(folder, repo.object_format(), receiver)?;
+        Ok(Self { repo, sender, thread: RefCell::new(Some(thread)) })
+    }
+
+    /// Puts a blob into the pack.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Io`] if the disk is full or read-only.
+    pub fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
+        self.write(ObjectType::Blob, bytes)
+    }
+
+    /// Puts a commit into the pack.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Io`] if the disk is full or read-only.
+    pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
+        self.write(ObjectType::Commit, commit.render().into_bytes())
+    }
+
+    fn write(&self, kind: ObjectType, bytes: Vec<u8>) -> Result<Oid, GitError> {
+        let oid = self.repo.hash(kind, &bytes)?;
+        match self.sender.send(Sent::Object { oid, kind, bytes }) {
+            Ok(()) => Ok(oid),
+            Err(_it_ended) => Err(self.join().err().unwrap_or_else(thread::lost)),
+        }
+    }
+
+    /// Writes the rest, and makes the pack one of the repository's.
+    ///
+    /// The files are synced before they get their names, as git does it.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Io`] if the disk is full or read-only; then there is no pack.
+    pub fn finish(self) -> Result<(), GitError> {
+        // If it has ended, joining says why.
+        let _ = self.sender.send(Sent::End);
+        self.join()?.map_or(Ok(()), Packed::take_place)
+    }
+
+    fn join(&self) -> Result<Option<Packed>, GitError> {
+        match self.thread.borrow_mut().take().map(JoinHandle::join) {
+            Some(Ok(done)) => done,
+            Some(Err(_)) | None => Err(thread::lost()),
+        }
+    }
+}
+
+impl TreeStore for PackWriter<'_> {
+    /// Reads from the repository: what went into the pack is not seen yet.
+    fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
+        self.repo.read_tree(oid)
+    }
+
+    fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError> {
+        self.write(ObjectType::Tree, render_tree(entries))
+    }
+}
+
+impl Repo {
+    /// Where objects are.
+    fn objects_dir(&self) -> PathBuf {
+        // libgit2 has read it from the environment of the process, too.
+        let named = self.env.os("GIT_OBJECT_DIRECTORY").filter(|_| self.place.is_none());
+        named.map_or_else(|| self.common_dir().join("objects"), PathBuf::from)
+    }
+}

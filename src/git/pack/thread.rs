@@ -1,0 +1,241 @@
+//! The thread that compresses objects and writes them to the pack's file.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+use std::thread::JoinHandle;
+
+use flate2::{Compression, Crc, write::ZlibEncoder};
+use git2::{ObjectFormat, ObjectType, Oid};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
+
+use super::delta::{self, low_byte};
+use super::index::Index;
+use crate::git::error::GitError;
+
+/// Longest chain of deltas. Each link costs whoever reads the tree; of a pack as `git gc` makes it, fifty.
+const DEPTH: u8 = 10;
+
+/// How many trees are tried as a base: a commit writes three, and the same three folders were written before.
+const TREES: usize = 4;
+
+/// Length of a pack's own header.
+const HEADER: u64 = 12;
+
+/// The number packs have for a delta whose base is told by its distance.
+const OFFSET_DELTA: u8 = 6;
+
+/// What is given to the thread. Where the sender ends without [`Sent::End`], so does the pack.
+pub(super) enum Sent {
+    Object { oid: Oid, kind: ObjectType, bytes: Vec<u8> },
+    End,
+}
+
+/// A pack that is complete but for its name.
+pub(super) struct Packed {
+    pack: NamedTempFile,
+    index: NamedTempFile,
+    folder: PathBuf,
+    checksum: String,
+}
+
+/// A tree that later ones may be deltas of.
+struct Tree {
+    bytes: Vec<u8>,
+    offset: u64,
+    depth: u8,
+}
+
+struct Pack {
+    file: BufWriter<NamedTempFile>,
+    format: ObjectFormat,
+    index: Index,
+    offset: u64,
+    trees: VecDeque<Tree>,
+    /// What an object is compressed into.
+    buffer: Vec<u8>,
+}
+
+/// Starts the thread on a new file in `folder`.
+pub(super) fn spawn(
+    folder: PathBuf,
+    format: ObjectFormat,
+    receiver: Receiver<Sent>,
+) -> Result<JoinHandle<Result<Option<Packed>, GitError>>, GitError> {
+    let failed = |source| GitError::io("write a pack in", &folder, source);
+    let mut pack = Pack::start(&folder, format).map_err(failed)?;
+    let run = {
+        let folder = folder.clone();
+        move || {
+            match pack.take(&receiver) {
+                Ok(true) => pack.complete(folder.clone()).map(Some),
+                Ok(false) => Ok(None),
+                Err(source) => Err(source),
+            }
+            .map_err(|source| GitError::io("write a pack in", folder, source))
+        }
+    };
+    std::thread::Builder::new().name("pack".to_owned()).spawn(run).map_err(failed)
+}
+
+/// The error that the thread is not there any more, which nothing makes it do.
+pub(super) fn lost() -> GitError {
+    GitError::io("write a pack in", "objects/pack", io::ErrorKind::BrokenPipe.into())
+}
+
+impl Pack {
+    fn start(folder: &Path, format: ObjectFormat) -> io::Result<Self> {
+        let mut file = BufWriter::with_capacity(1 << 16, temporary(folder, "tmp_pack_")?);
+        // The number of objects is put in at the end.
+        file.write_all(b"PACK\0\0\0\x02\0\0\0\0")?;
+        let trees = VecDeque::with_capacity(TREES);
+        Ok(Self { file, format, index: Index::default(), offset: HEADER, trees, buffer: Vec::new() })
+    }
+
+    /// Writes objects until the end, and says whether there was one.
+    fn take(&mut self, receiver: &Receiver<Sent>) -> io::Result<bool> {
+        for sent in receiver {
+            match sent {
+                Sent::Object { oid, kind, bytes } => self.add(oid, kind, bytes)?,
+                Sent::End => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+
+    fn add(&mut self, oid: Oid, kind: ObjectType, bytes: Vec<u8>) -> io::Result<()> {
+        if self.index.holds(oid.as_bytes()) {
+            return Ok(());
+        }
+        let offset = self.offset;
+        let deltas = self.trees.iter().filter(|tree| kind == ObjectType::Tree && tree.depth < DEPTH);
+        let deltas = deltas.filter_map(|tree| Some((tree, delta::between(&tree.bytes, &bytes)?)));
+        let best = deltas.min_by_key(|(_, delta)| delta.len());
+        let depth = best.as_ref().map_or(0, |(tree, _)| tree.depth + 1);
+
+        self.buffer.clear();
+        match &best {
+            Some((tree, delta)) => {
+                push_header(&mut self.buffer, OFFSET_DELTA, delta.len());
+                push_distance(&mut self.buffer, offset - tree.offset);
+                compress(&mut self.buffer, delta)?;
+            }
+            None => {
+                push_header(&mut self.buffer, kind_number(kind), bytes.len());
+                compress(&mut self.buffer, &bytes)?;
+            }
+        }
+        self.file.write_all(&self.buffer)?;
+        self.offset += self.buffer.len() as u64;
+        let mut crc = Crc::new();
+        crc.update(&self.buffer);
+        self.index.add(oid.as_bytes(), crc.sum(), offset);
+        if kind == ObjectType::Tree {
+            self.trees.truncate(TREES - 1);
+            self.trees.push_front(Tree { bytes, offset, depth });
+        }
+        Ok(())
+    }
+
+    /// Ends both files and syncs them.
+    fn complete(self, folder: PathBuf) -> io::Result<Packed> {
+        let objects = u32::try_from(self.index.len()).map_err(io::Error::other)?;
+        let mut pack = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        pack.seek(SeekFrom::Start(8))?;
+        pack.write_all(&objects.to_be_bytes())?;
+        pack.rewind()?;
+        let checksum = match self.format {
+            ObjectFormat::Sha1 => checksum::<Sha1>(pack.as_file_mut())?,
+            ObjectFormat::Sha256 => checksum::<Sha256>(pack.as_file_mut())?,
+        };
+        pack.write_all(&checksum)?;
+        pack.as_file().sync_all()?;
+
+        let mut index = BufWriter::new(temporary(&folder, "tmp_idx_")?);
+        self.index.write(&mut index, &checksum)?;
+        let mut index = index.into_inner().map_err(io::IntoInnerError::into_error)?;
+        index.rewind()?;
+        let own = match self.format {
+            ObjectFormat::Sha1 => self::checksum::<Sha1>(index.as_file_mut())?,
+            ObjectFormat::Sha256 => self::checksum::<Sha256>(index.as_file_mut())?,
+        };
+        index.write_all(&own)?;
+        index.as_file().sync_all()?;
+        let checksum = checksum.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Packed { pack, index, folder, checksum })
+    }
+}
+
+impl Packed {
+    /// Gives both files their names, the index last: a pack without one is not looked at.
+    pub(super) fn take_place(self) -> Result<(), GitError> {
+        for (file, extension) in [(self.pack, "pack"), (self.index, "idx")] {
+            let path = self.folder.join(format!("pack-{}.{extension}", self.checksum));
+            file.persist(&path).map_err(|error| GitError::io("write", path, error.error))?;
+        }
+        Ok(())
+    }
+}
+
+/// A file as git makes those of packs: nobody writes it again, and whoever may read the folder's others may read it.
+fn temporary(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444));
+    builder.prefix(prefix).tempfile_in(folder)
+}
+
+/// The number packs have for a kind of object.
+fn kind_number(kind: ObjectType) -> u8 {
+    match kind {
+        ObjectType::Commit => 1,
+        ObjectType::Tree => 2,
+        _ => 3,
+    }
+}
+
+/// What an object begins with: four bits of its length beside its kind, then seven a byte.
+fn push_header(buffer: &mut Vec<u8>, kind: u8, length: usize) {
+    let mut byte = kind << 4 | low_byte(length & 0x0f);
+    let mut rest = length >> 4;
+    while rest > 0 {
+        buffer.push(byte | 0x80);
+        byte = low_byte(rest & 0x7f);
+        rest >>= 7;
+    }
+    buffer.push(byte);
+}
+
+/// How far back the base begins: seven bits a byte, the highest first, each further byte counting one more.
+fn push_distance(buffer: &mut Vec<u8>, mut distance: u64) {
+    let mut bytes = vec![distance.to_le_bytes()[0] & 0x7f];
+    distance >>= 7;
+    while distance > 0 {
+        distance -= 1;
+        bytes.push(distance.to_le_bytes()[0] & 0x7f | 0x80);
+        distance >>= 7;
+    }
+    buffer.extend(bytes.iter().rev());
+}
+
+fn compress(buffer: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
+    let mut encoder = ZlibEncoder::new(buffer, Compression::fast());
+    encoder.write_all(bytes)?;
+    encoder.finish().map(drop)
+}
+
+/// The checksum of a file from where it stands to its end.
+fn checksum<D: Digest>(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut digest = D::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(digest.finalize().to_vec()),
+            length => digest.update(&buffer[..length]),
+        }
+    }
+}
