@@ -7,9 +7,11 @@
 pub mod agent;
 pub mod attributes;
 pub mod client;
+pub mod completions;
 pub mod config;
 pub mod doctor;
 pub mod hooks;
+pub mod owned;
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -29,6 +29,8 @@ mod merge_driver;
 mod merge_laws;
 mod merging;
 mod model;
+
+mod pages;
 mod places;
 mod plain_git;
 mod playground;
@@ -39,6 +41,7 @@ mod repo;
 mod search;
 mod secrets;
 mod sharing;
+mod shells;
 mod stored;
 mod tokens;
 mod transcript;
