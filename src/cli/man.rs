@@ -1,5 +1,6 @@
 //! `git trace install --man`: a manual page for every command, made of its help.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
@@ -81,10 +82,7 @@ fn add_pages(command: &Command, parent: Option<&str>, pages: &mut Vec<Page>) -> 
 }
 
 fn text(command: &Command, name: &str) -> io::Result<String> {
-    let man = Man::new(command.clone())
-        .title(name.to_uppercase())
-        .source(concat!("git-trace ", env!("CARGO_PKG_VERSION")))
-        .manual("Git Trace Manual");
+    let man = Man::new(command.clone());
     let mut bytes = Vec::new();
     man.render_title(&mut bytes)?;
     man.render_name_section(&mut bytes)?;
@@ -94,26 +92,36 @@ fn text(command: &Command, name: &str) -> io::Result<String> {
     if command.get_subcommands().any(|sub| !sub.is_hide_set()) {
         man.render_subcommands_section(&mut bytes)?;
     }
-    Ok(tidied(&String::from_utf8_lossy(&bytes)))
+    Ok(tidied(&String::from_utf8_lossy(&bytes), name))
 }
 
-/// The same page with what `groff` and `mandoc` warn of taken out: empty lines, and what a renderer says once a section.
-fn tidied(page: &str) -> String {
+/// When the text of the pages was last looked over; `mandoc` wants a date.
+const DATE: &str = "2026-11-21";
+
+/// The same page without what `groff` and `mandoc` warn of: empty lines, breaks beside them, a title without quotes.
+fn tidied(page: &str, name: &str) -> String {
     let mut text = String::with_capacity(page.len());
-    let mut has_preamble = false;
-    for line in page.lines() {
-        match line {
-            // roff's definition of an apostrophe, once a piece; the first is enough.
-            ".ie \\n(.g .ds Aq \\(aq" | ".el .ds Aq '" if has_preamble => continue,
-            ".el .ds Aq '" => has_preamble = true,
-            "" => {
-                text.push_str(".sp\n");
-                continue;
+    let mut lines = page.lines().peekable();
+    let mut is_defined = false;
+    while let Some(line) = lines.next() {
+        if line.is_empty() || line == ".br" {
+            let mut is_gap = line.is_empty();
+            while let Some(next) = lines.next_if(|next| next.is_empty() || *next == ".br") {
+                is_gap |= next.is_empty();
             }
-            _ => {}
+            text.push_str(if is_gap { ".sp\n" } else { ".br\n" });
+        } else if line.starts_with(".TH ") {
+            let (title, version) = (name.to_uppercase(), env!("CARGO_PKG_VERSION"));
+            let _ = writeln!(text, ".TH \"{title}\" \"1\" \"{DATE}\" \"git-trace {version}\" \"Git Trace Manual\"");
+        } else if line.starts_with(".ie ") || line.starts_with(".el ") {
+            // Each section defines the apostrophe anew.
+            if !is_defined {
+                text.extend([line, "\n"]);
+            }
+            is_defined |= line.starts_with(".el ");
+        } else {
+            text.extend([line.trim_end(), "\n"]);
         }
-        text.push_str(line.trim_end());
-        text.push('\n');
     }
     text
 }
@@ -132,7 +140,7 @@ impl Page {
             inline.extend([bold(*name), roman(if index + 1 < related.len() { "(1), " } else { "(1)" })]);
         }
         roff.text(inline);
-        let text = format!("{}{}", self.text, tidied(&roff.to_roff()));
+        let text = format!("{}{}", self.text, tidied(&roff.to_roff(), &self.name));
         OwnedFile { path: folder.join(format!("{}.1", self.name)), text, comment: ".\\\"" }
     }
 

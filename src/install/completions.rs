@@ -2,7 +2,7 @@
 //!
 //! - bash: git's completion calls a function `_git_trace`, and asks bash-completion to load a file `git-trace` for it.
 //! - zsh: its completion of git calls a function `_git-trace`, which is loaded from a folder of `fpath`.
-//! - fish: its completion of git asks that of `git-trace`, which is loaded from a folder of its own.
+//! - fish: adds to its completion of git; it reads the script when it starts.
 //!
 //! All three ask `git trace complete-words`, so that they never are older than the program.
 
@@ -48,7 +48,7 @@ impl Shell {
         let (path, text) = match self {
             Self::Bash => ("bash-completion/completions/git-trace", include_str!("completions/git-trace.bash")),
             Self::Zsh => ("zsh/site-functions/_git-trace", include_str!("completions/_git-trace")),
-            Self::Fish => ("fish/vendor_completions.d/git-trace.fish", include_str!("completions/git-trace.fish")),
+            Self::Fish => ("fish/vendor_conf.d/git-trace.fish", include_str!("completions/git-trace.fish")),
         };
         OwnedFile { path: data.join(path), text: text.to_owned(), comment: "#" }
     }

@@ -108,7 +108,7 @@ fn parse(page: &str) -> (Vec<Section>, usize) {
     (sections, not_run)
 }
 
-/// The commands of a block without output: one a line, or as many lines as its quotes, a `\` or a here-document want.
+/// The commands of a block without output: one a line, or as many lines as quotes, a `\`, a `|`, a loop or a here-document want.
 fn commands(block: &[(usize, &str)]) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut open: Option<Step> = None;
@@ -130,9 +130,12 @@ fn is_whole(command: &str) -> bool {
         let end = after.split('\'').next().unwrap();
         return before.contains('\n') || command.lines().any(|line| line == end);
     }
+    if command.starts_with("while ") && !command.lines().any(|line| line.starts_with("done")) {
+        return false;
+    }
     let without_comments: String =
         command.lines().map(|line| line.split("  #").next().unwrap().to_owned() + "\n").collect();
-    !command.ends_with("\\\n") && without_comments.matches('\'').count() % 2 == 0
+    !command.ends_with("\\\n") && !command.ends_with("|\n") && without_comments.matches('\'').count() % 2 == 0
 }
 
 fn console(block: &[(usize, &str)]) -> Vec<Step> {

@@ -179,9 +179,9 @@ fn scripts_are_for_the_shells_there_are() {
     error: cannot tell which shell is yours; name it: bash, zsh or fish
     [exit 2]
     ");
-    insta::assert_snapshot!(place.trace(&["install", "--completions", "fish"]), @"added [ROOT]/.local/share/fish/vendor_completions.d/git-trace.fish");
-    place.write("../.local/share/fish/vendor_completions.d/git-trace.fish", "mine\n");
-    insta::assert_snapshot!(place.trace(&["uninstall", "--completions", "fish"]), @"left alone [ROOT]/.local/share/fish/vendor_completions.d/git-trace.fish");
+    insta::assert_snapshot!(place.trace(&["install", "--completions", "fish"]), @"added [ROOT]/.local/share/fish/vendor_conf.d/git-trace.fish");
+    place.write("../.local/share/fish/vendor_conf.d/git-trace.fish", "mine\n");
+    insta::assert_snapshot!(place.trace(&["uninstall", "--completions", "fish"]), @"left alone [ROOT]/.local/share/fish/vendor_conf.d/git-trace.fish");
     insta::assert_snapshot!(place.trace(&["install", "--completions", "tcsh"]), @"
     --- stderr
     error: invalid value 'tcsh' for '--completions [<SHELL>]': it is bash, zsh or fish
