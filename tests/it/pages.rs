@@ -259,7 +259,9 @@ fn set_up(repo: &TestRepo, word: &str) {
             write("answer.txt", b"It is 100.\n");
             write("inbox.txt", b"- review the parser\n");
             write("response.json", br#"{"usage":{"prompt_tokens":120,"completion_tokens":5,"total_tokens":125}}"#);
-            write("eval.sh", b"#!/bin/sh\n! grep -q misleading\n");
+            write("eval.sh", b"#!/bin/sh\n! grep -q rate\n");
+            let eval = repo.folder().join("eval.sh");
+            fs::set_permissions(eval, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         }
         _ => panic!("no fixture is called `{word}`"),
     }
