@@ -67,8 +67,14 @@ struct Cursor<'c> {
 
 impl<'c> Cursor<'c> {
     fn find(root: &'c Command, words: &[String]) -> Self {
-        let mut cursor =
-            Self { command: root, path: Vec::new(), pending: None, positionals: 0, is_past_options: false, trace: None };
+        let mut cursor = Self {
+            command: root,
+            path: Vec::new(),
+            pending: None,
+            positionals: 0,
+            is_past_options: false,
+            trace: None,
+        };
         for word in words {
             cursor.pass(word);
         }
@@ -255,7 +261,10 @@ impl Source {
             ("FILE" | "FILES" | "DIR", _) => Self::Files,
             ("KEY" | "FROM" | "PREFIX", "breadcrumb") | ("KEY", "brief") => Self::Keys,
             ("NAME", "forward" | "brief") => Self::Agents,
-            ("NAME" | "TRACE", "switch" | "branch" | "log" | "status" | "materialize" | "export" | "merge" | "cherry-pick")
+            (
+                "NAME" | "TRACE",
+                "switch" | "branch" | "log" | "status" | "materialize" | "export" | "merge" | "cherry-pick",
+            )
             | ("TRACE", "rebase" | "push" | "fetch" | "pull")
                 if id != "agent" =>
             {
