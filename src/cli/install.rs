@@ -146,7 +146,7 @@ pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Res
 fn install_pages(folder: Option<&Path>, mode: Mode, env: &Env, ui: &Ui) -> Result<Vec<Step>> {
     let folder = man_folder(folder, env)?;
     let steps = man::install(&folder, mode)?;
-    if mode == Mode::Write && !man::is_found(&folder, env) {
+    if mode == Mode::Write && !man::is_found(&folder) {
         ui.note(&format!(
             "hint: man does not look there; `export MANPATH=\"{}:$MANPATH\"` makes it, and `git trace --help` then works",
             folder.display()

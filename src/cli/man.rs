@@ -11,7 +11,6 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use super::Cli;
-use crate::git::Env;
 use crate::install::owned::{self, OwnedFile};
 use crate::install::{Action, Mode, Step};
 
@@ -39,13 +38,9 @@ pub(super) fn uninstall(root: &Path, mode: Mode) -> Result<Vec<Step>> {
 }
 
 /// Whether `man` finds our page in this folder; also where there is no `man` to ask.
-pub(super) fn is_found(root: &Path, env: &Env) -> bool {
-    let mut man = Process::new("man");
-    man.args(["-w", "git-trace"]).stdin(Stdio::null()).stderr(Stdio::null());
-    if let Some(home) = env.os("HOME") {
-        man.env("HOME", home);
-    }
-    let Ok(answer) = man.output() else { return true };
+pub(super) fn is_found(root: &Path) -> bool {
+    let asked = Process::new("man").args(["-w", "git-trace"]).stdin(Stdio::null()).output();
+    let Ok(answer) = asked else { return true };
     let found = PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim_end());
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real(&found).starts_with(real(root))

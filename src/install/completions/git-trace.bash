@@ -17,6 +17,10 @@ _git_trace ()
 	done < <(__git trace complete-words -- "${words[@]:first:cword-first}" "$cur")
 }
 
+# For `git-trace`, which may be completed before git is.
+if ! declare -F __git_complete >/dev/null && declare -F _completion_loader >/dev/null; then
+	_completion_loader git
+fi
 if declare -F __git_complete >/dev/null; then
 	__git_complete git-trace _git_trace
 fi
