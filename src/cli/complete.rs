@@ -270,12 +270,11 @@ impl Source {
             {
                 Self::Traces
             }
-            ("NAME" | "TYPE", "types") => Self::Types,
             (_, "crumb" | "checkpoint" | "forward" | "breadcrumb" | "brief" | "merge-driver") => return None,
             ("ITEM" | "A..B", "log") if id == "code" => return None,
             ("ITEM" | "A..B", _) => Self::Items,
             ("STATE" | "START" | "COMMIT", _) | ("WHEN", "materialize") => Self::States,
-            ("TYPE", _) => Self::Types,
+            ("NAME", "types") | ("TYPE", _) => Self::Types,
             ("LEVEL", _) => Self::Is(&["skip", "normal", "pinned"]),
             ("ROLE", _) => Self::Is(&["user", "assistant", "system", "tool"]),
             ("REMOTE", _) => Self::Remotes,
@@ -300,6 +299,6 @@ fn crumb_files() -> Result<Candidates> {
     let git = Git::in_folder(std::env::current_dir().context("cannot tell which folder this is")?);
     let listed = git.run(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
     let paths = listed.split(|byte| *byte == 0).filter_map(|path| std::str::from_utf8(path).ok());
-    let crumbs = paths.filter(|path| path.ends_with(".crumb") && !path.starts_with('-'));
+    let crumbs = paths.filter(|path| path.strip_suffix(".crumb").is_some_and(|name| !name.starts_with('-')));
     Ok(crumbs.map(|path| (path.to_owned(), "crumb file".to_owned())).collect())
 }
