@@ -135,7 +135,7 @@ fn is_whole(command: &str) -> bool {
     }
     let without_comments: String =
         command.lines().map(|line| line.split("  #").next().unwrap().to_owned() + "\n").collect();
-    !command.ends_with("\\\n") && !command.ends_with("|\n") && without_comments.matches('\'').count() % 2 == 0
+    !command.ends_with("\\\n") && !command.ends_with("|\n") && without_comments.matches('\'').count().is_multiple_of(2)
 }
 
 fn console(block: &[(usize, &str)]) -> Vec<Step> {
