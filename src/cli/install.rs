@@ -1,19 +1,20 @@
 //! `git trace install`, `uninstall` and `doctor`.
 
 use std::env::{current_dir, current_exe, split_paths};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
-use super::ExitStatus;
 use super::ui::{Ui, escaped};
+use super::{ExitStatus, man};
 use crate::forward::health;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::install::agent::{self, AgentSetup};
 use crate::install::client::{self, Client};
+use crate::install::completions::Shell;
 use crate::install::doctor::{self, Health};
-use crate::install::{self, Action, Hooks, InstallError, Mode, Scope, Setup, Step};
+use crate::install::{self, Action, Hooks, InstallError, Mode, Scope, Setup, Step, owned};
 use crate::trace::Time;
 use crate::transcript::format::Format;
 
@@ -21,7 +22,8 @@ use crate::transcript::format::Format;
 ///
 /// Writes the merge driver into git's config and the paths it is for into `.gitattributes`, which is to be committed. With
 /// `--agent` it adds hooks to that agent's settings in this project instead, by which its sessions record themselves. It can
-/// be run any number of times; what others wrote there is left alone.
+/// be run any number of times; what others wrote there is left alone. `--man` and `--completions` serve the user, not the
+/// repository: they write below `$XDG_DATA_HOME`, by default ~/.local/share.
 #[derive(clap::Args, Debug)]
 pub(super) struct InstallArgs {
     #[command(flatten)]
@@ -66,6 +68,19 @@ struct PlaceArgs {
     #[arg(long, value_name = "CLIENT", conflicts_with_all = ["local", "global", "worktree", "private", "agents", "no_hooks"])]
     mcp: Option<Client>,
 
+    /// In place of all this, a manual page for every command, below a folder as MANPATH has them [default:
+    /// ~/.local/share/man]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["local", "global", "worktree", "private",
+        "agents", "no_hooks", "mcp"])]
+    #[expect(clippy::option_option, reason = "the flag may stand without a value")]
+    man: Option<Option<PathBuf>>,
+
+    /// In place of all this, a script by which a shell completes `git trace`: bash, zsh or fish [default: yours]
+    #[arg(long, value_name = "SHELL", num_args = 0..=1, value_parser = shell, conflicts_with_all = ["local", "global",
+        "worktree", "private", "agents", "no_hooks", "mcp", "man"])]
+    #[expect(clippy::option_option, reason = "the flag may stand without a value")]
+    completions: Option<Option<Shell>>,
+
     /// Say what would be done, and write nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
@@ -89,7 +104,11 @@ pub(super) fn run_install(args: &InstallArgs, env: &Env, ui: &mut Ui) -> Result<
     if !args.place.agents.is_empty() {
         return run_agents(&args.place, env, ui, agent::install);
     }
-    let (scope, steps) = if let Some(client) = args.place.mcp {
+    let (scope, steps) = if let Some(folder) = &args.place.man {
+        (Scope::Global, install_pages(folder.as_deref(), mode(&args.place), env, ui)?)
+    } else if let Some(shell) = args.place.completions {
+        (Scope::Global, vec![install_script(shell, mode(&args.place), env, ui)?])
+    } else if let Some(client) = args.place.mcp {
         let step = client::install(&client_root(env)?, client, &program(env)?, mode(&args.place))?;
         (Scope::Local, vec![step])
     } else {
@@ -108,18 +127,71 @@ pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Res
     if !args.place.agents.is_empty() {
         return run_agents(&args.place, env, ui, agent::uninstall);
     }
-    let (scope, steps) = match args.place.mcp {
-        Some(client) => {
-            let step = client::uninstall(&client_root(env)?, client, mode(&args.place))?;
-            (Scope::Local, step.into_iter().collect())
-        }
-        None => uninstall(&args.place, env)?,
+    let (scope, steps) = if let Some(folder) = &args.place.man {
+        (Scope::Global, man::uninstall(&man_folder(folder.as_deref(), env)?, mode(&args.place))?)
+    } else if let Some(shell) = args.place.completions {
+        (Scope::Global, uninstall_scripts(shell, mode(&args.place), env)?)
+    } else if let Some(client) = args.place.mcp {
+        let step = client::uninstall(&client_root(env)?, client, mode(&args.place))?;
+        (Scope::Local, step.into_iter().collect())
+    } else {
+        uninstall(&args.place, env)?
     };
     report(&args.place, scope, &steps, ui)?;
     if steps.is_empty() {
         ui.note("nothing of ours was there");
     }
     Ok(ExitStatus::Success)
+}
+
+/// Writes the manual pages, and says so where `man` would not find them.
+fn install_pages(folder: Option<&Path>, mode: Mode, env: &Env, ui: &Ui) -> Result<Vec<Step>> {
+    let folder = man_folder(folder, env)?;
+    let steps = man::install(&folder, mode)?;
+    if mode == Mode::Write && !man::is_found(&folder) {
+        ui.note(&format!(
+            "hint: man does not look there; `export MANPATH=\"{}:$MANPATH\"` makes it, and `git trace --help` then works",
+            folder.display()
+        ));
+    }
+    Ok(steps)
+}
+
+fn man_folder(named: Option<&Path>, env: &Env) -> Result<PathBuf> {
+    named.map_or_else(|| Ok(data_folder(env)?.join("man")), |folder| Ok(std::path::absolute(folder)?))
+}
+
+/// Writes the script for a shell, and says what else the shell needs.
+fn install_script(shell: Option<Shell>, mode: Mode, env: &Env, ui: &Ui) -> Result<Step> {
+    let Some(shell) = shell.or_else(|| Shell::of_program(Path::new(env.os("SHELL")?))) else {
+        bail!("cannot tell which shell is yours; name it: bash, zsh or fish");
+    };
+    let script = shell.script(&data_folder(env)?);
+    let step = script.install(mode)?;
+    if let Some(needs) = shell.needs(&script.path) {
+        ui.note(&format!("hint: {needs}"));
+    }
+    Ok(step)
+}
+
+/// Removes the script for a shell, or for all.
+fn uninstall_scripts(shell: Option<Shell>, mode: Mode, env: &Env) -> Result<Vec<Step>> {
+    let data = data_folder(env)?;
+    let shells = shell.map_or(Shell::ALL.to_vec(), |shell| vec![shell]);
+    let removed = shells.iter().map(|shell| owned::uninstall(&shell.script(&data).path, mode));
+    Ok(removed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+fn shell(name: &str) -> Result<Shell, String> {
+    Shell::ALL.into_iter().find(|shell| shell.name() == name).ok_or_else(|| "it is bash, zsh or fish".to_owned())
+}
+
+/// Where programs keep what is the user's, by the XDG base directory specification.
+fn data_folder(env: &Env) -> Result<PathBuf> {
+    // A relative path is to be passed over, the specification says.
+    let folder = env.os("XDG_DATA_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let folder = folder.or_else(|| env.os("HOME").map(|home| PathBuf::from(home).join(".local/share")));
+    folder.context("cannot tell where your data is: HOME is not set")
 }
 
 /// Takes back the set-up of git, and with that of a repository the hooks of all agents and the entries of all clients.

@@ -11,6 +11,7 @@ mod budget;
 mod check;
 mod checkpoint;
 mod commit;
+mod complete;
 mod compress;
 mod count;
 mod crumb;
@@ -30,6 +31,7 @@ mod init;
 mod input;
 mod install;
 mod log;
+mod man;
 mod materialize;
 mod mcp;
 mod merge;
@@ -105,6 +107,8 @@ enum AnywhereCommand {
     Check(check::CheckArgs),
     Hook(hook::HookArgs),
     Mcp(mcp::McpArgs),
+    #[command(hide = true)]
+    CompleteWords(complete::CompleteWordsArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -229,6 +233,7 @@ fn run(cli: Cli, env: Env, mut ui: Ui) -> Result<ExitStatus> {
                 AnywhereCommand::Doctor(args) => install::run_doctor(args, env, &mut ui),
                 AnywhereCommand::Check(args) => check::run(args, env, &mut ui),
                 AnywhereCommand::Hook(args) => hook::run(args, env, &mut ui),
+                AnywhereCommand::CompleteWords(args) => complete::run(args, env, &mut ui),
                 AnywhereCommand::Mcp(args) => mcp::run(args, cli.trace.clone(), env),
             }?;
             ui.finish()?;

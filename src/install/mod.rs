@@ -7,9 +7,11 @@
 pub mod agent;
 pub mod attributes;
 pub mod client;
+pub mod completions;
 pub mod config;
 pub mod doctor;
 pub mod hooks;
+pub mod owned;
 mod plain_json;
 
 use std::fs;

@@ -32,6 +32,8 @@ mod merge_driver;
 mod merge_laws;
 mod merging;
 mod model;
+
+mod pages;
 mod places;
 mod plain_git;
 mod playground;
@@ -42,6 +44,7 @@ mod repo;
 mod search;
 mod secrets;
 mod sharing;
+mod shells;
 mod stored;
 mod tokens;
 mod transcript;

@@ -1,0 +1,195 @@
+//! `git trace install --man` and `--completions`, with the real `man` and bash where they are.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::playground::Playground;
+
+/// Where git's completion for bash is, on the systems we know.
+const GIT_COMPLETION: [&str; 3] = [
+    "/usr/share/bash-completion/completions/git",
+    "/usr/share/doc/git/contrib/completion/git-completion.bash",
+    "/Library/Developer/CommandLineTools/usr/share/git-core/git-completion.bash",
+];
+
+fn pages(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_command_has_a_page_and_uninstall_removes_ours_only() {
+    let place = Playground::new();
+    let man1 = place.root().join(".local/share/man/man1");
+    fs::create_dir_all(&man1).unwrap();
+    fs::write(man1.join("other.1"), "theirs").unwrap();
+    fs::write(man1.join("git-trace-log.1"), "theirs").unwrap();
+    assert!(place.trace(&["install", "--man", "--dry-run"]).contains("would have added"));
+    assert_eq!(pages(&man1), ["git-trace-log.1", "other.1"]);
+    let first = place.trace(&["install", "--man"]);
+    assert!(first.contains("left alone [ROOT]/.local/share/man/man1/git-trace-log.1\n"), "{first}");
+    let names = pages(&man1);
+    for page in ["git-trace.1", "git-trace-commit.1", "git-trace-crumb-expand.1", "git-trace-cherry-pick.1"] {
+        assert!(names.iter().any(|name| name == page), "{page}");
+    }
+    assert!(names.iter().all(|name| !name.contains("complete-words")));
+    let again = place.trace(&["install", "--man"]);
+    assert!(
+        again
+            .lines()
+            .filter(|line| line.contains(".1"))
+            .all(|line| line.starts_with("kept") || line.contains("-log.1"))
+    );
+
+    let page = fs::read_to_string(man1.join("git-trace-commit.1")).unwrap();
+    let see_also = page.split_once(".SH \"SEE ALSO\"\n").unwrap().1;
+    assert!(see_also.starts_with("\\fBgit\\fR(1), \\fBgit\\-trace\\fR(1), "), "{see_also}");
+    // What somebody changed is no longer ours; what an older version had and this one has not, is.
+    fs::write(man1.join("git-trace-show.1"), page.replace("Commit", "Submit")).unwrap();
+    fs::copy(man1.join("git-trace-commit.1"), man1.join("git-trace-gone.1")).unwrap();
+    assert!(place.trace(&["install", "--man"]).contains("removed [ROOT]/.local/share/man/man1/git-trace-gone.1\n"));
+    place.trace(&["uninstall", "--man"]);
+    assert_eq!(pages(&man1), ["git-trace-log.1", "git-trace-show.1", "other.1"]);
+}
+
+#[test]
+fn git_help_shows_the_pages() {
+    let place = Playground::new();
+    let folder = place.root().join("pages");
+    place.trace(&["install", "--man", folder.to_str().unwrap()]);
+    if Command::new("man").arg("--version").output().is_err() {
+        println!("skipped: there is no man");
+        return;
+    }
+    for words in [&["trace", "--help"][..], &["help", "trace"], &["help", "git-trace-materialize"]] {
+        let mut git = place.command("git");
+        git.args(words).env("MANPATH", &folder).env("MANPAGER", "cat").env("MANWIDTH", "80");
+        let output = git.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("SYNOPSIS"), "git {words:?}: {text}");
+        assert!(String::from_utf8_lossy(&output.stderr).is_empty(), "git {words:?}");
+    }
+    for checker in ["mandoc -T lint -W warning", "groff -man -ww -z -K utf8"] {
+        let mut words = checker.split(' ');
+        let mut lint = Command::new(words.next().unwrap());
+        lint.args(words).args(fs::read_dir(folder.join("man1")).unwrap().map(|entry| entry.unwrap().path()));
+        // One that is not there has nothing to say.
+        let Ok(output) = lint.output() else { continue };
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said, "", "{checker}");
+    }
+}
+
+/// What bash offers at the end of a line, through git's own completion.
+fn complete(place: &Playground, script: &str, line: &str) -> Vec<String> {
+    let git_completion = GIT_COMPLETION.into_iter().find(|path| Path::new(path).exists()).unwrap();
+    // Readline cuts at `=` and `:` too, so the words do.
+    let program = r#"
+        . "$1"; . "$2"
+        COMP_LINE="$3"; COMP_POINT=${#COMP_LINE}
+        COMP_WORDS=(); rest="$3"
+        while [[ $rest =~ ^([^\ =:]+|[=:]+|\ +)(.*)$ ]]; do
+            [[ ${BASH_REMATCH[1]} == \ * ]] || COMP_WORDS+=("${BASH_REMATCH[1]}")
+            rest="${BASH_REMATCH[2]}"
+        done
+        [[ $COMP_LINE == *\  ]] && COMP_WORDS+=("")
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        COMP_TYPE=9 __git_wrap__git_main
+        printf '%s\n' "${COMPREPLY[@]}"
+    "#;
+    let mut bash = place.command("bash");
+    bash.args(["--norc", "-c", program, "bash", git_completion, script, line]);
+    let output = bash.output().unwrap();
+    assert!(output.stderr.is_empty(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_through_gits_own_completion() {
+    let place = Playground::new();
+    if GIT_COMPLETION.iter().all(|path| !Path::new(path).exists()) {
+        println!("skipped: git's completion for bash is not there");
+        return;
+    }
+    insta::assert_snapshot!(place.trace(&["install", "--completions", "bash"]), @"
+    added [ROOT]/.local/share/bash-completion/completions/git-trace
+    --- stderr
+    hint: bash loads it where bash-completion is set up; elsewhere `. '[ROOT]/.local/share/bash-completion/completions/git-trace'` goes into ~/.bashrc, behind git's completion
+    ");
+    let script = place.root().join(".local/share/bash-completion/completions/git-trace");
+    let asked = |line: &str| complete(&place, script.to_str().unwrap(), line);
+    place.ok(&["commit", "-m", "one"]);
+    let id = place.trace(&["log", "--oneline"]).split(' ').nth(2).unwrap().to_owned();
+    place.ok(&["branch", "idea/two"]);
+    // A name that a shell would run, if it came in as it is.
+    place.git(&["update-ref", "refs/traces/$(touch${IFS}run);`touch${IFS}run`", "refs/traces/main"]);
+    place.ok(&["breadcrumb", "set", "auth.method", "JWT"]);
+    place.ok(&["breadcrumb", "set", "auth.scope", "all"]);
+    place.write("a b.crumb", "BEGIN CRUMB\n");
+    place.write("$(touch run).crumb", "BEGIN CRUMB\n");
+
+    assert_eq!(asked("git trace mat"), ["materialize "]);
+    assert_eq!(asked("git trace materialize --form"), ["--format "]);
+    assert_eq!(asked("git trace materialize --format=an"), ["anthropic "]);
+    assert_eq!(asked("git trace materialize --format g"), ["gemini "]);
+    assert_eq!(asked("git trace switch i"), ["idea/two "]);
+    assert_eq!(asked("git -C . trace --trace idea/two log mai"), ["main "]);
+    let quoted = "\\$\\(touch\\$\\{IFS\\}run\\)\\;\\`touch\\$\\{IFS\\}run\\` ";
+    assert_eq!(asked("git trace switch "), [quoted, "idea/two ", "main "]);
+    assert_eq!(asked(&format!("git trace show {}", &id[..4])).len(), 1);
+    assert!(asked("git trace pin ")[0].starts_with(&id[..4]));
+    assert_eq!(asked("git trace breadcrumb get auth."), ["auth.method ", "auth.scope "]);
+    assert_eq!(asked("git trace crumb show a"), ["a\\ b.crumb "]);
+    assert_eq!(asked("git trace commit -t fr"), ["freeform "]);
+    assert_eq!(asked("git trace commit -F "), [] as [&str; 0], "files are left to readline");
+    assert!(!place.at.join("run").exists());
+    insta::assert_snapshot!(place.trace(&["uninstall", "--completions"]), @"removed [ROOT]/.local/share/bash-completion/completions/git-trace");
+}
+
+#[test]
+fn words_are_completed_from_what_is_there() {
+    let place = Playground::new();
+    place.ok(&["commit", "-m", "a\tb\u{1b}[31m\nc"]);
+    let asked = |words: &[&str]| place.trace(&[&["complete-words", "--"], words].concat());
+    let item = asked(&["show", ""]);
+    assert!(item.ends_with("\t#0 dialogue user: a b [31m c\n"), "{item:?}");
+    assert_eq!(asked(&["--trace", "none", "show", ""]), "");
+    assert_eq!(asked(&["commit", "-pmain", "-p", ""]), "normal\t\npinned\t\nskip\t\n");
+    assert_eq!(asked(&["crumb", "note", ""]), "", "there is no crumb file");
+    assert_eq!(asked(&["count", ""]), "/\t\n", "files may stand there");
+    assert_eq!(asked(&["help", "cherry"]), "cherry-pick\tBring single items of another trace into the current one\n");
+    assert_eq!(asked(&["no-such-command", "--", "-"]), "");
+    assert_eq!(asked(&["status", "--js"]), "--json\tAnswer as JSON\n");
+    // Outside of a repository there is only what the program knows itself.
+    fs::rename(place.at.join(".git"), place.at.join("git")).unwrap();
+    assert_eq!(asked(&["switch", ""]), "");
+    assert_eq!(asked(&["switch", "--cr"]).lines().count(), 1);
+}
+
+#[test]
+fn scripts_are_for_the_shells_there_are() {
+    let place = Playground::new();
+    insta::assert_snapshot!(place.trace(&["install", "--completions", "zsh", "--dry-run"]), @"
+    would have added [ROOT]/.local/share/zsh/site-functions/_git-trace
+    --- stderr
+    hint: `fpath=('[ROOT]/.local/share/zsh/site-functions' $fpath)` goes into ~/.zshrc, before compinit
+    ");
+    insta::assert_snapshot!(place.trace(&["install", "--completions"]), @"
+    --- stderr
+    error: cannot tell which shell is yours; name it: bash, zsh or fish
+    [exit 2]
+    ");
+    insta::assert_snapshot!(place.trace(&["install", "--completions", "fish"]), @"added [ROOT]/.local/share/fish/vendor_conf.d/git-trace.fish");
+    place.write("../.local/share/fish/vendor_conf.d/git-trace.fish", "mine\n");
+    insta::assert_snapshot!(place.trace(&["uninstall", "--completions", "fish"]), @"left alone [ROOT]/.local/share/fish/vendor_conf.d/git-trace.fish");
+    insta::assert_snapshot!(place.trace(&["install", "--completions", "tcsh"]), @"
+    --- stderr
+    error: invalid value 'tcsh' for '--completions [<SHELL>]': it is bash, zsh or fish
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+}
