@@ -198,7 +198,7 @@ fn make_old(path: &Path) {
 
 #[test]
 fn a_lock_that_the_dead_left_behind_stops_nobody() {
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     let id = repo.say("x");
     repo.text(&["pin", "#0"]);
     for (locked, args) in [
@@ -225,7 +225,9 @@ fn a_lock_that_the_dead_left_behind_stops_nobody() {
 fn a_lock_of_the_living_is_waited_for() {
     let repo = TestRepo::new();
     repo.say("x");
-    let lock = repo.git_dir().join("refs/traces/main.lock");
+    let tables = repo.git_dir().join("reftable");
+    let lock =
+        if tables.is_dir() { tables.join("tables.list.lock") } else { repo.git_dir().join("refs/traces/main.lock") };
     fs::write(&lock, "").unwrap();
     let (freed, at) = (lock.clone(), Duration::from_millis(300));
     let owner = std::thread::spawn(move || {

@@ -20,7 +20,7 @@ use crate::trace::types::Types;
 use crate::trace::view::View;
 use crate::trace::walk::{Parents, Walk, changes_of};
 use crate::trace::write::Stamp;
-use crate::trace::{file, total};
+use crate::trace::{file, sign, total};
 
 /// Trees that are only hashed: `git fast-import` makes them itself, and its commits name the oids found here.
 struct HashOnly<'r>(&'r Repo);
@@ -53,6 +53,7 @@ pub(super) struct Writer<'r> {
     fast: Option<FastImport<'r>>,
     base: Option<Oid>,
     last: Option<Oid>,
+    last_author: Option<Ident>,
     last_time: Option<Time>,
     fallback_time: Option<Time>,
     /// What the tree counts for now.
@@ -114,6 +115,7 @@ impl<'r> Writer<'r> {
             fast: None,
             base: base.map(|tip| tip.commit.oid),
             last: base.map(|tip| tip.commit.oid),
+            last_author: None,
             last_time: base.map(Tip::time),
             fallback_time: None,
             total,
@@ -197,6 +199,7 @@ impl<'r> Writer<'r> {
             self.priorities.push(Request { item: id, level, reason, seq, at, by: None, introduced: commit });
         }
         self.last = Some(commit);
+        self.last_author = Some(author);
         self.last_time = Some(at);
         self.recorded += 1;
         Ok(())
@@ -322,7 +325,7 @@ impl<'r> Writer<'r> {
         let message = trailers.render(subject);
         let parents: Vec<Oid> = self.last.into_iter().collect();
         let commit = NewCommit { tree, parents: &parents, author, committer: &self.stamp.committer, message: &message };
-        let Some(fast) = &mut self.fast else { return Ok(repo.write_commit(&commit)?) };
+        let Some(fast) = &mut self.fast else { return sign::write_commit(repo, &commit) };
         let changes: Vec<Change<'_>> = files
             .iter()
             .map(|(path, kept)| if *kept { Change::Write(path, bytes) } else { Change::Remove(path) })
@@ -332,10 +335,21 @@ impl<'r> Writer<'r> {
     }
 
     /// Ends writing, and says what the last commit is.
-    pub(super) fn finish(self) -> Result<Written, TraceError> {
-        let last = self.last.filter(|_| self.recorded > 0);
-        if let (Some(fast), Some(last)) = (self.fast, last) {
-            fast.finish(last)?;
+    ///
+    /// `git fast-import` signs nothing. Where that is asked for, the last commit is made once more, signed: as it names its
+    /// parent, the signature is of all of them.
+    pub(super) fn finish(mut self) -> Result<Written, TraceError> {
+        let mut last = self.last.filter(|_| self.recorded > 0);
+        if let (Some(fast), Some(written)) = (self.fast.take(), last) {
+            fast.finish(written)?;
+            let is_signed = sign::is_asked(self.repo)?;
+            if let Some(author) = self.last_author.as_ref().filter(|_| is_signed) {
+                let signed = sign::again(self.repo, written, author, &self.stamp.committer)?;
+                for request in self.priorities.iter_mut().filter(|request| request.introduced == written) {
+                    request.introduced = signed;
+                }
+                last = Some(signed);
+            }
         }
         Ok(Written { last, recorded: self.recorded, known: self.known, priorities: self.priorities })
     }

@@ -27,13 +27,14 @@ fn refname(prefix: &str, level: &str, item: ItemId) -> String {
 pub(super) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError> {
     let configured = repo.config()?.text("trace.tagPrefix")?;
     let prefix = configured.as_deref().unwrap_or(DEFAULT_PREFIX);
-    let mut old = Vec::new();
+    let (mut new, mut old) = (Vec::new(), Vec::new());
     let last: HashMap<ItemId, &Request> = requests.iter().map(|request| (request.item, request)).collect();
     for request in last.into_values() {
-        repo.set_tag(&refname(prefix, request.level.as_str(), request.item), request.introduced)?;
+        new.push((refname(prefix, request.level.as_str(), request.item), request.introduced));
         let others = Level::WORDS.iter().filter(|word| **word != request.level.as_str());
         old.extend(others.map(|word| refname(prefix, word, request.item)));
     }
+    repo.set_tags(&new)?;
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)
 }
 
@@ -45,7 +46,7 @@ pub(super) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError
 pub(super) fn point(repo: &Repo, item: ItemId, level: Level, introduced: Oid) -> Result<(), TraceError> {
     let configured = repo.config()?.text("trace.tagPrefix")?;
     let prefix = configured.as_deref().unwrap_or(DEFAULT_PREFIX);
-    repo.set_tag(&refname(prefix, level.as_str(), item), introduced)?;
+    repo.set_tags(&[(refname(prefix, level.as_str(), item), introduced)])?;
     let others = Level::WORDS.iter().filter(|word| **word != level.as_str());
     let old: Vec<String> = others.map(|word| refname(prefix, word, item)).collect();
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)
