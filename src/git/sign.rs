@@ -29,11 +29,13 @@ impl Repo {
         match Self::run_git("commit-tree", command, commit.message.as_bytes()) {
             Ok(printed) => self.parse_oid(String::from_utf8_lossy(&printed).trim_end()),
             Err(GitError::Command { stderr, .. }) => {
-                let said = stderr
-                    .lines()
-                    .filter(|line| !line.trim().is_empty() && !line.starts_with("fatal: failed to write"));
-                let said: Vec<&str> = said.map(|line| line.trim_start_matches("error: ").trim()).collect();
-                Err(GitError::Unsigned { cause: said.join("; ") })
+                let lines = stderr.lines().filter(|line| !line.starts_with("fatal: failed to write"));
+                let said: Vec<&str> = lines.map(|line| line.trim_start_matches("error:").trim()).collect();
+                let cause = match said.join(" ").trim() {
+                    "" => "the program that signs failed and did not say why".to_owned(),
+                    cause => cause.to_owned(),
+                };
+                Err(GitError::Unsigned { cause })
             }
             Err(error) => Err(error),
         }

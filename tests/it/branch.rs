@@ -199,7 +199,9 @@ fn a_renamed_trace_keeps_its_reflog_and_stays_current_in_every_worktree() {
     });
     assert_eq!(repo.bodies("plan/b").len(), 4);
     let tip = log.lines().next().unwrap();
-    assert_eq!(repo.git(&["reflog", "--format=%H", "refs/traces/trunk"]), format!("{tip}\n{log}"));
+    // Where git itself writes the log, the renaming is not in it: it moved nothing.
+    let kept = repo.git(&["reflog", "--format=%H", "refs/traces/trunk"]);
+    assert!(kept == format!("{tip}\n{log}") || (repo.git_dir().join("reftable").is_dir() && kept == log), "{kept}");
     assert_eq!(repo.git(&["for-each-ref", "refs/traces/main", "refs/traces/idea"]), "");
     assert!(!repo.git(&["reflog", "list"]).contains("refs/traces/main\n"));
     repo.text(&["undo"]);

@@ -49,15 +49,16 @@ fn each_way_to_make_a_commit_signs_it() {
     repo.say("two");
     repo.text(&["delete", "#1"]);
     repo.text(&["revert", "TRACE_HEAD"]);
-    repo.text(&["--trace", "idea", "commit", "-m", "elsewhere"]);
-    repo.text(&["cherry-pick", "refs/traces/idea"]);
+    let elsewhere = repo.commit(&["--trace", "idea", "-m", "elsewhere"]);
     repo.text(&["switch", "idea"]);
     repo.text(&["rebase", "main"]);
     repo.text(&["switch", "main"]);
+    repo.text(&["cherry-pick", "idea", &elsewhere]);
     repo.text(&["branch", "third", "refs/traces/main~2"]);
     repo.text(&["--trace", "third", "commit", "-m", "aside"]);
     repo.text(&["merge", "third"]);
     repo.bytes_with(&["import", "jsonl", "-"], b"{\"text\":\"imported\"}\n");
+    repo.text(&["compress", "--keep", "1", "-m", "a summary"]);
     for name in ["main", "idea", "third"] {
         all_good(&repo, name);
     }
@@ -78,9 +79,6 @@ fn a_signed_commit_differs_by_its_signature_only() {
     });
     let plain: Vec<&str> = lines.filter_map(|(inside, line)| (!inside).then_some(line)).collect();
     let again = TestRepo::new();
-    for _ in 0..4 {
-        again.git(&["config", "trace.sign", "false"]);
-    }
     again.say("with $ %s \u{e9} and\n\n# lines");
     let unsigned = again.git(&["cat-file", "commit", "refs/traces/main"]);
     let no_clock = |text: &str| {
@@ -111,13 +109,32 @@ fn a_signer_that_fails_stops_the_command_and_nothing_moves() {
     let Some(repo) = signing() else { return };
     repo.say("one");
     repo.git(&["config", "gpg.ssh.program", "false"]);
-    insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"");
-    insta::assert_snapshot!(repo.refused(&["edit", "#0", "-m", "ONE"]), @"");
+    insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"
+    --- stderr
+    error: cannot sign the commit: the program that signs failed and did not say why
+    hint: `trace.sign` asks for it; whatever makes `git commit -S` sign serves here too
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["edit", "#0", "-m", "ONE"]), @"
+    --- stderr
+    error: cannot sign the commit: the program that signs failed and did not say why
+    hint: `trace.sign` asks for it; whatever makes `git commit -S` sign serves here too
+    [exit 2]
+    ");
     repo.git(&["config", "user.signingKey", "/nowhere/key"]);
     repo.git(&["config", "--unset", "gpg.ssh.program"]);
-    insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"");
+    insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"
+    --- stderr
+    error: cannot sign the commit: Couldn't load public key /nowhere/key: No such file or directory?
+    hint: `trace.sign` asks for it; whatever makes `git commit -S` sign serves here too
+    [exit 2]
+    ");
     repo.git(&["config", "trace.sign", "maybe"]);
-    insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"");
+    insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"
+    --- stderr
+    error: git config `trace.sign` is `maybe`, which is not true or false
+    [exit 2]
+    ");
     repo.git(&["config", "trace.sign", "false"]);
     repo.say("two");
     assert!(!is_good(&repo, "refs/traces/main"));

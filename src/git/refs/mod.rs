@@ -152,7 +152,8 @@ impl Repo {
     pub fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         match &self.refs {
             RefStorage::Files => self.move_file(refname, old, new, log),
-            RefStorage::Reftable(_) => self.move_by_git(refname, old, new, log),
+            // One lock for all refs is taken by those who move others, too, and is to be had soon.
+            RefStorage::Reftable(_) => self.patiently(|| self.move_by_git(refname, old, new, log)),
         }
     }
 
@@ -202,7 +203,12 @@ impl Repo {
         if input.is_empty() {
             return Ok(());
         }
-        self.patiently(|| self.update_refs(&[], None, &input).map_err(|error| command::locked(error, "refs")))
+        self.delete_by_git("refs", &input)
+    }
+
+    /// Hands `git update-ref` its instructions to delete.
+    fn delete_by_git(&self, refname: &str, input: &str) -> Result<(), GitError> {
+        self.patiently(|| self.update_refs(&[], None, input).map_err(|error| command::locked(error, refname)))
     }
 
     /// Tries again where another process has the lock, until patience ends.
