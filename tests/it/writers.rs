@@ -123,7 +123,10 @@ fn collecting_garbage_beside_a_writer_loses_nothing() {
     let mut writer = start_batch(&repo, lines("writer", 300), &answers);
     let mut collected = 0;
     while writer.try_wait().unwrap().is_none() {
-        repo.git(&["gc", "--quiet"]);
+        let output = run(repo.command("git").args(["gc", "--quiet"]), b"");
+        // Git gives up where a writer has the lock of a reftable, and does not wait for it as for that of a ref.
+        let gave_up = repo.git_dir().join("reftable").is_dir() && repo.exact(&output).contains("pack-refs");
+        assert!(output.status.success() || gave_up, "{}", repo.exact(&output));
         collected += 1;
     }
     let output = writer.wait_with_output().unwrap();

@@ -59,6 +59,8 @@ impl Reading {
     }
 
     pub(super) fn find_symbolic(&self, repo: &Repo, refname: &str) -> Result<Option<String>, GitError> {
+        // What is wrong with settings is told in the same words as where no git is called.
+        repo.config()?;
         let mut said = self.0.borrow_mut();
         let is_kept = said.forget_old(repo);
         if let Some(known) = said.symbolic.get(refname) {
