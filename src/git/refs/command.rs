@@ -192,7 +192,10 @@ impl Repo {
     }
 
     pub(super) fn set_by_git(&self, tags: &[(String, Oid)]) -> Result<(), GitError> {
-        let input: String = tags.iter().map(|(refname, target)| format!("update {refname} {target}\n")).collect();
+        let mut input = String::new();
+        for (refname, target) in tags {
+            input.extend(["update ", refname, " ", &target.to_string(), "\n"]);
+        }
         let first = tags.first().map_or("refs", |(refname, _)| refname);
         self.update_refs(&[], None, &input).map_err(|error| refused(error, first))
     }
