@@ -1,6 +1,6 @@
 //! Git itself, called in a folder as its user would call it: for what needs no open repository, or what libgit2 cannot read.
 //!
-//! Nothing here asks libgit2, so sparse indexes, reftable and repositories of later versions are served.
+//! Nothing here asks libgit2, so sparse indexes and repositories of later versions are served.
 
 use std::ffi::OsStr;
 use std::io::{BufReader, Read as _, Write as _};
@@ -199,7 +199,7 @@ pub fn worktree_root(folder: &Path, env: Env) -> Result<PathBuf, GitError> {
     match Repo::open_from_env(env) {
         Ok(repo) => repo.worktree().ok_or(GitError::NoWorktree),
         // Refs and extensions do not matter here, so git may know better.
-        Err(GitError::Reftable | GitError::UnknownExtension { .. }) => {
+        Err(GitError::UnknownExtension { .. }) => {
             let root = Git::in_folder(folder).line(&["rev-parse", "--show-toplevel"])?;
             Ok(PathBuf::from(root))
         }

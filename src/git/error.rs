@@ -20,10 +20,7 @@ pub enum GitError {
     /// The repository belongs to somebody else, and git was not told to trust it.
     #[error("the repository belongs to another user, and git was not told to trust it")]
     UnsafeOwner,
-    /// Refs are kept in a form libgit2 cannot read.
-    #[error("this repository keeps its refs as reftable, which git-trace cannot read yet")]
-    Reftable,
-    /// The repository uses another extension libgit2 does not know.
+    /// The repository uses an extension of git's that is not known here.
     #[error("this repository uses the git extension `{extension}`, which git-trace cannot read yet")]
     UnknownExtension {
         /// Its name, as in the configuration.
@@ -125,6 +122,12 @@ pub enum GitError {
         /// What it printed on stderr.
         stderr: String,
     },
+    /// A commit was to be signed and was not written.
+    #[error("cannot sign the commit: {cause}")]
+    Unsigned {
+        /// What git, or the program that signs, says about it.
+        cause: String,
+    },
     /// Anything else libgit2 answers.
     #[error("cannot {action}")]
     Store {
@@ -156,10 +159,10 @@ impl GitError {
             Self::NotARepository => "run `git init` first, or change into a repository",
             Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
-            Self::Reftable => "convert it with `git refs migrate --ref-format=files` (git 2.46 or newer)",
             Self::MissingObject { .. } => {
                 "`git trace fsck` tells what it belongs to; `git trace fetch` may bring it back"
             }
+            Self::Unsigned { .. } => "`trace.sign` asks for it; whatever makes `git commit -S` sign serves here too",
             Self::RefConflict { .. } => "choose another name",
             Self::RefLocked { .. } | Self::Busy { .. } => "try again when it has ended",
             _ => return None,
@@ -175,7 +178,6 @@ impl GitError {
             (ErrorClass::Repository | ErrorClass::Os, ErrorCode::NotFound) => Self::NotARepository,
             (_, ErrorCode::Owner) => Self::UnsafeOwner,
             _ => match source.message().strip_prefix(UNSUPPORTED) {
-                Some("refstorage") => Self::Reftable,
                 Some(extension) => Self::UnknownExtension { extension: extension.to_owned() },
                 None => Self::Store { action: "open the repository".to_owned(), source },
             },

@@ -39,9 +39,10 @@ impl Repo {
         let failed = |source| GitError::Store { action: "walk the history of the code".to_owned(), source };
         let mut walk = self.inner.revwalk().map_err(failed)?;
         walk.set_sorting(Sort::TIME).map_err(failed)?;
-        walk.push_glob("refs/heads/*").map_err(failed)?;
-        // There may be none yet.
-        let _ = walk.push_head();
+        let branches = self.list_refs("refs/heads/")?.into_iter().map(|(_, tip)| tip);
+        for tip in branches.chain(self.find_ref("HEAD")?) {
+            walk.push(tip).map_err(failed)?;
+        }
         let mut found = Vec::new();
         for oid in walk {
             let oid = oid.map_err(failed)?;

@@ -50,6 +50,11 @@ impl Ident {
         self.seconds
     }
 
+    /// The instant in the one form that git takes for nothing else.
+    pub(super) fn date(&self) -> String {
+        format!("@{} {}", self.seconds, self.zone)
+    }
+
     /// The offset from UTC in minutes.
     pub(super) fn zone_minutes(&self) -> i32 {
         let digits: i32 = self.zone.get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0);

@@ -83,8 +83,9 @@ impl Repo {
     ///
     /// [`GitError::Store`] if the object database cannot be read.
     pub fn find_commit(&self, rev: &str) -> Result<Option<Oid>, GitError> {
-        let Ok(object) = self.inner.revparse_single(rev) else { return Ok(None) };
-        Ok(object.peel_to_commit().ok().map(|commit| commit.id()))
+        let Some(oid) = self.resolve(rev)? else { return Ok(None) };
+        let commit = self.inner.find_object(oid, None).and_then(|object| object.peel_to_commit());
+        Ok(commit.ok().map(|commit| commit.id()))
     }
 }
 

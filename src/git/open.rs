@@ -2,16 +2,19 @@
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use git2::{ObjectFormat, Repository};
 
 use super::config::Config;
 use super::env::Env;
 use super::error::GitError;
+use super::refs::RefStorage;
 
 /// An open repository and the environment it was opened in.
 pub struct Repo {
     pub(super) inner: Repository,
+    pub(super) refs: RefStorage,
     /// Where it was opened; `None`: where the environment says.
     pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
@@ -27,8 +30,8 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`GitError::NotARepository`], [`GitError::UnsafeOwner`], [`GitError::Reftable`] and
-    /// [`GitError::UnknownExtension`] say why there is none that can be used.
+    /// [`GitError::NotARepository`], [`GitError::UnsafeOwner`] and [`GitError::UnknownExtension`]
+    /// say why there is none that can be used.
     pub fn open_from_env(env: Env) -> Result<Self, GitError> {
         Self::opened(None, env)
     }
@@ -47,12 +50,17 @@ impl Repo {
         // git's own reading commands do not hash what they read either: zlib's checksum finds damage, and `git fsck` what
         // is not what its name says. Hashing took a tenth of the time of materializing 10,000 items.
         git2::opts::strict_hash_verification(false);
+        let refs = RefStorage::of(&inner)?;
         let place = place.map(Path::to_path_buf);
-        Ok(Self { inner, place, env, config: OnceCell::new(), shared: OnceCell::new() })
+        Ok(Self { inner, refs, place, env, config: OnceCell::new(), shared: OnceCell::new() })
     }
 
     /// Opens libgit2's own handle of a repository, one for each thread that reads.
+    ///
+    /// One with reftable is opened as well. libgit2 finds no ref there, and says so by no error: it is asked for objects and
+    /// settings alone, see `refs`.
     pub(super) fn open_place(place: Option<&Path>) -> Result<Repository, git2::Error> {
+        allow_reftable();
         place.map_or_else(Repository::open_from_env, Repository::open)
     }
 
@@ -102,6 +110,18 @@ impl Repo {
         let config = Config::new(files, &self.env)?;
         Ok(self.config.get_or_init(|| config))
     }
+}
+
+/// Has libgit2 open repositories whose refs it cannot read.
+#[allow(unsafe_code, reason = "libgit2 has one list of extensions for the whole process")]
+fn allow_reftable() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: it writes a static of libgit2's, which libgit2 reads when it opens a repository. Nobody else in this crate
+        // writes it, `Once` lets one thread do so, and every repository is opened behind this call. If it fails, such a
+        // repository is refused as unknown.
+        let _ = unsafe { git2::opts::set_extensions(&["refstorage"]) };
+    });
 }
 
 impl std::fmt::Debug for Repo {

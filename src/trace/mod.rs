@@ -54,6 +54,8 @@ pub mod view;
 pub mod walk;
 pub mod write;
 
+mod sign;
+
 pub use error::TraceError;
 pub use id::ItemId;
 pub use item::{Draft, Fields, Item, ItemType};

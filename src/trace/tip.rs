@@ -3,6 +3,7 @@
 use super::error::TraceError;
 use super::message::{Basis, Total, Trailers};
 use super::name::TraceName;
+use super::priority::RECORD;
 use super::time::Time;
 use super::{total, tree};
 use crate::git::{Commit, Oid, Repo};
@@ -35,6 +36,8 @@ impl Tip {
     ///
     /// As [`Tip::read`].
     pub fn find(repo: &Repo, name: &TraceName) -> Result<Option<Self>, TraceError> {
+        // Whoever reads a trace goes on to the record of priorities.
+        repo.expect_ref(RECORD);
         repo.find_ref(&name.refname())?.map(|oid| Self::read(repo, oid)).transpose()
     }
 

@@ -9,6 +9,7 @@ use super::id::ItemId;
 use super::message::{Basis, Op, Total, Trailers};
 use super::name::TraceName;
 use super::settings;
+use super::sign;
 use super::time::Time;
 use super::tip::Tip;
 use super::tree::{CAPACITY, Slot, TreeEditor};
@@ -180,7 +181,7 @@ fn write_step(repo: &Repo, ground: &Ground<'_>, stamp: &Stamp, step: &Step, tota
     let parents: Vec<Oid> = ground.tip.map(|tip| tip.commit.oid).into_iter().collect();
     let commit =
         NewCommit { tree, parents: &parents, author: &stamp.author, committer: &stamp.committer, message: &message };
-    Ok(repo.write_commit(&commit)?)
+    sign::write_commit(repo, &commit)
 }
 
 /// What the whole tree counts for after a step, skipped items included.

@@ -6,7 +6,10 @@ use crate::repo::{TestRepo, run};
 
 /// A trace with three items.
 fn three() -> TestRepo {
-    let repo = TestRepo::new();
+    three_in(TestRepo::new())
+}
+
+fn three_in(repo: TestRepo) -> TestRepo {
     repo.git(&["commit", "--quiet", "--allow-empty", "-m", "code"]);
     for text in ["one", "two", "three"] {
         repo.say(text);
@@ -188,7 +191,7 @@ fn a_renamed_trace_keeps_its_reflog_and_stays_current_in_every_worktree() {
     let log = repo.git(&["reflog", "--format=%H", "refs/traces/main"]);
     assert_eq!(repo.text(&["branch", "-m", "trunk"]), "Renamed trace `main` to `trunk`\n");
     assert_eq!(repo.text(&["branch", "-m", "idea", "plan/b"]), "Renamed trace `idea` to `plan/b`\n");
-    assert_eq!(fs::read_to_string(repo.git_dir().join("TRACE_HEAD")).unwrap(), "ref: refs/traces/trunk\n");
+    assert_eq!(repo.trace_head(), "refs/traces/trunk\n");
     repo.within(&other, |repo| {
         repo.say("from the other worktree");
         // What was current there before is known by its new name too.
@@ -196,9 +199,11 @@ fn a_renamed_trace_keeps_its_reflog_and_stays_current_in_every_worktree() {
     });
     assert_eq!(repo.bodies("plan/b").len(), 4);
     let tip = log.lines().next().unwrap();
-    assert_eq!(repo.git(&["reflog", "--format=%H", "refs/traces/trunk"]), format!("{tip}\n{log}"));
+    // Where git itself writes the log, the renaming is not in it: it moved nothing.
+    let kept = repo.git(&["reflog", "--format=%H", "refs/traces/trunk"]);
+    assert!(kept == format!("{tip}\n{log}") || (repo.git_dir().join("reftable").is_dir() && kept == log), "{kept}");
     assert_eq!(repo.git(&["for-each-ref", "refs/traces/main", "refs/traces/idea"]), "");
-    assert!(!repo.git_dir().join("logs/refs/traces/main").exists());
+    assert!(!repo.git(&["reflog", "list"]).contains("refs/traces/main\n"));
     repo.text(&["undo"]);
     assert_eq!(repo.bodies("trunk"), ["one", "two"], "the moves before a renaming can be undone");
     repo.fsck();
@@ -257,7 +262,7 @@ fn undo_goes_back_move_by_move_and_reset_comes_back() {
 
 #[test]
 fn undo_refuses_where_the_reflog_does_not_tell() {
-    let repo = three();
+    let repo = three_in(TestRepo::classic(&[]));
     fs::remove_file(repo.git_dir().join("logs/refs/traces/main")).unwrap();
     let unknown = repo.refused(&["undo"]);
     insta::assert_snapshot!(unknown, @"

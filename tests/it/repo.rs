@@ -12,6 +12,9 @@ use tempfile::TempDir;
 /// The committer's clock at the start: 2026-02-10T09:00:00Z.
 const START: i64 = 1_770_714_000;
 
+/// How git makes new repositories: the whole suite may be run for other hashes and other storage of refs.
+const FORMATS: [(&str, &str); 2] = [("GIT_DEFAULT_HASH", "sha1"), ("GIT_DEFAULT_REF_FORMAT", "files")];
+
 /// A repository with a fixed identity, and a clock that moves on by a second with each command.
 ///
 /// Token counts, and with them the oids that hang on them, are redacted in snapshots; [`TestRepo::exact`] keeps all.
@@ -31,6 +34,15 @@ impl TestRepo {
     pub(crate) fn init(options: &[&str]) -> Self {
         let repo = Self::without_git();
         repo.git(&[&["init", "--quiet", "--initial-branch=code"], options].concat());
+        repo
+    }
+
+    /// The same with SHA-1 and refs as files, whatever the suite is run for: for tests of stored bytes, and of those files.
+    pub(crate) fn classic(options: &[&str]) -> Self {
+        let repo = Self::without_git();
+        let mut command = repo.command("git");
+        command.args(["init", "--quiet", "--initial-branch=code"]).args(options).envs(FORMATS);
+        assert!(run(&mut command, b"").status.success());
         repo
     }
 
@@ -77,6 +89,11 @@ impl TestRepo {
         command.env_clear().current_dir(&self.folder).env("PATH", std::env::join_paths(path).unwrap());
         command.env("HOME", self.home.path()).env("TZ", "UTC").env("LC_ALL", "C.UTF-8");
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        for (variable, _) in FORMATS {
+            if let Some(format) = std::env::var_os(variable) {
+                command.env(variable, format);
+            }
+        }
         command.env("GIT_CEILING_DIRECTORIES", self.home.path()).env("GIT_EDITOR", "true");
         for word in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{word}_NAME"), "A U Thor").env(format!("GIT_{word}_EMAIL"), "author@example.com");
@@ -179,8 +196,18 @@ impl TestRepo {
     /// Every ref with what it points at, and what the current trace is.
     pub(crate) fn refs(&self) -> String {
         let listed = self.git(&["for-each-ref", "--format=%(refname) %(objectname)"]);
-        let head = std::fs::read_to_string(self.git_dir().join("TRACE_HEAD")).unwrap_or_default();
-        listed + &head
+        match self.trace_head().as_str() {
+            "" => listed,
+            head => format!("{listed}ref: {head}"),
+        }
+    }
+
+    /// The ref that `TRACE_HEAD` names; empty where there is none.
+    pub(crate) fn trace_head(&self) -> String {
+        let now = self.seconds.get();
+        let output = run(self.command("git").args(["symbolic-ref", "--quiet", "TRACE_HEAD"]), b"");
+        self.seconds.set(now);
+        String::from_utf8(output.stdout).unwrap()
     }
 
     /// Sees to it that git finds nothing wrong.

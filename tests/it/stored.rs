@@ -4,7 +4,7 @@ use crate::repo::{TestRepo, run};
 
 /// Two items, of which the second has every kind of header that a person sets.
 fn two_items() -> TestRepo {
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     repo.say("");
     repo.commit(&[
         "-t",
@@ -164,7 +164,7 @@ fn a_record_of_priorities_has_this_very_form() {
 #[test]
 fn a_move_is_logged_in_this_very_form() {
     for options in [&[][..], &["--bare"]] {
-        let repo = TestRepo::init(options);
+        let repo = TestRepo::classic(options);
         repo.say("");
         repo.text(&["pin", "#0", "-m", "why"]);
         let logs = repo.git_dir().join("logs/refs");

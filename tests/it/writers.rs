@@ -123,7 +123,10 @@ fn collecting_garbage_beside_a_writer_loses_nothing() {
     let mut writer = start_batch(&repo, lines("writer", 300), &answers);
     let mut collected = 0;
     while writer.try_wait().unwrap().is_none() {
-        repo.git(&["gc", "--quiet"]);
+        let output = run(repo.command("git").args(["gc", "--quiet"]), b"");
+        // Git gives up where a writer has the lock of a reftable, and does not wait for it as for that of a ref.
+        let gave_up = repo.git_dir().join("reftable").is_dir() && repo.exact(&output).contains("pack-refs");
+        assert!(output.status.success() || gave_up, "{}", repo.exact(&output));
         collected += 1;
     }
     let output = writer.wait_with_output().unwrap();
@@ -198,7 +201,7 @@ fn make_old(path: &Path) {
 
 #[test]
 fn a_lock_that_the_dead_left_behind_stops_nobody() {
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     let id = repo.say("x");
     repo.text(&["pin", "#0"]);
     for (locked, args) in [
@@ -225,7 +228,9 @@ fn a_lock_that_the_dead_left_behind_stops_nobody() {
 fn a_lock_of_the_living_is_waited_for() {
     let repo = TestRepo::new();
     repo.say("x");
-    let lock = repo.git_dir().join("refs/traces/main.lock");
+    let tables = repo.git_dir().join("reftable");
+    let lock =
+        if tables.is_dir() { tables.join("tables.list.lock") } else { repo.git_dir().join("refs/traces/main.lock") };
     fs::write(&lock, "").unwrap();
     let (freed, at) = (lock.clone(), Duration::from_millis(300));
     let owner = std::thread::spawn(move || {

@@ -101,7 +101,7 @@ fn setting(git: &Git, env: Env) -> Result<Option<String>> {
     match Repo::open_from_env(env) {
         Ok(repo) => Ok(settings::text(&repo, "trace.checkpoints")?),
         // Refs do not matter here, so git may know better.
-        Err(GitError::Reftable | GitError::UnknownExtension { .. }) => {
+        Err(GitError::UnknownExtension { .. }) => {
             let answer = git.ask(&["config", "--get", "trace.checkpoints"])?;
             let text = String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned();
             Ok((answer.code == Some(0)).then_some(text))

@@ -18,7 +18,7 @@ use crate::trace::types::Types;
 use crate::trace::view::View;
 use crate::trace::walk::{Parents, Walk, changes_of};
 use crate::trace::write::Stamp;
-use crate::trace::{file, total};
+use crate::trace::{file, sign, total};
 
 /// Where the objects go.
 enum Store<'r> {
@@ -36,10 +36,10 @@ impl Store<'_> {
         }
     }
 
-    fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
+    fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, TraceError> {
         match self {
-            Self::Loose(repo) => repo.write_commit(commit),
-            Self::Pack(pack) => pack.write_commit(commit),
+            Self::Loose(repo) => sign::write_commit(repo, commit),
+            Self::Pack(pack) => Ok(pack.write_commit(commit)?),
         }
     }
 
@@ -68,6 +68,7 @@ pub(super) struct Writer<'r> {
     store: Store<'r>,
     base: Option<Oid>,
     last: Option<Oid>,
+    last_author: Option<Ident>,
     last_time: Option<Time>,
     fallback_time: Option<Time>,
     /// What the tree counts for now.
@@ -129,6 +130,7 @@ impl<'r> Writer<'r> {
             store: Store::Loose(repo),
             base: base.map(|tip| tip.commit.oid),
             last: base.map(|tip| tip.commit.oid),
+            last_author: None,
             last_time: base.map(Tip::time),
             fallback_time: None,
             total,
@@ -212,6 +214,7 @@ impl<'r> Writer<'r> {
             self.priorities.push(Request { item: id, level, reason, seq, at, by: None, introduced: commit });
         }
         self.last = Some(commit);
+        self.last_author = Some(author);
         self.last_time = Some(at);
         self.recorded += 1;
         Ok(())
@@ -334,16 +337,28 @@ impl<'r> Writer<'r> {
         let message = trailers.render(subject);
         let parents: Vec<Oid> = self.last.into_iter().collect();
         let commit = NewCommit { tree, parents: &parents, author, committer: &self.stamp.committer, message: &message };
-        Ok(self.store.write_commit(&commit)?)
+        self.store.write_commit(&commit)
     }
 
     /// Ends writing, and says what the last commit is.
+    ///
+    /// A pack's commits are not signed. Where that is asked for, the last one is made once more, signed: as it names its
+    /// parent, the signature is of all of them.
     pub(super) fn finish(self) -> Result<Written, TraceError> {
-        let last = self.last.filter(|_| self.recorded > 0);
+        let mut last = self.last.filter(|_| self.recorded > 0);
+        let mut priorities = self.priorities;
         if let Store::Pack(pack) = self.store {
             pack.finish()?;
+            let is_signed = sign::is_asked(self.repo)?;
+            if let (Some(written), Some(author)) = (last, self.last_author.as_ref().filter(|_| is_signed)) {
+                let signed = sign::again(self.repo, written, author, &self.stamp.committer)?;
+                for request in priorities.iter_mut().filter(|request| request.introduced == written) {
+                    request.introduced = signed;
+                }
+                last = Some(signed);
+            }
         }
-        Ok(Written { last, recorded: self.recorded, known: self.known, priorities: self.priorities })
+        Ok(Written { last, recorded: self.recorded, known: self.known, priorities })
     }
 }
 

@@ -20,6 +20,7 @@ use super::error::TraceError;
 use super::id::ItemId;
 use super::message::{Op, Trailers};
 use super::name::TraceName;
+use super::sign;
 use super::time::Time;
 use super::tip::Tip;
 use super::write::Stamp;
@@ -198,5 +199,5 @@ pub(super) fn join(
     let parents = [first.commit.oid, second.commit.oid];
     let (author, committer) = (&stamp.author, &stamp.committer);
     let commit = NewCommit { tree: merged.tree, parents: &parents, author, committer, message: &message };
-    Ok((Some(repo.write_commit(&commit)?), merged))
+    Ok((Some(sign::write_commit(repo, &commit)?), merged))
 }

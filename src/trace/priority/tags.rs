@@ -36,13 +36,14 @@ fn refname(prefix: &str, level: &str, item: ItemId) -> String {
 /// Sets the tags of new levels, then drops those of the old ones. Of several changes of one item the last one counts.
 pub(super) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError> {
     let prefix = &prefix(repo)?;
-    let mut old = Vec::new();
+    let (mut new, mut old) = (Vec::new(), Vec::new());
     let last: HashMap<ItemId, &Request> = requests.iter().map(|request| (request.item, request)).collect();
     for request in last.into_values() {
-        repo.set_tag(&refname(prefix, request.level.as_str(), request.item), request.introduced)?;
+        new.push((refname(prefix, request.level.as_str(), request.item), request.introduced));
         let others = Level::WORDS.iter().filter(|word| **word != request.level.as_str());
         old.extend(others.map(|word| refname(prefix, word, request.item)));
     }
+    repo.set_tags(&new)?;
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)
 }
 
@@ -53,7 +54,7 @@ pub(super) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError
 /// [`crate::git::GitError::RefLocked`] and its kin.
 pub(crate) fn point(repo: &Repo, item: ItemId, level: Level, introduced: Oid) -> Result<(), TraceError> {
     let prefix = &prefix(repo)?;
-    repo.set_tag(&refname(prefix, level.as_str(), item), introduced)?;
+    repo.set_tags(&[(refname(prefix, level.as_str(), item), introduced)])?;
     let others = Level::WORDS.iter().filter(|word| **word != level.as_str());
     let old: Vec<String> = others.map(|word| refname(prefix, word, item)).collect();
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)

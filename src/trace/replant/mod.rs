@@ -12,6 +12,7 @@ use super::advance::Advance;
 use super::error::TraceError;
 use super::merge::three_way::{Conflict, Merged};
 use super::message::Trailers;
+use super::sign;
 use super::tip::Tip;
 use super::write::Stamp;
 use crate::git::{Ident, NewCommit, Oid, Repo};
@@ -64,7 +65,7 @@ impl<'r> Chain<'r> {
         let parents = [self.tip.commit.oid];
         let committer = &self.stamp.committer;
         let commit = NewCommit { tree: merged.tree, parents: &parents, author, committer, message: &message };
-        let commit = self.repo.write_commit(&commit)?;
+        let commit = sign::write_commit(self.repo, &commit)?;
         self.tip = Tip::read(self.repo, commit)?;
         self.made.push(Made { commit, subject: subject.to_owned() });
         Ok(())

@@ -36,18 +36,13 @@ fn a_writer_whom_git_does_not_know() {
 }
 
 #[test]
-fn a_repository_with_reftable() {
-    let repo = TestRepo::init(&["--ref-format=reftable"]);
-    insta::assert_snapshot!(repo.refused(&["commit", "-m", "x"]), @"
+fn a_repository_with_an_unknown_storage_of_refs() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["config", "core.repositoryFormatVersion", "1"]);
+    repo.git(&["config", "extensions.refStorage", "stone"]);
+    insta::assert_snapshot!(repo.trace(&["status"]), @"
     --- stderr
-    error: this repository keeps its refs as reftable, which git-trace cannot read yet
-    hint: convert it with `git refs migrate --ref-format=files` (git 2.46 or newer)
-    [exit 2]
-    ");
-    insta::assert_snapshot!(repo.refused(&["status"]), @"
-    --- stderr
-    error: this repository keeps its refs as reftable, which git-trace cannot read yet
-    hint: convert it with `git refs migrate --ref-format=files` (git 2.46 or newer)
+    error: this repository uses the git extension `refStorage=stone`, which git-trace cannot read yet
     [exit 2]
     ");
 }

@@ -1,46 +1,24 @@
-//! Refs behind one small interface: reading, moving from where a ref was seen, deleting.
+//! Refs as files, through libgit2, in this process.
 //!
-//! Refs are moved by compare-and-swap under git's own `.lock` of the ref. Deleting goes through `git update-ref`, because libgit2
-//! reads packed refs before it locks them and loses refs beside a running `git pack-refs`. libgit2 writes no reflog in a
-//! bare repository, so the line is appended here.
+//! A ref is moved by compare-and-swap under git's own `.lock` of it. libgit2 writes no reflog in a bare repository, so the line
+//! is appended here.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use git2::{ErrorCode, Oid, ReferenceType};
 
-use super::error::{GitError, despite_gc};
-use super::ident::Ident;
-use super::lock::LOCK_PATIENCE;
-use super::open::Repo;
+use super::super::error::{GitError, despite_gc};
+use super::super::ident::Ident;
+use super::super::open::Repo;
+use super::{LogLine, RefStorage};
 
 /// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
 pub(super) const STALE_LOCK: Duration = Duration::from_secs(10);
 
-/// What the reflog says of a move.
-#[derive(Clone, Copy, Debug)]
-pub struct LogLine<'a> {
-    /// Who moved the ref, and when.
-    pub who: &'a Ident,
-    /// Why; line breaks become spaces.
-    pub why: &'a str,
-}
-
 impl Repo {
-    /// Whether git accepts `refname` as the name of a ref.
-    #[must_use]
-    pub fn is_refname(refname: &str) -> bool {
-        git2::Reference::is_valid_name(refname)
-    }
-
-    /// The oid a ref points at, through symbolic refs; `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if it cannot be read.
-    pub fn find_ref(&self, refname: &str) -> Result<Option<Oid>, GitError> {
+    pub(super) fn find_file(&self, refname: &str) -> Result<Option<Oid>, GitError> {
         match self.inner.refname_to_id(refname) {
             Ok(oid) => Ok(Some(oid)),
             Err(error) if matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec) => Ok(None),
@@ -48,12 +26,7 @@ impl Repo {
         }
     }
 
-    /// The ref a symbolic ref names, whether that one exists or not; `None` where there is no symbolic ref.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if it cannot be read.
-    pub fn find_symbolic_ref(&self, refname: &str) -> Result<Option<String>, GitError> {
+    pub(super) fn find_symbolic_file(&self, refname: &str) -> Result<Option<String>, GitError> {
         let reference = match self.inner.find_reference(refname) {
             Ok(reference) => reference,
             Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
@@ -65,22 +38,12 @@ impl Repo {
         Ok(reference.symbolic_target().ok().flatten().map(str::to_owned))
     }
 
-    /// Makes `refname` a symbolic ref to `target`.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::RefLocked`] and its kin.
-    pub fn point_symbolic_ref(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
-        let _lock = self.lock(refname)?;
-        self.patiently(refname, || self.inner.reference_symbolic(refname, target, true, why).map(drop))
+    pub(super) fn point_symbolic_file(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
+        let set = || self.inner.reference_symbolic(refname, target, true, why);
+        despite_gc(|| set().map(drop).map_err(|error| GitError::moving(refname, error)))
     }
 
-    /// The refs whose names begin with `prefix` (which ends in `/`), with the oids they point at, sorted by name.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if they cannot be listed.
-    pub fn list_refs(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
+    pub(super) fn list_files(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
         let failed = |source| GitError::Store { action: format!("list the refs under `{prefix}`"), source };
         let mut listed = Vec::new();
         for reference in self.inner.references_glob(&format!("{prefix}*")).map_err(failed)? {
@@ -93,17 +56,14 @@ impl Repo {
         Ok(listed)
     }
 
-    /// Moves a ref from where it was seen, `old` (none: it was not there), to `new`, and logs it.
-    ///
-    /// The caller holds the ref's [`Repo::lock`]: a `.lock` file older than ten seconds was then left behind by a process
-    /// that is dead, and is removed.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::RefMoved`] if it is no longer at `old`, [`GitError::RefLocked`] if another process is moving it; by
-    /// both nothing was changed.
-    pub fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
-        let why = log.why.replace(['\n', '\r', '\0'], " ");
+    pub(super) fn move_file(
+        &self,
+        refname: &str,
+        old: Option<Oid>,
+        new: Oid,
+        log: LogLine<'_>,
+    ) -> Result<(), GitError> {
+        let why = log.one_line();
         let logged_by_libgit2 = self.ensure_reflog(refname)?;
         if let Err(error) = despite_gc(|| self.swap(refname, old, new, log.who, &why)) {
             if matches!(error, GitError::RefLocked { .. }) {
@@ -123,7 +83,7 @@ impl Repo {
         let moving = |source| GitError::moving(refname, source);
         let mut transaction = self.inner.transaction().map_err(moving)?;
         transaction.lock_ref(refname).map_err(moving)?;
-        if self.find_ref(refname)? != old {
+        if self.find_file(refname)? != old {
             return Err(GitError::RefMoved { refname: refname.to_owned() });
         }
         let when = git2::Time::new(who.seconds(), who.zone_minutes());
@@ -132,52 +92,9 @@ impl Repo {
         transaction.commit().map_err(moving)
     }
 
-    /// Points a lightweight tag at `target`, wherever it pointed before.
-    ///
-    /// The caller holds the [`Repo::lock`] that guards such tags, as in [`Repo::move_ref`].
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::RefLocked`] and its kin.
-    pub fn set_tag(&self, refname: &str, target: Oid) -> Result<(), GitError> {
-        self.patiently(refname, || self.inner.reference(refname, target, true, "").map(drop))
-    }
-
-    /// Sets a ref wherever it was, waiting for whoever has its `.lock` unless that was left behind.
-    fn patiently(&self, refname: &str, set: impl Fn() -> Result<(), git2::Error>) -> Result<(), GitError> {
-        let start = Instant::now();
-        loop {
-            match despite_gc(|| set().map_err(|error| GitError::moving(refname, error))) {
-                Err(GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                    self.remove_stale_lock(refname);
-                    thread::sleep(Duration::from_millis(5));
-                }
-                done => return done,
-            }
-        }
-    }
-
-    /// Deletes refs, all of them or none, through git; those that are not there are passed over.
-    ///
-    /// The caller holds the [`Repo::lock`] that guards them, as in [`Repo::move_ref`].
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Command`] with git's words.
-    pub fn delete_refs<'n>(&self, refnames: impl IntoIterator<Item = &'n str>) -> Result<(), GitError> {
-        let mut input = String::new();
-        for refname in refnames {
-            if self.find_ref(refname)?.is_some() {
-                self.remove_stale_lock(refname);
-                input.extend(["delete ", refname, "\n"]);
-            }
-        }
-        if input.is_empty() {
-            return Ok(());
-        }
-        let mut command = self.git("update-ref");
-        command.arg("--stdin");
-        Self::run_git("update-ref", command, input.as_bytes()).map(drop)
+    pub(super) fn set_file(&self, refname: &str, target: Oid) -> Result<(), GitError> {
+        let set = || self.inner.reference(refname, target, true, "");
+        despite_gc(|| set().map(drop).map_err(|error| GitError::moving(refname, error)))
     }
 
     /// Sees to it that moves of `refname` are logged; whether libgit2 will do so.
@@ -225,7 +142,11 @@ impl Repo {
         file.write_all(line.as_bytes()).map_err(failed)
     }
 
+    /// Removes a ref's `.lock` file that a dead process left behind; the caller holds the [`Repo::lock`] of the ref.
     pub(super) fn remove_stale_lock(&self, refname: &str) {
+        if !matches!(self.refs, RefStorage::Files) {
+            return;
+        }
         // What is not under `refs/` is this worktree's own.
         let folder = if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() };
         let path = folder.join(format!("{refname}.lock"));

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use git2::Oid;
 
-use super::error::GitError;
-use super::open::Repo;
+use super::super::error::GitError;
+use super::super::open::Repo;
+use super::RefStorage;
 
 /// One move of a ref, as its reflog has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,8 +27,12 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`GitError::Io`] if it cannot be read.
+    /// [`GitError::Io`] or [`GitError::Command`] if it cannot be read.
     pub fn read_reflog(&self, refname: &str) -> Result<Vec<LogEntry>, GitError> {
+        if let RefStorage::Reftable(_) = self.refs {
+            let moves = self.logged_by_git(refname)?;
+            return Ok(moves.into_iter().map(|logged| logged.entry).collect());
+        }
         let path = self.reflog_path(refname);
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use git2::Oid;
 
-use super::error::GitError;
-use super::open::Repo;
-use super::refs::LogLine;
+use super::super::error::GitError;
+use super::super::open::Repo;
+use super::{LogLine, RefStorage};
 
 impl Repo {
     /// Gives a ref another name, with its reflog. `on_the_way` runs while both names are there, so that what points at the
@@ -28,17 +28,26 @@ impl Repo {
         log: LogLine<'_>,
         on_the_way: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
-        let history = match fs::read(self.reflog_path(from)) {
-            Ok(history) => history,
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            Err(source) => return Err(GitError::io("read the reflog", self.reflog_path(from), source).into()),
-        };
-        self.move_ref(to, None, oid, log)?;
-        if !history.is_empty() {
-            self.replace_reflog(to, history, oid, log)?;
+        match &self.refs {
+            RefStorage::Files => {
+                let history = self.reflog_bytes(from)?;
+                self.move_ref(to, None, oid, log)?;
+                if !history.is_empty() {
+                    self.replace_reflog(to, history, oid, log)?;
+                }
+            }
+            RefStorage::Reftable(_) => self.copy_by_git(from, to, oid, log)?,
         }
         on_the_way()?;
         Ok(self.delete_ref_at(from, oid)?)
+    }
+
+    fn reflog_bytes(&self, refname: &str) -> Result<Vec<u8>, GitError> {
+        match fs::read(self.reflog_path(refname)) {
+            Ok(history) => Ok(history),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            Err(source) => Err(GitError::io("read the reflog", self.reflog_path(refname), source)),
+        }
     }
 
     /// Puts the history of another name before the move to this one, which then is a move from `oid` to itself.
@@ -48,7 +57,7 @@ impl Repo {
         if !history.ends_with(b"\n") {
             history.push(b'\n');
         }
-        let why = log.why.replace(['\n', '\r', '\0'], " ");
+        let why = log.one_line();
         history.extend_from_slice(format!("{oid} {oid} {}\t{why}\n", log.who).as_bytes());
         // Written aside, under a name that the lock guards as well, so that a reader sees the whole of it or the line before.
         let aside =
@@ -66,12 +75,10 @@ impl Repo {
     /// [`GitError::RefMoved`] if it is elsewhere, [`GitError::Command`] with git's words.
     pub fn delete_ref_at(&self, refname: &str, oid: Oid) -> Result<(), GitError> {
         self.remove_stale_lock(refname);
-        let mut command = self.git("update-ref");
-        command.arg("--stdin");
-        let done = Self::run_git("update-ref", command, format!("delete {refname} {oid}\n").as_bytes());
+        let done = self.delete_by_git(refname, &format!("delete {refname} {oid}\n"));
         match done {
             Err(_) if self.find_ref(refname)? != Some(oid) => Err(GitError::RefMoved { refname: refname.to_owned() }),
-            done => done.map(drop),
+            done => done,
         }
     }
 

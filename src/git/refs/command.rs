@@ -1,0 +1,266 @@
+//! Refs of any storage, through git's own commands.
+//!
+//! A process costs two milliseconds, so what git said is kept for as long as it holds: a reftable's list of tables gets new,
+//! unique names with every change, so while the list is the same, so is every ref. One call asks for all refs that are
+//! expected to be asked for.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+
+use git2::Oid;
+
+use super::super::error::GitError;
+use super::super::ident::Ident;
+use super::super::open::Repo;
+use super::LogLine;
+use super::reflog::LogEntry;
+
+/// How many of the latest moves go along when a ref is renamed: each is a call of git.
+const COPIED_MOVES: usize = 100;
+
+/// What git has said of refs, and of which state of them.
+#[derive(Default)]
+pub(in crate::git) struct Reading(RefCell<Said>);
+
+#[derive(Default)]
+struct Said {
+    /// The lists of tables, of all worktrees and of this one.
+    tables: Vec<Vec<u8>>,
+    refs: HashMap<String, Option<Oid>>,
+    symbolic: HashMap<String, Option<String>>,
+    expected: BTreeSet<&'static str>,
+}
+
+impl Reading {
+    pub(super) fn expect(&self, refname: &'static str) {
+        self.0.borrow_mut().expected.insert(refname);
+    }
+
+    pub(super) fn find(&self, repo: &Repo, refname: &str) -> Result<Option<Oid>, GitError> {
+        if !Repo::is_refname(refname) {
+            return Ok(None);
+        }
+        let mut said = self.0.borrow_mut();
+        let is_kept = said.forget_old(repo);
+        if let Some(known) = said.refs.get(refname) {
+            return Ok(*known);
+        }
+        // Those that may be missing last: git stops at the first that is.
+        let mut refnames = vec![refname];
+        let others = ["HEAD"].into_iter().chain(said.expected.iter().copied());
+        refnames.extend(others.filter(|other| *other != refname && !said.refs.contains_key(*other)));
+        let found = repo.ask_for(&refnames)?;
+        let answer = found.iter().find(|(name, _)| name == refname).and_then(|(_, oid)| *oid);
+        if is_kept {
+            said.refs.extend(found);
+        }
+        Ok(answer)
+    }
+
+    pub(super) fn find_symbolic(&self, repo: &Repo, refname: &str) -> Result<Option<String>, GitError> {
+        // What is wrong with settings is told in the same words as where no git is called.
+        repo.config()?;
+        let mut said = self.0.borrow_mut();
+        let is_kept = said.forget_old(repo);
+        if let Some(known) = said.symbolic.get(refname) {
+            return Ok(known.clone());
+        }
+        let mut command = repo.git("symbolic-ref");
+        command.args(["--quiet", "--no-recurse", "--", refname]);
+        let target = match Repo::run_git("symbolic-ref", command, b"") {
+            Ok(printed) => Some(String::from_utf8_lossy(&printed).trim_end().to_owned()),
+            // Quietly: there is none, or it is not symbolic.
+            Err(GitError::Command { stderr, .. }) if stderr.is_empty() => None,
+            Err(error) => return Err(error),
+        };
+        if is_kept {
+            said.symbolic.insert(refname.to_owned(), target.clone());
+        }
+        Ok(target)
+    }
+}
+
+impl Said {
+    /// Forgets what was said of another state; whether what is said from now on may be kept.
+    fn forget_old(&mut self, repo: &Repo) -> bool {
+        let mut folders = vec![repo.common_dir()];
+        if repo.git_dir() != repo.common_dir() {
+            folders.push(repo.git_dir());
+        }
+        let lists: Result<Vec<_>, _> =
+            folders.iter().map(|folder| fs::read(folder.join("reftable/tables.list"))).collect();
+        let known = lists.is_ok();
+        let tables = lists.unwrap_or_default();
+        if !known || tables != self.tables {
+            self.refs.clear();
+            self.symbolic.clear();
+            self.tables = tables;
+        }
+        known
+    }
+}
+
+/// A move in a reflog, and who moved.
+pub(super) struct Logged {
+    pub(super) entry: LogEntry,
+    who: Ident,
+}
+
+impl Repo {
+    /// Asks for refs by their full names, the first one in any case: the answer ends at the first that is missing.
+    fn ask_for(&self, refnames: &[&str]) -> Result<Vec<(String, Option<Oid>)>, GitError> {
+        let mut command = self.git("show-ref");
+        command.args(["--verify", "--"]).args(refnames);
+        let output = command.output().map_err(|source| GitError::Spawn { command: "show-ref".to_owned(), source })?;
+        let mut found = Vec::new();
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            if let Some((oid, name)) = line.split_once(' ') {
+                found.push((name.to_owned(), Some(self.parse_oid(oid)?)));
+            }
+        }
+        if !output.status.success()
+            && let Some(refname) = refnames.get(found.len())
+        {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            if stderr.contains(" - not a valid ref") {
+                found.push(((*refname).to_owned(), None));
+            } else if let Some(oid) =
+                stderr.trim_end().rsplit_once(": bad ref ").and_then(|(_, bad)| bad.split_once(" ("))
+            {
+                // Its object is missing, which the reader of the object tells.
+                found.push(((*refname).to_owned(), Some(self.parse_oid(oid.1.trim_end_matches(')'))?)));
+            } else if found.is_empty() {
+                return Err(GitError::Command { command: "show-ref".to_owned(), stderr: stderr.trim().to_owned() });
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn resolve_by_git(&self, rev: &str) -> Result<Option<Oid>, GitError> {
+        if rev.contains('\0') {
+            return Ok(None);
+        }
+        let mut command = self.git("rev-parse");
+        command.args(["--verify", "--quiet", "--end-of-options", rev]);
+        match Self::run_git("rev-parse", command, b"") {
+            Ok(printed) => self.parse_oid(String::from_utf8_lossy(&printed).trim_end()).map(Some),
+            Err(GitError::Command { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(in crate::git) fn parse_oid(&self, text: &str) -> Result<Oid, GitError> {
+        Oid::from_str_ext(text, self.object_format())
+            .map_err(|source| GitError::Store { action: "read what git says of a ref".to_owned(), source })
+    }
+
+    /// Lists the refs that are named by patterns, whole names or folders with their `/`; symbolic ones are left out.
+    pub(super) fn list_by_git(&self, patterns: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
+        let mut command = self.git("for-each-ref");
+        command.args(["--format=%(objectname) %(refname) %(symref)", "--stdin"]);
+        let printed = Self::run_git("for-each-ref", command, patterns.join("\n").as_bytes())?;
+        let mut listed = Vec::new();
+        for line in String::from_utf8_lossy(&printed).lines() {
+            let mut words = line.split(' ');
+            if let (Some(oid), Some(refname), Some("")) = (words.next(), words.next(), words.next()) {
+                listed.push((refname.to_owned(), self.parse_oid(oid)?));
+            }
+        }
+        listed.sort();
+        Ok(listed)
+    }
+
+    pub(super) fn point_symbolic_by_git(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
+        let mut command = self.git("symbolic-ref");
+        command.args(["-m", why, "--", refname, target]);
+        Self::run_git("symbolic-ref", command, b"").map(drop).map_err(|error| locked(error, refname))
+    }
+
+    pub(super) fn move_by_git(
+        &self,
+        refname: &str,
+        old: Option<Oid>,
+        new: Oid,
+        log: LogLine<'_>,
+    ) -> Result<(), GitError> {
+        let nothing = "0".repeat(new.as_bytes().len() * 2);
+        let old = old.map_or(nothing, |oid| oid.to_string());
+        let done =
+            self.update_refs(&["core.logAllRefUpdates=always"], Some(log), &format!("update {refname} {new} {old}\n"));
+        done.map_err(|error| refused(error, refname))
+    }
+
+    pub(super) fn set_by_git(&self, tags: &[(String, Oid)]) -> Result<(), GitError> {
+        let mut input = String::new();
+        for (refname, target) in tags {
+            input.extend(["update ", refname, " ", &target.to_string(), "\n"]);
+        }
+        let first = tags.first().map_or("refs", |(refname, _)| refname);
+        self.update_refs(&[], None, &input).map_err(|error| refused(error, first))
+    }
+
+    /// The moves that git has logged of a ref, oldest first; none where there is no such ref.
+    ///
+    /// Git does not print where the ref was before each, so that is where the move before left it.
+    pub(super) fn logged_by_git(&self, refname: &str) -> Result<Vec<Logged>, GitError> {
+        let mut command = self.git_with(&["i18n.logOutputEncoding=UTF-8", "log.mailmap=false"], "reflog");
+        command.args(["show", "--no-show-signature", "--no-color", "--date=raw"]);
+        command.args(["--format=%H%x00%gn <%ge> %gd%x00%gs", refname, "--"]);
+        let printed = match Self::run_git("reflog", command, b"") {
+            Err(GitError::Command { stderr, .. }) if stderr.contains("bad revision") => return Ok(Vec::new()),
+            printed => printed?,
+        };
+        let mut moves: Vec<Logged> = Vec::new();
+        for line in String::from_utf8_lossy(&printed).lines().rev() {
+            let mut parts = line.splitn(3, '\0');
+            let (Some(oid), Some(who), Some(why)) = (parts.next(), parts.next(), parts.next()) else { continue };
+            // `Name <email> refs/traces/x@{1770714000 +0000}`
+            let (person, when) = who.rsplit_once("@{").unwrap_or((who, ""));
+            let person = person.rsplit_once(' ').map_or(person, |(person, _)| person);
+            let seconds = when.split_once(' ').and_then(|(seconds, _)| seconds.parse().ok()).unwrap_or(0);
+            let old = moves.last().map(|before| before.entry.new);
+            let entry = LogEntry { old, new: self.parse_oid(oid)?, why: why.to_owned() };
+            moves.push(Logged { entry, who: Ident::of(person, seconds) });
+        }
+        Ok(moves)
+    }
+
+    /// Makes a ref with the latest moves of another, which is at `oid`, before the move to this name.
+    ///
+    /// Git has no command that copies a log under names such as ours, so the moves are made again, each as it was logged.
+    pub(super) fn copy_by_git(&self, from: &str, to: &str, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+        let moves = self.logged_by_git(from)?;
+        let latest = &moves[moves.len().saturating_sub(COPIED_MOVES)..];
+        let mut at = None;
+        for Logged { entry, who } in latest {
+            self.move_ref(to, at, entry.new, LogLine { who, why: &entry.why })?;
+            at = Some(entry.new);
+        }
+        // Git logs no move that leads nowhere, so the renaming itself is not in a log that goes along.
+        if at == Some(oid) { Ok(()) } else { self.move_ref(to, at, oid, log) }
+    }
+}
+
+/// What a refusal of `git update-ref` means for whoever moves a ref.
+fn refused(error: GitError, refname: &str) -> GitError {
+    let GitError::Command { stderr, .. } = &error else { return error };
+    let has = |part: &str| stderr.contains(part);
+    if has("but expected") || has("unable to resolve reference") || has("reference already exists") {
+        return GitError::RefMoved { refname: refname.to_owned() };
+    }
+    if has("; cannot create") {
+        return GitError::RefConflict { refname: refname.to_owned() };
+    }
+    locked(error, refname)
+}
+
+/// Tells a lock that somebody else has from other refusals.
+pub(super) fn locked(error: GitError, refname: &str) -> GitError {
+    match &error {
+        GitError::Command { stderr, .. } if stderr.contains("cannot lock references") => {
+            GitError::RefLocked { refname: refname.to_owned() }
+        }
+        _ => error,
+    }
+}

@@ -1,0 +1,239 @@
+//! Refs behind one small interface: reading, moving from where a ref was seen, deleting.
+//!
+//! Two forms of storage stand behind it. Where refs are files, libgit2 reads and moves them in this process (`files`); where
+//! they are kept as reftable, which libgit2 cannot read, git's own commands do (`command`). Which of them is settled when
+//! the repository is opened. Renaming and reflogs have a file each.
+//!
+//! - Refs are deleted by `git update-ref` in either form: libgit2 reads packed refs before it locks them, and loses refs beside
+//!   a running `git pack-refs`.
+//! - What is not under `refs/` (`HEAD` and its kin) is this worktree's own.
+
+mod command;
+mod files;
+mod reflog;
+mod rename;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use git2::{ConfigLevel, ErrorCode, Oid, Repository};
+
+use super::error::GitError;
+use super::ident::Ident;
+use super::lock::LOCK_PATIENCE;
+use super::open::Repo;
+use command::Reading;
+pub use reflog::LogEntry;
+
+/// How long a writer pauses before it tries again where somebody else has the lock.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// How the refs of a repository are kept.
+pub(super) enum RefStorage {
+    /// As files, loose and packed.
+    Files,
+    /// As reftable, with what git has said of it.
+    Reftable(Reading),
+}
+
+impl RefStorage {
+    /// What the repository's own configuration says; that of the user or of one call has no say in it, as in git.
+    pub(super) fn of(repository: &Repository) -> Result<Self, GitError> {
+        let failed = |source| GitError::Store { action: "read the git configuration".to_owned(), source };
+        let local = repository.config().and_then(|config| config.open_level(ConfigLevel::Local)).map_err(failed)?;
+        match local.get_string("extensions.refstorage") {
+            Ok(storage) => match storage.as_str() {
+                "files" => Ok(Self::Files),
+                "reftable" => Ok(Self::Reftable(Reading::default())),
+                other => Err(GitError::UnknownExtension { extension: format!("refStorage={}", other.escape_debug()) }),
+            },
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(Self::Files),
+            Err(source) => Err(failed(source)),
+        }
+    }
+}
+
+/// What the reflog says of a move.
+#[derive(Clone, Copy, Debug)]
+pub struct LogLine<'a> {
+    /// Who moved the ref, and when.
+    pub who: &'a Ident,
+    /// Why; line breaks become spaces.
+    pub why: &'a str,
+}
+
+impl LogLine<'_> {
+    fn one_line(&self) -> String {
+        self.why.replace(['\n', '\r', '\0'], " ")
+    }
+}
+
+impl Repo {
+    /// Whether git accepts `refname` as the name of a ref.
+    #[must_use]
+    pub fn is_refname(refname: &str) -> bool {
+        git2::Reference::is_valid_name(refname)
+    }
+
+    /// The oid a ref points at, through symbolic refs; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] or [`GitError::Command`] if it cannot be read.
+    pub fn find_ref(&self, refname: &str) -> Result<Option<Oid>, GitError> {
+        match &self.refs {
+            RefStorage::Files => self.find_file(refname),
+            RefStorage::Reftable(reading) => reading.find(self, refname),
+        }
+    }
+
+    /// What `rev` names in git's own notation; `None` when it names nothing.
+    pub(super) fn resolve(&self, rev: &str) -> Result<Option<Oid>, GitError> {
+        match &self.refs {
+            RefStorage::Files => Ok(self.inner.revparse_single(rev).ok().map(|object| object.id())),
+            RefStorage::Reftable(_) => self.resolve_by_git(rev),
+        }
+    }
+
+    /// Says that a ref will be asked for soon. Where asking is a call of git, the next one asks for it as well.
+    pub fn expect_ref(&self, refname: &'static str) {
+        if let RefStorage::Reftable(reading) = &self.refs {
+            reading.expect(refname);
+        }
+    }
+
+    /// The ref a symbolic ref names, whether that one exists or not; `None` where there is no symbolic ref.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] or [`GitError::Command`] if it cannot be read.
+    pub fn find_symbolic_ref(&self, refname: &str) -> Result<Option<String>, GitError> {
+        match &self.refs {
+            RefStorage::Files => self.find_symbolic_file(refname),
+            RefStorage::Reftable(reading) => reading.find_symbolic(self, refname),
+        }
+    }
+
+    /// Makes `refname` a symbolic ref to `target`.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::RefLocked`] and its kin.
+    pub fn point_symbolic_ref(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
+        let _lock = self.lock(refname)?;
+        self.patiently(|| match &self.refs {
+            RefStorage::Files => self.point_symbolic_file(refname, target, why),
+            RefStorage::Reftable(_) => self.point_symbolic_by_git(refname, target, why),
+        })
+    }
+
+    /// The refs whose names begin with `prefix` (which ends in `/`), with the oids they point at, sorted by name. Symbolic
+    /// ones are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] or [`GitError::Command`] if they cannot be listed.
+    pub fn list_refs(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
+        match &self.refs {
+            RefStorage::Files => self.list_files(prefix),
+            RefStorage::Reftable(_) => self.list_by_git(&[prefix]),
+        }
+    }
+
+    /// Moves a ref from where it was seen, `old` (none: it was not there), to `new`, and logs it.
+    ///
+    /// The caller holds the ref's [`Repo::lock`]: a `.lock` file older than ten seconds was then left behind by a process
+    /// that is dead, and is removed. The lock of a reftable is one for all refs, so git is left to decide about it.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::RefMoved`] if it is no longer at `old`, [`GitError::RefLocked`] if another process is moving it, and
+    /// [`GitError::RefConflict`]; by all of them nothing was changed.
+    pub fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+        match &self.refs {
+            RefStorage::Files => self.move_file(refname, old, new, log),
+            // One lock for all refs is taken by those who move others, too, and is to be had soon.
+            RefStorage::Reftable(_) => self.patiently(|| self.move_by_git(refname, old, new, log)),
+        }
+    }
+
+    /// Points lightweight tags at their targets, wherever they pointed before.
+    ///
+    /// The caller holds the [`Repo::lock`] that guards such tags, as in [`Repo::move_ref`].
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::RefLocked`] and its kin.
+    pub fn set_tags(&self, tags: &[(String, Oid)]) -> Result<(), GitError> {
+        match &self.refs {
+            RefStorage::Files => {
+                tags.iter().try_for_each(|(refname, target)| self.patiently(|| self.set_file(refname, *target)))
+            }
+            RefStorage::Reftable(_) => self.patiently(|| self.set_by_git(tags)),
+        }
+    }
+
+    /// Deletes refs, all of them or none, through git; those that are not there are passed over.
+    ///
+    /// The caller holds the [`Repo::lock`] that guards them, as in [`Repo::move_ref`].
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Command`] with git's words.
+    pub fn delete_refs<'n>(&self, refnames: impl IntoIterator<Item = &'n str>) -> Result<(), GitError> {
+        let mut input = String::new();
+        match &self.refs {
+            RefStorage::Files => {
+                for refname in refnames {
+                    if self.find_ref(refname)?.is_some() {
+                        self.remove_stale_lock(refname);
+                        input.extend(["delete ", refname, "\n"]);
+                    }
+                }
+            }
+            RefStorage::Reftable(_) => {
+                let refnames: Vec<&str> = refnames.into_iter().collect();
+                for (refname, _) in self.list_by_git(&refnames)? {
+                    if refnames.contains(&refname.as_str()) {
+                        input.extend(["delete ", &refname, "\n"]);
+                    }
+                }
+            }
+        }
+        if input.is_empty() {
+            return Ok(());
+        }
+        self.delete_by_git("refs", &input)
+    }
+
+    /// Hands `git update-ref` its instructions to delete.
+    fn delete_by_git(&self, refname: &str, input: &str) -> Result<(), GitError> {
+        self.patiently(|| self.update_refs(&[], None, input).map_err(|error| command::locked(error, refname)))
+    }
+
+    /// Tries again where another process has the lock, until patience ends.
+    fn patiently(&self, mut attempt: impl FnMut() -> Result<(), GitError>) -> Result<(), GitError> {
+        let start = Instant::now();
+        loop {
+            match attempt() {
+                Err(GitError::RefLocked { refname }) if start.elapsed() < LOCK_PATIENCE => {
+                    self.remove_stale_lock(&refname);
+                    thread::sleep(PAUSE);
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Hands `git update-ref` its instructions; they are done all together or not at all.
+    fn update_refs(&self, settings: &[&str], log: Option<LogLine<'_>>, input: &str) -> Result<(), GitError> {
+        let mut command = self.git_with(settings, "update-ref");
+        if let Some(log) = log {
+            command.arg("-m").arg(log.one_line());
+            command.env("GIT_COMMITTER_NAME", log.who.name()).env("GIT_COMMITTER_EMAIL", log.who.email());
+            command.env("GIT_COMMITTER_DATE", log.who.date());
+        }
+        command.arg("--stdin");
+        Self::run_git("update-ref", command, input.as_bytes()).map(drop)
+    }
+}

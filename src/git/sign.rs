@@ -1,0 +1,43 @@
+//! Signing commits, by git itself.
+//!
+//! Which program signs, with which key and in which format (`gpg.format`, `user.signingKey`, `gpg.program`,
+//! `gpg.ssh.program` and their kin) is git's to know, so git makes the commit object.
+
+use git2::Oid;
+
+use super::commit::NewCommit;
+use super::error::GitError;
+use super::open::Repo;
+
+impl Repo {
+    /// Writes a commit that is signed as `git commit -S` would sign it. Costs two processes, git and the signing program.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Unsigned`] with git's words; then there is no commit.
+    pub fn write_signed_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
+        let mut command = self.git_with(&["i18n.commitEncoding=UTF-8"], "commit-tree");
+        command.args(["-S", "-F", "-"]);
+        for parent in commit.parents {
+            command.arg("-p").arg(parent.to_string());
+        }
+        command.arg(commit.tree.to_string());
+        for (word, who) in [("AUTHOR", commit.author), ("COMMITTER", commit.committer)] {
+            command.env(format!("GIT_{word}_NAME"), who.name()).env(format!("GIT_{word}_EMAIL"), who.email());
+            command.env(format!("GIT_{word}_DATE"), who.date());
+        }
+        match Self::run_git("commit-tree", command, commit.message.as_bytes()) {
+            Ok(printed) => self.parse_oid(String::from_utf8_lossy(&printed).trim_end()),
+            Err(GitError::Command { stderr, .. }) => {
+                let lines = stderr.lines().filter(|line| !line.starts_with("fatal: failed to write"));
+                let said: Vec<&str> = lines.map(|line| line.trim_start_matches("error:").trim()).collect();
+                let cause = match said.join(" ").trim() {
+                    "" => "the program that signs failed and did not say why".to_owned(),
+                    cause => cause.to_owned(),
+                };
+                Err(GitError::Unsigned { cause })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

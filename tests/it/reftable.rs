@@ -1,0 +1,110 @@
+//! Repositories whose refs are kept as reftable: git's own commands read and move them.
+//!
+//! The whole suite runs on such repositories too, with `GIT_DEFAULT_REF_FORMAT=reftable`; here stands what is theirs alone.
+
+use crate::repo::{TestRepo, run};
+
+/// Unless git is too old for it.
+fn reftable() -> Option<TestRepo> {
+    let repo = TestRepo::without_git();
+    let mut init = repo.command("git");
+    init.args(["init", "--quiet", "--initial-branch=code", "--ref-format=reftable"]);
+    run(&mut init, b"").status.success().then_some(repo)
+}
+
+/// The git commands that a `git trace` runs.
+fn calls(repo: &TestRepo, args: &[&str]) -> Vec<String> {
+    let log = repo.home().join("calls");
+    let output = run(repo.command("git-trace").env("GIT_TRACE", &log).args(args), b"");
+    assert!(output.status.success(), "{}", repo.exact(&output));
+    let text = std::fs::read_to_string(&log).unwrap_or_default();
+    let _ = std::fs::remove_file(&log);
+    let built_in = text.lines().filter_map(|line| line.split_once("trace: built-in: git ").map(|(_, call)| call));
+    let name = |call: &str| call.split(' ').next().unwrap().to_owned();
+    built_in.map(name).filter(|call| call != "maintenance" && call != "gc").collect()
+}
+
+#[test]
+fn reading_takes_two_calls_of_git_and_a_commit_one_more() {
+    let Some(repo) = reftable() else { return };
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("one");
+    repo.text(&["pin", "#0"]);
+    assert_eq!(calls(&repo, &["commit", "-m", "two"]), ["symbolic-ref", "show-ref", "update-ref"]);
+    assert_eq!(calls(&repo, &["status"]), ["symbolic-ref", "show-ref"]);
+    assert_eq!(calls(&repo, &["materialize"]), ["symbolic-ref", "show-ref"]);
+    repo.fsck();
+}
+
+#[test]
+fn a_repository_can_be_migrated_and_back() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("one");
+    repo.text(&["pin", "#0"]);
+    repo.text(&["branch", "idea"]);
+    let seen = |repo: &TestRepo| (repo.refs(), repo.text(&["status", "--json"]), repo.text(&["branch", "--json"]));
+    let before = seen(&repo);
+    let migrate = ["refs", "migrate", "--ref-format=reftable"];
+    if !run(repo.command("git").args(migrate), b"").status.success() {
+        return;
+    }
+    assert_eq!(seen(&repo), before);
+    repo.say("two");
+    repo.text(&["branch", "-m", "idea", "plan/b"]);
+    let after = seen(&repo);
+    repo.git(&["refs", "migrate", "--ref-format=files"]);
+    assert_eq!(seen(&repo), after);
+    repo.say("three");
+    repo.fsck();
+}
+
+#[test]
+fn what_git_moved_meanwhile_is_seen_by_a_command_that_goes_on() {
+    let Some(repo) = reftable() else { return };
+    let mut batch = repo.command("git-trace");
+    batch.args(["commit", "--batch"]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = batch.spawn().unwrap();
+    let (mut lines, answers) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut answers = std::io::BufRead::lines(std::io::BufReader::new(answers));
+    for text in ["one", "three"] {
+        std::io::Write::write_all(&mut lines, format!("{{\"text\":\"{text}\"}}\n").as_bytes()).unwrap();
+        answers.next().unwrap().unwrap();
+        if text == "one" {
+            repo.say("two");
+        }
+    }
+    drop(lines);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(repo.bodies("main"), ["one", "two", "three"]);
+    repo.fsck();
+}
+
+#[test]
+fn refusals_are_those_of_any_repository() {
+    let Some(repo) = reftable() else { return };
+    repo.say("one");
+    let conflict = repo.refused(&["branch", "main/part"]);
+    assert!(conflict.contains("`refs/traces/main/part` cannot stand beside a ref"), "{conflict}");
+    insta::assert_snapshot!(repo.refused(&["branch", "main"]), @"
+    --- stderr
+    error: trace `main` is there already
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["show", "nothing~3"]), @"
+    --- stderr
+    error: no item of trace `main` is named `nothing~3`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+    // The moves before a renaming go along, each with who made it.
+    repo.say("two");
+    repo.text(&["branch", "-m", "trunk"]);
+    insta::assert_snapshot!(repo.git(&["reflog", "--date=unix", "--format=%gn %gd %gs", "refs/traces/trunk"]), @"
+    A U Thor traces/trunk@{1770714012} append: dialogue user: two
+    A U Thor traces/trunk@{1770714002} append: dialogue user: one
+    ");
+    repo.text(&["undo"]);
+    assert_eq!(repo.bodies("trunk"), ["one"]);
+    repo.fsck();
+}

@@ -1,0 +1,147 @@
+//! Signed traces, made with `ssh-keygen`; `git verify-commit` says whether a signature is good.
+
+use std::fs;
+
+use crate::repo::{TestRepo, run};
+
+/// A repository whose traces are signed with an SSH key; `None` without `ssh-keygen`.
+fn signing() -> Option<TestRepo> {
+    let repo = TestRepo::new();
+    let key = repo.home().join("key");
+    let mut keygen = repo.command("ssh-keygen");
+    keygen.args(["-q", "-t", "ed25519", "-N", "", "-C", "author@example.com", "-f"]).arg(&key);
+    if std::process::Command::new("ssh-keygen").arg("-?").output().is_err() {
+        return None;
+    }
+    assert!(run(&mut keygen, b"").status.success());
+    let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+    let allowed = repo.home().join("allowed");
+    fs::write(&allowed, format!("author@example.com {public}")).unwrap();
+    for (name, value) in [
+        ("gpg.format", "ssh"),
+        ("user.signingKey", key.to_str().unwrap()),
+        ("gpg.ssh.allowedSignersFile", allowed.to_str().unwrap()),
+        ("trace.sign", "true"),
+    ] {
+        repo.git(&["config", name, value]);
+    }
+    Some(repo)
+}
+
+fn is_good(repo: &TestRepo, rev: &str) -> bool {
+    run(repo.command("git").args(["verify-commit", rev]), b"").status.success()
+}
+
+/// Sees to it that every commit of a trace has a good signature.
+fn all_good(repo: &TestRepo, name: &str) {
+    let commits = repo.git(&["rev-list", &format!("refs/traces/{name}")]);
+    for commit in commits.lines() {
+        assert!(is_good(repo, commit), "{}", repo.git(&["cat-file", "commit", commit]));
+    }
+}
+
+#[test]
+fn each_way_to_make_a_commit_signs_it() {
+    let Some(repo) = signing() else { return };
+    repo.say("one");
+    repo.text(&["branch", "idea"]);
+    repo.text(&["edit", "#0", "-m", "ONE\nand more"]);
+    repo.say("two");
+    repo.text(&["delete", "#1"]);
+    repo.text(&["revert", "TRACE_HEAD"]);
+    let elsewhere = repo.commit(&["--trace", "idea", "-m", "elsewhere"]);
+    repo.text(&["switch", "idea"]);
+    repo.text(&["rebase", "main"]);
+    repo.text(&["switch", "main"]);
+    repo.text(&["cherry-pick", "idea", &elsewhere]);
+    repo.text(&["branch", "third", "refs/traces/main~2"]);
+    repo.text(&["--trace", "third", "commit", "-m", "aside"]);
+    repo.text(&["merge", "third"]);
+    repo.bytes_with(&["import", "jsonl", "-"], b"{\"text\":\"imported\"}\n");
+    repo.text(&["compress", "--keep", "1", "-m", "a summary"]);
+    for name in ["main", "idea", "third"] {
+        all_good(&repo, name);
+    }
+    assert!(repo.git(&["log", "--format=%s", "--merges", "refs/traces/main"]).lines().count() == 1);
+    // What is signed reads as what is not.
+    repo.total("main");
+    repo.fsck();
+}
+
+#[test]
+fn a_signed_commit_differs_by_its_signature_only() {
+    let Some(repo) = signing() else { return };
+    repo.say("with $ %s \u{e9} and\n\n# lines");
+    let signed = repo.git(&["cat-file", "commit", "refs/traces/main"]);
+    let lines = signed.lines().scan(false, |inside, line| {
+        *inside = line.starts_with("gpgsig") || (*inside && line.starts_with(' '));
+        Some((*inside, line))
+    });
+    let plain: Vec<&str> = lines.filter_map(|(inside, line)| (!inside).then_some(line)).collect();
+    let again = TestRepo::new();
+    again.say("with $ %s \u{e9} and\n\n# lines");
+    let unsigned = again.git(&["cat-file", "commit", "refs/traces/main"]);
+    let no_clock = |text: &str| {
+        regex::Regex::new(r"17707140\d\d|09:00:\d\d|[0-9a-f]{16,}").unwrap().replace_all(text, "").into_owned()
+    };
+    assert_eq!(no_clock(&plain.join("\n")), no_clock(unsigned.trim_end()));
+}
+
+#[test]
+fn the_signature_of_a_bulk_import_is_its_last_commits() {
+    let Some(repo) = signing() else { return };
+    let line = |n: usize| format!("{{\"text\":\"{n}\",\"priority\":\"skip\",\"reason\":\"r\"}}\n");
+    let input: String = (0..40).map(line).collect();
+    repo.bytes_with(&["import", "jsonl", "-"], input.as_bytes());
+    assert!(is_good(&repo, "refs/traces/main"));
+    assert!(!is_good(&repo, "refs/traces/main~1"));
+    let tags = repo.git(&["for-each-ref", "--format=%(objectname)", "refs/trace-tags/skip/"]);
+    let commits = repo.git(&["rev-list", "refs/traces/main"]);
+    assert!(tags.lines().all(|tag| commits.contains(tag)), "tags point into the trace");
+    assert_eq!(repo.json(&["status", "--json"])["items"], 40);
+    repo.say("next");
+    assert!(is_good(&repo, "refs/traces/main"));
+    repo.fsck();
+}
+
+#[test]
+fn a_signer_that_fails_stops_the_command_and_nothing_moves() {
+    let Some(repo) = signing() else { return };
+    repo.say("one");
+    repo.git(&["config", "gpg.ssh.program", "false"]);
+    insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"
+    --- stderr
+    error: cannot sign the commit: the program that signs failed and did not say why
+    hint: `trace.sign` asks for it; whatever makes `git commit -S` sign serves here too
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["edit", "#0", "-m", "ONE"]), @"
+    --- stderr
+    error: cannot sign the commit: the program that signs failed and did not say why
+    hint: `trace.sign` asks for it; whatever makes `git commit -S` sign serves here too
+    [exit 2]
+    ");
+    repo.git(&["config", "user.signingKey", "/nowhere/key"]);
+    repo.git(&["config", "--unset", "gpg.ssh.program"]);
+    insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"
+    --- stderr
+    error: cannot sign the commit: Couldn't load public key /nowhere/key: No such file or directory?
+    hint: `trace.sign` asks for it; whatever makes `git commit -S` sign serves here too
+    [exit 2]
+    ");
+    repo.git(&["config", "trace.sign", "maybe"]);
+    insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"
+    --- stderr
+    error: git config `trace.sign` is `maybe`, which is not true or false
+    [exit 2]
+    ");
+    repo.git(&["config", "trace.sign", "false"]);
+    repo.say("two");
+    assert!(!is_good(&repo, "refs/traces/main"));
+    // The project does not decide who signs.
+    fs::write(repo.folder().join(".traceconfig"), "[trace]\n\tsign = true\n").unwrap();
+    repo.git(&["config", "--unset", "trace.sign"]);
+    repo.say("three");
+    assert!(!is_good(&repo, "refs/traces/main"));
+    repo.fsck();
+}
