@@ -236,7 +236,7 @@ fn a_trajectory_loses_no_text() {
 fn documents_that_grow_bring_what_is_new() {
     for (format, bytes) in [(Format::GeminiCli, CHAT), (Format::SweAgent, TRAJECTORY)] {
         let cuts: Vec<usize> = (1..6).map(|part| bytes.len() * part / 6).collect();
-        check_cut_file(format, bytes, &cuts, &import(format, bytes).0.trees());
+        check_cut_file(format, bytes, &cuts, &import(format, bytes).0.state());
     }
 }
 
@@ -247,7 +247,7 @@ proptest! {
         for (format, bytes) in [(Format::Codex, rollout(false)), (Format::Codex, rollout(true)), (Format::GeminiCli, chat_as_log())] {
             let mut cuts: Vec<usize> = points.iter().map(|point| point.index(bytes.len())).collect();
             cuts.sort_unstable();
-            check_cut_file(format, &bytes, &cuts, &import(format, &bytes).0.trees());
+            check_cut_file(format, &bytes, &cuts, &import(format, &bytes).0.state());
         }
     }
 

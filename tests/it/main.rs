@@ -6,6 +6,7 @@
 mod accounting;
 mod agents;
 mod as_of;
+mod as_seen;
 mod bisect;
 mod branch;
 mod breadcrumb;
@@ -36,6 +37,7 @@ mod providers;
 mod readme;
 mod refusals;
 mod repo;
+mod rewind;
 mod search;
 mod secrets;
 mod sharing;
