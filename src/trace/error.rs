@@ -298,7 +298,9 @@ impl TraceError {
                 "`git trace reset` goes back to before it; `git trace revert` takes single commits".to_owned()
             }
             Self::SeenOtherwise { as_seen: false, .. } => "import into a trace of its own: --trace NAME".to_owned(),
-            Self::SeenOtherwise { as_seen: true, .. } => "say --as-seen again, or import into another trace: --trace NAME".to_owned(),
+            Self::SeenOtherwise { as_seen: true, .. } => {
+                "say --as-seen again, or import into another trace: --trace NAME".to_owned()
+            }
             Self::Full { .. } => "close the gaps with `git trace gc --renumber`".to_owned(),
             _ => return None,
         })

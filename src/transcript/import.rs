@@ -254,12 +254,7 @@ impl Feed for MainLine<'_> {
 
     fn mark(&self) -> Option<SourceMark> {
         let Position { offset, digest } = Transcript::position(&*self.transcript);
-        self.keeps_mark.then(|| SourceMark {
-            session: self.session.clone(),
-            offset,
-            digest,
-            as_seen: self.as_seen,
-        })
+        self.keeps_mark.then(|| SourceMark { session: self.session.clone(), offset, digest, as_seen: self.as_seen })
     }
 }
 

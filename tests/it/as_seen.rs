@@ -64,8 +64,7 @@ fn after_a_compaction_the_model_sees_what_was_kept() {
         let exported = repo.lines(&["export", "t"]);
         let line = exported.iter().find(|line| line["op"] == "compress").unwrap();
         let stands_for = line["meta"]["stands_for"].as_array().unwrap();
-        let gone: Vec<&Value> =
-            exported.iter().filter(|line| line["op"] == "delete").map(|line| &line["id"]).collect();
+        let gone: Vec<&Value> = exported.iter().filter(|line| line["op"] == "delete").map(|line| &line["id"]).collect();
         assert_eq!(stands_for.iter().collect::<Vec<_>>(), gone, "in reading order");
         assert!(line["subject"].as_str().unwrap().starts_with(&format!("compress {} items: ", gone.len())));
 
@@ -170,25 +169,37 @@ fn compacted_rollout() -> Vec<(Vec<(&'static str, Value)>, Vec<&'static str>)> {
         // A history that begins with what stands.
         (
             vec![
-                ("compacted", json!({"message": "so far: three", "replacement_history":
-                    [message("developer", "be careful"), message("user", "continue"), message("user", "so far: three")]})),
+                (
+                    "compacted",
+                    json!({"message": "so far: three", "replacement_history":
+                    [message("developer", "be careful"), message("user", "continue"), message("user", "so far: three")]}),
+                ),
                 say("assistant", "four"),
             ],
             vec!["base", "be careful", "continue", "so far: three", "four"],
         ),
         // One in another order, with the setting in the midst of it.
         (
-            vec![("compacted", json!({"message": "", "replacement_history":
-                [message("user", "continue"), message("developer", "be careful"), message("user", "and"), {"type": "compaction", "encrypted_content": "x"}]}))],
+            vec![(
+                "compacted",
+                json!({"message": "", "replacement_history":
+                [message("user", "continue"), message("developer", "be careful"), message("user", "and"), {"type": "compaction", "encrypted_content": "x"}]}),
+            )],
             vec!["base", "continue", "be careful", "and", "{\"encrypted_content\":\"x\",\"type\":\"compaction\"}"],
         ),
         // One that only leaves something away, and one that leaves nothing away.
         (
-            vec![("compacted", json!({"message": "", "replacement_history": [message("user", "continue"), message("user", "and")]}))],
+            vec![(
+                "compacted",
+                json!({"message": "", "replacement_history": [message("user", "continue"), message("user", "and")]}),
+            )],
             vec!["base", "continue", "and"],
         ),
         (
-            vec![("compacted", json!({"message": "", "replacement_history": [message("user", "continue"), message("user", "and")]}))],
+            vec![(
+                "compacted",
+                json!({"message": "", "replacement_history": [message("user", "continue"), message("user", "and")]}),
+            )],
             vec!["base", "continue", "and"],
         ),
         (vec![say("user", "five")], vec!["base", "continue", "and", "five"]),
@@ -223,9 +234,7 @@ fn a_rollout_is_seen_as_each_compaction_left_it() {
 
 #[test]
 fn a_chat_is_seen_as_its_compression_left_it() {
-    let message = |id: &str, kind: &str, text: &str| {
-        json!({"id": id, "timestamp": "2026-01-15T20:51:48.582Z", "type": kind, "content": text})
-    };
+    let message = |id: &str, kind: &str, text: &str| json!({"id": id, "timestamp": "2026-01-15T20:51:48.582Z", "type": kind, "content": text});
     let kept = message("c", "user", "three");
     let records = [
         json!({"sessionId": "s", "projectHash": "h"}),
@@ -251,9 +260,7 @@ fn a_chat_is_seen_as_its_compression_left_it() {
 
 #[test]
 fn what_a_compaction_preserved_stays_behind_its_summary() {
-    let record = |uuid: &str, parent: Option<&str>, text: &str| {
-        json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"role": "user", "content": text}})
-    };
+    let record = |uuid: &str, parent: Option<&str>, text: &str| json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"role": "user", "content": text}});
     let mut summary = record("c2", Some("c1"), "summary");
     summary["isCompactSummary"] = json!(true);
     let records = [

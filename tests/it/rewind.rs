@@ -104,7 +104,10 @@ fn a_session_begun_again_leaves_all_before() {
 fn what_is_taken_up_again_is_seen_again() {
     let mut records = session();
     growing_with(&mut records, record("u7", Some("a5"), "user", &json!("back.")), |growing| {
-        assert_eq!(seen(growing, &[&WORDS[..], &["back"]].concat()), "one two caveat three four five left also left back");
+        assert_eq!(
+            seen(growing, &[&WORDS[..], &["back"]].concat()),
+            "one two caveat three four five left also left back"
+        );
     });
 }
 
@@ -127,7 +130,10 @@ fn what_a_person_decided_stands() {
     let place = bodies.iter().position(|body| body == "left.").unwrap();
     growing.repo.text(&["--trace", "t", "unpin", &format!("#{place}")]);
     growing.forget();
-    growing.import(Format::ClaudeCode, &file(&[&records[..], &[record("a6", Some("u6"), "assistant", &json!("six."))]].concat()));
+    growing.import(
+        Format::ClaudeCode,
+        &file(&[&records[..], &[record("a6", Some("u6"), "assistant", &json!("six."))]].concat()),
+    );
     assert_eq!(seen(&growing, &["left", "also left", "six"]), "left six");
 }
 
@@ -148,7 +154,8 @@ fn item(role: &str, text: &str) -> Value {
 
 #[test]
 fn turns_that_codex_rolled_back_are_not_seen() {
-    let event = |payload: Value| json!({"type": "event_msg", "timestamp": "2026-08-03T10:48:56.000Z", "payload": payload});
+    let event =
+        |payload: Value| json!({"type": "event_msg", "timestamp": "2026-08-03T10:48:56.000Z", "payload": payload});
     let records = [
         json!({"type": "session_meta", "timestamp": "2026-08-03T10:48:56.000Z", "payload": {"id": "s"}}),
         item("user", "<environment_context>here.</environment_context>"),
@@ -181,9 +188,7 @@ fn turns_that_codex_rolled_back_are_not_seen() {
 
 #[test]
 fn messages_that_gemini_dropped_are_not_seen() {
-    let message = |id: &str, kind: &str, text: &str| {
-        json!({"id": id, "timestamp": "2026-01-15T20:51:48.582Z", "type": kind, "content": format!("{text}.")})
-    };
+    let message = |id: &str, kind: &str, text: &str| json!({"id": id, "timestamp": "2026-01-15T20:51:48.582Z", "type": kind, "content": format!("{text}.")});
     let (one, two) = (message("a", "user", "one"), message("b", "gemini", "two"));
     let records = [
         json!({"sessionId": "s", "projectHash": "h"}),

@@ -230,7 +230,8 @@ impl<'r> Writer<'r> {
         let before = self.live.remove(&id);
         let place = before.as_ref().or(self.gone.get(&id)).map(|place| (place.seq, place.revision));
         let given = incoming.seq.filter(|_| self.base.is_none());
-        let replaced = incoming.replaces.take().map(|replaced| self.replace(&replaced)).transpose()?.unwrap_or_default();
+        let replaced =
+            incoming.replaces.take().map(|replaced| self.replace(&replaced)).transpose()?.unwrap_or_default();
         if !replaced.items.is_empty() {
             let ids = replaced.items.iter().map(|id| Value::from(id.to_string())).collect();
             incoming.item.fields.meta.insert(STANDS_FOR.to_owned(), Value::Array(ids));

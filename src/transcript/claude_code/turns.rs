@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 
 use super::record::Record;
 use crate::trace::id::ItemId;
-use crate::transcript::{packed, raw};
 use crate::transcript::rewind::Rewound;
 use crate::transcript::sheet::hash;
+use crate::transcript::{packed, raw};
 
 /// The turns so far. The first stands for what came before anybody said anything.
 #[derive(Serialize, Deserialize)]

@@ -81,7 +81,8 @@ impl Scribe {
         if let Some(summary) = fresh.last_mut() {
             summary.voice = Voice::Other;
         }
-        let (kept, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut self.standing).into_iter().zip(stays).partition(|(_, stays)| *stays);
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.standing).into_iter().zip(stays).partition(|(_, stays)| *stays);
         self.standing = kept.into_iter().map(|(said, _)| said).chain(fresh).collect();
         let items: Vec<_> = gone.into_iter().flat_map(|(said, _)| said.items).collect();
         if let Some(last) = sheet.entries.last_mut().filter(|_| !items.is_empty()) {

@@ -27,8 +27,8 @@
 //! - Response items have ids only sometimes, so an item is named after session and record, and how often the same came.
 //! - `token_count` comes after the items that it is of, so reports are not used, and totals are counted.
 
-mod discover;
 mod compaction;
+mod discover;
 mod record;
 mod scribe;
 mod standing;

@@ -11,9 +11,7 @@ use super::standing::{Said, roll_back};
 use crate::trace::item::{Fields, ItemType, Role, Status};
 use crate::transcript::reader::{self, Outcome};
 use crate::transcript::rewind::Rewound;
-use crate::transcript::sheet::{
-    Call, Sheet, arguments, call, freeform, hash, picture, reasoning, result, said_by,
-};
+use crate::transcript::sheet::{Call, Sheet, arguments, call, freeform, hash, picture, reasoning, result, said_by};
 use crate::transcript::{Entry, clean, packed, raw};
 
 /// What the records so far have taught.

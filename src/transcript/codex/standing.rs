@@ -41,7 +41,11 @@ fn voice(fields: &Fields, body: &[u8]) -> Voice {
         _ if fields.item_type == ItemType::instruction() => Voice::Setting,
         Some(Role::System) => Voice::Setting,
         Some(Role::User) if fields.item_type == ItemType::dialogue() => {
-            if added() { Voice::Setting } else { Voice::Person }
+            if added() {
+                Voice::Setting
+            } else {
+                Voice::Person
+            }
         }
         _ => Voice::Other,
     }

@@ -83,13 +83,7 @@ fn time(value: Option<&RawValue>) -> Option<Time> {
 
 impl Scribe {
     /// A list of messages: those of a document's head, or with `set` the ones that alone stand from now on.
-    fn messages(
-        &mut self,
-        messages: &RawValue,
-        set: bool,
-        end_offset: u64,
-        entries: &mut VecDeque<Entry>,
-    ) -> Outcome {
+    fn messages(&mut self, messages: &RawValue, set: bool, end_offset: u64, entries: &mut VecDeque<Entry>) -> Outcome {
         let listed: Vec<Record<'_>> =
             raw::list(messages).unwrap_or_else(|| vec![messages]).into_iter().map(view).collect();
         let mut outcome = Outcome::Ignored(if set { "$set" } else { "head" }.to_owned());
@@ -104,7 +98,8 @@ impl Scribe {
             }
         }
         if set {
-            let ids: Vec<String> = listed.iter().filter_map(|message| message.id.and_then(raw::text)).map(Into::into).collect();
+            let ids: Vec<String> =
+                listed.iter().filter_map(|message| message.id.and_then(raw::text)).map(Into::into).collect();
             let summary = entries.get_mut(before).filter(|entry| begins_anew && self.as_seen && entry.skip.is_none());
             self.messages.set(&ids, summary, &mut self.rewound);
         }

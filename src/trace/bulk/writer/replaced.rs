@@ -31,7 +31,8 @@ impl Writer<'_> {
             going.extend(self.live.remove(id).map(|place| (place.seq, *id, place)));
         }
         going.sort_unstable_by_key(|(seq, id, _)| (*seq, *id));
-        let mut gone = Gone { seq: going.first().map(|(seq, ..)| *seq).filter(|_| !replaced.at_end), ..Gone::default() };
+        let mut gone =
+            Gone { seq: going.first().map(|(seq, ..)| *seq).filter(|_| !replaced.at_end), ..Gone::default() };
         let mut before: HashSet<ItemId> = HashSet::new();
         for (_, id, place) in going {
             if self.known_before.contains(&id) {
@@ -70,7 +71,11 @@ impl Writer<'_> {
             }
             let bound: HashSet<String> =
                 ties.iter().filter(|(id, _)| kept.contains(id)).filter_map(|(_, call_id)| call_id.clone()).collect();
-            kept.extend(ties.into_iter().filter(|(_, call_id)| call_id.as_ref().is_some_and(|id| bound.contains(id))).map(|(id, _)| id));
+            kept.extend(
+                ties.into_iter()
+                    .filter(|(_, call_id)| call_id.as_ref().is_some_and(|id| bound.contains(id)))
+                    .map(|(id, _)| id),
+            );
         }
         Ok(kept)
     }
