@@ -144,8 +144,11 @@ fn rollout(records: &[(&str, Value)]) -> Vec<u8> {
     records.iter().map(line).collect::<String>().into_bytes()
 }
 
+/// Records of a rollout, each with its type.
+type Records = Vec<(&'static str, Value)>;
+
 /// A rollout with compactions of each sort, and what the model saw after each.
-fn compacted_rollout() -> Vec<(Vec<(&'static str, Value)>, Vec<&'static str>)> {
+fn compacted_rollout() -> Vec<(Records, Vec<&'static str>)> {
     let say = |role, text| ("response_item", message(role, text));
     vec![
         (
@@ -282,7 +285,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
     fn any_cutting_points_give_the_same_trace(points in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
-        let records: Vec<(&str, Value)> = compacted_rollout().into_iter().flat_map(|(records, _)| records).collect();
+        let records: Records = compacted_rollout().into_iter().flat_map(|(records, _)| records).collect();
         for (format, bytes) in [(Format::ClaudeCode, SAMPLES[1].1.to_vec()), (Format::Codex, rollout(&records))] {
             let whole = Growing::new();
             whole.import_seen(format, &bytes, Seen::Only);

@@ -25,7 +25,9 @@ fn answer(id: &str) -> Value {
 
 fn file(records: &[Value]) -> Vec<u8> {
     let mut file = String::new();
-    records.iter().for_each(|record| writeln!(file, "{record}").unwrap());
+    for record in records {
+        writeln!(file, "{record}").unwrap();
+    }
     file.into_bytes()
 }
 

@@ -24,7 +24,7 @@
 //! - A message is written one block a line; `turn`, the message's id, says what belongs together. A record of the user's
 //!   that gives several items makes a turn of its own, by its uuid.
 //! - Items are in the file's order. Of the tree that `parentUuid` makes only what the person said decides: whatever is not on
-//!   the way to it was left by a rewind and gets the priority skip, see [`turns`]. Parallel calls, which look like forks as
+//!   the way to it was left by a rewind and gets the priority skip. Parallel calls, which look like forks as
 //!   well, go with the turn that they are of.
 //! - Where compactions are replayed, a summary takes the place of what its thread said before it.
 //! - Usage is repeated on each line of a message, and the last counts. It is kept, as meta `usage`, on the record's last

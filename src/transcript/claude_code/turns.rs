@@ -21,7 +21,7 @@ pub(super) struct Turns {
     /// By the hash of a record's uuid: its turn.
     #[serde(with = "packed")]
     of_record: HashMap<u64, u64>,
-    turns: Vec<Turn>,
+    all: Vec<Turn>,
     /// The turn of the last record.
     last: usize,
 }
@@ -36,7 +36,7 @@ struct Turn {
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { of_record: HashMap::new(), turns: vec![Turn::default()], last: 0 }
+        Self { of_record: HashMap::new(), all: vec![Turn::default()], last: 0 }
     }
 }
 
@@ -57,9 +57,9 @@ impl Turns {
         };
         let mut turn = after;
         if is_said(record, content) {
-            turn = self.turns.len();
-            self.turns.push(Turn { after, ..Turn::default() });
-            if after != self.last || self.turns[after].left {
+            turn = self.all.len();
+            self.all.push(Turn { after, ..Turn::default() });
+            if after != self.last || self.all[after].left {
                 self.judge(rewound);
             }
         }
@@ -70,7 +70,7 @@ impl Turns {
     /// Adds items to the turn of the record that was taken in last.
     pub(super) fn add(&mut self, record: &Record<'_>, items: impl Iterator<Item = ItemId>, rewound: &mut Rewound) {
         let turn = key(record.uuid).and_then(|uuid| self.turn_of(uuid)).unwrap_or(self.last);
-        let Some(turn) = self.turns.get_mut(turn) else { return };
+        let Some(turn) = self.all.get_mut(turn) else { return };
         let before = turn.items.len();
         turn.items.extend(items);
         if turn.left {
@@ -80,24 +80,24 @@ impl Turns {
 
     /// The turn of a record.
     fn turn_of(&self, record: u64) -> Option<usize> {
-        self.of_record.get(&record).and_then(|turn| usize::try_from(*turn).ok()).filter(|turn| *turn < self.turns.len())
+        self.of_record.get(&record).and_then(|turn| usize::try_from(*turn).ok()).filter(|turn| *turn < self.all.len())
     }
 
     /// The items that are left.
     pub(super) fn left(&self) -> HashSet<ItemId> {
-        self.turns.iter().filter(|turn| turn.left).flat_map(|turn| &turn.items).copied().collect()
+        self.all.iter().filter(|turn| turn.left).flat_map(|turn| &turn.items).copied().collect()
     }
 
     /// Finds what the last turn does not follow on.
     fn judge(&mut self, rewound: &mut Rewound) {
-        let mut follows = vec![false; self.turns.len()];
-        let mut turn = self.turns.len() - 1;
+        let mut follows = vec![false; self.all.len()];
+        let mut turn = self.all.len() - 1;
         // What precedes a turn has a smaller number, so this ends.
         while turn > 0 {
             follows[turn] = true;
-            turn = self.turns[turn].after.min(turn - 1);
+            turn = self.all[turn].after.min(turn - 1);
         }
-        for (turn, follows) in self.turns.iter_mut().zip(follows).skip(1) {
+        for (turn, follows) in self.all.iter_mut().zip(follows).skip(1) {
             if turn.left == follows {
                 turn.left = !follows;
                 rewound.note(&turn.items, turn.left);

@@ -69,7 +69,9 @@ impl Scribe {
                 // Something must stand for what goes.
                 named.pop();
             }
-            named.iter().for_each(|index| stays[*index] = true);
+            for index in &named {
+                stays[*index] = true;
+            }
             for raw_item in &history[named.len()..] {
                 let item = view::<Item<'_>>(raw_item);
                 let before = sheet.entries.len();

@@ -1,7 +1,7 @@
 //! Records in their order: those that are there twice, sub-agents', and what a compaction wrote.
 
 use git_trace::transcript::claude_code::Reader;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{SAMPLES, assistant, bodies, call, check, check_cut, file, read_text, result, user};
 
