@@ -231,6 +231,7 @@ impl Feed for Arrivals {
             by: None,
             at: Some(about.created),
             skip: None,
+            replaces: None,
             usage: Usage::Unsaid,
             line: 0,
         }))

@@ -244,6 +244,14 @@ pub enum TraceError {
         /// What is wrong with it.
         cause: String,
     },
+    /// What a session's compactions did is in its trace, or is not, and this import would have it otherwise.
+    #[error("trace `{trace}` was imported {} --as-seen, and goes on so", if *as_seen { "with" } else { "without" })]
+    SeenOtherwise {
+        /// The trace.
+        trace: TraceName,
+        /// How it was imported.
+        as_seen: bool,
+    },
     /// The stream that was read or written failed.
     #[error("cannot {action}")]
     Stream {
@@ -291,6 +299,9 @@ impl TraceError {
             }
             Self::DamagedRecord { .. } => {
                 "`git trace fsck --repair` takes the line out; the record's history keeps it".to_owned()
+            Self::SeenOtherwise { as_seen: false, .. } => "import into a trace of its own: --trace NAME".to_owned(),
+            Self::SeenOtherwise { as_seen: true, .. } => {
+                "say --as-seen again, or import into another trace: --trace NAME".to_owned()
             }
             Self::Full { .. } => "close the gaps with `git trace gc --renumber`".to_owned(),
             _ => return None,

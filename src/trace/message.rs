@@ -87,6 +87,9 @@ impl Basis {
     }
 }
 
+/// What follows the digest where compactions were replayed.
+const AS_SEEN: &str = " as-seen";
+
 /// How far an imported file was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceMark {
@@ -96,6 +99,8 @@ pub struct SourceMark {
     pub offset: u64,
     /// Hex digest of the last stretch of those bytes.
     pub digest: String,
+    /// Whether its compactions were replayed; that holds for all imports of the session into the trace.
+    pub as_seen: bool,
 }
 
 /// What a commit's trailers say.
@@ -158,7 +163,10 @@ impl Trailers {
         }
         message.push_str("\n\n");
         let total = self.total.map(|total| format!("{} {}", total.tokens, total.basis.as_str()));
-        let source = self.source.as_ref().map(|mark| format!("{} {} {}", mark.session, mark.offset, mark.digest));
+        let source = self.source.as_ref().map(|mark| {
+            let as_seen = if mark.as_seen { AS_SEEN } else { "" };
+            format!("{} {} {}{as_seen}", mark.session, mark.offset, mark.digest)
+        });
         push(&mut message, "Trace-Op", self.op.as_ref());
         push(&mut message, "Trace-Item", self.item.as_ref());
         push(&mut message, "Trace-Time", self.time.as_ref());
@@ -193,10 +201,11 @@ fn parse_total(value: &str) -> Option<Total> {
 }
 
 fn parse_source(value: &str) -> Option<SourceMark> {
+    let (value, as_seen) = value.strip_suffix(AS_SEEN).map_or((value, false), |value| (value, true));
     let mut words = value.rsplitn(3, ' ');
     let digest = words.next()?.to_owned();
     let offset = words.next()?.parse().ok()?;
-    Some(SourceMark { session: words.next()?.to_owned(), offset, digest })
+    Some(SourceMark { session: words.next()?.to_owned(), offset, digest, as_seen })
 }
 
 /// Makes a text one line: every run of white space and control characters becomes one space.
@@ -259,7 +268,7 @@ mod tests {
             tree: Some("6b0c".to_owned()),
             total: Some(Total { tokens: 12345, basis: Basis::Reported }),
             next: Some(44),
-            source: Some(SourceMark { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned() }),
+            source: Some(SourceMark { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned(), as_seen: true }),
             code: Some("beef".to_owned()),
             from: Some("feed".to_owned()),
             reason: Some("superseded".to_owned()),

@@ -153,6 +153,7 @@ impl Lines<'_> {
             by,
             at,
             skip: None,
+            replaces: None,
             usage: Usage::Unsaid,
             line: self.number,
         }))

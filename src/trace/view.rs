@@ -76,6 +76,15 @@ impl View {
     /// Those of reading objects.
     pub fn at(repo: &Repo, tip: Tip, at: Option<Time>) -> Result<Self, TraceError> {
         let slots = tree::list(repo, tip.commit.tree)?;
+        Self::of_slots(repo, tip, slots, at)
+    }
+
+    /// The same where the live items of `tip` have been listed already.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading objects.
+    pub fn of_slots(repo: &Repo, tip: Tip, slots: Vec<Slot>, at: Option<Time>) -> Result<Self, TraceError> {
         let levels = Record::open(repo)?.levels(repo, &slots, at)?;
         let superseded = superseded(repo, &slots, &levels)?;
         Ok(Self { tip, slots, levels, superseded })

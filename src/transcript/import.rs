@@ -10,15 +10,14 @@ use std::io;
 use super::format::Format;
 use super::input::{Input, Watch, Watched};
 use super::reader::Transcript;
-use super::{Entry, Position, Tally, TranscriptError, memory};
+use super::{Entry, Position, Tally, TranscriptError, memory, rewind};
 use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::trace::bulk::{self, Feed, Incoming, Report};
 use crate::trace::message::{Op, SourceMark};
-use crate::trace::priority::{self, Level, Request};
-use crate::trace::view::View;
+use crate::trace::priority;
 use crate::trace::write::Stamp;
-use crate::trace::{Item, ItemId, Tip, TraceError, TraceName};
+use crate::trace::{Item, TraceError, TraceName};
 
 /// How many entries are read in search of the session's id.
 const READ_AHEAD: usize = 1000;
@@ -55,6 +54,32 @@ pub struct Writing<'r> {
     pub stamp: &'r Stamp,
     /// What tokens are counted with.
     pub encoding: Encoding,
+    /// Whether compactions are replayed; a session that was imported earlier goes on as it began.
+    pub seen: Seen,
+}
+
+/// What becomes of an agent's compactions.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Seen {
+    /// All that was said stays, and the summary is left out.
+    #[default]
+    All,
+    /// The summary takes the place of what it stands for, so that the trace is what the model saw. Of a trace that began
+    /// otherwise this is not asked.
+    Prefer,
+    /// The same, or nothing.
+    Only,
+}
+
+impl Seen {
+    /// What the setting `trace.asSeen` says.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::git::GitError::BadSetting`] if it is neither true nor false.
+    pub fn of_settings(repo: &Repo) -> Result<Self, TraceError> {
+        Ok(if repo.config()?.boolean("trace.asSeen")? == Some(true) { Self::Prefer } else { Self::All })
+    }
 }
 
 /// Imports a transcript.
@@ -72,7 +97,7 @@ pub fn transcript(
     destination: Destination,
     input: Input<'_>,
 ) -> Result<Imported, TraceError> {
-    let mut opened = Opened::start(format, input).map_err(read_error)?;
+    let mut opened = Opened::start(format, input, writing.seen != Seen::All).map_err(read_error)?;
     // Titles may stand before the first record that tells whose transcript this is.
     while opened.transcript.session_id().is_none() && opened.ahead.len() < READ_AHEAD {
         match opened.transcript.next().transpose().map_err(unreadable)? {
@@ -90,13 +115,13 @@ pub fn transcript(
     };
     let mut from = 0;
     let keeps_mark = opened.transcript.is_appended();
-    if opened.file.is_some()
-        && keeps_mark
-        && let Some(mark) = bulk::last_mark(writing.repo, &name, &session)?
-    {
+    if keeps_mark && let Some(mark) = bulk::last_mark(writing.repo, &name, &session)? {
+        if mark.as_seen != opened.as_seen && (writing.seen == Seen::Only || opened.file.is_none()) {
+            return Err(TraceError::SeenOtherwise { trace: name, as_seen: mark.as_seen });
+        }
         from = opened.go_on(writing.repo, &name, mark)?;
     }
-    let Opened { transcript, ahead, .. } = opened;
+    let Opened { transcript, ahead, as_seen, .. } = opened;
     let mut main = MainLine {
         writing,
         name: name.clone(),
@@ -105,10 +130,11 @@ pub fn transcript(
         threads: BTreeMap::new(),
         session,
         keeps_mark,
+        as_seen,
         reports: Vec::new(),
     };
     let report = record(writing, &name, &mut main)?;
-    skip_rewound(writing, &name, &main.transcript.take_rewound())?;
+    rewind::follow(writing, &name, main.transcript.take_rewound())?;
     if report.recorded > 0
         && keeps_mark
         && let Some(learned) = main.transcript.memory()
@@ -126,22 +152,25 @@ struct Opened<'w> {
     transcript: Box<dyn Transcript + 'w>,
     ahead: VecDeque<Entry>,
     file: Option<(std::fs::File, Watch<'w>)>,
+    as_seen: bool,
 }
 
 impl<'w> Opened<'w> {
-    fn start(format: Format, input: Input<'w>) -> io::Result<Self> {
-        let (transcript, file) = match input {
+    fn start(format: Format, input: Input<'w>, as_seen: bool) -> io::Result<Self> {
+        let (mut transcript, file) = match input {
             Input::File(file, watch) => (format.open(Box::new(Watched::new(&file, watch)?))?, Some((file, watch))),
             Input::Stream(stream) => (format.open(stream)?, None),
         };
-        Ok(Self { format, transcript, ahead: VecDeque::new(), file })
+        transcript.set_as_seen(as_seen);
+        Ok(Self { format, transcript, ahead: VecDeque::new(), file, as_seen })
     }
 
     /// Goes on from where an earlier import ended, or from the start where the file is another; says from which byte.
     fn go_on(&mut self, repo: &Repo, name: &TraceName, mark: SourceMark) -> Result<u64, TraceError> {
         let Some((file, watch)) = &self.file else { return Ok(0) };
         let watched = || Watched::new(file, *watch).map_err(read_error);
-        let SourceMark { session, offset, digest } = mark;
+        let SourceMark { session, offset, digest, as_seen } = mark;
+        self.as_seen = as_seen;
         let position = Position { offset, digest };
         if let Some(memory) = memory::read(repo, name, &session)
             && let Some(resumed) = self.format.resume(Box::new(watched()?), &position, &memory).map_err(read_error)?
@@ -149,10 +178,15 @@ impl<'w> Opened<'w> {
             (self.transcript, self.ahead) = (resumed, VecDeque::new());
             return Ok(offset);
         }
-        let mut again = self.format.open(Box::new(watched()?)).map_err(read_error)?;
+        let open = || -> Result<_, TraceError> {
+            let mut transcript = self.format.open(Box::new(watched()?)).map_err(read_error)?;
+            transcript.set_as_seen(as_seen);
+            Ok(transcript)
+        };
+        let mut again = open()?;
         let same = again.skip_to(&position).map_err(unreadable)?;
         if !same {
-            again = self.format.open(Box::new(watched()?)).map_err(read_error)?;
+            again = open()?;
         }
         (self.transcript, self.ahead) = (again, VecDeque::new());
         Ok(if same { offset } else { 0 })
@@ -160,30 +194,10 @@ impl<'w> Opened<'w> {
 }
 
 fn record(writing: Writing<'_>, name: &TraceName, feed: &mut dyn Feed) -> Result<Report, TraceError> {
-    let Writing { repo, stamp, encoding } = writing;
+    let Writing { repo, stamp, encoding, .. } = writing;
     let report = bulk::import(repo, name, stamp, encoding, feed)?;
     priority::set(repo, stamp, &report.priorities)?;
     Ok(report)
-}
-
-/// Gives what the person took back the priority skip.
-fn skip_rewound(writing: Writing<'_>, name: &TraceName, items: &[ItemId]) -> Result<(), TraceError> {
-    let Writing { repo, stamp, .. } = writing;
-    let Some(tip) = Tip::find(repo, name)?.filter(|_| !items.is_empty()) else { return Ok(()) };
-    let view = View::at(repo, tip.clone(), None)?;
-    let mut requests = Vec::new();
-    for slot in view.slots.iter().filter(|slot| items.contains(&slot.id) && view.level(slot).level() != Level::Skip) {
-        requests.push(Request {
-            item: slot.id,
-            level: Level::Skip,
-            reason: Some("taken back in the session".to_owned()),
-            seq: Some(slot.seq),
-            at: stamp.at.after(Some(tip.time())),
-            by: None,
-            introduced: priority::tags::introduction(repo, &tip, slot.id)?.unwrap_or(tip.commit.oid),
-        });
-    }
-    priority::set(repo, stamp, &requests)
 }
 
 fn unreadable(error: TranscriptError) -> TraceError {
@@ -196,10 +210,10 @@ fn read_error(source: io::Error) -> TraceError {
 }
 
 fn incoming(entry: Entry) -> Incoming {
-    let Entry { id, draft, skip, subject, usage, .. } = entry;
+    let Entry { id, draft, skip, replaces, subject, usage, .. } = entry;
     let at = draft.fields.created;
     let item = Item { id, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
-    Incoming { op: Op::Import, item, seq: None, subject, reason: None, by: None, at, skip, usage, line: 0 }
+    Incoming { op: Op::Import, item, seq: None, subject, reason: None, by: None, at, skip, replaces, usage, line: 0 }
 }
 
 /// The entries of the main line; the others are put aside, and recorded before this ends.
@@ -211,6 +225,7 @@ struct MainLine<'w> {
     threads: BTreeMap<String, Vec<Entry>>,
     session: String,
     keeps_mark: bool,
+    as_seen: bool,
     reports: Vec<(TraceName, Report)>,
 }
 
@@ -239,7 +254,7 @@ impl Feed for MainLine<'_> {
 
     fn mark(&self) -> Option<SourceMark> {
         let Position { offset, digest } = Transcript::position(&*self.transcript);
-        self.keeps_mark.then(|| SourceMark { session: self.session.clone(), offset, digest })
+        self.keeps_mark.then(|| SourceMark { session: self.session.clone(), offset, digest, as_seen: self.as_seen })
     }
 }
 

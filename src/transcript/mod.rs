@@ -15,7 +15,9 @@ mod clean;
 mod document;
 mod lines;
 mod memory;
+mod packed;
 mod raw;
+mod rewind;
 mod sheet;
 
 pub mod claude_code;
@@ -37,7 +39,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use thiserror::Error;
 
-use crate::trace::bulk::Usage;
+use crate::trace::bulk::{Replaced, Usage};
 use crate::trace::id::ItemId;
 use crate::trace::item::Draft;
 
@@ -58,6 +60,8 @@ pub struct Entry {
     pub thread: Option<String>,
     /// Why the item comes in with priority skip, when it does.
     pub skip: Option<String>,
+    /// What it takes the place of: it is what a compaction left, and these are replayed.
+    pub replaces: Option<Replaced>,
     /// A subject that tells more than a preview of the body would: one line of at most 72 characters.
     pub subject: Option<String>,
     /// What the provider said the context took when this came in.

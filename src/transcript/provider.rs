@@ -133,6 +133,7 @@ impl Items {
                 by: None,
                 at: None,
                 skip: None,
+                replaces: None,
                 usage: Usage::Unsaid,
                 line,
             });

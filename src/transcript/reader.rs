@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::lines::{Ending, Lines};
+use super::rewind::Rewound;
 use super::{Entry, Position, Tally, TranscriptError};
-use crate::trace::id::ItemId;
 
 /// The longest line that is read, in bytes; one past it counts as damaged. The largest seen hold a few pasted images.
 pub const MAX_LINE: usize = 256 * 1024 * 1024;
@@ -59,9 +59,12 @@ pub trait Scribe: Default + Serialize + DeserializeOwned {
         entries: &mut VecDeque<Entry>,
     ) -> Outcome;
 
-    /// Takes the items that were taken back since the last call.
-    fn take_rewound(&mut self) -> Vec<ItemId> {
-        Vec::new()
+    /// Says whether compactions are replayed; see [`Entry::replaces`]. To be called before the first record.
+    fn set_as_seen(&mut self, _: bool) {}
+
+    /// Takes what was left by rewinds since the last call, and what was taken up again.
+    fn take_rewound(&mut self) -> Rewound {
+        Rewound::default()
     }
 }
 
@@ -95,8 +98,10 @@ pub trait Transcript: Iterator<Item = Result<Entry, TranscriptError>> {
     fn skip_to(&mut self, position: &Position) -> Result<bool, TranscriptError>;
     /// What [`Reader::resume`] needs to go on from here.
     fn memory(&self) -> Option<Vec<u8>>;
-    /// Takes the items that were taken back since the last call.
-    fn take_rewound(&mut self) -> Vec<ItemId>;
+    /// Says whether compactions are replayed; to be called before the first entry is taken.
+    fn set_as_seen(&mut self, as_seen: bool);
+    /// Takes what was left by rewinds since the last call, and what was taken up again; of what was passed over as well.
+    fn take_rewound(&mut self) -> Rewound;
 }
 
 /// Reads a transcript as a stream of entries, in the order of the file.
@@ -182,7 +187,6 @@ impl<R: Read, S: Scribe> Reader<R, S> {
         while self.read_record()? {
             self.entries.clear();
         }
-        drop(self.scribe.take_rewound());
         let same = self.lines.position() == *position;
         self.lines.end_at(u64::MAX);
         self.scribe.set_writing(true);
@@ -313,7 +317,11 @@ impl<R: Read, S: Scribe> Transcript for Reader<R, S> {
         serde_json::to_vec(&memory).ok()
     }
 
-    fn take_rewound(&mut self) -> Vec<ItemId> {
+    fn set_as_seen(&mut self, as_seen: bool) {
+        self.scribe.set_as_seen(as_seen);
+    }
+
+    fn take_rewound(&mut self) -> Rewound {
         self.scribe.take_rewound()
     }
 }

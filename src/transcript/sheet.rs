@@ -60,6 +60,7 @@ impl Sheet<'_> {
             draft: Draft { fields, body },
             thread: None,
             skip: self.skip.map(str::to_owned),
+            replaces: None,
             subject: None,
             usage: Usage::Unsaid,
             end_offset: self.end_offset,

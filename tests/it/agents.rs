@@ -11,6 +11,7 @@ use crate::repo::TestRepo;
 use crate::transcript::SAMPLES;
 
 const CODEX: &[u8] = include_bytes!("../fixtures/transcripts/codex/rollout-small.jsonl");
+const MATRIX: &[u8] = include_bytes!("../fixtures/transcripts/codex/rollout-record-matrix.jsonl");
 const GEMINI: &[u8] = include_bytes!("../fixtures/transcripts/gemini-cli/session-chat.json");
 const SWE: &[u8] = include_bytes!("../fixtures/transcripts/swe-agent/function-calling.traj");
 
@@ -92,38 +93,61 @@ fn a_session_goes_out_as_it_came_in() {
     }
 }
 
+/// Every sample that has a reader.
+fn samples() -> Vec<(Format, &'static str, &'static [u8])> {
+    let others = [
+        (Format::Codex, "rollout-small", CODEX),
+        (Format::Codex, "rollout-record-matrix", MATRIX),
+        (Format::GeminiCli, "session-chat", GEMINI),
+        (Format::SweAgent, "function-calling", SWE),
+    ];
+    SAMPLES.into_iter().map(|(name, bytes)| (Format::ClaudeCode, name, bytes)).chain(others).collect()
+}
+
+/// Skips three items and edits another: none of a tool's, so that no call loses its result.
+fn clean(repo: &TestRepo) {
+    let items = repo.lines(&["export", "t"]);
+    let said = |item: &&Value| item["op"] == "import" && item["type"] == "dialogue" && item["text"] != "";
+    let said: Vec<String> = items.iter().filter(said).map(|item| format!("#{}", item["seq"])).collect();
+    let middle = said.len() / 2;
+    repo.text(&["--trace", "t", "skip", &said[1], &said[middle], said.last().unwrap(), "-m", "misleading"]);
+    repo.text(&["--trace", "t", "edit", &said[0], "-m", "a better question"]);
+}
+
 #[test]
 fn a_cleaned_session_goes_out_clean() {
-    let edit = |repo: &TestRepo| {
-        repo.text(&["--trace", "t", "skip", "#5", "#8", "#9", "-m", "misleading"]);
-        repo.text(&["--trace", "t", "edit", "#1", "-m", "a better question"]);
-    };
-    for (sample, agent) in [(0, "claude-code"), (2, "claude-code"), (0, "codex")] {
-        let (repo, written) = round_trip(SAMPLES[sample].1, Format::ClaudeCode, agent, edit);
-        if agent == "claude-code" {
-            check_valid(&written);
-        }
-        let text = |trace: &str| -> Vec<String> {
-            let all = context(&repo, trace);
-            let kept = all.iter().filter(|message| !message.to_string().contains("(no result was recorded)"));
-            // A result whose call was skipped is told by the user, and thoughts are their own provider's.
-            let of_content = |message: &Value| {
-                message["content"].as_array().map_or_else(
-                    || message["content"].to_string(),
-                    |blocks| {
-                        blocks
-                            .iter()
-                            .map(|block| block.get("text").unwrap_or(&block["arguments"]).to_string())
-                            .collect()
-                    },
-                )
+    for (format, name, bytes) in samples() {
+        for agent in ["claude-code", "codex"] {
+            if (name, agent) == ("rollout-record-matrix", "claude-code") {
+                // One record of each kind is no conversation: one of its items does not come back this way.
+                continue;
+            }
+            let (repo, written) = round_trip(bytes, format, agent, clean);
+            if agent == "claude-code" {
+                check_valid(&written);
+            }
+            // Thoughts are their own provider's, and what had no answer gets one.
+            let said = |trace: &str| -> Vec<String> {
+                let mut said = Vec::new();
+                for message in context(&repo, trace) {
+                    let text = message.to_string();
+                    if text.contains("(no result was recorded)")
+                        || (agent != format.as_str() && text.contains("\"reasoning\""))
+                    {
+                        continue;
+                    }
+                    match &message["content"] {
+                        Value::Array(blocks) => said.extend(
+                            blocks.iter().map(|block| block.get("text").unwrap_or(&block["arguments"]).to_string()),
+                        ),
+                        text => said.push(text.to_string()),
+                    }
+                }
+                said
             };
-            kept.filter(|message| agent == "claude-code" || !message.to_string().contains("\"reasoning\""))
-                .map(of_content)
-                .collect()
-        };
-        assert_eq!(text("back"), text("t"), "{agent}");
-        assert!(text("back").iter().any(|text| text.contains("a better question")));
+            assert_eq!(said("back"), said("t"), "{name} by {agent}");
+            assert!(said("back").iter().any(|text| text.contains("a better question")));
+        }
     }
 }
 

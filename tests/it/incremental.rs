@@ -8,12 +8,14 @@ use git_trace::tokens::Encoding;
 use git_trace::trace::write::Stamp;
 use git_trace::trace::{Time, Tip, TraceName, bulk};
 use git_trace::transcript::format::Format;
-use git_trace::transcript::import::{Destination, Imported, Writing};
+use git_trace::transcript::import::{Destination, Imported, Seen, Writing};
 use git_trace::transcript::session;
 use proptest::prelude::*;
 
 use crate::repo::TestRepo;
 use crate::transcript::SAMPLES;
+
+pub(crate) type State = (Vec<(String, String)>, String);
 
 /// A repository beside a transcript that grows.
 pub(crate) struct Growing {
@@ -36,9 +38,14 @@ impl Growing {
 
     /// Writes the file and imports it.
     pub(crate) fn import(&self, format: Format, bytes: &[u8]) -> Imported {
+        self.import_seen(format, bytes, Seen::All)
+    }
+
+    /// The same, with or without compactions replayed.
+    pub(crate) fn import_seen(&self, format: Format, bytes: &[u8], seen: Seen) -> Imported {
         fs::write(&self.file, bytes).unwrap();
         let stamp = Stamp::take(&self.opened, Time::now()).unwrap();
-        let writing = Writing { repo: &self.opened, stamp: &stamp, encoding: Encoding::default() };
+        let writing = Writing { repo: &self.opened, stamp: &stamp, encoding: Encoding::default(), seen };
         session::import(writing, format, Destination::Trace(self.name.clone()), &self.file, &|_| ()).unwrap()
     }
 
@@ -49,12 +56,22 @@ impl Growing {
         refs.into_iter().map(tree).collect()
     }
 
+    /// What the model sees of the main line.
+    pub(crate) fn context(&self) -> String {
+        self.repo.text(&["materialize", "--format", "text", "t"])
+    }
+
+    /// All that an import decides: the trees, and what is skipped of the main line.
+    pub(crate) fn state(&self) -> State {
+        (self.trees(), self.context())
+    }
+
     /// How far the last import read.
     fn mark(&self, session: &str) -> Option<u64> {
         bulk::last_mark(&self.opened, &self.name, session).unwrap().map(|mark| mark.offset)
     }
 
-    fn forget(&self) {
+    pub(crate) fn forget(&self) {
         let _ = fs::remove_dir_all(self.memory());
     }
 
@@ -63,10 +80,10 @@ impl Growing {
     }
 }
 
-fn at_once(format: Format, bytes: &[u8]) -> Vec<(String, String)> {
+fn at_once(format: Format, bytes: &[u8], seen: Seen) -> State {
     let growing = Growing::new();
-    growing.import(format, bytes);
-    growing.trees()
+    growing.import_seen(format, bytes, seen);
+    growing.state()
 }
 
 /// The ends of lines, thinned out to some `count`, and places within lines.
@@ -81,19 +98,24 @@ fn cuts(bytes: &[u8], count: usize) -> Vec<usize> {
 #[test]
 fn samples_that_grow_give_the_same_trace() {
     for (name, bytes) in SAMPLES {
-        let expected = at_once(Format::ClaudeCode, bytes);
-        let growing = Growing::new();
-        for (number, cut) in cuts(bytes, 12).into_iter().enumerate() {
-            growing.import(Format::ClaudeCode, &bytes[..cut]);
-            if number % 5 == 4 {
-                // What the memory saves is time.
-                growing.forget();
+        for seen in [Seen::All, Seen::Only] {
+            if seen == Seen::Only && !name.contains("compact") {
+                continue;
             }
+            let expected = at_once(Format::ClaudeCode, bytes, seen);
+            let growing = Growing::new();
+            for (number, cut) in cuts(bytes, 12).into_iter().enumerate() {
+                growing.import_seen(Format::ClaudeCode, &bytes[..cut], seen);
+                if number % 5 == 4 {
+                    // What the memory saves is time.
+                    growing.forget();
+                }
+            }
+            growing.import(Format::ClaudeCode, bytes);
+            assert_eq!(growing.state(), expected, "{name}");
+            growing.repo.fsck();
+            growing.repo.total("t");
         }
-        growing.import(Format::ClaudeCode, bytes);
-        assert_eq!(growing.trees(), expected, "{name}");
-        growing.repo.fsck();
-        growing.repo.total("t");
     }
 }
 
@@ -115,7 +137,7 @@ fn only_what_is_new_is_read() {
     }
     let third = growing.import(Format::ClaudeCode, bytes);
     assert_eq!((third.traces[0].1.recorded, third.traces[0].1.known), (0, 0));
-    assert_eq!(growing.trees(), at_once(Format::ClaudeCode, bytes));
+    assert_eq!(growing.state(), at_once(Format::ClaudeCode, bytes, Seen::All));
 }
 
 #[test]
@@ -153,13 +175,13 @@ fn what_was_done_meanwhile_stays_done() {
     growing.repo.fsck();
 }
 
-pub(crate) fn check_cut_file(format: Format, bytes: &[u8], cuts: &[usize], expected: &[(String, String)]) {
+pub(crate) fn check_cut_file(format: Format, bytes: &[u8], cuts: &[usize], expected: &State) {
     let growing = Growing::new();
     for cut in cuts {
         growing.import(format, &bytes[..*cut]);
     }
     growing.import(format, bytes);
-    assert_eq!(growing.trees(), expected, "cut at {cuts:?}");
+    assert_eq!(growing.state(), *expected, "cut at {cuts:?}");
 }
 
 proptest! {
@@ -169,7 +191,7 @@ proptest! {
         let bytes = SAMPLES[4].1;
         let mut cuts: Vec<usize> = points.iter().map(|point| point.index(bytes.len())).collect();
         cuts.sort_unstable();
-        check_cut_file(Format::ClaudeCode, bytes, &cuts, &at_once(Format::ClaudeCode, bytes));
+        check_cut_file(Format::ClaudeCode, bytes, &cuts, &at_once(Format::ClaudeCode, bytes, Seen::All));
     }
 }
 

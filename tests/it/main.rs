@@ -6,6 +6,7 @@
 mod accounting;
 mod agents;
 mod as_of;
+mod as_seen;
 mod bisect;
 mod branch;
 mod breadcrumb;
@@ -42,6 +43,7 @@ mod readme;
 mod reftable;
 mod refusals;
 mod repo;
+mod rewind;
 mod search;
 mod secrets;
 mod sharing;

@@ -17,7 +17,7 @@ use git_trace::trace::view::View;
 use git_trace::trace::write::{Accounting, Stamp};
 use git_trace::trace::{Draft, Fields, ItemId, ItemType, Time, TraceName};
 use git_trace::transcript::format::Format;
-use git_trace::transcript::import::{Destination, Writing, transcript};
+use git_trace::transcript::import::{Destination, Seen, Writing, transcript};
 use git_trace::transcript::input::Input;
 use proptest::prelude::*;
 use regex::Regex;
@@ -110,7 +110,7 @@ impl Sample {
         let sample = Self::new();
         let destination = Destination::Trace(sample.name.clone());
         let stamp = sample.stamp(0);
-        let writing = Writing { repo: &sample.repo, stamp: &stamp, encoding: Encoding::default() };
+        let writing = Writing { repo: &sample.repo, stamp: &stamp, encoding: Encoding::default(), seen: Seen::All };
         let input = Input::Stream(Box::new(bytes));
         transcript(writing, Format::ClaudeCode, destination, input).unwrap();
         sample

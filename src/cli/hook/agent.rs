@@ -16,7 +16,7 @@ use crate::trace::Time;
 use crate::trace::write::{Stamp, encoding};
 use crate::transcript::format::Format;
 use crate::transcript::hook::{self, Call, Duty};
-use crate::transcript::import::Writing;
+use crate::transcript::import::{Seen, Writing};
 
 /// What agents tell a hook is short; more is read from no one.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
@@ -51,7 +51,8 @@ fn act(args: &AgentArgs, format: Format, repo: &Repo, ui: &mut Ui) -> Result<()>
         Duty::Record if !args.wait && hook::backlog(repo, format, &call)? > MAX_WAIT => leave(format, &input),
         Duty::Record => {
             let stamp = Stamp::take(repo, Time::now())?;
-            hook::record(Writing { repo, stamp: &stamp, encoding: encoding(repo)? }, format, &call)?;
+            let (encoding, seen) = (encoding(repo)?, Seen::of_settings(repo)?);
+            hook::record(Writing { repo, stamp: &stamp, encoding, seen }, format, &call)?;
             Ok(())
         }
     }

@@ -35,6 +35,11 @@ pub(super) struct ImportArgs {
     /// File to read; `-` is stdin [default of a session: the agent's newest of this folder]
     file: Option<PathBuf>,
 
+    /// Replay compactions: each summary takes the place of what it stands for, so that what is materialized is what the
+    /// model saw; `expand` puts the originals back [default: `trace.asSeen`]
+    #[arg(long)]
+    as_seen: bool,
+
     /// Answer as JSON
     #[arg(long)]
     json: bool,
@@ -44,6 +49,7 @@ pub(super) struct ImportArgs {
 struct Wanted<'a> {
     format: Kind,
     file: Option<&'a Path>,
+    as_seen: bool,
     json: bool,
 }
 
@@ -82,6 +88,11 @@ pub(super) fn run(session: &mut Session, args: &ImportArgs) -> Result<ExitStatus
     let wanted = wanted(args)?;
     match wanted.format {
         Kind::Session(format) => transcript::run(session, &wanted, format),
+        Kind::Jsonl | Kind::Provider(_) if wanted.as_seen => {
+            let message = format!("`{}` tells of no compactions", wanted.format.name());
+            let hint = "leave --as-seen away; sessions of agents have them".to_owned();
+            Err(Advised { message, hint }.into())
+        }
         Kind::Jsonl => import_jsonl(session, &wanted),
         Kind::Provider(api) => import_provider(session, &wanted, api),
     }
@@ -89,13 +100,13 @@ pub(super) fn run(session: &mut Session, args: &ImportArgs) -> Result<ExitStatus
 
 /// What the words mean: a format and a file, either alone, or a file that says what it is.
 fn wanted(args: &ImportArgs) -> Result<Wanted<'_>> {
-    let json = args.json;
+    let (json, as_seen) = (args.json, args.as_seen);
     let Some(first) = &args.first else {
         let hint = "git trace import claude-code, or git trace import FILE".to_owned();
         return Err(Advised { message: "no format and no file were given".to_owned(), hint }.into());
     };
     if let Some(format) = first.to_str().and_then(Kind::named) {
-        return Ok(Wanted { format, file: args.file.as_deref(), json });
+        return Ok(Wanted { format, file: args.file.as_deref(), as_seen, json });
     }
     let formats = "claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini";
     let unknown = |message: String| Advised { message, hint: format!("name its format, one of {formats}") };
@@ -106,7 +117,7 @@ fn wanted(args: &ImportArgs) -> Result<Wanted<'_>> {
     let Some(format) = Format::detect(&head) else {
         return Err(unknown(format!("`{}` is not a session of an agent that is known", first.display())).into());
     };
-    Ok(Wanted { format: Kind::Session(format), file: Some(first), json })
+    Ok(Wanted { format: Kind::Session(format), file: Some(first), as_seen, json })
 }
 
 /// The file that was given, where there is no other to fall back on.

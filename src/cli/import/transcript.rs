@@ -15,7 +15,7 @@ use crate::cli::{ExitStatus, Session};
 use crate::trace::write::{Stamp, encoding};
 use crate::trace::{Tip, TraceName, head};
 use crate::transcript::format::Format;
-use crate::transcript::import::{self, Destination, Imported, Writing};
+use crate::transcript::import::{self, Destination, Imported, Seen, Writing};
 use crate::transcript::input::Input;
 use crate::transcript::{Tally, session};
 
@@ -28,7 +28,8 @@ pub(super) fn run(session: &mut Session, args: &Wanted<'_>, format: Format) -> R
     let current = head::current(&session.repo)?;
     let has_current = Tip::find(&session.repo, &current)?.is_some();
     let stamp = Stamp::take(&session.repo, session.now())?;
-    let writing = Writing { repo: &session.repo, stamp: &stamp, encoding: encoding(&session.repo)? };
+    let seen = if args.as_seen { Seen::Only } else { Seen::of_settings(&session.repo)? };
+    let writing = Writing { repo: &session.repo, stamp: &stamp, encoding: encoding(&session.repo)?, seen };
     let imported = if file.as_os_str() == "-" {
         let input = Input::Stream(Box::new(io::stdin().lock()));
         import::transcript(writing, format, destination, input).context("cannot import `-`")?

@@ -8,6 +8,7 @@ mod writer;
 
 use super::advance::{Advance, advance};
 use super::error::TraceError;
+use super::id::ItemId;
 use super::item::Item;
 use super::merge;
 use super::merge::three_way::Verdict;
@@ -47,10 +48,22 @@ pub struct Incoming {
     pub at: Option<Time>,
     /// The priority it comes in with, and why.
     pub skip: Option<String>,
+    /// The items that it takes the place of, as a summary does; the change is a compression then.
+    pub replaces: Option<Replaced>,
     /// What a provider said the context took when this came in.
     pub usage: Usage,
     /// The line of the input, for messages.
     pub line: usize,
+}
+
+/// What a summary takes the place of.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Replaced {
+    /// The items. Those that are not live, are pinned or are left out stay as they are, and with them the other half of a
+    /// call and its results.
+    pub items: Vec<ItemId>,
+    /// Whether the summary follows on what stays, and does not stand where the first of them stood.
+    pub at_end: bool,
 }
 
 /// What is known of the context's size when a change comes in.

@@ -1,11 +1,16 @@
 //! Writing an import's commits aside: a chain on the tip that was seen at the start, which no ref holds yet.
 
+mod replaced;
+
 use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
 
 use super::{Incoming, Usage};
 use crate::git::{GitError, Ident, NewCommit, Oid, PackWriter, Repo, TreeStore};
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
+use crate::trace::compress::STANDS_FOR;
 use crate::trace::error::TraceError;
 use crate::trace::id::ItemId;
 use crate::trace::message::{Basis, Op, SourceMark, Total, Trailers, preview};
@@ -78,6 +83,9 @@ pub(super) struct Writer<'r> {
     /// What came in and went out since the base, as counted.
     counted_change: i64,
     base_tip: Option<Tip>,
+    /// The base's items, until [`Self::base_view`] takes them.
+    base_slots: Vec<Slot>,
+    base_view: Option<View>,
     /// What the items that are skipped cost, once it was asked for; reports leave them out.
     skipped: Option<u64>,
     /// What those of them cost that came in since the base.
@@ -137,6 +145,8 @@ impl<'r> Writer<'r> {
             counted: (total.basis != Basis::Reported).then_some(total.tokens),
             counted_change: 0,
             base_tip: base.cloned(),
+            base_slots: slots,
+            base_view: None,
             skipped: base.is_none().then_some(0),
             skipped_change: 0,
             next_seq,
@@ -184,6 +194,7 @@ impl<'r> Writer<'r> {
         let files = if incoming.op == Op::Delete { self.take_out(&incoming)? } else { self.put_in(&mut incoming)? };
         self.total.tokens = self.total.tokens.saturating_add_signed(self.counted_change - before);
         let Incoming { op, item, subject, reason, by, at, skip, usage, .. } = incoming;
+        let stands_for = files.len() - 1;
         if skip.is_some() || self.types.rules(&item.fields.item_type).priority == Level::Skip {
             self.skipped_change += total::item_cost(&item, self.encoding);
         }
@@ -191,6 +202,7 @@ impl<'r> Writer<'r> {
         let at = self.moment(at);
         let subject = subject.unwrap_or_else(|| match op {
             Op::Delete => format!("delete {id}"),
+            Op::Compress if stands_for > 0 => format!("compress {stands_for} items: {}", preview(&item)),
             _ => preview(&item),
         });
         let author = match by {
@@ -236,7 +248,15 @@ impl<'r> Writer<'r> {
         let before = self.live.remove(&id);
         let place = before.as_ref().or(self.gone.get(&id)).map(|place| (place.seq, place.revision));
         let given = incoming.seq.filter(|_| self.base.is_none());
+        let replaced =
+            incoming.replaces.take().map(|replaced| self.replace(&replaced)).transpose()?.unwrap_or_default();
+        if !replaced.items.is_empty() {
+            let ids = replaced.items.iter().map(|id| Value::from(id.to_string())).collect();
+            incoming.item.fields.meta.insert(STANDS_FOR.to_owned(), Value::Array(ids));
+            incoming.op = Op::Compress;
+        }
         let seq = match (op, place) {
+            (Op::Import, _) if replaced.seq.is_some() => replaced.seq.unwrap_or_default(),
             (Op::Edit | Op::Restore, Some((seq, _))) => given.unwrap_or(seq),
             (Op::Edit | Op::Restore, None) => return Err(incoming.bad("it changes an item that never came in")),
             _ => given.map_or_else(|| self.free_seq(), Ok)?,
@@ -246,7 +266,7 @@ impl<'r> Writer<'r> {
         item.keep_token_count(self.encoding);
         item.revision = item.revision.max(place.map_or(1, |(_, last)| last + u32::from(op == Op::Edit)));
         let path = item_path(seq, &item.fields.item_type, id);
-        let mut files = Vec::with_capacity(2);
+        let mut files = replaced.files;
         if let Some(before) = before {
             self.counted_change -= before.cost.cast_signed();
             if before.path != path {
@@ -279,13 +299,22 @@ impl<'r> Writer<'r> {
 
     /// What the base's skipped items cost. Reads them, once.
     fn skipped(&mut self) -> Result<u64, TraceError> {
-        if self.skipped.is_none()
-            && let Some(tip) = &self.base_tip
-        {
-            let view = View::at(self.repo, tip.clone(), None)?;
-            self.skipped = Some(view.left_out_cost(self.repo, self.encoding)?);
+        if self.skipped.is_none() {
+            let (repo, encoding) = (self.repo, self.encoding);
+            self.skipped = self.base_view()?.map(|view| view.left_out_cost(repo, encoding)).transpose()?;
         }
         Ok(self.skipped.unwrap_or_default())
+    }
+
+    /// The trace as it was at the start.
+    fn base_view(&mut self) -> Result<Option<&View>, TraceError> {
+        if self.base_view.is_none()
+            && let Some(tip) = &self.base_tip
+        {
+            let slots = std::mem::take(&mut self.base_slots);
+            self.base_view = Some(View::of_slots(self.repo, tip.clone(), slots, None)?);
+        }
+        Ok(self.base_view.as_ref())
     }
 
     /// What the base counts for by our own count. Reads all of it, once, where its total is a report.

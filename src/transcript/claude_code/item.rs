@@ -72,6 +72,7 @@ impl Page<'_> {
             draft: Draft { fields, body },
             thread: self.thread.clone(),
             skip: self.skip.map(str::to_owned),
+            replaces: None,
             subject: None,
             usage: Usage::Unsaid,
             end_offset: self.end_offset,

@@ -23,7 +23,10 @@
 //!
 //! - A message is written one block a line; `turn`, the message's id, says what belongs together. A record of the user's
 //!   that gives several items makes a turn of its own, by its uuid.
-//! - Parallel calls look like forks of the tree that `parentUuid` makes. It is not followed: items are in the file's order.
+//! - Items are in the file's order. Of the tree that `parentUuid` makes only what the person said decides: whatever is not on
+//!   the way to it was left by a rewind and gets the priority skip. Parallel calls, which look like forks as
+//!   well, go with the turn that they are of.
+//! - Where compactions are replayed, a summary takes the place of what its thread said before it.
 //! - Usage is repeated on each line of a message, and the last counts. It is kept, as meta `usage`, on the record's last
 //!   item whenever it differs from the line before: of the items of a turn, the last that has it has the right one.
 //! - Compacting writes earlier records again under their old uuids. A record that says the same is given once; one that
@@ -35,6 +38,8 @@ mod discover;
 mod item;
 mod record;
 mod scribe;
+mod standing;
+mod turns;
 
 pub use discover::{SubAgent, newest_transcript, project_dir, sub_agents};
 pub use scribe::Scribe;

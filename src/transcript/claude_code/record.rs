@@ -9,6 +9,8 @@ view! {
         subtype: b"subtype",
         uuid: b"uuid",
         parent: b"parentUuid",
+        logical_parent: b"logicalParentUuid",
+        compaction: b"compactMetadata",
         session: b"sessionId",
         cwd: b"cwd",
         timestamp: b"timestamp",
@@ -23,6 +25,16 @@ view! {
         leaf: b"leafUuid",
         attachment: b"attachment",
     }
+}
+
+view! {
+    /// What a compaction tells of itself.
+    pub(super) Compaction { preserved: b"preservedSegment" }
+}
+
+view! {
+    /// The records, from one to another, that a compaction left as they were, behind its summary.
+    pub(super) Preserved { head: b"headUuid", tail: b"tailUuid" }
 }
 
 view! {

@@ -10,13 +10,16 @@ use serde_json::{Map, Value};
 use super::FORMAT;
 use super::item::{Call, Origin, Page};
 use super::record::{Attachment, IGNORED, IGNORED_SYSTEM, Message, Record, UNSAID_ATTACHMENTS};
+use super::standing::Standing;
+use super::turns::Turns;
 use crate::tokens::parse_usage;
 use crate::trace::bulk::Usage;
 use crate::trace::item::Role;
 use crate::trace::source::Source;
 use crate::transcript::reader::{self, Outcome};
+use crate::transcript::rewind::Rewound;
 use crate::transcript::sheet::hash;
-use crate::transcript::{Entry, clean, raw};
+use crate::transcript::{Entry, clean, packed, raw};
 
 /// Longer usage objects are not kept; real ones have some four hundred bytes.
 const MAX_USAGE: usize = 8 * 1024;
@@ -32,13 +35,19 @@ pub struct Scribe {
     /// The threads of sidechain records, by uuid.
     threads: HashMap<String, String>,
     /// Hash of a record's uuid, and of what it said first.
+    #[serde(with = "packed")]
     said: HashMap<u64, u64>,
     /// By thread: message id and usage of the last record that had one.
     usage: HashMap<String, (String, String)>,
     /// The threads in which anything was said.
     spoken: HashSet<Option<String>>,
-    /// The threads that were compacted: what is reported from then on is not of what their traces hold.
+    /// The threads of which a compaction was told and not replayed: what is reported from then on is not of what their traces hold.
     compacted: HashSet<Option<String>>,
+    turns: Turns,
+    #[serde(skip)]
+    rewound: Rewound,
+    /// Where compactions are replayed: what stands.
+    standing: Option<Standing>,
 }
 
 impl reader::Scribe for Scribe {
@@ -57,6 +66,14 @@ impl reader::Scribe for Scribe {
         self.only_learns = !writes;
     }
 
+    fn set_as_seen(&mut self, as_seen: bool) {
+        self.standing = as_seen.then(Standing::default);
+    }
+
+    fn take_rewound(&mut self) -> Rewound {
+        std::mem::take(&mut self.rewound)
+    }
+
     fn take(&mut self, record: &Record<'_>, bytes: &[u8], end_offset: u64, entries: &mut VecDeque<Entry>) -> Outcome {
         let thread = self.thread(record, bytes);
         let Some(kind) = record.kind.and_then(raw::text) else { return Outcome::Unknown("(no type)".to_owned()) };
@@ -64,6 +81,13 @@ impl reader::Scribe for Scribe {
         let name = clean::one_line(&kind, 64).unwrap_or_else(|| "(no type)".to_owned());
 
         let message = record.message.map(message_of).unwrap_or_default();
+        if thread.is_none() {
+            let bare = record.message.filter(|message| !message.get().starts_with('{'));
+            self.turns.take(record, message.content.or(bare).or(record.content), &mut self.rewound);
+        }
+        if let (Some(standing), Some(compaction)) = (&mut self.standing, record.compaction) {
+            standing.announce(thread.as_deref(), compaction);
+        }
         let content = match &*kind {
             "user" | "assistant" => {
                 let bare = record.message.filter(|message| !message.get().starts_with('{'));
@@ -116,7 +140,8 @@ impl reader::Scribe for Scribe {
             "attachment" => take_attachment(&mut page, content),
             _ => {
                 describe(&mut page, record, &message);
-                if raw::is_true(record.is_compact_summary) && self.spoken.contains(&page.thread) {
+                let compacts = raw::is_true(record.is_compact_summary) && self.spoken.contains(&page.thread);
+                if compacts && self.standing.is_none() {
                     page.skip = Some("compaction summary; its originals are here");
                 }
                 page.content(content);
@@ -125,6 +150,14 @@ impl reader::Scribe for Scribe {
         let mut made = page.entries;
         if made.is_empty() {
             return Outcome::Ignored(format!("{name}/empty"));
+        }
+        if made[0].thread.is_none() {
+            let items = made.iter().filter(|entry| entry.skip.is_none()).map(|entry| entry.id);
+            self.turns.add(record, items, &mut self.rewound);
+        }
+        if let Some(standing) = &mut self.standing {
+            let compacts = raw::is_true(record.is_compact_summary) && self.spoken.contains(&made[0].thread);
+            standing.take(record, &mut made, compacts.then(|| self.turns.left()));
         }
         self.group(&mut made, record, bytes, &message, kind == "assistant");
         if let Some(entry) = made.iter().find(|entry| entry.skip.is_none() && !self.spoken.contains(&entry.thread)) {
@@ -203,7 +236,12 @@ impl Scribe {
         }
         let compacts =
             made.iter().any(|entry| entry.skip.is_some() && entry.draft.fields.meta.contains_key("compact_summary"));
+        let replaces = made.iter().any(|entry| entry.replaces.is_some());
         let Some(last) = made.last_mut() else { return };
+        if replaces {
+            last.usage = Usage::Void;
+            return;
+        }
         if compacts && self.compacted.insert(last.thread.clone()) {
             last.usage = Usage::Void;
             return;

@@ -18,14 +18,20 @@
 //! | `base_instructions` of `session_meta` | `instruction` |
 //! | `instructions` of it | `instruction`, skipped: a message says it again |
 //! | `compacted` | what of it was not said before, skipped where something was, meta `{"compact_summary":true}` |
+//! | `thread_rolled_back` | what the person said last, so many turns of it, gets the priority skip |
 //!
 //! - `event_msg` says again, for the screen, what response items say to the model; it is counted and not imported.
+//! - Where compactions are replayed, what a compaction left stands: the items it names first, as long as they come in the
+//!   order in which they were said, stay as they are, the others come in behind them, and the last of these takes the place
+//!   of all else. One of old files, which names none, leaves what the person and the system said.
 //! - Response items have ids only sometimes, so an item is named after session and record, and how often the same came.
 //! - `token_count` comes after the items that it is of, so reports are not used, and totals are counted.
 
+mod compaction;
 mod discover;
 mod record;
 mod scribe;
+mod standing;
 
 pub use discover::newest_rollout;
 pub use scribe::Scribe;

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::FORMAT;
-use super::record::{Compacted, Head, IGNORED, IGNORED_RECORDS, Item, Output, Part, Record, is_response_item};
+use super::record::{EVENTS, Head, IGNORED, IGNORED_RECORDS, Item, Output, Part, Record, RolledBack, is_response_item};
+use super::standing::{Said, roll_back};
 use crate::trace::item::{Fields, ItemType, Role, Status};
 use crate::transcript::reader::{self, Outcome};
-use crate::transcript::sheet::{
-    Call, Sheet, arguments, call, dialogue, freeform, hash, picture, reasoning, result, said_by,
-};
-use crate::transcript::{Entry, clean, raw};
+use crate::transcript::rewind::Rewound;
+use crate::transcript::sheet::{Call, Sheet, arguments, call, freeform, hash, picture, reasoning, result, said_by};
+use crate::transcript::{Entry, clean, packed, raw};
 
 /// What the records so far have taught.
 #[derive(Default, Serialize, Deserialize)]
@@ -21,11 +21,19 @@ pub struct Scribe {
     /// The calls that no result has answered, by call id as it stands in the file.
     calls: HashMap<String, Call>,
     /// How often a record came, by its hash.
+    #[serde(with = "packed")]
     times: HashMap<u64, u64>,
     /// What was said, whatever the record around it.
-    said: HashSet<u64>,
+    #[serde(with = "packed")]
+    pub(super) said: HashSet<u64>,
     /// Whether anything was said but instructions.
-    spoken: bool,
+    pub(super) spoken: bool,
+    /// What was said and not taken back, nor replaced by a compaction that was replayed.
+    pub(super) standing: Vec<Said>,
+    /// Whether compactions are replayed.
+    pub(super) as_seen: bool,
+    #[serde(skip)]
+    rewound: Rewound,
 }
 
 impl reader::Scribe for Scribe {
@@ -48,6 +56,14 @@ impl reader::Scribe for Scribe {
 
     fn set_writing(&mut self, _: bool) {}
 
+    fn set_as_seen(&mut self, as_seen: bool) {
+        self.as_seen = as_seen;
+    }
+
+    fn take_rewound(&mut self) -> Rewound {
+        std::mem::take(&mut self.rewound)
+    }
+
     fn take(&mut self, record: &Record<'_>, bytes: &[u8], end_offset: u64, entries: &mut VecDeque<Entry>) -> Outcome {
         if self.session.is_empty()
             && let Some(session) = reader::Scribe::session(self, record)
@@ -68,17 +84,13 @@ impl reader::Scribe for Scribe {
             entries: &mut made,
         };
         let outcome = match (kind.as_deref(), record.payload) {
-            (Some("response_item"), Some(payload)) => self.item(&mut sheet, &view(payload), payload.get()),
+            (Some("response_item"), Some(payload)) => self.spoken_item(&mut sheet, &view(payload), payload.get()),
             (Some("compacted"), Some(payload)) => self.compacted(&mut sheet, &view(payload)),
             (Some("session_meta"), Some(payload)) => self.head(&mut sheet, &view(payload)),
-            (Some("event_msg"), payload) => {
-                let event = payload.and_then(|payload| view::<Part<'_>>(payload).kind).and_then(raw::text);
-                let event = event.unwrap_or_default();
-                Outcome::Ignored(clean::one_line(&format!("event_msg/{event}"), 64).unwrap_or_default())
-            }
+            (Some("event_msg"), payload) => self.event(payload),
             (Some(kind), _) if IGNORED_RECORDS.contains(&kind) => Outcome::Ignored(kind.to_owned()),
             (Some(kind), None) if is_response_item(kind) => match std::str::from_utf8(bytes) {
-                Ok(text) => self.item(&mut sheet, &serde_json::from_str(text).unwrap_or_default(), text),
+                Ok(text) => self.spoken_item(&mut sheet, &serde_json::from_str(text).unwrap_or_default(), text),
                 Err(_) => Outcome::Unknown(kind.to_owned()),
             },
             (Some(kind), _) => Outcome::Unknown(clean::one_line(kind, 64).unwrap_or_else(|| "(no type)".to_owned())),
@@ -100,7 +112,7 @@ impl reader::Scribe for Scribe {
     }
 }
 
-fn view<'a, V: Deserialize<'a> + Default>(value: &'a RawValue) -> V {
+pub(super) fn view<'a, V: Deserialize<'a> + Default>(value: &'a RawValue) -> V {
     serde_json::from_str(value.get()).unwrap_or_default()
 }
 
@@ -122,8 +134,29 @@ impl Scribe {
         if sheet.entries.is_empty() { Outcome::Ignored("session_meta".to_owned()) } else { Outcome::Imported }
     }
 
+    /// What was shown to the person; it may be that turns were taken back.
+    fn event(&mut self, payload: Option<&RawValue>) -> Outcome {
+        let event = payload.and_then(|payload| view::<Part<'_>>(payload).kind).and_then(raw::text).unwrap_or_default();
+        let turns = payload.and_then(|payload| view::<RolledBack<'_>>(payload).turns);
+        let turns = turns.filter(|_| event == "thread_rolled_back").and_then(|turns| turns.get().parse().ok());
+        if let Some(turns) = turns {
+            self.rewound.note(&roll_back(&mut self.standing, turns), true);
+        }
+        let name = clean::one_line(&format!("event_msg/{event}"), 64).unwrap_or_default();
+        if turns.is_some() || EVENTS.contains(&&*event) { Outcome::Ignored(name) } else { Outcome::Unknown(name) }
+    }
+
+    /// A response item of a record of its own.
+    fn spoken_item(&mut self, sheet: &mut Sheet<'_>, item: &Item<'_>, text: &str) -> Outcome {
+        let outcome = self.item(sheet, item, text);
+        if !sheet.entries.is_empty() {
+            self.standing.push(Said::new(essence(item, text), sheet.entries));
+        }
+        outcome
+    }
+
     /// A response item; `text` is its JSON.
-    fn item(&mut self, sheet: &mut Sheet<'_>, item: &Item<'_>, text: &str) -> Outcome {
+    pub(super) fn item(&mut self, sheet: &mut Sheet<'_>, item: &Item<'_>, text: &str) -> Outcome {
         let kind = item.kind.and_then(raw::text).unwrap_or_default();
         if IGNORED.contains(&&*kind) {
             return Outcome::Ignored(kind.into_owned());
@@ -249,31 +282,6 @@ impl Scribe {
         self.calls.remove(&*id);
         Some(())
     }
-
-    /// What a compaction put in the place of all before it: mostly what was said, and a summary.
-    fn compacted(&mut self, sheet: &mut Sheet<'_>, compacted: &Compacted<'_>) -> Outcome {
-        sheet.skip = self.spoken.then_some("compaction summary; its originals are here");
-        sheet.meta.insert("compact_summary".to_owned(), true.into());
-        let items = compacted.replacement_history.and_then(raw::list).unwrap_or_default();
-        for raw_item in &items {
-            let item = view::<Item<'_>>(raw_item);
-            if self.said.insert(essence(&item, raw_item.get())) {
-                let skipped = self.spoken;
-                self.item(sheet, &item, raw_item.get());
-                self.spoken = skipped;
-            }
-        }
-        let message = compacted.message.and_then(raw::text).filter(|text| !text.is_empty());
-        if let Some(message) = message {
-            let there =
-                sheet.entries.iter().any(|entry| memchr::memmem::find(&entry.draft.body, message.as_bytes()).is_some());
-            if !there && self.said.insert(hash([&b"summary"[..], message.as_bytes()])) {
-                sheet.push(dialogue(Role::User), message.into_owned().into_bytes());
-            }
-        }
-        self.spoken |= !sheet.entries.is_empty();
-        if sheet.entries.is_empty() { Outcome::Repeated } else { Outcome::Imported }
-    }
 }
 
 fn reason(sheet: &mut Sheet<'_>, item: &Item<'_>) -> Option<()> {
@@ -302,7 +310,7 @@ fn other<'s>(sheet: &'s mut Sheet<'_>, part: &Part<'_>, raw_part: &RawValue, rol
 }
 
 /// What an item says, whatever ids and notes its record has: a compaction copies items without them.
-fn essence(item: &Item<'_>, text: &str) -> u64 {
+pub(super) fn essence(item: &Item<'_>, text: &str) -> u64 {
     let kind = item.kind.and_then(raw::text).unwrap_or_default();
     let piece = |value: Option<&RawValue>| value.map(|value| value.get().to_owned()).unwrap_or_default();
     match &*kind {

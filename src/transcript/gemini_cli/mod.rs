@@ -20,11 +20,13 @@
 //! - A piece is named after its message and its place there, so a message that is written again brings only what is new of
 //!   it. What changed under its old name comes in beside it.
 //! - `$rewindTo` takes back the message that it names and all behind it: their items get the priority skip.
-//! - Messages in a `$set` come in as far as they are new.
+//! - Messages in a `$set` come in as far as they are new. Those that it leaves away were taken back as well; or, where
+//!   compactions are replayed and it begins with a new message, that takes their place.
 
 mod discover;
 mod record;
 mod scribe;
+mod standing;
 
 pub use discover::newest_session;
 pub use scribe::Scribe;

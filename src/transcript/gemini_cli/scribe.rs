@@ -8,23 +8,27 @@ use serde_json::{Map, Value};
 
 use super::FORMAT;
 use super::record::{Blob, Part, Record, Response, Thought, ToolCall};
+use super::standing::Standing;
 use crate::trace::id::ItemId;
 use crate::trace::item::{Fields, Role, Status};
 use crate::trace::source::Source;
 use crate::trace::time::Time;
 use crate::transcript::reader::{self, Outcome};
+use crate::transcript::rewind::Rewound;
 use crate::transcript::sheet::{Call, Sheet, artifact, call, decode, dialogue, freeform, hash, reasoning, result};
-use crate::transcript::{Entry, clean, raw};
+use crate::transcript::{Entry, clean, packed, raw};
 
 /// What the records so far have taught.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Scribe {
-    /// The messages that stand, with their items, in the order in which they came.
-    messages: Vec<(String, Vec<ItemId>)>,
+    messages: Standing,
     /// By the hash of a piece's name: the hash of what it said first.
+    #[serde(with = "packed")]
     said: HashMap<u64, u64>,
+    /// Whether compactions are replayed.
+    as_seen: bool,
     #[serde(skip)]
-    rewound: Vec<ItemId>,
+    rewound: Rewound,
 }
 
 impl reader::Scribe for Scribe {
@@ -43,20 +47,12 @@ impl reader::Scribe for Scribe {
 
     fn take(&mut self, record: &Record<'_>, _: &[u8], end_offset: u64, entries: &mut VecDeque<Entry>) -> Outcome {
         if let Some(target) = record.rewind.and_then(raw::text) {
-            self.rewind(&target);
+            self.messages.rewind(&target, &mut self.rewound);
             return Outcome::Ignored("$rewindTo".to_owned());
         }
         let change = record.set.map(view::<Record<'_>>);
         if let Some(messages) = change.as_ref().map_or(record.messages, |change| change.messages) {
-            let listed = raw::list(messages).unwrap_or_else(|| vec![messages]);
-            let mut outcome = Outcome::Ignored(if change.is_some() { "$set" } else { "head" }.to_owned());
-            for message in listed {
-                let one = self.message(&view(message), end_offset, entries);
-                if outcome != Outcome::Imported {
-                    outcome = one;
-                }
-            }
-            return outcome;
+            return self.messages(messages, change.is_some(), end_offset, entries);
         }
         if change.is_some() {
             return Outcome::Ignored("$set".to_owned());
@@ -68,7 +64,11 @@ impl reader::Scribe for Scribe {
         if is_head { Outcome::Ignored("head".to_owned()) } else { Outcome::Unknown("(no type)".to_owned()) }
     }
 
-    fn take_rewound(&mut self) -> Vec<ItemId> {
+    fn set_as_seen(&mut self, as_seen: bool) {
+        self.as_seen = as_seen;
+    }
+
+    fn take_rewound(&mut self) -> Rewound {
         std::mem::take(&mut self.rewound)
     }
 }
@@ -82,10 +82,28 @@ fn time(value: Option<&RawValue>) -> Option<Time> {
 }
 
 impl Scribe {
-    /// Takes back a message and all behind it; all there are where it is not known, as the agent does.
-    fn rewind(&mut self, target: &str) {
-        let from = self.messages.iter().position(|(id, _)| id == target).unwrap_or(0);
-        self.rewound.extend(self.messages.drain(from..).flat_map(|(_, items)| items));
+    /// A list of messages: those of a document's head, or with `set` the ones that alone stand from now on.
+    fn messages(&mut self, messages: &RawValue, set: bool, end_offset: u64, entries: &mut VecDeque<Entry>) -> Outcome {
+        let listed: Vec<Record<'_>> =
+            raw::list(messages).unwrap_or_else(|| vec![messages]).into_iter().map(view).collect();
+        let mut outcome = Outcome::Ignored(if set { "$set" } else { "head" }.to_owned());
+        let before = entries.len();
+        let mut begins_anew = false;
+        for (number, message) in listed.iter().enumerate() {
+            let known = self.messages.count();
+            let one = self.message(message, end_offset, entries);
+            begins_anew |= number == 0 && self.messages.count() > known && entries.len() > before;
+            if outcome != Outcome::Imported {
+                outcome = one;
+            }
+        }
+        if set {
+            let ids: Vec<String> =
+                listed.iter().filter_map(|message| message.id.and_then(raw::text)).map(Into::into).collect();
+            let summary = entries.get_mut(before).filter(|entry| begins_anew && self.as_seen && entry.skip.is_none());
+            self.messages.set(&ids, summary, &mut self.rewound);
+        }
+        outcome
     }
 
     fn message(&mut self, record: &Record<'_>, end_offset: u64, entries: &mut VecDeque<Entry>) -> Outcome {
@@ -119,10 +137,7 @@ impl Scribe {
             last.draft.fields.meta.insert("tokens".to_owned(), tokens);
         }
         let items = made.iter().map(|entry| entry.id);
-        match self.messages.iter_mut().rev().find(|(known, _)| *known == *id) {
-            Some((_, known)) => known.extend(items),
-            None => self.messages.push((id.into_owned(), items.collect())),
-        }
+        self.messages.take(&id, items, &mut self.rewound);
         let outcome = match (made.is_empty(), repeated) {
             (false, _) => Outcome::Imported,
             (true, 0) => Outcome::Ignored(clean::one_line(&format!("{kind}/empty"), 64).unwrap_or_default()),
