@@ -10,7 +10,7 @@ use git2::Oid;
 use super::error::GitError;
 use super::ident::Ident;
 use super::open::Repo;
-use super::refs::{LogLine, STALE_LOCK};
+use super::refs::{LogLine, RefStorage, STALE_LOCK};
 
 /// The refs below some prefixes, as git itself lists them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -130,8 +130,8 @@ impl Repo {
         Self::run_git("update-ref", command, b"").map(drop)
     }
 
-    /// Adds the move that is missing at a reflog's end: from where its last line leads to where the ref is. The caller
-    /// holds the ref's [`Repo::lock`].
+    /// Adds the move that is missing at a reflog's end: from where its last line leads to where the ref is. Of a reftable, which
+    /// holds both, nothing can be missing. The caller holds the ref's [`Repo::lock`].
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl Repo {
         let (Some(last), Some(tip)) = (self.read_reflog(refname)?.pop(), self.find_ref(refname)?) else {
             return Ok(());
         };
-        if last.new == tip {
+        if last.new == tip || !matches!(self.refs, RefStorage::Files) {
             return Ok(());
         }
         let why = "fsck: a move that was not logged";

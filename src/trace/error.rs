@@ -299,6 +299,7 @@ impl TraceError {
             }
             Self::DamagedRecord { .. } => {
                 "`git trace fsck --repair` takes the line out; the record's history keeps it".to_owned()
+            }
             Self::SeenOtherwise { as_seen: false, .. } => "import into a trace of its own: --trace NAME".to_owned(),
             Self::SeenOtherwise { as_seen: true, .. } => {
                 "say --as-seen again, or import into another trace: --trace NAME".to_owned()

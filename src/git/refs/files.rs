@@ -15,7 +15,7 @@ use super::super::open::Repo;
 use super::{LogLine, RefStorage};
 
 /// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
-pub(super) const STALE_LOCK: Duration = Duration::from_secs(10);
+pub(in crate::git) const STALE_LOCK: Duration = Duration::from_secs(10);
 
 impl Repo {
     pub(super) fn find_file(&self, refname: &str) -> Result<Option<Oid>, GitError> {
@@ -131,7 +131,13 @@ impl Repo {
         Ok(!self.list_refs(&format!("{refname}/"))?.is_empty())
     }
 
-    pub(super) fn append_reflog(&self, refname: &str, old: &str, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+    pub(in crate::git) fn append_reflog(
+        &self,
+        refname: &str,
+        old: &str,
+        new: Oid,
+        log: LogLine<'_>,
+    ) -> Result<(), GitError> {
         let path = self.common_dir().join("logs").join(refname);
         let failed = |source| GitError::io("write the reflog", &path, source);
         if let Some(folder) = path.parent() {
@@ -143,7 +149,7 @@ impl Repo {
     }
 
     /// Removes a ref's `.lock` file that a dead process left behind; the caller holds the [`Repo::lock`] of the ref.
-    pub(super) fn remove_stale_lock(&self, refname: &str) {
+    pub(in crate::git) fn remove_stale_lock(&self, refname: &str) {
         if !matches!(self.refs, RefStorage::Files) {
             return;
         }

@@ -13,6 +13,7 @@ mod files;
 mod reflog;
 mod rename;
 
+use std::collections::HashSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,7 @@ use super::ident::Ident;
 use super::lock::LOCK_PATIENCE;
 use super::open::Repo;
 use command::Reading;
+pub(super) use files::STALE_LOCK;
 pub use reflog::LogEntry;
 
 /// How long a writer pauses before it tries again where somebody else has the lock.
@@ -193,7 +195,9 @@ impl Repo {
             }
             RefStorage::Reftable(_) => {
                 let refnames: Vec<&str> = refnames.into_iter().collect();
-                for (refname, _) in self.list_by_git(&refnames)? {
+                let listed = self.list_by_git(&refnames)?;
+                let refnames: HashSet<&str> = refnames.into_iter().collect();
+                for (refname, _) in listed {
                     if refnames.contains(&refname.as_str()) {
                         input.extend(["delete ", &refname, "\n"]);
                     }
