@@ -9,13 +9,14 @@ const LONGEST_INSERT: usize = 0x7f;
 /// How many bytes are compared at once.
 const CHUNK: usize = 32;
 
-/// How to make `target` from `base`: what both begin with, what is new, what both end with. `None` where that saves less than
-/// half of `target`.
+/// How to make `target` from `base`: what both begin with, what is new, what both end with. `None` where that saves no
+/// more than half of `target`.
 pub(super) fn between(base: &[u8], target: &[u8]) -> Option<Vec<u8>> {
     let start = common_start(base, target);
     let end = common_end(&base[start..], &target[start..]);
     let middle = &target[start..target.len() - end];
-    if middle.len() * 2 > target.len() {
+    // An empty target is not less than itself: git takes no delta of fewer than four bytes.
+    if middle.len() * 2 >= target.len() {
         return None;
     }
     let mut delta = Vec::with_capacity(middle.len() + 32);
@@ -140,6 +141,7 @@ mod tests {
             let base = [start.clone(), old, end.clone()].concat();
             let target = [start, new, end].concat();
             if let Some(delta) = between(&base, &target) {
+                prop_assert!(delta.len() >= 4);
                 prop_assert_eq!(apply(&base, &delta), target);
             }
         }
@@ -153,5 +155,6 @@ mod tests {
         assert!(delta.len() < 64, "{}", delta.len());
         assert_eq!(apply(&base, &delta), target);
         assert_eq!(between(b"one", b"two"), None);
+        assert_eq!(between(b"one", b""), None);
     }
 }

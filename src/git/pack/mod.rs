@@ -28,8 +28,13 @@ const WAITING: usize = 256;
 /// Dropped before that, nothing is left of it; a process that is killed leaves a `tmp_pack_…` file, which `git gc` removes.
 pub struct PackWriter<'r> {
     repo: &'r Repo,
+    running: RefCell<Option<Running>>,
+}
+
+/// The other thread, and the way to it.
+struct Running {
     sender: SyncSender<Sent>,
-    thread: RefCell<Option<JoinHandle<Result<Option<Packed>, GitError>>>>,
+    thread: JoinHandle<Result<Option<Packed>, GitError>>,
 }
 
 impl<'r> PackWriter<'r> {
@@ -42,7 +47,7 @@ impl<'r> PackWriter<'r> {
         let folder = repo.objects_dir().join("pack");
         let (sender, receiver) = sync_channel(WAITING);
         let thread = thread::spawn(folder, repo.object_format(), receiver)?;
-        Ok(Self { repo, sender, thread: RefCell::new(Some(thread)) })
+        Ok(Self { repo, running: RefCell::new(Some(Running { sender, thread })) })
     }
 
     /// Puts a blob into the pack.
@@ -65,10 +70,16 @@ impl<'r> PackWriter<'r> {
 
     fn write(&self, kind: ObjectType, bytes: Vec<u8>) -> Result<Oid, GitError> {
         let oid = self.repo.hash(kind, &bytes)?;
-        match self.sender.send(Sent::Object { oid, kind, bytes }) {
-            Ok(()) => Ok(oid),
-            Err(_it_ended) => Err(self.join().err().unwrap_or_else(thread::lost)),
+        if self.send(Sent::Object { oid, kind, bytes }) {
+            Ok(oid)
+        } else {
+            Err(self.join().err().unwrap_or_else(thread::lost))
         }
+    }
+
+    /// Whether the other thread is still there to take it.
+    fn send(&self, sent: Sent) -> bool {
+        self.running.borrow().as_ref().is_some_and(|running| running.sender.send(sent).is_ok())
     }
 
     /// Writes the rest, and makes the pack one of the repository's.
@@ -79,16 +90,23 @@ impl<'r> PackWriter<'r> {
     ///
     /// [`GitError::Io`] if the disk is full or read-only; then there is no pack.
     pub fn finish(self) -> Result<(), GitError> {
-        // If it has ended, joining says why.
-        let _ = self.sender.send(Sent::End);
+        // If it has ended before, joining says why.
+        self.send(Sent::End);
         self.join()?.map_or(Ok(()), Packed::take_place)
     }
 
+    /// Waits until the other thread has ended.
     fn join(&self) -> Result<Option<Packed>, GitError> {
-        match self.thread.borrow_mut().take().map(JoinHandle::join) {
-            Some(Ok(done)) => done,
-            Some(Err(_)) | None => Err(thread::lost()),
-        }
+        let Some(Running { sender, thread }) = self.running.take() else { return Err(thread::lost()) };
+        drop(sender);
+        thread.join().unwrap_or_else(|_panicked| Err(thread::lost()))
+    }
+}
+
+impl Drop for PackWriter<'_> {
+    fn drop(&mut self) {
+        // Its files are gone when it is, which the end of the process would not wait for.
+        let _ = self.join();
     }
 }
 
