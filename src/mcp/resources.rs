@@ -8,13 +8,12 @@
 //! checkpoint://checkpoints/a.md    a checkpoint
 //! ```
 
-use std::fs;
-
 use anyhow::{Context as _, Result, bail};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
 use super::place::Place;
+use crate::bounded;
 use crate::breadcrumb::{Half, Query};
 use crate::checkpoint::{Folder, Pathspec};
 use crate::git::Git;
@@ -100,7 +99,7 @@ fn is_markdown(path: &str) -> bool {
 }
 
 fn file(place: &Place, path: &str) -> Result<String> {
-    let bytes = fs::read(place.file("uri", path)?).with_context(|| format!("cannot read `{path}`"))?;
+    let bytes = bounded::read_file(&place.file("uri", path)?).with_context(|| format!("cannot read `{path}`"))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
