@@ -46,6 +46,7 @@
 //! ```
 
 mod advice;
+mod bounded;
 pub mod breadcrumb;
 pub mod brief;
 pub mod check;

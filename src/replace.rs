@@ -1,9 +1,11 @@
 //! Replacing a file whole: one writer at a time, and at every moment either the old file or the new one.
 
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use crate::bounded;
 
 /// What the files that a writer leaves beside its own are called: `<stem>-….tmp` while it is filled, `<stem>.lock` where
 /// folders cannot be locked.
@@ -92,14 +94,13 @@ pub(crate) struct Seen {
 
 /// Reads a file that is to be replaced.
 pub(crate) fn read(path: &Path) -> io::Result<Seen> {
-    let mut file = match File::open(path) {
+    let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seen::default()),
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;
-    let mut text = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    file.read_to_end(&mut text)?;
+    let text = bounded::read_opened(&file)?;
     Ok(Seen { text, stamp: Some(Stamp::of(&metadata)), is_read_only: metadata.permissions().readonly() })
 }
 

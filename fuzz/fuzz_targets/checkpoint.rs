@@ -1,22 +1,27 @@
-//! Any bytes are a checkpoint, a list of checkpoints, and three versions to merge.
+//! Any bytes as a checkpoint and as a list of checkpoints: findings lie within, and what is found stands in the text.
 
 #![no_main]
 
-use git_trace::checkpoint::{Rules, merge, validate, validate_index};
-use git_trace::merge::{Markers, Sides};
+use git_trace::checkpoint::{Document, Rules, validate, validate_index};
+use git_trace::trace::Time;
+use git_trace_fuzz::lie_within;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let findings = validate(data, Rules { advise_at: Some(git_trace::trace::Time::from_second(0)), is_archived: true });
-    for finding in findings.iter().chain(&validate_index(data, Some(&[]))) {
-        assert!(finding.span.start <= finding.span.end && finding.span.end <= data.len());
+    let now = Some(Time::from_second(1_770_714_000));
+    for is_archived in [false, true] {
+        assert!(lie_within(&validate(data, Rules { advise_at: now, is_archived }), data));
     }
-    let third = data.len() / 3;
-    let sides = Sides { base: &data[..third], ours: &data[third..2 * third], theirs: &data[2 * third..] };
-    if let Some(merged) = merge(sides) {
-        merged.to_bytes(&Markers::default());
-    }
-    if let Some(same) = merge(Sides { base: sides.base, ours: sides.base, theirs: sides.theirs }) {
-        assert_eq!(same.to_bytes(&Markers::default()), sides.theirs);
+    assert!(lie_within(&validate_index(data, Some(&[])), data));
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let document = Document::parse(text);
+    let _ = (document.id(), document.parent(), document.created(), document.is_current(), document.last_change());
+    let _ = (document.deltas(), document.breadcrumbs(), document.artifacts(), document.open_actions());
+    assert!(document.problem_line().is_none_or(|line| text.contains(line)));
+    for title in ["Problem", "Essential Information", "Completion", "Next Actions"] {
+        if let Some(section) = document.section(title) {
+            assert!(text.contains(document.body(&section)));
+            let _ = (document.point_count(&section), document.word_count(&section), document.table(&section));
+        }
     }
 });

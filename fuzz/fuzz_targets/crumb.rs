@@ -2,15 +2,16 @@
 
 #![no_main]
 
-use git_trace::crumb::{Crumb, check, format, plan, textconv, to_json, triage};
+use git_trace::crumb::{
+    Addition, Crumb, Kind, add, add_failure, check, format, plan, remove, select, start, textconv, to_json, triage,
+};
 use git_trace::tokens::Encoding;
+use git_trace_fuzz::lie_within;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    for finding in check(bytes, Encoding::default()) {
-        assert!(finding.span.start <= finding.span.end && finding.span.end <= bytes.len());
-    }
-    let _ = textconv(bytes);
+    assert!(lie_within(&check(bytes, Encoding::default()), bytes));
+    assert!(!textconv(bytes).contains('\x1b'));
     let Ok(mut crumb) = Crumb::parse(bytes) else { return };
     assert_eq!(crumb.print(), bytes);
     let formatted = format(&crumb);
@@ -19,4 +20,22 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = (to_json(&crumb), triage(&crumb));
     plan(&crumb).apply(&mut crumb);
     assert!(plan(&crumb).is_empty(), "compressing again changes nothing");
+
+    // Whatever is added is one more entry, and reads as it was written.
+    let words = crumb.lines.first().map(|line| line.text.to_string()).unwrap_or_default();
+    let _ = words.parse().map(|selector| select(&crumb, &selector));
+    let mut changed = crumb.clone();
+    let added = add(&mut changed, &Addition { kind: Kind::Note, agent: None, section: "core", text: &words });
+    let failed = add_failure(&mut changed, "a:b", &words, None);
+    if added.is_ok() || failed.is_ok() {
+        let printed = changed.print();
+        assert_eq!(Crumb::parse(&printed).expect("what was text stays text").lines, changed.lines);
+    }
+    if start(&mut crumb).is_ok() {
+        assert!(crumb.header().is_some_and(|header| header.session > 0));
+    }
+    if !crumb.lines.is_empty() {
+        remove(&mut crumb, 0);
+        Crumb::parse(&crumb.print()).expect("what was text stays text");
+    }
 });

@@ -1,7 +1,7 @@
 //! Resolving a file that is full of conflict markers, in its place.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::merge::{Note, resolve_with_base};
 use super::writer::STEM;
+use crate::bounded;
 use crate::merge::Markers;
 use crate::merge::conflict::MarkerError;
 use crate::replace::{Access, Lock, Stamp, real_path, replace};
@@ -70,10 +71,9 @@ pub fn resolve_file(
     let _lock = Lock::take(folder, STEM, patience)
         .map_err(failed)?
         .ok_or_else(|| ResolveError::Busy { path: path.to_owned() })?;
-    let mut file = File::open(&real).map_err(failed)?;
+    let file = File::open(&real).map_err(failed)?;
     let stamp = Stamp::of(&file.metadata().map_err(failed)?);
-    let mut text = Vec::new();
-    file.read_to_end(&mut text).map_err(failed)?;
+    let text = bounded::read_opened(&file).map_err(failed)?;
     let merged = resolve_with_base(&text, base, markers.size)
         .map_err(|source| ResolveError::Markers { path: path.to_owned(), source })?;
     let conflict_count = merged.conflict_count();

@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -19,6 +19,7 @@ use super::namespace::{ConfigError, Namespaces};
 use super::query::Query;
 use super::record::Record;
 use super::unreadable::Unreadable;
+use crate::bounded;
 use crate::trace::time::Time;
 
 /// Name of the folder that holds the store.
@@ -256,7 +257,7 @@ impl Store {
     /// [`StoreError::Read`] and [`StoreError::Config`].
     pub fn namespaces(&self) -> Result<Namespaces, StoreError> {
         let path = self.folder.join("config.json");
-        match fs::read(&path) {
+        match bounded::read_file(&path) {
             Ok(text) => Namespaces::parse(&text).map_err(|source| StoreError::Config { path, source }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Namespaces::default()),
             Err(source) => Err(StoreError::Read { path, source }),
@@ -366,9 +367,8 @@ impl Reading {
         })
     }
 
-    fn read_whole(&mut self, mut file: &File, is_wanted: impl Fn(&Record<'_>) -> bool) -> io::Result<()> {
-        let mut text = Vec::new();
-        file.read_to_end(&mut text)?;
+    fn read_whole(&mut self, file: &File, is_wanted: impl Fn(&Record<'_>) -> bool) -> io::Result<()> {
+        let text = bounded::read_opened(file)?;
         let (_, text) = super::lines::split_bom(&text);
         for (index, line) in text.split(|b| *b == b'\n').enumerate().filter(|(_, line)| !is_blank(line)) {
             self.read_line(index + 1, line, &is_wanted);

@@ -10,6 +10,7 @@ use super::error::CheckpointError;
 use super::folder::{Checkpoint, File, Folder, checkpoints, find, is_current, replace};
 use super::listing::{self, Listed};
 use super::validate::{COMPLETION, completion_field};
+use crate::bounded;
 use crate::trace::Time;
 
 /// The longest name of a new checkpoint.
@@ -306,7 +307,7 @@ fn collect_learnings(path: &Path, id: &str, learnings: &str, now: Time) -> Resul
 }
 
 fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, CheckpointError> {
-    match fs::read(path) {
+    match bounded::read_file(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(CheckpointError::io("read", path, source)),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::document::Document;
 use super::error::CheckpointError;
 use super::pathspec::{Pathspec, is_archived};
+use crate::bounded;
 use crate::merge::Kind;
 
 /// A working tree with checkpoints in it.
@@ -38,7 +39,7 @@ impl File {
     ///
     /// [`CheckpointError::Io`].
     pub fn read(location: &Path, path: String, kind: Kind) -> Result<Self, CheckpointError> {
-        let bytes = fs::read(location).map_err(|source| CheckpointError::io("read", location, source))?;
+        let bytes = bounded::read_file(location).map_err(|source| CheckpointError::io("read", location, source))?;
         Ok(Self { path, location: location.to_owned(), kind, bytes })
     }
 

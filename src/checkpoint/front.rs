@@ -59,13 +59,15 @@ impl Front {
     pub fn parse(text: &str, from: usize) -> Result<Self, BadFront> {
         let (span, end) = fences(text, from)?;
         let yaml = &text[span.clone()];
+        let starts = line_starts(yaml);
         let mut options = serde_saphyr::Options::default();
         options.with_snippet = false;
         let keys = match serde_saphyr::from_str_with_options::<Keys>(yaml, options) {
             Ok(Keys::Pairs(pairs)) => pairs,
             Ok(Keys::Other) => return Err(BadFront::NotAMapping { at: span.start }),
             Err(error) => {
-                let at = error.location().map_or(0, |location| offset(yaml, location.line(), location.column()));
+                let at =
+                    error.location().map_or(0, |location| offset(yaml, &starts, location.line(), location.column()));
                 // What stands behind the place is told by the finding itself.
                 let problem = error.without_snippet().to_string();
                 let problem = problem.lines().next().unwrap_or_default();
@@ -79,7 +81,7 @@ impl Front {
             }
         };
         let entry = |(key, value): (Spanned<String>, Value)| {
-            let start = span.start + offset(yaml, key.referenced.line(), key.referenced.column());
+            let start = span.start + offset(yaml, &starts, key.referenced.line(), key.referenced.column());
             let line_end = text[start..].find('\n').map_or(text.len(), |end| start + end);
             let end = start + key.value.len();
             let end = if end <= line_end && text.is_char_boundary(end) { end } else { line_end };
@@ -119,19 +121,18 @@ fn fences(text: &str, from: usize) -> Result<(Range<usize>, usize), BadFront> {
     Err(if open.is_some() { BadFront::Unclosed } else { BadFront::Missing })
 }
 
-/// The byte at a line and a column in characters, both from 1, held within the text.
-fn offset(text: &str, line: u64, column: u64) -> usize {
+/// Where the lines of a text start.
+fn line_starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect()
+}
+
+/// The byte at a line and column of a text, both from 1, whose lines start at `starts`.
+fn offset(text: &str, starts: &[usize], line: u64, column: u64) -> usize {
     let line = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
     let column = usize::try_from(column).unwrap_or(usize::MAX).saturating_sub(1);
-    let mut start = 0;
-    for (number, content) in text.split_inclusive('\n').enumerate() {
-        if number == line {
-            let within = content.char_indices().nth(column).map_or(content.trim_end_matches('\n').len(), |(at, _)| at);
-            return start + within;
-        }
-        start += content.len();
-    }
-    text.len()
+    let Some(&start) = starts.get(line) else { return text.len() };
+    let content = text[start..].split('\n').next().unwrap_or_default();
+    start + content.char_indices().nth(column).map_or(content.len(), |(at, _)| at)
 }
 
 /// What YAML may hold, as far as it matters here.
@@ -200,6 +201,15 @@ impl<'de> Deserialize<'de> for Keys {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_keys_take_no_longer_each() {
+        let keys: Vec<String> = (0..20_000).map(|n| format!("k{n}: é\n")).collect();
+        let text = format!("---\n{}---\n", keys.concat());
+        let front = Front::parse(&text, 0).unwrap();
+        assert_eq!(front.entries.len(), 20_000);
+        assert!(front.entries.iter().all(|entry| text[entry.span.clone()] == entry.key));
+    }
 
     #[test]
     fn keys_are_read_with_their_places() {

@@ -1,7 +1,7 @@
 //! `git trace commit`: an item comes in.
 
-use std::fs;
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, BufRead};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::budget::BudgetArgs;
 use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
-use super::{ExitStatus, Session, error};
+use super::{ExitStatus, Session, error, input};
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::append::Committed;
 use crate::trace::commit::{self, Entry, answer};
@@ -112,13 +112,8 @@ pub(super) fn run(session: &mut Session, args: &CommitArgs) -> Result<ExitStatus
 /// Reads a provider's usage from JSON, stdin or a file.
 fn read_usage(source: &str) -> Result<TokenUsage> {
     let bytes = match source {
-        "-" => {
-            let mut bytes = Vec::new();
-            io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
-            bytes
-        }
         json if json.trim_start().starts_with('{') => json.as_bytes().to_vec(),
-        file => fs::read(file).with_context(|| format!("cannot read `{file}`"))?,
+        file => input::read(Path::new(file))?,
     };
     parse_usage(&bytes).context("cannot read the usage")
 }

@@ -1,13 +1,12 @@
 //! `git trace count`: tokens of files.
 
-use std::fs;
-use std::io::{self, Read as _};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::ExitStatus;
+use super::input;
 use super::ui::{Ui, escaped};
 use crate::git::{Env, GitError, Repo};
 use crate::tokens::Encoding;
@@ -45,14 +44,7 @@ pub(super) fn run(args: &CountArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus>
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
     let mut counts: Vec<(String, u64)> = Vec::with_capacity(files.len());
     for file in files {
-        let bytes = if file.as_os_str() == "-" {
-            let mut bytes = Vec::new();
-            io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
-            bytes
-        } else {
-            fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?
-        };
-        counts.push((file.display().to_string(), encoding.count(&bytes)));
+        counts.push((file.display().to_string(), encoding.count(&input::read(file)?)));
     }
     let total: u64 = counts.iter().map(|(_, tokens)| tokens).sum();
     if args.json {

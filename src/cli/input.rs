@@ -1,14 +1,14 @@
 //! Where a command takes content from: a flag, a file, stdin, or an editor.
 
-use std::fs;
-use std::io::{self, IsTerminal as _, Read as _};
-use std::path::PathBuf;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 use super::error::Advised;
 use super::{Session, editor};
+use crate::bounded;
 
 /// Content on the command line.
 #[derive(clap::Args, Debug)]
@@ -33,11 +33,9 @@ impl ContentArgs {
             return Ok(Some(text.clone().into_bytes()));
         }
         match &self.file {
-            Some(path) if path.as_os_str() != "-" => {
-                fs::read(path).map(Some).with_context(|| format!("cannot read `{}`", path.display()))
-            }
+            Some(path) => read(path).map(Some),
             None if self.stdin.is_none() => Ok(None),
-            _ => read_stdin().map(Some),
+            None => read_stdin().map(Some),
         }
     }
 
@@ -54,11 +52,17 @@ impl ContentArgs {
     }
 }
 
+/// All of a file, or of stdin where it is `-`.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
+    if path.as_os_str() == "-" {
+        return read_stdin();
+    }
+    bounded::read_file(path).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
 /// All of stdin.
 pub(super) fn read_stdin() -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
-    Ok(bytes)
+    bounded::read_all(io::stdin()).context("cannot read stdin")
 }
 
 /// Reads `KEY=VALUE`.

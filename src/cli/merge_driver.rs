@@ -17,7 +17,7 @@ use anyhow::{Context as _, Result, bail};
 use super::ExitStatus;
 use super::ui::Ui;
 use crate::merge::{Kind, Labels, Markers, Merged, Sides, Style};
-use crate::{breadcrumb, checkpoint, crumb};
+use crate::{bounded, breadcrumb, checkpoint, crumb};
 
 /// The exit status of a merge that could not be made.
 const FAILED: u8 = 129;
@@ -166,7 +166,7 @@ fn write_merged<N: Display>(
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
+    bounded::read_file(path).with_context(|| format!("cannot read `{}`", path.display()))
 }
 
 /// What `merge.conflictStyle` says; only asked where there is a conflict, since it takes a call of git.

@@ -29,7 +29,7 @@ pub fn textconv(bytes: &[u8]) -> String {
                 writeln!(text, "{}", Plain(&line.text))
             }
             Role::Entry => entry(&mut text, section, line),
-            Role::Unknown => writeln!(text, "{section}: {}", Plain(&line.text)),
+            Role::Unknown => writeln!(text, "{}: {}", Plain(section), Plain(&line.text)),
         };
     }
     text
@@ -38,9 +38,20 @@ pub fn textconv(bytes: &[u8]) -> String {
 fn entry(text: &mut String, section: &str, line: &super::Line<'_>) -> std::fmt::Result {
     let Some(entry) = line.entry() else { return Ok(()) };
     let Some((counter, key)) = entry.counter.zip(entry.key()) else {
-        return writeln!(text, "{section}: {}", Plain(&line.text));
+        return writeln!(text, "{}: {}", Plain(section), Plain(&line.text));
     };
     let words = super::Entry { counter: None, ..entry };
-    writeln!(text, "{section}: {}", Plain(&words.render()))?;
-    writeln!(text, "{section}: {} happened {counter}", Plain(key))
+    writeln!(text, "{}: {}", Plain(section), Plain(&words.render()))?;
+    writeln!(text, "{}: {} happened {counter}", Plain(section), Plain(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_of_a_section_reaches_a_terminal_raw() {
+        let text = "∴CRUMB2 A s1\n§a\u{1b}[2J\n. fact\n~a:b [2x @1] words\nx\n";
+        assert!(!textconv(text.as_bytes()).contains('\u{1b}'));
+    }
 }

@@ -1,12 +1,12 @@
 //! Writing a crumb file: each change reads the file under the lock of its folder, and puts a whole new one in its place.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use super::document::{Crumb, is_conflict_marker};
 use super::error::CrumbError;
+use crate::bounded;
 use crate::replace::{Access, Lock, Seen, Stem, real_path, replace};
 
 /// What the files beside it are called while one is written.
@@ -24,7 +24,7 @@ const MAX_ATTEMPTS: usize = 10;
 ///
 /// [`CrumbError::Read`].
 pub fn read(path: &Path) -> Result<Vec<u8>, CrumbError> {
-    fs::read(path).map_err(|source| CrumbError::Read { path: path.to_owned(), source })
+    bounded::read_file(path).map_err(|source| CrumbError::Read { path: path.to_owned(), source })
 }
 
 /// Changes a file that is there; gives what `change` answers. A change that changes nothing writes nothing.

@@ -166,7 +166,7 @@ pub fn parse(text: &str) -> Option<(Head, Content)> {
     lines.next().filter(|line| is_rule(line))?;
     let title = lines.next()?.strip_prefix("∴ FORWARD CRUMB (")?.strip_suffix(") ∴")?;
     let (priority, crumb_type) = title.split_once(" PRIORITY - ")?;
-    let session_id = lines.next()?.strip_prefix("From: ")?.to_owned();
+    let session_id = lines.next()?.strip_prefix("From: ")?.trim().to_owned();
     let agent = lines.next()?.strip_prefix("To: Future ")?.strip_suffix(" instances")?.to_owned();
     let at = parse_timestamp(lines.next()?.strip_prefix("Timestamp: ")?)?;
     lines.next().filter(|line| is_rule(line))?;
@@ -343,6 +343,13 @@ mod tests {
         let text = "see knowledge_village_1.5. and knowledge_private_2..., knowledge_bridges_3 knowledge_other_4 \
             knowledge_village_ knowledge_village_. knowledge_";
         assert_eq!(message_ids(text), ["knowledge_village_1.5", "knowledge_private_2", "knowledge_bridges_3"]);
+    }
+
+    #[test]
+    fn what_stands_behind_a_session_is_no_part_of_it() {
+        let text = render(&head(), &Content::default())
+            .replace("From: azoth_20260103_183045", "From: azoth_20260103_183045\r\r\r");
+        assert_eq!(parse(&text), Some((head(), Content::default())));
     }
 
     #[test]

@@ -10,14 +10,13 @@
 //!
 //! What an address has no letter for is percent-encoded: `crumb://my%20notes.crumb`, `trace://main/%2312`.
 
-use std::fs;
-
 use anyhow::{Context as _, Result, bail};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
 use super::place::Place;
+use crate::bounded;
 use crate::breadcrumb::{Half, Query};
 use crate::checkpoint::{Folder, Pathspec};
 use crate::git::Git;
@@ -114,7 +113,7 @@ fn is_markdown(path: &str) -> bool {
 }
 
 fn file(place: &Place, path: &str) -> Result<String> {
-    let bytes = fs::read(place.file("uri", path)?).with_context(|| format!("cannot read `{path}`"))?;
+    let bytes = bounded::read_file(&place.file("uri", path)?).with_context(|| format!("cannot read `{path}`"))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

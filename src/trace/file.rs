@@ -30,7 +30,7 @@ use serde_json::Map;
 use thiserror::Error;
 
 use super::id::ItemId;
-use super::item::{Direction, Fields, Item, ItemType, Role, TokenCache};
+use super::item::{Direction, Fields, Item, ItemType, MAX_OWN_HEADERS, Role, TokenCache};
 use crate::tokens::Encoding;
 
 /// Why bytes are not an item file.
@@ -39,6 +39,9 @@ pub enum BadItemFile {
     /// No empty line ends the header.
     #[error("no empty line ends the header")]
     NoBody,
+    /// There are too many headers that this version does not know.
+    #[error("it has more than {MAX_OWN_HEADERS} headers of its own")]
+    TooMany,
     /// The header is not UTF-8.
     #[error("the header is not UTF-8")]
     NotUtf8,
@@ -90,8 +93,9 @@ pub fn parse(bytes: &[u8]) -> Result<Item, BadItemFile> {
     Ok(Item {
         id: read.id.ok_or(BadItemFile::Missing { key: "id" })?,
         fields: read.fields,
-        revision: read.revision.unwrap_or(1),
-        tokens: read.tokens,
+        revision: read.revision.unwrap_or(1).max(1),
+        // A token has a byte at least, of bytes that are not UTF-8 up to three each: what claims more counted nothing.
+        tokens: read.tokens.filter(|cache| cache.count / 3 <= body.len() as u64),
         body: body.to_vec(),
     })
 }
@@ -144,6 +148,9 @@ impl Read {
             _ => false,
         };
         if !fresh {
+            if fields.unknown.len() >= MAX_OWN_HEADERS {
+                return Err(BadItemFile::TooMany);
+            }
             fields.unknown.push((key.to_owned(), value.to_owned()));
         }
         Ok(())
@@ -304,6 +311,23 @@ mod tests {
             (b"id: 0be7719d3a2f61c8\ntype: \xff\n\n", "the header is not UTF-8"),
         ] {
             assert_eq!(parse(bytes).unwrap_err().to_string(), cause);
+        }
+    }
+
+    #[test]
+    fn headers_of_its_own_are_bounded() {
+        let file = |count| format!("id: 0be7719d3a2f61c8\ntype: dialogue\n{}\nx", "x: y\n".repeat(count));
+        assert!(parse(file(MAX_OWN_HEADERS).as_bytes()).is_ok());
+        assert_eq!(parse(file(MAX_OWN_HEADERS + 1).as_bytes()), Err(BadItemFile::TooMany));
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_do_not_count() {
+        let item = parse(b"id: 0be7719d3a2f61c8\ntype: dialogue\nrevision: 0\n\nx").unwrap();
+        assert_eq!((item.revision, parse(&render(&item))), (1, Ok(item)));
+        for (count, is_kept) in [("1", true), ("18446744073709551615", false)] {
+            let file = EXAMPLE.replace("tokens: 57 ", &format!("tokens: {count} "));
+            assert_eq!(parse(file.as_bytes()).unwrap().tokens.is_some(), is_kept);
         }
     }
 

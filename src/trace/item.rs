@@ -125,6 +125,10 @@ words! {
     }
 }
 
+/// The most headers of its own that an item has, beside those that this version knows; what walks them may look at each
+/// for each.
+pub const MAX_OWN_HEADERS: usize = 1000;
+
 /// A token count kept in an item: what was counted, by which encoding, of which body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenCache {

@@ -193,13 +193,13 @@ fn total_after(repo: &Repo, ground: &Ground<'_>, step: &Step) -> Result<Total, T
             Some(tip) => View::at(repo, tip.clone(), None)?.left_out_cost(repo, ground.encoding)?,
             None => 0,
         };
-        return Ok(Total { tokens: reported + skipped, basis: Basis::Reported });
+        return Ok(Total { tokens: reported.saturating_add(skipped), basis: Basis::Reported });
     }
     let before = match ground.tip {
         Some(tip) => tip.total(repo, ground.encoding)?,
         None => Total { tokens: PER_REPLY, basis: Basis::Counted(ground.encoding) },
     };
-    Ok(Total { tokens: (before.tokens + step.cost_in).saturating_sub(step.cost_out), ..before })
+    Ok(Total { tokens: before.tokens.saturating_add(step.cost_in).saturating_sub(step.cost_out), ..before })
 }
 
 /// Refuses a step that takes what is not skipped over the budget.
@@ -216,7 +216,7 @@ fn hold_against(repo: &Repo, ground: &Ground<'_>, step: &Step, total: Total, bud
     if !step.charged {
         tokens = tokens.saturating_sub(step.cost_in);
     } else if is_skipped {
-        tokens = (tokens + step.cost_out).saturating_sub(step.cost_in);
+        tokens = tokens.saturating_add(step.cost_out).saturating_sub(step.cost_in);
     }
     match budget.judge(tokens) {
         Verdict::Within { .. } => Ok(()),

@@ -21,6 +21,7 @@ mod compress;
 mod content;
 mod crumb;
 mod diff;
+mod extremes;
 mod formats;
 mod forward;
 mod fsck;

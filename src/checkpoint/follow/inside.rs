@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::{FollowError, Followed};
+use crate::bounded;
 
 /// How many names of a folder are told.
 const MAX_NAMES: usize = 1000;
@@ -87,7 +88,7 @@ pub(super) fn read(root: &Path, reference: &str) -> Result<Followed, FollowError
     if !metadata.is_file() {
         return Ok(Followed::Stale(format!("`{reference}` is not a file")));
     }
-    Ok(match fs::read(&location) {
+    Ok(match bounded::read_file(&location) {
         Ok(content) => Followed::File { path, content },
         Err(error) => Followed::Stale(format!("the file cannot be read: {error}")),
     })

@@ -1,11 +1,9 @@
 //! `git trace breadcrumb set` and `rename`.
 
-use std::fs;
-use std::io::{self, Read as _};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::{ExitStatus, Place, brief_value};
@@ -15,6 +13,7 @@ use crate::breadcrumb::query::{BadMoment, Moment};
 use crate::breadcrumb::store::LARGE_FILE_LEN;
 use crate::breadcrumb::writer::{Existing, Expiry, Setting};
 use crate::breadcrumb::{Half, Key, Writer};
+use crate::cli::input;
 
 /// How much of a value is shown when it was set.
 const SHOWN_VALUE: usize = 60;
@@ -105,16 +104,8 @@ pub(super) fn run_set(place: &mut Place<'_>, args: &SetArgs) -> Result<ExitStatu
 fn value(args: &SetArgs) -> Result<String> {
     let bytes = match (&args.value, &args.file) {
         (Some(value), _) => return Ok(value.clone()),
-        (None, Some(path)) if path.as_os_str() != "-" => {
-            fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?
-        }
-        _ => {
-            let mut bytes = Vec::new();
-            // One byte past the limit is enough to refuse it.
-            let limit = 1 << 20;
-            io::stdin().take(limit).read_to_end(&mut bytes).context("cannot read stdin")?;
-            bytes
-        }
+        (None, Some(path)) => input::read(path)?,
+        (None, None) => input::read_stdin()?,
     };
     let Ok(mut value) = String::from_utf8(bytes) else { bail!("the value is not UTF-8") };
     if value.ends_with('\n') {

@@ -1,7 +1,5 @@
 //! `git trace breadcrumb import` and `export`.
 
-use std::fs;
-use std::io::{self, Read as _};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
@@ -13,6 +11,7 @@ use crate::advice::refuse_secret_breadcrumb;
 use crate::breadcrumb::exchange::{self, Format, OnExisting};
 use crate::breadcrumb::query::Expired;
 use crate::breadcrumb::{Half, Query, Writer};
+use crate::cli::input;
 
 /// Take in breadcrumbs from JSON: an array, or one object a line
 ///
@@ -62,13 +61,7 @@ enum ExportFormat {
 }
 
 pub(super) fn run_import(place: &mut Place<'_>, args: &ImportArgs) -> Result<ExitStatus> {
-    let text = if args.file.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
-        bytes
-    } else {
-        fs::read(&args.file).with_context(|| format!("cannot read `{}`", args.file.display()))?
-    };
+    let text = input::read(&args.file)?;
     let records = exchange::parse(&text).with_context(|| format!("cannot take in `{}`", args.file.display()))?;
     records.iter().try_for_each(|record| refuse_secret_breadcrumb(&record.key, &record.value))?;
     let existing = match args.existing {

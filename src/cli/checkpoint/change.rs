@@ -1,9 +1,6 @@
 //! `git trace checkpoint new`, `current`, `delta` and `archive`.
 
-use std::fs;
-use std::io::{self, Read as _};
-
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::{ExitStatus, Place, brief};
@@ -11,6 +8,7 @@ use crate::checkpoint::CheckpointError;
 use crate::checkpoint::change::{NewCheckpoint, add_delta, archive, create, set_current};
 use crate::checkpoint::edit::{Completion, DeltaParts};
 use crate::checkpoint::folder::{checkpoints, find};
+use crate::cli::input;
 use crate::cli::ui::escaped;
 
 /// Make a checkpoint with all its headings, and list it in INDEX.md
@@ -173,14 +171,8 @@ pub(super) fn run_delta(place: &mut Place<'_>, args: &DeltaArgs) -> Result<ExitS
 fn what_changed(args: &DeltaArgs) -> Result<String> {
     let bytes = match (&args.message, &args.file) {
         (Some(message), _) => return Ok(message.clone()),
-        (None, Some(path)) if path.as_os_str() != "-" => {
-            fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?
-        }
-        _ => {
-            let mut bytes = Vec::new();
-            io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
-            bytes
-        }
+        (None, Some(path)) => input::read(path)?,
+        (None, None) => input::read_stdin()?,
     };
     let Ok(text) = String::from_utf8(bytes) else { bail!("what changed is not UTF-8") };
     Ok(text)

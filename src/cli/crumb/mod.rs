@@ -7,14 +7,13 @@ mod show;
 mod triage;
 mod validate;
 
-use std::fs;
-use std::io::{self, Read as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use super::ExitStatus;
+use super::input::read;
 use super::ui::Ui;
 use crate::crumb::{Crumb, CrumbError};
 use crate::git::Env;
@@ -72,16 +71,6 @@ pub(super) fn run(args: &CrumbArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus>
         CrumbCommand::Receive(args) => exchange::run_receive(args, ui),
         CrumbCommand::Textconv(args) => show::run_textconv(args, ui),
     }
-}
-
-/// The bytes of a file, or of stdin where it is `-`.
-fn read(path: &Path) -> Result<Vec<u8>> {
-    if path.as_os_str() != "-" {
-        return fs::read(path).with_context(|| format!("cannot read `{}`", path.display()));
-    }
-    let mut bytes = Vec::new();
-    io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
-    Ok(bytes)
 }
 
 /// Reads the bytes of a file as a crumb file with a header.

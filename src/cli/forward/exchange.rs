@@ -1,14 +1,13 @@
 //! `git trace forward export`, `import` and `stats`.
 
 use std::fs;
-use std::io::{self, Read as _};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
 
 use super::{required, write_pretty};
-use crate::cli::{ExitStatus, Session};
+use crate::cli::{ExitStatus, Session, input};
 use crate::forward::read::moment;
 use crate::forward::{exchange, stats};
 use crate::trace::AgentName;
@@ -55,13 +54,7 @@ pub(super) struct ImportArgs {
 
 pub(super) fn run_import(session: &mut Session, agent: Option<&AgentName>, args: &ImportArgs) -> Result<ExitStatus> {
     let agent = required(agent)?;
-    let bytes = if args.file.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().read_to_end(&mut bytes).context("cannot read stdin")?;
-        bytes
-    } else {
-        fs::read(&args.file).with_context(|| format!("cannot read `{}`", args.file.display()))?
-    };
+    let bytes = input::read(&args.file)?;
     let repo = &session.repo;
     let stamp = Stamp::take(repo, session.now())?;
     let imported = exchange::import(repo, agent, &stamp, encoding(repo)?, &bytes)?;

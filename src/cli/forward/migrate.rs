@@ -11,7 +11,7 @@ use super::required;
 use crate::breadcrumb::{Half, Query, Store};
 use crate::cli::error::Advised;
 use crate::cli::ui::escaped;
-use crate::cli::{ExitStatus, Session};
+use crate::cli::{ExitStatus, Session, input};
 use crate::forward::migrate::{Candidate, Judged, Verdict, migrate};
 use crate::trace::write::{Stamp, encoding};
 use crate::trace::{AgentName, Time};
@@ -62,7 +62,7 @@ pub(super) fn run(session: &mut Session, agent: Option<&AgentName>, args: &Migra
 
 fn of_file(path: &Path, now: Time) -> Result<Candidate> {
     let place = path.display().to_string();
-    let bytes = fs::read(path).with_context(|| format!("cannot read `{place}`"))?;
+    let bytes = input::read(path)?;
     let Ok(text) = String::from_utf8(bytes) else { bail!("cannot read `{place}`: it is not UTF-8 text") };
     let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
     let seconds = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_secs());

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::error::Advised;
 use super::{ExitStatus, Session};
+use crate::bounded;
 use crate::message::Api;
 use crate::secrets::Policy;
 use crate::trace::bulk::{self, Report};
@@ -135,8 +136,8 @@ fn import_provider(session: &mut Session, args: &Wanted<'_>, api: Api) -> Result
     let name = session.trace(None)?;
     let stamp = Stamp::take(&session.repo, session.now())?;
     let failed = || format!("cannot import `{}`", file.display());
-    let mut text = String::new();
-    open(file)?.read_to_string(&mut text).with_context(failed)?;
+    let bytes = bounded::read_all(open(file)?).with_context(failed)?;
+    let text = String::from_utf8(bytes).context("it is not UTF-8").with_context(failed)?;
     let mut items = provider::items(api, &text);
     let report =
         bulk::import(&session.repo, &name, &stamp, encoding(&session.repo)?, &mut items).with_context(failed)?;

@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result, anyhow};
 use serde_json::json;
 
 use crate::advice::refuse_secret_text;
+use crate::bounded;
 use crate::crumb::{self, Addition, Kind, check};
 use crate::finding::Weight;
 use crate::mcp::arguments::Arguments;
@@ -52,7 +53,7 @@ pub(super) const TOOLS: [Tool; 3] = [
 
 fn validate(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let path = place.file("file", arguments.required("file")?)?;
-    let bytes = std::fs::read(&path).context("argument `file`")?;
+    let bytes = bounded::read_file(&path).context("argument `file`")?;
     let findings = check(&bytes, encoding(&place.repo()?)?);
     let count = |weight| findings.iter().filter(|finding| finding.weight == weight).count();
     let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));

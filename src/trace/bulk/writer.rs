@@ -264,7 +264,7 @@ impl<'r> Writer<'r> {
         self.next_seq = self.next_seq.max(seq + 1);
         let item = &mut incoming.item;
         item.keep_token_count(self.encoding);
-        item.revision = item.revision.max(place.map_or(1, |(_, last)| last + u32::from(op == Op::Edit)));
+        item.revision = item.revision.max(place.map_or(1, |(_, last)| last.saturating_add(u32::from(op == Op::Edit))));
         let path = item_path(seq, &item.fields.item_type, id);
         let mut files = replaced.files;
         if let Some(before) = before {
@@ -287,7 +287,7 @@ impl<'r> Writer<'r> {
             Usage::Unsaid => {}
             Usage::Reported(tokens) => {
                 let skipped = self.skipped()? + self.skipped_change;
-                self.total = Total { tokens: tokens + skipped, basis: Basis::Reported };
+                self.total = Total { tokens: tokens.saturating_add(skipped), basis: Basis::Reported };
             }
             Usage::Void => {
                 let tokens = self.counted()?.saturating_add_signed(self.counted_change);

@@ -127,7 +127,7 @@ impl Merged {
     /// The total after the merge, from that of ours before.
     #[must_use]
     pub fn total(&self, before: Total) -> Total {
-        Total { tokens: (before.tokens + self.cost_in).saturating_sub(self.cost_out), ..before }
+        Total { tokens: before.tokens.saturating_add(self.cost_in).saturating_sub(self.cost_out), ..before }
     }
 
     /// Whether the tree is ours as it was.

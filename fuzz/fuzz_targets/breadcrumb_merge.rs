@@ -1,0 +1,57 @@
+//! Three versions of a store of breadcrumbs: no record is lost, and it does not matter which side is which.
+
+#![no_main]
+
+use std::collections::BTreeMap;
+
+use git_trace::breadcrumb::{Record, merge, resolve};
+use git_trace::merge::{Markers, Sides, Style};
+use git_trace_fuzz::{exchange, versions};
+use libfuzzer_sys::fuzz_target;
+
+/// The records by key: of each key the one that counts.
+fn records(text: &[u8]) -> BTreeMap<String, Record<'_>> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let mut records = BTreeMap::<String, Record<'_>>::new();
+    for record in text.split(|b| *b == b'\n').filter_map(|line| Record::parse(line).ok()) {
+        match records.get(&*record.key) {
+            Some(best) if best.precedence(&record).is_ge() => {}
+            _ => drop(records.insert(record.key.to_string(), record)),
+        }
+    }
+    records
+}
+
+fuzz_target!(|data: &[u8]| {
+    let [base, ours, theirs] = versions(data);
+    let markers = Markers { style: Style::Diff3, ..Markers::default() };
+    let sides = Sides { base: &base, ours: &ours, theirs: &theirs };
+    let merged = merge(sides);
+    let text = merged.to_bytes(&markers);
+
+    assert_eq!(merge(Sides { theirs: &base, ..sides }).to_bytes(&markers), ours);
+    assert_eq!(merge(Sides { ours: &base, ..sides }).to_bytes(&markers), theirs);
+    let mut other = merge(Sides { ours: &theirs, theirs: &ours, base: &base });
+    exchange(&mut other);
+    assert_eq!(other.to_bytes(&markers), text);
+
+    let by_markers = resolve(&text, Markers::DEFAULT_SIZE);
+    if !merged.is_clean() {
+        return;
+    }
+    drop(by_markers);
+    let settled = git_trace::merge::conflict::settled_base(&base);
+    let (base, ours, theirs, all) = (records(&settled), records(&ours), records(&theirs), records(&text));
+    for key in ours.keys().chain(theirs.keys()) {
+        let unchanged = |side: &Record<'_>| base.get(key).is_some_and(|base| base.means_same(side));
+        let deleted = match (ours.get(key), theirs.get(key)) {
+            (Some(side), None) | (None, Some(side)) => unchanged(side),
+            _ => false,
+        };
+        assert_eq!(all.contains_key(key), !deleted, "{key:?}");
+    }
+    for (key, record) in &all {
+        let of_a_side = [&ours, &theirs].into_iter().filter_map(|side| side.get(key));
+        assert!(of_a_side.into_iter().any(|of| of.means_same(record)), "{key:?} is of neither side");
+    }
+});

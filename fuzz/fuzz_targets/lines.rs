@@ -1,0 +1,24 @@
+//! Two texts compared line by line: with all its context a diff holds both of them.
+
+#![no_main]
+
+use git_trace::trace::diff::lines::{Fate, diff};
+use git_trace_fuzz::versions;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let [_, old, new] = versions(data);
+    let (Ok(old), Ok(new)) = (str::from_utf8(&old), str::from_utf8(&new)) else { return };
+    let _ = diff(old, new, 0);
+    let whole = diff(old, new, usize::MAX);
+    let side = |without: Fate| -> String {
+        let lines = whole.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.fate != without);
+        let text = |line: &git_trace::trace::diff::lines::Line| {
+            line.parts.iter().map(|(_, part)| part.as_str()).collect::<String>() + if line.ended { "\n" } else { "" }
+        };
+        lines.map(text).collect()
+    };
+    if old != new {
+        assert_eq!((side(Fate::Added).as_str(), side(Fate::Removed).as_str()), (old, new));
+    }
+});

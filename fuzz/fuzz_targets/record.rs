@@ -1,0 +1,45 @@
+//! Two records of priorities of one item, in a real repository: their union is the same either way and takes nothing twice.
+//! Any bytes as a tree object, too.
+
+#![no_main]
+
+use std::cell::RefCell;
+
+use git_trace::git::{Entry, ObjectFormat, Oid, TreeStore as _, parse_tree, render_tree};
+use git_trace::trace::ItemId;
+use git_trace::trace::priority::union::union;
+use git_trace_fuzz::{World, versions};
+use libfuzzer_sys::fuzz_target;
+
+thread_local!(static WORLD: RefCell<World> = RefCell::new(World::new()));
+
+/// The tree of a record with one item, whose file this is.
+fn record(world: &World, text: &[u8]) -> Oid {
+    let id: ItemId = "0be7719d3a2f61c8".parse().expect("sixteen digits are an id");
+    let (folder, file) = id.fan_out();
+    let blob = world.repo.write_blob(text).expect("objects can be written");
+    let inner = world.repo.write_tree(&mut [Entry::file(file, blob)]).expect("objects can be written");
+    world.repo.write_tree(&mut [Entry::folder(folder, inner)]).expect("objects can be written")
+}
+
+fuzz_target!(|data: &[u8]| {
+    for format in [ObjectFormat::Sha1, ObjectFormat::Sha256] {
+        if let Some(mut entries) = parse_tree(data, format) {
+            let written = render_tree(&mut entries);
+            assert_eq!(parse_tree(&written, format).map(|entries| entries.len()), Some(entries.len()));
+        }
+    }
+    let [_, ours, theirs] = versions(data);
+    WORLD.with_borrow_mut(|world| {
+        world.fresh_name();
+        let (ours, theirs) = (record(world, &ours), record(world, &theirs));
+        let unite = |into, from| union(&world.repo, into, from, None).expect("all is there");
+        // Into nothing comes what can be read.
+        let (ours, theirs) = (unite(None, ours).tree, unite(None, theirs).tree);
+        let both = unite(Some(ours), theirs).tree;
+        assert_eq!(unite(Some(theirs), ours).tree, both);
+        for side in [ours, theirs, both] {
+            assert_eq!(unite(Some(both), side).tree, both);
+        }
+    });
+});

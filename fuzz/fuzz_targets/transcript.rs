@@ -1,0 +1,60 @@
+//! Any bytes as a transcript of each format, whole, cut at any place, and read on from there.
+//!
+//! The first byte picks the format, the next two the cut.
+
+#![no_main]
+
+use std::io::Cursor;
+
+use git_trace::trace::{ItemId, schema};
+use git_trace::transcript::Entry;
+use git_trace::transcript::format::Format;
+use git_trace::transcript::reader::Transcript;
+use libfuzzer_sys::fuzz_target;
+
+const FORMATS: [Format; 4] = [Format::ClaudeCode, Format::Codex, Format::GeminiCli, Format::SweAgent];
+
+/// All entries, and the items that were taken back.
+fn all(reader: &mut dyn Transcript) -> (Vec<Entry>, Vec<ItemId>) {
+    let mut entries = Vec::new();
+    while let Some(entry) = reader.next() {
+        entries.push(entry.expect("nothing in a file is fatal"));
+    }
+    (entries, reader.take_rewound())
+}
+
+fuzz_target!(|data: &[u8]| {
+    let [pick, low, high, bytes @ ..] = data else { return };
+    let format = FORMATS[usize::from(*pick) % FORMATS.len()];
+    let cut = usize::from(u16::from_le_bytes([*low, *high])) % (bytes.len() + 1);
+    let _ = Format::detect(bytes);
+
+    let mut reader = format.open(Box::new(bytes)).expect("a slice can be read");
+    let (whole, rewound) = all(&mut *reader);
+    for entry in &whole {
+        schema::validate(&entry.draft).expect("every draft is what its type asks for");
+        assert!(entry.end_offset <= bytes.len() as u64 || !reader.is_appended());
+        assert!(entry.subject.as_ref().is_none_or(|subject| subject.chars().count() <= 72));
+    }
+    let tally = reader.tally();
+    assert!(tally.damaged_lines.len() <= 20);
+
+    let mut part = format.open(Box::new(&bytes[..cut])).expect("a slice can be read");
+    let (first, first_rewound) = all(&mut *part);
+    assert!(first.len() <= whole.len());
+    assert_eq!(first, whole[..first.len()], "a cut file gives the first entries");
+    if !part.is_appended() {
+        return;
+    }
+    let position = Transcript::position(&*part);
+    let Some(memory) = part.memory() else { return };
+    let resumed = format.resume(Box::new(Cursor::new(bytes)), &position, &memory).expect("a slice can be read");
+    let mut resumed = resumed.expect("the same bytes are there");
+    let (rest, rest_rewound) = all(&mut *resumed);
+    assert_eq!(rest, whole[first.len()..], "reading on gives the rest");
+    assert_eq!([first_rewound, rest_rewound].concat(), rewound);
+
+    let mut skipping = format.open(Box::new(bytes)).expect("a slice can be read");
+    assert!(skipping.skip_to(&position).expect("a slice can be read"));
+    assert_eq!(all(&mut *skipping).0, rest, "passing over gives the rest");
+});

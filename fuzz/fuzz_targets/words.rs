@@ -1,0 +1,67 @@
+//! Any text as each of the words that people and files write: names, ids, times, ages, settings.
+
+#![no_main]
+
+use std::fmt::{Debug, Display};
+use std::str::FromStr;
+
+use git_trace::breadcrumb::{self, Key};
+use git_trace::checkpoint::{self, Pathspec};
+use git_trace::crumb::Selector;
+use git_trace::git::{Repo, parse_bool, parse_number};
+use git_trace::mcp::Groups;
+use git_trace::secrets::Policy;
+use git_trace::tokens::{BudgetAction, Encoding};
+use git_trace::trace::message::Op;
+use git_trace::trace::priority::Level;
+use git_trace::trace::source::Source;
+use git_trace::trace::{AgentName, ItemId, ItemType, Time, TraceName};
+use libfuzzer_sys::fuzz_target;
+
+/// What is read is written so that it reads back.
+fn reads_back<T: FromStr + Display + PartialEq + Debug>(text: &str) -> Option<T> {
+    let value: T = text.parse().ok()?;
+    assert_eq!(value.to_string().parse().ok().as_ref(), Some(&value));
+    Some(value)
+}
+
+fuzz_target!(|text: &str| {
+    reads_back::<ItemId>(text);
+    reads_back::<ItemType>(text);
+    reads_back::<Encoding>(text);
+    reads_back::<Op>(text);
+    reads_back::<Level>(text);
+    reads_back::<Source>(text);
+    reads_back::<Time>(text);
+    if let Some(name) = reads_back::<TraceName>(text) {
+        assert!(Repo::is_refname(&name.refname()));
+        assert_eq!(TraceName::of_ref(&name.refname()), Some(name));
+    }
+    if let Some(name) = reads_back::<AgentName>(text) {
+        assert!(Repo::is_refname(&TraceName::of_agent(&name).refname()));
+    }
+    let session = TraceName::of_session("agent", text);
+    assert_eq!(TraceName::of_ref(&session.refname()).as_ref(), Some(&session));
+    let sub_agent = session.of_sub_agent(text);
+    assert_eq!(TraceName::of_ref(&sub_agent.refname()), Some(sub_agent));
+    assert_eq!(Source::new("x", text, 0).to_string().parse(), Ok(Source::new("x", text, 0)));
+
+    let now = Time::from_second(1_770_714_000);
+    if let Ok(moment) = text.parse::<breadcrumb::query::Moment>() {
+        let (before, after) = (moment.before(now), moment.after(now));
+        assert!(matches!(moment, breadcrumb::query::Moment::At(_)) || before <= now && now <= after);
+    }
+    if let Some(moment) = checkpoint::Moment::parse(text) {
+        assert_eq!(Some(moment.time), moment.time.to_string().parse().ok());
+    }
+    if let Some(time) = breadcrumb::record::instant(text) {
+        assert!(time.hours_earlier(1).is_none_or(|earlier| earlier < time));
+    }
+    if let Ok(key) = text.parse::<Key>() {
+        assert_eq!(key.as_str(), text);
+    }
+    let _ = (text.parse::<Groups>(), text.parse::<Policy>(), text.parse::<BudgetAction>(), text.parse::<Selector>());
+    let _ = (parse_bool(text), parse_number(text));
+    let pathspec = Pathspec::new(Some(text));
+    let _ = (pathspec.folder(), pathspec.kind(b"checkpoints/active/chk-a.md"), pathspec.matches(text.as_bytes()));
+});

@@ -1,0 +1,139 @@
+//! What the targets share: how one input holds three versions of a text, and a repository to try things in.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::process::Command;
+
+use git_trace::finding::Finding;
+use git_trace::git::{Env, Repo};
+use git_trace::merge::{Merged, Piece};
+use git_trace::trace::Time;
+use git_trace::trace::write::Stamp;
+
+/// Three versions of a text, with a NUL between.
+///
+/// Where there are two parts, the second is a script that makes the sides out of the lines of the first: versions that no
+/// mutation of bytes would bring about by itself.
+#[must_use]
+pub fn versions(data: &[u8]) -> [Vec<u8>; 3] {
+    let mut parts = data.splitn(3, |b| *b == 0);
+    let base = parts.next().unwrap_or_default();
+    match (parts.next(), parts.next()) {
+        (Some(ours), Some(theirs)) => [base, ours, theirs].map(<[u8]>::to_vec),
+        (script, _) => {
+            let script = script.unwrap_or_default();
+            [base.to_vec(), edited(base, script, 0), edited(base, script, 1)]
+        }
+    }
+}
+
+/// The base after the edits of one side: two bytes each, what is done and to which line.
+fn edited(base: &[u8], script: &[u8], side: u8) -> Vec<u8> {
+    let mut lines: Vec<Vec<u8>> = base.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
+    for step in script.chunks_exact(2).filter(|step| step[0] & 1 == side) {
+        if lines.is_empty() {
+            break;
+        }
+        let at = usize::from(step[1]) % lines.len();
+        let other = usize::from(step[0] >> 4) % lines.len();
+        match (step[0] >> 1) & 7 {
+            0 | 1 => drop(lines.remove(at)),
+            2 => lines.insert(at, lines[other].clone()),
+            3 => lines[at] = lines[other].clone(),
+            4 => lines.swap(at, other),
+            // A character at its start, in its middle, before its end.
+            5 => lines[at].insert(0, b'a' + (step[0] >> 4)),
+            6 => {
+                let middle = lines[at].len() / 2;
+                lines[at].insert(middle, b'0' + (step[0] >> 4));
+            }
+            _ => {
+                let end = lines[at].len() - usize::from(lines[at].ends_with(b"\n"));
+                lines[at].insert(end, b'0' + (step[0] >> 4));
+            }
+        }
+    }
+    lines.concat()
+}
+
+/// Exchanges the sides of every conflict: what the same merge gives from the other side.
+pub fn exchange<N>(merged: &mut Merged<'_, N>) {
+    for piece in &mut merged.pieces {
+        if let Piece::Conflict(contested) = piece {
+            std::mem::swap(&mut contested.ours, &mut contested.theirs);
+        }
+    }
+}
+
+/// Whether every finding lies within the text.
+#[must_use]
+pub fn lie_within(findings: &[Finding], text: &[u8]) -> bool {
+    findings.iter().all(|finding| finding.span.start <= finding.span.end && finding.span.end <= text.len())
+}
+
+/// A repository of its own, in the folder for temporary files.
+pub struct World {
+    folder: tempfile::TempDir,
+    /// The repository.
+    pub repo: Repo,
+    seconds: Cell<i64>,
+    used: usize,
+}
+
+/// How many inputs a repository is used for; their objects take room.
+const USES: usize = 1000;
+
+impl World {
+    /// Makes an empty repository.
+    ///
+    /// # Panics
+    ///
+    /// If git cannot.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "it is no value but a place")]
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let done = Command::new("git").args(["init", "--quiet"]).arg(folder.path()).status();
+        assert!(done.is_ok_and(|status| status.success()));
+        let repo = open(folder.path());
+        Self { folder, repo, seconds: Cell::new(1_770_714_000), used: 0 }
+    }
+
+    /// The repository's working tree.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Opens the repository anew: what it has read once it keeps.
+    #[must_use]
+    pub fn open(&self) -> Repo {
+        open(self.folder())
+    }
+
+    /// Who writes, a second later each time.
+    ///
+    /// # Panics
+    ///
+    /// If the identity is refused, which is fixed.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        self.seconds.set(self.seconds.get() + 1);
+        Stamp::take(&self.repo, Time::from_second(self.seconds.get())).expect("the identity is good")
+    }
+
+    /// A name that no trace has; now and then in a repository that is empty again.
+    pub fn fresh_name(&mut self) -> String {
+        self.used += 1;
+        if self.used > USES {
+            *self = Self::new();
+        }
+        format!("t{}", self.used)
+    }
+}
+
+fn open(folder: &Path) -> Repo {
+    let who = ["AUTHOR", "COMMITTER"].iter();
+    let who = who.flat_map(|who| ["NAME", "EMAIL"].map(|part| (format!("GIT_{who}_{part}").into(), "somebody".into())));
+    Repo::open(folder, Env::capture(who)).expect("it was just made")
+}

@@ -1,0 +1,78 @@
+//! Numbers at the end of their range, and files without an end: refused or borne, never wrapped around.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::repo::TestRepo;
+
+const ID: &str = "0be7719d3a2f61c8";
+
+fn import(repo: &TestRepo, lines: &[serde_json::Value]) {
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    repo.bytes_with(&["import", "--trace", "t", "jsonl", "-"], text.as_bytes());
+}
+
+#[test]
+fn the_last_revision_stays_the_last() {
+    let repo = TestRepo::new();
+    let line = |op: &str, revision: u32, at: u32| {
+        json!({ "op": op, "id": ID, "type": "dialogue", "role": "user", "text": format!("text {at}"), "revision": revision,
+                "at": format!("2026-02-10T09:00:0{at}Z"), "by": "a <a@b>" })
+    };
+    import(&repo, &[line("append", u32::MAX, 0), line("edit", 2, 1)]);
+    repo.text(&["--trace", "t", "edit", ID, "-m", "again"]);
+    assert_eq!(repo.json(&["--trace", "t", "show", "--json", ID])["revision"], u32::MAX);
+    repo.fsck();
+}
+
+#[test]
+fn the_greatest_total_stays_the_greatest() {
+    let repo = TestRepo::new();
+    let usage = json!({ "prompt_tokens": u64::MAX, "completion_tokens": 0, "total_tokens": u64::MAX });
+    repo.text(&["commit", "-m", "one", "--usage", &usage.to_string()]);
+    repo.say("two");
+    assert_eq!(repo.json(&["status", "--json"])["tokens"]["total"], u64::MAX);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_an_end_is_refused() {
+    let repo = TestRepo::new();
+    insta::assert_snapshot!(repo.refused(&["commit", "-F", "/dev/zero"]), @"
+    --- stderr
+    error: cannot read `/dev/zero`: it is larger than 256 MiB, the most that is read at once
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["crumb", "show", "/dev/zero"]), @"
+    --- stderr
+    error: cannot read `/dev/zero`: it is larger than 256 MiB, the most that is read at once
+    [exit 2]
+    ");
+    // As a clone may bring it.
+    fs::create_dir(repo.folder().join(".synapse")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", repo.folder().join(".synapse/breadcrumbs.jsonl")).unwrap();
+    let refused = repo.refused(&["breadcrumb", "list"]);
+    assert!(
+        refused.ends_with("breadcrumbs.jsonl`: it is larger than 256 MiB, the most that is read at once\n[exit 2]"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn an_item_has_a_thousand_fields_of_its_own_at_most() {
+    let repo = TestRepo::new();
+    let item = |count: u32| {
+        let fields = (0..count).map(|number| (format!("x{number}"), json!("y")));
+        let item = fields
+            .chain([("text", "a"), ("type", "freeform")].map(|(field, value)| (field.to_owned(), json!(value))))
+            .collect::<serde_json::Map<_, _>>();
+        serde_json::Value::from(item).to_string()
+    };
+    repo.bytes_with(&["commit", "--batch"], item(1000).as_bytes());
+    let answer = repo.run(&["commit", "--batch"], item(1001).as_bytes());
+    insta::assert_snapshot!(repo.snapshot(&answer), @r#"
+    {"error":"an item has at most 1000 fields of its own"}
+    [exit 1]
+    "#);
+}
