@@ -35,6 +35,16 @@ pub enum GitError {
         /// The object.
         oid: Oid,
     },
+    /// An object's file holds something else than that object.
+    #[error("object {oid} is damaged, in {}", path.display())]
+    DamagedObject {
+        /// The object.
+        oid: Oid,
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: io::Error,
+    },
     /// An object is not what it should be.
     #[error("object {oid} is not a {expected}")]
     WrongKind {
@@ -139,13 +149,23 @@ pub enum GitError {
 /// libgit2 makes one and the moment when it puts a file there.
 pub(super) fn despite_gc<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
     const TRIES: usize = 10;
-    for _ in 1..TRIES {
-        let done = attempt();
-        if !matches!(&done, Err(GitError::Store { source, .. }) if source.class() == ErrorClass::Os) {
-            return done;
+    let mut refusal = None;
+    for _ in 0..TRIES {
+        match attempt() {
+            Err(error @ GitError::Store { .. }) if is_of_the_system(&error) => refusal = refusal.or(Some(error)),
+            // What locks it now is what an attempt of ours could not take away again.
+            Err(GitError::RefLocked { .. }) if refusal.is_some() => break,
+            done => return done,
         }
     }
-    attempt()
+    match refusal {
+        Some(refusal) => Err(refusal),
+        None => attempt(),
+    }
+}
+
+fn is_of_the_system(error: &GitError) -> bool {
+    matches!(error, GitError::Store { source, .. } if source.class() == ErrorClass::Os)
 }
 
 impl GitError {
@@ -158,6 +178,12 @@ impl GitError {
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
             Self::Reftable => "convert it with `git refs migrate --ref-format=files` (git 2.46 or newer)",
             Self::MissingObject { .. } => "`git fsck` lists what is missing; `git fetch` may bring it back",
+            Self::DamagedObject { .. } => {
+                "`git fsck` lists what is damaged; move that file away, and `git fetch --refetch` brings back what a remote has"
+            }
+            Self::Command { stderr, .. } if stderr.contains("cannot create keep file") => {
+                "the same is being imported, or such an import was killed: try again in ten seconds"
+            }
             Self::RefConflict { .. } => "choose another name",
             Self::RefLocked { .. } | Self::Busy { .. } => "try again when it has ended",
             _ => return None,

@@ -1,7 +1,8 @@
 //! Bulk writing through `git fast-import`: one pack instead of fifty thousand loose files.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Read as _, Seek as _, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 
 use git2::Oid;
@@ -9,6 +10,7 @@ use git2::Oid;
 use super::commit::NewCommit;
 use super::error::GitError;
 use super::open::Repo;
+use super::refs::{STALE_LOCK, remove_older};
 
 /// Items are no versions of one another, so looking for what one shares with the next costs and gains nothing; blobs past this
 /// length are stored as they are, while trees, which are, still become deltas. Both together are a quarter of the time, for a
@@ -55,6 +57,7 @@ impl<'r> FastImport<'r> {
     /// [`GitError::Spawn`] if there is no git.
     pub fn start(repo: &'r Repo) -> Result<Self, GitError> {
         let spawn_error = |source| GitError::Spawn { command: "fast-import".to_owned(), source };
+        remove_kept(&repo.common_dir().join("objects").join("pack"));
         // A file, not a pipe: nobody reads while we write.
         let stderr = tempfile::tempfile().map_err(spawn_error)?;
         // With `--done`, a stream that just ends, because this process died, is an error and moves no ref.
@@ -146,6 +149,19 @@ impl<'r> FastImport<'r> {
         let _ = self.child.0.kill();
         let _ = self.child.0.wait();
         read_failure(&mut self.stderr)
+    }
+}
+
+/// Removes what tells git to keep a pack that a killed `fast-import` was about to finish: the same import would stumble over
+/// it for ever, and `git gc` would never touch the pack.
+fn remove_kept(packs: &Path) {
+    for entry in fs::read_dir(packs).into_iter().flatten().flatten() {
+        let path = entry.path();
+        // A user's own has other words in it, or none after all was written.
+        let is_kept = path.extension().is_some_and(|extension| extension == "keep");
+        if is_kept && fs::read(&path).is_ok_and(|words| b"fast-import".starts_with(&words)) {
+            let _ = remove_older(&path, STALE_LOCK);
+        }
     }
 }
 

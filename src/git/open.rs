@@ -1,13 +1,15 @@
 //! Opening a repository the way git does it.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use git2::{ObjectFormat, Repository};
+use git2::{ObjectFormat, Oid, Repository};
 
 use super::config::Config;
 use super::env::Env;
 use super::error::GitError;
+use super::loose::Loose;
 
 /// An open repository and the environment it was opened in.
 pub struct Repo {
@@ -17,6 +19,8 @@ pub struct Repo {
     pub(super) env: Env,
     pub(super) config: OnceCell<Config>,
     pub(super) shared: OnceCell<Vec<(String, String)>>,
+    pub(super) shallow: OnceCell<HashSet<Oid>>,
+    pub(super) loose: Loose,
 }
 
 impl Repo {
@@ -48,7 +52,10 @@ impl Repo {
         // is not what its name says. Hashing took a tenth of the time of materializing 10,000 items.
         git2::opts::strict_hash_verification(false);
         let place = place.map(Path::to_path_buf);
-        Ok(Self { inner, place, env, config: OnceCell::new(), shared: OnceCell::new() })
+        let own = env.os("GIT_OBJECT_DIRECTORY").filter(|_| place.is_none());
+        let loose = Loose::new(&own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from));
+        let (config, shared, shallow) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Ok(Self { inner, place, env, config, shared, shallow, loose })
     }
 
     /// Opens libgit2's own handle of a repository, one for each thread that reads.

@@ -6,6 +6,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,9 @@ use super::lock::LOCK_PATIENCE;
 use super::open::Repo;
 
 /// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
-const STALE_LOCK: Duration = Duration::from_secs(10);
+pub(super) const STALE_LOCK: Duration = Duration::from_secs(10);
+/// The same of `packed-refs.lock`, which our locks do not guard: long enough for git to write any number of refs.
+const STALE_PACKED_LOCK: Duration = Duration::from_secs(600);
 
 /// What the reflog says of a move.
 #[derive(Clone, Copy, Debug)]
@@ -105,11 +108,10 @@ impl Repo {
     pub fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         let why = log.why.replace(['\n', '\r', '\0'], " ");
         let logged_by_libgit2 = self.ensure_reflog(refname)?;
-        if let Err(error) = despite_gc(|| self.swap(refname, old, new, log.who, &why)) {
-            if matches!(error, GitError::RefLocked { .. }) {
-                self.remove_stale_lock(refname);
-            }
-            return Err(error);
+        let swap = || despite_gc(|| self.swap(refname, old, new, log.who, &why));
+        match swap() {
+            Err(GitError::RefLocked { .. }) if self.remove_stale_lock(refname) => swap()?,
+            done => done?,
         }
         if !logged_by_libgit2 {
             let seen = old.map_or_else(|| "0".repeat(new.as_bytes().len() * 2), |oid| oid.to_string());
@@ -149,7 +151,7 @@ impl Repo {
         loop {
             match despite_gc(|| set().map_err(|error| GitError::moving(refname, error))) {
                 Err(GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                    self.remove_stale_lock(refname);
+                    let _ = self.remove_stale_lock(refname);
                     thread::sleep(Duration::from_millis(5));
                 }
                 done => return done,
@@ -168,13 +170,14 @@ impl Repo {
         let mut input = String::new();
         for refname in refnames {
             if self.find_ref(refname)?.is_some() {
-                self.remove_stale_lock(refname);
+                let _ = self.remove_stale_lock(refname);
                 input.extend(["delete ", refname, "\n"]);
             }
         }
         if input.is_empty() {
             return Ok(());
         }
+        self.remove_stale_packed_lock();
         let mut command = self.git("update-ref");
         command.arg("--stdin");
         Self::run_git("update-ref", command, input.as_bytes()).map(drop)
@@ -225,14 +228,23 @@ impl Repo {
         file.write_all(line.as_bytes()).map_err(failed)
     }
 
-    pub(super) fn remove_stale_lock(&self, refname: &str) {
+    /// Removes the `.lock` file of a ref that the dead left behind; whether there was one.
+    pub(super) fn remove_stale_lock(&self, refname: &str) -> bool {
         // What is not under `refs/` is this worktree's own.
         let folder = if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() };
-        let path = folder.join(format!("{refname}.lock"));
-        let age = fs::metadata(&path).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
-        if age.is_some_and(|age| age > STALE_LOCK) {
-            // Whether it worked shows at the next try.
-            let _ = fs::remove_file(&path);
+        remove_older(&folder.join(format!("{refname}.lock")), STALE_LOCK)
+    }
+
+    /// A process that was killed while it deleted a ref leaves both behind, and git stumbles over either.
+    pub(super) fn remove_stale_packed_lock(&self) {
+        for name in ["packed-refs.lock", "packed-refs.new"] {
+            let _ = remove_older(&self.common_dir().join(name), STALE_PACKED_LOCK);
         }
     }
+}
+
+/// Removes a file that is older than that; whether it did.
+pub(super) fn remove_older(path: &Path, age: Duration) -> bool {
+    let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    modified.and_then(|at| at.elapsed().ok()).is_some_and(|since| since > age) && fs::remove_file(path).is_ok()
 }

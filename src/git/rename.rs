@@ -65,7 +65,8 @@ impl Repo {
     ///
     /// [`GitError::RefMoved`] if it is elsewhere, [`GitError::Command`] with git's words.
     pub fn delete_ref_at(&self, refname: &str, oid: Oid) -> Result<(), GitError> {
-        self.remove_stale_lock(refname);
+        let _ = self.remove_stale_lock(refname);
+        self.remove_stale_packed_lock();
         let mut command = self.git("update-ref");
         command.arg("--stdin");
         let done = Self::run_git("update-ref", command, format!("delete {refname} {oid}\n").as_bytes());

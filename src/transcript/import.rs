@@ -161,9 +161,7 @@ impl<'w> Opened<'w> {
 
 fn record(writing: Writing<'_>, name: &TraceName, feed: &mut dyn Feed) -> Result<Report, TraceError> {
     let Writing { repo, stamp, encoding } = writing;
-    let report = bulk::import(repo, name, stamp, encoding, feed)?;
-    priority::set(repo, stamp, &report.priorities)?;
-    Ok(report)
+    bulk::import(repo, name, stamp, encoding, feed)
 }
 
 /// Gives what the person took back the priority skip.
