@@ -18,6 +18,7 @@ mod compress;
 mod content;
 mod crumb;
 mod diff;
+mod faults;
 mod formats;
 mod forward;
 mod hooks;

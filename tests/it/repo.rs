@@ -1,9 +1,9 @@
 //! A real git repository in a temporary folder that knows no configuration but its own.
 
-use std::cell::Cell;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use regex::Regex;
 use serde_json::Value;
@@ -18,7 +18,7 @@ const START: i64 = 1_770_714_000;
 pub(crate) struct TestRepo {
     home: TempDir,
     folder: PathBuf,
-    seconds: Cell<i64>,
+    seconds: AtomicI64,
 }
 
 impl TestRepo {
@@ -39,7 +39,7 @@ impl TestRepo {
         let home = TempDir::new().unwrap();
         let folder = home.path().join("repo");
         std::fs::create_dir(&folder).unwrap();
-        Self { home, folder, seconds: Cell::new(START) }
+        Self { home, folder, seconds: AtomicI64::new(START) }
     }
 
     /// Where commands run.
@@ -68,8 +68,7 @@ impl TestRepo {
 
     /// A command that sees no variable but ours. `git trace` finds the built binary.
     pub(crate) fn command(&self, program: &str) -> Command {
-        self.seconds.set(self.seconds.get() + 1);
-        let date = format!("{} +0000", self.seconds.get());
+        let date = format!("{} +0000", self.seconds.fetch_add(1, Ordering::Relaxed) + 1);
         let binary = Path::new(env!("CARGO_BIN_EXE_git-trace"));
         let mut path = vec![binary.parent().unwrap().to_owned()];
         path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
