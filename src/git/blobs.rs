@@ -13,6 +13,7 @@ use std::thread;
 use git2::{ObjectType, Odb, Oid};
 
 use super::error::GitError;
+use super::loose::Loose;
 use super::objects::read_as;
 use super::open::Repo;
 
@@ -38,13 +39,14 @@ impl Repo {
     ) -> Result<(), E> {
         let (with, oids): (Vec<T>, Vec<Oid>) = blobs.into_iter().unzip();
         let odb = self.odb()?;
+        self.fetch_promised(&odb, &oids)?;
         if oids.len() < AHEAD_FROM {
             for (with, oid) in with.into_iter().zip(oids) {
-                visit(with, oid, read_as(&odb, oid, ObjectType::Blob, "blob")?.data())?;
+                visit(with, oid, read_as(&odb, &self.loose, oid, ObjectType::Blob, "blob")?.data())?;
             }
             return Ok(());
         }
-        let work = &Work { oids: &oids, next: AtomicUsize::new(0) };
+        let work = &Work { oids: &oids, next: AtomicUsize::new(0), loose: &self.loose };
         let (sender, done) = mpsc::sync_channel(BATCHES_AHEAD);
         let place = self.place.as_deref();
         thread::scope(|scope| {
@@ -69,6 +71,7 @@ impl Repo {
 struct Work<'o> {
     oids: &'o [Oid],
     next: AtomicUsize,
+    loose: &'o Loose,
 }
 
 /// The blobs of a batch that was read.
@@ -100,7 +103,7 @@ impl<'o> Work<'o> {
         let oids = &self.oids[start..self.oids.len().min(start + BATCH)];
         let mut batch = Batch { index, oids, bytes: Vec::new(), ends: Vec::with_capacity(oids.len()) };
         for oid in oids {
-            batch.bytes.extend_from_slice(read_as(odb, *oid, ObjectType::Blob, "blob")?.data());
+            batch.bytes.extend_from_slice(read_as(odb, self.loose, *oid, ObjectType::Blob, "blob")?.data());
             batch.ends.push(batch.bytes.len());
         }
         Ok(batch)

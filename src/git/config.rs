@@ -53,6 +53,22 @@ impl Config {
         Ok(Some(value.to_owned()))
     }
 
+    /// The first remote by name that has `remote.<name>.<variable>` set to true.
+    pub(super) fn remote_with(&self, variable: &str) -> Result<Option<String>, GitError> {
+        let failed = |source| GitError::Store { action: "read the settings of remotes".to_owned(), source };
+        let mut found = None;
+        let entries = self.files.entries(Some(&format!("^remote\\..*\\.{variable}$"))).map_err(failed)?;
+        let take = |entry: &git2::ConfigEntry<'_>| {
+            let name = entry.name().ok().and_then(|name| name.strip_prefix("remote.")?.strip_suffix(variable));
+            let is_true = entry.value().is_ok_and(|value| git2::Config::parse_bool(value).unwrap_or(false));
+            if let Some(name) = name.filter(|_| is_true && found.is_none()) {
+                found = Some(name.trim_end_matches('.').to_owned());
+            }
+        };
+        entries.for_each(take).map_err(failed)?;
+        Ok(found)
+    }
+
     /// All values of the setting, in git's order; what is not UTF-8 is passed over.
     ///
     /// # Errors

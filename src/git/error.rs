@@ -32,6 +32,16 @@ pub enum GitError {
         /// The object.
         oid: Oid,
     },
+    /// An object's file holds something else than that object.
+    #[error("object {oid} is damaged, in {}", path.display())]
+    DamagedObject {
+        /// The object.
+        oid: Oid,
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: io::Error,
+    },
     /// An object is not what it should be.
     #[error("object {oid} is not a {expected}")]
     WrongKind {
@@ -142,13 +152,23 @@ pub enum GitError {
 /// libgit2 makes one and the moment when it puts a file there.
 pub(super) fn despite_gc<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
     const TRIES: usize = 10;
-    for _ in 1..TRIES {
-        let done = attempt();
-        if !matches!(&done, Err(GitError::Store { source, .. }) if source.class() == ErrorClass::Os) {
-            return done;
+    let mut refusal = None;
+    for _ in 0..TRIES {
+        match attempt() {
+            Err(error @ GitError::Store { .. }) if is_of_the_system(&error) => refusal = refusal.or(Some(error)),
+            // What locks it now is what an attempt of ours could not take away again.
+            Err(GitError::RefLocked { .. }) if refusal.is_some() => break,
+            done => return done,
         }
     }
-    attempt()
+    match refusal {
+        Some(refusal) => Err(refusal),
+        None => attempt(),
+    }
+}
+
+fn is_of_the_system(error: &GitError) -> bool {
+    matches!(error, GitError::Store { source, .. } if source.class() == ErrorClass::Os)
 }
 
 impl GitError {
@@ -163,6 +183,9 @@ impl GitError {
                 "`git trace fsck` tells what it belongs to; `git trace fetch` may bring it back"
             }
             Self::Unsigned { .. } => "`trace.sign` asks for it; whatever makes `git commit -S` sign serves here too",
+            Self::DamagedObject { .. } => {
+                "`git trace fsck` tells what it belongs to; move that file away, and `git fetch --refetch` brings back what a remote has"
+            }
             Self::RefConflict { .. } => "choose another name",
             Self::RefLocked { .. } | Self::Busy { .. } => "try again when it has ended",
             _ => return None,

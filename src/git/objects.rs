@@ -4,17 +4,27 @@ use git2::{ObjectType, Odb, OdbObject, Oid};
 
 use super::commit::{Commit, NewCommit};
 use super::error::{GitError, despite_gc};
+use super::loose::Loose;
 use super::open::Repo;
 use super::tree::{Entry, TreeStore, parse_tree, render_tree};
 
-/// An object's bytes, held by the object database.
-pub struct Object<'r>(OdbObject<'r>);
+/// An object's bytes.
+pub struct Object<'r>(Bytes<'r>);
+
+enum Bytes<'r> {
+    /// Held by the object database.
+    Held(OdbObject<'r>),
+    Own(Vec<u8>),
+}
 
 impl Object<'_> {
     /// The bytes.
     #[must_use]
     pub fn data(&self) -> &[u8] {
-        self.0.data()
+        match &self.0 {
+            Bytes::Held(object) => object.data(),
+            Bytes::Own(bytes) => bytes,
+        }
     }
 }
 
@@ -29,18 +39,23 @@ impl Repo {
     ///
     /// [`GitError::MissingObject`] or [`GitError::WrongKind`].
     pub fn read_blob(&self, oid: Oid) -> Result<Vec<u8>, GitError> {
-        Ok(read_as(&self.odb()?, oid, ObjectType::Blob, "blob")?.data().to_vec())
+        Ok(self.read_as(&self.odb()?, oid, ObjectType::Blob, "blob")?.data().to_vec())
     }
 
-    /// Reads a commit.
+    /// Reads a commit. One at which a shallow clone ends has no parents.
     ///
     /// # Errors
     ///
     /// [`GitError::MissingObject`] or [`GitError::WrongKind`].
     pub fn read_commit(&self, oid: Oid) -> Result<Commit, GitError> {
         let odb = self.odb()?;
-        let object = read_as(&odb, oid, ObjectType::Commit, "commit")?;
-        Commit::parse(oid, object.data(), self.object_format()).ok_or(GitError::WrongKind { oid, expected: "commit" })
+        let object = self.read_as(&odb, oid, ObjectType::Commit, "commit")?;
+        let parsed = Commit::parse(oid, object.data(), self.object_format());
+        let mut commit = parsed.ok_or(GitError::WrongKind { oid, expected: "commit" })?;
+        if self.is_cut_off(oid)? {
+            commit.parents.clear();
+        }
+        Ok(commit)
     }
 
     /// Writes a blob.
@@ -59,6 +74,22 @@ impl Repo {
     /// [`GitError::Store`] if the disk is full or read-only.
     pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
         self.write(ObjectType::Commit, commit.render().as_bytes(), "commit")
+    }
+
+    /// Reads an object that must be of a kind; what a remote promised is fetched.
+    pub(super) fn read_as<'o>(
+        &self,
+        odb: &'o Odb<'_>,
+        oid: Oid,
+        kind: ObjectType,
+        expected: &'static str,
+    ) -> Result<Object<'o>, GitError> {
+        match read_as(odb, &self.loose, oid, kind, expected) {
+            Err(GitError::MissingObject { .. }) if self.fetch_promised(odb, &[oid])? => {
+                read_as(odb, &self.loose, oid, kind, expected)
+            }
+            read => read,
+        }
     }
 
     fn write(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {
@@ -105,7 +136,7 @@ impl Repo {
 impl TreeStore for Repo {
     fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
         let odb = self.odb()?;
-        let object = read_as(&odb, oid, ObjectType::Tree, "tree")?;
+        let object = self.read_as(&odb, oid, ObjectType::Tree, "tree")?;
         parse_tree(object.data(), self.object_format()).ok_or(GitError::WrongKind { oid, expected: "tree" })
     }
 
@@ -117,10 +148,14 @@ impl TreeStore for Repo {
 /// Reads an object that must be of a kind.
 pub(super) fn read_as<'o>(
     odb: &'o Odb<'_>,
+    loose: &Loose,
     oid: Oid,
     kind: ObjectType,
     expected: &'static str,
 ) -> Result<Object<'o>, GitError> {
+    if let Some((found, bytes)) = loose.read(oid)? {
+        return if found == kind { Ok(Object(Bytes::Own(bytes))) } else { Err(GitError::WrongKind { oid, expected }) };
+    }
     let object = odb.read(oid).map_err(|source| GitError::reading(oid, source))?;
-    if object.kind() == kind { Ok(Object(object)) } else { Err(GitError::WrongKind { oid, expected }) }
+    if object.kind() == kind { Ok(Object(Bytes::Held(object))) } else { Err(GitError::WrongKind { oid, expected }) }
 }

@@ -1,14 +1,16 @@
 //! Opening a repository the way git does it.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use git2::{ObjectFormat, Repository};
+use git2::{ObjectFormat, Oid, Repository};
 
 use super::config::Config;
 use super::env::Env;
 use super::error::GitError;
+use super::loose::Loose;
 use super::refs::RefStorage;
 
 /// An open repository and the environment it was opened in.
@@ -20,6 +22,10 @@ pub struct Repo {
     pub(super) env: Env,
     pub(super) config: OnceCell<Config>,
     pub(super) shared: OnceCell<Vec<(String, String)>>,
+    pub(super) shallow: OnceCell<HashSet<Oid>>,
+    /// Where new objects go.
+    pub(super) objects: PathBuf,
+    pub(super) loose: Loose,
 }
 
 impl Repo {
@@ -52,7 +58,11 @@ impl Repo {
         git2::opts::strict_hash_verification(false);
         let refs = RefStorage::of(&inner)?;
         let place = place.map(Path::to_path_buf);
-        Ok(Self { inner, refs, place, env, config: OnceCell::new(), shared: OnceCell::new() })
+        let own = env.os("GIT_OBJECT_DIRECTORY").filter(|_| place.is_none());
+        let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
+        let loose = Loose::new(&objects);
+        let (config, shared, shallow) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Ok(Self { inner, refs, place, env, config, shared, shallow, objects, loose })
     }
 
     /// Opens libgit2's own handle of a repository, one for each thread that reads.

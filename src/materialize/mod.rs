@@ -49,6 +49,17 @@ pub enum MaterializeError {
     OverBudget(#[from] OverBudget),
 }
 
+impl MaterializeError {
+    /// The next step for the user, where there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Trace(error) => error.hint(),
+            Self::OverBudget(_) => None,
+        }
+    }
+}
+
 /// The built-in materializer: what may be chosen of it.
 #[derive(Clone, Debug, Default)]
 pub struct Options {

@@ -43,12 +43,11 @@ pub fn import(
 ) -> Result<Report, TraceError> {
     let types = Types::read(repo)?;
     let mut lines = Lines { types, input, number: 0, seen: HashMap::new(), settings: Vec::new() };
-    let mut report = bulk::import(repo, name, stamp, encoding, &mut lines)?;
+    let report = bulk::import(repo, name, stamp, encoding, &mut lines)?;
     if let Some(tip) = report.tip {
         let tip = Tip::read(repo, tip)?;
-        report.priorities.extend(requests(repo, &tip, lines.settings)?);
+        priority::set(repo, stamp, &requests(repo, &tip, lines.settings)?)?;
     }
-    priority::set(repo, stamp, &report.priorities)?;
     Ok(report)
 }
 

@@ -15,7 +15,6 @@ use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::trace::bulk::{self, Feed, Incoming, Report};
 use crate::trace::message::{Op, SourceMark};
-use crate::trace::priority;
 use crate::trace::write::Stamp;
 use crate::trace::{Item, TraceError, TraceName};
 
@@ -195,9 +194,7 @@ impl<'w> Opened<'w> {
 
 fn record(writing: Writing<'_>, name: &TraceName, feed: &mut dyn Feed) -> Result<Report, TraceError> {
     let Writing { repo, stamp, encoding, .. } = writing;
-    let report = bulk::import(repo, name, stamp, encoding, feed)?;
-    priority::set(repo, stamp, &report.priorities)?;
-    Ok(report)
+    bulk::import(repo, name, stamp, encoding, feed)
 }
 
 fn unreadable(error: TranscriptError) -> TraceError {

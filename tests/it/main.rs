@@ -22,6 +22,7 @@ mod content;
 mod crumb;
 mod diff;
 mod extremes;
+mod faults;
 mod formats;
 mod forward;
 mod fsck;

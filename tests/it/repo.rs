@@ -1,9 +1,9 @@
 //! A real git repository in a temporary folder that knows no configuration but its own.
 
-use std::cell::Cell;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use regex::Regex;
 use serde_json::Value;
@@ -21,7 +21,7 @@ const FORMATS: [(&str, &str); 2] = [("GIT_DEFAULT_HASH", "sha1"), ("GIT_DEFAULT_
 pub(crate) struct TestRepo {
     home: TempDir,
     folder: PathBuf,
-    seconds: Cell<i64>,
+    seconds: AtomicI64,
 }
 
 impl TestRepo {
@@ -51,7 +51,7 @@ impl TestRepo {
         let home = TempDir::new().unwrap();
         let folder = home.path().join("repo");
         std::fs::create_dir(&folder).unwrap();
-        Self { home, folder, seconds: Cell::new(START) }
+        Self { home, folder, seconds: AtomicI64::new(START) }
     }
 
     /// Where commands run.
@@ -80,8 +80,7 @@ impl TestRepo {
 
     /// A command that sees no variable but ours. `git trace` finds the built binary.
     pub(crate) fn command(&self, program: &str) -> Command {
-        self.seconds.set(self.seconds.get() + 1);
-        let date = format!("{} +0000", self.seconds.get());
+        let date = format!("{} +0000", self.seconds.fetch_add(1, Ordering::Relaxed) + 1);
         let binary = Path::new(env!("CARGO_BIN_EXE_git-trace"));
         let mut path = vec![binary.parent().unwrap().to_owned()];
         path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
@@ -204,9 +203,9 @@ impl TestRepo {
 
     /// The ref that `TRACE_HEAD` names; empty where there is none.
     pub(crate) fn trace_head(&self) -> String {
-        let now = self.seconds.get();
+        let now = self.seconds.load(Ordering::Relaxed);
         let output = run(self.command("git").args(["symbolic-ref", "--quiet", "TRACE_HEAD"]), b"");
-        self.seconds.set(now);
+        self.seconds.store(now, Ordering::Relaxed);
         String::from_utf8(output.stdout).unwrap()
     }
 

@@ -8,7 +8,6 @@ mod index;
 mod thread;
 
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -44,7 +43,7 @@ impl<'r> PackWriter<'r> {
     ///
     /// [`GitError::Io`] where no file can be made there.
     pub fn start(repo: &'r Repo) -> Result<Self, GitError> {
-        let folder = repo.objects_dir().join("pack");
+        let folder = repo.objects.join("pack");
         let (sender, receiver) = sync_channel(WAITING);
         let thread = thread::spawn(folder, repo.object_format(), receiver)?;
         Ok(Self { repo, running: RefCell::new(Some(Running { sender, thread })) })
@@ -118,14 +117,5 @@ impl TreeStore for PackWriter<'_> {
 
     fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError> {
         self.write(ObjectType::Tree, render_tree(entries))
-    }
-}
-
-impl Repo {
-    /// Where objects are.
-    fn objects_dir(&self) -> PathBuf {
-        // libgit2 has read it from the environment of the process, too.
-        let named = self.env.os("GIT_OBJECT_DIRECTORY").filter(|_| self.place.is_none());
-        named.map_or_else(|| self.common_dir().join("objects"), PathBuf::from)
     }
 }

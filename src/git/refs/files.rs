@@ -5,6 +5,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
 use git2::{ErrorCode, Oid, ReferenceType};
@@ -16,6 +17,9 @@ use super::{LogLine, RefStorage};
 
 /// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
 pub(in crate::git) const STALE_LOCK: Duration = Duration::from_secs(10);
+
+/// The same of `packed-refs.lock`, which our locks do not guard: long enough for git to write any number of refs.
+const STALE_PACKED_LOCK: Duration = Duration::from_secs(600);
 
 impl Repo {
     pub(super) fn find_file(&self, refname: &str) -> Result<Option<Oid>, GitError> {
@@ -65,11 +69,10 @@ impl Repo {
     ) -> Result<(), GitError> {
         let why = log.one_line();
         let logged_by_libgit2 = self.ensure_reflog(refname)?;
-        if let Err(error) = despite_gc(|| self.swap(refname, old, new, log.who, &why)) {
-            if matches!(error, GitError::RefLocked { .. }) {
-                self.remove_stale_lock(refname);
-            }
-            return Err(error);
+        let swap = || despite_gc(|| self.swap(refname, old, new, log.who, &why));
+        match swap() {
+            Err(GitError::RefLocked { .. }) if self.remove_stale_lock(refname) => swap()?,
+            done => done?,
         }
         if !logged_by_libgit2 {
             let seen = old.map_or_else(|| "0".repeat(new.as_bytes().len() * 2), |oid| oid.to_string());
@@ -148,18 +151,27 @@ impl Repo {
         file.write_all(line.as_bytes()).map_err(failed)
     }
 
-    /// Removes a ref's `.lock` file that a dead process left behind; the caller holds the [`Repo::lock`] of the ref.
-    pub(in crate::git) fn remove_stale_lock(&self, refname: &str) {
+    /// Removes the `.lock` file of a ref that the dead left behind; whether there was one. The caller holds the
+    /// [`Repo::lock`] of the ref.
+    pub(in crate::git) fn remove_stale_lock(&self, refname: &str) -> bool {
         if !matches!(self.refs, RefStorage::Files) {
-            return;
+            return false;
         }
         // What is not under `refs/` is this worktree's own.
         let folder = if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() };
-        let path = folder.join(format!("{refname}.lock"));
-        let age = fs::metadata(&path).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
-        if age.is_some_and(|age| age > STALE_LOCK) {
-            // Whether it worked shows at the next try.
-            let _ = fs::remove_file(&path);
+        remove_older(&folder.join(format!("{refname}.lock")), STALE_LOCK)
+    }
+
+    /// A process that was killed while it deleted a ref leaves both behind, and git stumbles over either.
+    pub(super) fn remove_stale_packed_lock(&self) {
+        for name in ["packed-refs.lock", "packed-refs.new"] {
+            let _ = remove_older(&self.common_dir().join(name), STALE_PACKED_LOCK);
         }
     }
+}
+
+/// Removes a file that is older than that; whether it did.
+pub(super) fn remove_older(path: &Path, age: Duration) -> bool {
+    let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    modified.and_then(|at| at.elapsed().ok()).is_some_and(|since| since > age) && fs::remove_file(path).is_ok()
 }

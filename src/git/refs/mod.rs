@@ -188,7 +188,7 @@ impl Repo {
             RefStorage::Files => {
                 for refname in refnames {
                     if self.find_ref(refname)?.is_some() {
-                        self.remove_stale_lock(refname);
+                        let _ = self.remove_stale_lock(refname);
                         input.extend(["delete ", refname, "\n"]);
                     }
                 }
@@ -212,6 +212,7 @@ impl Repo {
 
     /// Hands `git update-ref` its instructions to delete.
     fn delete_by_git(&self, refname: &str, input: &str) -> Result<(), GitError> {
+        self.remove_stale_packed_lock();
         self.patiently(|| self.update_refs(&[], None, input).map_err(|error| command::locked(error, refname)))
     }
 
@@ -221,7 +222,7 @@ impl Repo {
         loop {
             match attempt() {
                 Err(GitError::RefLocked { refname }) if start.elapsed() < LOCK_PATIENCE => {
-                    self.remove_stale_lock(&refname);
+                    let _ = self.remove_stale_lock(&refname);
                     thread::sleep(PAUSE);
                 }
                 done => return done,

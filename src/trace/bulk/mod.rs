@@ -14,7 +14,7 @@ use super::merge;
 use super::merge::three_way::Verdict;
 use super::message::{Op, SourceMark};
 use super::name::TraceName;
-use super::priority::Request;
+use super::priority;
 use super::screen::{Found, Screen};
 use super::time::Time;
 use super::tip::Tip;
@@ -117,8 +117,6 @@ pub struct Report {
     pub known: usize,
     /// The trace's tip afterwards; `None` if it has no commit.
     pub tip: Option<Oid>,
-    /// Priorities that the recorded items come in with; the caller sets them.
-    pub priorities: Vec<Request>,
     /// Secrets that were found, and what was done about them.
     pub secrets: Vec<Found>,
 }
@@ -183,12 +181,14 @@ pub fn import(
         writer.record(last, feed.mark())?;
     }
     let written = writer.finish()?;
+    // Before the trace takes the items up: once it has, the same import passes them over and would not make up for it.
+    priority::set(repo, stamp, &written.priorities)?;
     let tip = match written.last {
         Some(last) => Some(take_up(repo, name, stamp, encoding, base.as_ref(), last)?),
         None => base.map(|tip| tip.commit.oid),
     };
-    let writer::Written { recorded, known, priorities, .. } = written;
-    Ok(Report { recorded, known, tip, priorities, secrets })
+    let writer::Written { recorded, known, .. } = written;
+    Ok(Report { recorded, known, tip, secrets })
 }
 
 /// How far the last import of a session's file into the trace `name` read it.
