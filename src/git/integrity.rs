@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::Ordering;
 
 use git2::Oid;
 
@@ -51,6 +52,7 @@ impl Repo {
     /// Sees to it that every object read from here on has the name that its bytes give it, in this whole process.
     pub fn verify_names_of_objects(&self) {
         git2::opts::strict_hash_verification(true);
+        self.loose.verified.store(true, Ordering::Relaxed);
     }
 
     /// The commits at which a shallow clone ends: their parents are not here, and need not be.

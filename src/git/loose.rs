@@ -6,10 +6,10 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use flate2::bufread::ZlibDecoder;
-use git2::{ObjectType, Oid};
+use git2::{ObjectFormat, ObjectType, Oid};
 
 use super::error::GitError;
 
@@ -25,6 +25,8 @@ pub(super) struct Loose {
     asked: AtomicUsize,
     /// Which fan-out folders were there; one that comes later is left to libgit2.
     fans: OnceLock<Box<[bool; 256]>>,
+    /// Whether what is read must have the name that its bytes give it.
+    pub(super) verified: AtomicBool,
 }
 
 impl Loose {
@@ -34,7 +36,7 @@ impl Loose {
             let lines = lent.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
             folders.extend(lines.map(|line| objects.join(line)));
         }
-        Self { folders, asked: AtomicUsize::new(0), fans: OnceLock::new() }
+        Self { folders, asked: AtomicUsize::new(0), fans: OnceLock::new(), verified: AtomicBool::new(false) }
     }
 
     /// Reads an object; `None` if it is not loose, as far as can be told.
@@ -51,12 +53,21 @@ impl Loose {
         for folder in &self.folders {
             let path = folder.join(&digits[..2]).join(&digits[2..]);
             let Ok(bytes) = fs::read(&path) else { continue };
-            return match inflate(&bytes) {
-                Ok(object) => Ok(Some(object)),
-                Err(source) => Err(GitError::DamagedObject { oid, path, source }),
-            };
+            let object = inflate(&bytes).and_then(|object| self.verify(oid, object));
+            return object.map(Some).map_err(|source| GitError::DamagedObject { oid, path, source });
         }
         Ok(None)
+    }
+
+    fn verify(&self, oid: Oid, (kind, bytes): (ObjectType, Vec<u8>)) -> io::Result<(ObjectType, Vec<u8>)> {
+        if self.verified.load(Ordering::Relaxed) {
+            let format = if oid.as_bytes().len() == 20 { ObjectFormat::Sha1 } else { ObjectFormat::Sha256 };
+            let is_it = Oid::hash_object_ext(kind, &bytes, format).is_ok_and(|found| found == oid);
+            if !is_it {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "it is another object"));
+            }
+        }
+        Ok((kind, bytes))
     }
 
     fn look(&self) -> Box<[bool; 256]> {

@@ -64,7 +64,10 @@ fn what_needs_a_lost_object_says_so_and_changes_nothing() {
                 let output = repo.run(command, b"");
                 let said = repo.exact(&output);
                 assert_eq!(output.status.code(), Some(2), "{way} {rev}: {command:?}: {said}");
-                assert!(said.contains(&oid) && said.contains("hint: `git fsck`"), "{way} {rev}: {command:?}: {said}");
+                assert!(
+                    said.contains(&oid) && said.contains("hint: `git trace fsck`"),
+                    "{way} {rev}: {command:?}: {said}"
+                );
                 assert_eq!(fs::read(repo.git_dir().join("refs/traces/main")).unwrap(), refs);
             }
             if path.exists() {
