@@ -79,7 +79,7 @@ fn check(session: &Session, args: &FsckArgs) -> Result<Report> {
         ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
     });
     let watch = |commits| bar.iter().for_each(|bar| bar.set_position(commits as u64));
-    let report = fsck::check(&session.repo, &args.traces, session.now(), &watch);
+    let report = fsck::check(&session.repo, &args.traces, &watch);
     bar.iter().for_each(ProgressBar::finish_and_clear);
     Ok(report?)
 }

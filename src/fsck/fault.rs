@@ -37,8 +37,6 @@ pub struct Fault {
 pub enum Repair {
     /// A `.lock` file of the ref that a dead process left.
     Lock(String),
-    /// A ref of an import that did not end.
-    Import(String),
     /// A ref that cannot be read, where its reflog tells where it was.
     Ref(String),
     /// A reflog that does not end where the ref is.

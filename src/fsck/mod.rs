@@ -30,7 +30,7 @@ use crate::trace::name::{CRUMBS, TRACES};
 use crate::trace::place::KEPT;
 use crate::trace::priority::{Level, RECORD, tags as priority_tags};
 use crate::trace::write::encoding;
-use crate::trace::{AgentName, ItemId, Time, TraceError, TraceName};
+use crate::trace::{AgentName, ItemId, TraceError, TraceName};
 use blobs::{Blobs, RecentTrees};
 
 /// What was found.
@@ -54,14 +54,13 @@ impl Report {
     }
 }
 
-/// Checks traces, or, where none is named, everything. `now` is the moment, by which left-overs are
-/// told; `watch` is told how many commits were read so far.
+/// Checks traces, or, where none is named, everything. `watch` is told how many commits were read so far.
 ///
 /// # Errors
 ///
 /// [`TraceError::NoSuchTrace`], and what keeps refs or configuration from being read; damaged objects are faults.
-pub fn check(repo: &Repo, names: &[TraceName], now: Time, watch: &dyn Fn(usize)) -> Result<Report, TraceError> {
-    let mut inspection = Inspection::new(repo, now, watch)?;
+pub fn check(repo: &Repo, names: &[TraceName], watch: &dyn Fn(usize)) -> Result<Report, TraceError> {
+    let mut inspection = Inspection::new(repo, watch)?;
     inspection.prefix = priority_tags::prefix(repo)?;
     let listing = repo.list_every_ref(&inspection.prefixes())?;
     let lines = inspection.lines(&listing, names)?;
@@ -115,7 +114,6 @@ impl Line {
 /// A check under way.
 struct Inspection<'r> {
     repo: &'r Repo,
-    now: Time,
     watch: &'r dyn Fn(usize),
     encoding: Encoding,
     prefix: String,
@@ -137,10 +135,9 @@ struct Inspection<'r> {
 }
 
 impl<'r> Inspection<'r> {
-    fn new(repo: &'r Repo, now: Time, watch: &'r dyn Fn(usize)) -> Result<Self, TraceError> {
+    fn new(repo: &'r Repo, watch: &'r dyn Fn(usize)) -> Result<Self, TraceError> {
         Ok(Self {
             repo,
-            now,
             watch,
             encoding: encoding(repo)?,
             prefix: String::new(),
@@ -159,7 +156,7 @@ impl<'r> Inspection<'r> {
 
     /// Where refs of ours are.
     fn prefixes(&self) -> Vec<&str> {
-        let ours = [TRACES, CRUMBS, KEPT, RECORD, place::IMPORTS, place::REMOTES, crate::crumb::archive::ARCHIVES];
+        let ours = [TRACES, CRUMBS, KEPT, RECORD, place::REMOTES, crate::crumb::archive::ARCHIVES];
         let shared = [place::RECORDS, place::REMOTE_RECORDS];
         let all: BTreeSet<&str> = ours.into_iter().chain(shared).chain([self.prefix.as_str()]).collect();
         all.into_iter().collect()

@@ -1,28 +1,21 @@
 //! Refs as such: those that git cannot read, reflogs, places that were kept, what dead processes left.
 
-use std::path::Path;
-
 use super::fault::{Fault, Repair};
 use super::{Inspection, Line};
 use crate::crumb::archive::ARCHIVES;
-use crate::git::{Oid, RefListing};
+use crate::git::{GitError, LogEntry, Oid, RefListing};
 use crate::trace::TraceError;
 use crate::trace::head::PREVIOUS;
 use crate::trace::name::{CRUMBS, TRACE_HEAD, TRACES};
 use crate::trace::place::KEPT;
 use crate::trace::priority::RECORD;
 
-/// Where `git fast-import` keeps what is being imported, by process.
-pub(super) const IMPORTS: &str = "refs/trace-import/";
 /// Where fetches keep what they saw of traces.
 pub(super) const REMOTES: &str = "refs/trace-remotes/";
 /// Where records of priorities that are shared are.
 pub(super) const RECORDS: &str = "refs/trace-records/";
 /// Where fetches keep what they saw of those.
 pub(super) const REMOTE_RECORDS: &str = "refs/trace-remote-records/";
-
-/// The age in seconds from which an import that moved no trace is taken to be over.
-const IMPORT_IS_OVER: i64 = 24 * 60 * 60;
 
 impl Inspection<'_> {
     /// Checks refs, reflogs, heads and left-overs.
@@ -34,9 +27,6 @@ impl Inspection<'_> {
         for (refname, tip) in &listing.refs {
             if [TRACES, CRUMBS].iter().any(|prefix| refname.starts_with(prefix)) || refname == RECORD {
                 self.reflog(refname, *tip)?;
-            }
-            if let Some(process) = refname.strip_prefix(IMPORTS) {
-                self.import(refname, process, *tip);
             }
         }
         for prefix in [TRACES, CRUMBS, KEPT, ARCHIVES, RECORD, TRACE_HEAD, PREVIOUS, &self.prefix] {
@@ -50,7 +40,7 @@ impl Inspection<'_> {
 
     pub(super) fn broken_ref(&mut self, refname: &str) -> Result<(), TraceError> {
         let fault = Fault::error("ref-broken", refname, "git cannot read this ref");
-        let last = self.repo.read_reflog(refname)?.pop();
+        let last = self.last_move(refname)?;
         self.faults.push(match last {
             Some(last) if self.repo.read_commit(last.new).is_ok() => {
                 fault.commit(last.new).repair(Repair::Ref(refname.to_owned()))
@@ -60,27 +50,23 @@ impl Inspection<'_> {
         Ok(())
     }
 
+    /// The last line of a reflog. Of a reftable git shows none while the ref's object is missing, which is told elsewhere.
+    fn last_move(&self, refname: &str) -> Result<Option<LogEntry>, TraceError> {
+        match self.repo.read_reflog(refname) {
+            Err(GitError::Command { .. }) => Ok(None),
+            log => Ok(log?.pop()),
+        }
+    }
+
     /// A reflog that is there ends where its ref is.
     fn reflog(&mut self, refname: &str, tip: Oid) -> Result<(), TraceError> {
-        let Some(last) = self.repo.read_reflog(refname)?.pop() else { return Ok(()) };
+        let Some(last) = self.last_move(refname)? else { return Ok(()) };
         if last.new != tip {
             let message = format!("its reflog ends at {}, so `git trace undo` refuses", last.new);
             let fault = Fault::warning("reflog", refname, message).commit(tip);
             self.faults.push(fault.repair(Repair::Reflog(refname.to_owned())));
         }
         Ok(())
-    }
-
-    fn import(&mut self, refname: &str, process: &str, tip: Oid) {
-        // Where processes cannot be seen, or one of another machine wrote here, only time tells.
-        let is_running = !Path::new("/proc/self").exists() || Path::new("/proc").join(process).exists();
-        let written = self.repo.read_commit(tip).map_or(0, |commit| commit.commit_time);
-        let age = self.now.as_second().saturating_sub(written);
-        if !is_running && age > IMPORT_IS_OVER {
-            let message = "an import that did not end left what it had written";
-            let fault = Fault::warning("import", refname, message).commit(tip);
-            self.faults.push(fault.repair(Repair::Import(refname.to_owned())));
-        }
     }
 
     /// Checks the places that traces were moved from, what fetches saw, and shared records: that they can be read.

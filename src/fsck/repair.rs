@@ -31,7 +31,6 @@ impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lock(refname) => write!(f, "remove the left-over lock of {refname}"),
-            Self::Import(refname) => write!(f, "remove the left-over import {refname}"),
             Self::Ref(refname) => write!(f, "point {refname} at where its reflog ends"),
             Self::Reflog(refname) => write!(f, "log the last move of {refname}"),
             Self::Record => write!(f, "put the record of priorities in order"),
@@ -60,7 +59,6 @@ fn one(repo: &Repo, stamp: &Stamp, repair: &Repair) -> Result<(), TraceError> {
             }
             Err(GitError::RefLocked { refname: refname.clone() }.into())
         }
-        Repair::Import(refname) => Ok(repo.delete_refs([refname.as_str()])?),
         Repair::Ref(refname) => {
             let _lock = repo.lock(refname)?;
             let last = repo.read_reflog(refname)?.pop();

@@ -73,15 +73,23 @@ const SIGNS: [&str; 4] = ["-----BEGIN ", "eyJ", "://", "bearer "];
 /// The most bytes that a private key is looked for in.
 const MAX_KEY_LEN: usize = 16 * 1024;
 
-/// All that rules start from: the forms, then the signs, then the names. Capitals do not matter, since they do not in names.
+/// Up to this length each word is looked for by itself. Making the automaton takes longer: a quarter of the instructions of a
+/// commit of one line.
+const SHORT: usize = 512;
+
+/// All that rules start from: the forms, then the signs, then the names.
+fn words() -> impl Iterator<Item = &'static str> {
+    FORMS.iter().map(|(_, prefix, ..)| *prefix).chain(SIGNS).chain(NAMES)
+}
+
+/// The words as an automaton. Capitals do not matter, since they do not in names.
 static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let forms = FORMS.iter().map(|(_, prefix, ..)| *prefix);
     AhoCorasickBuilder::new()
         .ascii_case_insensitive(true)
         // Half the text starts something or other; skipping ahead costs more than it saves.
         .prefilter(false)
         .kind(Some(aho_corasick::AhoCorasickKind::ContiguousNFA))
-        .build(forms.chain(SIGNS).chain(NAMES))
+        .build(words())
         .expect("a few dozen short words are no too large automaton")
 });
 
@@ -90,10 +98,9 @@ static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 /// What says `EXAMPLE` or stands for a value (`<token>`, `${TOKEN}`, `xxxx`) is none.
 #[must_use]
 pub fn find(text: &[u8]) -> Vec<Secret> {
+    let starts = if text.len() <= SHORT { starts_one_by_one(text) } else { starts_at_once(text) };
     let mut found: Vec<(usize, Secret)> = Vec::new();
-    for start in STARTS.find_overlapping_iter(text) {
-        let rule = start.pattern().as_usize();
-        let at = start.start()..start.end();
+    for (rule, at) in starts {
         let secret = match rule.checked_sub(FORMS.len()) {
             None => of_form(text, rule, at),
             Some(0) => private_key(text, at),
@@ -118,6 +125,23 @@ pub fn find(text: &[u8]) -> Vec<Secret> {
         }
     }
     apart.into_iter().map(|(_, secret)| secret).collect()
+}
+
+/// Where words stand, by their number.
+fn starts_at_once(text: &[u8]) -> Vec<(usize, Range<usize>)> {
+    let starts = STARTS.find_overlapping_iter(text);
+    starts.map(|start| (start.pattern().as_usize(), start.start()..start.end())).collect()
+}
+
+/// The same, in another order, without the automaton.
+fn starts_one_by_one(text: &[u8]) -> Vec<(usize, Range<usize>)> {
+    let mut starts = Vec::new();
+    for (rule, word) in words().enumerate() {
+        let places = text.windows(word.len()).enumerate();
+        let here = places.filter(|(_, part)| part.eq_ignore_ascii_case(word.as_bytes()));
+        starts.extend(here.map(|(at, _)| (rule, at..at + word.len())));
+    }
+    starts
 }
 
 pub(super) fn is_word(b: u8) -> bool {
@@ -198,7 +222,24 @@ fn web_token(text: &[u8], at: Range<usize>) -> Option<Secret> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn short_texts_are_searched_alike(parts in proptest::collection::vec(
+            prop_oneof![proptest::sample::select(words().collect::<Vec<_>>()).prop_map(str::to_owned), "[a-zA-Z :=_-]{0,6}"],
+            0..12,
+        )) {
+            let text = parts.concat().into_bytes();
+            let sorted = |mut starts: Vec<(usize, Range<usize>)>| {
+                starts.sort_by_key(|(rule, at)| (*rule, at.start));
+                starts
+            };
+            prop_assert_eq!(sorted(starts_one_by_one(&text)), sorted(starts_at_once(&text)));
+        }
+    }
 
     fn told(text: &str) -> Vec<(&'static str, &str)> {
         find(text.as_bytes()).into_iter().map(|secret| (secret.what, &text[secret.span])).collect()

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const START: i64 = 1_770_714_000;
 
 /// How git makes new repositories: the whole suite may be run for other hashes and other storage of refs.
-const FORMATS: [(&str, &str); 2] = [("GIT_DEFAULT_HASH", "sha1"), ("GIT_DEFAULT_REF_FORMAT", "files")];
+pub(crate) const FORMATS: [(&str, &str); 2] = [("GIT_DEFAULT_HASH", "sha1"), ("GIT_DEFAULT_REF_FORMAT", "files")];
 
 /// A repository with a fixed identity, and a clock that moves on by a second with each command.
 ///

@@ -125,8 +125,10 @@ fn collecting_garbage_beside_a_writer_loses_nothing() {
     while writer.try_wait().unwrap().is_none() {
         let output = run(repo.command("git").args(["gc", "--quiet"]), b"");
         // Git gives up where a writer has the lock of a reftable, and does not wait for it as for that of a ref.
-        let gave_up = repo.git_dir().join("reftable").is_dir() && repo.exact(&output).contains("pack-refs");
-        assert!(output.status.success() || gave_up, "{}", repo.exact(&output));
+        let said = repo.exact(&output);
+        let gave_up =
+            repo.git_dir().join("reftable").is_dir() && (said.contains("pack-refs") || said.contains("reflog"));
+        assert!(output.status.success() || gave_up, "{said}");
         collected += 1;
     }
     let output = writer.wait_with_output().unwrap();
@@ -304,7 +306,6 @@ fn nothing_that_was_reported_is_lost_to_a_kill() {
     repo.total("main");
     repo.git(&["gc", "--quiet", "--prune=now"]);
     repo.fsck();
-    assert_eq!(repo.git(&["for-each-ref", "refs/trace-import"]), "", "an import has no ref that could be left behind");
     println!("{killed} of {kills} killed while at work, {locks} locks left behind, {} items", live(&repo).len());
     assert!(killed * 2 > kills, "most are killed while they write");
 }

@@ -109,10 +109,10 @@ mod tests {
         let mut git = git.arg("show-index").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         git.stdin.take().unwrap().write_all(&[bytes, vec![0; 20]].concat()).unwrap();
         let said = String::from_utf8(git.wait_with_output().unwrap().stdout).unwrap();
-        let expected: String = (1u8..)
-            .zip(offsets)
-            .map(|(number, offset)| format!("{offset} {} ({number:08x})\n", format!("{:02x}", number * 50).repeat(20)))
-            .collect();
-        assert_eq!(said, expected);
+        let expected = (1u8..).zip(offsets).map(|(number, offset)| {
+            let oid = format!("{:02x}", number * 50).repeat(20);
+            format!("{offset} {oid} ({number:08x})")
+        });
+        assert_eq!(said.lines().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     }
 }

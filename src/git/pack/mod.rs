@@ -45,7 +45,7 @@ impl<'r> PackWriter<'r> {
     pub fn start(repo: &'r Repo) -> Result<Self, GitError> {
         let folder = repo.objects.join("pack");
         let (sender, receiver) = sync_channel(WAITING);
-        let thread = thread::spawn(folder, repo.object_format(), receiver)?;
+        let thread = thread::spawn(&folder, repo.object_format(), receiver)?;
         Ok(Self { repo, running: RefCell::new(Some(Running { sender, thread })) })
     }
 

@@ -62,21 +62,19 @@ struct Pack {
 
 /// Starts the thread on a new file in `folder`.
 pub(super) fn spawn(
-    folder: PathBuf,
+    folder: &Path,
     format: ObjectFormat,
     receiver: Receiver<Sent>,
 ) -> Result<JoinHandle<Result<Option<Packed>, GitError>>, GitError> {
-    let failed = |source| GitError::io("write a pack in", &folder, source);
-    let mut pack = Pack::start(&folder, format).map_err(failed)?;
+    let place = folder.to_owned();
+    let failed = move |source| GitError::io("write a pack in", &place, source);
+    let mut pack = Pack::start(folder, format).map_err(&failed)?;
     let run = {
-        let folder = folder.clone();
-        move || {
-            match pack.take(&receiver) {
-                Ok(true) => pack.complete(folder.clone()).map(Some),
-                Ok(false) => Ok(None),
-                Err(source) => Err(source),
-            }
-            .map_err(|source| GitError::io("write a pack in", folder, source))
+        let (folder, failed) = (folder.to_owned(), failed.clone());
+        move || match pack.take(&receiver) {
+            Ok(true) => pack.complete(folder).map(Some).map_err(failed),
+            Ok(false) => Ok(None),
+            Err(source) => Err(failed(source)),
         }
     };
     std::thread::Builder::new().name("pack".to_owned()).spawn(run).map_err(failed)
@@ -118,16 +116,13 @@ impl Pack {
         let depth = best.as_ref().map_or(0, |(tree, _)| tree.depth + 1);
 
         self.buffer.clear();
-        match &best {
-            Some((tree, delta)) => {
-                push_header(&mut self.buffer, OFFSET_DELTA, delta.len());
-                push_distance(&mut self.buffer, offset - tree.offset);
-                compress(&mut self.buffer, delta)?;
-            }
-            None => {
-                push_header(&mut self.buffer, kind_number(kind), bytes.len());
-                compress(&mut self.buffer, &bytes)?;
-            }
+        if let Some((tree, delta)) = &best {
+            push_header(&mut self.buffer, OFFSET_DELTA, delta.len());
+            push_distance(&mut self.buffer, offset - tree.offset);
+            compress(&mut self.buffer, delta)?;
+        } else {
+            push_header(&mut self.buffer, kind_number(kind), bytes.len());
+            compress(&mut self.buffer, &bytes)?;
         }
         self.file.write_all(&self.buffer)?;
         self.offset += self.buffer.len() as u64;
@@ -165,7 +160,8 @@ impl Pack {
         };
         index.write_all(&own)?;
         index.as_file().sync_all()?;
-        let checksum = checksum.iter().map(|byte| format!("{byte:02x}")).collect();
+        // It has the length of an oid.
+        let checksum = Oid::from_bytes(&checksum).map_err(io::Error::other)?.to_string();
         Ok(Packed { pack, index, folder, checksum })
     }
 }

@@ -154,7 +154,7 @@ pub fn import(
         }
     }
     if !ended {
-        writer.into_pack()?;
+        writer.begin_pack()?;
     }
     // Records without a time, such as a title at the head of a file, are as old as the first that has one.
     writer.assume_time(head.iter().find_map(|incoming| incoming.at));

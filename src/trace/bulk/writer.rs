@@ -161,7 +161,7 @@ impl<'r> Writer<'r> {
     }
 
     /// Puts what is written from here on into a pack.
-    pub(super) fn into_pack(&mut self) -> Result<(), TraceError> {
+    pub(super) fn begin_pack(&mut self) -> Result<(), TraceError> {
         self.store = Store::Pack(PackWriter::start(self.repo)?);
         Ok(())
     }

@@ -343,7 +343,7 @@ fn a_command_that_is_stopped_anywhere_leaves_what_was_or_what_was_meant() {
         Err(_) => Some(0),
     };
     let only = std::env::var("TRACE_TEST_FAULTS_OF").unwrap_or_default();
-    let template = TestRepo::new();
+    let template = TestRepo::classic(&[]);
     prepare(&template);
     let all = template.home().join("all");
     fs::create_dir(&all).unwrap();

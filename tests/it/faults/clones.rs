@@ -110,7 +110,7 @@ fn two_versions_of_git_work_in_turns() {
         }
     }
     println!("{versions:?}");
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_git-trace")).parent().unwrap();
     for (round, (_, folder)) in versions.iter().chain(&versions).enumerate() {
         let path = std::env::join_paths([binary, folder, "/usr/bin".as_ref(), "/bin".as_ref()]).unwrap();

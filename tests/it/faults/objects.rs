@@ -35,7 +35,7 @@ fn rewrite(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 
 #[test]
 fn what_needs_a_lost_object_says_so_and_changes_nothing() {
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     for n in 0..3 {
         repo.say(&format!("item {n}"));
     }
@@ -85,7 +85,7 @@ fn what_needs_a_lost_object_says_so_and_changes_nothing() {
 
 #[test]
 fn a_damaged_pack_is_told() {
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     for n in 0..20 {
         repo.say(&format!("item {n}, of which every word is another: {}", "x".repeat(n * 7)));
     }

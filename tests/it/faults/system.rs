@@ -15,7 +15,7 @@ fn done(command: &mut Command) -> bool {
 /// A file system of two mebibytes, really full. Needs the right to mount.
 #[test]
 fn a_full_disk_stops_a_command_and_loses_nothing() {
-    let mut repo = TestRepo::new();
+    let mut repo = TestRepo::classic(&[]);
     let disk = repo.home().join("disk");
     fs::create_dir(&disk).unwrap();
     if !done(Command::new("mount").args(["-t", "tmpfs", "-o", "size=2m", "none"]).arg(&disk)) {
@@ -61,7 +61,7 @@ fn a_read_only_repository_is_read_and_refuses_to_be_written() {
         Ok(tracer) => tracer,
         Err(cause) => return println!("no faults are made: {cause}"),
     };
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     repo.say("x");
     repo.text(&["breadcrumb", "set", "api.a", "1"]);
     let read_only = |args: &[&str]| -> Output {
@@ -101,7 +101,7 @@ fn a_read_only_repository_is_read_and_refuses_to_be_written() {
 
 #[test]
 fn a_repository_of_another_user_is_refused_until_it_is_trusted() {
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     repo.say("x");
     if !done(Command::new("chown").args(["-R", "12345"]).arg(repo.git_dir()).arg(repo.folder())) {
         println!("no other owner: this user may give nothing away");
@@ -122,7 +122,7 @@ fn a_repository_of_another_user_is_refused_until_it_is_trusted() {
 
 #[test]
 fn git_folders_that_are_links_or_elsewhere_work() {
-    let mut repo = TestRepo::new();
+    let mut repo = TestRepo::classic(&[]);
     repo.say("x");
     let (real, link) = (repo.home().join("real"), repo.git_dir());
     fs::rename(&link, &real).unwrap();
@@ -147,7 +147,7 @@ fn git_folders_that_are_links_or_elsewhere_work() {
 
 #[test]
 fn a_clock_set_back_reverses_nothing() {
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     let first = repo.say("first");
     repo.text(&["breadcrumb", "set", "api.a", "1"]);
     let earlier = |args: &[&str]| {
@@ -188,7 +188,7 @@ fn a_clock_set_back_reverses_nothing() {
 
 #[test]
 fn a_lock_that_is_held_is_named() {
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     repo.say("x");
     repo.text(&["pin", "#0"]);
     // git's lock of all packed refs is asked for to delete one; git waits a second for it.
@@ -211,7 +211,7 @@ fn a_lock_that_is_held_is_named() {
 
 #[test]
 fn a_folder_that_may_not_be_written_is_named() {
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     repo.say("x");
     let closed = repo.git_dir().join("objects");
     let is_root = fs::read_dir("/root").is_ok() && done(Command::new("sh").args(["-c", "test $(id -u) = 0"]));

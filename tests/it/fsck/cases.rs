@@ -201,6 +201,10 @@ fn objects_that_are_missing_or_corrupt() {
 
 #[test]
 fn refs_reflogs_heads_and_left_overs() {
+    if sound().git_dir().join("reftable").is_dir() {
+        // It breaks the files that refs are.
+        return;
+    }
     check(&[
         (
             "a name that no command takes",
@@ -214,7 +218,6 @@ fn refs_reflogs_heads_and_left_overs() {
         ("a head of the code's", |repo| head(repo, "ref: refs/heads/code\n"), "error head", false),
         ("a head of nothing", |repo| head(repo, "\u{1b}[31m"), "error head", false),
         ("a lock", leave_lock, "warning lock", true),
-        ("an import", leave_import, "warning import", true),
         (
             "a kept place of no trace",
             |repo| drop(repo.git(&["update-ref", "refs/trace-orig/a%b", MAIN])),
@@ -244,13 +247,6 @@ fn leave_lock(repo: &TestRepo) {
     let path = repo.git_dir().join("refs/traces/main.lock");
     let file = fs::File::create(path).unwrap();
     file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
-}
-
-fn leave_import(repo: &TestRepo) {
-    let mut command = repo.command("git");
-    command.args(["commit-tree", &format!("{MAIN}^{{tree}}"), "-m", "x"]).env("GIT_COMMITTER_DATE", "1000000000 +0000");
-    let commit = String::from_utf8(crate::repo::run(&mut command, b"").stdout).unwrap();
-    repo.git(&["update-ref", "refs/trace-import/999999999", commit.trim()]);
 }
 
 #[test]

@@ -40,7 +40,8 @@ fn packing_keeps_all_that_anything_names() {
         let lost = repo.git(&["rev-parse", "refs/traces/gone"]);
         repo.text(&["branch", "-D", "gone"]);
         repo.text(&["gc", "--quiet", "--prune=now"]);
-        assert!(repo.git_dir().join("packed-refs").exists());
+        let is_reftable = repo.git_dir().join("reftable").is_dir();
+        assert!(is_reftable || repo.git_dir().join("packed-refs").exists());
         assert_eq!(found(&repo, &[]).1, Vec::<String>::new());
         repo.text(&["undo"]);
         assert_eq!(everything(&repo), before, "what was reset away came back");
