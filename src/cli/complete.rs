@@ -263,9 +263,9 @@ impl Source {
             ("NAME", "forward" | "brief") => Self::Agents,
             (
                 "NAME" | "TRACE",
-                "switch" | "branch" | "log" | "status" | "materialize" | "export" | "merge" | "cherry-pick",
+                "switch" | "branch" | "log" | "status" | "materialize" | "export" | "merge" | "cherry-pick" | "view",
             )
-            | ("TRACE", "rebase" | "push" | "fetch" | "pull")
+            | ("TRACE", "rebase" | "push" | "fetch" | "pull" | "fsck")
                 if id != "agent" =>
             {
                 Self::Traces
@@ -273,7 +273,7 @@ impl Source {
             (_, "crumb" | "checkpoint" | "forward" | "breadcrumb" | "brief" | "merge-driver") => return None,
             ("ITEM" | "A..B", "log") if id == "code" => return None,
             ("ITEM" | "A..B", _) => Self::Items,
-            ("STATE" | "START" | "COMMIT", _) | ("WHEN", "materialize") => Self::States,
+            ("STATE" | "START" | "COMMIT", _) | ("WHEN", "materialize" | "view") => Self::States,
             ("NAME", "types") | ("TYPE", _) => Self::Types,
             ("LEVEL", _) => Self::Is(&["skip", "normal", "pinned"]),
             ("ROLE", _) => Self::Is(&["user", "assistant", "system", "tool"]),

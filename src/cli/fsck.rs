@@ -23,7 +23,8 @@ pub(super) struct FsckArgs {
     #[arg(value_name = "TRACE")]
     traces: Vec<TraceName>,
 
-    /// Put right what can be derived again: tags, totals, the order of the record, reflogs, left-over locks
+    /// Put right what can be derived again: tags, totals, the record's order and lines that cannot be read,
+    /// broken refs and reflogs, left-over locks
     #[arg(long)]
     repair: bool,
 

@@ -135,7 +135,7 @@ pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Res
         let step = client::uninstall(&client_root(env)?, client, mode(&args.place))?;
         (Scope::Local, step.into_iter().collect())
     } else {
-        uninstall(&args.place, env)?
+        uninstall(&args.place, env, ui)?
     };
     report(&args.place, scope, &steps, ui)?;
     if steps.is_empty() {
@@ -195,7 +195,7 @@ fn data_folder(env: &Env) -> Result<PathBuf> {
 }
 
 /// Takes back the set-up of git, and with that of a repository the hooks of all agents and the entries of all clients.
-fn uninstall(args: &PlaceArgs, env: &Env) -> Result<(Scope, Vec<Step>)> {
+fn uninstall(args: &PlaceArgs, env: &Env, ui: &Ui) -> Result<(Scope, Vec<Step>)> {
     let setup = setup(args, env)?;
     let mut steps = install::uninstall(&setup)?;
     if setup.scope == Scope::Local {
@@ -208,7 +208,11 @@ fn uninstall(args: &PlaceArgs, env: &Env) -> Result<(Scope, Vec<Step>)> {
         }
         if let Ok(root) = client_root(env) {
             for client in client::CLIENTS {
-                steps.extend(client::uninstall(&root, client, mode(args))?);
+                // One file that cannot be read does not keep the others from being put back.
+                match client::uninstall(&root, client, mode(args)) {
+                    Ok(step) => steps.extend(step),
+                    Err(error) => ui.note(&format!("left alone: {error}")),
+                }
             }
         }
     }

@@ -62,7 +62,7 @@ pub(super) fn run(session: &mut Session, args: &ViewArgs) -> Result<ExitStatus> 
         session.ui.note(&format!("{} earlier items are not on the page; --last takes more", page.earlier));
     }
     if page.redacted > 0 {
-        session.ui.note(&format!("what looks like a secret was taken out of {} texts of the page", page.redacted));
+        session.ui.note(&format!("what looks like a secret was taken out in {} places of the page", page.redacted));
     }
     match args.output.as_deref() {
         Some(path) if path.as_os_str() == "-" => {
@@ -74,7 +74,7 @@ pub(super) fn run(session: &mut Session, args: &ViewArgs) -> Result<ExitStatus> 
             Ok(ExitStatus::Success)
         }
         None => {
-            let path = save(&session.repo.git_dir().join("trace-view"), &name, page.html.as_bytes())?;
+            let path = save(&session.repo.common_dir().join("trace").join("view"), &name, page.html.as_bytes())?;
             writeln!(session.ui.out(), "{}", escaped(&path.to_string_lossy()))?;
             session.ui.out().flush()?;
             if !args.no_open && browse(&path, "trace.browser").is_err() {

@@ -16,7 +16,7 @@ use crate::trace::priority::{RECORD, Record, tags};
 use crate::trace::total::{Reading, item_cost};
 use crate::trace::tree::{self, TreeEditor};
 use crate::trace::write::{Stamp, encoding};
-use crate::trace::{ItemId, Tip, TraceError, TraceName, file};
+use crate::trace::{ItemId, Tip, TraceError, TraceName, file, sign};
 
 /// What came of one repair.
 #[derive(Debug)]
@@ -202,5 +202,6 @@ fn counted_anew(
     let message = trailers.render(subject);
     let parents = [tip.commit.oid];
     let (author, committer) = (&stamp.author, &stamp.committer);
-    Ok(Some(repo.write_commit(&NewCommit { tree, parents: &parents, author, committer, message: &message })?))
+    let commit = NewCommit { tree, parents: &parents, author, committer, message: &message };
+    Ok(Some(sign::write_commit(repo, &commit)?))
 }

@@ -13,6 +13,8 @@ impl Repo {
     ///
     /// [`GitError::Store`] if the object database cannot be read.
     pub fn merge_bases(&self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
+        self.loose.read(one)?;
+        self.loose.read(two)?;
         match self.inner.merge_bases(one, two) {
             Ok(bases) => Ok(bases.to_vec()),
             Err(error) if error.code() == ErrorCode::NotFound => Ok(Vec::new()),

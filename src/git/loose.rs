@@ -50,13 +50,18 @@ impl Loose {
             return Ok(None);
         }
         let digits = oid.to_string();
+        let mut damaged = None;
         for folder in &self.folders {
             let path = folder.join(&digits[..2]).join(&digits[2..]);
             let Ok(bytes) = fs::read(&path) else { continue };
             let object = inflate(&bytes).and_then(|object| self.verify(oid, object));
-            return object.map(Some).map_err(|source| GitError::DamagedObject { oid, path, source });
+            match object {
+                Ok(object) => return Ok(Some(object)),
+                // Another of them may have it whole.
+                Err(source) => damaged = Some(GitError::DamagedObject { oid, path, source }),
+            }
         }
-        Ok(None)
+        damaged.map_or(Ok(None), Err)
     }
 
     fn verify(&self, oid: Oid, (kind, bytes): (ObjectType, Vec<u8>)) -> io::Result<(ObjectType, Vec<u8>)> {
@@ -104,7 +109,7 @@ fn inflate(packed: &[u8]) -> io::Result<(ObjectType, Vec<u8>)> {
     let kind = ObjectType::from_str(kind).ok_or_else(|| bad("its kind is unknown"))?;
     let len: usize = len.parse().map_err(|_| bad("its length is not a number"))?;
     let mut bytes = Vec::with_capacity(len.min(packed.len().saturating_mul(MOST_PACKED)));
-    decoder.by_ref().take(len as u64 + 1).read_to_end(&mut bytes)?;
+    decoder.by_ref().take((len as u64).saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() != len {
         return Err(bad("it is not as long as it says"));
     }

@@ -115,6 +115,7 @@ impl Repo {
     /// [`GitError::Store`] if the object database cannot be read.
     pub fn find_commit(&self, rev: &str) -> Result<Option<Oid>, GitError> {
         let Some(oid) = self.resolve(rev)? else { return Ok(None) };
+        self.loose.read(oid)?;
         let commit = self.inner.find_object(oid, None).and_then(|object| object.peel_to_commit());
         Ok(commit.ok().map(|commit| commit.id()))
     }
@@ -127,6 +128,8 @@ impl Repo {
     ///
     /// [`GitError::Store`] if the object database cannot be read.
     pub fn is_ancestor(&self, older: Oid, newer: Oid) -> Result<bool, GitError> {
+        self.loose.read(older)?;
+        self.loose.read(newer)?;
         let descends = self.inner.graph_descendant_of(newer, older);
         let failed = |source| GitError::Store { action: format!("walk back from {newer}"), source };
         Ok(older == newer || descends.map_err(failed)?)

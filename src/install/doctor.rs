@@ -255,7 +255,7 @@ fn recording(git: &Git) -> Result<Option<Diagnosis>, GitError> {
 
 fn breadcrumbs(git: &Git, store: &Store, half: Half, now: Time) -> Result<Option<Diagnosis>, GitError> {
     let path = store.path(half);
-    let Ok(text) = fs::read(&path) else { return Ok(None) };
+    let Ok(text) = crate::bounded::read_file(&path) else { return Ok(None) };
     if half == Half::Secret && !git.is_ignored(&path)? {
         let message = format!("git does not ignore `{half}`");
         let remedy = "add it to `.gitignore`, and if it was committed, replace what it holds";

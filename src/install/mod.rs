@@ -189,7 +189,7 @@ fn read_attributes(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
 }
 
 fn read_file(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
-    match fs::read(path) {
+    match crate::bounded::read_file(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(InstallError::Attributes { path: path.to_owned(), source }),

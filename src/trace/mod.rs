@@ -54,7 +54,7 @@ pub mod view;
 pub mod walk;
 pub mod write;
 
-mod sign;
+pub(crate) mod sign;
 
 pub use error::TraceError;
 pub use id::ItemId;

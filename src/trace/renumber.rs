@@ -8,6 +8,7 @@ use super::advance::{Advance, advance};
 use super::error::TraceError;
 use super::message::Trailers;
 use super::name::TraceName;
+use super::sign;
 use super::tree::{self, TreeEditor, item_path};
 use super::write::Stamp;
 use crate::git::{NewCommit, Repo};
@@ -56,7 +57,7 @@ pub fn renumber(repo: &Repo, name: &TraceName, stamp: &Stamp, encoding: Encoding
         let parents = [tip.commit.oid];
         let (author, committer) = (&stamp.author, &stamp.committer);
         let commit = NewCommit { tree, parents: &parents, author, committer, message: &message };
-        Ok((Some(Advance { to: repo.write_commit(&commit)?, log: subject }), moved))
+        Ok((Some(Advance { to: sign::write_commit(repo, &commit)?, log: subject }), moved))
     })?;
     Ok(moved)
 }

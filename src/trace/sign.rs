@@ -20,7 +20,7 @@ pub(super) fn is_asked(repo: &Repo) -> Result<bool, TraceError> {
 /// # Errors
 ///
 /// [`crate::git::GitError::Unsigned`] if it was and could not be; then there is no commit.
-pub(super) fn write_commit(repo: &Repo, commit: &NewCommit<'_>) -> Result<Oid, TraceError> {
+pub(crate) fn write_commit(repo: &Repo, commit: &NewCommit<'_>) -> Result<Oid, TraceError> {
     let oid = if is_asked(repo)? { repo.write_signed_commit(commit)? } else { repo.write_commit(commit)? };
     Ok(oid)
 }

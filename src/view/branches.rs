@@ -50,25 +50,36 @@ pub(super) fn parted(
     let mut patience = PATIENCE;
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(other) = TraceName::of_ref(&refname).filter(|other| other != name) else { continue };
-        let tip = Tip::read(repo, oid)?;
-        let mut meeting = None;
-        for (ahead, earlier) in Walk::new(repo, tip.clone(), Parents::First).enumerate() {
-            let earlier = earlier?.commit.oid;
-            if shown.contains(&earlier) {
-                meeting = Some((earlier, ahead));
-            }
-            if meeting.is_some() || patience == 0 {
-                break;
-            }
-            patience -= 1;
+        // What is damaged in another trace is no matter of this page.
+        match branch(repo, other, oid, &shown, &mut patience, encoding) {
+            Ok(Some(branch)) => branches.related.push(branch),
+            Ok(None) | Err(_) => branches.others += 1,
         }
-        let Some((parted, ahead)) = meeting else {
-            branches.others += 1;
-            continue;
-        };
-        let view = View::at(repo, tip, None)?;
-        let tokens = view.total(repo, encoding)?.tokens;
-        branches.related.push(Branch { name: other, parted, ahead, items: view.slots.len(), tokens });
     }
     Ok(branches)
+}
+
+/// Where one trace parted from the shown commits; `None` if it does not meet them while patience lasts.
+fn branch(
+    repo: &Repo,
+    name: TraceName,
+    oid: Oid,
+    shown: &HashSet<Oid>,
+    patience: &mut usize,
+    encoding: Encoding,
+) -> Result<Option<Branch>, TraceError> {
+    let tip = Tip::read(repo, oid)?;
+    for (ahead, earlier) in Walk::new(repo, tip.clone(), Parents::First).enumerate() {
+        let parted = earlier?.commit.oid;
+        if shown.contains(&parted) {
+            let view = View::at(repo, tip, None)?;
+            let tokens = view.total(repo, encoding)?.tokens;
+            return Ok(Some(Branch { name, parted, ahead, items: view.slots.len(), tokens }));
+        }
+        if *patience == 0 {
+            break;
+        }
+        *patience -= 1;
+    }
+    Ok(None)
 }

@@ -14,11 +14,11 @@ use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::item::ItemType;
-use crate::trace::message::Basis;
+use crate::trace::message::{Basis, Total};
 use crate::trace::priority::{Level, Setting};
 use crate::trace::tree::{Change, Slot};
 use crate::trace::view::LeftOut;
-use crate::trace::{ItemId, Time, Tip, TraceError, settings};
+use crate::trace::{ItemId, Time, Tip, TraceError, settings, total};
 
 /// How many points are drawn at most; more are thinner than the screen.
 const POINTS: usize = 600;
@@ -231,7 +231,12 @@ fn earlier(
     parent: Oid,
     encoding: Encoding,
 ) -> Result<u64, TraceError> {
-    let total = Tip::read(repo, parent)?.total(repo, encoding)?.tokens;
+    // The bands above are counted, so a provider's report does not go with them.
+    let parent = Tip::read(repo, parent)?;
+    let total = match parent.total(repo, encoding)? {
+        Total { basis: Basis::Reported, .. } => total::recount(repo, parent.commit.tree, encoding)?,
+        Total { tokens, .. } => tokens,
+    };
     // The file that each item had before the first shown commit; `None`: it came in later.
     let mut then: HashMap<ItemId, Option<Oid>> = HashMap::new();
     for change in line.iter().flat_map(|(_, step)| &step.changes) {

@@ -196,7 +196,8 @@ fn gone(data: &Data<'_>) -> Vec<Slot> {
 /// The changes of priority of every item that is shown or counted.
 fn settings(repo: &Repo, data: &Data<'_>, at: Option<Time>) -> Result<HashMap<ItemId, Vec<Setting>>, TraceError> {
     let record = Record::open(repo)?;
-    let live = data.slots.iter().filter(|slot| matches!(data.view.level(slot), SetLevel::Set(_))).map(|slot| slot.id);
+    let live =
+        data.view.slots.iter().filter(|slot| matches!(data.view.level(slot), SetLevel::Set(_))).map(|slot| slot.id);
     let touched = data.steps.iter().flat_map(|step| &step.changes).map(|change| change.slot().id);
     let ids: HashSet<ItemId> = live.chain(touched.filter(|id| !data.is_live(*id))).collect();
     let mut settings = HashMap::new();

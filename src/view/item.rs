@@ -59,7 +59,9 @@ pub(super) fn render(html: &mut Html, data: &Data<'_>, slot: &Slot) {
     }
     html.raw(" <span class=\"tokens\">").number(*cost).raw("</span></summary><div class=\"inside\">");
     if let Some(damage) = damage {
-        html.raw("<p class=\"note\">The file is damaged and shown as it stands: ").text(damage).raw("</p>");
+        html.raw("<p class=\"note\">The file is damaged and shown as it stands: ")
+            .text(&data.redactor.text(damage))
+            .raw("</p>");
     }
     if let (SetLevel::Set(setting), true) = (set, is_live) {
         html.raw("<p class=\"note\">");
@@ -106,7 +108,8 @@ fn body(html: &mut Html, data: &Data<'_>, slot: &Slot, item: &Item) {
         return;
     };
     let end = (0..=BODY.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    html.raw("<pre class=\"body\" dir=\"auto\">").text(&text[..end]).raw("</pre>");
+    // HTML passes over the first line break in it.
+    html.raw("<pre class=\"body\" dir=\"auto\">\n").text(&text[..end]).raw("</pre>");
     if end < text.len() {
         html.raw("<p class=\"note\">").number((text.len() - end) as u64).raw(" more bytes: <code>git trace show ");
         html.attr(&slot.id.to_string()).raw("</code></p>");
@@ -212,7 +215,7 @@ fn lines(html: &mut Html, diff: &LineDiff) {
         left = left.saturating_sub(hunk.lines.len());
     }
     html.raw("</pre>");
-    if left == 0 {
+    if diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() > DIFF_LINES {
         html.raw("<p class=\"note\">The rest is not shown.</p>");
     }
     html.raw("</details>");

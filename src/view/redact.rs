@@ -23,7 +23,7 @@ impl Redactor {
         Ok(Self { allowed, count: Cell::new(0) })
     }
 
-    /// How many texts had a secret.
+    /// In how many places there was a secret.
     pub(super) fn count(&self) -> usize {
         self.count.get()
     }

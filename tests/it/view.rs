@@ -252,7 +252,7 @@ fn a_page_is_written_and_opened() {
     let seen = repo.home().join("seen");
     repo.git(&["config", "trace.browser", "mine"]);
     repo.git(&["config", "browser.mine.cmd", &format!("printf '%s\\n' >>'{}'", seen.display())]);
-    let written = repo.git_dir().join("trace-view/main.html");
+    let written = repo.git_dir().join("trace/view/main.html");
     assert_eq!(repo.text(&["view", "--no-open"]), format!("{}\n", written.canonicalize().unwrap().display()));
     assert!(!seen.exists());
     assert_eq!(std::fs::read_to_string(&written).unwrap(), page(&repo, &[]));
@@ -260,7 +260,7 @@ fn a_page_is_written_and_opened() {
     assert_eq!(PathBuf::from(std::fs::read_to_string(&seen).unwrap().trim_end()), written.canonicalize().unwrap());
     repo.git(&["update-ref", "refs/traces/a/b", "refs/traces/main"]);
     repo.text(&["view", "a/b"]);
-    assert!(repo.git_dir().join("trace-view/a%2Fb.html").exists());
+    assert!(repo.git_dir().join("trace/view/a%2Fb.html").exists());
     repo.git(&["config", "browser.mine.cmd", "false"]);
     let output = repo.run(&["view"], b"");
     let told = String::from_utf8(output.stderr).unwrap();

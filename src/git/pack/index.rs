@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map;
 use std::io::{self, Write};
 
-/// Where each object of a pack is. Forty bytes an object.
+/// Where each object of a pack is. About a hundred bytes an object.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// The oids' bytes, one after the other, in the order they were written.

@@ -19,8 +19,8 @@ use super::open::Repo;
 use super::tree::{Entry, TreeStore, render_tree};
 use thread::{Packed, Sent};
 
-/// Objects that may wait for the other thread; an import's are some kilobytes each.
-const WAITING: usize = 256;
+/// Objects that may wait for the other thread: those of a few items, whose texts may be large.
+const WAITING: usize = 32;
 
 /// A pack under construction. Its objects are in the repository once [`PackWriter::finish`] is done, and not before.
 ///

@@ -1,7 +1,7 @@
 //! The thread that compresses objects and writes them to the pack's file.
 
 use std::collections::VecDeque;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
@@ -87,6 +87,7 @@ pub(super) fn lost() -> GitError {
 
 impl Pack {
     fn start(folder: &Path, format: ObjectFormat) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
         let mut file = BufWriter::with_capacity(1 << 16, temporary(folder, "tmp_pack_")?);
         // The number of objects is put in at the end.
         file.write_all(b"PACK\0\0\0\x02\0\0\0\0")?;
@@ -169,9 +170,17 @@ impl Pack {
 impl Packed {
     /// Gives both files their names, the index last: a pack without one is not looked at.
     pub(super) fn take_place(self) -> Result<(), GitError> {
-        for (file, extension) in [(self.pack, "pack"), (self.index, "idx")] {
-            let path = self.folder.join(format!("pack-{}.{extension}", self.checksum));
-            file.persist(&path).map_err(|error| GitError::io("write", path, error.error))?;
+        let path = |extension| self.folder.join(format!("pack-{}.{extension}", self.checksum));
+        let (pack, index) = (path("pack"), path("idx"));
+        if index.exists() {
+            // The same objects were written before.
+            return Ok(());
+        }
+        let failed = |path: &Path, error: tempfile::PersistError| GitError::io("write", path, error.error);
+        self.pack.persist(&pack).map_err(|error| failed(&pack, error))?;
+        if let Err(error) = self.index.persist(&index) {
+            let _ = fs::remove_file(&pack);
+            return Err(failed(&index, error));
         }
         Ok(())
     }

@@ -234,7 +234,11 @@ impl Repo {
     fn update_refs(&self, settings: &[&str], log: Option<LogLine<'_>>, input: &str) -> Result<(), GitError> {
         let mut command = self.git_with(settings, "update-ref");
         if let Some(log) = log {
-            command.arg("-m").arg(log.one_line());
+            let why = log.one_line();
+            // Git takes no reason that is empty.
+            if !why.trim().is_empty() {
+                command.arg("-m").arg(why);
+            }
             command.env("GIT_COMMITTER_NAME", log.who.name()).env("GIT_COMMITTER_EMAIL", log.who.email());
             command.env("GIT_COMMITTER_DATE", log.who.date());
         }

@@ -185,9 +185,9 @@ fn digest_of(text: &str) -> String {
 }
 
 fn read(path: &Path) -> io::Result<Option<String>> {
-    match fs::read_to_string(path) {
+    match crate::bounded::read_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        text => text.map(Some),
+        bytes => String::from_utf8(bytes?).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
     }
 }
 

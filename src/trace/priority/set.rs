@@ -1,7 +1,7 @@
 //! Changing priorities: a line in the record, then the tags.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -53,23 +53,25 @@ pub fn requests<S: AsRef<str>>(
     (level, reason): (Level, Option<&str>),
 ) -> Result<Vec<Request>, TraceError> {
     let resolver = Resolver::new(repo, name, tip)?;
-    let mut requests: Vec<Request> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut items = Vec::with_capacity(specs.len());
     for spec in specs {
         let item = resolver.item(spec.as_ref())?;
-        if requests.iter().any(|request| request.item == item) {
-            continue;
+        if seen.insert(item) {
+            items.push(item);
         }
-        requests.push(Request {
-            item,
-            level,
-            reason: reason.map(str::to_owned),
-            seq: resolver.find_live(item).map(|slot| slot.seq),
-            at: stamp.at.after(Some(tip.time())),
-            by: None,
-            introduced: tags::introduction(repo, tip, item)?.unwrap_or(tip.commit.oid),
-        });
     }
-    Ok(requests)
+    let introduced = tags::introductions(repo, tip, items.iter().copied())?;
+    let request = |item| Request {
+        item,
+        level,
+        reason: reason.map(str::to_owned),
+        seq: resolver.find_live(item).map(|slot| slot.seq),
+        at: stamp.at.after(Some(tip.time())),
+        by: None,
+        introduced: introduced.get(&item).copied().unwrap_or(tip.commit.oid),
+    };
+    Ok(items.into_iter().map(request).collect())
 }
 
 /// Records changes of priority, all in one commit of the record, and sets the tags.

@@ -41,9 +41,11 @@ pub struct Scribe {
     usage: HashMap<String, (String, String)>,
     /// The threads in which anything was said.
     spoken: HashSet<Option<String>>,
-    /// The threads of which a compaction was told and not replayed: what is reported from then on is not of what their traces hold.
+    /// The threads of which a compaction was told and not replayed, or in which turns were left: what is reported from then on is not of what their traces hold.
     compacted: HashSet<Option<String>>,
     turns: Turns,
+    /// Whether turns were left or taken up since the last item.
+    turned: bool,
     #[serde(skip)]
     rewound: Rewound,
     /// Where compactions are replayed: what stands.
@@ -83,7 +85,8 @@ impl reader::Scribe for Scribe {
         let message = record.message.map(message_of).unwrap_or_default();
         if thread.is_none() {
             let bare = record.message.filter(|message| !message.get().starts_with('{'));
-            self.turns.take(record, message.content.or(bare).or(record.content), &mut self.rewound);
+            let content = message.content.or(bare).or(record.content);
+            self.turned |= self.turns.take(record, content, &mut self.rewound);
         }
         if let (Some(standing), Some(compaction)) = (&mut self.standing, record.compaction) {
             standing.announce(thread.as_deref(), compaction);
@@ -239,6 +242,11 @@ impl Scribe {
         let replaces = made.iter().any(|entry| entry.replaces.is_some());
         let Some(last) = made.last_mut() else { return };
         if replaces {
+            last.usage = Usage::Void;
+            return;
+        }
+        // What was left is in the trace, and in no report.
+        if last.thread.is_none() && std::mem::take(&mut self.turned) && self.compacted.insert(None) {
             last.usage = Usage::Void;
             return;
         }

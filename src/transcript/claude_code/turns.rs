@@ -41,11 +41,12 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Takes in a record, whether it gives items or not; one that is there again changes nothing.
-    pub(super) fn take(&mut self, record: &Record<'_>, content: Option<&RawValue>, rewound: &mut Rewound) {
-        let Some(uuid) = key(record.uuid) else { return };
+    /// Takes in a record, whether it gives items or not; one that is there again changes nothing. Whether turns with items were
+    /// left or taken up by it.
+    pub(super) fn take(&mut self, record: &Record<'_>, content: Option<&RawValue>, rewound: &mut Rewound) -> bool {
+        let Some(uuid) = key(record.uuid) else { return false };
         if self.of_record.contains_key(&uuid) {
-            return;
+            return false;
         }
         let known = key(record.parent.or(record.logical_parent)).map(|parent| self.turn_of(parent));
         let compacts = raw::is_true(record.is_compact_summary)
@@ -55,16 +56,17 @@ impl Turns {
             None if compacts => self.last,
             None => 0,
         };
-        let mut turn = after;
+        let (mut turn, mut turned) = (after, false);
         if is_said(record, content) {
             turn = self.all.len();
             self.all.push(Turn { after, ..Turn::default() });
             if after != self.last || self.all[after].left {
-                self.judge(rewound);
+                turned = self.judge(rewound);
             }
         }
         self.of_record.insert(uuid, turn as u64);
         self.last = turn;
+        turned
     }
 
     /// Adds items to the turn of the record that was taken in last.
@@ -88,8 +90,9 @@ impl Turns {
         self.all.iter().filter(|turn| turn.left).flat_map(|turn| &turn.items).copied().collect()
     }
 
-    /// Finds what the last turn does not follow on.
-    fn judge(&mut self, rewound: &mut Rewound) {
+    /// Finds what the last turn does not follow on; whether that was another before.
+    fn judge(&mut self, rewound: &mut Rewound) -> bool {
+        let mut turned = false;
         let mut follows = vec![false; self.all.len()];
         let mut turn = self.all.len() - 1;
         // What precedes a turn has a smaller number, so this ends.
@@ -100,9 +103,11 @@ impl Turns {
         for (turn, follows) in self.all.iter_mut().zip(follows).skip(1) {
             if turn.left == follows {
                 turn.left = !follows;
+                turned |= !turn.items.is_empty();
                 rewound.note(&turn.items, turn.left);
             }
         }
+        turned
     }
 }
 

@@ -80,6 +80,10 @@ impl Scribe {
                 fresh.push(Said::new(essence(&item, raw_item.get()), &sheet.entries[before..]));
             }
         }
+        if sheet.entries.is_empty() {
+            // Nothing takes the place of anything.
+            return self.note_message(sheet, message);
+        }
         if let Some(summary) = fresh.last_mut() {
             summary.voice = Voice::Other;
         }

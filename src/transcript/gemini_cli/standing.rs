@@ -1,5 +1,7 @@
 //! The messages of a session, and which of them stand.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::trace::bulk::Replaced;
@@ -49,11 +51,13 @@ impl Standing {
     /// Has only the messages `listed` stand, in that order. What no longer stands was taken back, or `summary`, where there
     /// is one, takes its place.
     pub(super) fn set(&mut self, listed: &[String], summary: Option<&mut Entry>, rewound: &mut Rewound) {
-        let place = |message: &Message| listed.iter().position(|id| *id == message.id);
+        // Of an id that is there twice, the first place counts.
+        let places: HashMap<&str, usize> = listed.iter().enumerate().rev().map(|(at, id)| (id.as_str(), at)).collect();
+        let place = |message: &Message| places.get(message.id.as_str()).copied();
         let mut gone = Vec::new();
         for message in self.0.iter_mut().filter(|message| message.stands && place(message).is_none()) {
             message.stands = false;
-            gone.append(&mut message.items.clone());
+            gone.extend_from_slice(&message.items);
             if summary.is_some() {
                 // They are no longer in the trace; should they be said again, that is not by taking them up.
                 message.items.clear();
