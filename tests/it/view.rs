@@ -228,7 +228,7 @@ fn secrets_are_taken_out_of_the_page() {
     let output = repo.run(&["view", "-o", "-"], b"");
     let (html, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(!html.contains(&token) && html.contains("the token is "));
-    assert!(told.starts_with("what looks like a secret was taken out of "), "{told}");
+    assert!(told.starts_with("what looks like a secret was taken out in "), "{told}");
     repo.git(&["config", "trace.secrets", "off"]);
     assert!(page(&repo, &[]).contains(&token));
 }

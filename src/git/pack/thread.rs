@@ -20,6 +20,9 @@ use crate::git::error::GitError;
 /// Longest chain of deltas. Each link costs whoever reads the tree; of a pack as `git gc` makes it, fifty.
 const DEPTH: u8 = 10;
 
+/// How hard it compresses; `git gc` takes over what it finds. Text becomes a tenth smaller than at 1, in a thread that waits anyway.
+const LEVEL: u32 = 3;
+
 /// How many trees are tried as a base: a commit writes three, and the same three folders were written before.
 const TREES: usize = 4;
 
@@ -228,7 +231,7 @@ fn push_distance(buffer: &mut Vec<u8>, mut distance: u64) {
 }
 
 fn compress(buffer: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
-    let mut encoder = ZlibEncoder::new(buffer, Compression::fast());
+    let mut encoder = ZlibEncoder::new(buffer, Compression::new(LEVEL));
     encoder.write_all(bytes)?;
     encoder.finish().map(drop)
 }
