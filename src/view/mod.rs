@@ -3,7 +3,7 @@
 //! The page is one HTML file that loads nothing and sends nothing. Everything in it is there without its script, which only
 //! filters, and tells the figures of the chart.
 //!
-//! - What others wrote is escaped where it is put in, see [`html`]; markup itself is text of this program only, by type.
+//! - What others wrote is escaped where it is put in, see `html`; markup itself is text of this program only, by type.
 //! - A Content Security Policy stands in the page: no source but the one script and the one style, named by their hashes. It
 //!   holds even if something could be smuggled in.
 //! - Control characters, characters without a width, and those that turn the direction of a text are shown as what they are.
@@ -71,7 +71,7 @@ pub struct Page {
 /// Makes the page of a trace, as it is now or as it was at `as_of` (a commit, an item or a time).
 ///
 /// Reads the list of items once, the newest `last` commits with the folders that they changed, and each text that is shown or
-/// counted once. Of other traces it reads where they parted, see [`branches`]. Memory holds the texts and the page.
+/// counted once. Of other traces it reads where they parted, see `branches`. Memory holds the texts and the page.
 ///
 /// # Errors
 ///
