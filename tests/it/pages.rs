@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use crate::repo::{FORMATS, TestRepo, run};
+use crate::repo::{TestRepo, run};
 
 /// How many blocks of each page are not run.
 const NOT_RUN: [(&str, usize); 5] = [
@@ -186,7 +186,7 @@ fn differences(page: &str, section: &Section) -> String {
         );
     }
     let mut shell = repo.command("sh");
-    let output = run(shell.arg("-c").arg(&script).env("GIT_PAGER", "cat").envs(FORMATS), b"");
+    let output = run(shell.arg("-c").arg(&script).env("GIT_PAGER", "cat"), b"");
     let home = repo.home().to_str().unwrap();
     let output = String::from_utf8_lossy(&output.stdout).replace(home, "/home/you");
     let mut pieces = output.split('\u{1e}');

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const START: i64 = 1_770_714_000;
 
 /// How git makes new repositories: the whole suite may be run for other hashes and other storage of refs.
-pub(crate) const FORMATS: [(&str, &str); 2] = [("GIT_DEFAULT_HASH", "sha1"), ("GIT_DEFAULT_REF_FORMAT", "files")];
+const FORMATS: [(&str, &str); 2] = [("GIT_DEFAULT_HASH", "sha1"), ("GIT_DEFAULT_REF_FORMAT", "files")];
 
 /// A repository with a fixed identity, and a clock that moves on by a second with each command.
 ///
@@ -22,6 +22,7 @@ pub(crate) struct TestRepo {
     home: TempDir,
     folder: PathBuf,
     seconds: AtomicI64,
+    is_classic: bool,
 }
 
 impl TestRepo {
@@ -39,10 +40,8 @@ impl TestRepo {
 
     /// The same with SHA-1 and refs as files, whatever the suite is run for: for tests of stored bytes, and of those files.
     pub(crate) fn classic(options: &[&str]) -> Self {
-        let repo = Self::without_git();
-        let mut command = repo.command("git");
-        command.args(["init", "--quiet", "--initial-branch=code"]).args(options).envs(FORMATS);
-        assert!(run(&mut command, b"").status.success());
+        let repo = Self { is_classic: true, ..Self::without_git() };
+        repo.git(&[&["init", "--quiet", "--initial-branch=code"], options].concat());
         repo
     }
 
@@ -51,7 +50,7 @@ impl TestRepo {
         let home = TempDir::new().unwrap();
         let folder = home.path().join("repo");
         std::fs::create_dir(&folder).unwrap();
-        Self { home, folder, seconds: AtomicI64::new(START) }
+        Self { home, folder, seconds: AtomicI64::new(START), is_classic: false }
     }
 
     /// Where commands run.
@@ -88,10 +87,9 @@ impl TestRepo {
         command.env_clear().current_dir(&self.folder).env("PATH", std::env::join_paths(path).unwrap());
         command.env("HOME", self.home.path()).env("TZ", "UTC").env("LC_ALL", "C.UTF-8");
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
-        for (variable, _) in FORMATS {
-            if let Some(format) = std::env::var_os(variable) {
-                command.env(variable, format);
-            }
+        for (variable, classic) in FORMATS {
+            let format = std::env::var_os(variable).filter(|_| !self.is_classic);
+            command.env(variable, format.unwrap_or_else(|| classic.into()));
         }
         command.env("GIT_CEILING_DIRECTORIES", self.home.path()).env("GIT_EDITOR", "true");
         for word in ["AUTHOR", "COMMITTER"] {
