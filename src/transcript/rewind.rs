@@ -18,10 +18,17 @@ const LEFT: &str = "left by a rewind";
 const TAKEN_UP: &str = "taken up again in the session";
 
 /// Items that rewinds left or took up again. Of what is said of an item twice, the last counts.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Rewound(HashMap<ItemId, bool>);
 
 impl Rewound {
+    /// What is said by two parts of a file, the later one second.
+    #[must_use]
+    pub fn then(mut self, later: Self) -> Self {
+        self.0.extend(later.0);
+        self
+    }
+
     /// Notes items that were left, or taken up again.
     pub(super) fn note<'i>(&mut self, items: impl IntoIterator<Item = &'i ItemId>, left: bool) {
         self.0.extend(items.into_iter().map(|item| (*item, left)));
