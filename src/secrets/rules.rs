@@ -73,7 +73,7 @@ const SIGNS: [&str; 4] = ["-----BEGIN ", "eyJ", "://", "bearer "];
 /// The most bytes that a private key is looked for in.
 const MAX_KEY_LEN: usize = 16 * 1024;
 
-/// Up to this length each word is looked for by itself. Making the automaton takes longer: a quarter of the instructions of a
+/// Up to this length each word is looked for by itself. Making the automaton takes longer: a fifth of the instructions of a
 /// commit of one line.
 const SHORT: usize = 512;
 
