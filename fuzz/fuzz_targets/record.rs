@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use git_trace::git::{Entry, ObjectFormat, Oid, TreeStore as _, parse_tree, render_tree};
+use git_trace::git::{Entry, ObjectFormat, Oid, Tree, TreeStore as _, render_tree};
 use git_trace::trace::ItemId;
 use git_trace::trace::priority::union::union;
 use git_trace_fuzz::{World, versions};
@@ -24,9 +24,13 @@ fn record(world: &World, text: &[u8]) -> Oid {
 
 fuzz_target!(|data: &[u8]| {
     for format in [ObjectFormat::Sha1, ObjectFormat::Sha256] {
-        if let Some(mut entries) = parse_tree(data, format) {
+        if let Some(tree) = Tree::parse(data, format) {
+            let mut entries: Vec<Entry> = tree.entries().map(|entry| entry.to_entry()).collect();
             let written = render_tree(&mut entries);
-            assert_eq!(parse_tree(&written, format).map(|entries| entries.len()), Some(entries.len()));
+            assert_eq!(Tree::parse(&written, format).map(|tree| tree.entries().count()), Some(entries.len()));
+            let other = Tree::parse(&written, format).expect("it was written just now");
+            let [only_here, only_there] = tree.between_common_ends(&other);
+            assert_eq!(only_here.len(), only_there.len());
         }
     }
     let [_, ours, theirs] = versions(data);

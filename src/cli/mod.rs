@@ -54,7 +54,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::git::{Env, Repo};
 use crate::trace::{Time, Tip, TraceName, head, resolve};
@@ -84,6 +85,7 @@ struct Cli {
     command: Command,
 }
 
+// The arguments of a command are made when it is the one that was asked for: all of them took a quarter of a process.
 #[derive(Subcommand, Debug)]
 enum Command {
     #[command(flatten)]
@@ -94,6 +96,7 @@ enum Command {
 
 /// Commands that need no repository, or only its working tree.
 #[derive(Subcommand, Debug)]
+#[command(defer = true)]
 enum AnywhereCommand {
     Demo(demo::DemoArgs),
     Count(count::CountArgs),
@@ -112,6 +115,7 @@ enum AnywhereCommand {
 }
 
 #[derive(Subcommand, Debug)]
+#[command(defer = true)]
 enum RepoCommand {
     Init(init::InitArgs),
     Switch(switch::SwitchArgs),
@@ -198,8 +202,21 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     ExitCode::from(status)
 }
 
+/// Reads the command line. An answer of clap's may tell of all commands, which takes their arguments to be made.
+fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(args).or_else(|error| {
+        if error.kind() == ErrorKind::DisplayVersion {
+            return Err(error);
+        }
+        let mut command = Cli::command();
+        command.build();
+        let mut matches = command.try_get_matches_from_mut(args)?;
+        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    })
+}
+
 fn status(args: Vec<OsString>, env: Env) -> u8 {
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match parse(&args) {
         Ok(cli) => cli,
         Err(error) => {
             error::print_usage(&error);

@@ -1,10 +1,10 @@
-//! Objects, read once each: what is known of item files, and the trees that were read last.
+//! Objects as they are read: what is known of item files, each read once, and trees.
 
-use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::cell::Cell;
+use std::collections::HashMap;
 
 use crate::forward;
-use crate::git::{Entry, GitError, Oid, Repo, TreeStore};
+use crate::git::{Entry, GitError, Oid, Repo, Tree, TreeStore};
 use crate::tokens::Encoding;
 use crate::trace::total::{Reading, item_cost};
 use crate::trace::tree::Slot;
@@ -96,20 +96,15 @@ fn read(slot: &Slot, bytes: &[u8], look: Look<'_>) -> Fact {
     Fact { damage, id, item_type, revision, cost, source, closely }
 }
 
-/// Trees as they are read, the last few kept: a commit's are its child's too.
-pub(super) struct RecentTrees<'r> {
+/// Trees as they are read, and which could not be.
+pub(super) struct Trees<'r> {
     repo: &'r Repo,
-    recent: RefCell<VecDeque<(Oid, Vec<Entry>)>>,
-    /// The tree that could not be read last.
     failed: Cell<Option<Oid>>,
 }
 
-/// How many trees are kept: those of three levels of a commit and its parent, and some for other parents.
-const KEPT_TREES: usize = 12;
-
-impl<'r> RecentTrees<'r> {
+impl<'r> Trees<'r> {
     pub(super) fn new(repo: &'r Repo) -> Self {
-        Self { repo, recent: RefCell::new(VecDeque::with_capacity(KEPT_TREES)), failed: Cell::new(None) }
+        Self { repo, failed: Cell::new(None) }
     }
 
     /// The tree that could not be read last.
@@ -118,18 +113,9 @@ impl<'r> RecentTrees<'r> {
     }
 }
 
-impl TreeStore for RecentTrees<'_> {
-    fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
-        let mut recent = self.recent.borrow_mut();
-        if let Some((_, entries)) = recent.iter().find(|(known, _)| *known == oid) {
-            return Ok(entries.clone());
-        }
-        let entries = self.repo.read_tree(oid).inspect_err(|_| self.failed.set(Some(oid)))?;
-        if recent.len() == KEPT_TREES {
-            recent.pop_back();
-        }
-        recent.push_front((oid, entries.clone()));
-        Ok(entries)
+impl TreeStore for Trees<'_> {
+    fn tree(&self, oid: Oid) -> Result<Tree, GitError> {
+        self.repo.tree(oid).inspect_err(|_| self.failed.set(Some(oid)))
     }
 
     fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError> {

@@ -31,7 +31,7 @@ use crate::trace::place::KEPT;
 use crate::trace::priority::{Level, RECORD, tags as priority_tags};
 use crate::trace::write::encoding;
 use crate::trace::{AgentName, ItemId, TraceError, TraceName};
-use blobs::{Blobs, RecentTrees};
+use blobs::{Blobs, Trees};
 
 /// What was found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -117,7 +117,7 @@ struct Inspection<'r> {
     watch: &'r dyn Fn(usize),
     encoding: Encoding,
     prefix: String,
-    trees: RecentTrees<'r>,
+    trees: Trees<'r>,
     blobs: Blobs,
     /// The commits that were read.
     commits: HashSet<Oid>,
@@ -141,7 +141,7 @@ impl<'r> Inspection<'r> {
             watch,
             encoding: encoding(repo)?,
             prefix: String::new(),
-            trees: RecentTrees::new(repo),
+            trees: Trees::new(repo),
             blobs: Blobs::default(),
             commits: HashSet::new(),
             shallow: repo.shallow_commits()?.into_iter().collect(),

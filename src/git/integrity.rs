@@ -10,6 +10,7 @@ use git2::Oid;
 
 use super::error::GitError;
 use super::ident::Ident;
+use super::objects::Recent;
 use super::open::Repo;
 use super::refs::{LogLine, RefStorage, STALE_LOCK};
 
@@ -53,6 +54,7 @@ impl Repo {
     pub fn verify_names_of_objects(&self) {
         git2::opts::strict_hash_verification(true);
         self.loose.verified.store(true, Ordering::Relaxed);
+        *self.recent.borrow_mut() = Recent::default();
     }
 
     /// The commits at which a shallow clone ends: their parents are not here, and need not be.

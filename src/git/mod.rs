@@ -52,7 +52,7 @@ pub use pack::PackWriter;
 pub use refs::{LogEntry, LogLine};
 pub use shared::SHARED_SETTINGS;
 pub use three_way::merge_lines;
-pub use tree::{Entry, Mode, TreeStore, parse_tree, render_tree};
+pub use tree::{Entry, EntryRef, Mode, Tree, TreeStore, render_tree};
 
 /// Shortens an oid for display to the seven digits git shows at least.
 #[must_use]

@@ -1,12 +1,14 @@
 //! Reading and writing objects.
 
+use std::collections::VecDeque;
+
 use git2::{ObjectType, Odb, OdbObject, Oid};
 
 use super::commit::{Commit, NewCommit};
 use super::error::{GitError, despite_gc};
 use super::loose::Loose;
 use super::open::Repo;
-use super::tree::{Entry, TreeStore, parse_tree, render_tree};
+use super::tree::{Entry, Tree, TreeStore, render_tree};
 
 /// An object's bytes.
 pub struct Object<'r>(Bytes<'r>);
@@ -48,6 +50,9 @@ impl Repo {
     ///
     /// [`GitError::MissingObject`] or [`GitError::WrongKind`].
     pub fn read_commit(&self, oid: Oid) -> Result<Commit, GitError> {
+        if let Some(commit) = self.recent.borrow().commits.get(oid) {
+            return Ok(commit);
+        }
         let odb = self.odb()?;
         let object = self.read_as(&odb, oid, ObjectType::Commit, "commit")?;
         let parsed = Commit::parse(oid, object.data(), self.object_format());
@@ -55,6 +60,7 @@ impl Repo {
         if self.is_cut_off(oid)? {
             commit.parents.clear();
         }
+        self.recent.borrow_mut().commits.keep(oid, &commit);
         Ok(commit)
     }
 
@@ -137,14 +143,50 @@ impl Repo {
 }
 
 impl TreeStore for Repo {
-    fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
+    fn tree(&self, oid: Oid) -> Result<Tree, GitError> {
+        if let Some(tree) = self.recent.borrow().trees.get(oid) {
+            return Ok(tree);
+        }
         let odb = self.odb()?;
         let object = self.read_as(&odb, oid, ObjectType::Tree, "tree")?;
-        parse_tree(object.data(), self.object_format()).ok_or(GitError::WrongKind { oid, expected: "tree" })
+        let parsed = Tree::parse(object.data(), self.object_format());
+        let tree = parsed.ok_or(GitError::WrongKind { oid, expected: "tree" })?;
+        self.recent.borrow_mut().trees.keep(oid, &tree);
+        Ok(tree)
     }
 
     fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError> {
         self.write(ObjectType::Tree, &render_tree(entries), "tree")
+    }
+}
+
+/// The commits and trees that were read last: a walk through history compares each commit's trees with those of its parent,
+/// and comes to the parent next.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    commits: Last<Commit, 4>,
+    /// Those of three levels of a commit and its parent, and some for other parents.
+    trees: Last<Tree, 12>,
+}
+
+/// The last few objects of a kind.
+#[derive(Debug)]
+struct Last<T, const COUNT: usize>(VecDeque<(Oid, T)>);
+
+impl<T, const COUNT: usize> Default for Last<T, COUNT> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<T: Clone, const COUNT: usize> Last<T, COUNT> {
+    fn get(&self, oid: Oid) -> Option<T> {
+        self.0.iter().find(|(known, _)| *known == oid).map(|(_, object)| object.clone())
+    }
+
+    fn keep(&mut self, oid: Oid, object: &T) {
+        self.0.truncate(COUNT - 1);
+        self.0.push_front((oid, object.clone()));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Opening a repository the way git does it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -11,6 +11,7 @@ use super::config::Config;
 use super::env::Env;
 use super::error::GitError;
 use super::loose::Loose;
+use super::objects::Recent;
 use super::refs::RefStorage;
 
 /// An open repository and the environment it was opened in.
@@ -26,6 +27,7 @@ pub struct Repo {
     /// Where new objects go.
     pub(super) objects: PathBuf,
     pub(super) loose: Loose,
+    pub(super) recent: RefCell<Recent>,
 }
 
 impl Repo {
@@ -56,13 +58,15 @@ impl Repo {
         // git's own reading commands do not hash what they read either: zlib's checksum finds damage, and `git fsck` what
         // is not what its name says. Hashing took a tenth of the time of materializing 10,000 items.
         git2::opts::strict_hash_verification(false);
+        // It would hold up to 256 MiB of commits and trees, of which the last few are enough for us: see `objects`.
+        git2::opts::enable_caching(false);
         let refs = RefStorage::of(&inner)?;
         let place = place.map(Path::to_path_buf);
         let own = env.os("GIT_OBJECT_DIRECTORY").filter(|_| place.is_none());
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
         let loose = Loose::new(&objects);
         let (config, shared, shallow) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Ok(Self { inner, refs, place, env, config, shared, shallow, objects, loose })
+        Ok(Self { inner, refs, place, env, config, shared, shallow, objects, loose, recent: RefCell::default() })
     }
 
     /// Opens libgit2's own handle of a repository, one for each thread that reads.

@@ -1,5 +1,7 @@
 //! Tree objects, as values: entries in git's order, read from and written to their bytes.
 
+use std::sync::Arc;
+
 use git2::{ObjectFormat, Oid};
 
 use super::error::GitError;
@@ -42,11 +44,7 @@ impl Entry {
     /// What this entry is.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        match self.bits & 0o170_000 {
-            0o40_000 => Mode::Folder,
-            0o100_000 => Mode::File,
-            _ => Mode::Other,
-        }
+        mode(self.bits)
     }
 
     /// The bytes git sorts by: a folder's name counts as if it ended in `/`.
@@ -56,14 +54,134 @@ impl Entry {
     }
 }
 
+fn mode(bits: u32) -> Mode {
+    match bits & 0o170_000 {
+        0o40_000 => Mode::Folder,
+        0o100_000 => Mode::File,
+        _ => Mode::Other,
+    }
+}
+
+/// A tree that was read, as its bytes: whoever looks at a few entries of thousands makes no values of the others. A clone is
+/// cheap.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    bytes: Arc<[u8]>,
+    oid_len: usize,
+}
+
+/// One entry of it.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryRef<'t> {
+    bits: u32,
+    /// The name; any bytes but NUL.
+    pub name: &'t [u8],
+    raw_oid: &'t [u8],
+    /// All of it.
+    raw: &'t [u8],
+}
+
+impl EntryRef<'_> {
+    /// What this entry is.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        mode(self.bits)
+    }
+
+    /// What it points at.
+    #[must_use]
+    pub fn oid(&self) -> Oid {
+        Oid::from_bytes(self.raw_oid).unwrap_or(Oid::ZERO_SHA1)
+    }
+
+    /// The entry as a value of its own.
+    #[must_use]
+    pub fn to_entry(&self) -> Entry {
+        Entry { bits: self.bits, name: self.name.to_vec(), oid: self.oid() }
+    }
+}
+
+impl Tree {
+    /// Takes a tree object's bytes; `None` if they are not a tree's.
+    #[must_use]
+    pub fn parse(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
+        let oid_len = raw_len(format);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            rest = split_entry(rest, oid_len)?.1;
+        }
+        Some(Self { bytes: bytes.into(), oid_len })
+    }
+
+    /// Its entries, in order.
+    pub fn entries(&self) -> impl Iterator<Item = EntryRef<'_>> {
+        entries(&self.bytes, self.oid_len)
+    }
+
+    /// What this and another tree hold between the entries that both begin with and those that both end in.
+    #[must_use]
+    pub fn between_common_ends<'t>(&'t self, other: &'t Self) -> [Vec<EntryRef<'t>>; 2] {
+        let (mut mine, mut others) = (self.entries(), other.entries());
+        let mut first = [mine.next(), others.next()];
+        while let [Some(one), Some(two)] = first
+            && one.raw == two.raw
+        {
+            first = [mine.next(), others.next()];
+        }
+        let [one, two] = first;
+        let mut mine: Vec<_> = one.into_iter().chain(mine).collect();
+        let mut others: Vec<_> = two.into_iter().chain(others).collect();
+        while let (Some(one), Some(two)) = (mine.last(), others.last())
+            && one.raw == two.raw
+        {
+            mine.pop();
+            others.pop();
+        }
+        [mine, others]
+    }
+}
+
+fn entries(mut rest: &[u8], oid_len: usize) -> impl Iterator<Item = EntryRef<'_>> {
+    std::iter::from_fn(move || {
+        let (entry, after) = split_entry(rest, oid_len)?;
+        rest = after;
+        Some(entry)
+    })
+}
+
+/// The first entry of a tree's bytes, and what is behind it; `None` at the end, and of what is no entry.
+fn split_entry(bytes: &[u8], oid_len: usize) -> Option<(EntryRef<'_>, &[u8])> {
+    let digits = bytes.iter().take(MODE_DIGITS + 1).position(|byte| *byte == b' ').filter(|digits| *digits > 0)?;
+    let bits = bytes[..digits].iter().try_fold(0, |bits, byte| {
+        let digit = u32::from(byte.checked_sub(b'0')?);
+        (digit < 8).then_some(bits << 3 | digit)
+    })?;
+    let name_end = digits + 1 + memchr::memchr(0, &bytes[digits + 1..])?;
+    let end = name_end + 1 + oid_len;
+    let raw_oid = bytes.get(name_end + 1..end)?;
+    Some((EntryRef { bits, name: &bytes[digits + 1..name_end], raw_oid, raw: &bytes[..end] }, &bytes[end..]))
+}
+
+/// A mode has six digits at most; old programs wrote a zero before them.
+const MODE_DIGITS: usize = 7;
+
 /// Where trees are written to: the object database, or nowhere when only their oids are wanted.
 pub trait TreeStore {
-    /// Reads the entries of a tree.
+    /// Reads a tree.
     ///
     /// # Errors
     ///
     /// [`GitError::MissingObject`] and its kin.
-    fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError>;
+    fn tree(&self, oid: Oid) -> Result<Tree, GitError>;
+
+    /// Reads the entries of a tree as values, to be changed.
+    ///
+    /// # Errors
+    ///
+    /// As [`TreeStore::tree`].
+    fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
+        Ok(self.tree(oid)?.entries().map(|entry| entry.to_entry()).collect())
+    }
 
     /// Writes a tree and returns its oid.
     ///
@@ -71,27 +189,6 @@ pub trait TreeStore {
     ///
     /// If the object cannot be written.
     fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError>;
-}
-
-/// Reads a tree object's bytes; `None` if they are not a tree's.
-#[must_use]
-pub fn parse_tree(bytes: &[u8], format: ObjectFormat) -> Option<Vec<Entry>> {
-    let oid_len = raw_len(format);
-    let mut entries = Vec::with_capacity(bytes.len() / (oid_len + 30) + 1);
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let space = memchr::memchr(b' ', rest)?;
-        let nul = memchr::memchr(0, rest)?;
-        let name = rest.get(space + 1..nul)?;
-        let raw = rest.get(nul + 1..nul + 1 + oid_len)?;
-        entries.push(Entry {
-            bits: u32::from_str_radix(std::str::from_utf8(&rest[..space]).ok()?, 8).ok()?,
-            name: name.to_vec(),
-            oid: Oid::from_bytes(raw).ok()?,
-        });
-        rest = &rest[nul + 1 + oid_len..];
-    }
-    Some(entries)
 }
 
 /// The bytes of the tree object that holds `entries`, which are put in git's order.

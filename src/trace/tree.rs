@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::id::ItemId;
 use super::item::ItemType;
-use crate::git::{Entry, GitError, Mode, Oid, TreeStore};
+use crate::git::{Entry, EntryRef, GitError, Mode, Oid, Tree, TreeStore};
 
 /// How many positions a trace has.
 pub const CAPACITY: u32 = 1_000_000;
@@ -70,10 +70,10 @@ pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitError> {
 /// As [`list`].
 pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitError> {
     let mut slots = Vec::new();
-    for top in folders(store.read_tree(tree)?) {
-        for middle in folders(store.read_tree(top.oid)?) {
-            for leaf in store.read_tree(middle.oid)? {
-                slots.extend(slot(&top, &middle, &leaf));
+    for top in folders(&store.tree(tree)?) {
+        for middle in folders(&store.tree(top.oid())?) {
+            for leaf in store.tree(middle.oid())?.entries() {
+                slots.extend(slot(top.name, middle.name, leaf));
             }
         }
     }
@@ -87,12 +87,14 @@ pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitErr
 ///
 /// As [`list`].
 pub fn last(store: &impl TreeStore, tree: Oid) -> Result<Option<Slot>, GitError> {
-    let tops: Vec<Entry> = folders(store.read_tree(tree)?).collect();
+    let root = store.tree(tree)?;
+    let tops: Vec<EntryRef<'_>> = folders(&root).collect();
     for top in tops.into_iter().rev() {
-        let middles: Vec<Entry> = folders(store.read_tree(top.oid)?).collect();
+        let inner = store.tree(top.oid())?;
+        let middles: Vec<EntryRef<'_>> = folders(&inner).collect();
         for middle in middles.into_iter().rev() {
-            let leaves = store.read_tree(middle.oid)?;
-            let slots = leaves.iter().filter_map(|leaf| slot(&top, &middle, leaf));
+            let leaves = store.tree(middle.oid())?;
+            let slots = leaves.entries().filter_map(|leaf| slot(top.name, middle.name, leaf));
             if let Some(last) = slots.max_by_key(|slot| (slot.seq, slot.id)) {
                 return Ok(Some(last));
             }
@@ -101,18 +103,17 @@ pub fn last(store: &impl TreeStore, tree: Oid) -> Result<Option<Slot>, GitError>
     Ok(None)
 }
 
-fn folders(entries: Vec<Entry>) -> impl Iterator<Item = Entry> {
-    entries.into_iter().filter(|entry| entry.mode() == Mode::Folder)
+fn folders(tree: &Tree) -> impl Iterator<Item = EntryRef<'_>> {
+    tree.entries().filter(|entry| entry.mode() == Mode::Folder)
 }
 
-fn slot(top: &Entry, middle: &Entry, leaf: &Entry) -> Option<Slot> {
+fn slot(top: &[u8], middle: &[u8], leaf: EntryRef<'_>) -> Option<Slot> {
     if leaf.mode() != Mode::File {
         return None;
     }
-    let (seq, item_type, id) = parse_name(&leaf.name)?;
-    let parts = [&top.name, &middle.name, &leaf.name].map(|name| std::str::from_utf8(name).ok());
-    let [Some(top), Some(middle), Some(name)] = parts else { return None };
-    Some(Slot { seq, id, item_type, blob: leaf.oid, path: [top, middle, name].join("/") })
+    let (seq, item_type, id) = parse_name(leaf.name)?;
+    let [top, middle, name] = [top, middle, leaf.name].map(|name| std::str::from_utf8(name).ok());
+    Some(Slot { seq, id, item_type, blob: leaf.oid(), path: [top?, middle?, name?].join("/") })
 }
 
 /// What became of one item between two trees.
@@ -153,19 +154,15 @@ impl Change {
 /// [`GitError::MissingObject`] and its kin.
 pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Result<Vec<Change>, GitError> {
     let mut by_id: BTreeMap<ItemId, (Option<Slot>, Option<Slot>)> = BTreeMap::new();
-    let (old, new) = differing(store, before, Some(after))?;
-    for (top_old, top_new) in paired(old, new) {
-        let (old, new) = differing(store, top_old.as_ref().map(|e| e.oid), top_new.as_ref().map(|e| e.oid))?;
-        for (middle_old, middle_new) in paired(old, new) {
-            let (old, new) = differing(store, middle_old.as_ref().map(|e| e.oid), middle_new.as_ref().map(|e| e.oid))?;
-            let side = |top: &Option<Entry>, middle: &Option<Entry>, leaves: Vec<Entry>| -> Vec<Slot> {
-                let (Some(top), Some(middle)) = (top, middle) else { return Vec::new() };
-                leaves.iter().filter_map(|leaf| slot(top, middle, leaf)).collect()
-            };
-            for gone in side(&top_old, &middle_old, old) {
+    let roots = Sides { before, after: Some(after) };
+    for (top, tops) in roots.differing_folders(store)? {
+        for (middle, middles) in tops.differing_folders(store)? {
+            let leaves = middles.trees(store)?;
+            let [old, new] = leaves.differing();
+            for gone in old.into_iter().filter_map(|leaf| slot(&top, &middle, leaf)) {
                 by_id.entry(gone.id).or_default().0.get_or_insert(gone);
             }
-            for come in side(&top_new, &middle_new, new) {
+            for come in new.into_iter().filter_map(|leaf| slot(&top, &middle, leaf)) {
                 by_id.entry(come.id).or_default().1.get_or_insert(come);
             }
         }
@@ -202,34 +199,59 @@ fn in_order(by_id: BTreeMap<ItemId, (Option<Slot>, Option<Slot>)>) -> Vec<Change
     listed
 }
 
-/// The entries of two trees that are not in both.
-fn differing(
-    store: &impl TreeStore,
-    before: Option<Oid>,
-    after: Option<Oid>,
-) -> Result<(Vec<Entry>, Vec<Entry>), GitError> {
-    let read = |tree: Option<Oid>| tree.map_or(Ok(Vec::new()), |oid| store.read_tree(oid));
-    let (mut old, mut new) = (read(before)?, read(after)?);
-    let key = |entry: &Entry| (entry.name.clone(), entry.oid);
-    let in_old: HashSet<_> = old.iter().map(key).collect();
-    let in_new: HashSet<_> = new.iter().map(key).collect();
-    old.retain(|entry| !in_new.contains(&key(entry)));
-    new.retain(|entry| !in_old.contains(&key(entry)));
-    Ok((old, new))
+/// What is before and after, where there is something.
+#[derive(Clone, Copy)]
+struct Sides<T> {
+    before: Option<T>,
+    after: Option<T>,
 }
 
-/// Folders of both sides, paired by name.
-fn paired(old: Vec<Entry>, new: Vec<Entry>) -> Vec<(Option<Entry>, Option<Entry>)> {
-    let mut pairs: BTreeMap<Vec<u8>, (Option<Entry>, Option<Entry>)> = BTreeMap::new();
-    for entry in folders(old) {
-        let name = entry.name.clone();
-        pairs.entry(name).or_default().0 = Some(entry);
+impl<T> Default for Sides<T> {
+    fn default() -> Self {
+        Self { before: None, after: None }
     }
-    for entry in folders(new) {
-        let name = entry.name.clone();
-        pairs.entry(name).or_default().1 = Some(entry);
+}
+
+impl Sides<Oid> {
+    fn trees(self, store: &impl TreeStore) -> Result<Sides<Tree>, GitError> {
+        let read = |oid: Option<Oid>| oid.map(|oid| store.tree(oid)).transpose();
+        Ok(Sides { before: read(self.before)?, after: read(self.after)? })
     }
-    pairs.into_values().collect()
+
+    /// The folders of two trees that are not the same in both, paired by name, in order.
+    fn differing_folders(self, store: &impl TreeStore) -> Result<BTreeMap<Vec<u8>, Self>, GitError> {
+        let trees = self.trees(store)?;
+        let mut pairs: BTreeMap<Vec<u8>, Self> = BTreeMap::new();
+        let [old, new] = trees.differing();
+        let is_folder = |entry: &EntryRef<'_>| entry.mode() == Mode::Folder;
+        for entry in old.into_iter().filter(is_folder) {
+            pairs.entry(entry.name.to_vec()).or_default().before = Some(entry.oid());
+        }
+        for entry in new.into_iter().filter(is_folder) {
+            pairs.entry(entry.name.to_vec()).or_default().after = Some(entry.oid());
+        }
+        Ok(pairs)
+    }
+}
+
+impl Sides<Tree> {
+    /// The entries of each that are not in both, by name and oid.
+    fn differing(&self) -> [Vec<EntryRef<'_>>; 2] {
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => {
+                let [mut old, mut new] = before.between_common_ends(after);
+                fn key<'t>(entry: &EntryRef<'t>) -> (&'t [u8], Oid) {
+                    (entry.name, entry.oid())
+                }
+                let in_old: HashSet<_> = old.iter().map(key).collect();
+                let in_new: HashSet<_> = new.iter().map(key).collect();
+                old.retain(|entry| !in_new.contains(&key(entry)));
+                new.retain(|entry| !in_old.contains(&key(entry)));
+                [old, new]
+            }
+            (before, after) => [before, after].map(|tree| tree.iter().flat_map(Tree::entries).collect()),
+        }
+    }
 }
 
 /// A tree being changed: folders are read when they are entered and written when they were touched.

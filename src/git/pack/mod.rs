@@ -16,7 +16,7 @@ use git2::{ObjectType, Oid};
 use super::commit::NewCommit;
 use super::error::GitError;
 use super::open::Repo;
-use super::tree::{Entry, TreeStore, render_tree};
+use super::tree::{Entry, Tree, TreeStore, render_tree};
 use thread::{Packed, Sent};
 
 /// Objects that may wait for the other thread: those of a few items, whose texts may be large.
@@ -111,8 +111,8 @@ impl Drop for PackWriter<'_> {
 
 impl TreeStore for PackWriter<'_> {
     /// Reads from the repository: what went into the pack is not seen yet.
-    fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
-        self.repo.read_tree(oid)
+    fn tree(&self, oid: Oid) -> Result<Tree, GitError> {
+        self.repo.tree(oid)
     }
 
     fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError> {
