@@ -59,6 +59,8 @@ struct Cursor<'c> {
     pending: Option<&'c Arg>,
     /// How many arguments there were that are no options.
     positionals: usize,
+    /// Whether `help` came by, which takes names of commands and nothing else.
+    is_for_help: bool,
     /// Whether `--` came by.
     is_past_options: bool,
     /// The trace that `--trace` names.
@@ -72,6 +74,7 @@ impl<'c> Cursor<'c> {
             path: Vec::new(),
             pending: None,
             positionals: 0,
+            is_for_help: false,
             is_past_options: false,
             trace: None,
         };
@@ -89,6 +92,7 @@ impl<'c> Cursor<'c> {
         } else if self.is_past_options || !word.starts_with('-') || word == "-" {
             let sub = self.command.find_subcommand(word).filter(|_| self.positionals == 0 && !self.is_past_options);
             match sub {
+                Some(sub) if sub.get_name() == "help" => self.is_for_help = true,
                 Some(sub) => {
                     self.command = sub;
                     self.path.push(sub.get_name());
@@ -124,7 +128,7 @@ impl<'c> Cursor<'c> {
             return self.values(option, word, env);
         }
         let mut candidates = Candidates::new();
-        if word.starts_with('-') && !self.is_past_options {
+        if word.starts_with('-') && !self.is_past_options && !self.is_for_help {
             if let Some((option, value)) = word.split_once('=') {
                 let values = option.strip_prefix("--").and_then(|name| self.long(name));
                 let values = values.map(|arg| self.values(arg, value, env)).unwrap_or_default();
@@ -141,6 +145,9 @@ impl<'c> Cursor<'c> {
                 let what = sub.get_about().map(ToString::to_string).unwrap_or_default();
                 candidates.insert(sub.get_name().to_owned(), what);
             }
+        }
+        if self.is_for_help {
+            return candidates;
         }
         let positionals: Vec<_> = self.command.get_positionals().collect();
         let repeated = positionals.last().filter(|arg| arg.get_num_args().is_some_and(|range| range.max_values() > 1));

@@ -54,9 +54,7 @@ impl Playground {
 
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        let mut path = OsString::from(self.root().join("bin"));
-        path.push(":");
-        path.push(std::env::var_os("PATH").unwrap());
+        let path = std::env::join_paths([vec![self.root().join("bin")], path_without_ours()].concat()).unwrap();
         command.current_dir(&self.at).env_clear().env("PATH", path).env("HOME", self.root()).env("TZ", "UTC");
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", self.root().join("gitconfig"));
         let time = format!("{} +0000", 1_770_714_000 + self.clock.get());

@@ -25,6 +25,12 @@ pub(crate) struct TestRepo {
     is_classic: bool,
 }
 
+/// The folders in which programs are looked for, without those of a `git-trace` that was installed.
+pub(crate) fn path_without_ours() -> Vec<PathBuf> {
+    let is_installed = |folder: &PathBuf| folder.join("git-trace").exists() && !folder.join("git").exists();
+    std::env::split_paths(&std::env::var_os("PATH").unwrap()).filter(|folder| !is_installed(folder)).collect()
+}
+
 impl TestRepo {
     /// A repository with a worktree and no commit.
     pub(crate) fn new() -> Self {
@@ -82,7 +88,7 @@ impl TestRepo {
         let date = format!("{} +0000", self.seconds.fetch_add(1, Ordering::Relaxed) + 1);
         let binary = Path::new(env!("CARGO_BIN_EXE_git-trace"));
         let mut path = vec![binary.parent().unwrap().to_owned()];
-        path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+        path.extend(path_without_ours());
         let mut command = Command::new(if program == "git-trace" { binary.as_os_str() } else { program.as_ref() });
         command.env_clear().current_dir(&self.folder).env("PATH", std::env::join_paths(path).unwrap());
         command.env("HOME", self.home.path()).env("TZ", "UTC").env("LC_ALL", "C.UTF-8");
