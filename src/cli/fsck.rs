@@ -62,8 +62,12 @@ pub(super) fn run(session: &mut Session, args: &FsckArgs) -> Result<ExitStatus> 
             };
             session.ui.write_content(line.as_bytes())?;
         }
+        let promised = match report.promised {
+            0 => String::new(),
+            count => format!(", not here but promised by a remote: {count}"),
+        };
         session.ui.note(&format!(
-            "traces checked: {}, commits: {}, items: {}, errors: {}, warnings: {}",
+            "traces checked: {}, commits: {}, items: {}, errors: {}, warnings: {}{promised}",
             report.traces,
             report.commits,
             report.items,
@@ -108,6 +112,7 @@ fn as_json(report: &Report, repaired: &[Repaired], is_done: impl Fn(&Fault) -> b
         "traces": report.traces,
         "commits": report.commits,
         "items": report.items,
+        "promised": report.promised,
         "errors": report.count(Weight::Error),
         "warnings": report.count(Weight::Warning),
     }))

@@ -21,8 +21,8 @@ pub(super) struct Fact {
     pub(super) item_type: ItemType,
     /// Its revision.
     pub(super) revision: u32,
-    /// What it counts for, as every reader takes it, with which encoding.
-    pub(super) cost: (u64, Encoding),
+    /// What it counts for, as every reader takes it, with which encoding, where that was asked for.
+    pub(super) cost: Option<(u64, Encoding)>,
     /// The id that its source gives.
     pub(super) source: Option<ItemId>,
     /// What was looked at more closely, of items at a tip.
@@ -47,8 +47,8 @@ pub(super) struct Blobs(HashMap<Oid, Option<Fact>>);
 /// How closely an item file is looked at.
 #[derive(Clone, Copy)]
 pub(super) struct Look<'a> {
-    /// The encoding that costs are wanted in.
-    pub(super) encoding: Encoding,
+    /// The encoding that its cost is wanted in.
+    pub(super) cost: Option<Encoding>,
     /// Of items at a tip: the types, to judge fields by.
     pub(super) types: Option<&'a Types>,
 }
@@ -56,7 +56,10 @@ pub(super) struct Look<'a> {
 impl Blobs {
     /// What is known of an item's file; it is read if it was not. An error is given the first time alone, then `None`.
     pub(super) fn fact(&mut self, repo: &Repo, slot: &Slot, look: Look<'_>) -> Result<Option<&Fact>, GitError> {
-        let is_enough = |fact: &Fact| look.types.is_none() || (fact.closely.is_some() && fact.cost.1 == look.encoding);
+        let is_enough = |fact: &Fact| {
+            let has_cost = look.cost.is_none_or(|encoding| fact.cost.is_some_and(|(_, known)| known == encoding));
+            has_cost && (look.types.is_none() || fact.closely.is_some())
+        };
         let known = self.0.get(&slot.blob).is_some_and(|fact| fact.as_ref().is_none_or(is_enough));
         if !known {
             match repo.read_blob(slot.blob) {
@@ -76,7 +79,7 @@ fn read(slot: &Slot, bytes: &[u8], look: Look<'_>) -> Fact {
     let damage = damage.map(|damage| damage.to_string().into());
     let source = item.fields.source.as_ref().map(ItemId::of_source);
     let (id, revision, item_type) = (item.id, item.revision, item.fields.item_type.clone());
-    let cost = (item_cost(&item, look.encoding), look.encoding);
+    let cost = look.cost.map(|encoding| (item_cost(&item, encoding), encoding));
     let closely = look.types.map(|types| {
         let mut closely = Closely::default();
         if let Some(kept) = item.tokens.filter(|kept| item.cached_tokens(kept.encoding).is_some()) {

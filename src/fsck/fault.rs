@@ -30,6 +30,9 @@ pub struct Fault {
     /// What `--repair` can do about it.
     #[serde(skip)]
     pub repair: Option<Repair>,
+    /// The tree or blob that is missing, which a remote may have promised.
+    #[serde(skip)]
+    pub(super) missing: Option<Oid>,
 }
 
 /// What can be derived again.
@@ -55,7 +58,8 @@ impl Fault {
     /// A fault at a place; what it is of is added by the methods below.
     pub(super) fn new(weight: Weight, rule: &'static str, place: impl fmt::Display, message: String) -> Self {
         let place = place.to_string();
-        Self { weight, rule, place, commit: None, item: None, message, remedy: String::new(), repair: None }
+        let remedy = String::new();
+        Self { weight, rule, place, commit: None, item: None, message, remedy, repair: None, missing: None }
     }
 
     /// An error at a place.
@@ -100,7 +104,8 @@ impl Fault {
                 ("object-corrupt", message, elsewhere)
             }
         };
-        Self::error(rule, place, message).remedy(remedy)
+        let is_missing = matches!(error, GitError::MissingObject { .. }) && what != "commit";
+        Self { missing: is_missing.then_some(oid), ..Self::error(rule, place, message).remedy(remedy) }
     }
 }
 

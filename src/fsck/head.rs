@@ -15,11 +15,16 @@ impl Inspection<'_> {
         for git_dir in self.repo.worktree_git_dirs()? {
             for name in [TRACE_HEAD, PREVIOUS] {
                 let path = git_dir.join(name);
-                if fs::symlink_metadata(&path).is_err() {
+                let is_file = fs::symlink_metadata(&path).is_ok();
+                if !is_file && self.repo.has_refs_as_files() {
                     continue;
                 }
-                let target =
-                    Repo::open(&git_dir, self.repo.env().clone()).and_then(|worktree| worktree.find_symbolic_ref(name));
+                let worktree = Repo::open(&git_dir, self.repo.env().clone())?;
+                let target = match worktree.find_symbolic_ref(name) {
+                    // In a reftable it may also be that there is none.
+                    Ok(None) if !is_file && worktree.find_ref(name)?.is_none() => continue,
+                    target => target,
+                };
                 let cause = match target {
                     Ok(Some(target)) if TraceName::of_ref(&target).is_some() => continue,
                     Ok(Some(target)) => format!("it names `{target}`, which is no trace"),
@@ -27,7 +32,14 @@ impl Inspection<'_> {
                     Err(GitError::Store { .. }) => "git cannot read it".to_owned(),
                     Err(error) => return Err(error.into()),
                 };
-                let remedy = "remove that file, and choose with `git trace switch <trace>`";
+                let remedy = if is_file {
+                    "remove that file, and choose with `git trace switch <trace>`".to_owned()
+                } else {
+                    format!(
+                        "take it away with `git update-ref --no-deref -d {name}` in that worktree, and choose with \
+                         `git trace switch <trace>`"
+                    )
+                };
                 self.faults.push(Fault::error("head", path.display(), cause).remedy(remedy));
             }
         }

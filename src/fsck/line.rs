@@ -5,6 +5,7 @@ use super::fault::{Fault, as_git};
 use super::{Inspection, Line};
 use crate::git::{GitError, Oid};
 use crate::trace::message::Op;
+use crate::trace::priority::tags::BroughtIn;
 use crate::trace::tree::{self, Change, Slot};
 use crate::trace::{ItemId, Tip, TraceError};
 
@@ -86,6 +87,7 @@ impl Inspection<'_> {
             Ok(changes) => changes,
             Err(error) => {
                 self.tree_fault(line, oid, &error);
+                self.introduced(commit, &[]);
                 return;
             }
         };
@@ -132,7 +134,7 @@ impl Inspection<'_> {
 
     /// The revision that an item's file says; `None`, and a fault once, where it cannot be read.
     fn revision(&mut self, line: &Line, commit: Oid, slot: &Slot) -> Option<u32> {
-        let look = Look { encoding: self.encoding, types: None };
+        let look = Look { cost: None, types: None };
         match self.blobs.fact(self.repo, slot, look) {
             Ok(fact) => fact.filter(|fact| fact.damage.is_none()).map(|fact| fact.revision),
             Err(error) => {
@@ -159,23 +161,15 @@ impl Inspection<'_> {
 
     /// Takes down which items of the record this commit brought in.
     fn introduced(&mut self, commit: &Tip, changes: &[Change]) {
-        for item in brought_in(commit, changes) {
+        let items: Vec<ItemId> = match BroughtIn::by(commit) {
+            BroughtIn::Item(item) => vec![item],
+            BroughtIn::Nothing => Vec::new(),
+            BroughtIn::WhatWasAdded => BroughtIn::added(changes).collect(),
+        };
+        for item in items {
             if self.levels.contains_key(&item) {
                 self.introductions.entry(item).or_default().push(commit.commit.oid);
             }
-        }
-    }
-}
-
-/// The items that a commit brought in, by the rule that sets the tags of priorities.
-pub(super) fn brought_in(commit: &Tip, changes: &[Change]) -> Vec<ItemId> {
-    let named = commit.trailers.item.filter(|_| commit.is_ours());
-    match (commit.trailers.op, named) {
-        (Some(Op::Append | Op::Import | Op::Compress), Some(item)) => vec![item],
-        (Some(Op::Edit | Op::Delete | Op::Restore), Some(_)) => Vec::new(),
-        _ => {
-            let added = changes.iter().filter(|change| matches!(change, Change::Added(_)));
-            added.map(|change| change.slot().id).collect()
         }
     }
 }

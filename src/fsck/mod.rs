@@ -12,6 +12,7 @@ mod fault;
 mod head;
 mod line;
 mod place;
+mod promised;
 mod record;
 mod repair;
 mod tags;
@@ -19,6 +20,7 @@ mod tip;
 mod total;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 pub use fault::{Fault, Repair};
 pub use repair::{Repaired, repair};
@@ -29,6 +31,7 @@ use crate::tokens::Encoding;
 use crate::trace::name::{CRUMBS, TRACES};
 use crate::trace::place::KEPT;
 use crate::trace::priority::{Level, RECORD, tags as priority_tags};
+use crate::trace::types::Types;
 use crate::trace::write::encoding;
 use crate::trace::{AgentName, ItemId, TraceError, TraceName};
 use blobs::{Blobs, Trees};
@@ -44,6 +47,8 @@ pub struct Report {
     pub commits: usize,
     /// How many live items, those of several traces once.
     pub items: usize,
+    /// In a partial clone, how many objects were not looked at because they are not here and a remote promised them.
+    pub promised: usize,
 }
 
 impl Report {
@@ -54,13 +59,17 @@ impl Report {
     }
 }
 
-/// Checks traces, or, where none is named, everything. `watch` is told how many commits were read so far.
+/// Checks traces, or, where none is named, everything. `watch` is told how many commits were read so far. Fetches nothing.
 ///
 /// # Errors
 ///
 /// [`TraceError::NoSuchTrace`], and what keeps refs or configuration from being read; damaged objects are faults.
 pub fn check(repo: &Repo, names: &[TraceName], watch: &dyn Fn(usize)) -> Result<Report, TraceError> {
-    let mut inspection = Inspection::new(repo, watch)?;
+    let inspection = Inspection::new(repo, watch)?;
+    repo.without_fetching(|| inspect(repo, names, inspection))
+}
+
+fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> Result<Report, TraceError> {
     inspection.prefix = priority_tags::prefix(repo)?;
     let listing = repo.list_every_ref(&inspection.prefixes())?;
     let lines = inspection.lines(&listing, names)?;
@@ -88,8 +97,14 @@ pub fn check(repo: &Repo, names: &[TraceName], watch: &dyn Fn(usize)) -> Result<
         inspection.tags(&listing);
         inspection.archives(&listing)?;
     }
-    let Inspection { faults, commits, live, traces, .. } = inspection;
-    Ok(Report { faults, traces, commits: commits.len(), items: live.len() })
+    let promised = inspection.take_back_promised(&listing)?;
+    let Inspection { mut faults, commits, live, traces, .. } = inspection;
+    for (oid, path) in repo.damaged_copies() {
+        let message = format!("this file of object {oid} is damaged; the object was read from another copy");
+        let remedy = "remove the file, or keep it elsewhere";
+        faults.push(Fault::warning("object-copy", path.display(), message).remedy(remedy));
+    }
+    Ok(Report { faults, traces, commits: commits.len(), items: live.len(), promised })
 }
 
 /// A line of commits that is checked.
@@ -116,6 +131,8 @@ struct Inspection<'r> {
     repo: &'r Repo,
     watch: &'r dyn Fn(usize),
     encoding: Encoding,
+    types: Rc<Types>,
+    is_partial: bool,
     prefix: String,
     trees: Trees<'r>,
     blobs: Blobs,
@@ -129,6 +146,8 @@ struct Inspection<'r> {
     traces: usize,
     /// The level of each item that has one in the record.
     levels: HashMap<ItemId, Level>,
+    /// Whether something of the record could not be read, so that it may have levels that are not known here.
+    record_in_part: bool,
     /// The commits that brought those items in, the earliest last.
     introductions: HashMap<ItemId, Vec<Oid>>,
     faults: Vec<Fault>,
@@ -140,15 +159,18 @@ impl<'r> Inspection<'r> {
             repo,
             watch,
             encoding: encoding(repo)?,
+            types: Rc::new(Types::read(repo)?),
+            is_partial: repo.is_partial()?,
             prefix: String::new(),
             trees: Trees::new(repo),
             blobs: Blobs::default(),
             commits: HashSet::new(),
-            shallow: repo.shallow_commits()?.into_iter().collect(),
+            shallow: repo.shallow_commits()?.clone(),
             told: HashSet::new(),
             live: HashSet::new(),
             traces: 0,
             levels: HashMap::new(),
+            record_in_part: false,
             introductions: HashMap::new(),
             faults: Vec::new(),
         })

@@ -90,14 +90,15 @@ impl Inspection<'_> {
 
     fn shared_record(&mut self, line: &Line, tip: Oid) -> Result<(), TraceError> {
         let Some(commit) = self.read_commit(line, tip, None)? else { return Ok(()) };
-        for (file, bytes) in self.record_files(line, &commit) {
-            let bad = file.item.filter(|_| super::record::lines(&bytes).iter().any(Result::is_err));
+        self.record_files(line, &commit, |inspection, file, bytes| {
+            let bad = file.item.filter(|_| super::record::lines(bytes).iter().any(Result::is_err));
             if let Some(item) = bad {
                 let message = "the shared record has a line that cannot be read";
                 let remedy = "a fetch passes it over; whoever wrote it should mend it";
-                self.faults.push(Fault::warning("record-line", &line.label, message).item(Some(item)).remedy(remedy));
+                let fault = Fault::warning("record-line", &line.label, message).item(Some(item)).remedy(remedy);
+                inspection.faults.push(fault);
             }
-        }
+        });
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::fault::{Fault, Repair};
 use super::{Inspection, Line};
-use crate::git::{Mode, Oid, RefListing, TreeStore as _};
+use crate::git::{GitError, Mode, Oid, RefListing, TreeStore as _};
 use crate::trace::priority::{RECORD, Setting};
 use crate::trace::{ItemId, Time, Tip, TraceError};
 
@@ -35,71 +35,87 @@ impl Inspection<'_> {
     pub(super) fn record(&mut self, listing: &RefListing) -> Result<(), TraceError> {
         let Some((_, tip)) = listing.refs.iter().find(|(refname, _)| refname == RECORD) else { return Ok(()) };
         let line = Line::of_ref(RECORD);
-        let Some(commit) = self.read_commit(&line, *tip, None)? else { return Ok(()) };
-        for (file, bytes) in self.record_files(&line, &commit) {
-            let Some(item) = file.item else {
-                let message = format!("`{}` is the file of no item", file.path);
-                self.faults.push(Fault::warning("record-stray", RECORD, message).commit(*tip));
-                continue;
-            };
-            let mut last = None;
-            let lines = lines(&bytes);
-            let all_read = !lines.is_empty() && lines.iter().all(Result::is_ok);
-            for (index, line) in lines.into_iter().enumerate() {
-                if let Ok((setting, _)) = line {
-                    last = last.max(Some((setting.at, setting.render(), setting.level)));
-                    continue;
-                }
-                let message = format!(
-                    "line {} cannot be read, which stops whoever reads this item's priority; taken out, the record's \
-                     history keeps it",
-                    index + 1
-                );
-                let fault = Fault::error("record-line", RECORD, message).commit(*tip).item(Some(item));
-                self.faults.push(fault.repair(Repair::Record));
-            }
-            if let Some((_, _, level)) = last {
-                self.levels.insert(item, level);
-            } else {
-                let message = "its file has no line that can be read";
-                self.faults.push(Fault::warning("record-empty", RECORD, message).commit(*tip).item(Some(item)));
-            }
-            if all_read && mended(&bytes).as_bytes() != bytes {
-                let message = "its lines are not in order of time, or one stands twice";
-                let fault = Fault::warning("record-order", RECORD, message).commit(*tip).item(Some(item));
-                self.faults.push(fault.repair(Repair::Record));
-            }
-        }
+        let Some(commit) = self.read_commit(&line, *tip, None)? else {
+            self.record_in_part = true;
+            return Ok(());
+        };
+        self.record_files(&line, &commit, |inspection, file, bytes| inspection.record_file(*tip, file, bytes));
         self.ancestors(&line, commit)
     }
 
-    /// The files of a record with their bytes; what cannot be read becomes a fault.
-    pub(super) fn record_files(&mut self, line: &Line, tip: &Tip) -> Vec<(RecordFile, Vec<u8>)> {
+    fn record_file(&mut self, tip: Oid, file: &RecordFile, bytes: &[u8]) {
+        let Some(item) = file.item else {
+            let message = format!("`{}` is the file of no item", file.path);
+            self.faults.push(Fault::warning("record-stray", RECORD, message).commit(tip));
+            return;
+        };
+        let mut last = None;
+        let lines = lines(bytes);
+        let all_read = !lines.is_empty() && lines.iter().all(Result::is_ok);
+        for (index, line) in lines.into_iter().enumerate() {
+            if let Ok((setting, _)) = line {
+                last = last.max(Some((setting.at, setting.render(), setting.level)));
+                continue;
+            }
+            let message = format!(
+                "line {} cannot be read, which stops whoever reads this item's priority; taken out, the record's \
+                 history keeps it",
+                index + 1
+            );
+            let fault = Fault::error("record-line", RECORD, message).commit(tip).item(Some(item));
+            self.faults.push(fault.repair(Repair::Record));
+        }
+        if let Some((_, _, level)) = last {
+            self.levels.insert(item, level);
+        } else {
+            let message = "its file has no line that can be read";
+            self.faults.push(Fault::warning("record-empty", RECORD, message).commit(tip).item(Some(item)));
+        }
+        if all_read && mended(bytes).as_bytes() != bytes {
+            let message = "its lines are not in order of time, or one stands twice";
+            let fault = Fault::warning("record-order", RECORD, message).commit(tip).item(Some(item));
+            self.faults.push(fault.repair(Repair::Record));
+        }
+    }
+
+    /// Visits the files of a record with their bytes, one at a time; what cannot be read becomes a fault.
+    pub(super) fn record_files(
+        &mut self,
+        line: &Line,
+        tip: &Tip,
+        mut visit: impl FnMut(&mut Self, &RecordFile, &[u8]),
+    ) {
         let oid = tip.commit.oid;
-        let mut files = Vec::new();
         let folders = self.trees.read_tree(tip.commit.tree);
-        let folders = folders.map_err(|error| self.tree_fault(line, oid, &error)).unwrap_or_default();
+        let folders = folders.map_err(|error| self.record_folder_fault(line, oid, &error)).unwrap_or_default();
         for folder in folders {
             let folder_name = String::from_utf8_lossy(&folder.name).into_owned();
             if folder.mode() != Mode::Folder {
-                files.push((RecordFile { item: None, path: folder_name }, Vec::new()));
+                visit(self, &RecordFile { item: None, path: folder_name }, &[]);
                 continue;
             }
             let entries = self.trees.read_tree(folder.oid);
-            let entries = entries.map_err(|error| self.tree_fault(line, oid, &error)).unwrap_or_default();
+            let entries = entries.map_err(|error| self.record_folder_fault(line, oid, &error)).unwrap_or_default();
             for entry in entries {
                 let name = String::from_utf8_lossy(&entry.name).into_owned();
                 let digits = format!("{folder_name}{name}");
                 let is_file = entry.mode() == Mode::File && folder_name.len() == 2;
                 let item = digits.parse::<ItemId>().ok().filter(|_| is_file);
                 let bytes = if entry.mode() == Mode::File { self.file(line, oid, item, entry.oid) } else { None };
-                if bytes.is_some() || item.is_none() {
-                    let path = format!("{folder_name}/{name}");
-                    files.push((RecordFile { item, path }, bytes.unwrap_or_default()));
+                match (bytes, item) {
+                    (None, Some(_)) => self.record_in_part |= line.refname == RECORD,
+                    (bytes, item) => {
+                        let path = format!("{folder_name}/{name}");
+                        visit(self, &RecordFile { item, path }, &bytes.unwrap_or_default());
+                    }
                 }
             }
         }
-        files
+    }
+
+    fn record_folder_fault(&mut self, line: &Line, tip: Oid, error: &GitError) {
+        self.record_in_part |= line.refname == RECORD;
+        self.tree_fault(line, tip, error);
     }
 
     /// A file's bytes; `None`, and a fault once, where it cannot be read.

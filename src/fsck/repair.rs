@@ -62,7 +62,7 @@ fn one(repo: &Repo, stamp: &Stamp, repair: &Repair) -> Result<(), TraceError> {
         Repair::Ref(refname) => {
             let _lock = repo.lock(refname)?;
             let last = repo.read_reflog(refname)?.pop();
-            last.map_or(Ok(()), |last| repo.mend_ref(refname, last.new).map_err(TraceError::from))
+            last.map_or(Ok(()), |last| repo.mend_ref(refname, last.new, &stamp.committer).map_err(TraceError::from))
         }
         Repair::Reflog(refname) => {
             let _lock = repo.lock(refname)?;

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use super::Inspection;
 use super::fault::{Fault, Repair};
-use super::line::brought_in;
-use crate::git::{Oid, RefListing};
+use crate::git::{GitError, Oid, RefListing};
 use crate::trace::priority::Level;
+use crate::trace::priority::tags::BroughtIn;
 use crate::trace::walk::changes_of;
-use crate::trace::{ItemId, Tip};
+use crate::trace::{ItemId, Tip, TraceError};
 
 impl Inspection<'_> {
     /// Checks the tags against the record.
@@ -28,6 +28,9 @@ impl Inspection<'_> {
             let error = |message: String, repair| {
                 Fault::error("tag", refname, message).commit(*target).item(Some(item)).repair(repair)
             };
+            if self.record_in_part && !self.levels.contains_key(&item) {
+                continue;
+            }
             let Some(recorded) = self.levels.get(&item) else {
                 let message = "the record has no priority of this item".to_owned();
                 faults.push(error(message, Repair::StaleTag(refname.clone())));
@@ -64,10 +67,16 @@ impl Inspection<'_> {
 
     /// Whether a commit that is in no trace's history any more, as after a rebase by plain git, brought an item in.
     fn brings_in(&self, commit: Oid, item: ItemId) -> bool {
-        let read = Tip::read(self.repo, commit).and_then(|tip| {
-            let changes = changes_of(self.repo, &tip)?;
-            Ok(brought_in(&tip, &changes).contains(&item))
-        });
-        read.unwrap_or(false)
+        let Ok(tip) = Tip::read(self.repo, commit) else { return false };
+        match BroughtIn::by(&tip) {
+            BroughtIn::Item(brought) => brought == item,
+            BroughtIn::Nothing => false,
+            BroughtIn::WhatWasAdded => match changes_of(self.repo, &tip) {
+                Ok(changes) => BroughtIn::added(&changes).any(|added| added == item),
+                // A partial clone cannot tell.
+                Err(TraceError::Git(GitError::MissingObject { .. })) => self.is_partial,
+                Err(_) => false,
+            },
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The tree of a tip: its shape, and every item file in it.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::blobs::{Closely, Look};
 use super::fault::{Fault, Repair};
@@ -8,7 +9,6 @@ use super::{Inspection, Line};
 use crate::git::{Entry, Mode, Oid, TreeStore as _};
 use crate::trace::message::Basis;
 use crate::trace::tree::{self, Slot, item_path};
-use crate::trace::types::Types;
 use crate::trace::{ItemId, ItemType, Tip, TraceError};
 
 impl Inspection<'_> {
@@ -24,7 +24,7 @@ impl Inspection<'_> {
             }
         };
         self.unique(line, oid, &slots);
-        let types = Types::read(self.repo)?;
+        let types = Rc::clone(&self.types);
         let encoding = match tip.trailers.total.map(|total| total.basis) {
             Some(Basis::Counted(encoding)) if tip.is_ours() => encoding,
             _ => self.encoding,
@@ -32,7 +32,7 @@ impl Inspection<'_> {
         let mut sources: HashMap<ItemId, ItemId> = HashMap::new();
         for slot in &slots {
             self.live.insert(slot.id);
-            if let Some(source) = self.item(line, oid, slot, Look { encoding, types: Some(&types) }) {
+            if let Some(source) = self.item(line, oid, slot, Look { cost: Some(encoding), types: Some(&types) }) {
                 let first = *sources.entry(source).or_insert(slot.id);
                 if first != slot.id {
                     let message = format!("it says that it came from where item {first} came from");

@@ -28,12 +28,9 @@ impl Inspection<'_> {
         let Basis::Counted(encoding) = said.basis else { return Ok(()) };
         let mut counted = PER_REPLY;
         for slot in &slots {
-            let cost = match self.blobs.fact(self.repo, slot, Look { encoding, types: None }) {
-                Ok(Some(fact)) if fact.cost.1 == encoding => fact.cost.0,
-                Ok(Some(_)) => item_cost(&read_item(self.repo, slot)?, encoding),
-                // What cannot be read was told, and cannot be counted.
-                _ => return Ok(()),
-            };
+            let fact = self.blobs.fact(self.repo, slot, Look { cost: Some(encoding), types: None });
+            // What cannot be read was told, and cannot be counted.
+            let Some((cost, _)) = fact.ok().flatten().and_then(|fact| fact.cost) else { return Ok(()) };
             counted += cost;
         }
         if counted != said.tokens {

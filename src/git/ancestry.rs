@@ -1,40 +1,199 @@
 //! What commits have in common.
+//!
+//! Commits are read here and not by libgit2's own walks, which never come back from a loose object that was cut off. As git does
+//! it, both sides are painted from their tips down, newest first, until only what both have is left to be looked at. Dates say
+//! in which order that is fastest; the answers do not hang on them.
 
-use git2::{ErrorCode, Oid, Sort};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use git2::Oid;
 
 use super::error::GitError;
 use super::open::Repo;
 
+/// Reached from the first commit.
+const ONE: u8 = 1;
+/// Reached from the second one.
+const TWO: u8 = 2;
+const BOTH: u8 = ONE | TWO;
+/// Reached from a commit that both have.
+const BELOW: u8 = 4;
+
 impl Repo {
-    /// The best common ancestors of two commits, none of which is in the history of another; several after merges that
-    /// crossed, none where the two have nothing in common. Walks back from both to there.
+    /// The best common ancestors of two commits, none of which is in the history of another, newest first; several after
+    /// merges that crossed, none where the two have nothing in common. Walks back from both to there.
     ///
     /// # Errors
     ///
-    /// [`GitError::Store`] if the object database cannot be read.
+    /// [`GitError::MissingObject`] and its kin.
     pub fn merge_bases(&self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
-        self.loose.read(one)?;
-        self.loose.read(two)?;
-        match self.inner.merge_bases(one, two) {
-            Ok(bases) => Ok(bases.to_vec()),
-            Err(error) if error.code() == ErrorCode::NotFound => Ok(Vec::new()),
-            Err(source) => Err(GitError::Store { action: format!("find what {one} and {two} have in common"), source }),
+        if one == two {
+            return Ok(vec![one]);
         }
+        let mut paint = Paint::new(self, one, Some(two))?;
+        paint.meet()?;
+        paint.bases()
     }
 
-    /// The commits of `tip` that `other` does not have, parents before children. Walks both back to what they share.
+    /// Whether `older` is `newer` or in its history. Walks back to where both have met.
     ///
     /// # Errors
     ///
-    /// [`GitError::Store`] if the object database cannot be read.
+    /// [`GitError::MissingObject`] and its kin.
+    pub fn is_ancestor(&self, older: Oid, newer: Oid) -> Result<bool, GitError> {
+        let mut paint = Paint::new(self, older, Some(newer))?;
+        // If it is, it is the only best common ancestor, and all that leads to such a one is painted.
+        paint.meet()?;
+        Ok(paint.met[&older].paint & BOTH == BOTH)
+    }
+
+    /// The commits of `tip` that `other` does not have, parents before children, in the order of
+    /// `git rev-list --topo-order --reverse`. Walks both back to what they share; to the beginning where `tip` has merged
+    /// what parted from `other` before that.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::MissingObject`] and its kin.
     pub fn commits_beyond(&self, tip: Oid, other: Option<Oid>) -> Result<Vec<Oid>, GitError> {
-        let listed = || -> Result<Vec<Oid>, git2::Error> {
-            let mut walk = self.inner.revwalk()?;
-            walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)?;
-            walk.push(tip)?;
-            other.map_or(Ok(()), |other| walk.hide(other))?;
-            walk.collect()
-        };
-        listed().map_err(|source| GitError::Store { action: format!("walk back from {tip}"), source })
+        let mut paint = Paint::new(self, tip, other)?;
+        paint.meet()?;
+        let beyond = paint.only_one(tip);
+        if paint.waiting.is_empty() {
+            return Ok(beyond);
+        }
+        // What has a base in its history is in the history of none. Of the others only a walk to the end can tell.
+        let mut above: HashSet<Oid> = paint.bases()?.into_iter().collect();
+        let mut all_above = true;
+        for oid in &beyond {
+            if paint.met[oid].parents.iter().any(|parent| above.contains(parent)) {
+                above.insert(*oid);
+            } else {
+                all_above = false;
+            }
+        }
+        if all_above {
+            return Ok(beyond);
+        }
+        while paint.step()? {}
+        Ok(paint.only_one(tip))
+    }
+}
+
+/// A commit that was met.
+struct Met {
+    parents: Vec<Oid>,
+    time: i64,
+    paint: u8,
+    is_waiting: bool,
+}
+
+/// Two histories, painted from their tips down.
+struct Paint<'r> {
+    repo: &'r Repo,
+    met: HashMap<Oid, Met>,
+    /// Commits whose parents are not painted like them yet, the newest first, and of those of one second what is below what
+    /// both have: it catches up with what was painted too far.
+    waiting: BinaryHeap<(i64, bool, Oid)>,
+    /// How many of them are not below what both have.
+    undecided: usize,
+}
+
+impl<'r> Paint<'r> {
+    fn new(repo: &'r Repo, one: Oid, two: Option<Oid>) -> Result<Self, GitError> {
+        let mut paint = Self { repo, met: HashMap::new(), waiting: BinaryHeap::new(), undecided: 0 };
+        paint.brush(one, ONE)?;
+        two.map_or(Ok(()), |two| paint.brush(two, TWO))?;
+        Ok(paint)
+    }
+
+    /// Adds paint to a commit; what is new on it is to flow on to its parents.
+    fn brush(&mut self, oid: Oid, paint: u8) -> Result<(), GitError> {
+        if !self.met.contains_key(&oid) {
+            let commit = self.repo.read_commit(oid)?;
+            let met = Met { parents: commit.parents, time: commit.commit_time, paint: 0, is_waiting: false };
+            self.met.insert(oid, met);
+        }
+        let Some(met) = self.met.get_mut(&oid).filter(|met| met.paint & paint != paint) else { return Ok(()) };
+        let was_undecided = met.is_waiting && met.paint & BELOW == 0;
+        met.paint |= paint;
+        let is_undecided = met.paint & BELOW == 0;
+        self.undecided = self.undecided + usize::from(is_undecided) - usize::from(was_undecided);
+        if !met.is_waiting {
+            met.is_waiting = true;
+            self.waiting.push((met.time, !is_undecided, oid));
+        }
+        Ok(())
+    }
+
+    /// Lets the paint of the newest commit flow on to its parents; `false` if there is none left.
+    fn step(&mut self) -> Result<bool, GitError> {
+        let Some((.., oid)) = self.waiting.pop() else { return Ok(false) };
+        let Some(met) = self.met.get_mut(&oid) else { return Ok(true) };
+        met.is_waiting = false;
+        let mut paint = met.paint;
+        self.undecided -= usize::from(paint & BELOW == 0);
+        if paint & BOTH == BOTH {
+            paint |= BELOW;
+        }
+        for parent in met.parents.clone() {
+            self.brush(parent, paint)?;
+        }
+        Ok(true)
+    }
+
+    /// Goes on until only what both have is left: each best common ancestor has both colours then, and so has whatever leads
+    /// from it to either tip its own.
+    fn meet(&mut self) -> Result<(), GitError> {
+        while self.undecided > 0 {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// The best common ancestors, once [`Paint::meet`] is done; newest first.
+    fn bases(&self) -> Result<Vec<Oid>, GitError> {
+        let common = self.met.iter().filter(|(_, met)| met.paint & (BOTH | BELOW) == BOTH);
+        let found: Vec<Oid> = common.map(|(oid, _)| *oid).collect();
+        let mut bases = Vec::with_capacity(found.len());
+        for &base in &found {
+            // Where dates do not grow from parent to child, it may not have been seen yet that another has it.
+            let mut is_best = true;
+            for &other in found.iter().filter(|&&other| other != base) {
+                is_best = is_best && !self.repo.is_ancestor(base, other)?;
+            }
+            if is_best {
+                bases.push(base);
+            }
+        }
+        bases.sort_by_key(|oid| (Reverse(self.met[oid].time), *oid));
+        Ok(bases)
+    }
+
+    /// The commits behind `tip` that have the first colour alone, parents before children; a branch that was merged stands
+    /// before what it was merged into.
+    fn only_one(&self, tip: Oid) -> Vec<Oid> {
+        let is_one = |oid: &Oid| self.met.get(oid).is_some_and(|met| met.paint & BOTH == ONE);
+        let mut children: HashMap<Oid, usize> = HashMap::new();
+        for (_, met) in self.met.iter().filter(|(oid, _)| is_one(oid)) {
+            for parent in met.parents.iter().filter(|parent| is_one(parent)) {
+                *children.entry(*parent).or_default() += 1;
+            }
+        }
+        let mut listed = Vec::new();
+        let mut ready: Vec<Oid> = is_one(&tip).then_some(tip).into_iter().collect();
+        while let Some(oid) = ready.pop() {
+            listed.push(oid);
+            for parent in &self.met[&oid].parents {
+                if let Some(left) = children.get_mut(parent) {
+                    *left -= 1;
+                    if *left == 0 {
+                        ready.push(*parent);
+                    }
+                }
+            }
+        }
+        listed.reverse();
+        listed
     }
 }

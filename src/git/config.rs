@@ -53,7 +53,7 @@ impl Config {
         Ok(Some(value.to_owned()))
     }
 
-    /// The first remote by name that has `remote.<name>.<variable>` set to true.
+    /// The first remote, as the files name them, that has `remote.<name>.<variable>` set to true.
     pub(super) fn remote_with(&self, variable: &str) -> Result<Option<String>, GitError> {
         let failed = |source| GitError::Store { action: "read the settings of remotes".to_owned(), source };
         let mut found = None;

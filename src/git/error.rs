@@ -152,23 +152,22 @@ pub enum GitError {
 /// libgit2 makes one and the moment when it puts a file there.
 pub(super) fn despite_gc<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
     const TRIES: usize = 10;
-    let mut refusal = None;
-    for _ in 0..TRIES {
+    let refused = |error: &GitError| match error {
+        GitError::Store { source, .. } if source.class() == ErrorClass::Os => Some(source.code()),
+        _ => None,
+    };
+    let mut done = attempt();
+    for _ in 1..TRIES {
+        let Err(refusal) = &done else { break };
+        let Some(code) = refused(refusal) else { break };
         match attempt() {
-            Err(error @ GitError::Store { .. }) if is_of_the_system(&error) => refusal = refusal.or(Some(error)),
-            // What locks it now is what an attempt of ours could not take away again.
-            Err(GitError::RefLocked { .. }) if refusal.is_some() => break,
-            done => return done,
+            // Where the folder was gone, nothing of ours was left there, and another has the lock. Else it is what the attempt
+            // before could not take away again.
+            Err(GitError::RefLocked { .. }) if code != ErrorCode::NotFound => break,
+            again => done = again,
         }
     }
-    match refusal {
-        Some(refusal) => Err(refusal),
-        None => attempt(),
-    }
-}
-
-fn is_of_the_system(error: &GitError) -> bool {
-    matches!(error, GitError::Store { source, .. } if source.class() == ErrorClass::Os)
+    done
 }
 
 impl GitError {
@@ -219,8 +218,10 @@ impl GitError {
     pub(super) fn moving(refname: &str, source: git2::Error) -> Self {
         let refname = refname.to_owned();
         match (source.class(), source.code()) {
-            (_, ErrorCode::Modified | ErrorCode::NotFound) => Self::RefMoved { refname },
             (_, ErrorCode::Locked) => Self::RefLocked { refname },
+            // A folder that is gone says nothing about the ref.
+            (ErrorClass::Os, ErrorCode::NotFound) => Self::Store { action: format!("move `{refname}`"), source },
+            (_, ErrorCode::Modified | ErrorCode::NotFound) => Self::RefMoved { refname },
             (ErrorClass::Reference, ErrorCode::Exists | ErrorCode::Directory) => Self::RefConflict { refname },
             _ if source.message().contains("path to reference") => Self::RefConflict { refname },
             _ => Self::Store { action: format!("move `{refname}`"), source },
@@ -230,5 +231,26 @@ impl GitError {
     /// Wraps what the system answered.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::Io { action, path: path.into(), source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_anothers_where_a_folder_was_gone_and_ours_where_the_disk_is_broken() {
+        let moved = |code| GitError::moving("refs/x/y", git2::Error::new(code, ErrorClass::Os, "a system's answer"));
+        let held = || GitError::moving("refs/x/y", git2::Error::new(ErrorCode::Locked, ErrorClass::Os, "locked"));
+        let tried = |answers: Vec<GitError>| {
+            let mut answers = answers.into_iter();
+            despite_gc(|| answers.next().map_or(Ok(()), Err))
+        };
+        let (gone, broken) = (|| moved(ErrorCode::NotFound), || moved(ErrorCode::GenericError));
+        assert!(matches!(tried(vec![gone(), gone(), broken()]), Ok(())));
+        assert!(matches!(tried(vec![gone(), held()]), Err(GitError::RefLocked { .. })));
+        assert!(matches!(tried(vec![broken(), held()]), Err(GitError::Store { .. })));
+        assert!(matches!(tried(vec![held(), gone()]), Err(GitError::RefLocked { .. })));
+        assert!(matches!(tried((0..99).map(|_| gone()).collect()), Err(GitError::Store { .. })));
     }
 }

@@ -1,6 +1,6 @@
-//! Walking the history of the user's code.
+//! Walking the history of the user's code, which may be far longer than a trace's: git does it, with what it keeps for that.
 
-use git2::{Oid, Sort};
+use git2::Oid;
 
 use super::error::GitError;
 use super::open::Repo;
@@ -17,39 +17,37 @@ pub struct CodeCommit {
 }
 
 impl Repo {
-    /// The commits that are in `newer` and not in `older`.
+    /// The commits that are in `newer` and not in `older`, newest first; git lists them.
     ///
     /// # Errors
     ///
-    /// [`GitError::Store`] if history cannot be read.
+    /// [`GitError::Command`] if history cannot be read.
     pub fn commits_between(&self, older: Oid, newer: Oid) -> Result<Vec<Oid>, GitError> {
-        let failed = |source| GitError::Store { action: format!("walk back from {newer}"), source };
-        let mut walk = self.inner.revwalk().map_err(failed)?;
-        walk.push(newer).map_err(failed)?;
-        walk.hide(older).map_err(failed)?;
-        walk.collect::<Result<_, _>>().map_err(failed)
+        let mut command = self.git("rev-list");
+        command.arg("--stdin");
+        let listed = Self::run_git("rev-list", command, format!("{newer}\n^{older}\n").as_bytes())?;
+        String::from_utf8_lossy(&listed).lines().map(|oid| self.parse_oid(oid)).collect()
     }
 
-    /// The commits of the branches, and of `HEAD`, that were made at `since` or later, newest first.
+    /// The commits of the branches, and of `HEAD`, that were made at `since` or later, newest first; git lists them.
     ///
     /// # Errors
     ///
-    /// [`GitError::Store`] if history cannot be read.
+    /// [`GitError::Command`] if history cannot be read.
     pub fn code_since(&self, since: i64) -> Result<Vec<CodeCommit>, GitError> {
-        let failed = |source| GitError::Store { action: "walk the history of the code".to_owned(), source };
-        let mut walk = self.inner.revwalk().map_err(failed)?;
-        walk.set_sorting(Sort::TIME).map_err(failed)?;
-        let branches = self.list_refs("refs/heads/")?.into_iter().map(|(_, tip)| tip);
-        for tip in branches.chain(self.find_ref("HEAD")?) {
-            walk.push(tip).map_err(failed)?;
+        let mut tips: Vec<Oid> = self.list_refs("refs/heads/")?.into_iter().map(|(_, tip)| tip).collect();
+        tips.extend(self.find_ref("HEAD")?);
+        if tips.is_empty() {
+            return Ok(Vec::new());
         }
+        let input: String = tips.into_iter().flat_map(|tip| [tip.to_string(), "\n".to_owned()]).collect();
+        let mut command = self.git("rev-list");
+        command.arg(format!("--max-age={since}")).arg("--stdin");
+        let listed = Self::run_git("rev-list", command, input.as_bytes())?;
         let mut found = Vec::new();
-        for oid in walk {
-            let oid = oid.map_err(failed)?;
+        for oid in String::from_utf8_lossy(&listed).lines() {
+            let oid = self.parse_oid(oid)?;
             let commit = self.read_commit(oid)?;
-            if commit.commit_time < since {
-                break;
-            }
             found.push(CodeCommit { oid, time: commit.commit_time, subject: commit.subject().to_owned() });
         }
         Ok(found)

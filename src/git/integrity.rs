@@ -1,8 +1,9 @@
 //! What checking a repository needs: every ref, the broken ones too, objects read with their names verified, and what
 //! processes that died have left.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
 
@@ -12,7 +13,7 @@ use super::error::GitError;
 use super::ident::Ident;
 use super::objects::Recent;
 use super::open::Repo;
-use super::refs::{LogLine, RefStorage, STALE_LOCK};
+use super::refs::{LogLine, RefStorage, STALE_LOCK, locked};
 
 /// The refs below some prefixes, as git itself lists them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -57,20 +58,6 @@ impl Repo {
         *self.recent.borrow_mut() = Recent::default();
     }
 
-    /// The commits at which a shallow clone ends: their parents are not here, and need not be.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Io`] if the list cannot be read.
-    pub fn shallow_commits(&self) -> Result<Vec<Oid>, GitError> {
-        if !self.inner.is_shallow() {
-            return Ok(Vec::new());
-        }
-        let path = self.common_dir().join("shallow");
-        let text = fs::read_to_string(&path).map_err(|source| GitError::io("read", &path, source))?;
-        Ok(text.lines().filter_map(|line| Oid::from_str_ext(line, self.object_format()).ok()).collect())
-    }
-
     /// The `.lock` files of refs below `prefix` (which ends in `/`), or of the ref of that name, that are older than ten
     /// seconds: by their refs' names.
     #[must_use]
@@ -111,27 +98,47 @@ impl Repo {
         Ok(!self.lock_path(refname).exists())
     }
 
-    /// Points a ref that cannot be read at `oid`, through git. The caller holds its [`Repo::lock`].
+    /// Points a ref that cannot be read at `oid`, unless it can be read by now, under git's own lock of it. The caller holds its
+    /// [`Repo::lock`].
     ///
     /// # Errors
     ///
-    /// [`GitError::Command`] with git's words.
-    pub fn mend_ref(&self, refname: &str, oid: Oid) -> Result<(), GitError> {
-        let path = self.common_dir().join(refname);
-        let broken = match fs::read(&path) {
-            // A whole ref was put there meanwhile.
-            Ok(_) if self.find_ref(refname).is_ok_and(|found| found.is_some()) => {
+    /// [`GitError::RefMoved`] if it was mended meanwhile, [`GitError::RefLocked`], [`GitError::Command`] with git's words.
+    pub fn mend_ref(&self, refname: &str, oid: Oid, who: &Ident) -> Result<(), GitError> {
+        let log = LogLine { who, why: "fsck: back to where the reflog has it" };
+        match &self.refs {
+            RefStorage::Files => self.patiently(|| self.mend_file(refname, oid, log)),
+            // One that cannot be read is symbolic there, and leads to nothing.
+            RefStorage::Reftable(_) => {
+                let input = format!("option no-deref\nupdate {refname} {oid}\n");
+                self.patiently(|| self.update_refs(&[], Some(log), &input).map_err(|error| locked(error, refname)))
+            }
+        }
+    }
+
+    /// What libgit2 does to move a ref, which reads where it was before and so stops at one that cannot be read.
+    fn mend_file(&self, refname: &str, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+        let lock = self.lock_path(refname);
+        let failed = |source| GitError::io("write", &lock, source);
+        let mut file = match OpenOptions::new().write(true).create_new(true).open(&lock) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                return Err(GitError::RefLocked { refname: refname.to_owned() });
+            }
+            opened => opened.map_err(failed)?,
+        };
+        let mut mend = || {
+            if self.find_ref(refname).is_ok_and(|found| found.is_some()) {
                 return Err(GitError::RefMoved { refname: refname.to_owned() });
             }
-            Ok(bytes) => Some(bytes),
-            Err(_) => None,
+            file.write_all(format!("{oid}\n").as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+            self.append_reflog(refname, &oid.to_string(), oid, log)?;
+            fs::rename(&lock, self.ref_folder(refname).join(refname)).map_err(failed)
         };
-        if broken.is_some() {
-            fs::remove_file(&path).map_err(|source| GitError::io("remove", &path, source))?;
+        let done = mend();
+        if done.is_err() {
+            let _ = fs::remove_file(&lock);
         }
-        let mut command = self.git("update-ref");
-        command.args(["-m", "fsck: back to where the reflog has it", refname, &oid.to_string()]);
-        Self::run_git("update-ref", command, b"").map(drop)
+        done
     }
 
     /// Adds the move that is missing at a reflog's end: from where its last line leads to where the ref is. Of a reftable, which
@@ -149,12 +156,6 @@ impl Repo {
         }
         let why = "fsck: a move that was not logged";
         self.append_reflog(refname, &last.new.to_string(), tip, LogLine { who, why })
-    }
-
-    /// Where the `.lock` file of a ref is.
-    fn lock_path(&self, refname: &str) -> PathBuf {
-        let folder = if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() };
-        folder.join(format!("{refname}.lock"))
     }
 }
 

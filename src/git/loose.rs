@@ -1,17 +1,21 @@
 //! Reading loose objects: libgit2 never comes back from one whose file was cut off.
 //!
-//! Only that: what is packed, and what is not where it should be, is libgit2's.
+//! Only that: what is packed, and what is not where it should be, is libgit2's. Of an object whose file is damaged git is asked,
+//! which looks into packs first.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use flate2::bufread::ZlibDecoder;
 use git2::{ObjectFormat, ObjectType, Oid};
 
 use super::error::GitError;
+use super::open::Repo;
 
 /// After how many objects it pays to know which of the 256 folders there are: after `git gc` most are gone.
 const LOOK_AFTER: usize = 64;
@@ -21,47 +25,82 @@ const MOST_PACKED: usize = 1032;
 /// The folders in which loose objects are: the repository's own, then those it borrows from.
 #[derive(Debug)]
 pub(super) struct Loose {
+    git_dir: PathBuf,
     folders: Vec<PathBuf>,
     asked: AtomicUsize,
     /// Which fan-out folders were there; one that comes later is left to libgit2.
     fans: OnceLock<Box<[bool; 256]>>,
     /// Whether what is read must have the name that its bytes give it.
     pub(super) verified: AtomicBool,
+    /// Files that were found damaged, of objects of which there is another copy.
+    spare: Mutex<BTreeMap<PathBuf, Oid>>,
 }
 
 impl Loose {
-    pub(super) fn new(objects: &Path) -> Self {
+    /// Those of the repository at `git_dir`, whose own are in `objects`.
+    pub(super) fn new(git_dir: &Path, objects: &Path) -> Self {
         let mut folders = vec![objects.to_owned()];
         if let Ok(lent) = fs::read_to_string(objects.join("info").join("alternates")) {
             let lines = lent.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
             folders.extend(lines.map(|line| objects.join(line)));
         }
-        Self { folders, asked: AtomicUsize::new(0), fans: OnceLock::new(), verified: AtomicBool::new(false) }
+        let (asked, fans, verified) = (AtomicUsize::new(0), OnceLock::new(), AtomicBool::new(false));
+        Self { git_dir: git_dir.to_owned(), folders, asked, fans, verified, spare: Mutex::default() }
     }
 
     /// Reads an object; `None` if it is not loose, as far as can be told.
     ///
     /// # Errors
     ///
-    /// [`GitError::DamagedObject`] if the file is not what it should be.
+    /// [`GitError::DamagedObject`] if the file is not what it should be, and there is no other copy.
     pub(super) fn read(&self, oid: Oid) -> Result<Option<(ObjectType, Vec<u8>)>, GitError> {
         let fan = usize::from(oid.as_bytes()[0]);
         if self.asked.fetch_add(1, Ordering::Relaxed) >= LOOK_AFTER && !self.fans.get_or_init(|| self.look())[fan] {
             return Ok(None);
         }
         let digits = oid.to_string();
-        let mut damaged = None;
+        let mut damaged = Vec::new();
+        let mut found = None;
         for folder in &self.folders {
             let path = folder.join(&digits[..2]).join(&digits[2..]);
             let Ok(bytes) = fs::read(&path) else { continue };
             let object = inflate(&bytes).and_then(|object| self.verify(oid, object));
             match object {
-                Ok(object) => return Ok(Some(object)),
+                Ok(object) => {
+                    found = Some(object);
+                    break;
+                }
                 // Another of them may have it whole.
-                Err(source) => damaged = Some(GitError::DamagedObject { oid, path, source }),
+                Err(source) => damaged.push((path, source)),
             }
         }
-        damaged.map_or(Ok(None), Err)
+        if damaged.is_empty() {
+            return Ok(found);
+        }
+        match found.or_else(|| self.ask_git(&digits).and_then(|object| self.verify(oid, object).ok())) {
+            Some(object) => {
+                let paths = damaged.into_iter().map(|(path, _)| (path, oid));
+                self.spare.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
+                Ok(Some(object))
+            }
+            None => Err(damaged.pop().map_or(GitError::MissingObject { oid }, |(path, source)| {
+                GitError::DamagedObject { oid, path, source }
+            })),
+        }
+    }
+
+    /// What git reads, from a pack if there is one that has it.
+    fn ask_git(&self, digits: &str) -> Option<(ObjectType, Vec<u8>)> {
+        let mut command = Command::new("git");
+        command.env("GIT_DIR", &self.git_dir).env("GIT_OBJECT_DIRECTORY", self.folders.first()?);
+        command.env("GIT_NO_LAZY_FETCH", "1").env("LC_ALL", "C").args(["cat-file", "--batch"]);
+        let answer = Repo::run_git("cat-file", command, format!("{digits}\n").as_bytes()).ok()?;
+        // `<oid> <kind> <length>\n<bytes>\n`
+        let end = memchr::memchr(b'\n', &answer)?;
+        let mut words = std::str::from_utf8(&answer[..end]).ok()?.split(' ').skip(1);
+        let (kind, len) = (ObjectType::from_str(words.next()?)?, words.next()?.parse::<usize>().ok()?);
+        let bytes = answer.get(end + 1..)?.get(..len)?;
+        Some((kind, bytes.to_vec()))
     }
 
     fn verify(&self, oid: Oid, (kind, bytes): (ObjectType, Vec<u8>)) -> io::Result<(ObjectType, Vec<u8>)> {
@@ -88,6 +127,15 @@ impl Loose {
             }
         }
         fans
+    }
+}
+
+impl Repo {
+    /// The loose files that were found damaged so far, of objects that were read from another copy all the same.
+    #[must_use]
+    pub fn damaged_copies(&self) -> Vec<(Oid, PathBuf)> {
+        let spare = self.loose.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.iter().map(|(path, oid)| (*oid, path.clone())).collect()
     }
 }
 
@@ -130,21 +178,24 @@ mod tests {
         let objects = folder.path().join("objects");
         let path = objects.join(&digits[..2]).join(&digits[2..]);
         let whole = fs::read(&path).unwrap();
-        assert_eq!(Loose::new(&objects).read(oid).unwrap(), Some((ObjectType::Blob, text)));
+        assert_eq!(Loose::new(folder.path(), &objects).read(oid).unwrap(), Some((ObjectType::Blob, text)));
         fs::remove_file(&path).unwrap();
         for len in 0..whole.len() {
             fs::write(&path, &whole[..len]).unwrap();
             // All but the checksum of the end is needed; that is checked where it is there.
-            let read = Loose::new(&objects).read(oid);
+            let read = Loose::new(folder.path(), &objects).read(oid);
             assert!(matches!(read, Err(GitError::DamagedObject { .. })) || len + 4 >= whole.len(), "{len}: {read:?}");
         }
         for at in 2..whole.len() {
             let mut changed = whole.clone();
             changed[at] ^= 0x55;
             fs::write(&path, &changed).unwrap();
-            assert!(matches!(Loose::new(&objects).read(oid), Err(GitError::DamagedObject { .. })), "byte {at}");
+            assert!(
+                matches!(Loose::new(folder.path(), &objects).read(oid), Err(GitError::DamagedObject { .. })),
+                "byte {at}"
+            );
         }
         fs::remove_file(&path).unwrap();
-        assert_eq!(Loose::new(&objects).read(oid).unwrap(), None);
+        assert_eq!(Loose::new(folder.path(), &objects).read(oid).unwrap(), None);
     }
 }

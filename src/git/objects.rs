@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use git2::{ObjectType, Odb, OdbObject, Oid};
+use git2::{ObjectFormat, ObjectType, Odb, OdbObject, Oid};
 
 use super::commit::{Commit, NewCommit};
 use super::error::{GitError, despite_gc};
@@ -118,28 +118,28 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// [`GitError::Store`] if the object database cannot be read.
+    /// [`GitError::DamagedObject`] and its kin if what it names cannot be read.
     pub fn find_commit(&self, rev: &str) -> Result<Option<Oid>, GitError> {
-        let Some(oid) = self.resolve(rev)? else { return Ok(None) };
-        self.loose.read(oid)?;
-        let commit = self.inner.find_object(oid, None).and_then(|object| object.peel_to_commit());
-        Ok(commit.ok().map(|commit| commit.id()))
+        let Some(mut oid) = self.resolve(rev)? else { return Ok(None) };
+        let odb = self.odb()?;
+        loop {
+            let (kind, object) = match read(&odb, &self.loose, oid) {
+                Err(GitError::MissingObject { .. }) => return Ok(None),
+                read => read?,
+            };
+            match (kind, tagged(object.data(), self.object_format())) {
+                (ObjectType::Commit, _) => return Ok(Some(oid)),
+                (ObjectType::Tag, Some(target)) => oid = target,
+                _ => return Ok(None),
+            }
+        }
     }
 }
 
-impl Repo {
-    /// Whether `older` is `newer` or in its history. Walks history.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if the object database cannot be read.
-    pub fn is_ancestor(&self, older: Oid, newer: Oid) -> Result<bool, GitError> {
-        self.loose.read(older)?;
-        self.loose.read(newer)?;
-        let descends = self.inner.graph_descendant_of(newer, older);
-        let failed = |source| GitError::Store { action: format!("walk back from {newer}"), source };
-        Ok(older == newer || descends.map_err(failed)?)
-    }
+/// What a tag is of: its first line is `object <oid>`.
+fn tagged(bytes: &[u8], format: ObjectFormat) -> Option<Oid> {
+    let line = bytes.strip_prefix(b"object ")?.split(|byte| *byte == b'\n').next()?;
+    Oid::from_str_ext(std::str::from_utf8(line).ok()?, format).ok()
 }
 
 impl TreeStore for Repo {
@@ -198,9 +198,14 @@ pub(super) fn read_as<'o>(
     kind: ObjectType,
     expected: &'static str,
 ) -> Result<Object<'o>, GitError> {
-    if let Some((found, bytes)) = loose.read(oid)? {
-        return if found == kind { Ok(Object(Bytes::Own(bytes))) } else { Err(GitError::WrongKind { oid, expected }) };
+    let (found, object) = read(odb, loose, oid)?;
+    if found == kind { Ok(object) } else { Err(GitError::WrongKind { oid, expected }) }
+}
+
+fn read<'o>(odb: &'o Odb<'_>, loose: &Loose, oid: Oid) -> Result<(ObjectType, Object<'o>), GitError> {
+    if let Some((kind, bytes)) = loose.read(oid)? {
+        return Ok((kind, Object(Bytes::Own(bytes))));
     }
     let object = odb.read(oid).map_err(|source| GitError::reading(oid, source))?;
-    if object.kind() == kind { Ok(Object(Bytes::Held(object))) } else { Err(GitError::WrongKind { oid, expected }) }
+    Ok((object.kind(), Object(Bytes::Held(object))))
 }

@@ -1,6 +1,6 @@
 //! Opening a repository the way git does it.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -27,6 +27,8 @@ pub struct Repo {
     /// Where new objects go.
     pub(super) objects: PathBuf,
     pub(super) loose: Loose,
+    /// Whether what a remote promised is not to be fetched.
+    pub(super) stays_here: Cell<bool>,
     pub(super) recent: RefCell<Recent>,
 }
 
@@ -64,9 +66,10 @@ impl Repo {
         let place = place.map(Path::to_path_buf);
         let own = env.os("GIT_OBJECT_DIRECTORY").filter(|_| place.is_none());
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
-        let loose = Loose::new(&objects);
+        let loose = Loose::new(inner.path(), &objects);
         let (config, shared, shallow) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Ok(Self { inner, refs, place, env, config, shared, shallow, objects, loose, recent: RefCell::default() })
+        let (stays_here, recent) = (Cell::new(false), RefCell::default());
+        Ok(Self { inner, refs, place, env, config, shared, shallow, objects, loose, stays_here, recent })
     }
 
     /// Opens libgit2's own handle of a repository, one for each thread that reads.

@@ -1,5 +1,8 @@
 //! Partial clones: objects that a remote promised to give when they are needed. libgit2 does not ask for them; git does.
 
+use std::collections::HashSet;
+use std::process::Stdio;
+
 use git2::{Odb, OdbLookupFlags, Oid};
 
 use super::error::GitError;
@@ -15,12 +18,58 @@ impl Repo {
         config.remote_with("promisor")
     }
 
+    /// Whether this is a partial clone, in which what a remote promised may be missing.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Store`] if the configuration cannot be read.
+    pub fn is_partial(&self) -> Result<bool, GitError> {
+        Ok(self.promisor()?.is_some())
+    }
+
+    /// Does something without fetching what a remote promised: it counts as missing meanwhile.
+    pub fn without_fetching<T>(&self, act: impl FnOnce() -> T) -> T {
+        let before = self.stays_here.replace(true);
+        let done = act();
+        self.stays_here.set(before);
+        done
+    }
+
+    /// Those of the `missing` trees and blobs that no remote promised, as git tells; `tips` are commits that lead to them.
+    ///
+    /// Git walks what the tips have. Where something is lost, it checks the whole repository.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Spawn`] if there is no git.
+    pub fn lost(&self, missing: &HashSet<Oid>, tips: impl Iterator<Item = Oid>) -> Result<HashSet<Oid>, GitError> {
+        let input: String = tips.flat_map(|tip| [tip.to_string(), "\n".to_owned()]).collect();
+        let mut command = self.git("rev-list");
+        command.args(["--quiet", "--objects", "--missing=allow-promisor", "--stdin"]);
+        match Self::run_git("rev-list", command, input.as_bytes()) {
+            Ok(_) => return Ok(HashSet::new()),
+            Err(GitError::Command { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let mut command = self.git("fsck");
+        command.args(["--connectivity-only", "--no-dangling", "--no-progress"]).stderr(Stdio::null());
+        let output = command.output().map_err(|source| GitError::Spawn { command: "fsck".to_owned(), source })?;
+        let listed = String::from_utf8_lossy(&output.stdout);
+        // `missing blob <oid>`
+        let words = listed.lines().filter_map(|line| line.strip_prefix("missing ")?.split_once(' '));
+        let lost = words.filter_map(|(_, oid)| Oid::from_str_ext(oid, self.object_format()).ok());
+        Ok(lost.filter(|oid| missing.contains(oid)).collect())
+    }
+
     /// Fetches those of `oids` that are not here and that a remote promised, all at once. False if none was fetched.
     ///
     /// # Errors
     ///
     /// [`GitError::Command`] with git's words if the remote does not give them.
     pub(super) fn fetch_promised(&self, odb: &Odb<'_>, oids: &[Oid]) -> Result<bool, GitError> {
+        if self.stays_here.get() {
+            return Ok(false);
+        }
         let Some(remote) = self.promisor()? else { return Ok(false) };
         let is_here = |oid: &Oid| odb.exists_ext(*oid, OdbLookupFlags::NO_REFRESH);
         let wanted: Vec<String> = oids.iter().filter(|oid| !is_here(oid)).map(Oid::to_string).collect();

@@ -10,10 +10,15 @@ use super::error::GitError;
 use super::open::Repo;
 
 impl Repo {
-    /// Whether the history of this clone ends at `commit`, though the commit names parents. Reads a file at the first call.
-    pub(super) fn is_cut_off(&self, commit: Oid) -> Result<bool, GitError> {
+    /// The commits at which a shallow clone ends: they name parents that are not here, and need not be. Reads a file at the
+    /// first call.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Io`] if the list cannot be read.
+    pub fn shallow_commits(&self) -> Result<&HashSet<Oid>, GitError> {
         if let Some(cut) = self.shallow.get() {
-            return Ok(cut.contains(&commit));
+            return Ok(cut);
         }
         let path = self.common_dir().join("shallow");
         let text = match fs::read_to_string(&path) {
@@ -23,6 +28,11 @@ impl Repo {
         };
         let oid = |line: &str| Oid::from_str_ext(line.trim(), self.object_format()).ok();
         let cut: HashSet<Oid> = text.lines().filter_map(oid).collect();
-        Ok(self.shallow.get_or_init(|| cut).contains(&commit))
+        Ok(self.shallow.get_or_init(|| cut))
+    }
+
+    /// Whether the history of this clone ends at `commit`.
+    pub(super) fn is_cut_off(&self, commit: Oid) -> Result<bool, GitError> {
+        Ok(self.shallow_commits()?.contains(&commit))
     }
 }

@@ -81,7 +81,7 @@ impl Chart {
         if let Some((_, first)) = line.first().filter(|_| data.has_earlier_steps)
             && let Some(parent) = first.tip.commit.parents.first()
         {
-            count.tokens[EARLIER] = earlier(repo, data, &line, *parent, encoding)?;
+            count.begin(repo, data, &line, *parent, encoding)?;
         }
         let mut settings: Vec<(Time, ItemId, &Setting)> = Vec::new();
         for (id, history) in &data.settings {
@@ -223,35 +223,6 @@ impl Point {
     }
 }
 
-/// What counted before the first commit that is shown, without what is skipped of it now.
-fn earlier(
-    repo: &Repo,
-    data: &Data<'_>,
-    line: &[(usize, &Step)],
-    parent: Oid,
-    encoding: Encoding,
-) -> Result<u64, TraceError> {
-    // The bands above are counted, so a provider's report does not go with them.
-    let parent = Tip::read(repo, parent)?;
-    let total = match parent.total(repo, encoding)? {
-        Total { basis: Basis::Reported, .. } => total::recount(repo, parent.commit.tree, encoding)?,
-        Total { tokens, .. } => tokens,
-    };
-    // The file that each item had before the first shown commit; `None`: it came in later.
-    let mut then: HashMap<ItemId, Option<Oid>> = HashMap::new();
-    for change in line.iter().flat_map(|(_, step)| &step.changes) {
-        let before = match change {
-            Change::Added(_) => None,
-            Change::Removed(before) | Change::Changed(before, _) => Some(before.blob),
-        };
-        then.entry(change.slot().id).or_insert(before);
-    }
-    let left_out = data.view.slots.iter().filter(|slot| data.view.left_out(slot).is_some());
-    let blobs = left_out.filter_map(|slot| then.get(&slot.id).copied().unwrap_or(Some(slot.blob)));
-    let cost: u64 = blobs.map(|blob| data.cost(blob)).sum();
-    Ok(total.saturating_sub(PER_REPLY).saturating_sub(cost))
-}
-
 impl Count {
     fn new(data: &Data<'_>) -> Self {
         let slots = data.view.slots.iter();
@@ -266,6 +237,46 @@ impl Count {
             levels: HashMap::new(),
             superseded: superseded.map(|slot| slot.id).collect(),
         }
+    }
+
+    /// Takes up what counted before the first commit that is shown: items that were ever set or are left out one by one, so that
+    /// they can come and go, and the others as a sum.
+    fn begin(
+        &mut self,
+        repo: &Repo,
+        data: &Data<'_>,
+        line: &[(usize, &Step)],
+        parent: Oid,
+        encoding: Encoding,
+    ) -> Result<(), TraceError> {
+        // The bands above are counted, so a provider's report does not go with them.
+        let parent = Tip::read(repo, parent)?;
+        let total = match parent.total(repo, encoding)? {
+            Total { basis: Basis::Reported, .. } => total::recount(repo, parent.commit.tree, encoding)?,
+            Total { tokens, .. } => tokens,
+        };
+        // The file that each item had before the first shown commit; `None`: it came in later.
+        let mut then: HashMap<ItemId, Option<&Slot>> = HashMap::new();
+        for change in line.iter().flat_map(|(_, step)| &step.changes) {
+            let before = match change {
+                Change::Added(_) => None,
+                Change::Removed(before) | Change::Changed(before, _) => Some(before),
+            };
+            then.entry(change.slot().id).or_insert(before);
+        }
+        let kept = data.view.slots.iter().filter_map(|slot| then.get(&slot.id).copied().unwrap_or(Some(slot)));
+        let gone = then.values().copied().flatten().filter(|slot| !data.is_live(slot.id));
+        let mut others = total.saturating_sub(PER_REPLY);
+        for slot in kept.chain(gone) {
+            let left_out = self.is_left_out(data, slot);
+            if left_out || data.settings.contains_key(&slot.id) {
+                let cost = data.cost(slot.blob);
+                others = others.saturating_sub(cost);
+                self.put_on(slot.id, Counted { band: EARLIER, cost, left_out });
+            }
+        }
+        self.tokens[EARLIER] += others;
+        Ok(())
     }
 
     fn band(&mut self, item_type: &ItemType) -> usize {
@@ -289,7 +300,6 @@ impl Count {
             };
             if let Some(before) = before
                 && !self.take_off(before.id)
-                && data.view.left_out(before).is_none()
             {
                 self.tokens[EARLIER] = self.tokens[EARLIER].saturating_sub(data.cost(before.blob));
             }

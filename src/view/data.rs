@@ -230,9 +230,9 @@ fn read_texts(repo: &Repo, data: &mut Data<'_>, encoding: Encoding) -> Result<()
             wanted.push((slot, blob));
         }
     }
-    // What is skipped of the items before the shown ones is taken off the total.
-    let left_out = data.view.slots.iter().filter(|slot| data.view.left_out(slot).is_some());
-    wanted.extend(left_out.map(|slot| (slot.clone(), slot.blob)));
+    // What was skipped at any time, of the items before the shown ones, comes off the total and on to it.
+    let is_moved = |slot: &&Slot| data.view.left_out(slot).is_some() || data.settings.contains_key(&slot.id);
+    wanted.extend(data.view.slots.iter().filter(is_moved).map(|slot| (slot.clone(), slot.blob)));
     let mut seen = HashSet::new();
     wanted.retain(|(_, blob)| seen.insert(*blob));
     let (redactor, texts) = (&data.redactor, &mut data.texts);

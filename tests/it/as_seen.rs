@@ -281,6 +281,37 @@ fn what_a_compaction_preserved_stays_behind_its_summary() {
     assert_eq!(seen(&growing.repo, &[]), ["summary", "two", "three", "four"]);
 }
 
+/// What a provider reports is of what the model sees; what is skipped comes on top while it is in the trace, and goes with it.
+#[test]
+fn a_report_after_a_compaction_is_the_total() {
+    let record = |uuid: &str, parent: Option<&str>, kind: &str, message: Value| json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": message});
+    let answer = |id: &str, text: &str, tokens: u64| json!({"id": id, "role": "assistant", "content": [{"type": "thinking", "thinking": "What is it that is asked?", "signature": "x"}, {"type": "text", "text": text}], "usage": {"input_tokens": tokens, "output_tokens": 3}});
+    let mut summary = record("c2", Some("c1"), "user", json!({"role": "user", "content": "summary"}));
+    summary["isCompactSummary"] = json!(true);
+    let records = [
+        record("a", None, "user", json!({"role": "user", "content": "one"})),
+        record("b", Some("a"), "assistant", answer("m1", "two", 90)),
+        json!({"type": "system", "subtype": "compact_boundary", "uuid": "c1", "logicalParentUuid": "b", "sessionId": "s",
+               "content": "compacted"}),
+        summary,
+        record("d", Some("c2"), "user", json!({"role": "user", "content": "three"})),
+        record("e", Some("d"), "assistant", answer("m2", "four", 60)),
+    ];
+    let lines: Vec<String> = records.iter().map(|record| format!("{record}\n")).collect();
+    let total = |parts: &[usize]| {
+        let growing = Growing::new();
+        growing.repo.git(&["config", "traceType.reasoning.priority", "skip"]);
+        for part in parts {
+            growing.import_seen(Format::ClaudeCode, lines[..*part].concat().as_bytes(), Seen::Only);
+        }
+        let tokens = &growing.repo.json(&["--trace", "t", "status", "--json"])["tokens"];
+        (tokens["source"].clone(), tokens["total"].as_u64().unwrap())
+    };
+    let expected = (json!("reported"), 63);
+    assert_eq!(total(&[6]), expected);
+    assert_eq!(total(&[2, 6]), expected);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]

@@ -3,4 +3,5 @@
 mod breakage;
 mod cases;
 mod clean;
+mod copies;
 mod gc;

@@ -219,3 +219,14 @@ fn without_a_file_the_newest_session_of_this_folder_is_taken() {
     ");
     assert!(repo.json(&["status", "--json"])["trace"].as_str().unwrap().starts_with("claude-code/"));
 }
+
+#[test]
+fn an_empty_file_makes_no_trace_and_none_becomes_the_current_one() {
+    let repo = TestRepo::new();
+    std::fs::write(repo.folder().join("empty.jsonl"), "").unwrap();
+    let answer = "0 imported into trace `codex/empty`\n[exit 0]";
+    assert_eq!(repo.trace(&["import", "codex", "empty.jsonl"]), answer);
+    assert_eq!(repo.trace_head(), "");
+    repo.say("one");
+    assert_eq!(repo.trace(&["import", "codex", "empty.jsonl"]), answer);
+}

@@ -5,6 +5,7 @@
 
 mod accounting;
 mod agents;
+mod ancestry;
 mod as_of;
 mod as_seen;
 mod bisect;

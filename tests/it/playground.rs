@@ -1,12 +1,13 @@
 //! A folder with repositories in it, real git, and the command as users have it: `git trace` on the path.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use regex::Regex;
+
+use crate::repo::path_without_ours;
 
 /// A repository `repo` with no configuration but its own, a fixed identity and fixed times.
 pub(crate) struct Playground {

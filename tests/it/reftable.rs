@@ -37,6 +37,26 @@ fn reading_takes_two_calls_of_git_and_a_commit_one_more() {
 }
 
 #[test]
+fn a_head_that_names_no_trace_is_found() {
+    let Some(repo) = reftable() else { return };
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("one");
+    repo.git(&["worktree", "add", "-q", "--detach", "../other"]);
+    let found = |repo: &TestRepo| {
+        let report: serde_json::Value = serde_json::from_slice(&repo.run(&["fsck", "--json"], b"").stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap().iter();
+        findings.map(|finding| format!("{} {}", finding["rule"], finding["message"])).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&repo), Vec::<String>::new());
+    repo.git(&["symbolic-ref", "TRACE_HEAD", "refs/heads/code"]);
+    repo.git(&["-C", "../other", "update-ref", "--no-deref", "TRACE_HEAD", "HEAD"]);
+    let found = found(&repo);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("it names `refs/heads/code`, which is no trace"), "{found:?}");
+    assert!(found[1].contains("it is detached"), "{found:?}");
+}
+
+#[test]
 fn a_repository_can_be_migrated_and_back() {
     let repo = TestRepo::classic(&[]);
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);

@@ -126,7 +126,8 @@ fn a_page_tells_of_the_past_as_much_as_is_asked_for() {
 fn the_chart_agrees_with_what_was_counted_at_each_commit() {
     let repo = TestRepo::new();
     repo.commit(&["-t", "instruction", "--name", "style", "-m", "Answer in one sentence."]);
-    let first = repo.say("Where is the limit set?");
+    let reported = r#"{"usage":{"input_tokens":70,"output_tokens":8}}"#;
+    let first = repo.commit(&["-m", "Where is the limit set?", "--usage", reported]);
     repo.commit(&["-t", "reasoning", "-m", "It could be in the library or in the settings."]);
     repo.text(&["skip", "#2", "-m", "thoughts"]);
     repo.text(&["branch", "idea"]);
@@ -140,21 +141,26 @@ fn the_chart_agrees_with_what_was_counted_at_each_commit() {
     let figures = figures(&page(&repo, &[]));
     let points = figures["points"].as_array().unwrap();
     let (last, earlier) = points.split_last().unwrap();
-    assert_eq!(last["total"], repo.json(&["status", "--json"])["tokens"]["total"]);
+    assert_eq!(last["reported"], repo.json(&["status", "--json"])["tokens"]["total"]);
     for point in earlier {
         let commit = point["to"].as_str().unwrap().strip_prefix("c-").unwrap();
         let then = repo.json(&["materialize", "--json", "--aggregate", "none", "--as-of", commit]);
-        assert_eq!(point["total"], then["tokens"]["total"], "{commit}");
+        let figure = if point["reported"].is_u64() { "reported" } else { "total" };
+        assert_eq!(point[figure], then["tokens"]["total"], "{commit}");
         let bands: u64 = point["tokens"].as_array().unwrap().iter().map(|tokens| tokens.as_u64().unwrap()).sum();
         assert_eq!(point["total"], bands + 3, "bands and the reply's framing make the total");
     }
     assert_eq!(earlier.len(), 7, "each commit of the trace's own line");
     for last in 1..10 {
         let cut = self::figures(&page(&repo, &["--last", &last.to_string()]));
-        let end = cut["points"].as_array().unwrap().last().unwrap()["total"].clone();
-        // What the priorities were before the first commit that is shown is not looked for.
-        assert_eq!(end, figures["points"].as_array().unwrap().last().unwrap()["total"], "--last {last}");
+        let shown = cut["points"].as_array().unwrap();
+        for (of_all, of_last) in points.iter().rev().zip(shown.iter().rev()) {
+            for figure in ["to", "total", "reported"] {
+                assert_eq!(of_last[figure], of_all[figure], "--last {last}: {figure}");
+            }
+        }
     }
+    assert!(points.iter().all(|point| point["to"] == points[0]["to"] || point["reported"].is_u64()));
 }
 
 #[test]

@@ -41,7 +41,9 @@ pub(super) fn run(session: &mut Session, args: &Wanted<'_>, format: Format) -> R
         imported?
     };
     let main = imported.traces.first().map_or_else(TraceName::default_name, |(name, _)| name.clone());
-    let becomes_current = !has_current && session.named_trace.is_none() && current != main;
+    // An empty file makes no trace.
+    let is_there = Tip::find(&session.repo, &main)?.is_some();
+    let becomes_current = is_there && !has_current && session.named_trace.is_none() && current != main;
     if becomes_current {
         head::switch(&session.repo, &main)?;
     }
@@ -56,7 +58,7 @@ pub(super) fn run(session: &mut Session, args: &Wanted<'_>, format: Format) -> R
     print_tally(session, &imported.tally);
     if becomes_current {
         session.ui.note(&format!("the current trace is now `{main}`"));
-    } else if session.trace(None)? != main {
+    } else if is_there && session.trace(None)? != main {
         session.ui.note(&format!("`git trace switch {main}` makes it the current trace"));
     }
     Ok(ExitStatus::Success)

@@ -147,10 +147,7 @@ impl Pack {
         pack.seek(SeekFrom::Start(8))?;
         pack.write_all(&objects.to_be_bytes())?;
         pack.rewind()?;
-        let checksum = match self.format {
-            ObjectFormat::Sha1 => checksum::<Sha1>(pack.as_file_mut())?,
-            ObjectFormat::Sha256 => checksum::<Sha256>(pack.as_file_mut())?,
-        };
+        let checksum = checksum(self.format, pack.as_file_mut())?;
         pack.write_all(&checksum)?;
         pack.as_file().sync_all()?;
 
@@ -158,10 +155,7 @@ impl Pack {
         self.index.write(&mut index, &checksum)?;
         let mut index = index.into_inner().map_err(io::IntoInnerError::into_error)?;
         index.rewind()?;
-        let own = match self.format {
-            ObjectFormat::Sha1 => self::checksum::<Sha1>(index.as_file_mut())?,
-            ObjectFormat::Sha256 => self::checksum::<Sha256>(index.as_file_mut())?,
-        };
+        let own = self::checksum(self.format, index.as_file_mut())?;
         index.write_all(&own)?;
         index.as_file().sync_all()?;
         // It has the length of an oid.
@@ -237,7 +231,14 @@ fn compress(buffer: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// The checksum of a file from where it stands to its end.
-fn checksum<D: Digest>(file: &mut File) -> io::Result<Vec<u8>> {
+fn checksum(format: ObjectFormat, file: &mut File) -> io::Result<Vec<u8>> {
+    match format {
+        ObjectFormat::Sha1 => digest::<Sha1>(file),
+        ObjectFormat::Sha256 => digest::<Sha256>(file),
+    }
+}
+
+fn digest<D: Digest>(file: &mut File) -> io::Result<Vec<u8>> {
     let mut digest = D::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

@@ -256,7 +256,7 @@ fn refused(error: GitError, refname: &str) -> GitError {
 }
 
 /// Tells a lock that somebody else has from other refusals.
-pub(super) fn locked(error: GitError, refname: &str) -> GitError {
+pub(in crate::git) fn locked(error: GitError, refname: &str) -> GitError {
     match &error {
         GitError::Command { stderr, .. } if stderr.contains("cannot lock references") => {
             GitError::RefLocked { refname: refname.to_owned() }

@@ -5,7 +5,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use git2::{ErrorCode, Oid, ReferenceType};
@@ -141,7 +141,7 @@ impl Repo {
         new: Oid,
         log: LogLine<'_>,
     ) -> Result<(), GitError> {
-        let path = self.common_dir().join("logs").join(refname);
+        let path = self.reflog_path(refname);
         let failed = |source| GitError::io("write the reflog", &path, source);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(failed)?;
@@ -157,9 +157,17 @@ impl Repo {
         if !matches!(self.refs, RefStorage::Files) {
             return false;
         }
-        // What is not under `refs/` is this worktree's own.
-        let folder = if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() };
-        remove_older(&folder.join(format!("{refname}.lock")), STALE_LOCK)
+        remove_older(&self.lock_path(refname), STALE_LOCK)
+    }
+
+    /// The folder that a ref's file is in, and its log below `logs`: what is not under `refs/` is this worktree's own.
+    pub(in crate::git) fn ref_folder(&self, refname: &str) -> &Path {
+        if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() }
+    }
+
+    /// Where the `.lock` file of a ref is.
+    pub(in crate::git) fn lock_path(&self, refname: &str) -> PathBuf {
+        self.ref_folder(refname).join(format!("{refname}.lock"))
     }
 
     /// A process that was killed while it deleted a ref leaves both behind, and git stumbles over either.

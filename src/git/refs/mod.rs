@@ -24,6 +24,7 @@ use super::ident::Ident;
 use super::lock::LOCK_PATIENCE;
 use super::open::Repo;
 use command::Reading;
+pub(super) use command::locked;
 pub(super) use files::STALE_LOCK;
 pub use reflog::LogEntry;
 
@@ -77,6 +78,12 @@ impl Repo {
         git2::Reference::is_valid_name(refname)
     }
 
+    /// Whether each ref may have a file of its own; with reftable none has.
+    #[must_use]
+    pub fn has_refs_as_files(&self) -> bool {
+        matches!(self.refs, RefStorage::Files)
+    }
+
     /// The oid a ref points at, through symbolic refs; `None` where there is none.
     ///
     /// # Errors
@@ -89,11 +96,13 @@ impl Repo {
         }
     }
 
-    /// What `rev` names in git's own notation; `None` when it names nothing.
+    /// What `rev` names in git's own notation; `None` when it names nothing. Whether a whole oid is there is not looked at.
+    ///
+    /// Git is asked where it is no whole oid: libgit2 reads commits on the way, and never comes back from one that was cut off.
     pub(super) fn resolve(&self, rev: &str) -> Result<Option<Oid>, GitError> {
-        match &self.refs {
-            RefStorage::Files => Ok(self.inner.revparse_single(rev).ok().map(|object| object.id())),
-            RefStorage::Reftable(_) => self.resolve_by_git(rev),
+        match Oid::from_str_ext(rev, self.object_format()) {
+            Ok(oid) if oid.as_bytes().len() * 2 == rev.len() => Ok(Some(oid)),
+            _ => self.resolve_by_git(rev),
         }
     }
 
@@ -213,11 +222,11 @@ impl Repo {
     /// Hands `git update-ref` its instructions to delete.
     fn delete_by_git(&self, refname: &str, input: &str) -> Result<(), GitError> {
         self.remove_stale_packed_lock();
-        self.patiently(|| self.update_refs(&[], None, input).map_err(|error| command::locked(error, refname)))
+        self.patiently(|| self.update_refs(&[], None, input).map_err(|error| locked(error, refname)))
     }
 
     /// Tries again where another process has the lock, until patience ends.
-    fn patiently(&self, mut attempt: impl FnMut() -> Result<(), GitError>) -> Result<(), GitError> {
+    pub(super) fn patiently(&self, mut attempt: impl FnMut() -> Result<(), GitError>) -> Result<(), GitError> {
         let start = Instant::now();
         loop {
             match attempt() {
@@ -231,7 +240,7 @@ impl Repo {
     }
 
     /// Hands `git update-ref` its instructions; they are done all together or not at all.
-    fn update_refs(&self, settings: &[&str], log: Option<LogLine<'_>>, input: &str) -> Result<(), GitError> {
+    pub(super) fn update_refs(&self, settings: &[&str], log: Option<LogLine<'_>>, input: &str) -> Result<(), GitError> {
         let mut command = self.git_with(settings, "update-ref");
         if let Some(log) = log {
             let why = log.one_line();

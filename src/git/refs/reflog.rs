@@ -54,9 +54,8 @@ impl Repo {
         Some(LogEntry { old: (!old.is_zero()).then_some(old), new, why: why.to_owned() })
     }
 
-    /// Where the reflog of a ref is; what is not under `refs/` is this worktree's own.
+    /// Where the reflog of a ref is.
     pub(super) fn reflog_path(&self, refname: &str) -> PathBuf {
-        let folder = if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() };
-        folder.join("logs").join(refname)
+        self.ref_folder(refname).join("logs").join(refname)
     }
 }

@@ -62,6 +62,8 @@ struct Place {
     path: String,
     cost: u64,
     revision: u32,
+    /// Whether it came in skipped since the base.
+    is_skipped: bool,
 }
 
 pub(super) struct Writer<'r> {
@@ -88,8 +90,8 @@ pub(super) struct Writer<'r> {
     base_view: Option<View>,
     /// What the items that are skipped cost, once it was asked for; reports leave them out.
     skipped: Option<u64>,
-    /// What those of them cost that came in since the base.
-    skipped_change: u64,
+    /// What those of them cost that came in since the base, less those that went out.
+    skipped_change: i64,
     next_seq: u32,
     live: HashMap<ItemId, Place>,
     /// Where items stood that were taken out.
@@ -122,7 +124,8 @@ impl<'r> Writer<'r> {
         let slots = base.map_or(Ok(Vec::new()), |tip| tree::list(repo, tip.commit.tree))?;
         let next_seq = base.map_or(Ok(0), |tip| tip.next_seq(repo))?;
         let mut live = HashMap::with_capacity(slots.len());
-        let place = |slot: &Slot| Place { seq: slot.seq, path: slot.path.clone(), cost: 0, revision: 0 };
+        let place =
+            |slot: &Slot| Place { seq: slot.seq, path: slot.path.clone(), cost: 0, revision: 0, is_skipped: false };
         live.extend(slots.iter().map(|slot| (slot.id, place(slot))));
         let known_before = known_ids(repo, base, &slots, next_seq)?;
         let total = match base {
@@ -195,9 +198,6 @@ impl<'r> Writer<'r> {
         self.total.tokens = self.total.tokens.saturating_add_signed(self.counted_change - before);
         let Incoming { op, item, subject, reason, by, at, skip, usage, .. } = incoming;
         let stands_for = files.len() - 1;
-        if skip.is_some() || self.types.rules(&item.fields.item_type).priority == Level::Skip {
-            self.skipped_change += total::item_cost(&item, self.encoding);
-        }
         let total = self.total(usage)?;
         let at = self.moment(at);
         let subject = subject.unwrap_or_else(|| match op {
@@ -236,7 +236,7 @@ impl<'r> Writer<'r> {
     fn take_out(&mut self, incoming: &Incoming) -> Result<Vec<(String, bool)>, TraceError> {
         let id = incoming.item.id;
         let place = self.live.remove(&id).ok_or_else(|| incoming.bad("it takes out an item that is not there"))?;
-        self.counted_change -= place.cost.cast_signed();
+        self.count_out(&place);
         let files = vec![(place.path.clone(), false)];
         self.gone.insert(id, place);
         Ok(files)
@@ -246,7 +246,9 @@ impl<'r> Writer<'r> {
     fn put_in(&mut self, incoming: &mut Incoming) -> Result<Vec<(String, bool)>, TraceError> {
         let (op, id) = (incoming.op, incoming.item.id);
         let before = self.live.remove(&id);
-        let place = before.as_ref().or(self.gone.get(&id)).map(|place| (place.seq, place.revision));
+        let known = before.as_ref().or(self.gone.get(&id));
+        let was_skipped = known.is_some_and(|place| place.is_skipped);
+        let place = known.map(|place| (place.seq, place.revision));
         let given = incoming.seq.filter(|_| self.base.is_none());
         let replaced =
             incoming.replaces.take().map(|replaced| self.replace(&replaced)).transpose()?.unwrap_or_default();
@@ -268,17 +270,26 @@ impl<'r> Writer<'r> {
         let path = item_path(seq, &item.fields.item_type, id);
         let mut files = replaced.files;
         if let Some(before) = before {
-            self.counted_change -= before.cost.cast_signed();
+            self.count_out(&before);
             if before.path != path {
                 files.push((before.path, false));
             }
         }
         files.push((path.clone(), true));
         let cost = total::item_cost(item, self.encoding);
+        let by_type = self.types.rules(&item.fields.item_type).priority == Level::Skip;
+        let is_skipped = incoming.skip.is_some() || was_skipped || by_type;
         self.counted_change += cost.cast_signed();
+        self.skipped_change += if is_skipped { cost.cast_signed() } else { 0 };
         self.gone.remove(&id);
-        self.live.insert(id, Place { seq, path, cost, revision: item.revision });
+        self.live.insert(id, Place { seq, path, cost, revision: item.revision, is_skipped });
         Ok(files)
+    }
+
+    /// Takes off what an item counted for that came in since the base.
+    fn count_out(&mut self, place: &Place) {
+        self.counted_change -= place.cost.cast_signed();
+        self.skipped_change -= if place.is_skipped { place.cost.cast_signed() } else { 0 };
     }
 
     /// What the tree counts for now, skipped items included.
@@ -286,7 +297,7 @@ impl<'r> Writer<'r> {
         match usage {
             Usage::Unsaid => {}
             Usage::Reported(tokens) => {
-                let skipped = self.skipped()? + self.skipped_change;
+                let skipped = self.skipped()?.saturating_add_signed(self.skipped_change);
                 self.total = Total { tokens: tokens.saturating_add(skipped), basis: Basis::Reported };
             }
             Usage::Void => {

@@ -88,26 +88,46 @@ pub fn introductions(
             break;
         }
         let earlier = earlier?;
-        if let Some(item) = earlier.trailers.item.filter(|_| earlier.is_ours()) {
-            match earlier.trailers.op {
-                Some(Op::Append | Op::Import | Op::Compress) => {
-                    if wanted.remove(&item) {
-                        found.insert(item, earlier.commit.oid);
-                    }
-                    continue;
+        match BroughtIn::by(&earlier) {
+            BroughtIn::Item(item) => {
+                if wanted.remove(&item) {
+                    found.insert(item, earlier.commit.oid);
                 }
-                Some(Op::Edit | Op::Delete | Op::Restore) => continue,
-                _ => {}
             }
-        }
-        // What plain git made, or a merge: an item may have come in here from elsewhere, or only been moved.
-        for change in changes_of(repo, &earlier)? {
-            if let Change::Added(slot) = change
-                && wanted.contains(&slot.id)
-            {
-                found.insert(slot.id, earlier.commit.oid);
+            BroughtIn::Nothing => {}
+            BroughtIn::WhatWasAdded => {
+                // It may have been brought in by another before, and only come here.
+                let changes = changes_of(repo, &earlier)?;
+                let added = BroughtIn::added(&changes);
+                found.extend(added.filter(|item| wanted.contains(item)).map(|item| (item, earlier.commit.oid)));
             }
         }
     }
     Ok(found)
+}
+
+/// What a commit brought in, as far as its trailers tell.
+pub(crate) enum BroughtIn {
+    /// This item.
+    Item(ItemId),
+    /// No item.
+    Nothing,
+    /// What its tree has and its first parent's has not: plain git made it, or it is a merge.
+    WhatWasAdded,
+}
+
+impl BroughtIn {
+    pub(crate) fn by(commit: &Tip) -> Self {
+        let item = commit.trailers.item.filter(|_| commit.is_ours());
+        match (commit.trailers.op, item) {
+            (Some(Op::Append | Op::Import | Op::Compress), Some(item)) => Self::Item(item),
+            (Some(Op::Edit | Op::Delete | Op::Restore), Some(_)) => Self::Nothing,
+            _ => Self::WhatWasAdded,
+        }
+    }
+
+    /// The items that were added by changes.
+    pub(crate) fn added(changes: &[Change]) -> impl Iterator<Item = ItemId> {
+        changes.iter().filter(|change| matches!(change, Change::Added(_))).map(|change| change.slot().id)
+    }
 }

@@ -1,6 +1,7 @@
 //! How it is broken, and what is found.
 
 use std::fs;
+use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use super::breakage::{blob, change, claim, files, found, item, loose, publish, sound};
@@ -225,6 +226,29 @@ fn refs_reflogs_heads_and_left_overs() {
             false,
         ),
     ]);
+}
+
+/// Whoever holds git's own lock of a ref is waited for, and what it wrote stays.
+#[test]
+fn a_broken_ref_is_mended_under_its_lock() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("one");
+    repo.say("two");
+    let path = repo.git_dir().join(MAIN);
+    let lock = repo.git_dir().join("refs/traces/main.lock");
+    let earlier = repo.git(&["rev-parse", &format!("{MAIN}~1")]);
+    fs::write(&path, "").unwrap();
+    fs::write(&lock, &earlier).unwrap();
+    let mut repair = repo.command("git-trace");
+    let repair = repair.args(["fsck", "--repair"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(fs::read(&path).unwrap(), b"", "it waits");
+    fs::rename(&lock, &path).unwrap();
+    let output = repair.wait_with_output().unwrap();
+    let said = repo.exact(&output);
+    assert!(said.contains("not repaired: ") && said.contains("moved while this command ran"), "{said}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), earlier);
+    assert!(!lock.exists());
 }
 
 fn cut_reflog(repo: &TestRepo) {

@@ -38,18 +38,23 @@ impl Writer<'_> {
             if self.known_before.contains(&id) {
                 before.insert(id);
             }
-            self.counted_change -= place.cost.cast_signed();
+            self.count_out(&place);
             gone.items.push(id);
             gone.files.push((place.path.clone(), false));
             self.gone.insert(id, place);
         }
         let (repo, encoding) = (self.repo, self.encoding);
-        let mut cost = 0;
-        let slots = self.base_view()?.map(|view| &view.slots);
-        for slot in slots.into_iter().flatten().filter(|slot| before.contains(&slot.id)) {
-            cost += item_cost(&total::read_item(repo, slot)?, encoding);
+        // What was left out, by its type or by a later instruction of its name, is left out of the tree now.
+        let (mut cost, mut left_out) = (0, 0);
+        if let Some(view) = self.base_view()? {
+            for slot in view.slots.iter().filter(|slot| before.contains(&slot.id)) {
+                let item = item_cost(&total::read_item(repo, slot)?, encoding);
+                cost += item;
+                left_out += if view.left_out(slot).is_some() { item } else { 0 };
+            }
         }
         self.counted_change -= cost.cast_signed();
+        self.skipped_change -= left_out.cast_signed();
         Ok(gone)
     }
 

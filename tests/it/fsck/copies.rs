@@ -1,0 +1,69 @@
+//! Objects of which there are several copies, or whose only one is elsewhere.
+
+use std::fs;
+
+use super::breakage::{found, item, loose, sound};
+use crate::repo::{TestRepo, run};
+
+const MAIN: &str = "refs/traces/main";
+
+#[test]
+fn a_damaged_file_hides_no_copy_in_a_pack() {
+    let repo = sound();
+    repo.git(&["repack", "-q", "-a"]);
+    let before = (repo.text(&["materialize"]), repo.lines(&["log", "--json"]));
+    let revs = [MAIN.to_owned(), format!("{MAIN}^{{tree}}"), format!("{MAIN}:{}", item(&repo, 1).0)];
+    for rev in &revs {
+        let path = loose(&repo, rev);
+        let bytes = fs::read(&path).unwrap();
+        fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+    }
+    assert_eq!((repo.text(&["materialize"]), repo.lines(&["log", "--json"])), before);
+    let (code, rules, report) = found(&repo, &[]);
+    assert_eq!((code, rules), (Some(0), vec!["warning object-copy".to_owned(); 3]), "{report}");
+    for pack in fs::read_dir(repo.git_dir().join("objects/pack")).unwrap() {
+        fs::remove_file(pack.unwrap().path()).unwrap();
+    }
+    assert_eq!(found(&repo, &[]).1[0], "error object-corrupt", "there is no other copy");
+}
+
+/// A partial clone of a repository with traces and a tag, and that repository.
+fn partial(filter: &str) -> (TestRepo, TestRepo) {
+    let lender = sound();
+    lender.git(&["config", "uploadpack.allowFilter", "true"]);
+    let clone = TestRepo::without_git();
+    let url = format!("file://{}", lender.folder().display());
+    clone.git(&["clone", "-q", "--no-checkout", &format!("--filter={filter}"), &url, "."]);
+    let refs = ["+refs/traces/*:refs/traces/*", "+refs/trace-priority:refs/trace-priority"];
+    clone.git(&[&["fetch", "-q", "origin", "+refs/trace-tags/*:refs/trace-tags/*"], refs.as_slice()].concat());
+    (clone, lender)
+}
+
+fn missing(clone: &TestRepo) -> usize {
+    let listed = clone.git(&["rev-list", "--objects", "--missing=print", MAIN]);
+    listed.lines().filter(|line| line.starts_with('?')).count()
+}
+
+#[test]
+fn what_a_remote_promised_is_neither_fetched_nor_a_fault() {
+    for filter in ["blob:none", "tree:0"] {
+        let (clone, _lender) = partial(filter);
+        let before = missing(&clone);
+        assert!(before > 0);
+        let (code, rules, report) = found(&clone, &[]);
+        assert_eq!((code, rules), (Some(0), Vec::new()), "{filter}: {report}");
+        assert!(report["promised"].as_u64().unwrap() > 0, "{filter}: {report}");
+        assert_eq!(missing(&clone), before, "{filter}: nothing was fetched");
+        let said = run(clone.command("git-trace").arg("fsck"), b"");
+        assert!(clone.exact(&said).contains("not here but promised by a remote: "), "{}", clone.exact(&said));
+
+        // What was made here nobody promised.
+        let id = clone.say("made here");
+        let path = clone.git(&["ls-tree", "-r", "--name-only", MAIN]);
+        let path = path.lines().find(|path| path.ends_with(&id)).unwrap();
+        fs::remove_file(loose(&clone, &format!("{MAIN}:{path}"))).unwrap();
+        let (code, rules, report) = found(&clone, &[]);
+        assert_eq!((code, rules), (Some(1), vec!["error object-missing".to_owned()]), "{filter}: {report}");
+        assert_eq!(report["findings"][0]["item"], id, "{filter}");
+    }
+}
