@@ -1,6 +1,6 @@
 //! Opening a repository the way git does it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -17,6 +17,8 @@ use super::refs::RefStorage;
 pub struct Repo {
     pub(super) inner: Repository,
     pub(super) refs: RefStorage,
+    /// Refs that were there, see [`Repo::was_there`].
+    pub(super) seen: RefCell<HashSet<String>>,
     /// Where it was opened; `None`: where the environment says.
     pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
@@ -62,7 +64,8 @@ impl Repo {
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
         let loose = Loose::new(&objects);
         let (config, shared, shallow) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Ok(Self { inner, refs, place, env, config, shared, shallow, objects, loose })
+        let seen = RefCell::default();
+        Ok(Self { inner, refs, seen, place, env, config, shared, shallow, objects, loose })
     }
 
     /// Opens libgit2's own handle of a repository, one for each thread that reads.
