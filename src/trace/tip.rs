@@ -38,7 +38,10 @@ impl Tip {
     pub fn find(repo: &Repo, name: &TraceName) -> Result<Option<Self>, TraceError> {
         // Whoever reads a trace goes on to the record of priorities.
         repo.expect_ref(RECORD);
-        repo.find_ref(&name.refname())?.map(|oid| Self::read(repo, oid)).transpose()
+        let refname = name.refname();
+        let Some(oid) = repo.find_ref(&refname)? else { return Ok(None) };
+        repo.note_there(&refname);
+        Self::read(repo, oid).map(Some)
     }
 
     /// Reads the tip of a trace that is there.
