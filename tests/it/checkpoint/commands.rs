@@ -199,7 +199,7 @@ fn what_a_killed_writer_left_is_removed_and_nothing_else() {
         place.write(path, "half a li");
     }
     place.ok(&["checkpoint", "current", "a"]);
-    let is_there = |path: &&str| place.at.join(path).exists();
-    assert!(!dead.iter().any(|path| is_there(path)));
-    assert!(others.iter().all(|path| is_there(path)));
+    let is_there = |path: &str| place.at.join(path).exists();
+    assert!(!dead.into_iter().any(is_there));
+    assert!(others.into_iter().all(is_there));
 }

@@ -164,11 +164,8 @@ pub(super) const COMMANDS: &[Writing] = &[
     plain(&["remote", "origin", "--unfollow"]).after(&[&["trace", "remote", "origin", "--follow"]]).in_order(SET_UP),
     plain(&["gc", "--quiet"]),
     plain(&["gc", "--quiet", "--renumber"]).in_order(&["repo refs/traces/main"]),
-    plain(&["fsck", "--repair"]).after(DAMAGED).in_order(&[
-        "repo refs/trace-priority",
-        "repo refs/trace-tags/",
-        "repo refs/traces/",
-    ]),
+    // Each repair stands by itself.
+    plain(&["fsck", "--repair"]).after(DAMAGED).in_order(&["repo refs/"]),
     plain(&["import", "--as-seen", "codex", "../compacted.jsonl"]).in_order(LEVEL_THEN_ITEMS),
     fed(
         &["hook", "claude-code"],

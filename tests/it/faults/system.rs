@@ -246,6 +246,33 @@ fn a_lock_of_settings_that_the_dead_left_behind_stops_nobody_for_long() {
 }
 
 #[test]
+fn locks_that_killed_commands_of_git_left_stop_neither_packing_nor_fetching() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("x");
+    repo.git(&["init", "-q", "--bare", "../remote.git"]);
+    repo.git(&["remote", "add", "origin", "../remote.git"]);
+    repo.text(&["push", "origin", "main"]);
+    repo.say("y");
+    repo.git(&["push", "-q", "origin", "refs/traces/main"]);
+    for (locked, args) in [
+        ("refs/traces/main", &["gc", "--quiet"][..]),
+        ("logs/refs/traces/main", &["gc", "--quiet"]),
+        ("refs/trace-remotes/origin/main", &["fetch"]),
+    ] {
+        let lock = repo.git_dir().join(format!("{locked}.lock"));
+        fs::create_dir_all(lock.parent().unwrap()).unwrap();
+        fs::write(&lock, "").unwrap();
+        let output = repo.run(args, b"");
+        assert_eq!(output.status.code(), Some(2), "{locked}: {}", repo.exact(&output));
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(601);
+        fs::File::options().write(true).open(&lock).unwrap().set_modified(old).unwrap();
+        repo.text(args);
+        assert!(!lock.exists(), "{locked}: ten minutes later it was left behind");
+    }
+    repo.fsck();
+}
+
+#[test]
 fn a_folder_that_may_not_be_written_is_named() {
     let repo = TestRepo::classic(&[]);
     repo.say("x");
