@@ -172,9 +172,7 @@ impl Session {
             None => head::current(&self.repo)?,
         };
         // Whatever else happens first, an editor for one: a trace that is there now is not to be started anew.
-        if self.repo.find_ref(&name.refname())?.is_some() {
-            self.repo.note_there(&name.refname());
-        }
+        Tip::note(&self.repo, &name)?;
         Ok(name)
     }
 

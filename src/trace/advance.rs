@@ -35,9 +35,7 @@ pub fn advance<T>(
     mut build: impl FnMut(Option<&Tip>) -> Result<(Option<Advance>, T), TraceError>,
 ) -> Result<(Option<Oid>, T), TraceError> {
     let refname = name.refname();
-    if repo.find_ref(&refname)?.is_some() {
-        repo.note_there(&refname);
-    }
+    Tip::note(repo, name)?;
     let _lock = repo.lock(&refname)?;
     let start = Instant::now();
     loop {
