@@ -9,6 +9,7 @@ use crate::checkpoint::follow::FollowError;
 use crate::crumb::CrumbError;
 use crate::forward::ForwardError;
 use crate::git::{Env, GitError, Repo};
+use crate::install::InstallError;
 use crate::materialize::MaterializeError;
 use crate::secrets::{self, Allowed, Policy};
 use crate::trace::{TraceError, settings};
@@ -35,6 +36,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
             .or_else(|| cause.downcast_ref().and_then(CheckpointError::hint))
             .or_else(|| cause.downcast_ref().and_then(FollowError::hint))
             .or_else(|| cause.downcast_ref().and_then(MaterializeError::hint))
+            .or_else(|| cause.downcast_ref().and_then(InstallError::hint))
             .or_else(|| cause.downcast_ref().and_then(TraceError::hint))
             .or_else(|| cause.downcast_ref().and_then(GitError::hint))
     })

@@ -13,6 +13,16 @@ use crate::bounded;
 pub(crate) struct Stem(pub(crate) &'static str);
 
 const TEMPORARY_SUFFIX: &str = ".tmp";
+/// How many letters and digits stand for the `…`.
+const TEMPORARY_LEN: usize = 6;
+
+impl Stem {
+    /// Whether a file is one that a writer fills, or was filling when it died.
+    pub(crate) fn is_temporary(self, name: &str) -> bool {
+        let random = name.strip_prefix(self.0).and_then(|rest| rest.strip_prefix('-')?.strip_suffix(TEMPORARY_SUFFIX));
+        random.is_some_and(|text| text.len() == TEMPORARY_LEN && text.bytes().all(|b| b.is_ascii_alphanumeric()))
+    }
+}
 
 /// The right to replace files in a folder. The kernel takes it back when the process ends, however it ends.
 #[derive(Debug)]
@@ -104,13 +114,27 @@ pub(crate) fn read(path: &Path) -> io::Result<Seen> {
     Ok(Seen { text, stamp: Some(Stamp::of(&metadata)), is_read_only: metadata.permissions().readonly() })
 }
 
-/// Who may read a file that is new; an old one keeps what it has.
+/// Who may read a file that is new; an old one keeps what it has, but for a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     /// Whoever the process's mask allows.
     Usual,
     /// Only its owner.
     Private,
+    /// As `Usual`, and whoever may read it may run it.
+    Program,
+}
+
+impl Access {
+    /// The permissions that the process's mask is taken from; none: those of a temporary file.
+    #[cfg(unix)]
+    fn mode(self) -> Option<u32> {
+        match self {
+            Self::Usual => Some(0o666),
+            Self::Program => Some(0o777),
+            Self::Private => None,
+        }
+    }
 }
 
 /// Puts what `write` writes in the place of the file at `path`, under the caller's [`Lock`] of its folder.
@@ -126,12 +150,12 @@ pub(crate) fn replace(
 ) -> io::Result<bool> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let prefix = format!("{}-", stem.0);
-    remove_leftovers(folder, &prefix);
+    remove_leftovers(folder, stem);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX);
+    builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX).rand_bytes(TEMPORARY_LEN);
     #[cfg(unix)]
-    if access == Access::Usual {
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    if let Some(mode) = access.mode() {
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     }
     #[cfg(not(unix))]
     let _ = access;
@@ -141,6 +165,8 @@ pub(crate) fn replace(
     out.flush()?;
     drop(out);
     match fs::metadata(path) {
+        // A program may stand in the place of something that is none.
+        Ok(_) if access == Access::Program => {}
         Ok(metadata) => keep_access(temporary.as_file(), &metadata)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
@@ -153,6 +179,43 @@ pub(crate) fn replace(
     // The name is on disk once the folder is. Some file systems cannot do this; the rename was atomic all the same.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(true)
+}
+
+/// What files are called while they are written that have no other stem.
+const STEM: Stem = Stem(".git-trace");
+
+/// How long [`put`] waits for other writers of the folder.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Puts bytes in the place of the file at `path`, whatever it holds; its folder is made where there is none.
+pub(crate) fn put(path: &Path, access: Access, bytes: &[u8]) -> io::Result<()> {
+    put_where(path, access, bytes, |_| Ok(()))
+}
+
+/// Puts bytes where there is no file yet.
+pub(crate) fn put_new(path: &Path, access: Access, bytes: &[u8]) -> io::Result<()> {
+    put_where(path, access, bytes, |there| match there {
+        Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        None => Ok(()),
+    })
+}
+
+fn put_where(
+    path: &Path,
+    access: Access,
+    bytes: &[u8],
+    judge: impl FnOnce(Option<&Stamp>) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let lock = Lock::take(folder, STEM, PATIENCE)?;
+    if lock.is_none() {
+        return Err(io::Error::other("other processes keep writing there"));
+    }
+    let seen = Stamp::at(path)?;
+    judge(seen.as_ref())?;
+    let is_done = replace(path, STEM, seen.as_ref(), access, |out| out.write_all(bytes))?;
+    if is_done { Ok(()) } else { Err(io::Error::other("another program changed it meanwhile; try again")) }
 }
 
 fn keep_access(file: &File, old: &Metadata) -> io::Result<()> {
@@ -169,12 +232,10 @@ fn keep_access(file: &File, old: &Metadata) -> io::Result<()> {
 }
 
 /// Removes what writers left behind that were killed; all writers hold the lock that our caller holds, so none is at work.
-fn remove_leftovers(folder: &Path, prefix: &str) {
+pub(crate) fn remove_leftovers(folder: &Path, stem: Stem) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let is_ours = name.to_str().is_some_and(|name| name.starts_with(prefix) && name.ends_with(TEMPORARY_SUFFIX));
-        if is_ours {
+        if entry.file_name().to_str().is_some_and(|name| stem.is_temporary(name)) {
             // What cannot be removed does no harm.
             let _ = fs::remove_file(entry.path());
         }

@@ -1,4 +1,7 @@
 //! What is done with the checkpoints of a working tree: each change reads the files, and replaces those that change.
+//!
+//! Where several files change, they do so one after the other, in an order in which a command that was stopped can be given
+//! again and comes to the same: what makes it done, the checkpoint itself, is written or removed last.
 
 use std::fs;
 use std::io;
@@ -7,9 +10,10 @@ use std::path::{Path, PathBuf};
 use super::document::{Document, ReferenceKind};
 use super::edit::{self, Completion, DeltaParts, RowChange};
 use super::error::CheckpointError;
-use super::folder::{Checkpoint, File, Folder, checkpoints, find, is_current, replace};
+use super::folder::{Checkpoint, File, Folder, checkpoints, find, is_current};
 use super::listing::{self, Listed};
 use super::validate::{COMPLETION, completion_field};
+use super::writer::{lock, replace};
 use crate::bounded;
 use crate::trace::Time;
 
@@ -29,6 +33,8 @@ pub struct NewCheckpoint {
     pub anchor: String,
     /// The id or name of the one it branches from.
     pub parent: Option<String>,
+    /// Whether it is the current one.
+    pub is_current: bool,
 }
 
 /// What is made of a checkpoint's new time: whole seconds, as people write them.
@@ -37,6 +43,8 @@ fn whole_second(now: Time) -> Time {
 }
 
 /// Makes a checkpoint with all its headings in `checkpoints/active`, and lists it in the INDEX.md there. Gives its path.
+///
+/// First it is listed; where it is to be the current one, the others then no longer are; at last it is there.
 ///
 /// # Errors
 ///
@@ -50,6 +58,7 @@ pub fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<String,
         return Err(CheckpointError::BadName { name: new.name.clone() });
     }
     let id = format!("chk-{name}");
+    let mut turn = lock(folder)?;
     let files = folder.files()?;
     let known = checkpoints(&files);
     if let Some(other) = known.iter().find(|one| one.id() == id || one.file.stem() == id) {
@@ -59,11 +68,24 @@ pub fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<String,
     let home = active_folder(folder, &known);
     let text = template(&id, new, parent.map(Checkpoint::id), now);
     let path = home.join(format!("{id}.md"));
-    replace(&path, None, text.as_bytes())?;
+    let others = if new.is_current { others_put_aside(&known, None)? } else { Vec::new() };
+    if path.symlink_metadata().is_ok() {
+        return Err(CheckpointError::Exists { path: folder.shown(&path) });
+    }
+    if turn.is_none() {
+        let top = folder.top();
+        fs::create_dir_all(&top).map_err(|source| CheckpointError::io("create the folder", top, source))?;
+        turn = lock(folder)?;
+    }
     let first_line = new.problem.lines().next().unwrap_or_default();
     let listed =
         Listed { name: &id, description: first_line, problem: &new.problem, scope: &new.intent, status: "Started" };
     change_list(&home, |text| listing::add(text, &listed, now))?;
+    for (file, text) in &others {
+        replace(&file.location, Some(&file.bytes), text.as_bytes())?;
+    }
+    replace(&path, None, text.as_bytes())?;
+    drop(turn);
     Ok(folder.shown(&path))
 }
 
@@ -84,9 +106,10 @@ fn template(id: &str, new: &NewCheckpoint, parent: Option<&str>, now: Time) -> S
     let parent = parent.map_or("null".to_owned(), quoted);
     let anchor = if new.anchor.trim().is_empty() { "start" } else { &new.anchor };
     let mut text = format!(
-        "---\ncheckpoint: {}\ncreated: {now}\nanchor: {}\nlast_delta: {now}\nparent: {parent}\nstatus: active\n---\n",
+        "---\ncheckpoint: {}\ncreated: {now}\nanchor: {}\nlast_delta: {now}\nparent: {parent}\nstatus: {}\n---\n",
         quoted(id),
-        quoted(anchor)
+        quoted(anchor),
+        if new.is_current { "current" } else { "active" }
     );
     let sections =
         [("Problem", new.problem.trim()), ("Session Intent", new.intent.trim()), ("Essential Information", "")];
@@ -121,25 +144,30 @@ fn template(id: &str, new: &NewCheckpoint, parent: Option<&str>, now: Time) -> S
 ///
 /// [`CheckpointError::Unknown`] and its kin, [`CheckpointError::Archived`], [`CheckpointError::Front`].
 pub fn set_current(folder: &Folder, name: &str) -> Result<Vec<String>, CheckpointError> {
+    let _turn = lock(folder)?;
     let files = folder.files()?;
     let known = checkpoints(&files);
     let chosen = find(&known, Some(name))?;
     refuse_archived(chosen)?;
-    let mut changes = Vec::new();
-    for one in &known {
-        let status = match (one.file.path == chosen.file.path, is_current(one)) {
-            (true, false) => "current",
-            (false, true) => "active",
-            _ => continue,
-        };
-        changes.push((one.file, with_key(one, "status", status)?));
-    }
     // The old ones first: two that are current would be worse than none.
-    changes.sort_by_key(|(file, _)| file.path == chosen.file.path);
+    let mut changes = others_put_aside(&known, Some(chosen))?;
+    if !is_current(chosen) {
+        changes.push((chosen.file, with_key(chosen, "status", "current")?));
+    }
     for (file, text) in &changes {
         replace(&file.location, Some(&file.bytes), text.as_bytes())?;
     }
     Ok(changes.into_iter().map(|(file, _)| file.path.clone()).collect())
+}
+
+/// The files of those that are current, but the chosen one, with the text by which they no longer are.
+fn others_put_aside<'f>(
+    known: &[Checkpoint<'f>],
+    chosen: Option<&Checkpoint<'_>>,
+) -> Result<Vec<(&'f File, String)>, CheckpointError> {
+    let is_chosen = |one: &Checkpoint<'_>| chosen.is_some_and(|chosen| chosen.file.path == one.file.path);
+    let others = known.iter().filter(|one| is_current(one) && !is_chosen(one));
+    others.map(|one| Ok((one.file, with_key(one, "status", "active")?))).collect()
 }
 
 fn with_key(one: &Checkpoint<'_>, key: &str, value: &str) -> Result<String, CheckpointError> {
@@ -171,6 +199,7 @@ pub fn add_delta(
     if parts.what_changed.trim().is_empty() {
         return Err(CheckpointError::Empty { what: "what changed" });
     }
+    let _turn = lock(folder)?;
     let files = folder.files()?;
     let known = checkpoints(&files);
     let one = find(&known, name)?;
@@ -179,8 +208,9 @@ pub fn add_delta(
     let at = whole_second(now);
     let at = newest.map_or(at, |newest| at.max(Time::from_second(newest.as_second() + 1)));
     let text = edit::append_delta(&one.document, parts, at).map_err(|problem| front(one.file, problem))?;
-    replace(&one.file.location, Some(&one.file.bytes), text.as_bytes())?;
+    // The list first: were the delta there first, a command that was stopped and is given again would add it twice.
     change_listed(one, |text, name| listing::touch(text, name, at))?;
+    replace(&one.file.location, Some(&one.file.bytes), text.as_bytes())?;
     Ok((one.file.path.clone(), at))
 }
 
@@ -199,6 +229,7 @@ pub fn add_breadcrumb(
     if edit::one_line(reference).is_empty() {
         return Err(CheckpointError::Empty { what: "the reference" });
     }
+    let _turn = lock(folder)?;
     let files = folder.files()?;
     let known = checkpoints(&files);
     let one = find(&known, name)?;
@@ -225,7 +256,8 @@ pub struct Archived {
 /// Moves a checkpoint that is completed to `archive`, collects what was learnt, and takes it off the list.
 ///
 /// With a `completion` that part is written first. The copy in the archive is there before the original goes, so that
-/// nothing is lost half-way; nothing is ever overwritten.
+/// nothing is lost half-way; nothing is ever overwritten. A copy that says the same is taken for that of a command that was
+/// stopped, which this one completes.
 ///
 /// # Errors
 ///
@@ -238,6 +270,7 @@ pub fn archive(
     now: Time,
 ) -> Result<Archived, CheckpointError> {
     let now = whole_second(now);
+    let _turn = lock(folder)?;
     let files = folder.files()?;
     let known = checkpoints(&files);
     let one = find(&known, name)?;
@@ -265,14 +298,28 @@ pub fn archive(
     }
     let (home, top) = archive_folder(&one.file.location);
     let target = home.join(one.file.location.file_name().unwrap_or_default());
-    match replace(&target, None, text.as_bytes()) {
-        Err(CheckpointError::Exists { .. }) => Err(CheckpointError::Exists { path: folder.shown(&target) }),
-        written => written,
-    }?;
+    match read_if_there(&target)? {
+        Some(copy) if is_same_but_for_date(&copy, text.as_bytes()) => {}
+        Some(_) => return Err(CheckpointError::Exists { path: folder.shown(&target) }),
+        None => replace(&target, None, text.as_bytes())?,
+    }
     collect_learnings(&top.join("LEARNINGS.md"), one.id(), &learnings, now)?;
     change_listed(one, listing::remove)?;
     fs::remove_file(&one.file.location).map_err(|source| CheckpointError::io("remove", &one.file.location, source))?;
     Ok(Archived { from: path, to: folder.shown(&target), learnings })
+}
+
+/// Whether a text says the same, but for the date of its Completion.
+fn is_same_but_for_date(copy: &[u8], text: &[u8]) -> bool {
+    let is_date = |line: &[u8]| line.starts_with(b"- **Date**: ");
+    let (mut copy, mut text) = (copy.split(|b| *b == b'\n'), text.split(|b| *b == b'\n'));
+    loop {
+        match (copy.next(), text.next()) {
+            (None, None) => return true,
+            (Some(one), Some(other)) if one == other || is_date(one) && is_date(other) => {}
+            _ => return false,
+        }
+    }
 }
 
 /// What was learnt, if the part Completion says all it has to.
@@ -296,9 +343,18 @@ fn archive_folder(location: &Path) -> (PathBuf, PathBuf) {
     (top.join("archive"), top.to_owned())
 }
 
+/// Adds what was learnt, unless it is there already, of whatever day.
 fn collect_learnings(path: &Path, id: &str, learnings: &str, now: Time) -> Result<(), CheckpointError> {
     let before = read_if_there(path)?;
     let mut text = before.clone().unwrap_or_else(|| b"# Learnings\n".to_vec());
+    let (head, body) = (format!("\n## {id} ("), format!(")\n\n{learnings}\n"));
+    let is_there = String::from_utf8_lossy(&text).split(&head).skip(1).any(|part| {
+        let after_day = part.get("2026-01-01".len()..);
+        after_day.is_some_and(|rest| rest.starts_with(&body))
+    });
+    if is_there {
+        return Ok(());
+    }
     if !text.ends_with(b"\n") {
         text.push(b'\n');
     }

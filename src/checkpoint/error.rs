@@ -95,6 +95,12 @@ pub enum CheckpointError {
         /// The file.
         path: PathBuf,
     },
+    /// Others kept changing checkpoints.
+    #[error("other processes have been writing to `{path}` for 10 seconds")]
+    Busy {
+        /// The folder.
+        path: String,
+    },
     /// The Breadcrumbs are no table that a row could be added to.
     #[error("the Breadcrumbs of `{path}` are not a table of three columns")]
     BadTable {
@@ -125,7 +131,7 @@ impl CheckpointError {
             Self::NoCompletion { .. } => "`--outcome TEXT --learnings TEXT` writes it",
             Self::Completed { .. } => "change it by hand, and archive without --outcome and --learnings",
             Self::ActiveChildren { .. } => "archive them first, or give them another parent",
-            Self::Changed { .. } => "try again",
+            Self::Changed { .. } | Self::Busy { .. } => "try again",
             _ => return None,
         };
         Some(hint.to_owned())

@@ -1,7 +1,7 @@
 //! The checkpoints of a working tree: which files there are, and which one a name means.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::document::Document;
@@ -108,7 +108,7 @@ impl Folder {
     /// [`CheckpointError::Io`] where a folder or a file cannot be read.
     pub fn files(&self) -> Result<Vec<File>, CheckpointError> {
         let mut files = Vec::new();
-        let top = self.root.join(self.pathspec.folder());
+        let top = self.top();
         match fs::symlink_metadata(&top) {
             Ok(metadata) if metadata.is_dir() => self.collect(&top, &mut files)?,
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -118,6 +118,11 @@ impl Folder {
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(files)
+    }
+
+    /// The folder that all of them are below; there need not be one.
+    pub(super) fn top(&self) -> PathBuf {
+        self.root.join(self.pathspec.folder())
     }
 
     fn collect(&self, folder: &Path, files: &mut Vec<File>) -> Result<(), CheckpointError> {
@@ -204,38 +209,4 @@ fn one_of<'c, 'f>(meant: &[&'c Checkpoint<'f>], name: &str) -> Option<Result<&'c
             Some(Err(CheckpointError::Ambiguous { name: name.to_owned(), paths }))
         }
     }
-}
-
-/// Puts a text in the place of a file at once, if that still holds `before`; without a `before` there must be no file.
-///
-/// # Errors
-///
-/// [`CheckpointError::Changed`] where it holds something else, [`CheckpointError::Io`].
-pub(super) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), CheckpointError> {
-    let failed = |source| CheckpointError::io("write", path, source);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(failed)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".checkpoint-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder).map_err(failed)?;
-    file.write_all(after).map_err(failed)?;
-    if let Ok(metadata) = fs::metadata(path) {
-        file.as_file().set_permissions(metadata.permissions()).map_err(failed)?;
-    }
-    file.as_file().sync_all().map_err(failed)?;
-    let Some(before) = before else {
-        return match file.persist_noclobber(path) {
-            Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(CheckpointError::Exists { path: path.display().to_string() })
-            }
-            Err(error) => Err(failed(error.error)),
-        };
-    };
-    if fs::read(path).map_err(failed)? != before {
-        return Err(CheckpointError::Changed { path: path.to_owned() });
-    }
-    file.persist(path).map(drop).map_err(|error| failed(error.error))
 }

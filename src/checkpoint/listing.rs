@@ -28,10 +28,11 @@ fn said(text: &str) -> String {
     if line.is_empty() { "to be written".to_owned() } else { line }
 }
 
-/// The list with one checkpoint more; a new list where there is none. `None` if it has no table.
+/// The list with one checkpoint more, in the place of what it may say of that already; a new list where there is none. `None`
+/// if it has no table.
 pub(super) fn add(text: Option<&str>, listed: &Listed<'_>, at: Time) -> Option<String> {
     let empty = format!("# {TITLE}\n\n| {} |\n|------------|-------------|--------------|\n", COLUMNS.join(" | "));
-    let text = text.unwrap_or(&empty);
+    let text = &text.map_or(empty, |text| remove(text, listed.name));
     let end = newline(text);
     let outline = Outline::read(text, super::document::start_of(text));
     let table = outline.tables.first()?;
@@ -135,6 +136,8 @@ mod tests {
         let two = add(Some(&one), &listed("chk-b"), at).unwrap();
         assert_eq!(validate_index(two.as_bytes(), None), []);
         assert_eq!(remove(&two, "chk-b"), one);
+        assert_eq!(add(Some(&two), &listed("chk-b"), at).unwrap(), two, "what was added already is so once");
+        assert_eq!(add(Some(&one), &listed("chk-a"), at).unwrap(), one);
         let empty = remove(&one, "chk-a");
         assert_eq!(validate_index(empty.as_bytes(), None), []);
         assert_eq!(add(Some(&empty), &listed("chk-a"), at).unwrap(), one);

@@ -30,6 +30,7 @@ pub mod pathspec;
 mod report;
 pub mod set;
 pub mod validate;
+mod writer;
 
 pub use document::{Document, Reference, ReferenceKind};
 pub use error::CheckpointError;

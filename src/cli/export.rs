@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::error::Advised;
 use super::ui::escaped;
-use super::{ExitStatus, Session};
+use super::{ExitStatus, Session, output};
 use crate::git::Git;
 use crate::trace::export::export;
 use crate::trace::view::View;
@@ -56,7 +56,7 @@ fn lines(session: &mut Session, args: &ExportArgs, name: Option<&TraceName>) -> 
         Some(path) => {
             let mut bytes = Vec::new();
             export(&session.repo, tip, &mut bytes)?;
-            std::fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))?;
+            output::write(path, &bytes)?;
         }
         None => export(&session.repo, tip, &mut session.ui.content())?,
     }

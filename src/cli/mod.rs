@@ -36,6 +36,7 @@ mod materialize;
 mod mcp;
 mod merge;
 mod merge_driver;
+mod output;
 mod pick;
 mod priority;
 mod remove;
@@ -170,10 +171,13 @@ struct Session {
 impl Session {
     /// The trace to work on: the one named for this command, or the current one.
     fn trace(&self, named_here: Option<&TraceName>) -> Result<TraceName> {
-        match named_here.or(self.named_trace.as_ref()) {
-            Some(name) => Ok(name.clone()),
-            None => Ok(head::current(&self.repo)?),
-        }
+        let name = match named_here.or(self.named_trace.as_ref()) {
+            Some(name) => name.clone(),
+            None => head::current(&self.repo)?,
+        };
+        // Whatever else happens first, an editor for one: a trace that is there now is not to be started anew.
+        Tip::note(&self.repo, &name)?;
+        Ok(name)
     }
 
     /// The tip of another line of context: a trace, what was last seen of a remote's, or a state of this one.

@@ -1,15 +1,13 @@
 //! `git trace view`: a trace as one page for a browser.
 
-use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use tempfile::NamedTempFile;
 
 use super::ui::escaped;
-use super::{ExitStatus, Session};
+use super::{ExitStatus, Session, output};
 use crate::git::browse;
+use crate::replace::{Access, put};
 use crate::trace::TraceName;
 use crate::trace::write::encoding;
 use crate::view::{LAST, Options, Past, page};
@@ -70,7 +68,7 @@ pub(super) fn run(session: &mut Session, args: &ViewArgs) -> Result<ExitStatus> 
             Ok(ExitStatus::Success)
         }
         Some(path) => {
-            fs::write(path, &page.html).with_context(|| format!("cannot write `{}`", path.display()))?;
+            output::write(path, page.html.as_bytes())?;
             Ok(ExitStatus::Success)
         }
         None => {
@@ -89,13 +87,6 @@ pub(super) fn run(session: &mut Session, args: &ViewArgs) -> Result<ExitStatus> 
 fn save(folder: &Path, name: &TraceName, html: &[u8]) -> Result<PathBuf> {
     // Names hold slashes; a percent sign is turned as well, so that no two names meet.
     let path = folder.join(format!("{}.html", name.as_str().replace('%', "%25").replace('/', "%2F")));
-    let written = || -> std::io::Result<()> {
-        fs::create_dir_all(folder)?;
-        let mut file = NamedTempFile::new_in(folder)?;
-        file.write_all(html)?;
-        file.persist(&path)?;
-        Ok(())
-    };
-    written().with_context(|| format!("cannot write `{}`", path.display()))?;
+    put(&path, Access::Private, html).with_context(|| format!("cannot write `{}`", path.display()))?;
     Ok(path)
 }

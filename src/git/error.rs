@@ -106,6 +106,12 @@ pub enum GitError {
         /// How long was waited.
         seconds: u64,
     },
+    /// A file of settings is locked by a process that is writing it, or was killed while it did.
+    #[error("git's settings are locked by `{}`", path.display())]
+    SettingsLocked {
+        /// The lock.
+        path: PathBuf,
+    },
     /// A file could not be read or written.
     #[error("cannot {action} {}", path.display())]
     Io {
@@ -184,6 +190,9 @@ impl GitError {
             Self::Unsigned { .. } => "`trace.sign` asks for it; whatever makes `git commit -S` sign serves here too",
             Self::DamagedObject { .. } => {
                 "`git trace fsck` tells what it belongs to; move that file away, and `git fetch --refetch` brings back what a remote has"
+            }
+            Self::SettingsLocked { .. } => {
+                "try again; if no git is at work there, one was killed: remove that file, which else is done ten minutes after it was made"
             }
             Self::RefConflict { .. } => "choose another name",
             Self::RefLocked { .. } | Self::Busy { .. } => "try again when it has ended",

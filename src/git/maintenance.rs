@@ -13,6 +13,7 @@ impl Repo {
     ///
     /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] if it fails; it said why.
     pub fn collect(&self, options: &[String]) -> Result<(), GitError> {
+        self.remove_stale_git_locks();
         let mut command = self.git("gc");
         command.args(options);
         let failed = |source| GitError::Spawn { command: "gc".to_owned(), source };

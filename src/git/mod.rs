@@ -27,6 +27,7 @@ mod pack;
 mod partial;
 mod process;
 mod refs;
+mod setting;
 mod shallow;
 mod shared;
 mod sign;

@@ -57,6 +57,7 @@ impl Repo {
     ///
     /// [`GitError::Command`] if git could not.
     pub fn fetch(&self, remote: &str, refspecs: &[String], options: &[&str]) -> Result<(), GitError> {
+        self.remove_stale_git_locks();
         let mut command = self.git("fetch");
         command.args(["--no-tags", "--no-write-fetch-head"]).args(options).arg("--").arg(remote).args(refspecs);
         command.stdin(Stdio::inherit()).stderr(Stdio::inherit()).stdout(Stdio::null());
@@ -77,33 +78,6 @@ impl Repo {
             return Ok(remote);
         }
         Ok("origin".to_owned())
-    }
-
-    /// Adds a value to a setting of this repository that may have several, unless it is there.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Command`] with git's words.
-    pub fn add_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
-        self.remove_setting(key, value)?;
-        let mut command = self.git("config");
-        command.args(["--local", "--add", key, value]);
-        Self::run_git("config", command, b"").map(drop)
-    }
-
-    /// Removes one value of a setting that may have several; what is not there is not missed.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Spawn`] if there is no git.
-    pub fn remove_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
-        let mut command = self.git("config");
-        command.args(["--local", "--fixed-value", "--unset-all", key, value]);
-        match Self::run_git("config", command, b"") {
-            // It answers so where there was none.
-            Ok(_) | Err(GitError::Command { .. }) => Ok(()),
-            Err(error) => Err(error),
-        }
     }
 }
 

@@ -18,6 +18,8 @@ use super::refs::RefStorage;
 pub struct Repo {
     pub(super) inner: Repository,
     pub(super) refs: RefStorage,
+    /// Refs that were there, see [`Repo::was_there`].
+    pub(super) seen: RefCell<HashSet<String>>,
     /// Where it was opened; `None`: where the environment says.
     pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
@@ -68,8 +70,8 @@ impl Repo {
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
         let loose = Loose::new(inner.path(), &objects);
         let (config, shared, shallow) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let (stays_here, recent) = (Cell::new(false), RefCell::default());
-        Ok(Self { inner, refs, place, env, config, shared, shallow, objects, loose, stays_here, recent })
+        let (stays_here, recent, seen) = (Cell::new(false), RefCell::default(), RefCell::default());
+        Ok(Self { inner, refs, seen, place, env, config, shared, shallow, objects, loose, stays_here, recent })
     }
 
     /// Opens libgit2's own handle of a repository, one for each thread that reads.

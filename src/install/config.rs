@@ -10,7 +10,9 @@
 //!         textconv = git-trace crumb textconv …
 //! ```
 //!
-//! `installed` names each value that we wrote, with a digest: a value is ours only as long as it has that digest.
+//! `installed` names each value that we wrote, with a digest: a value is ours only as long as it has that digest. It is written
+//! before the values, with those that they had and those that they get, so that wherever an install is stopped, what it wrote
+//! is known for ours.
 
 use super::{Action, InstallError, Mode, Setup, Step};
 use crate::git::GitError;
@@ -88,6 +90,8 @@ pub fn shell_word(text: &str) -> String {
 pub(super) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let mut record = Record::read(setup)?;
     let mut steps = Vec::new();
+    let mut changes = Vec::new();
+    let mut on_the_way = record.clone();
     let values_of_ours = [NAME.to_owned(), driver(&setup.program), RECURSIVE.to_owned(), textconv(&setup.program)];
     for ((name, key), value) in KEYS.into_iter().zip(values_of_ours) {
         let current = values(setup, key)?;
@@ -98,12 +102,17 @@ pub(super) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
             _ => Action::LeftAlone,
         };
         if matches!(action, Action::Added | Action::Updated) {
-            set(setup, key, &value)?;
             record.note(name, &value);
+            on_the_way.note_also(name, &value);
+            changes.push((key, value));
         }
         steps.push(Step { action, what: key.to_owned() });
     }
-    record.write(setup)?;
+    on_the_way.write(setup)?;
+    for (key, value) in changes {
+        set(setup, key, &value)?;
+    }
+    Record { before: on_the_way.text(), ..record }.write(setup)?;
     Ok(steps)
 }
 
@@ -132,7 +141,8 @@ pub(super) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     Ok(steps)
 }
 
-/// What we wrote: names of variables with the digests of their values.
+/// What we wrote: names of variables with the digests of their values, of one that is being replaced two.
+#[derive(Clone)]
 struct Record {
     written: Vec<(String, String)>,
     before: String,
@@ -152,12 +162,22 @@ impl Record {
 
     fn note(&mut self, name: &str, value: &str) {
         self.written.retain(|(written, _)| written != name);
-        self.written.push((name.to_owned(), digest_of(value)));
+        self.note_also(name, value);
+    }
+
+    fn note_also(&mut self, name: &str, value: &str) {
+        if !self.is_ours(name, value) {
+            self.written.push((name.to_owned(), digest_of(value)));
+        }
+    }
+
+    fn text(&self) -> String {
+        let words: Vec<_> = self.written.iter().map(|(name, digest)| format!("{name}:{digest}")).collect();
+        words.join(" ")
     }
 
     fn write(&self, setup: &Setup) -> Result<(), InstallError> {
-        let words: Vec<_> = self.written.iter().map(|(name, digest)| format!("{name}:{digest}")).collect();
-        let text = words.join(" ");
+        let text = self.text();
         if text == self.before { Ok(()) } else { set(setup, RECORD, &text) }
     }
 }
@@ -183,14 +203,14 @@ fn values(setup: &Setup, key: &str) -> Result<Vec<String>, InstallError> {
 
 fn set(setup: &Setup, key: &str, value: &str) -> Result<(), InstallError> {
     if setup.mode == Mode::Write {
-        setup.git.run(&["config", setup.scope.flag(), key, value])?;
+        setup.git.change_setting(&[setup.scope.flag(), key, value])?;
     }
     Ok(())
 }
 
 fn unset(setup: &Setup, key: &str) -> Result<(), InstallError> {
     if setup.mode == Mode::Write {
-        setup.git.run(&["config", setup.scope.flag(), "--unset", key])?;
+        setup.git.change_setting(&[setup.scope.flag(), "--unset", key])?;
     }
     Ok(())
 }

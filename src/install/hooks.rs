@@ -5,12 +5,12 @@
 //! was there before is kept beside it as `<name>.before-git-trace`, is run first, and comes back at the end.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::config::shell_word;
 use super::{Action, InstallError, Mode, Scope, Setup, Step};
 use crate::git::{Git, GitError};
+use crate::replace::{self, Access};
 
 /// The hooks, by the name that git calls them by.
 pub const HOOKS: [(&str, &str); 2] = [
@@ -114,7 +114,8 @@ pub(super) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
             return Ok(vec![Step { action: Action::LeftAlone, what }]);
         }
     };
-    let mut is_new = !folder.exists();
+    // An install that was stopped leaves it empty.
+    let mut is_new = fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none());
     let mut steps = Vec::new();
     for (name, template) in HOOKS {
         let path = folder.join(name);
@@ -125,17 +126,18 @@ pub(super) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
         let action = match standing(&path) {
             Standing::Ours if old == new => Action::Kept,
             Standing::Ours => Action::Updated,
-            // Two cannot be kept.
-            Standing::Theirs if before.symlink_metadata().is_ok() => Action::LeftAlone,
+            // Two cannot be kept; an install that was stopped leaves one under both names.
+            Standing::Theirs if before.symlink_metadata().is_ok() && !is_same(&path, &before) => Action::LeftAlone,
             Standing::Theirs | Standing::Nothing => Action::Added,
         };
         if setup.mode == Mode::Write && matches!(action, Action::Added | Action::Updated) {
             let put = || {
                 fs::create_dir_all(&folder)?;
-                if standing(&path) == Standing::Theirs {
-                    fs::rename(&path, &before)?;
+                if standing(&path) == Standing::Theirs && before.symlink_metadata().is_err() {
+                    // Under both names for a moment, so that at none there is no hook; not every file system can.
+                    fs::hard_link(&path, &before).or_else(|_| fs::rename(&path, &before))?;
                 }
-                write_script(&folder, &path, &new)
+                replace::put(&path, Access::Program, new.as_bytes())
             };
             put().map_err(|source| InstallError::Hook { path: path.clone(), source })?;
         }
@@ -183,19 +185,13 @@ pub(super) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     Ok(steps)
 }
 
+/// Whether two files say the same, so that losing one of them loses nothing.
+fn is_same(path: &Path, other: &Path) -> bool {
+    matches!((fs::read(path), fs::read(other)), (Ok(one), Ok(other)) if one == other)
+}
+
 fn before(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(BEFORE);
     PathBuf::from(name)
-}
-
-/// Writes a script that may be run by whoever may read it.
-fn write_script(folder: &Path, path: &Path, text: &str) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    let mut file = builder.prefix(".git-trace-").tempfile_in(folder)?;
-    io::Write::write_all(&mut file, text.as_bytes())?;
-    // Renamed over the old one, so that no hook is ever half there.
-    file.persist(path).map(drop).map_err(|error| error.error)
 }

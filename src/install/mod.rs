@@ -12,10 +12,11 @@ pub mod config;
 pub mod doctor;
 pub mod hooks;
 pub mod owned;
+mod place;
 mod plain_json;
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -135,6 +136,17 @@ pub enum InstallError {
     },
 }
 
+impl InstallError {
+    /// The next step, where there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Git(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
 /// Sets git up. Doing it again changes nothing.
 ///
 /// # Errors
@@ -205,22 +217,6 @@ fn write_attributes(setup: &Setup, text: Option<&[u8]>) -> Result<(), InstallErr
 }
 
 /// Puts a text in the place of the file at once, or removes the file.
-fn put_file(shown: &Path, text: Option<&[u8]>) -> Result<(), InstallError> {
-    let path = shown.canonicalize().unwrap_or_else(|_| shown.to_owned());
-    let write = || {
-        let Some(text) = text else { return fs::remove_file(&path) };
-        let folder = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.prefix(".git-trace-").tempfile_in(folder)?;
-        file.write_all(text)?;
-        if let Ok(metadata) = fs::metadata(&path) {
-            file.as_file().set_permissions(metadata.permissions())?;
-        }
-        file.as_file().sync_all()?;
-        file.persist(&path).map(drop).map_err(|error| error.error)
-    };
-    write().map_err(|source| InstallError::Attributes { path: shown.to_owned(), source })
+fn put_file(path: &Path, text: Option<&[u8]>) -> Result<(), InstallError> {
+    place::put(path, text).map_err(|source| InstallError::Attributes { path: path.to_owned(), source })
 }

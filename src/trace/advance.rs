@@ -1,4 +1,7 @@
 //! Moving a trace on: under its lock, from where it was seen, again from the start where somebody was quicker.
+//!
+//! A trace that was there is never started anew: whoever waits for the lock of a trace that is being renamed would else make a
+//! second one under the old name.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,7 +26,7 @@ pub struct Advance {
 ///
 /// # Errors
 ///
-/// What `build` returns; [`GitError::Busy`], [`GitError::RefMoved`] or [`GitError::RefLocked`] when the ref was not to be
+/// What `build` returns; [`TraceError::Vanished`]; [`GitError::Busy`], [`GitError::RefMoved`] or [`GitError::RefLocked`] when the ref was not to be
 /// had for [`LOCK_PATIENCE`]; then nothing was changed.
 pub fn advance<T>(
     repo: &Repo,
@@ -32,10 +35,14 @@ pub fn advance<T>(
     mut build: impl FnMut(Option<&Tip>) -> Result<(Option<Advance>, T), TraceError>,
 ) -> Result<(Option<Oid>, T), TraceError> {
     let refname = name.refname();
+    Tip::note(repo, name)?;
     let _lock = repo.lock(&refname)?;
     let start = Instant::now();
     loop {
         let tip = Tip::find(repo, name)?;
+        if tip.is_none() && repo.was_there(&refname) {
+            return Err(TraceError::Vanished { name: name.clone() });
+        }
         let (advance, answer) = build(tip.as_ref())?;
         let Some(Advance { to, log }) = advance else { return Ok((None, answer)) };
         let seen = tip.map(|tip| tip.commit.oid);

@@ -35,6 +35,12 @@ pub enum TraceError {
         /// Its name.
         name: TraceName,
     },
+    /// The trace was there when the command began, and no longer is.
+    #[error("trace `{name}` was renamed or deleted while this command ran")]
+    Vanished {
+        /// Its name.
+        name: TraceName,
+    },
     /// No item has this name.
     #[error("no item of trace `{trace}` is named `{}`", spec.escape_debug())]
     UnknownItem {
@@ -272,6 +278,7 @@ impl TraceError {
             Self::NoSuchTrace { .. } => {
                 "a first `git trace commit` makes one; `git trace branch` lists those there are".to_owned()
             }
+            Self::Vanished { .. } => "`git trace branch` lists those there are; nothing was written".to_owned(),
             Self::UnknownItem { .. } | Self::AmbiguousItem { .. } | Self::NotInTrace { .. } => {
                 "`git trace log --oneline` lists items".to_owned()
             }

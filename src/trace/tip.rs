@@ -30,15 +30,30 @@ impl Tip {
         Ok(Self { commit, trailers })
     }
 
+    /// The oid of a trace's tip. That it is there is noted: the trace is not started anew where another process renames or
+    /// deletes it meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// If its ref cannot be read.
+    pub fn note(repo: &Repo, name: &TraceName) -> Result<Option<Oid>, TraceError> {
+        // Whoever reads a trace goes on to the record of priorities.
+        repo.expect_ref(RECORD);
+        let refname = name.refname();
+        let oid = repo.find_ref(&refname)?;
+        if oid.is_some() {
+            repo.note_there(&refname);
+        }
+        Ok(oid)
+    }
+
     /// Reads the tip of a trace; `None` where it has no commit yet.
     ///
     /// # Errors
     ///
     /// As [`Tip::read`].
     pub fn find(repo: &Repo, name: &TraceName) -> Result<Option<Self>, TraceError> {
-        // Whoever reads a trace goes on to the record of priorities.
-        repo.expect_ref(RECORD);
-        repo.find_ref(&name.refname())?.map(|oid| Self::read(repo, oid)).transpose()
+        Self::note(repo, name)?.map(|oid| Self::read(repo, oid)).transpose()
     }
 
     /// Reads the tip of a trace that is there.

@@ -34,7 +34,7 @@ pub struct Undone {
 /// far or the trace began there.
 pub fn undo(repo: &Repo, name: &TraceName, who: &Ident, count: usize) -> Result<Undone, TraceError> {
     relocate(repo, name, who, |tip| {
-        let log = repo.read_reflog(&name.refname())?;
+        let log = that_took_place(repo.read_reflog(&name.refname())?, tip.commit.oid);
         if log.last().is_none_or(|last| last.new != tip.commit.oid) {
             return Err(TraceError::LogGap { trace: name.clone() });
         }
@@ -50,6 +50,22 @@ pub fn undo(repo: &Repo, name: &TraceName, who: &Ident, count: usize) -> Result<
         let undone = Undone { from, to: Tip::read(repo, to)?, moves, kept: kept_refname(name) };
         Ok((Some(Advance { to, log: why }), undone))
     })
+}
+
+/// The moves without those of processes that were killed between logging a move and making it: what follows such a move, or the
+/// trace itself, stands where it was to begin.
+fn that_took_place(log: Vec<LogEntry>, tip: Oid) -> Vec<LogEntry> {
+    let mut at = Some(tip);
+    let mut moves = Vec::with_capacity(log.len());
+    for entry in log.into_iter().rev() {
+        let came_to_nothing = at.is_some_and(|at| entry.new != at && entry.old == Some(at));
+        if !came_to_nothing {
+            at = entry.old;
+            moves.push(entry);
+        }
+    }
+    moves.reverse();
+    moves
 }
 
 /// The moves that were not undone, oldest first.

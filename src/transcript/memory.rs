@@ -5,10 +5,10 @@
 //! saves nine tenths of a hook's time.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::git::Repo;
+use crate::replace::{Access, put};
 use crate::trace::TraceName;
 
 fn path(repo: &Repo, name: &TraceName, session: &str) -> PathBuf {
@@ -23,13 +23,5 @@ pub(super) fn read(repo: &Repo, name: &TraceName, session: &str) -> Option<Vec<u
 
 /// Keeps what a reader knows. Where that fails the next import takes longer and does the same.
 pub(super) fn write(repo: &Repo, name: &TraceName, session: &str, memory: &[u8]) {
-    let path = path(repo, name, session);
-    let write = || {
-        let folder = path.parent()?;
-        fs::create_dir_all(folder).ok()?;
-        let mut file = tempfile::NamedTempFile::new_in(folder).ok()?;
-        file.write_all(memory).ok()?;
-        file.persist(&path).ok()
-    };
-    drop(write());
+    let _ = put(&path(repo, name, session), Access::Private, memory);
 }

@@ -285,6 +285,21 @@ fn undo_refuses_where_the_reflog_does_not_tell() {
 }
 
 #[test]
+fn undo_passes_over_a_move_that_was_logged_and_not_made() {
+    let repo = three_in(TestRepo::classic(&[]));
+    let log = repo.git_dir().join("logs/refs/traces/main");
+    let at = |rev: &str| repo.git(&["rev-parse", rev]).trim().to_owned();
+    let (tip, before) = (at("refs/traces/main"), at("refs/traces/main~1"));
+    let written = fs::read_to_string(&log).unwrap();
+    fs::write(&log, format!("{written}{tip} {before} A <a@b> 1770714000 +0000\tundo: 1: append: three\n")).unwrap();
+    repo.text(&["undo"]);
+    assert_eq!(repo.bodies("main"), ["one", "two"]);
+    repo.text(&["undo"]);
+    assert_eq!(repo.bodies("main"), ["one"]);
+    repo.fsck();
+}
+
+#[test]
 fn undo_works_in_bare_repositories_and_whatever_is_configured() {
     for options in [&["--bare"][..], &["--object-format=sha256"]] {
         let repo = TestRepo::init(options);

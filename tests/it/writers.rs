@@ -335,3 +335,36 @@ fn a_ref_that_others_move_meanwhile_is_followed() {
     let mut lines = BufReader::new(File::open(answers).unwrap()).lines();
     assert!(lines.all(|line| line.unwrap().contains("\"op\":\"append\"")));
 }
+
+#[test]
+fn whoever_waits_for_a_trace_that_is_renamed_does_not_start_it_anew() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("x");
+    // Git asks this hook before it deletes the old name, with our locks of both names held.
+    let (hook, asked) = (repo.git_dir().join("hooks/reference-transaction"), repo.home().join("asked"));
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let script = format!("#!/bin/sh\nif test \"$1\" = prepared; then touch '{}'; sleep 1; fi\n", asked.display());
+    fs::write(&hook, script).unwrap();
+    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut renaming = repo.command("git-trace").args(["branch", "-m", "main", "better"]).spawn().unwrap();
+    let start = Instant::now();
+    while !asked.exists() {
+        assert!(start.elapsed() < Duration::from_secs(10), "the hook is asked");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = repo.run(&["--trace", "main", "commit", "-m", "y"], b"");
+    assert!(renaming.wait().unwrap().success());
+    insta::assert_snapshot!(repo.snapshot(&output), @"
+    --- stderr
+    error: trace `main` was renamed or deleted while this command ran
+    hint: `git trace branch` lists those there are; nothing was written
+    [exit 2]
+    ");
+    assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces"]), "refs/traces/better\n");
+    assert_eq!(repo.bodies("better"), ["x"]);
+    fs::remove_file(hook).unwrap();
+    // A name that is free may be taken again by whoever comes later.
+    repo.text(&["--trace", "main", "commit", "-m", "z"]);
+    assert_eq!(repo.bodies("main"), ["z"]);
+    repo.fsck();
+}

@@ -113,11 +113,9 @@ pub(super) fn run_new(place: &mut Place<'_>, args: &NewArgs) -> Result<ExitStatu
         intent: args.intent.clone(),
         anchor: args.anchor.clone(),
         parent: args.parent.clone(),
+        is_current: args.current,
     };
     let path = create(&place.folder, &new, place.now())?;
-    if args.current {
-        set_current(&place.folder, &path)?;
-    }
     if args.json {
         place.ui.json_line(&json!({ "path": path, "current": args.current }))?;
     } else {

@@ -1,13 +1,12 @@
 //! `git trace forward export`, `import` and `stats`.
 
-use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::json;
 
 use super::{required, write_pretty};
-use crate::cli::{ExitStatus, Session, input};
+use crate::cli::{ExitStatus, Session, input, output};
 use crate::forward::read::moment;
 use crate::forward::{exchange, stats};
 use crate::trace::AgentName;
@@ -35,7 +34,7 @@ pub(super) fn run_export(session: &mut Session, agent: Option<&AgentName>, args:
         return Ok(ExitStatus::Success);
     };
     let text = serde_json::to_string_pretty(&export)? + "\n";
-    fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+    output::write(path, text.as_bytes())?;
     session.ui.note(&format!("{} exported", export.crumbs.len()));
     Ok(ExitStatus::Success)
 }

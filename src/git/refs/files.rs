@@ -18,8 +18,9 @@ use super::{LogLine, RefStorage};
 /// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
 pub(in crate::git) const STALE_LOCK: Duration = Duration::from_secs(10);
 
-/// The same of `packed-refs.lock`, which our locks do not guard: long enough for git to write any number of refs.
-const STALE_PACKED_LOCK: Duration = Duration::from_secs(600);
+/// The same of git's other locks, which ours do not guard (`packed-refs.lock`, `config.lock`): long enough for git to write any
+/// number of refs.
+pub(in crate::git) const STALE_GIT_LOCK: Duration = Duration::from_secs(600);
 
 impl Repo {
     pub(super) fn find_file(&self, refname: &str) -> Result<Option<Oid>, GitError> {
@@ -170,16 +171,36 @@ impl Repo {
         self.ref_folder(refname).join(format!("{refname}.lock"))
     }
 
+    /// Removes the locks of refs and of their logs that git's own commands left behind when they were killed: `git gc` and
+    /// `git fetch` stumble over one for ever.
+    pub(in crate::git) fn remove_stale_git_locks(&self) {
+        if !matches!(self.refs, RefStorage::Files) {
+            return;
+        }
+        self.remove_stale_packed_lock();
+        let mut folders = vec![self.common_dir().join("refs"), self.common_dir().join("logs")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "lock") {
+                    let _ = remove_older(&path, STALE_GIT_LOCK);
+                }
+            }
+        }
+    }
+
     /// A process that was killed while it deleted a ref leaves both behind, and git stumbles over either.
     pub(super) fn remove_stale_packed_lock(&self) {
         for name in ["packed-refs.lock", "packed-refs.new"] {
-            let _ = remove_older(&self.common_dir().join(name), STALE_PACKED_LOCK);
+            let _ = remove_older(&self.common_dir().join(name), STALE_GIT_LOCK);
         }
     }
 }
 
 /// Removes a file that is older than that; whether it did.
-pub(super) fn remove_older(path: &Path, age: Duration) -> bool {
+pub(in crate::git) fn remove_older(path: &Path, age: Duration) -> bool {
     let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
     modified.and_then(|at| at.elapsed().ok()).is_some_and(|since| since > age) && fs::remove_file(path).is_ok()
 }

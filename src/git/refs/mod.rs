@@ -25,7 +25,7 @@ use super::lock::LOCK_PATIENCE;
 use super::open::Repo;
 use command::Reading;
 pub(super) use command::locked;
-pub(super) use files::STALE_LOCK;
+pub(super) use files::{STALE_GIT_LOCK, STALE_LOCK, remove_older};
 pub use reflog::LogEntry;
 
 /// How long a writer pauses before it tries again where somebody else has the lock.
@@ -111,6 +111,20 @@ impl Repo {
         if let RefStorage::Reftable(reading) = &self.refs {
             reading.expect(refname);
         }
+    }
+
+    /// Notes that a ref is there, see [`Repo::was_there`].
+    pub fn note_there(&self, refname: &str) {
+        if !self.seen.borrow().contains(refname) {
+            self.seen.borrow_mut().insert(refname.to_owned());
+        }
+    }
+
+    /// Whether somebody noted a ref that was there, and it was not deleted by way of this [`Repo`] since: where it no longer is,
+    /// another process has renamed or deleted it.
+    #[must_use]
+    pub fn was_there(&self, refname: &str) -> bool {
+        self.seen.borrow().contains(refname)
     }
 
     /// The ref a symbolic ref names, whether that one exists or not; `None` where there is no symbolic ref.

@@ -49,7 +49,11 @@ impl Repo {
         let line = String::from_utf8_lossy(line);
         let (head, why) = line.split_once('\t').unwrap_or((&line, ""));
         let mut words = head.splitn(3, ' ');
-        let mut oid = || Oid::from_str_ext(words.next()?, self.object_format()).ok();
+        // One that was cut off would be read as another.
+        let mut oid = || {
+            let oid = words.next().filter(|digits| matches!(digits.len(), 40 | 64))?;
+            Oid::from_str_ext(oid, self.object_format()).ok()
+        };
         let (old, new) = (oid()?, oid()?);
         Some(LogEntry { old: (!old.is_zero()).then_some(old), new, why: why.to_owned() })
     }

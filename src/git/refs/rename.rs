@@ -75,6 +75,7 @@ impl Repo {
     /// [`GitError::RefMoved`] if it is elsewhere, [`GitError::Command`] with git's words.
     pub fn delete_ref_at(&self, refname: &str, oid: Oid) -> Result<(), GitError> {
         let _ = self.remove_stale_lock(refname);
+        self.seen.borrow_mut().remove(refname);
         let done = self.delete_by_git(refname, &format!("delete {refname} {oid}\n"));
         match done {
             Err(_) if self.find_ref(refname)? != Some(oid) => Err(GitError::RefMoved { refname: refname.to_owned() }),

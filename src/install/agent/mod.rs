@@ -11,11 +11,12 @@
 mod settings;
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::place::put;
 use super::{Action, InstallError, Mode, Step};
 use crate::transcript::format::Format;
 
@@ -86,6 +87,9 @@ struct Before {
     made_folder: bool,
     /// Digest of what we wrote.
     written: String,
+    /// Digest of what we had written before that, and which stands there until this does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replaced: Option<String>,
 }
 
 fn before_path(setup: &AgentSetup) -> PathBuf {
@@ -126,12 +130,19 @@ pub fn install(setup: &AgentSetup) -> Result<Vec<Step>, InstallError> {
         let io = |error: io::Error| refuse(error.to_string());
         let made_folder = path.parent().is_some_and(|folder| !folder.exists());
         // What was before the first of several installs counts, as long as nobody wrote in between.
-        let kept = recall(setup).filter(|kept| old.as_deref().is_some_and(|old| digest_of(old) == kept.written));
-        let (before, made_folder) = kept.map_or((old, made_folder), |kept| (kept.text, kept.made_folder));
-        let before = Before { text: before, made_folder, written: digest_of(&text) };
+        let digest = old.as_deref().map(digest_of);
+        // An install that was stopped may have noted what it was to write, and gone no further.
+        let is_ours =
+            |kept: &Before| digest.as_ref() == Some(&kept.written) || digest.is_some() && digest == kept.replaced;
+        let written = digest_of(&text);
+        let before = match recall(setup) {
+            Some(kept) if kept.text == old => Before { written, replaced: None, ..kept },
+            Some(kept) if is_ours(&kept) => Before { written, replaced: digest, ..kept },
+            _ => Before { text: old, made_folder, written, replaced: None },
+        };
         let note = serde_json::to_string(&before).map_err(|error| refuse(error.to_string()))?;
-        write(&before_path(setup), &note).map_err(io)?;
-        write(&path, &text).map_err(io)?;
+        put(&before_path(setup), Some(note.as_bytes())).map_err(io)?;
+        put(&path, Some(text.as_bytes())).map_err(io)?;
     }
     Ok(steps)
 }
@@ -146,28 +157,43 @@ pub fn uninstall(setup: &AgentSetup) -> Result<Vec<Step>, InstallError> {
     let path = setup.root.join(place.file);
     let refuse = |cause: String| InstallError::Settings { path: path.clone(), cause };
     let io = |error: io::Error| refuse(error.to_string());
-    let Some(text) = read(&path).map_err(io)? else { return Ok(Vec::new()) };
-    let kept = recall(setup).filter(|kept| digest_of(&text) == kept.written);
+    let kept = recall(setup);
+    let Some(text) = read(&path).map_err(io)? else {
+        if let Some(kept) = kept.filter(|_| setup.mode == Mode::Write) {
+            // One that was stopped got this far.
+            forget(setup, &path, kept.made_folder).map_err(io)?;
+        }
+        return Ok(Vec::new());
+    };
+    let digest = digest_of(&text);
+    let kept = kept.filter(|kept| digest == kept.written || kept.replaced.as_ref() == Some(&digest));
     let made_folder = kept.as_ref().is_some_and(|kept| kept.made_folder);
     let new = match kept {
         Some(kept) => kept.text,
         None => Some(settings::without(&text, None, &|command| is_ours(command, setup.format)).map_err(refuse)?),
     };
     if new.as_deref() == Some(&text) {
+        if setup.mode == Mode::Write {
+            forget(setup, &path, false).map_err(io)?;
+        }
         return Ok(Vec::new());
     }
     if setup.mode == Mode::Write {
-        match new {
-            Some(new) => write(&path, &new).map_err(io)?,
-            None => fs::remove_file(&path).map_err(io)?,
-        }
-        if let Some(folder) = path.parent().filter(|_| made_folder) {
-            // It stays where something else came into it.
-            let _ = fs::remove_dir(folder);
-        }
-        let _ = fs::remove_file(before_path(setup));
+        put(&path, new.as_deref().map(str::as_bytes)).map_err(io)?;
+        forget(setup, &path, made_folder).map_err(io)?;
     }
     Ok(vec![Step { action: Action::Removed, what: place.file.to_owned() }])
+}
+
+/// Removes the folder of the settings, if we made it and nothing else came into it, and then what we noted.
+fn forget(setup: &AgentSetup, path: &Path, made_folder: bool) -> io::Result<()> {
+    if let Some(folder) = path.parent().filter(|_| made_folder) {
+        let _ = fs::remove_dir(folder);
+    }
+    match fs::remove_file(before_path(setup)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Whether this repository's install wrote hooks for the agent.
@@ -189,21 +215,4 @@ fn read(path: &Path) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         bytes => String::from_utf8(bytes?).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
     }
-}
-
-/// Puts a text in the place of the file at once. A link is followed, so that it stays one.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.prefix(".git-trace-").tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    if let Ok(metadata) = fs::metadata(&path) {
-        file.as_file().set_permissions(metadata.permissions())?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(&path).map(drop).map_err(|error| error.error)
 }

@@ -8,12 +8,13 @@ mod claude_code;
 mod codex;
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::claude_code::project_dir;
 use super::format::Format;
 use crate::git::Repo;
+use crate::replace::{Access, put_new};
 use crate::trace::item::{Direction, Fields, Item, ItemType, Role, Status};
 use crate::trace::total::Reading;
 use crate::trace::view::View;
@@ -105,12 +106,7 @@ pub fn resume_command(format: Format, session: &str) -> String {
 ///
 /// If there is such a file, or it cannot be written.
 pub fn save(bytes: &[u8], path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path).map(drop).map_err(|error| error.error)
+    put_new(path, Access::Private, bytes)
 }
 
 fn read(repo: &Repo, view: &View) -> Result<Vec<Item>, TraceError> {

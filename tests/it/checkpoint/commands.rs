@@ -103,7 +103,7 @@ fn a_checkpoint_lives_from_new_to_archive() {
     let said = place.trace(&["checkpoint", "validate"]);
     assert!(!said.contains("error: ") && !said.contains("warning: "), "{said}");
     // Nothing in the archive is ever overwritten.
-    place.write("checkpoints/active/chk-auth.md", place.read("checkpoints/archive/chk-auth.md"));
+    place.write("checkpoints/active/chk-auth.md", place.read("checkpoints/archive/chk-auth.md") + "more\n");
     let said = place.trace(&["checkpoint", "archive", path]);
     assert!(said.contains("there is already a checkpoint `checkpoints/archive/chk-auth.md`"), "{said}");
     place.commit("all");
@@ -148,4 +148,58 @@ fn an_item_of_the_trace_becomes_a_breadcrumb() {
     let listed = place.ok(&["checkpoint", "breadcrumbs"]);
     assert!(listed.starts_with("#1  file      src/a.rs"), "{listed}");
     assert!(listed.contains("\n#2  decision  item ") && listed.contains("Why JWT?"), "{listed}");
+}
+
+/// What a command that is killed between two files leaves, and that the same command goes on from there.
+#[test]
+fn what_was_stopped_half_way_is_completed_by_the_same_command() {
+    let read = |place: &Playground| {
+        let files = ["active/INDEX.md", "active/chk-a.md", "active/chk-b.md", "archive/chk-a.md", "LEARNINGS.md"];
+        files.map(|file| std::fs::read_to_string(place.at.join("checkpoints").join(file)).unwrap_or_default())
+    };
+    let new = ["checkpoint", "new", "b", "-p", "p", "-i", "i", "--current"];
+    let archive = ["checkpoint", "archive", "a", "-o", "done", "-l", "much"];
+    let place = Playground::new();
+    let time = regex::Regex::new(r"\d{4}-\d\d-\d\dT[\d:]+Z").unwrap();
+    let timeless = |files: [String; 5]| files.map(|file| time.replace_all(&file, "[TIME]").into_owned());
+    place.ok(&["checkpoint", "new", "a", "-p", "p", "-i", "i", "--current"]);
+    let before = read(&place);
+    place.ok(&new);
+    let after = timeless(read(&place));
+    // The list was written, and the one before put aside; the checkpoint was not made.
+    std::fs::remove_file(place.at.join("checkpoints/active/chk-b.md")).unwrap();
+    assert!(place.trace(&["checkpoint", "validate"]).contains("row-without-file"));
+    place.ok(&new);
+    assert_eq!(timeless(read(&place)), after);
+    assert!(place.trace(&new).contains("there is already a checkpoint"));
+
+    let [list, original, ..] = read(&place);
+    place.ok(&archive);
+    let after = timeless(read(&place));
+    // All of it but for the last step.
+    place.write("checkpoints/active/chk-a.md", &original);
+    place.ok(&archive);
+    assert_eq!(timeless(read(&place)), after);
+    // The first step alone.
+    place.write("checkpoints/active/chk-a.md", &original);
+    place.write("checkpoints/active/INDEX.md", &list);
+    std::fs::remove_file(place.at.join("checkpoints/LEARNINGS.md")).unwrap();
+    place.ok(&archive);
+    assert_eq!(timeless(read(&place)), after);
+    assert_eq!(original, before[1].replace("status: current", "status: active"));
+}
+
+#[test]
+fn what_a_killed_writer_left_is_removed_and_nothing_else() {
+    let place = place();
+    let dead = ["checkpoints/.checkpoint-a1B2c3.tmp", "checkpoints/archive/.checkpoint-000000.tmp"];
+    let others =
+        ["checkpoints/.checkpoint-mine.tmp", "checkpoints/active/.checkpoint-a1B2c3.md", ".checkpoint-a1B2c3.tmp"];
+    for path in dead.iter().chain(&others) {
+        place.write(path, "half a li");
+    }
+    place.ok(&["checkpoint", "current", "a"]);
+    let is_there = |path: &str| place.at.join(path).exists();
+    assert!(!dead.into_iter().any(is_there));
+    assert!(others.into_iter().all(is_there));
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use regex::Regex;
+
 use crate::repo::TestRepo;
 
 /// A command that writes.
@@ -15,6 +17,10 @@ pub(super) struct Writing {
     pub(super) repeats: bool,
     /// Whether doing it again after a part of it was done is refused.
     pub(super) refuses: bool,
+    /// What is done before, so that it has something to do: commands of git.
+    pub(super) before: &'static [&'static [&'static str]],
+    /// Whether it says that it was done whatever came of it, since it must never stop who calls it.
+    pub(super) never_fails: bool,
 }
 
 const fn plain(args: &'static [&'static str]) -> Writing {
@@ -22,7 +28,7 @@ const fn plain(args: &'static [&'static str]) -> Writing {
 }
 
 const fn fed(args: &'static [&'static str], input: &'static str) -> Writing {
-    Writing { args, input, order: &[], repeats: false, refuses: false }
+    Writing { args, input, order: &[], repeats: false, refuses: false, before: &[], never_fails: false }
 }
 
 impl Writing {
@@ -32,6 +38,14 @@ impl Writing {
 
     const fn that_refuses(self) -> Self {
         Self { refuses: true, ..self }
+    }
+
+    const fn after(self, before: &'static [&'static [&'static str]]) -> Self {
+        Self { before, ..self }
+    }
+
+    const fn that_never_fails(self) -> Self {
+        Self { never_fails: true, ..self }
     }
 
     const fn that_repeats(self) -> Self {
@@ -49,8 +63,55 @@ const LEVEL_THEN_ITEMS: &[&str] = &["repo refs/trace-priority", "repo refs/trace
 /// The new name is there before the old one goes.
 const RENAMED: &[&str] =
     &["repo refs/traces/thought", "repo refs/traces/better", "repo/.git/TRACE_", "repo refs/traces/"];
+/// A trace is there before it is the current one.
+const STARTED: &[&str] = &["repo refs/traces/other", "repo/.git/TRACE_PREVIOUS_HEAD", "repo/.git/TRACE_HEAD"];
 /// The place that a trace is moved from is kept before it moves.
 const PLACE: &[&str] = &["repo refs/trace-orig/", "repo refs/traces/"];
+
+/// A remote is told of a trace and of its priorities at once, and it is noted here where they are there then.
+const PUSHED: &[&str] = &["remote.git refs/", "repo refs/trace-remotes/", "repo refs/trace-remote-records/"];
+/// What was fetched is known before it is taken up, the priorities before the items.
+const FETCHED: &[&str] =
+    &["repo refs/trace-remote", "repo refs/trace-priority", "repo refs/trace-tags/", "repo refs/traces/"];
+/// A checkpoint is listed, takes the place of the current one, and is there.
+const CHECKPOINT: &[&str] =
+    &["repo/checkpoints/active/INDEX.md", "repo/checkpoints/active/chk-first.md", "repo/checkpoints/"];
+/// A checkpoint is copied, what was learnt is collected, it is taken off the list, and goes.
+const ARCHIVED: &[&str] = &[
+    "repo/checkpoints/archive/",
+    "repo/checkpoints/LEARNINGS.md",
+    "repo/checkpoints/active/INDEX.md",
+    "repo/checkpoints/active/chk-first.md",
+];
+/// Settings one after the other, then what they are for.
+const SET_UP: &[&str] = &["repo/.git/config", "repo/.gitattributes", "repo/.git/hooks/"];
+const TAKEN_BACK: &[&str] = &[
+    "repo/.git/config",
+    "repo/.git/hooks/",
+    "repo/.gitattributes",
+    "repo/.claude/",
+    "repo/.git/trace/installed/",
+    "repo/.cursor/",
+];
+/// What was there before is noted before the settings are changed.
+const NOTED: &[&str] = &["repo/.git/trace/installed/", "repo/.claude/"];
+/// The settings are put back before that is forgotten.
+const PUT_BACK: &[&str] = &["repo/.claude/", "repo/.git/trace/installed/"];
+/// A trace by hand with a false total, and a tag that nothing stands for.
+const DAMAGED: &[&[&str]] = &[
+    &[
+        "-c",
+        "alias.claim=!tree=$(git rev-parse refs/traces/short^{tree}) && git update-ref refs/traces/short $(printf \
+         'by hand\\n\\nTrace-Tree: %s\\nTrace-Total: 1 o200k_base\\nTrace-Next: 9\\n' $tree | \
+         git commit-tree -p refs/traces/short $tree)",
+        "claim",
+    ],
+    &["update-ref", "refs/trace-tags/skip/0123456789abcdef", "refs/traces/short"],
+];
+
+/// The same of several, one after the other.
+const PLACES: &[&str] =
+    &["repo refs/trace-orig/idea", "repo refs/traces/idea", "repo refs/trace-orig/behind", "repo refs/traces/behind"];
 
 pub(super) const COMMANDS: &[Writing] = &[
     plain(&["init", "fresh"]).in_order(HEADS),
@@ -86,11 +147,53 @@ pub(super) const COMMANDS: &[Writing] = &[
     plain(&["branch", "other"]),
     plain(&["branch", "-m", "idea", "thought"]).in_order(RENAMED).that_refuses(),
     plain(&["branch", "-m", "better"]).in_order(RENAMED).that_refuses(),
-    plain(&["branch", "-D", "idea", "behind"]).in_order(PLACE).that_refuses(),
+    plain(&["branch", "-D", "idea", "behind"]).in_order(PLACES).that_refuses(),
     plain(&["switch", "idea"]).in_order(HEADS),
-    plain(&["push", "origin", "idea"]),
-    plain(&["fetch"]),
-    plain(&["pull"]),
+    plain(&["switch", "-c", "other", "idea"]).in_order(STARTED).that_refuses(),
+    plain(&["push", "origin", "idea"]).in_order(PUSHED),
+    plain(&["--trace", "idea", "push", "-f", "origin", "idea"])
+        .after(&[&["trace", "push", "origin", "idea"], &["trace", "--trace", "idea", "reset", "refs/traces/idea~1"]])
+        .in_order(PUSHED),
+    plain(&["push", "origin", "refs/crumbs/ada"]).in_order(PUSHED),
+    plain(&["fetch"]).in_order(FETCHED),
+    plain(&["fetch", "--prune"])
+        .after(&[&["trace", "fetch"], &["--git-dir=../remote.git", "update-ref", "-d", "refs/traces/main"]])
+        .in_order(FETCHED),
+    plain(&["pull"]).in_order(FETCHED),
+    plain(&["remote", "origin", "--follow"]).in_order(SET_UP),
+    plain(&["remote", "origin", "--unfollow"]).after(&[&["trace", "remote", "origin", "--follow"]]).in_order(SET_UP),
+    plain(&["gc", "--quiet"]),
+    plain(&["gc", "--quiet", "--renumber"]).in_order(&["repo refs/traces/main"]),
+    // Each repair stands by itself.
+    plain(&["fsck", "--repair"]).after(DAMAGED).in_order(&["repo refs/"]),
+    plain(&["import", "--as-seen", "codex", "../compacted.jsonl"]).in_order(LEVEL_THEN_ITEMS),
+    fed(
+        &["hook", "claude-code"],
+        "{\"session_id\":\"6b2e\",\"transcript_path\":\"../session.jsonl\",\"hook_event_name\":\"Stop\"}",
+    )
+    .in_order(LEVEL_THEN_ITEMS)
+    .that_never_fails(),
+    plain(&["install"]).in_order(SET_UP),
+    plain(&["install", "--private", "--no-hooks"]).in_order(&["repo/.git/config", "repo/.git/info/attributes"]),
+    plain(&["install", "--agent", "claude-code"]).in_order(NOTED),
+    plain(&["install", "--mcp", "cursor"]),
+    plain(&["install", "--completions", "bash"]),
+    plain(&["install", "--man", "pages"]).in_order(&["repo/pages/"]),
+    plain(&["uninstall"])
+        .after(&[
+            &["trace", "install"],
+            &["trace", "install", "--agent", "claude-code"],
+            &["trace", "install", "--mcp", "cursor"],
+        ])
+        .in_order(TAKEN_BACK),
+    plain(&["uninstall", "--agent", "claude-code"])
+        .after(&[&["trace", "install", "--agent", "claude-code"]])
+        .in_order(PUT_BACK),
+    plain(&["uninstall", "--mcp", "cursor"]).after(&[&["trace", "install", "--mcp", "cursor"]]),
+    plain(&["uninstall", "--completions", "bash"]).after(&[&["trace", "install", "--completions", "bash"]]),
+    plain(&["uninstall", "--man", "pages"])
+        .after(&[&["trace", "install", "--man", "pages"]])
+        .in_order(&["repo/pages/"]),
     plain(&[
         "forward",
         "leave",
@@ -101,13 +204,21 @@ pub(super) const COMMANDS: &[Writing] = &[
         "--unfinished",
         "the rest of it",
     ]),
-    plain(&["forward", "expire", "--agent", "ada", "--delete"]),
+    plain(&["forward", "expire", "--agent", "ada", "--delete"]).in_order(&["repo refs/crumbs/ada"]),
+    plain(&["forward", "import", "--agent", "bob", "../crumbs.json"]),
+    plain(&["forward", "migrate", "--agent", "ada", "../note.md"]),
     plain(&["breadcrumb", "set", "api.new", "value"]),
     plain(&["breadcrumb", "set", "api.auth", "changed"]),
     plain(&["breadcrumb", "set", "secret.token", "s3", "--task-id", "4"]),
     plain(&["breadcrumb", "delete", "api.auth", "--confirm"]),
     plain(&["breadcrumb", "rename", "api.auth", "api.login"]),
     plain(&["breadcrumb", "prune"]),
+    plain(&["breadcrumb", "resolve"]).after(&[&[
+        "-c",
+        "alias.clash=!printf '%s\\n' '<<<<<<< ours' '{\"key\":\"a.b\",\"value\":\"1\"}' '=======' \
+         '{\"key\":\"a.c\",\"value\":\"2\"}' '>>>>>>> theirs' > .synapse/breadcrumbs.jsonl",
+        "clash",
+    ]]),
     fed(
         &["breadcrumb", "import", "-"],
         "{\"key\":\"api.one\",\"value\":\"1\"}\n{\"key\":\"api.two\",\"value\":\"2\"}\n",
@@ -116,13 +227,24 @@ pub(super) const COMMANDS: &[Writing] = &[
     plain(&["crumb", "start", "agent.crumb"]),
     plain(&["crumb", "note", "agent.crumb", "something"]),
     plain(&["crumb", "fail", "agent.crumb", "api:rate-limit", "hit 429"]),
-    plain(&["crumb", "compress", "agent.crumb"]),
+    plain(&["crumb", "compress", "agent.crumb"]).in_order(&["repo refs/crumb-archive/", "repo/agent.crumb"]),
+    plain(&["crumb", "expand", "agent.crumb", "@2-10"]).after(&[&["trace", "crumb", "compress", "agent.crumb"]]),
+    plain(&["crumb", "remove", "agent.crumb", "noted 23"]),
+    plain(&["crumb", "receive", "agent.crumb", "../other.crumb"]),
     plain(&["crumb", "fmt", "agent.crumb"]),
-    plain(&["checkpoint", "new", "more", "--problem", "p", "--intent", "i", "--current"]),
-    plain(&["checkpoint", "current", "second"]),
-    plain(&["checkpoint", "delta", "first", "-m", "went on"]),
+    plain(&["checkpoint", "new", "more", "--problem", "p", "--intent", "i", "--current"]).in_order(CHECKPOINT),
+    plain(&["checkpoint", "current", "second"]).in_order(CHECKPOINT),
+    plain(&["checkpoint", "delta", "first", "-m", "went on"]).in_order(CHECKPOINT),
     plain(&["checkpoint", "add-breadcrumb", "file", "code.txt", "all of it", "-c", "first"]),
-    plain(&["checkpoint", "archive", "first", "-o", "done", "-l", "much"]),
+    plain(&["checkpoint", "archive", "-o", "done", "-l", "much"]).in_order(ARCHIVED),
+    plain(&["export", "-o", "out.jsonl"]).after(&[&["trace", "export", "-o", "out.jsonl", "idea"]]),
+    plain(&["view", "-o", "out.html"]).after(&[&["trace", "view", "-o", "out.html", "idea"]]),
+    plain(&["forward", "export", "--agent", "ada", "-o", "out.jsonl"]).after(&[&[
+        "trace",
+        "export",
+        "-o",
+        "out.jsonl",
+    ]]),
 ];
 
 /// Lays out what the commands work on: `repo` and `remote.git` in the home of `at`.
@@ -180,9 +302,27 @@ pub(super) fn prepare(at: &TestRepo) {
     }
     at.text(&["checkpoint", "new", "first", "--problem", "p", "--intent", "i", "--current"]);
     at.text(&["checkpoint", "new", "second", "--problem", "p", "--intent", "i"]);
+    // Of another day, so that the day in the list changes.
+    let list = at.folder().join("checkpoints/active/INDEX.md");
+    let day = Regex::new(r"\d{4}-\d\d-\d\d").unwrap();
+    let dated = day.replace_all(&fs::read_to_string(&list).unwrap(), "2026-01-01").into_owned();
+    fs::write(list, dated).unwrap();
     at.text(&["forward", "leave", "--agent", "ada", "--summary", "It was begun and it is open.", "--priority", "LOW"]);
+    for n in 0..2 {
+        at.text(&["forward", "leave", "--agent", "bob", "--summary", &format!("Left to others, {n}.")]);
+    }
+    let crumbs = at.home().join("crumbs.json");
+    at.text(&["forward", "export", "--agent", "bob", "-o", crumbs.to_str().unwrap()]);
+    at.git(&["update-ref", "-d", "refs/crumbs/bob"]);
+    fs::write(at.home().join("note.md"), "# Note to self\n\nSession summary: it was left open.\n").unwrap();
+    let other = at.home().join("other.crumb").to_str().unwrap().to_owned();
+    at.text(&["crumb", "new", &other]);
+    at.text(&["crumb", "note", &other, "from another"]);
+    write(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n".to_owned());
     let many: String = (0..30).map(|n| format!("{{\"text\":\"one of many, {n}\"}}\n")).collect();
     fs::write(at.home().join("many.jsonl"), many).unwrap();
     let session = fixtures.join("transcripts/claude-code/small-thinking-tools.jsonl");
     fs::copy(session, at.home().join("session.jsonl")).unwrap();
+    let compacted = fixtures.join("transcripts/codex/rollout-record-matrix.jsonl");
+    fs::copy(compacted, at.home().join("compacted.jsonl")).unwrap();
 }

@@ -210,6 +210,69 @@ fn a_lock_that_is_held_is_named() {
 }
 
 #[test]
+fn a_lock_of_settings_that_the_dead_left_behind_stops_nobody_for_long() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["remote", "add", "origin", "../remote.git"]);
+    let lock = repo.git_dir().join("config.lock");
+    let commands =
+        [&["remote", "origin", "--follow"][..], &["install"], &["uninstall"], &["remote", "origin", "--unfollow"]];
+    for args in commands {
+        fs::write(&lock, "").unwrap();
+        let output = repo.run(args, b"");
+        let said = repo.exact(&output);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains("config.lock`\nhint: try again; if no git is at work there"), "{args:?}: {said}");
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(601);
+        fs::File::options().write(true).open(&lock).unwrap().set_modified(old).unwrap();
+        repo.text(args);
+        assert!(!lock.exists(), "{args:?}: ten minutes later it was left behind");
+    }
+    // One that is taken for the moment only is waited for, also from a folder below.
+    fs::write(&lock, "").unwrap();
+    let freed = lock.clone();
+    let owner = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        fs::remove_file(freed).unwrap();
+    });
+    repo.text(&["remote", "origin", "--follow"]);
+    owner.join().unwrap();
+    assert_eq!(repo.git(&["config", "--get-all", "remote.origin.fetch"]).lines().count(), 3);
+    repo.text(&["remote", "origin", "--follow"]);
+    assert_eq!(
+        repo.git(&["config", "--get-all", "remote.origin.fetch"]).lines().count(),
+        3,
+        "what is there is not added"
+    );
+}
+
+#[test]
+fn locks_that_killed_commands_of_git_left_stop_neither_packing_nor_fetching() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("x");
+    repo.git(&["init", "-q", "--bare", "../remote.git"]);
+    repo.git(&["remote", "add", "origin", "../remote.git"]);
+    repo.text(&["push", "origin", "main"]);
+    repo.say("y");
+    repo.git(&["push", "-q", "origin", "refs/traces/main"]);
+    for (locked, args) in [
+        ("refs/traces/main", &["gc", "--quiet"][..]),
+        ("logs/refs/traces/main", &["gc", "--quiet"]),
+        ("refs/trace-remotes/origin/main", &["fetch"]),
+    ] {
+        let lock = repo.git_dir().join(format!("{locked}.lock"));
+        fs::create_dir_all(lock.parent().unwrap()).unwrap();
+        fs::write(&lock, "").unwrap();
+        let output = repo.run(args, b"");
+        assert_eq!(output.status.code(), Some(2), "{locked}: {}", repo.exact(&output));
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(601);
+        fs::File::options().write(true).open(&lock).unwrap().set_modified(old).unwrap();
+        repo.text(args);
+        assert!(!lock.exists(), "{locked}: ten minutes later it was left behind");
+    }
+    repo.fsck();
+}
+
+#[test]
 fn a_folder_that_may_not_be_written_is_named() {
     let repo = TestRepo::classic(&[]);
     repo.say("x");

@@ -1,0 +1,118 @@
+//! Changing settings, through `git config`.
+//!
+//! Git takes a lock of the file, `config.lock`, and gives up at once where there is one. Here it is waited for; one that is older
+//! than ten minutes was left behind by a process that was killed, for git holds it for as long as it takes to write a file.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::call::{Answer, Git};
+use super::error::GitError;
+use super::open::Repo;
+use super::refs::{STALE_GIT_LOCK, remove_older};
+
+/// How long another process may take to write its settings.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long is paused between two tries.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What `git config` answers where there was nothing to remove.
+const NOTHING_THERE: i32 = 5;
+
+impl Git {
+    /// Calls `git config` to change a file of settings, once it is not locked.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Spawn`] if there is no git, [`GitError::SettingsLocked`], [`GitError::Command`] with git's words.
+    pub fn change_setting(&self, args: &[&str]) -> Result<(), GitError> {
+        let args = [&["config"], args].concat();
+        // Git names the file as seen from the top of the working tree.
+        let find = |named: &Path| {
+            let name = named.file_name()?.to_str()?;
+            let path = self.line(&["rev-parse", "--git-path", name]).ok()?;
+            Some(self.folder().join(path))
+        };
+        let answer = once_unlocked(find, || self.ask(&args))?;
+        if answer.code == Some(0) { Ok(()) } else { Err(failed(answer)) }
+    }
+}
+
+impl Repo {
+    /// Adds a value to a setting of this repository that may have several, unless it is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Git::change_setting`].
+    pub fn add_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
+        let answer = self.answer_of_config(&["--null", "--get-all", key])?;
+        let is_there = answer.stdout.split(|b| *b == 0).any(|there| there == value.as_bytes());
+        if is_there { Ok(()) } else { self.change_setting(&["--add", key, value], &[]) }
+    }
+
+    /// Removes one value of a setting that may have several; what is not there is not missed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Git::change_setting`].
+    pub fn remove_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
+        self.change_setting(&["--fixed-value", "--unset-all", key, value], &[NOTHING_THERE])
+    }
+
+    fn change_setting(&self, args: &[&str], allowed: &[i32]) -> Result<(), GitError> {
+        let find = |named: &Path| Some(self.common_dir().join(named.file_name()?));
+        let answer = once_unlocked(find, || self.answer_of_config(args))?;
+        let is_done = answer.code.is_some_and(|code| code == 0 || allowed.contains(&code));
+        if is_done { Ok(()) } else { Err(failed(answer)) }
+    }
+
+    fn answer_of_config(&self, args: &[&str]) -> Result<Answer, GitError> {
+        let mut command = self.git("config");
+        let output = command.arg("--local").args(args).output();
+        let output = output.map_err(|source| GitError::Spawn { command: "config".to_owned(), source })?;
+        let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Ok(Answer { code: output.status.code(), stdout: output.stdout, stderr })
+    }
+}
+
+fn failed(answer: Answer) -> GitError {
+    GitError::Command { command: "config".to_owned(), stderr: answer.stderr }
+}
+
+/// Tries again where the file is locked, until patience ends. `find` tells where a file is that git names by a relative path.
+fn once_unlocked(
+    find: impl Fn(&Path) -> Option<PathBuf>,
+    attempt: impl Fn() -> Result<Answer, GitError>,
+) -> Result<Answer, GitError> {
+    let start = Instant::now();
+    loop {
+        let answer = attempt()?;
+        let Some(named) = locked_file(&answer) else { return Ok(answer) };
+        let path = if named.is_absolute() { Some(named) } else { find(&named) };
+        let lock = path.map(|path| {
+            // Git locks the file that links lead to.
+            let mut lock = path.canonicalize().unwrap_or(path).into_os_string();
+            lock.push(".lock");
+            PathBuf::from(lock)
+        });
+        if lock.as_ref().is_some_and(|lock| remove_older(lock, STALE_GIT_LOCK)) {
+            continue;
+        }
+        if start.elapsed() >= PATIENCE {
+            return match lock {
+                Some(path) => Err(GitError::SettingsLocked { path }),
+                None => Ok(answer),
+            };
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// The file that could not be locked because it is, as git names it.
+fn locked_file(answer: &Answer) -> Option<PathBuf> {
+    let line = answer.stderr.lines().find_map(|line| line.split_once("could not lock config file "));
+    let (_, rest) = line.filter(|_| answer.code != Some(0))?;
+    rest.strip_suffix(": File exists").map(PathBuf::from)
+}
