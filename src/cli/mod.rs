@@ -199,9 +199,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     let is_driver = args.get(1).is_some_and(|word| word == "merge-driver");
     let is_agents_hook = hook::is_agents(&args);
     let status = match () {
-        () if is_driver => merge_driver::guarded(|| status(args, env)),
-        () if is_agents_hook => hook::guarded(|| status(args, env)),
-        () => status(args, env),
+        () if is_driver => merge_driver::guarded(|| status(&args, env)),
+        () if is_agents_hook => hook::guarded(|| status(&args, env)),
+        () => status(&args, env),
     };
     ExitCode::from(status)
 }
@@ -219,8 +219,8 @@ fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     })
 }
 
-fn status(args: Vec<OsString>, env: Env) -> u8 {
-    let cli = match parse(&args) {
+fn status(args: &[OsString], env: Env) -> u8 {
+    let cli = match parse(args) {
         Ok(cli) => cli,
         Err(error) => {
             error::print_usage(&error);

@@ -234,15 +234,17 @@ impl Sides<Oid> {
     }
 }
 
+/// What makes an entry the same in two trees.
+fn key<'t>(entry: &EntryRef<'t>) -> (&'t [u8], Oid) {
+    (entry.name, entry.oid())
+}
+
 impl Sides<Tree> {
     /// The entries of each that are not in both, by name and oid.
     fn differing(&self) -> [Vec<EntryRef<'_>>; 2] {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => {
                 let [mut old, mut new] = before.between_common_ends(after);
-                fn key<'t>(entry: &EntryRef<'t>) -> (&'t [u8], Oid) {
-                    (entry.name, entry.oid())
-                }
                 let in_old: HashSet<_> = old.iter().map(key).collect();
                 let in_new: HashSet<_> = new.iter().map(key).collect();
                 old.retain(|entry| !in_new.contains(&key(entry)));
