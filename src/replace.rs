@@ -175,7 +175,15 @@ pub(crate) fn replace(
     if Stamp::at(path)?.as_ref() != seen {
         return Ok(false);
     }
-    temporary.persist(path).map_err(|error| error.error)?;
+    // What a link leads to that leads nowhere has no stamp, and is there all the same.
+    if seen.is_none() && path.symlink_metadata().is_err() {
+        match temporary.persist_noclobber(path) {
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            done => done.map_err(|error| error.error)?,
+        };
+    } else {
+        temporary.persist(path).map_err(|error| error.error)?;
+    }
     // The name is on disk once the folder is. Some file systems cannot do this; the rename was atomic all the same.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(true)

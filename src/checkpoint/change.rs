@@ -59,6 +59,11 @@ pub fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<String,
     }
     let id = format!("chk-{name}");
     let mut turn = lock(folder)?;
+    if turn.is_none() {
+        let top = folder.top();
+        fs::create_dir_all(&top).map_err(|source| CheckpointError::io("create the folder", top, source))?;
+        turn = lock(folder)?;
+    }
     let files = folder.files()?;
     let known = checkpoints(&files);
     if let Some(other) = known.iter().find(|one| one.id() == id || one.file.stem() == id) {
@@ -71,11 +76,6 @@ pub fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<String,
     let others = if new.is_current { others_put_aside(&known, None)? } else { Vec::new() };
     if path.symlink_metadata().is_ok() {
         return Err(CheckpointError::Exists { path: folder.shown(&path) });
-    }
-    if turn.is_none() {
-        let top = folder.top();
-        fs::create_dir_all(&top).map_err(|source| CheckpointError::io("create the folder", top, source))?;
-        turn = lock(folder)?;
     }
     let first_line = new.problem.lines().next().unwrap_or_default();
     let listed =

@@ -34,12 +34,15 @@ pub(super) fn lock(folder: &Folder) -> Result<Option<Lock>, CheckpointError> {
     }
 }
 
-/// Removes left-over files of the folder and those below it; what cannot be read or removed does no harm.
+/// Removes left-over files of the folder and those below it, but for other repositories and worktrees, which have writers of
+/// their own; what cannot be read or removed does no harm.
 fn tidy(folder: &Path) {
     remove_leftovers(folder, STEM);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) && entry.file_name() != ".git" {
-            tidy(&entry.path());
+        let path = entry.path();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir()) && entry.file_name() != ".git";
+        if is_folder && path.join(".git").symlink_metadata().is_err() {
+            tidy(&path);
         }
     }
 }

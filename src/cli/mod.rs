@@ -176,7 +176,8 @@ impl Session {
             None => head::current(&self.repo)?,
         };
         // Whatever else happens first, an editor for one: a trace that is there now is not to be started anew.
-        Tip::note(&self.repo, &name)?;
+        // One that cannot be read is told by whoever needs it.
+        let _ = Tip::note(&self.repo, &name);
         Ok(name)
     }
 

@@ -12,10 +12,13 @@ use crate::replace::{Access, put, real_path};
 /// written to as it stands, and so is a file in a folder that may not be written.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = || {
-        let real = real_path(path)?;
-        if fs::metadata(&real).is_ok_and(|metadata| !metadata.is_file()) {
-            return fs::write(&real, bytes);
+        // As it was named: links below /proc lead to pipes by no path.
+        match fs::metadata(path) {
+            Ok(there) if !there.is_file() => return fs::write(path, bytes),
+            Ok(there) if there.permissions().readonly() => return Err(io::ErrorKind::PermissionDenied.into()),
+            _ => {}
         }
+        let real = real_path(path)?;
         // A folder that is not there is most often a mistake.
         fs::metadata(real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
         match put(&real, Access::Usual, bytes) {

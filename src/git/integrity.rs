@@ -111,7 +111,12 @@ impl Repo {
             // One that cannot be read is symbolic there, and leads to nothing.
             RefStorage::Reftable(_) => {
                 let input = format!("option no-deref\nupdate {refname} {oid}\n");
-                self.patiently(|| self.update_refs(&[], Some(log), &input).map_err(|error| locked(error, refname)))
+                self.patiently(|| {
+                    if self.find_ref(refname).is_ok_and(|found| found.is_some()) {
+                        return Err(GitError::RefMoved { refname: refname.to_owned() });
+                    }
+                    self.update_refs(&[], Some(log), &input).map_err(|error| locked(error, refname))
+                })
             }
         }
     }

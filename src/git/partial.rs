@@ -54,6 +54,10 @@ impl Repo {
         let mut command = self.git("fsck");
         command.args(["--connectivity-only", "--no-dangling", "--no-progress"]).stderr(Stdio::null());
         let output = command.output().map_err(|source| GitError::Spawn { command: "fsck".to_owned(), source })?;
+        if output.status.code().is_none_or(|code| code >= 128) {
+            // It gave up on something else that is damaged. None is then known to be promised.
+            return Ok(missing.clone());
+        }
         let listed = String::from_utf8_lossy(&output.stdout);
         // `missing blob <oid>`
         let words = listed.lines().filter_map(|line| line.strip_prefix("missing ")?.split_once(' '));

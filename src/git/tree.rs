@@ -212,7 +212,7 @@ pub fn render_tree(entries: &mut [Entry]) -> Vec<u8> {
 }
 
 /// How many bytes an oid has in a tree.
-fn raw_len(format: ObjectFormat) -> usize {
+pub(super) fn raw_len(format: ObjectFormat) -> usize {
     match format {
         ObjectFormat::Sha1 => 20,
         ObjectFormat::Sha256 => 32,

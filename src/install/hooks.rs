@@ -5,6 +5,7 @@
 //! was there before is kept beside it as `<name>.before-git-trace`, is run first, and comes back at the end.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::config::shell_word;
@@ -135,7 +136,11 @@ pub(super) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
                 fs::create_dir_all(&folder)?;
                 if standing(&path) == Standing::Theirs && before.symlink_metadata().is_err() {
                     // Under both names for a moment, so that at none there is no hook; not every file system can.
-                    fs::hard_link(&path, &before).or_else(|_| fs::rename(&path, &before))?;
+                    fs::hard_link(&path, &before).or_else(|error| match error.kind() {
+                        // Another install was here meanwhile: by now it is ours that stands at the path.
+                        io::ErrorKind::AlreadyExists => Err(error),
+                        _ => fs::rename(&path, &before),
+                    })?;
                 }
                 replace::put(&path, Access::Program, new.as_bytes())
             };

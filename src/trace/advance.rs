@@ -26,8 +26,8 @@ pub struct Advance {
 ///
 /// # Errors
 ///
-/// What `build` returns; [`TraceError::Vanished`]; [`GitError::Busy`], [`GitError::RefMoved`] or [`GitError::RefLocked`] when the ref was not to be
-/// had for [`LOCK_PATIENCE`]; then nothing was changed.
+/// What `build` returns; [`TraceError::Vanished`]; [`GitError::Busy`], [`GitError::RefMoved`] or [`GitError::RefLocked`] when
+/// the ref was not to be had for [`LOCK_PATIENCE`]; then nothing was changed.
 pub fn advance<T>(
     repo: &Repo,
     name: &TraceName,

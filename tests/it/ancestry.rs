@@ -137,6 +137,6 @@ fn a_commit_that_is_cut_off_is_told_and_never_waited_for() {
         let mut said = String::new();
         std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
         assert_eq!(status.code(), Some(2), "{command:?}: {said}");
-        assert!(said.contains("error: "), "{command:?}: {said}");
+        assert!(said.contains("error: ") && said.contains(&lost[2..]), "{command:?}: {said}");
     }
 }

@@ -333,3 +333,13 @@ fn nothing_is_lost_beside_writers_of_our_own() {
     assert!(log.starts_with(repo.git(&["rev-parse", "refs/traces/main"]).trim()));
     repo.fsck();
 }
+
+#[test]
+fn what_needs_the_name_alone_works_where_the_trace_cannot_be_read() {
+    let repo = three_in(TestRepo::classic(&[]));
+    repo.text(&["branch", "idea"]);
+    fs::write(repo.git_dir().join("refs/traces/main"), "").unwrap();
+    repo.text(&["branch", "new", "idea"]);
+    assert_eq!(repo.text(&["diff", "idea", "new"]), "");
+    assert!(repo.refused(&["status"]).contains("refs/traces/main"));
+}

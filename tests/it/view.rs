@@ -1,6 +1,7 @@
 //! `git trace view`: what the page holds, and that nothing on it becomes markup. `tests/view/run` clicks it in a browser.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -302,6 +303,14 @@ fn what_cannot_be_shown_is_refused() {
     error: cannot write `no/such/folder.html`: No such file or directory (os error 2)
     [exit 2]
     ");
+    // What is no file is written to as it stands; what may not be written stays as it is.
+    let answer = repo.text(&["view", "-o", "/dev/stdout"]);
+    assert!(answer.starts_with("<!doctype html>"), "{answer:.90}");
+    let kept = repo.folder().join("kept");
+    std::fs::write(&kept, "as it is").unwrap();
+    std::fs::set_permissions(&kept, std::fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(repo.refused(&["view", "-o", "kept"]).contains("cannot write `kept`"));
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "as it is");
     repo.git(&["config", "trace.budget", "much"]);
     insta::assert_snapshot!(repo.refused(&["view", "-o", "-"]), @"
     --- stderr

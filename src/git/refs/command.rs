@@ -145,7 +145,8 @@ impl Repo {
         command.args(["--verify", "--quiet", "--end-of-options", rev]);
         match Self::run_git("rev-parse", command, b"") {
             Ok(printed) => self.parse_oid(String::from_utf8_lossy(&printed).trim_end()).map(Some),
-            Err(GitError::Command { .. }) => Ok(None),
+            // It names nothing, unless what it leads over is damaged.
+            Err(GitError::Command { stderr, .. }) if !stderr.contains("is corrupt") => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -3,8 +3,10 @@
 //! A ref is moved by compare-and-swap under git's own `.lock` of it. libgit2 writes no reflog in a bare repository, so the line
 //! is appended here.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -200,7 +202,23 @@ impl Repo {
 }
 
 /// Removes a file that is older than that; whether it did.
+///
+/// Of two that want to, the second would remove what somebody put there after the first: so each locks the file that it judges,
+/// and sees to it that it is still the one at the path.
 pub(in crate::git) fn remove_older(path: &Path, age: Duration) -> bool {
-    let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
-    modified.and_then(|at| at.elapsed().ok()).is_some_and(|since| since > age) && fs::remove_file(path).is_ok()
+    let removed = || {
+        let file = File::open(path)?;
+        file.try_lock()?;
+        let (judged, there) = (file.metadata()?, fs::metadata(path)?);
+        #[cfg(unix)]
+        let is_it = judged.ino() == there.ino();
+        #[cfg(not(unix))]
+        let is_it = judged.modified()? == there.modified()?;
+        let is_old = judged.modified()?.elapsed().is_ok_and(|since| since > age);
+        if is_it && is_old {
+            fs::remove_file(path)?;
+        }
+        Ok::<_, io::Error>(is_it && is_old)
+    };
+    removed().unwrap_or(false)
 }

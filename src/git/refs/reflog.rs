@@ -8,6 +8,7 @@ use git2::Oid;
 
 use super::super::error::GitError;
 use super::super::open::Repo;
+use super::super::tree::raw_len;
 use super::RefStorage;
 
 /// One move of a ref, as its reflog has it.
@@ -50,8 +51,9 @@ impl Repo {
         let (head, why) = line.split_once('\t').unwrap_or((&line, ""));
         let mut words = head.splitn(3, ' ');
         // One that was cut off would be read as another.
+        let len = 2 * raw_len(self.object_format());
         let mut oid = || {
-            let oid = words.next().filter(|digits| matches!(digits.len(), 40 | 64))?;
+            let oid = words.next().filter(|digits| digits.len() == len)?;
             Oid::from_str_ext(oid, self.object_format()).ok()
         };
         let (old, new) = (oid()?, oid()?);
