@@ -18,7 +18,7 @@ use crate::git::{Entry, EntryRef, GitError, Mode, Oid, Tree, TreeStore};
 pub const CAPACITY: u32 = 1_000_000;
 
 /// Where a live item stands, known from names alone; nothing of its file has been read.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Slot {
     /// Its position, from 0; gaps are normal.
     pub seq: u32,

@@ -12,6 +12,8 @@ pub use expand::expand;
 pub use prompt::prompt;
 pub use select::{Extent, Selection, select};
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::append::new_item;
@@ -20,7 +22,7 @@ use super::file;
 use super::item::{Draft, Fields, Item, ItemType, Role};
 use super::message::{Op, preview};
 use super::name::TraceName;
-use super::tree::{self, item_path};
+use super::tree::{self, Slot, item_path};
 use super::write::{Accounting, Stamp, Step, record};
 use super::{schema, total};
 use crate::git::{Oid, Repo};
@@ -103,11 +105,9 @@ pub fn compress(
     schema::validate(&draft)?;
     let (commit, (summary, seq, cost_in)) = record(repo, name, stamp, accounting, |ground| {
         let tip = ground.require_tip()?;
-        let live = tree::list(repo, tip.commit.tree)?;
-        for slot in &selection.items {
-            if !live.contains(slot) {
-                return Err(TraceError::Changed { item: slot.id, trace: name.clone() });
-            }
+        let live: HashSet<Slot> = tree::list(repo, tip.commit.tree)?.into_iter().collect();
+        if let Some(slot) = selection.items.iter().find(|slot| !live.contains(slot)) {
+            return Err(TraceError::Changed { item: slot.id, trace: name.clone() });
         }
         let summary = new_item(ground, stamp, draft.clone());
         let seq = selection.items.first().map_or(0, |slot| slot.seq);
