@@ -72,6 +72,19 @@ fn what_one_pushes_the_other_pulls_priorities_included() {
 }
 
 #[test]
+fn a_fetch_that_stopped_at_a_tag_sets_it_when_it_is_given_again() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one", "-p", "skip"]);
+    team.ok("ada", &["push"]);
+    team.git("bob", &["update-ref", "refs/trace-tags/skip", "HEAD"]);
+    let (code, said) = team.run("bob", &["fetch"]);
+    assert_eq!(code, Some(2), "no tag fits below another: {said}");
+    team.git("bob", &["update-ref", "-d", "refs/trace-tags/skip"]);
+    assert!(team.ok("bob", &["fetch", "--json"]).contains(r#""priorities":1"#), "it is still to be done");
+    assert_eq!(team.git("bob", &["for-each-ref", "refs/trace-tags/skip"]).lines().count(), 1);
+}
+
+#[test]
 fn where_both_went_on_published_items_come_first() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "shared"]);

@@ -87,7 +87,18 @@ impl Record {
     ///
     /// [`crate::git::GitError::MissingObject`] and its kin.
     pub fn open(repo: &Repo) -> Result<Self, TraceError> {
-        let Some(oid) = repo.find_ref(RECORD)? else { return Ok(Self { commit: None, folders: Vec::new() }) };
+        match repo.find_ref(RECORD)? {
+            Some(oid) => Self::at(repo, oid),
+            None => Ok(Self { commit: None, folders: Vec::new() }),
+        }
+    }
+
+    /// Opens the record at one of its commits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`].
+    pub(super) fn at(repo: &Repo, oid: Oid) -> Result<Self, TraceError> {
         let commit = repo.read_commit(oid)?;
         let folders = repo.read_tree(commit.tree)?;
         Ok(Self { commit: Some(commit), folders })

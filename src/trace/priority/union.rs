@@ -79,7 +79,7 @@ fn union_of_lines(ours: &[u8], theirs: &[u8]) -> Option<String> {
 ///
 /// # Errors
 ///
-/// [`GitError::Busy`] and its kin; the record was not changed then.
+/// [`GitError::Busy`] and its kin; the record was not changed then, and the same again does what is left.
 pub fn absorb(repo: &Repo, stamp: &Stamp, from: Oid, tips: &[Oid]) -> Result<usize, TraceError> {
     let theirs = repo.read_commit(from)?;
     let lock = repo.lock(RECORD)?;
@@ -97,6 +97,8 @@ pub fn absorb(repo: &Repo, stamp: &Stamp, from: Oid, tips: &[Oid]) -> Result<usi
         let (author, committer) = (&stamp.author, &stamp.committer);
         let commit = NewCommit { tree: union.tree, parents: &parents, author, committer, message: &message };
         let commit = repo.write_commit(&commit)?;
+        // Before the record: whoever is stopped in between finds the lines missing, and does both again.
+        point_tags(repo, &Record::at(repo, commit)?, &union.items, tips)?;
         let seen = ours.map(|commit| commit.oid);
         match repo.move_ref(RECORD, seen, commit, LogLine { who: committer, why: &subject }) {
             Ok(()) => break union.items,
@@ -106,8 +108,11 @@ pub fn absorb(repo: &Repo, stamp: &Stamp, from: Oid, tips: &[Oid]) -> Result<usi
             Err(error) => return Err(error.into()),
         }
     };
-    // Still under the lock, so that tags follow the record in its own order.
-    let record = Record::open(repo)?;
+    drop(lock);
+    Ok(items.len())
+}
+
+fn point_tags(repo: &Repo, record: &Record, items: &[ItemId], tips: &[Oid]) -> Result<(), TraceError> {
     let mut wanted: HashSet<ItemId> = items.iter().copied().collect();
     for tip in tips {
         if wanted.is_empty() {
@@ -121,8 +126,7 @@ pub fn absorb(repo: &Repo, stamp: &Stamp, from: Oid, tips: &[Oid]) -> Result<usi
             }
         }
     }
-    drop(lock);
-    Ok(items.len())
+    Ok(())
 }
 
 #[cfg(test)]

@@ -92,7 +92,8 @@ impl<'t> Copy<'t> {
                 ["repo/.git/TRACE_", "repo/.git/config", "repo/.git/hooks/", "repo/.git/info/", "repo/.git/trace/"];
             let counts = if path.starts_with("repo/.git/") {
                 state.iter().any(|start| path.starts_with(start))
-                    && !["/trace/locks/", "/trace/transcripts/", "/trace/hook.log"]
+                    // The last is git's list for servers that know no git; its gc does not look whether that was written.
+                    && !["/trace/locks/", "/trace/transcripts/", "/trace/hook.log", "/info/refs"]
                         .iter()
                         .any(|part| path.contains(part))
             } else {

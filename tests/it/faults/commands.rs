@@ -72,7 +72,7 @@ const PLACE: &[&str] = &["repo refs/trace-orig/", "repo refs/traces/"];
 const PUSHED: &[&str] = &["remote.git refs/", "repo refs/trace-remotes/", "repo refs/trace-remote-records/"];
 /// What was fetched is known before it is taken up, the priorities before the items.
 const FETCHED: &[&str] =
-    &["repo refs/trace-remote", "repo refs/trace-priority", "repo refs/trace-tags/", "repo refs/traces/"];
+    &["repo refs/trace-remote", "repo refs/trace-tags/", "repo refs/trace-priority", "repo refs/traces/"];
 /// A checkpoint is listed, takes the place of the current one, and is there.
 const CHECKPOINT: &[&str] =
     &["repo/checkpoints/active/INDEX.md", "repo/checkpoints/active/chk-first.md", "repo/checkpoints/"];
@@ -219,6 +219,13 @@ pub(super) const COMMANDS: &[Writing] = &[
          '{\"key\":\"a.c\",\"value\":\"2\"}' '>>>>>>> theirs' > .synapse/breadcrumbs.jsonl",
         "clash",
     ]]),
+    plain(&["merge-driver", "base", "ours", "theirs", "7", ".synapse/breadcrumbs.jsonl"]).after(&[
+        &["-c", "alias.keep=!cp .synapse/breadcrumbs.jsonl base", "keep"],
+        &["trace", "breadcrumb", "set", "api.ours", "1"],
+        &["-c", "alias.keep=!cp .synapse/breadcrumbs.jsonl ours && cp base .synapse/breadcrumbs.jsonl", "keep"],
+        &["trace", "breadcrumb", "set", "api.theirs", "2"],
+        &["-c", "alias.keep=!mv .synapse/breadcrumbs.jsonl theirs && cp base .synapse/breadcrumbs.jsonl", "keep"],
+    ]),
     fed(
         &["breadcrumb", "import", "-"],
         "{\"key\":\"api.one\",\"value\":\"1\"}\n{\"key\":\"api.two\",\"value\":\"2\"}\n",
