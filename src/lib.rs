@@ -49,6 +49,7 @@ mod advice;
 mod bounded;
 pub mod breadcrumb;
 pub mod brief;
+mod changes;
 pub mod check;
 pub mod checkpoint;
 pub mod cli;

@@ -6,6 +6,7 @@
 
 pub mod conflict;
 pub mod kind;
+pub(crate) mod lines;
 pub mod outcome;
 
 pub use conflict::{Labels, Markers, Style};

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::diff::lines::{same_lines, split};
+use super::diff::lines::same_lines;
 use super::error::TraceError;
 use super::id::ItemId;
 use super::item::Item;
 use super::tip::Tip;
 use super::total::{Reading, read_item};
 use super::tree::{self, Change, Slot};
+use crate::changes;
 use crate::git::{Oid, Repo};
 
 /// A line of an item, and the commit that brought it.
@@ -48,7 +49,7 @@ struct Suspect {
 pub fn blame(repo: &Repo, tip: &Tip, slot: &Slot) -> Result<Blame, TraceError> {
     let item = read_item(repo, slot)?;
     let text = text_of(&item).ok_or(TraceError::NotText { item: slot.id })?;
-    let texts: Vec<&str> = split(text);
+    let texts: Vec<&str> = changes::lines(text);
     let mut origins: Vec<Option<usize>> = vec![None; texts.len()];
     let mut commits: Vec<(Tip, Item)> = Vec::new();
     // By time of commit, the newest first: so a commit has most often got all its lines when its turn comes.

@@ -15,8 +15,6 @@ mod units;
 use std::borrow::Cow;
 use std::fmt;
 
-use similar::{MergeResolution, TextMerge};
-
 use super::moment::Moment;
 use crate::finding::Plain;
 use crate::merge::conflict;
@@ -190,15 +188,13 @@ impl Merge {
 
     /// Merges by lines.
     fn lines(&mut self, base: &str, ours: &str, theirs: &str) {
-        let merge = TextMerge::from_lines(base, ours, theirs);
-        for region in merge.regions() {
-            let of_base: String = region.base_range().filter_map(|at| merge.base_line(at)).collect();
-            let of_ours: String = region.ours_range().filter_map(|at| merge.ours_line(at)).collect();
-            let of_theirs: String = region.theirs_range().filter_map(|at| merge.theirs_line(at)).collect();
-            match region.resolution() {
-                MergeResolution::Unchanged | MergeResolution::Ours | MergeResolution::Both => self.take(&of_ours),
-                MergeResolution::Theirs => self.take(&of_theirs),
-                _ => self.contest(&of_base, &of_ours, &of_theirs),
+        for [base, ours, theirs] in crate::merge::lines::parts(base, ours, theirs) {
+            if ours == theirs || base == theirs {
+                self.take(ours);
+            } else if base == ours {
+                self.take(theirs);
+            } else {
+                self.contest(base, ours, theirs);
             }
         }
     }

@@ -1,11 +1,8 @@
 //! Texts line by line, with the words marked that differ within a line.
 
-use std::time::{Duration, Instant};
+use std::ops::Range;
 
-use similar::{ChangeTag, DiffOp, TextDiff};
-
-/// How long is looked for the shortest difference; after that, any will do.
-const PATIENCE: Duration = Duration::from_secs(1);
+use crate::changes::{self, Change};
 
 /// What became of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,69 +62,92 @@ pub struct LineDiff {
     pub ends_differ: bool,
 }
 
-/// The lines of a text with their ends. Only `\n` ends a line, as in git.
-#[must_use]
-pub fn split(text: &str) -> Vec<&str> {
-    text.split_inclusive('\n').collect()
-}
-
-fn compare<'o, 'n>(old: &[&'o str], new: &[&'n str]) -> TextDiff<'o, 'n, str> {
-    TextDiff::configure().timeout(PATIENCE).diff_slices(old, new)
-}
-
 /// Compares two texts and keeps `context` lines around what differs.
 #[must_use]
 pub fn diff(old: &str, new: &str, context: usize) -> LineDiff {
     let both = !old.is_empty() && !new.is_empty();
     let ends_differ = both && old.ends_with('\n') != new.ends_with('\n');
-    let (old, new) = (split(old), split(new));
-    let diff = compare(&old, &new);
-    let deadline = Instant::now() + PATIENCE;
+    let (old, new) = (changes::lines(old), changes::lines(new));
+    let changes = changes::of_lines(&old, &new);
     let mut answer = LineDiff { ends_differ, ..LineDiff::default() };
-    // The library doubles the context; more lines than there are ask for all of them.
-    for group in diff.grouped_ops(context.min(old.len() + new.len())) {
+    let near = |one: &Change, next: &Change| next.old.start - one.old.end <= context.saturating_mul(2);
+    for group in changes.chunk_by(near) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-        let (old, new) = (first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end);
+        let before = context.min(first.old.start);
+        let after = context.min(old.len() - last.old.end);
         let mut lines = Vec::new();
-        for op in &group {
-            match op {
-                DiffOp::Delete { old_len, .. } => answer.removed += old_len,
-                DiffOp::Insert { new_len, .. } => answer.added += new_len,
-                DiffOp::Replace { old_len, new_len, .. } => {
-                    answer.removed += old_len;
-                    answer.added += new_len;
-                }
-                DiffOp::Equal { .. } => {}
-            }
-            for change in diff.iter_inline_changes_deadline(op, Some(deadline)) {
-                let fate = match change.tag() {
-                    ChangeTag::Equal => Fate::Kept,
-                    ChangeTag::Delete => Fate::Removed,
-                    ChangeTag::Insert => Fate::Added,
-                };
-                // The library takes a lone carriage return for a line end too.
-                let ended = change.values().last().is_some_and(|(_, value)| value.ends_with('\n'));
-                lines.push(Line { fate, parts: parts(change.values()), ended });
-            }
+        let mut at = first.old.start - before;
+        for change in group {
+            lines.extend(old[at..change.old.start].iter().map(|line| plain(Fate::Kept, line)));
+            push_change(&mut lines, &old[change.old.clone()], &new[change.new.clone()]);
+            answer.removed += change.old.len();
+            answer.added += change.new.len();
+            at = change.old.end;
         }
-        answer.hunks.push(Hunk { old: span(&old), new: span(&new), lines });
+        lines.extend(old[at..at + after].iter().map(|line| plain(Fate::Kept, line)));
+        answer.hunks.push(Hunk {
+            old: span(first.old.start - before..last.old.end + after),
+            new: span(first.new.start - before..last.new.end + after),
+            lines,
+        });
     }
     answer
 }
 
+fn plain(fate: Fate, line: &str) -> Line {
+    Line { fate, parts: parts([(false, line)]), ended: line.ends_with('\n') }
+}
+
+/// Lines that went and lines that came for them. Where less than half of the words stayed, none is marked.
+fn push_change(lines: &mut Vec<Line>, old: &[&str], new: &[&str]) {
+    let [old_words, new_words] = [old, new].map(|lines| lines.iter().flat_map(|line| words(line)).collect::<Vec<_>>());
+    let mut changes = changes::of_words(&old_words, &new_words);
+    let kept = old_words.len() - changes.iter().map(|change| change.old.len()).sum::<usize>();
+    if 4 * kept < old_words.len() + new_words.len() {
+        changes.clear();
+    }
+    push_marked(lines, Fate::Removed, old, changes.iter().map(|change| change.old.clone()));
+    push_marked(lines, Fate::Added, new, changes.iter().map(|change| change.new.clone()));
+}
+
+/// Lines of one side, with words marked by their numbers in all of them.
+fn push_marked(lines: &mut Vec<Line>, fate: Fate, texts: &[&str], marks: impl Iterator<Item = Range<usize>>) {
+    let mut marks = marks.flatten().peekable();
+    let mut at = 0;
+    for text in texts {
+        let parts = parts(words(text).map(|word| {
+            at += 1;
+            (marks.next_if_eq(&(at - 1)).is_some(), word)
+        }));
+        lines.push(Line { fate, parts, ended: text.ends_with('\n') });
+    }
+}
+
+/// The words of a line and the white space between them.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let space = rest.chars().next()?.is_whitespace();
+        let len = rest.find(|char: char| char.is_whitespace() != space).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(len);
+        rest = after;
+        Some(word)
+    })
+}
+
 /// As git counts: from 1, and 0 before an empty text.
-fn span(range: &std::ops::Range<usize>) -> (usize, usize) {
+fn span(range: Range<usize>) -> (usize, usize) {
     (if range.is_empty() { range.start } else { range.start + 1 }, range.len())
 }
 
-fn parts(values: &[(bool, &str)]) -> Vec<(bool, String)> {
+fn parts<'t>(values: impl IntoIterator<Item = (bool, &'t str)>) -> Vec<(bool, String)> {
     let mut parts: Vec<(bool, String)> = Vec::new();
     for (marked, value) in values {
         let text = value.strip_suffix('\n').unwrap_or(value);
         match parts.last_mut() {
-            Some(last) if last.0 == *marked => last.1.push_str(text),
+            Some(last) if last.0 == marked => last.1.push_str(text),
             _ if text.is_empty() => {}
-            _ => parts.push((*marked, text.to_owned())),
+            _ => parts.push((marked, text.to_owned())),
         }
     }
     parts
@@ -136,14 +156,14 @@ fn parts(values: &[(bool, &str)]) -> Vec<(bool, String)> {
 /// The pairs of lines that are the same in both texts, by their numbers from 0.
 #[must_use]
 pub fn same_lines(old: &str, new: &str) -> Vec<(usize, usize)> {
-    let (old, new) = (split(old), split(new));
-    let diff = compare(&old, &new);
+    let (old, new) = (changes::lines(old), changes::lines(new));
     let mut pairs = Vec::new();
-    for op in diff.ops() {
-        if let DiffOp::Equal { old_index, new_index, len } = *op {
-            pairs.extend((old_index..old_index + len).zip(new_index..new_index + len));
-        }
+    let mut same = (0, 0);
+    for change in changes::of_lines(&old, &new) {
+        pairs.extend((same.0..change.old.start).zip(same.1..));
+        same = (change.old.end, change.new.end);
     }
+    pairs.extend((same.0..old.len()).zip(same.1..));
     pairs
 }
 
