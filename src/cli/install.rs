@@ -127,6 +127,7 @@ pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Res
     if !args.place.agents.is_empty() {
         return run_agents(&args.place, env, ui, agent::uninstall);
     }
+    let mut failed = None;
     let (scope, steps) = if let Some(folder) = &args.place.man {
         (Scope::Global, man::uninstall(&man_folder(folder.as_deref(), env)?, mode(&args.place))?)
     } else if let Some(shell) = args.place.completions {
@@ -135,9 +136,12 @@ pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Res
         let step = client::uninstall(&client_root(env)?, client, mode(&args.place))?;
         (Scope::Local, step.into_iter().collect())
     } else {
-        uninstall(&args.place, env, ui)?
+        uninstall(&args.place, env, ui, &mut failed)?
     };
     report(&args.place, scope, &steps, ui)?;
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
     if steps.is_empty() {
         ui.note("nothing of ours was there");
     }
@@ -194,8 +198,9 @@ fn data_folder(env: &Env) -> Result<PathBuf> {
     folder.context("cannot tell where your data is: HOME is not set")
 }
 
-/// Takes back the set-up of git, and with that of a repository the hooks of all agents and the entries of all clients.
-fn uninstall(args: &PlaceArgs, env: &Env, ui: &Ui) -> Result<(Scope, Vec<Step>)> {
+/// Takes back the set-up of git, and with that of a repository the hooks of all agents and the entries of all clients. One
+/// file that cannot be read or written does not keep the others from being put back; the last that was not written is `failed`.
+fn uninstall(args: &PlaceArgs, env: &Env, ui: &Ui, failed: &mut Option<InstallError>) -> Result<(Scope, Vec<Step>)> {
     let setup = setup(args, env)?;
     let mut steps = install::uninstall(&setup)?;
     if setup.scope == Scope::Local {
@@ -208,10 +213,10 @@ fn uninstall(args: &PlaceArgs, env: &Env, ui: &Ui) -> Result<(Scope, Vec<Step>)>
         }
         if let Ok(root) = client_root(env) {
             for client in client::CLIENTS {
-                // One file that cannot be read does not keep the others from being put back.
                 match client::uninstall(&root, client, mode(args)) {
                     Ok(step) => steps.extend(step),
-                    Err(error) => ui.note(&format!("left alone: {error}")),
+                    Err(error @ InstallError::Settings { .. }) => ui.note(&format!("left alone: {error}")),
+                    Err(error) => *failed = Some(error),
                 }
             }
         }

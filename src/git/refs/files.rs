@@ -173,14 +173,21 @@ impl Repo {
         self.ref_folder(refname).join(format!("{refname}.lock"))
     }
 
-    /// Removes the locks of refs and of their logs that git's own commands left behind when they were killed: `git gc` and
-    /// `git fetch` stumble over one for ever.
+    /// Removes the locks that git's own commands left behind when they were killed, of refs, of their logs and of `git gc`
+    /// itself: `git gc` and `git fetch` stumble over one for ever. Those of the index and of settings are not looked at.
     pub(in crate::git) fn remove_stale_git_locks(&self) {
-        if !matches!(self.refs, RefStorage::Files) {
-            return;
+        let common = self.common_dir();
+        if matches!(self.refs, RefStorage::Files) {
+            self.remove_stale_packed_lock();
         }
-        self.remove_stale_packed_lock();
-        let mut folders = vec![self.common_dir().join("refs"), self.common_dir().join("logs")];
+        let worktrees = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
+        let mut folders = Vec::new();
+        for home in worktrees.map(|entry| entry.path()).chain([common.to_owned()]) {
+            for name in ["HEAD.lock", "gc.pid.lock", "shallow.lock"] {
+                let _ = remove_older(&home.join(name), STALE_GIT_LOCK);
+            }
+            folders.extend(["refs", "logs"].map(|name| home.join(name)));
+        }
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 let path = entry.path();

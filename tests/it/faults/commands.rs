@@ -219,13 +219,6 @@ pub(super) const COMMANDS: &[Writing] = &[
          '{\"key\":\"a.c\",\"value\":\"2\"}' '>>>>>>> theirs' > .synapse/breadcrumbs.jsonl",
         "clash",
     ]]),
-    plain(&["merge-driver", "base", "ours", "theirs", "7", ".synapse/breadcrumbs.jsonl"]).after(&[
-        &["-c", "alias.keep=!cp .synapse/breadcrumbs.jsonl base", "keep"],
-        &["trace", "breadcrumb", "set", "api.ours", "1"],
-        &["-c", "alias.keep=!cp .synapse/breadcrumbs.jsonl ours && cp base .synapse/breadcrumbs.jsonl", "keep"],
-        &["trace", "breadcrumb", "set", "api.theirs", "2"],
-        &["-c", "alias.keep=!mv .synapse/breadcrumbs.jsonl theirs && cp base .synapse/breadcrumbs.jsonl", "keep"],
-    ]),
     fed(
         &["breadcrumb", "import", "-"],
         "{\"key\":\"api.one\",\"value\":\"1\"}\n{\"key\":\"api.two\",\"value\":\"2\"}\n",
