@@ -127,7 +127,7 @@ pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Res
     if !args.place.agents.is_empty() {
         return run_agents(&args.place, env, ui, agent::uninstall);
     }
-    let mut failed = None;
+    let mut failed = Vec::new();
     let (scope, steps) = if let Some(folder) = &args.place.man {
         (Scope::Global, man::uninstall(&man_folder(folder.as_deref(), env)?, mode(&args.place))?)
     } else if let Some(shell) = args.place.completions {
@@ -139,8 +139,11 @@ pub(super) fn run_uninstall(args: &UninstallArgs, env: &Env, ui: &mut Ui) -> Res
         uninstall(&args.place, env, ui, &mut failed)?
     };
     report(&args.place, scope, &steps, ui)?;
-    if let Some(error) = failed {
-        return Err(error.into());
+    if let Some(last) = failed.pop() {
+        for error in failed {
+            ui.note(&format!("error: {error}"));
+        }
+        return Err(last.into());
     }
     if steps.is_empty() {
         ui.note("nothing of ours was there");
@@ -198,9 +201,9 @@ fn data_folder(env: &Env) -> Result<PathBuf> {
     folder.context("cannot tell where your data is: HOME is not set")
 }
 
-/// Takes back the set-up of git, and with that of a repository the hooks of all agents and the entries of all clients. One
-/// file that cannot be read or written does not keep the others from being put back; the last that was not written is `failed`.
-fn uninstall(args: &PlaceArgs, env: &Env, ui: &Ui, failed: &mut Option<InstallError>) -> Result<(Scope, Vec<Step>)> {
+/// Takes back the set-up of git, and with that of a repository the hooks of all agents and the entries of all clients. A file
+/// of theirs that cannot be put back does not keep the others from it, and is among those that `failed`.
+fn uninstall(args: &PlaceArgs, env: &Env, ui: &Ui, failed: &mut Vec<InstallError>) -> Result<(Scope, Vec<Step>)> {
     let setup = setup(args, env)?;
     let mut steps = install::uninstall(&setup)?;
     if setup.scope == Scope::Local {
@@ -208,7 +211,10 @@ fn uninstall(args: &PlaceArgs, env: &Env, ui: &Ui, failed: &mut Option<InstallEr
             // A bare repository has none.
             let Ok(agent) = agent_setup(args, env, format) else { break };
             if agent::is_installed(&agent) {
-                steps.extend(agent::uninstall(&agent)?);
+                match agent::uninstall(&agent) {
+                    Ok(done) => steps.extend(done),
+                    Err(error) => failed.push(error),
+                }
             }
         }
         if let Ok(root) = client_root(env) {
@@ -216,7 +222,7 @@ fn uninstall(args: &PlaceArgs, env: &Env, ui: &Ui, failed: &mut Option<InstallEr
                 match client::uninstall(&root, client, mode(args)) {
                     Ok(step) => steps.extend(step),
                     Err(error @ InstallError::Settings { .. }) => ui.note(&format!("left alone: {error}")),
-                    Err(error) => *failed = Some(error),
+                    Err(error) => failed.push(error),
                 }
             }
         }

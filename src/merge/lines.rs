@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_parts_are_the_texts_and_all_three_differ_only_where_both_sides_changed(
+        fn the_parts_are_the_texts_from_either_side_and_one_change_alone_is_no_conflict(
             texts in proptest::array::uniform3("([abc]\n){0,8}[ab]?"),
         ) {
             let [base, ours, theirs] = texts.each_ref().map(String::as_str);

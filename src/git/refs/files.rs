@@ -173,19 +173,21 @@ impl Repo {
         self.ref_folder(refname).join(format!("{refname}.lock"))
     }
 
-    /// Removes the locks that git's own commands left behind when they were killed, of refs, of their logs and of `git gc`
-    /// itself: `git gc` and `git fetch` stumble over one for ever. Those of the index and of settings are not looked at.
+    /// Removes the locks that git's own commands left behind when they were killed, of refs, of their logs, of `git gc` and of
+    /// what it writes: `git gc` and `git fetch` stumble over one for ever. Those of the index and of settings are not looked at.
     pub(in crate::git) fn remove_stale_git_locks(&self) {
         let common = self.common_dir();
         if matches!(self.refs, RefStorage::Files) {
             self.remove_stale_packed_lock();
         }
         let worktrees = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
-        let mut folders = Vec::new();
+        for name in ["gc.pid.lock", "shallow.lock"] {
+            let _ = remove_older(&common.join(name), STALE_GIT_LOCK);
+        }
+        // Of the graph of commits and of the index over all packs.
+        let mut folders = vec![common.join("objects/info"), common.join("objects/pack")];
         for home in worktrees.map(|entry| entry.path()).chain([common.to_owned()]) {
-            for name in ["HEAD.lock", "gc.pid.lock", "shallow.lock"] {
-                let _ = remove_older(&home.join(name), STALE_GIT_LOCK);
-            }
+            let _ = remove_older(&home.join("HEAD.lock"), STALE_GIT_LOCK);
             folders.extend(["refs", "logs"].map(|name| home.join(name)));
         }
         while let Some(folder) = folders.pop() {

@@ -94,16 +94,21 @@ pub fn diff(old: &str, new: &str, context: usize) -> LineDiff {
     answer
 }
 
-fn plain(fate: Fate, line: &str) -> Line {
-    Line { fate, parts: parts([(false, line)]), ended: line.ends_with('\n') }
+fn plain(fate: Fate, text: &str) -> Line {
+    line(fate, text, [(false, text)])
+}
+
+fn line<'t>(fate: Fate, text: &str, words: impl IntoIterator<Item = (bool, &'t str)>) -> Line {
+    Line { fate, parts: parts(words), ended: text.ends_with('\n') }
 }
 
 /// Lines that went and lines that came for them. Where less than half of the words stayed, none is marked.
 fn push_change(lines: &mut Vec<Line>, old: &[&str], new: &[&str]) {
     let [old_words, new_words] = [old, new].map(|lines| lines.iter().flat_map(|line| words(line)).collect::<Vec<_>>());
-    let mut changes = changes::of_words(&old_words, &new_words);
-    let kept = old_words.len() - changes.iter().map(|change| change.old.len()).sum::<usize>();
-    if 4 * kept < old_words.len() + new_words.len() {
+    let mut changes = changes::of_words(&old_words, &new_words).unwrap_or_default();
+    let count = |words: &[&str]| words.iter().filter(|word| !is_space(word)).count();
+    let went: usize = changes.iter().map(|change| count(&old_words[change.old.clone()])).sum();
+    if 4 * (count(&old_words) - went) < count(&old_words) + count(&new_words) {
         changes.clear();
     }
     push_marked(lines, Fate::Removed, old, changes.iter().map(|change| change.old.clone()));
@@ -115,19 +120,24 @@ fn push_marked(lines: &mut Vec<Line>, fate: Fate, texts: &[&str], marks: impl It
     let mut marks = marks.flatten().peekable();
     let mut at = 0;
     for text in texts {
-        let parts = parts(words(text).map(|word| {
+        let marked = words(text).map(|word| {
             at += 1;
             (marks.next_if_eq(&(at - 1)).is_some(), word)
-        }));
-        lines.push(Line { fate, parts, ended: text.ends_with('\n') });
+        });
+        lines.push(line(fate, text, marked));
     }
+}
+
+fn is_space(word: &str) -> bool {
+    word.starts_with(char::is_whitespace)
 }
 
 /// The words of a line and the white space between them.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
-        let space = rest.chars().next()?.is_whitespace();
+        rest.chars().next()?;
+        let space = is_space(rest);
         let len = rest.find(|char: char| char.is_whitespace() != space).unwrap_or(rest.len());
         let (word, after) = rest.split_at(len);
         rest = after;

@@ -79,7 +79,7 @@ fn union_of_lines(ours: &[u8], theirs: &[u8]) -> Option<String> {
 ///
 /// # Errors
 ///
-/// [`GitError::Busy`] and its kin; the record was not changed then, and the same again does what is left.
+/// [`GitError::Busy`] and its kin; the record was not changed then, tags may have been, and the same again does all of it.
 pub fn absorb(repo: &Repo, stamp: &Stamp, from: Oid, tips: &[Oid]) -> Result<usize, TraceError> {
     let theirs = repo.read_commit(from)?;
     let lock = repo.lock(RECORD)?;
