@@ -85,14 +85,8 @@ const ARCHIVED: &[&str] = &[
 ];
 /// Settings one after the other, then what they are for.
 const SET_UP: &[&str] = &["repo/.git/config", "repo/.gitattributes", "repo/.git/hooks/"];
-const TAKEN_BACK: &[&str] = &[
-    "repo/.git/config",
-    "repo/.git/hooks/",
-    "repo/.gitattributes",
-    "repo/.claude/",
-    "repo/.git/trace/installed/",
-    "repo/.cursor/",
-];
+/// Git's, then those of agents and clients, each by itself.
+const TAKEN_BACK: &[&str] = &["repo/.git/config", "repo/.git/hooks/", "repo/.gitattributes", "repo/."];
 /// What was there before is noted before the settings are changed.
 const NOTED: &[&str] = &["repo/.git/trace/installed/", "repo/.claude/"];
 /// The settings are put back before that is forgotten.
