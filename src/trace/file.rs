@@ -135,10 +135,17 @@ impl Read {
             "reply-to" => once(&mut fields.reply_to, key, value)?,
             "source" => once(&mut fields.source, key, value)?,
             "created" => once(&mut fields.created, key, value)?,
-            "revision" => once(&mut self.revision, key, value)?,
-            "tokens" if self.tokens.is_none() => {
+            // These two are reckoned, not said: a second one adds nothing, and must not become the first in writing.
+            "revision" => {
+                self.revision = Some(match self.revision {
+                    None => parsed(key, value)?,
+                    Some(seen) => value.parse().map_or(seen, |other: u32| seen.max(other)),
+                });
+                true
+            }
+            "tokens" => {
                 // A cache: what cannot be read is counted anew.
-                self.tokens = parse_tokens(value);
+                self.tokens = self.tokens.take().or_else(|| parse_tokens(value));
                 true
             }
             "meta" if fields.meta.is_empty() => {
@@ -325,6 +332,13 @@ mod tests {
     fn numbers_that_cannot_be_do_not_count() {
         let item = parse(b"id: 0be7719d3a2f61c8\ntype: dialogue\nrevision: 0\n\nx").unwrap();
         assert_eq!((item.revision, parse(&render(&item))), (1, Ok(item)));
+        let twice = parse(
+            b"id: 0be7719d3a2f61c8\ntype: dialogue\nrevision: 1\ntokens: 99 o200k_base 9c1185a5\nrevision: x\nrevision: 3\n\
+              tokens: 1 o200k_base 9c1185a5\n\nx",
+        )
+        .unwrap();
+        assert_eq!((twice.revision, &twice.tokens), (3, &None), "so many tokens are not in one byte");
+        assert_eq!(parse(&render(&twice)), Ok(twice));
         for (count, is_kept) in [("1", true), ("18446744073709551615", false)] {
             let file = EXAMPLE.replace("tokens: 57 ", &format!("tokens: {count} "));
             assert_eq!(parse(file.as_bytes()).unwrap().tokens.is_some(), is_kept);
