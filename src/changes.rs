@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use gix_imara_diff::{Algorithm, Diff, InternedInput};
 
-/// Some tenths of a second.
+/// How far is looked, piece by piece, to settle where changes stand: a tenth of a second.
 const MOST_STEPS: usize = 1 << 29;
-/// Some tenths of a second at worst.
+/// How many words of two texts are compared; of more, nobody looks at the marks.
 const MOST_WORDS: usize = 1 << 17;
 
 /// Pieces of the old text for which others stand in the new one, by their numbers from 0. One of both may be empty. Between two

@@ -1,6 +1,6 @@
 //! The customary spacing of a crumb file.
 
-use super::document::{BOM, Crumb, Ending, Header, Line, Role, section_start};
+use super::document::{BOM, Crumb, Ending, Header, Line, section_start};
 
 /// The file with its customary spacing: no byte order mark, line feeds, single spaces in the header, one blank line before
 /// each section and none elsewhere, no space at the end of a line, an end to the last one. Words stay as they are, and
@@ -8,7 +8,7 @@ use super::document::{BOM, Crumb, Ending, Header, Line, Role, section_start};
 #[must_use]
 pub fn format(crumb: &Crumb<'_>) -> Vec<u8> {
     let mut formatted = Crumb::default();
-    for line in crumb.lines.iter().filter(|line| line.role != Role::Blank) {
+    for line in &crumb.lines {
         let text = line.text.trim_end();
         let text = if formatted.lines.is_empty() {
             // What stands at its end may be all that kept it from being a header.

@@ -78,13 +78,13 @@ pub fn diff(old: &str, new: &str, context: usize) -> LineDiff {
         let mut lines = Vec::new();
         let mut at = first.old.start - before;
         for change in group {
-            lines.extend(old[at..change.old.start].iter().map(|line| plain(Fate::Kept, line)));
+            lines.extend(old[at..change.old.start].iter().map(|line| kept(line)));
             push_change(&mut lines, &old[change.old.clone()], &new[change.new.clone()]);
             answer.removed += change.old.len();
             answer.added += change.new.len();
             at = change.old.end;
         }
-        lines.extend(old[at..at + after].iter().map(|line| plain(Fate::Kept, line)));
+        lines.extend(old[at..at + after].iter().map(|line| kept(line)));
         answer.hunks.push(Hunk {
             old: span(first.old.start - before..last.old.end + after),
             new: span(first.new.start - before..last.new.end + after),
@@ -94,8 +94,8 @@ pub fn diff(old: &str, new: &str, context: usize) -> LineDiff {
     answer
 }
 
-fn plain(fate: Fate, text: &str) -> Line {
-    line(fate, text, [(false, text)])
+fn kept(text: &str) -> Line {
+    line(Fate::Kept, text, [(false, text)])
 }
 
 fn line<'t>(fate: Fate, text: &str, words: impl IntoIterator<Item = (bool, &'t str)>) -> Line {
@@ -107,8 +107,9 @@ fn push_change(lines: &mut Vec<Line>, old: &[&str], new: &[&str]) {
     let [old_words, new_words] = [old, new].map(|lines| lines.iter().flat_map(|line| words(line)).collect::<Vec<_>>());
     let mut changes = changes::of_words(&old_words, &new_words).unwrap_or_default();
     let count = |words: &[&str]| words.iter().filter(|word| !is_space(word)).count();
+    let (before, after) = (count(&old_words), count(&new_words));
     let went: usize = changes.iter().map(|change| count(&old_words[change.old.clone()])).sum();
-    if 4 * (count(&old_words) - went) < count(&old_words) + count(&new_words) {
+    if 4 * (before - went) < before + after {
         changes.clear();
     }
     push_marked(lines, Fate::Removed, old, changes.iter().map(|change| change.old.clone()));

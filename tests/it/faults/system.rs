@@ -210,6 +210,19 @@ fn a_lock_that_is_held_is_named() {
 }
 
 #[test]
+fn locks_of_a_killed_gc_stop_it_for_ten_minutes_and_that_of_the_index_is_not_ours() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("x");
+    let locks = ["HEAD.lock", "gc.pid.lock", "objects/info/commit-graph.lock", "index.lock"];
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(601);
+    for name in locks {
+        fs::File::create(repo.git_dir().join(name)).unwrap().set_modified(old).unwrap();
+    }
+    repo.text(&["gc", "--quiet"]);
+    assert_eq!(locks.map(|name| repo.git_dir().join(name).exists()), [false, false, false, true]);
+}
+
+#[test]
 fn a_lock_of_settings_that_the_dead_left_behind_stops_nobody_for_long() {
     let repo = TestRepo::classic(&[]);
     repo.git(&["remote", "add", "origin", "../remote.git"]);
