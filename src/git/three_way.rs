@@ -19,6 +19,8 @@ pub fn merge_lines(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Option<Vec
     if [base, ours, theirs].iter().any(|text| memchr::memchr(0, text).is_some()) {
         return Ok(None);
     }
+    // libgit2 starts with the first object that is made of it, which this is not.
+    let _ = git2::Config::new();
     let mut inputs = [MergeFileInput::new(), MergeFileInput::new(), MergeFileInput::new()];
     for (input, text) in inputs.iter_mut().zip([base, ours, theirs]) {
         input.content(text);
