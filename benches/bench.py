@@ -1,4 +1,4 @@
-"""What the benchmarks share: isolated repositories, items to fill them with, whole processes measured."""
+"""Shared by the benchmarks: isolated repositories, generated items, and measurement of complete processes."""
 
 import json
 import os
@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 
 def release_binary(given=None):
-    """The binary that was named, or the release build, made first."""
+    """The given binary, or a new release build."""
     if given is None:
         subprocess.run(["cargo", "build", "--release", "--locked", "--quiet"], cwd=ROOT, check=True)
         given = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "git-trace"
@@ -24,7 +24,7 @@ def release_binary(given=None):
 
 
 class Bench:
-    """A temporary folder, and the commands that are measured in it."""
+    """A temporary folder, and the commands measured in it."""
 
     def __init__(self, folder, binary, quick):
         self.folder = folder
@@ -32,7 +32,7 @@ class Bench:
         self.quick = quick
         home = folder / "home"
         home.mkdir()
-        # Not os.environ with a few things taken out: no GIT_*, GITTRACE_* or locale of the user's may matter.
+        # Not a filtered os.environ: no GIT_*, GITTRACE_*, or locale setting of the user may matter.
         self.env = {
             "PATH": f"{Path(binary).parent}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(home),
@@ -43,11 +43,11 @@ class Bench:
         }
 
     def run(self, args, cwd):
-        """Runs a command of the preparations and returns its stdout."""
+        """Runs a setup command and returns its stdout."""
         return subprocess.run(args, cwd=cwd, env=self.env, stdout=subprocess.PIPE, check=True).stdout
 
     def measure(self, args, cwd, stdin=os.devnull):
-        """Runs a command and returns its seconds, those of the processor, and its peak of memory in bytes."""
+        """Runs a command and returns its wall time, its CPU time (both in seconds), and its peak memory in bytes."""
         program = shutil.which(args[0], path=self.env["PATH"])
         open_in = (os.POSIX_SPAWN_OPEN, 0, str(stdin), os.O_RDONLY, 0)
         open_out = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)
@@ -68,7 +68,7 @@ class Bench:
         sides = [ours, theirs]
         for side in sides:
             if not before_each:
-                self.measure(*side)  # Caches are warm from the second run on, for both.
+                self.measure(*side)  # Warm the caches for both sides.
         floor = max(self.measure(["true"], self.folder)[2] for _ in range(3))
         results = [[] for _ in sides]
         for _ in range(rounds):
@@ -102,7 +102,7 @@ class Bench:
         print("| " + " | ".join(cells) + " |", flush=True)
 
     def repository(self, name):
-        """An empty repository with an identity of its own and git's automatic upkeep off."""
+        """An empty repository with its own identity and without automatic maintenance."""
         path = self.folder / name
         self.run(["git", "init", "--quiet", "--initial-branch=main", str(path)], self.folder)
         settings = {"user.name": "Bench", "user.email": "bench@example.com", "maintenance.auto": "false"}
@@ -112,7 +112,7 @@ class Bench:
         return path
 
     def record(self, repository, count):
-        """Imports items into a repository and returns the file they were read from."""
+        """Imports items into a repository and returns their file."""
         lines = self.folder / f"items-{count}.jsonl"
         with lines.open("w") as out:
             out.writelines(items(count))
@@ -121,7 +121,7 @@ class Bench:
 
 
 def items(count, seed=1):
-    """Items of CHARS characters as JSON Lines: what people and models say, tools that are called and answer."""
+    """Items of CHARS characters as JSON Lines: dialogue of users and models, tool calls and results."""
     rng = random.Random(seed)
     syllables = ["ka", "lo", "mi", "tren", "sur", "pa", "vel", "to", "ri", "gam", "e", "no"]
     words = ["".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(4000)]

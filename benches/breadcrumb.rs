@@ -1,4 +1,4 @@
-//! The store and its merge at 100, 10,000 and 100,000 records, against a plain scan with `serde_json`.
+//! The store and its merge with 100, 10,000, and 100,000 records, against a plain scan with `serde_json`.
 //!
 //! Run with `cargo bench --bench breadcrumb`.
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 const SIZES: [usize; 3] = [100, 10_000, 100_000];
 
-/// A store's text, sorted; every record whose number `changed` picks has another value and a later time.
+/// A sorted store. Records that `changed` selects by number have another value and a later time.
 fn text(records: usize, changed: impl Fn(usize) -> bool) -> String {
     (0..records).fold(String::new(), |mut text, n| {
         let (value, hour) = if changed(n) { ("changed", 12) } else { ("https://api.example.com/v2", 10) };
@@ -35,7 +35,7 @@ fn now() -> Time {
     "2026-02-10T09:00:00Z".parse().expect("is a time")
 }
 
-/// What a reader without an index does: read every record, keep the one.
+/// A reader without an index: reads every record and keeps one.
 fn scan(path: &Path, key: &str) -> Option<Value> {
     let text = fs::read_to_string(path).ok()?;
     let mut records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -83,7 +83,7 @@ fn merges(c: &mut Criterion) {
         let base = text(size, |_| false);
         for (name, every) in [("1 in 100 changed", 100), ("all changed", 1)] {
             let (ours, theirs) = (text(size, |n| n % every == 0), text(size, |n| (n + every / 2) % every == 0));
-            // Else the sides were equal.
+            // Otherwise the sides would be equal.
             let theirs = if every == 1 { theirs.replace("T12", "T13") } else { theirs };
             let sides = Sides { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
             group.bench_with_input(BenchmarkId::new(name, size), &size, |b, _| {

@@ -1,7 +1,7 @@
-//! Counting throughput, ours beside tiktoken-rs's, on English, on code and on CJK.
+//! Counting throughput against tiktoken-rs, on English, code, and CJK text.
 //!
-//! The prose was written for this benchmark, in English and as much the same in Chinese, Japanese and Korean; its lines are
-//! drawn in a fixed random order. The code is this crate's own.
+//! The prose was written for this benchmark in English, with similar text in Chinese, Japanese, and Korean. Its lines are drawn
+//! in a fixed random order. The code is from this crate.
 
 use std::hint::black_box;
 
@@ -19,7 +19,7 @@ const CODE: &str = concat!(
     include_str!("../src/tokens/vocabulary.rs"),
 );
 
-/// Bytes of each prose text; more than the first-level caches hold, as in use.
+/// Bytes of each prose text. Exceeds the first-level caches, as real text does.
 const PROSE_LEN: usize = 256 * 1024;
 
 fn prose(lines: &str) -> String {

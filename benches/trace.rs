@@ -1,7 +1,7 @@
-//! The hot paths of a trace at three lengths, so that a slope shows: appending must not have one, listing and materializing
-//! are linear.
+//! The hot paths of a trace at three lengths, to show how they grow: appending must be constant; listing and materializing are
+//! linear.
 //!
-//! Whole processes beside plain git are compared by `benches/compare`.
+//! `benches/compare` compares complete processes with plain git.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -21,12 +21,12 @@ use tempfile::TempDir;
 
 const LENGTHS: [usize; 3] = [10, 1_000, 100_000];
 
-/// A folder in memory where the system has such a place: moving a ref makes some disks write, and that would be measured.
+/// A folder in memory if the system has one; otherwise, the disk writes of a moving ref would be measured.
 fn memory_folder() -> std::io::Result<TempDir> {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
 }
 
-/// A repository whose trace `main` has `length` items of 200 characters, brought in by a bulk import.
+/// A repository whose trace `main` has `length` items of 200 characters from a bulk import.
 fn repository(folder: &Path, length: usize) -> Repo {
     let status = Command::new("git").args(["init", "--quiet", "--bare"]).arg(folder).status();
     assert!(status.expect("git is needed").success());
@@ -81,7 +81,7 @@ fn by_length(criterion: &mut Criterion) {
                 bytes
             });
         });
-        // Last, since it makes the trace longer.
+        // Last, because it makes the trace longer.
         group.bench_function(BenchmarkId::new("append", length), |bencher| {
             bencher.iter(|| {
                 let accounting = Accounting::counting(encoding);

@@ -1,10 +1,10 @@
-//! Materializers of one's own: each hook, and the whole.
+//! Custom materializers: one per hook, and one that replaces everything.
 //!
 //! ```sh
-//! cargo run --example materializer -- roles main      # or joining, ordering, edits, digest; of the trace `main`
+//! cargo run --example materializer -- roles main      # or joining, ordering, edits, digest; for the trace `main`
 //! ```
 //!
-//! A hook is told what the built-in rules say and answers for itself; what is not implemented stays as it is.
+//! A hook gets the answer of the built-in rules and returns its own. Hooks that are not implemented keep the built-in rules.
 
 use std::error::Error;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ use git_trace::trace::item::Role;
 use git_trace::trace::view::View;
 use git_trace::trace::{Item, TraceName};
 
-/// Who speaks: what the work produced is shown to the model as the user's, since it is to be judged.
+/// Changes roles: outputs appear as the user's messages, so that the model judges them.
 struct Roles;
 
 impl Materializer for Roles {
@@ -26,7 +26,7 @@ impl Materializer for Roles {
     }
 }
 
-/// What goes together: all that one role says in a row is one message, whatever its type; texts stay blocks of their own.
+/// Changes joining: consecutive items of one role form one message, whatever their types. Their texts stay separate blocks.
 struct Joining;
 
 impl Materializer for Joining {
@@ -36,7 +36,7 @@ impl Materializer for Joining {
     }
 }
 
-/// What comes first: files stand behind the instructions and ahead of the talk about them.
+/// Changes the order: files follow the instructions and precede the dialogue about them.
 struct Ordering;
 
 impl Materializer for Ordering {
@@ -45,7 +45,7 @@ impl Materializer for Ordering {
     }
 }
 
-/// How edits are told: what was edited says so, and how often.
+/// Marks edits: an edited item says how often it was edited.
 struct Edits;
 
 impl Materializer for Edits {
@@ -57,7 +57,7 @@ impl Materializer for Edits {
     }
 }
 
-/// The whole: one message of the user's with a line for each item.
+/// Replaces everything: one user message with one line per item.
 struct Digest;
 
 impl Materializer for Digest {
@@ -68,7 +68,7 @@ impl Materializer for Digest {
         cut: &Cut,
         encoding: Encoding,
     ) -> Result<Materialized, MaterializeError> {
-        // What is cut, skipped or damaged is best left to the built-in one.
+        // The built-in materializer handles cut, skipped, and damaged items.
         let all = Options { one_message_an_item: true, ..Options::default() };
         let mut whole = all.materialize(repo, view, cut, encoding)?;
         let mut text = String::new();
@@ -86,7 +86,7 @@ impl Materializer for Digest {
     }
 }
 
-/// The messages that one of them makes of a trace, as JSON.
+/// The messages of a trace from one of these materializers, as JSON.
 pub(crate) fn run(which: &str, repo: &Repo, trace: &TraceName) -> Result<Vec<u8>, Box<dyn Error>> {
     let materializer: &dyn Materializer = match which {
         "roles" => &Roles,
@@ -94,7 +94,7 @@ pub(crate) fn run(which: &str, repo: &Repo, trace: &TraceName) -> Result<Vec<u8>
         "ordering" => &Ordering,
         "edits" => &Edits,
         "digest" => &Digest,
-        other => return Err(format!("`{other}` is not one of roles, joining, ordering, edits, digest").into()),
+        other => return Err(format!("unknown materializer `{other}`: see the example's first lines").into()),
     };
     let view = View::open(repo, trace, None)?;
     let answer = materializer.materialize(repo, &view, &Cut::default(), Encoding::default())?;

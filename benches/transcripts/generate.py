@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes transcripts to measure with: `generate.py codex MEBIBYTES` or `generate.py claude-code MEBIBYTES`, to stdout.
+"""Writes a generated transcript to stdout: `generate.py codex MEBIBYTES` or `generate.py claude-code MEBIBYTES`.
 
-A session of a person, a model and its tools in the proportions of real ones: most bytes are tools' results of some
-kilobytes, of words that do not repeat exactly.
+The session has realistic proportions of user, model, and tools: most bytes are tool results of a few kilobytes, in text that does
+not repeat exactly.
 """
 
 import json

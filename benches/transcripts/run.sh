@@ -1,6 +1,6 @@
 #!/bin/sh
-# Imports a generated rollout of 300 MiB, and runs a hook on a transcript of 10 MiB with ten new lines.
-# Usage: benches/transcripts/run.sh [PROGRAM]; the program is target/release/git-trace if none is given.
+# Measures the import of a generated rollout of 300 MiB, and a hook on a transcript of 10 MiB with ten new lines.
+# Usage: benches/transcripts/run.sh [PROGRAM]    default: target/release/git-trace
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 program=${1:-$here/../../target/release/git-trace}
@@ -23,7 +23,7 @@ _, status, usage = os.wait4(process.pid, 0)
 seconds = time.monotonic() - start
 assert status == 0
 print(f"import codex: {size:.0f} MB in {seconds:.1f} s, {size / seconds:.0f} MB/s, {usage.ru_maxrss / 1000:.0f} MB of memory, "
-      f"{usage.ru_utime + usage.ru_stime:.1f} s of processor")
+      f"{usage.ru_utime + usage.ru_stime:.1f} s of CPU time")
 PY
 rm ../rollout.jsonl
 

@@ -1,10 +1,10 @@
-"""An agent that keeps its context in git, and asks a provider with it. The standard library is all it needs.
+"""An agent that keeps its context in git and sends it to a provider. It needs only the standard library.
 
     python3 agent.py TRACE QUESTION [FORMAT]
 
-`git trace commit --batch` runs beside the agent: it gets an item a line and answers each once it is committed, so an item
-costs no process. What the model is to see is what `git trace materialize` prints, in the provider's own shape. Where the
-model would be asked, this example answers itself, with one call of a tool; put your client in `ask`.
+`git trace commit --batch` runs as a coprocess: it reads one item per line and answers each when it is committed, so an item
+starts no process. `git trace materialize` prints the request in the provider's format. This example does not call a model:
+it answers itself, with one tool call. Put your client in `ask`.
 """
 
 import json
@@ -30,7 +30,7 @@ class Trace:
         return answer["id"]
 
     def request(self, form, budget=None):
-        """The messages of a request, as the provider wants them."""
+        """The messages of a request, in the provider's format."""
         command = ["git", "trace", "materialize", self.name, "--format", form]
         if budget:
             command += ["--budget", str(budget)]
@@ -42,7 +42,7 @@ class Trace:
 
 
 def ask(request):
-    """Where the model is asked: `client.messages.create(**request, model=…)`."""
+    """Call the model here: `client.messages.create(**request, model=…)`."""
     said = json.dumps(request)
     if "tool_result" not in said and "functionResponse" not in said and '"tool"' not in said and "_output" not in said:
         return {"call_id": "call_1", "name": "word_count", "arguments": json.dumps({"text": "to be or not to be"})}

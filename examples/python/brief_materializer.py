@@ -1,7 +1,7 @@
-"""A materializer of one's own: `git config trace.materializer "python3 brief_materializer.py"`.
+"""A custom materializer: `git config trace.materializer "python3 brief_materializer.py"`.
 
-It gets the items that are not left out on stdin, one JSON object a line, and prints what the model is to see; here, calls of
-tools are told in a line each and their results in their first line.
+It reads the selected items on stdin, one JSON object per line, and prints what the model sees. This one shortens each tool
+call and each tool result to one line.
 """
 
 import json
