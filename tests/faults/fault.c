@@ -1,23 +1,23 @@
 /*
- * Runs a command and all that it starts, and makes the Nth system call fail that would write below a folder.
+ * Runs a command with all its child processes, and makes the Nth system call that would write below a folder fail.
  *
  *     fault ROOT MODE N REPORT COMMAND [ARG...]
  *
- * A filter in the kernel (seccomp) stops each process at the calls that write, and nowhere else; this program, its tracer
- * (ptrace), looks at what they are about and counts those below ROOT. So calls that bypass the C library count as well, as do
- * git and whatever else the command starts. REPORT gets the number of calls on its first line, and on the second what the
- * Nth was. The exit status is the command's, or 128 and the signal.
+ * A kernel filter (seccomp) stops each process at calls that write, and only there. This program traces the processes (ptrace),
+ * looks at the paths of the calls, and counts those below ROOT. This includes calls that bypass the C library, and those of git and
+ * other child processes. The first line of REPORT is the number of calls; the second describes the Nth. The exit status is the
+ * command's, or 128 plus the signal.
  *
- *     count       does nothing but count
+ *     count       only counts
  *     kill        all processes die before the Nth call
  *     kill-one    the process that makes the Nth call dies before it
- *     torn        all die in the Nth call: of what it writes, half is written; another kind of call is made whole
- *     full        from the Nth call on the disk is full: what would take up room fails with ENOSPC
- *     rofs        from the Nth call on nothing can be written: EROFS
- *     eio         from the Nth call on every call fails with EIO
- *     eio-once    the Nth call alone fails with EIO
+ *     torn        all die in the Nth call: a write stores half of its data; any other call is completed
+ *     full        from the Nth call on, the disk is full: calls that need space fail with ENOSPC
+ *     rofs        from the Nth call on, nothing can be written: EROFS
+ *     eio         from the Nth call on, every call fails with EIO
+ *     eio-once    only the Nth call fails with EIO
  *
- * Files that are mapped are not seen; nothing here writes through a mapping.
+ * Writes through memory mappings are not counted; git-trace makes none.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -40,13 +40,13 @@
 #include <unistd.h>
 
 #ifndef __x86_64__
-#error "the registers of other processors are not known here"
+#error "only x86_64 registers are supported"
 #endif
 
-/* What a call does, as far as a full disk is concerned. */
+/* The effect of a call, for the mode `full`. */
 enum kind { GROWS, CREATES, CHANGES };
 
-/* Where a call says what it is about: a descriptor, a path, or a path below a descriptor; the number is the argument's. */
+/* The arguments that name a call's file: a descriptor, a path, or a path below a descriptor. */
 struct call {
     const char *name;
     int number;
@@ -113,7 +113,7 @@ static void kill_all(void) {
     for (int i = 0; i < pid_count; i++) kill(pids[i], SIGKILL);
 }
 
-/* Stops this process at the calls of the list; what it starts inherits that. */
+/* Stops this process at the listed calls. Child processes inherit the filter. */
 static void filter(void) {
     struct sock_filter code[2 * CALL_COUNT + 4];
     int n = 0;
@@ -161,7 +161,7 @@ static int follow(pid_t pid, int fd, char *to) {
     return 0;
 }
 
-/* Takes `.` and `..` out of an absolute path. */
+/* Removes `.` and `..` from an absolute path. */
 static void normalize(char *path) {
     char out[PATH_MAX] = "";
     size_t len = 0;
@@ -178,7 +178,7 @@ static void normalize(char *path) {
     strcpy(path, len ? out : "/");
 }
 
-/* The absolute path that a call is about. */
+/* The absolute path of a call's file. */
 static int target(pid_t pid, const struct call *call, const struct user_regs_struct *regs, char *path) {
     int fd = call->fd < 0 ? AT_FDCWD : (int)argument(regs, call->fd);
     if (call->path < 0) return follow(pid, fd, path);
@@ -210,7 +210,7 @@ int main(int argc, char **argv) {
     int error = !strcmp(mode, "full") ? ENOSPC : !strcmp(mode, "rofs") ? EROFS : !strncmp(mode, "eio", 3) ? EIO : 0;
     int torn = !strcmp(mode, "torn"), one = !strcmp(mode, "kill-one"), all = !strcmp(mode, "kill");
 
-    /* Orphans come to this process, which waits for them: whoever looks whether they live sees that they do not. */
+    /* Adopt and reap orphans, so that a liveness check sees that they are dead. */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) die("subreaper");
     pid_t child = fork();
     if (child < 0) die("fork");
@@ -264,7 +264,7 @@ int main(int argc, char **argv) {
             int writes = call->flags < 0 || (flags & (O_CREAT | O_TRUNC));
             int is_there = call->kind == CREATES && !access(path, F_OK);
             if (!writes) {
-                /* Opens what is there and promises to write. */
+                /* Opens an existing file for writing. */
                 if (error == EROFS && count >= nth && (flags & O_ACCMODE) != O_RDONLY) goto fail;
                 goto on;
             }
@@ -290,7 +290,7 @@ int main(int argc, char **argv) {
             }
             if (!error) goto on;
             if (error == ENOSPC && (call->kind == CHANGES || is_there)) goto on;
-            if (error == EROFS && is_there && call->flags < 0) goto on; /* it says that it is there already */
+            if (error == EROFS && is_there && call->flags < 0) goto on; /* the call reports EEXIST */
         fail:
             regs.orig_rax = (unsigned long long)-1;
             regs.rax = (unsigned long long)-error;
@@ -298,13 +298,13 @@ int main(int argc, char **argv) {
         on:
             ptrace(PTRACE_CONT, pid, 0, 0);
         } else if (signal == (SIGTRAP | 0x80)) {
-            /* The torn call has been made. */
+            /* The torn call is complete. */
             dead = 1;
             kill_all();
         } else if (event) {
             ptrace(PTRACE_CONT, pid, 0, 0);
         } else {
-            /* A process that has just been started stops once; other signals are its own. */
+            /* A new process stops once; pass on all other signals. */
             int first = signal == SIGSTOP && !known;
             ptrace(PTRACE_CONT, pid, 0, first ? 0 : signal);
         }

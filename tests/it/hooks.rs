@@ -259,7 +259,7 @@ fn without_the_program_nothing_is_refused_and_doctor_tells() {
     place.git(&["add", "-A"]);
     place.hide_binary(true);
     let answer = place.try_git(&["commit", "-q", "-m", "x"]);
-    assert!(answer.contains("git-trace is not there") && !answer.contains("[exit"), "{answer}");
+    assert!(answer.contains("git-trace was not found") && !answer.contains("[exit"), "{answer}");
     place.hide_binary(false);
     assert!(place.trace(&["doctor"]).contains("ok       hooks: what must not be committed is refused"));
     let hook = place.read(".git/hooks/pre-commit");

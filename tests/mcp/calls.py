@@ -1,25 +1,25 @@
-"""The calls that every client makes: a session with good arguments, and the bad ones that are refused by name."""
+"""The calls that every client makes: a session with valid arguments, and invalid calls whose errors name the argument."""
 
 import json
 import re
 from typing import NamedTuple
 
-# A token as none was ever given out.
+# A token that was never issued.
 TOKEN = "ghp_" + "a1B2" * 9
 
 
 class Call(NamedTuple):
-    """A call that is answered. `{name.field}` in an argument is a field of the answer that was kept under that name."""
+    """A call that succeeds. `{name.field}` in an argument is a field of the answer kept under that name."""
 
     tool: str
     arguments: dict
-    # What is expected by path: `a.0.b` an element, `a#` a length, `a~` a text that holds the value.
+    # Expected values by path: `a.0.b` is an element, `a#` a length, `a~` a text that contains the value.
     expected: dict = {}
     kept: str = ""
 
 
 class Run(NamedTuple):
-    """What another program does meanwhile."""
+    """A command that another program runs in between."""
 
     command: list
 
@@ -117,7 +117,7 @@ FILES = [
 
 SESSION = [*TRACE, *BREADCRUMBS, *FORWARD, *FILES]
 
-# Paths that lead out of the working tree, or to nothing.
+# Paths outside the working tree, or of missing files.
 OUTSIDE = ["../outside.crumb", "/etc/hostname", "link.crumb", ".git/config", "none.crumb"]
 
 # Tool, the argument that the error names, and the arguments.
@@ -191,13 +191,13 @@ BAD = [
 
 
 def filled(value, kept):
-    """The value with what was kept put in."""
+    """The value with the kept answers inserted."""
     text = json.dumps(value)
     return json.loads(re.sub(r"\{(\w+)\.(\w+)\}", lambda found: kept[found[1]][found[2]], text))
 
 
 def judge(call, answer, kept):
-    """Holds an answer against what is expected of the call, and keeps it if that is asked for."""
+    """Compares an answer with the expected values of the call, and keeps it if the call asks for that."""
     for path, wanted in filled(call.expected, kept).items():
         value = answer
         for step in filter(None, path.rstrip("#~").split(".")):

@@ -1,4 +1,4 @@
-"""Drives the server with the command line of the MCP inspector: a process for each request, in both lifecycles."""
+"""Tests the server with the command line of the MCP inspector: one process per request, in both lifecycles."""
 
 import json
 import subprocess
@@ -12,19 +12,19 @@ from calls import BAD, SESSION, Run, filled, judge
 from place import Place
 
 ERAS = ("modern", "legacy")
-# What the inspector exits with where the server says that a call failed, and its word for it.
+# The exit status and error code of the inspector if the server reports a failed call.
 REFUSED, IS_ERROR = 5, "tool_is_error"
 
 
 class Inspector:
     def __init__(self, place, node, script):
-        # It gives the server only those variables that it is told.
+        # The inspector passes only these variables to the server.
         env = [word for name, value in place.env.items() for word in ("-e", f"{name}={value}")]
         self.place, self.command = place, [node, script, "--cli", "--format", "json", "--quiet", *env]
         self.requests = 0
 
     def run(self, method, *arguments, era="modern", tools="all"):
-        """The exit status, what was answered, and the error where there is one."""
+        """The exit status, the answer, and the error if there is one."""
         self.requests += 1
         command = [*self.command, "--method", method, "--protocol-era", era, *arguments,
                    "--", self.place.binary, "mcp", "--tools", tools]
@@ -42,11 +42,11 @@ class Inspector:
 
 
 def lists(inspector):
-    """The schemas of the answers, by tool."""
+    """The output schemas, by tool."""
     for era in ERAS:
         few = {tool["name"] for tool in inspector.ask("tools/list", era=era, tools="default")["tools"]}
         assert len(few) == 10 and "trace_commit" in few, few
-        # Strict: a schema that a client may not understand is an error.
+        # Strict: a schema that some client may not understand is an error.
         tools = inspector.ask("tools/list", "--strict", era=era)["tools"]
         assert len(tools) == 27 and few < {tool["name"] for tool in tools}
         for tool in tools:
@@ -70,7 +70,7 @@ def session(inspector, schemas):
 
 
 def refusals(inspector, schemas):
-    """The first bad call of each tool."""
+    """The first invalid call of each tool."""
     first = {}
     for tool, argument, arguments in BAD:
         first.setdefault(tool, (argument, arguments))

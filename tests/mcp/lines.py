@@ -1,4 +1,4 @@
-"""Sends lines that no client would: broken, huge, very many; and watches the server's memory meanwhile."""
+"""Sends lines that no client would send (invalid, huge, a million) and measures the server's memory."""
 
 import json
 import subprocess
@@ -18,13 +18,13 @@ def request(number, method, **params):
 
 
 def resident(process):
-    """The most memory that a process had, in MiB."""
+    """Peak memory of a process, in MiB."""
     status = Path(f"/proc/{process.pid}/status").read_text()
     return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) // 1024
 
 
 def lifecycles(place):
-    """A client may call at once and say in each request what it is, or shake hands first, in any of the older revisions."""
+    """A client may call immediately and identify itself in each request, or begin with a handshake of any older revision."""
     place.trace("breadcrumb", "set", "a.b", "x")
     get = {"name": "get_breadcrumb", "arguments": {"key": "a.b"}}
     sessions = {"2026-07-28": [request(3, "tools/call", **get)]}

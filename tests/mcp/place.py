@@ -1,4 +1,4 @@
-"""A repository of its own for a test, with the samples in it, and the environment that goes with it."""
+"""A repository for one test, with the samples and the environment for it."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ class Place:
         checkpoints = self.folder / "checkpoints"
         checkpoints.mkdir()
         shutil.copy(FIXTURES / "checkpoints/chk-003-breadcrumbs.md", checkpoints)
-        # What its breadcrumbs lead to, in part.
+        # Some of the files that its breadcrumbs refer to.
         services = self.folder / "src/services"
         services.mkdir(parents=True)
         (services / "gemini.ts").write_text("export async function generateImage(prompt: string) {\n  return prompt;\n}\n")
@@ -37,7 +37,7 @@ class Place:
         return done
 
     def do(self, command):
-        """A step of the calls, in which `git-trace` stands for the binary."""
+        """Runs a step of the calls; `git-trace` stands for the binary."""
         return self.run(*(self.binary if word == "git-trace" else word for word in command))
 
     def trace(self, *arguments):

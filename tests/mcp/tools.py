@@ -1,4 +1,4 @@
-"""Calls every tool with good and bad arguments in both lifecycles; the client judges each answer by the tool's schema."""
+"""Calls every tool with valid and invalid arguments in both lifecycles. The client validates each answer by the tool's schema."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ async def bad(client, name, argument, /, **arguments):
 
 
 async def session(client, place):
-    """The session that every client plays, and what only this one looks at."""
+    """The session of all clients, and checks that only this client makes."""
     kept = {}
     for step in SESSION:
         if isinstance(step, Run):
@@ -131,7 +131,7 @@ async def drive(binary, mode):
 
 
 async def many(binary, clients=8, each=25):
-    """Eight clients with a server each write to one repository at the same time; nothing is lost."""
+    """Eight clients, each with its own server, write to one repository concurrently; nothing is lost."""
     place = Place(binary)
 
     async def one(number):

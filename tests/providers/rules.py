@@ -1,4 +1,4 @@
-"""The rules of order that types do not tell: what each provider refuses with status 400."""
+"""Rules of order that types do not express: requests that each provider refuses with status 400."""
 
 import json
 import re

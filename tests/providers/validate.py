@@ -1,8 +1,8 @@
-"""Holds each provider's output against that provider's own types and rules of order.
+"""Validates each provider's output with that provider's types and rules of order.
 
-Usage: validate.py GIT-TRACE TRACES. Sample transcripts, and random traces (the seeds are fixed) with edits, skips,
-pins, deletions, dangling calls, cuts and a type of one's own; what was written is read back, and cuts are held to their rules.
-Prints what failed and how to see it again. Makes no request.
+Usage: validate.py GIT-TRACE TRACES. Uses sample transcripts and random traces (with fixed seeds) with edits, skips, pins,
+deletions, dangling calls, cuts, and a custom type. Imports the output again and checks the rules of cuts. Prints each failure
+and how to reproduce it. Makes no request.
 """
 
 import base64
@@ -36,8 +36,8 @@ OPTIONS = [[], ["--aggregate", "none"], ["--budget", "160"], ["--recent", "6"]]
 
 
 def same(given, read):
-    """Walks what was validated beside what was given: Iterable members are only judged when read, and a TypedDict drops
-    the keys it does not know."""
+    """Walks the validated value along with the original, because Iterable members are validated only when read, and a
+    TypedDict drops unknown keys."""
     if isinstance(read, Mapping):
         assert set(given) <= set(read), f"keys that the type does not have: {set(given) - set(read)}"
         for key in given:
@@ -50,7 +50,7 @@ def same(given, read):
 
 
 def snake(value, parent=None):
-    """Gemini's JSON as its SDK's dictionaries spell it."""
+    """Gemini's JSON in the spelling of its SDK's dictionaries."""
     if isinstance(value, list):
         return [snake(one) for one in value]
     if not isinstance(value, dict):
@@ -79,7 +79,7 @@ def validate(form, text):
         rules.anthropic(value)
     else:
         assert set(value) <= {"systemInstruction", "contents"}
-        # The models forbid unknown keys and read JSON as it is sent; the dictionaries are what the SDK takes.
+        # The models forbid unknown keys and read JSON as sent; the SDK accepts the dictionaries.
         for content in [value.get("systemInstruction", {"parts": []}), *value["contents"]]:
             genai.Content.model_validate_json(json.dumps(content))
             same(snake(content), GEMINI_SYSTEM.validate_python(snake(content)))
@@ -130,7 +130,7 @@ class Repository:
         identity = {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         self.env = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
         subprocess.run(["git", "init", "-q", folder], check=True, env=self.env)
-        # A type of one's own, which speaks before the others, as the system does.
+        # A custom type with role system that precedes the others.
         for rule, value in {"role": "system", "order": "-1"}.items():
             subprocess.run(["git", "-C", folder, "config", f"traceType.note.{rule}", value], check=True, env=self.env)
 
@@ -150,13 +150,13 @@ class Repository:
         for seq in rng.sample(range(len(items)), min(len(items), 5)):
             what = rng.choice(["edit", "skip", "delete", "pin"])
             change = [what, f"#{seq}", *(["-m", "edited"] if what == "edit" else [])]
-            # A call's arguments are not edited to a word.
+            # Editing a call to plain text is refused, because its arguments are JSON.
             self.run("--trace", name, *change, statuses=(0, 2))
         return name
 
 
 def pairs(blocks):
-    """Calls and their results, as ids of items; a result answers the earliest open call of its id."""
+    """Calls and their results, as item ids. A result answers the earliest open call with its id."""
     found, waiting = [], {}
     for block, item in blocks:
         if block.get("type") == "tool_call":
@@ -167,7 +167,7 @@ def pairs(blocks):
 
 
 def check_cuts(repository, name):
-    """What is pinned is never cut, and no call from its result; the same trace gives the same bytes."""
+    """Pinned items are never cut, no call is cut from its result, and the same trace gives the same bytes."""
     words = ["materialize", name, "--format", "messages", "--aggregate", "none"]
     whole = json.loads(repository.run(*words, "--json").stdout)
     shown = [item for items in whole["items"] for item in items]
@@ -197,7 +197,7 @@ def check_cuts(repository, name):
 
 
 def apart(form, text):
-    """What is said, where one item a message puts words and calls of one message into two."""
+    """The content, where one item per message splits the text and the calls of one message."""
     if form != "openai":
         return text
     said = []
@@ -210,14 +210,14 @@ def apart(form, text):
 
 
 def check_reading(repository, name, form):
-    """What was written reads back: written again it is the same."""
+    """Output that is imported and written again stays the same."""
     words = ["--format", form, "--aggregate", "none"]
     written = repository.run("materialize", name, *words).stdout
     other = f"back/{form}/{name}"
     repository.run("--trace", other, "import", form, "-", stdin=written.decode())
     again = repository.run("materialize", other, *words, statuses=(0, 2))
     if again.returncode == 2 and len(written) < 20:
-        return  # It says nothing, so there is no trace of it.
+        return  # Empty output creates no trace.
     same = apart(form, again.stdout) == apart(form, written)
     assert same, f"it reads back as\n{again.stdout.decode()}\nand was\n{written.decode()}"
 

@@ -1,7 +1,7 @@
 """Clicks through pages of `git trace view` in a headless Chromium.
 
-A page must load nothing, log nothing, violate no policy of its own, open no dialog, and do what its controls say; with a
-hostile text in every field too, and without its script as well.
+A page must load nothing, log nothing, obey its own policy, and open no dialog, and its controls must work. This must hold with
+hostile text in every field and without the script.
 """
 
 import json
@@ -22,7 +22,7 @@ UNSEEN = "\x1b[31m\u202egnp.exe\u202c\u200b\U000e0041\U000e0042\x00"
 
 
 class Repo:
-    """A repository of its own, with its own settings."""
+    """A separate repository with its own settings."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -80,7 +80,7 @@ def hostile(folder):
 
 
 class Watch:
-    """Opens a page and notes all that it must not do."""
+    """Opens a page and records everything that it must not do."""
 
     def __init__(self, context, file):
         self.faults, self.requests = [], []
@@ -202,7 +202,7 @@ def click_hostile(context, file, shots):
     expect(page.locator("#count")).to_contain_text("2 of 2 ")
     if shots:
         page.screenshot(path=shots / "hostile.png")
-    # Even if something could be put in, it would not run.
+    # Even injected script would not run.
     page.evaluate("document.body.append(Object.assign(document.createElement('p'), { id: 'late' }))")
     blocked = page.evaluate("() => { try { document.getElementById('late').innerHTML = '<b>'; return false } catch { return true } }")
     assert blocked, "no text becomes markup in the page's own script either"
@@ -233,7 +233,7 @@ def main():
             shots.mkdir(parents=True, exist_ok=True)
             for name, file in pages.items():
                 shutil.copy(file, shots / f"{name}.html")
-        # The sandbox needs rights that containers do not give.
+        # The sandbox needs privileges that containers do not have.
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for scheme in ("light", "dark"):
             context = browser.new_context(color_scheme=scheme, viewport={"width": 1100, "height": 900})
