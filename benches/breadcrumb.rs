@@ -8,10 +8,8 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use git_trace::breadcrumb::writer::{Expiry, Setting};
-use git_trace::breadcrumb::{Half, Key, Query, Store, Writer, merge};
-use git_trace::merge::{Markers, Sides};
-use git_trace::trace::time::Time;
+use git_trace::Time;
+use git_trace::measured::{Expiry, Half, Key, Markers, Query, Setting, Sides, Store, Writer, merge};
 use serde_json::Value;
 
 const SIZES: [usize; 3] = [100, 10_000, 100_000];

@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use git_trace::tokens::Encoding;
+use git_trace::Encoding;
 use tiktoken_rs::CoreBPE;
 
 const ENGLISH: &str = include_str!("prose/english.txt");

@@ -9,14 +9,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use git_trace::git::{Env, Repo};
-use git_trace::materialize::{Options, materialize};
-use git_trace::message::messages;
-use git_trace::tokens::Encoding;
-use git_trace::trace::append::{Request, append};
-use git_trace::trace::view::View;
-use git_trace::trace::write::{Accounting, Stamp};
-use git_trace::trace::{Draft, Fields, ItemType, Time, Tip, TraceName, replay, tree};
+use git_trace::measured::{Accounting, Request, Stamp, append, replay, tree};
+use git_trace::{
+    Draft, Encoding, Env, Fields, ItemType, Options, Repo, Time, Tip, TraceName, View, materialize, messages,
+};
 use tempfile::TempDir;
 
 const LENGTHS: [usize; 3] = [10, 1_000, 100_000];

@@ -9,13 +9,10 @@
 use std::error::Error;
 use std::io::Write as _;
 
-use git_trace::git::{Env, Repo};
-use git_trace::materialize::{Cut, Join, Joined, MaterializeError, Materialized, Materializer, Options, Piece};
-use git_trace::message::{Block, Content, Message, messages};
-use git_trace::tokens::Encoding;
-use git_trace::trace::item::Role;
-use git_trace::trace::view::View;
-use git_trace::trace::{Item, TraceName};
+use git_trace::{
+    Block, Content, Cut, Encoding, Env, Item, Join, Joined, MaterializeError, Materialized, Materializer, Message,
+    Options, Piece, Repo, Role, TraceName, View, messages,
+};
 
 /// Changes roles: outputs appear as the user's messages, so that the model judges them.
 struct Roles;

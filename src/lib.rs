@@ -1,29 +1,12 @@
 //! git-trace: version control for what a language model sees, inside the user's own git repository.
 //!
-//! The context of an agent is kept as real git objects and refs, one item a commit. The modules stand in layers, and imports
-//! point down:
-//!
-//! - porcelain: [`cli`], [`mcp`], which never call each other but that the one starts the other;
-//! - [`check`] (what must not be committed), [`fsck`] (whether all is whole), [`install`] (config and attributes), [`view`] (a
-//!   trace as a page);
-//! - [`materialize`] (items to messages), [`transcript`] (agents' records to items);
-//! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a
-//!   session), [`crumb`] (memory files);
-//! - [`message`], [`merge`], [`tokens`], [`finding`], [`compressor`], [`git`].
-//! - [`trace`] (items, trees, commits, priorities), [`breadcrumb`] (facts that outlive a session),
-//!   [`checkpoint`] (the state of a piece of work);
-//! - [`message`], [`merge`], [`tokens`], [`finding`], [`secrets`], [`git`].
-//!
-//! Everything below the porcelain takes typed values and returns typed values: it does not print, exit, or read the clock,
-//! the environment or the working folder.
+//! The context of an agent is kept as real git objects and refs, one commit per item. `docs/architecture.md` describes the
+//! modules. Imports point down, and nothing below `app` prints, exits, or reads the clock, the environment, or the working
+//! folder.
 //!
 //! ```
-//! use git_trace::git::{Env, Repo};
-//! use git_trace::materialize::{Options, materialize};
-//! use git_trace::trace::append::{Request, append};
-//! use git_trace::trace::view::View;
-//! use git_trace::trace::write::{Accounting, Stamp};
-//! use git_trace::trace::{Draft, Fields, ItemType, Time, TraceName};
+//! use git_trace::measured::{Accounting, Request, Stamp, append};
+//! use git_trace::{Draft, Env, Fields, ItemType, Options, Repo, Time, TraceName, View, materialize};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -45,30 +28,43 @@
 //! # }
 //! ```
 
-mod advice;
-mod bounded;
-pub mod breadcrumb;
-pub mod brief;
-mod changes;
-pub mod check;
-pub mod checkpoint;
-pub mod cli;
-pub mod compressor;
-pub mod crumb;
-pub mod finding;
-pub mod forward;
-pub mod fsck;
-pub mod git;
-pub mod install;
-pub mod materialize;
-pub mod mcp;
-pub mod merge;
-pub mod message;
-mod replace;
-pub mod secrets;
-pub mod shell;
-pub mod tokens;
-pub mod trace;
-pub mod transcript;
-pub mod view;
-mod words;
+mod app;
+mod base;
+mod check;
+mod git;
+mod materialize;
+mod memory;
+mod message;
+mod secrets;
+mod tokens;
+mod trace;
+mod transcript;
+
+#[cfg(test)]
+#[path = "../tests/unit/mod.rs"]
+mod unit;
+
+#[cfg(test)]
+extern crate self as git_trace;
+
+#[doc(hidden)]
+pub use app::cli::main;
+pub use git::{Env, Repo};
+pub use materialize::{Cut, Join, Joined, MaterializeError, Materialized, Materializer, Options, Piece, materialize};
+pub use message::{Block, Content, Message, messages};
+pub use tokens::Encoding;
+pub use trace::model::item::Role;
+pub use trace::store::view::View;
+pub use trace::{Draft, Fields, Item, ItemType, Time, Tip, TraceName};
+
+/// What the benchmarks measure below the public interface.
+#[doc(hidden)]
+pub mod measured {
+    pub use crate::base::merge::{Markers, Sides};
+    pub use crate::memory::breadcrumb::writer::{Expiry, Setting};
+    pub use crate::memory::breadcrumb::{Half, Key, Query, Store, Writer, merge};
+    pub use crate::trace::change::append::{Request, append};
+    pub use crate::trace::change::replay;
+    pub use crate::trace::model::tree;
+    pub use crate::trace::store::write::{Accounting, Stamp};
+}

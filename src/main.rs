@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     keep_freed_memory();
-    git_trace::cli::main(std::env::args_os(), git_trace::git::Env::capture(std::env::vars_os()))
+    git_trace::main(std::env::args_os(), git_trace::Env::capture(std::env::vars_os()))
 }
 
 /// Makes glibc keep freed memory in place of handing it back to the system after each object.

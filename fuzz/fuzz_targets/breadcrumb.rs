@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use git_trace::breadcrumb::exchange::{Format, export, parse};
-use git_trace::breadcrumb::{Half, Namespaces, Record, check, tidy};
+use git_trace::memory::breadcrumb::exchange::{Format, export, parse};
+use git_trace::memory::breadcrumb::{Half, Namespaces, Record, check, tidy};
 use git_trace::trace::Time;
 use git_trace_fuzz::lie_within;
 use libfuzzer_sys::fuzz_target;

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use git_trace::breadcrumb::{Record, merge, resolve};
-use git_trace::merge::{Markers, Sides, Style};
+use git_trace::memory::breadcrumb::{Record, merge, resolve};
+use git_trace::base::merge::{Markers, Sides, Style};
 use git_trace_fuzz::{exchange, versions};
 use libfuzzer_sys::fuzz_target;
 
@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
     if !merged.is_clean() {
         return;
     }
-    let settled = git_trace::merge::conflict::settled_base(&base);
+    let settled = git_trace::base::merge::conflict::settled_base(&base);
     let (base, ours, theirs, all) = (records(&settled), records(&ours), records(&theirs), records(&text));
     for key in ours.keys().chain(theirs.keys()) {
         let unchanged = |side: &Record<'_>| base.get(key).is_some_and(|base| base.means_same(side));

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use git_trace::checkpoint::{Document, Rules, validate, validate_index};
+use git_trace::memory::checkpoint::{Document, Rules, validate, validate_index};
 use git_trace::trace::Time;
 use git_trace_fuzz::lie_within;
 use libfuzzer_sys::fuzz_target;

@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use git_trace::checkpoint::merge;
-use git_trace::merge::{Markers, Sides, Style};
+use git_trace::memory::checkpoint::merge;
+use git_trace::base::merge::{Markers, Sides, Style};
 use git_trace_fuzz::versions;
 use libfuzzer_sys::fuzz_target;
 
@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     let [base, ours, theirs] = versions(data);
     let markers = Markers { style: Style::Diff3, ..Markers::default() };
     let sides = Sides { base: &base, ours: &ours, theirs: &theirs };
-    let settled = git_trace::merge::conflict::settled_base(&base);
+    let settled = git_trace::base::merge::conflict::settled_base(&base);
     if let Some(same) = merge(Sides { theirs: &settled, ..sides }) {
         assert_eq!(same.to_bytes(&markers), ours);
     }

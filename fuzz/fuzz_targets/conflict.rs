@@ -2,13 +2,13 @@
 
 #![no_main]
 
-use git_trace::merge::conflict::{parse, settled_base, versions};
-use git_trace::merge::{Contested, Markers, Merged, Piece, Style};
+use git_trace::base::merge::conflict::{parse, settled_base, versions};
+use git_trace::base::merge::{Contested, Markers, Merged, Piece, Style};
 use libfuzzer_sys::fuzz_target;
 
 /// Whole lines without anything that looks like a marker.
 fn lines(text: &[u8]) -> Vec<u8> {
-    let plain = text.split(|b| *b == b'\n').filter(|line| git_trace::merge::conflict::marker(line).is_none());
+    let plain = text.split(|b| *b == b'\n').filter(|line| git_trace::base::merge::conflict::marker(line).is_none());
     plain.flat_map(|line| line.iter().copied().chain([b'\n'])).collect()
 }
 

@@ -2,9 +2,7 @@
 
 #![no_main]
 
-use git_trace::crumb::{
-    Addition, Crumb, Kind, add, add_failure, check, format, plan, remove, select, start, textconv, to_json, triage,
-};
+use git_trace::memory::crumb::{Addition, Crumb, Kind, add, add_failure, check, format, plan, remove, select, start, textconv, to_json, triage};
 use git_trace::tokens::Encoding;
 use git_trace_fuzz::lie_within;
 use libfuzzer_sys::fuzz_target;

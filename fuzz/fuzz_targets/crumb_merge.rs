@@ -2,9 +2,9 @@
 
 #![no_main]
 
-use git_trace::crumb::{Crumb, check, merge};
-use git_trace::finding::Weight;
-use git_trace::merge::{Markers, Sides, Style};
+use git_trace::memory::crumb::{Crumb, check, merge};
+use git_trace::base::finding::Weight;
+use git_trace::base::merge::{Markers, Sides, Style};
 use git_trace::tokens::Encoding;
 use git_trace_fuzz::{exchange, versions};
 use libfuzzer_sys::fuzz_target;
@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
         merged.to_bytes(&markers)
     });
     assert_eq!(other, of(sides));
-    if let Some(merged) = merge(sides).filter(git_trace::merge::Merged::is_clean) {
+    if let Some(merged) = merge(sides).filter(git_trace::base::merge::Merged::is_clean) {
         let text = merged.to_bytes(&markers);
         if Crumb::parse(&ours).is_ok() && Crumb::parse(&theirs).is_ok() {
             Crumb::parse(&text).expect("what was text stays text");

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use git_trace::forward::text::{message_ids, parse, render, tasks, thread_ids};
+use git_trace::memory::forward::text::{message_ids, parse, render, tasks, thread_ids};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

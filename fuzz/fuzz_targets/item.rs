@@ -2,8 +2,9 @@
 
 #![no_main]
 
-use git_trace::trace::message::{SUBJECT_LEN, preview};
-use git_trace::trace::{Draft, Item, file, json, schema};
+use git_trace::trace::model::trailers::{SUBJECT_LEN, preview};
+use git_trace::trace::{Draft, Item};
+use git_trace::trace::model::{file, json, schema};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

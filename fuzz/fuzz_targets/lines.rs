@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use git_trace::trace::diff::lines::{Fate, diff};
+use git_trace::trace::query::diff::lines::{Fate, diff};
 use git_trace_fuzz::versions;
 use libfuzzer_sys::fuzz_target;
 
@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     let whole = diff(old, new, usize::MAX);
     let side = |without: Fate| -> String {
         let lines = whole.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.fate != without);
-        let text = |line: &git_trace::trace::diff::lines::Line| {
+        let text = |line: &git_trace::trace::query::diff::lines::Line| {
             line.parts.iter().map(|(_, part)| part.as_str()).collect::<String>() + if line.ended { "\n" } else { "" }
         };
         lines.map(text).collect()

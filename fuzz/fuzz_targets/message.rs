@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use git_trace::trace::message::{Op, Trailers, one_line};
+use git_trace::trace::model::trailers::{Op, Trailers, one_line};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -4,9 +4,9 @@
 
 use std::cell::RefCell;
 
-use git_trace::trace::append::{Request, append};
-use git_trace::trace::resolve::{Resolver, moment, state};
-use git_trace::trace::write::Accounting;
+use git_trace::trace::change::append::{Request, append};
+use git_trace::trace::store::resolve::{Resolver, moment, state};
+use git_trace::trace::store::write::Accounting;
 use git_trace::trace::{Draft, Fields, ItemType, Tip, TraceName};
 use git_trace_fuzz::World;
 use libfuzzer_sys::fuzz_target;

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use git_trace::git::{Entry, ObjectFormat, Oid, Tree, TreeStore as _, render_tree};
 use git_trace::trace::ItemId;
-use git_trace::trace::priority::union::union;
+use git_trace::trace::store::priority::union::union;
 use git_trace_fuzz::{World, versions};
 use libfuzzer_sys::fuzz_target;
 

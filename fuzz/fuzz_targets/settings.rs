@@ -6,8 +6,9 @@ use std::cell::RefCell;
 use std::fs;
 
 use git_trace::git::SHARED_SETTINGS;
-use git_trace::trace::types::Types;
-use git_trace::trace::{Draft, Fields, settings};
+use git_trace::trace::model::types::Types;
+use git_trace::trace::{Draft, Fields};
+use git_trace::trace::store::settings;
 use git_trace_fuzz::World;
 use libfuzzer_sys::fuzz_target;
 

@@ -6,7 +6,7 @@
 
 use std::io::Cursor;
 
-use git_trace::trace::schema;
+use git_trace::trace::model::schema;
 use git_trace::transcript::Entry;
 use git_trace::transcript::format::Format;
 use git_trace::transcript::reader::Transcript;

@@ -5,16 +5,16 @@
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-use git_trace::breadcrumb::{self, Key};
-use git_trace::checkpoint::{self, Pathspec};
-use git_trace::crumb::Selector;
+use git_trace::memory::breadcrumb::{self, Key};
+use git_trace::memory::checkpoint::{self, Pathspec};
+use git_trace::memory::crumb::Selector;
 use git_trace::git::{Repo, parse_bool, parse_number};
-use git_trace::mcp::Groups;
+use git_trace::app::mcp::Groups;
 use git_trace::secrets::Policy;
 use git_trace::tokens::{BudgetAction, Encoding};
-use git_trace::trace::message::Op;
-use git_trace::trace::priority::Level;
-use git_trace::trace::source::Source;
+use git_trace::trace::model::trailers::Op;
+use git_trace::trace::store::priority::Level;
+use git_trace::trace::model::source::Source;
 use git_trace::trace::{AgentName, ItemId, ItemType, Time, TraceName};
 use libfuzzer_sys::fuzz_target;
 

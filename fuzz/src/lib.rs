@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::path::Path;
 use std::process::Command;
 
-use git_trace::finding::Finding;
+use git_trace::base::finding::Finding;
 use git_trace::git::{Env, Repo};
-use git_trace::merge::{Merged, Piece};
+use git_trace::base::merge::{Merged, Piece};
 use git_trace::trace::Time;
-use git_trace::trace::write::Stamp;
+use git_trace::trace::store::write::Stamp;
 
 /// Three versions of a text, with a NUL between.
 ///

@@ -11,7 +11,7 @@ use super::error::GitError;
 /// # Errors
 ///
 /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] where no browser could be started; git says why on stderr.
-pub fn browse(file: &Path, key: &str) -> Result<(), GitError> {
+pub(crate) fn browse(file: &Path, key: &str) -> Result<(), GitError> {
     let command = "web--browse";
     let status = Command::new("git").args([command, &format!("--config={key}")]).arg(file).status();
     let status = status.map_err(|source| GitError::Spawn { command: command.to_owned(), source })?;

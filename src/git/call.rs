@@ -14,13 +14,13 @@ use super::open::Repo;
 
 /// Git, called in a folder. The environment is that of this process, so `GIT_DIR` and `GIT_INDEX_FILE` hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Git {
+pub(crate) struct Git {
     folder: PathBuf,
 }
 
 /// What a call of git came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// Exit status; `None` if a signal ended it.
     pub code: Option<i32>,
     /// What it printed.
@@ -32,13 +32,13 @@ pub struct Answer {
 impl Git {
     /// Git, called in `folder`.
     #[must_use]
-    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+    pub(crate) fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
     /// The folder it is called in.
     #[must_use]
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
@@ -61,7 +61,7 @@ impl Git {
     /// # Errors
     ///
     /// [`GitError::Spawn`] if there is no git.
-    pub fn ask(&self, args: &[impl AsRef<OsStr>]) -> Result<Answer, GitError> {
+    pub(crate) fn ask(&self, args: &[impl AsRef<OsStr>]) -> Result<Answer, GitError> {
         answer(args, self.command(args))
     }
 
@@ -70,7 +70,7 @@ impl Git {
     /// # Errors
     ///
     /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] with its stderr if it fails.
-    pub fn run(&self, args: &[impl AsRef<OsStr>]) -> Result<Vec<u8>, GitError> {
+    pub(crate) fn run(&self, args: &[impl AsRef<OsStr>]) -> Result<Vec<u8>, GitError> {
         let answer = self.ask(args)?;
         match answer.code {
             Some(0) => Ok(answer.stdout),
@@ -83,7 +83,7 @@ impl Git {
     /// # Errors
     ///
     /// As [`Git::run`].
-    pub fn line(&self, args: &[impl AsRef<OsStr>]) -> Result<String, GitError> {
+    pub(crate) fn line(&self, args: &[impl AsRef<OsStr>]) -> Result<String, GitError> {
         let text = String::from_utf8_lossy(&self.run(args)?).into_owned();
         Ok(text.strip_suffix('\n').map_or(text.clone(), str::to_owned))
     }
@@ -93,7 +93,7 @@ impl Git {
     /// # Errors
     ///
     /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] where it cannot tell.
-    pub fn is_ignored(&self, path: &Path) -> Result<bool, GitError> {
+    pub(crate) fn is_ignored(&self, path: &Path) -> Result<bool, GitError> {
         let args = [OsStr::new("check-ignore"), OsStr::new("-q"), OsStr::new("--"), path.as_os_str()];
         let mut command = self.command(&args);
         // It refuses to run with this set.
@@ -112,7 +112,7 @@ impl Git {
     /// # Errors
     ///
     /// [`GitError::Spawn`], [`GitError::Command`], and whatever `take` answers.
-    pub fn blobs<E: From<GitError>>(
+    pub(crate) fn blobs<E: From<GitError>>(
         &self,
         names: &[String],
         mut take: impl FnMut(usize, Option<Vec<u8>>) -> Result<(), E>,
@@ -195,7 +195,7 @@ fn name(args: &[impl AsRef<OsStr>]) -> String {
 /// # Errors
 ///
 /// [`GitError::NoWorktree`] in a bare repository; [`GitError::NotARepository`] and whatever else keeps git from telling.
-pub fn worktree_root(folder: &Path, env: Env) -> Result<PathBuf, GitError> {
+pub(crate) fn worktree_root(folder: &Path, env: Env) -> Result<PathBuf, GitError> {
     match Repo::open_from_env(env) {
         Ok(repo) => repo.worktree().ok_or(GitError::NoWorktree),
         // Refs and extensions do not matter here, so git may know better.

@@ -146,13 +146,13 @@ impl Config {
 
 /// Reads a number from 0 as git does, with its `k`, `m` and `g`.
 #[must_use]
-pub fn parse_number(value: &str) -> Option<u64> {
+pub(crate) fn parse_number(value: &str) -> Option<u64> {
     git2::Config::parse_i64(value).ok().and_then(|number| u64::try_from(number).ok())
 }
 
 /// Reads a truth as git does.
 #[must_use]
-pub fn parse_bool(value: &str) -> Option<bool> {
+pub(crate) fn parse_bool(value: &str) -> Option<bool> {
     git2::Config::parse_bool(value).ok()
 }
 

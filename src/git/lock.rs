@@ -10,7 +10,7 @@ use super::open::Repo;
 /// How long a writer waits for another one before it gives up.
 ///
 /// Longer than the age at which a ref's left-behind `.lock` file is removed, so that a killed process stops nobody.
-pub const LOCK_PATIENCE: Duration = Duration::from_secs(12);
+pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(12);
 
 /// A held lock; dropping it, or the death of the process, releases it.
 #[derive(Debug)]

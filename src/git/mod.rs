@@ -35,29 +35,28 @@ mod three_way;
 mod tree;
 mod zone;
 
-pub use browse::browse;
-pub use call::{Answer, Git, worktree_root};
-pub use commit::{Commit, NewCommit};
-pub use config::{Config, parse_bool, parse_number};
+pub(crate) use browse::browse;
+pub(crate) use call::{Git, worktree_root};
+pub(crate) use commit::{Commit, NewCommit};
+pub(crate) use config::{parse_bool, parse_number};
 pub use env::Env;
-pub use error::GitError;
-pub use git2::{ObjectFormat, ObjectType, Oid};
-pub use history::CodeCommit;
-pub use ident::Ident;
-pub use integrity::RefListing;
-pub use lock::{FileLock, LOCK_PATIENCE};
-pub use network::{PushFate, PushedRef};
-pub use objects::Object;
+pub(crate) use error::GitError;
+pub(crate) use git2::{ObjectFormat, Oid};
+pub(crate) use history::CodeCommit;
+pub(crate) use ident::Ident;
+pub(crate) use integrity::RefListing;
+pub(crate) use lock::LOCK_PATIENCE;
+pub(crate) use network::{PushFate, PushedRef};
 pub use open::Repo;
-pub use pack::PackWriter;
-pub use refs::{LogEntry, LogLine};
-pub use shared::SHARED_SETTINGS;
-pub use three_way::merge_lines;
-pub use tree::{Entry, EntryRef, Mode, Tree, TreeStore, render_tree};
+pub(crate) use pack::PackWriter;
+pub(crate) use refs::{LogEntry, LogLine};
+pub(crate) use shared::SHARED_SETTINGS;
+pub(crate) use three_way::merge_lines;
+pub(crate) use tree::{Entry, EntryRef, Mode, Tree, TreeStore};
 
 /// Shortens an oid for display to the seven digits git shows at least.
 #[must_use]
-pub fn short_oid(oid: Oid) -> String {
+pub(crate) fn short_oid(oid: Oid) -> String {
     let mut digits = oid.to_string();
     digits.truncate(7);
     digits

@@ -11,7 +11,7 @@ use super::open::Repo;
 use super::tree::{Entry, Tree, TreeStore, render_tree};
 
 /// An object's bytes.
-pub struct Object<'r>(Bytes<'r>);
+pub(crate) struct Object<'r>(Bytes<'r>);
 
 enum Bytes<'r> {
     /// Held by the object database.
@@ -22,7 +22,7 @@ enum Bytes<'r> {
 impl Object<'_> {
     /// The bytes.
     #[must_use]
-    pub fn data(&self) -> &[u8] {
+    pub(crate) fn data(&self) -> &[u8] {
         match &self.0 {
             Bytes::Held(object) => object.data(),
             Bytes::Own(bytes) => bytes,

@@ -27,7 +27,7 @@ impl Git {
     /// # Errors
     ///
     /// [`GitError::Spawn`] if there is no git, [`GitError::SettingsLocked`], [`GitError::Command`] with git's words.
-    pub fn change_setting(&self, args: &[&str]) -> Result<(), GitError> {
+    pub(crate) fn change_setting(&self, args: &[&str]) -> Result<(), GitError> {
         let args = [&["config"], args].concat();
         // Git names the file as seen from the top of the working tree.
         let find = |named: &Path| {

@@ -11,7 +11,7 @@ use super::open::Repo;
 use super::tree::TreeStore as _;
 
 /// The shared settings, in the syntax of git's own.
-pub const SHARED_SETTINGS: &str = ".traceconfig";
+pub(crate) const SHARED_SETTINGS: &str = ".traceconfig";
 
 /// The most bytes that are read of a shared file.
 const MAX_BYTES: usize = 1 << 20;

@@ -9,7 +9,7 @@ use super::error::GitError;
 /// # Errors
 ///
 /// [`GitError::Store`] if libgit2 cannot merge, such as for a text beyond its limits.
-pub fn merge_lines(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
+pub(crate) fn merge_lines(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
     if ours == theirs || theirs == base {
         return Ok(Some(ours.to_vec()));
     }

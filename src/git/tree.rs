@@ -193,7 +193,7 @@ pub trait TreeStore {
 
 /// The bytes of the tree object that holds `entries`, which are put in git's order.
 #[must_use]
-pub fn render_tree(entries: &mut [Entry]) -> Vec<u8> {
+pub(crate) fn render_tree(entries: &mut [Entry]) -> Vec<u8> {
     if !entries.is_sorted_by(|a, b| a.sort_key().le(b.sort_key())) {
         entries.sort_by(|a, b| a.sort_key().cmp(b.sort_key()));
     }

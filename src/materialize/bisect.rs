@@ -14,13 +14,13 @@ use thiserror::Error;
 use crate::trace::ItemId;
 
 /// The variable that names the file with the candidate, for a command that does not read its stdin.
-pub const CANDIDATE: &str = "GITTRACE_CANDIDATE";
+pub(crate) const CANDIDATE: &str = "GITTRACE_CANDIDATE";
 /// The variable with the id of the candidate's last item; empty where it has none.
-pub const LAST_ITEM: &str = "GITTRACE_CANDIDATE_ITEM";
+pub(crate) const LAST_ITEM: &str = "GITTRACE_CANDIDATE_ITEM";
 
 /// What a command says of a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// It does not fail.
     Good,
     /// It fails.
@@ -31,7 +31,7 @@ pub enum Verdict {
 
 /// What came of a search among `n` items.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// With this item, counted from 0, it begins to fail.
     First(usize),
     /// With one of these, from the first to the last; between them the command cannot tell.
@@ -51,7 +51,7 @@ pub enum Outcome {
 /// # Errors
 ///
 /// What `test` returns.
-pub fn search<E>(len: usize, mut test: impl FnMut(usize) -> Result<Verdict, E>) -> Result<Outcome, E> {
+pub(crate) fn search<E>(len: usize, mut test: impl FnMut(usize) -> Result<Verdict, E>) -> Result<Outcome, E> {
     match test(len)? {
         Verdict::Good => return Ok(Outcome::NeverFails),
         Verdict::Unknown => return Ok(Outcome::Untold),
@@ -85,7 +85,7 @@ pub fn search<E>(len: usize, mut test: impl FnMut(usize) -> Result<Verdict, E>) 
 
 /// Why a command gave no verdict.
 #[derive(Debug, Error)]
-pub enum BisectError {
+pub(crate) enum BisectError {
     /// It could not be shown the candidate, or be run.
     #[error("cannot run `{command}`")]
     Run {
@@ -111,7 +111,7 @@ pub enum BisectError {
 /// # Errors
 ///
 /// [`BisectError`].
-pub fn judge(command: &[OsString], candidate: &[u8], last_item: Option<ItemId>) -> Result<Verdict, BisectError> {
+pub(crate) fn judge(command: &[OsString], candidate: &[u8], last_item: Option<ItemId>) -> Result<Verdict, BisectError> {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let name = words.join(" ");
     let failed = |source| BisectError::Run { command: name.clone(), source };

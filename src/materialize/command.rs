@@ -11,17 +11,17 @@ use thiserror::Error;
 use super::cut::{Cut, Kept};
 use super::piece::{self, Gathered};
 use super::{MaterializeError, Materialized, Options};
+use crate::base::shell::{self, ShellError};
 use crate::git::Repo;
 use crate::message::Content;
-use crate::shell::{self, ShellError};
 use crate::tokens::Encoding;
-use crate::trace::json::to_json;
-use crate::trace::view::View;
+use crate::trace::model::json::to_json;
+use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceError};
 
 /// Why the user's command gave no result.
 #[derive(Debug, Error)]
-pub enum CommandError {
+pub(crate) enum CommandError {
     /// The items cannot be read, or not be cut.
     #[error(transparent)]
     Items(#[from] MaterializeError),
@@ -32,7 +32,7 @@ pub enum CommandError {
 
 /// What the user's command made of the items.
 #[derive(Debug, Default)]
-pub struct Printed {
+pub(crate) struct Printed {
     /// What it printed.
     pub bytes: Vec<u8>,
     /// What it was not told, or not in full; without messages.
@@ -45,7 +45,13 @@ pub struct Printed {
 ///
 /// [`ShellError::Failed`] if its exit status is not 0, whatever it printed; [`CommandError::Items`] where what may not be
 /// cut is more than the budget.
-pub fn run(repo: &Repo, view: &View, command: &str, cut: &Cut, encoding: Encoding) -> Result<Printed, CommandError> {
+pub(crate) fn run(
+    repo: &Repo,
+    view: &View,
+    command: &str,
+    cut: &Cut,
+    encoding: Encoding,
+) -> Result<Printed, CommandError> {
     let Gathered { kept, damaged } = piece::gather(&Options::default(), repo, view, cut, encoding)?;
     let Kept { pieces, left_out, shortened } = kept;
     let short: HashSet<ItemId> = shortened.iter().copied().collect();

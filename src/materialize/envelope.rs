@@ -10,13 +10,13 @@ use crate::git::Repo;
 use crate::message::change::{Change, Fate, Why};
 use crate::message::{self, Api, messages, text};
 use crate::tokens::Encoding;
-use crate::trace::view::View;
+use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceName};
 
 /// The form that messages are printed in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Format {
+pub(crate) enum Format {
     /// An array of messages with a role and content.
     Messages,
     /// Messages of `OpenAI` Chat Completions.
@@ -46,7 +46,7 @@ impl Format {
 
 /// Messages in a form.
 #[derive(Debug)]
-pub struct Rendered {
+pub(crate) struct Rendered {
     /// The form.
     pub format: Format,
     /// The text, which ends with a line break but for [`Format::Text`].
@@ -60,7 +60,7 @@ pub struct Rendered {
 /// # Errors
 ///
 /// If a message cannot be written as JSON.
-pub fn render(format: Format, materialized: &Materialized, cache_marks: Option<u8>) -> Result<Rendered> {
+pub(crate) fn render(format: Format, materialized: &Materialized, cache_marks: Option<u8>) -> Result<Rendered> {
     let mut content = Vec::new();
     let changes = match format.api() {
         Some(api) => {
@@ -87,7 +87,7 @@ pub fn render(format: Format, materialized: &Materialized, cache_marks: Option<u
 /// # Errors
 ///
 /// Those of reading objects.
-pub fn envelope<'a>(
+pub(crate) fn envelope<'a>(
     repo: &Repo,
     name: &'a TraceName,
     view: &View,
@@ -122,7 +122,7 @@ pub fn envelope<'a>(
 
 /// What `--json` prints.
 #[derive(Serialize, Debug)]
-pub struct Envelope<'a> {
+pub(crate) struct Envelope<'a> {
     trace: &'a str,
     commit: String,
     at: String,

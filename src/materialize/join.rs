@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Materializer;
 use crate::message::{Block, Content, Message, Role};
 use crate::trace::ItemId;
-use crate::trace::item::ItemType;
+use crate::trace::model::item::ItemType;
 
 /// An item on its way into a message.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use super::piece::{self, Gathered};
 use super::{MaterializeError, Materialized, Options};
 use crate::git::Repo;
 use crate::tokens::Encoding;
-use crate::trace::item::{Item, Role};
-use crate::trace::view::View;
+use crate::trace::model::item::{Item, Role};
+use crate::trace::store::view::View;
 
 /// Makes messages of a trace's items.
 ///

@@ -12,15 +12,15 @@
 //! they were (an instruction excepted, which joins the first one). What else materializing may do is for a [`Materializer`]
 //! to say.
 
-pub mod bisect;
-pub mod command;
-pub mod cut;
-pub mod envelope;
+pub(crate) mod bisect;
+pub(crate) mod command;
+pub(crate) mod cut;
+pub(crate) mod envelope;
 mod join;
 mod materializer;
 mod order;
 mod piece;
-pub mod prefix;
+pub(crate) mod prefix;
 
 use std::collections::HashMap;
 
@@ -30,9 +30,9 @@ use crate::message::anthropic::CacheMarks;
 use crate::message::change::Place;
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
-use crate::trace::file::BadItemFile;
-use crate::trace::item::{ItemType, Role};
-use crate::trace::view::View;
+use crate::trace::model::file::BadItemFile;
+use crate::trace::model::item::{ItemType, Role};
+use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceError};
 pub use cut::{Cut, OverBudget};
 pub use join::{Join, Joined, Piece};

@@ -3,7 +3,7 @@
 use super::Materializer;
 use super::cut::break_signature;
 use super::join::Piece;
-use crate::trace::item::ItemType;
+use crate::trace::model::item::ItemType;
 
 /// Brings pieces, given in reading order, into the order in which they speak; those that stand alike stay as they are.
 ///

@@ -8,14 +8,14 @@ use crate::git::Repo;
 use crate::message::{Api, Block, Content, Signature};
 use crate::tokens::Encoding;
 use crate::trace::Fields;
-use crate::trace::file::BadItemFile;
-use crate::trace::item::{Direction, Item, Role};
-use crate::trace::message::preview;
-use crate::trace::priority::Level;
-use crate::trace::total::{Reading, item_cost};
-use crate::trace::tree::Slot;
-use crate::trace::types::Types;
-use crate::trace::view::View;
+use crate::trace::model::file::BadItemFile;
+use crate::trace::model::item::{Direction, Item, Role};
+use crate::trace::model::trailers::preview;
+use crate::trace::model::tree::Slot;
+use crate::trace::model::types::Types;
+use crate::trace::store::priority::Level;
+use crate::trace::store::total::{Reading, item_cost};
+use crate::trace::store::view::View;
 
 /// What a view shows, read and cut.
 pub(super) struct Gathered {

@@ -14,10 +14,10 @@
 //! that came in by merge or pick.
 
 use crate::git::Repo;
-use crate::trace::item::{Item, ItemType};
-use crate::trace::priority::{Level, Record, SetLevel};
-use crate::trace::tree::Slot;
-use crate::trace::view::{LeftOut, View};
+use crate::trace::model::item::{Item, ItemType};
+use crate::trace::model::tree::Slot;
+use crate::trace::store::priority::{Level, Record, SetLevel};
+use crate::trace::store::view::{LeftOut, View};
 use crate::trace::{Time, TraceError};
 
 /// What is known of the items so far.

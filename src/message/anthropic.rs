@@ -24,7 +24,7 @@ use super::shape::{Part, Shaped, Speaker, What, shape};
 use super::{Api, Content, Message, Role, Signature, Status, write_lines};
 
 /// The most marks that a request may carry.
-pub const MOST_CACHE_MARKS: usize = 4;
+pub(crate) const MOST_CACHE_MARKS: usize = 4;
 
 /// Where the provider is told to keep what it has read.
 ///
@@ -106,7 +106,7 @@ struct Source<'a> {
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(messages: &[Message], marks: CacheMarks, out: &mut impl Write) -> io::Result<Vec<Change>> {
+pub(crate) fn write(messages: &[Message], marks: CacheMarks, out: &mut impl Write) -> io::Result<Vec<Change>> {
     let Shaped { turns, changes } = shape(messages, Api::Anthropic);
     let (system, rest) = match turns.split_first() {
         Some((first, rest)) if first.speaker == Speaker::System => (first.parts.as_slice(), rest),

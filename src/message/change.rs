@@ -1,6 +1,6 @@
 //! What was not sent as it is, and why.
 
-use crate::words::words;
+use crate::base::words::words;
 
 /// A block of a message, by its place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -13,7 +13,7 @@ pub struct Place {
 
 /// A block that a provider cannot be sent as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Change {
+pub(crate) struct Change {
     /// The block.
     pub place: Place,
     /// Why, which says what became of it as well.
@@ -73,7 +73,7 @@ words! {
 impl Why {
     /// What became of the block.
     #[must_use]
-    pub fn fate(self) -> Fate {
+    pub(crate) fn fate(self) -> Fate {
         match self {
             Self::CallWithoutResult
             | Self::ResultWithoutCall
@@ -87,7 +87,7 @@ impl Why {
 
     /// The whole story in a few words, for people; they follow the item's name.
     #[must_use]
-    pub fn describe(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::CallWithoutResult => "sent as text: a call without a result",
             Self::ResultWithoutCall => "sent as text: a result without its call",

@@ -80,7 +80,7 @@ enum Outcome<'a> {
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(messages: &[Message], out: &mut impl Write) -> io::Result<Vec<Change>> {
+pub(crate) fn write(messages: &[Message], out: &mut impl Write) -> io::Result<Vec<Change>> {
     let Shaped { turns, changes } = shape(messages, Api::Gemini);
     let mut system = None;
     let mut all: Vec<Out<'_>> = Vec::with_capacity(turns.len());

@@ -3,27 +3,27 @@
 //! What a provider's own shape asks for is written from these; [`messages`] is the neutral form, [`text`] a page to read.
 //! What every provider asks for in some measure is in `shape`, so that each rule is written once.
 
-pub mod anthropic;
-pub mod change;
-pub mod gemini;
+pub(crate) mod anthropic;
+pub(crate) mod change;
+pub(crate) mod gemini;
 mod media;
 pub mod messages;
-pub mod openai;
+pub(crate) mod openai;
 mod pair;
-pub mod read;
-pub mod responses;
+pub(crate) mod read;
+pub(crate) mod responses;
 mod shape;
-pub mod text;
+pub(crate) mod text;
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-pub use pair::pair_calls;
+pub(crate) use pair::pair_calls;
 
+use crate::base::words::words;
 use crate::tokens::Encoding;
 use crate::tokens::framing::{self, message_cost};
-use crate::words::words;
 
 words! {
     /// Who speaks.
@@ -204,7 +204,7 @@ fn write_lines<T: Serialize>(values: impl IntoIterator<Item = T>, out: &mut impl
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(
+pub(crate) fn write(
     api: Api,
     messages: &[Message],
     marks: anthropic::CacheMarks,

@@ -77,7 +77,7 @@ struct Function<'a> {
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(messages: &[Message], out: &mut impl Write) -> io::Result<Vec<Change>> {
+pub(crate) fn write(messages: &[Message], out: &mut impl Write) -> io::Result<Vec<Change>> {
     let Shaped { turns, changes } = shape(messages, Api::OpenAi);
     write_lines(turns.iter().flat_map(messages_of), out)?;
     Ok(changes)

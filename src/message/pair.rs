@@ -8,7 +8,7 @@ use super::Content;
 ///
 /// A result answers the earliest call of its id that stands before it and has no answer yet; what is left over has none.
 #[must_use]
-pub fn pair_calls<'c>(contents: impl IntoIterator<Item = &'c Content>) -> Vec<Option<usize>> {
+pub(crate) fn pair_calls<'c>(contents: impl IntoIterator<Item = &'c Content>) -> Vec<Option<usize>> {
     let mut partners = Vec::new();
     let mut open: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (index, content) in contents.into_iter().enumerate() {

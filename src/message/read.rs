@@ -13,7 +13,7 @@ use super::{Api, Block, Content, Message, Role, anthropic, gemini, openai, respo
 /// Something in the input that is not what it must be; it was passed over.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("{path}: {cause}")]
-pub struct Fault {
+pub(crate) struct Fault {
     /// Where, as a JSON path from the document's root `$`.
     pub path: String,
     /// What is wrong with it.
@@ -22,7 +22,7 @@ pub struct Fault {
 
 /// What was read.
 #[derive(Debug, Default)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// The messages, oldest first.
     pub messages: Vec<Message>,
     /// Where each began, as a JSON path.
@@ -33,7 +33,7 @@ pub struct Reading {
 
 /// Reads one document: a request, a response, or messages alone.
 #[must_use]
-pub fn read(api: Api, document: &RawValue) -> Reading {
+pub(crate) fn read(api: Api, document: &RawValue) -> Reading {
     let mut reading = Reading::default();
     let root = Node { raw: document, path: "$".to_owned() };
     let read = match api {

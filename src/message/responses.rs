@@ -60,7 +60,7 @@ enum Piece<'a> {
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(messages: &[Message], out: &mut impl Write) -> io::Result<Vec<Change>> {
+pub(crate) fn write(messages: &[Message], out: &mut impl Write) -> io::Result<Vec<Change>> {
     let Shaped { turns, changes } = shape(messages, Api::Responses);
     write_lines(turns.iter().flat_map(items_of), out)?;
     Ok(changes)

@@ -9,7 +9,7 @@ use super::{Block, Content, Message};
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(messages: &[Message], out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(messages: &[Message], out: &mut impl Write) -> io::Result<()> {
     for (index, message) in messages.iter().enumerate() {
         if index > 0 {
             out.write_all(b"\n")?;

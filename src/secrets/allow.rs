@@ -29,11 +29,11 @@ impl fmt::Display for Fingerprint {
 
 /// The fingerprints that are allowed.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Allowed(HashSet<String>);
+pub(crate) struct Allowed(HashSet<String>);
 
 impl Allowed {
     /// Takes the fingerprints of the values of a setting; one value may hold several, with spaces or commas between.
-    pub fn new(values: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(values: impl IntoIterator<Item = String>) -> Self {
         let words = |value: String| {
             let words = value.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty());
             words.map(str::to_ascii_lowercase).collect::<Vec<_>>()
@@ -43,7 +43,7 @@ impl Allowed {
 
     /// Those of the secrets of a text that are not allowed.
     #[must_use]
-    pub fn others(&self, text: &[u8], secrets: Vec<Secret>) -> Vec<Secret> {
+    pub(crate) fn others(&self, text: &[u8], secrets: Vec<Secret>) -> Vec<Secret> {
         secrets.into_iter().filter(|secret| !self.0.contains(&secret.fingerprint(text).0)).collect()
     }
 }

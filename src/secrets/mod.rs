@@ -16,12 +16,12 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-pub use allow::{Allowed, Fingerprint};
-pub use rules::find;
+pub(crate) use allow::{Allowed, Fingerprint};
+pub(crate) use rules::find;
 
 /// A secret in a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Secret {
+pub(crate) struct Secret {
     /// What it looks like, as people call it: `a GitHub token`.
     pub what: &'static str,
     /// Where it stands, in bytes; of a URL or a setting only the value.
@@ -31,7 +31,7 @@ pub struct Secret {
 impl Secret {
     /// What it is known by in the list of those that are allowed.
     #[must_use]
-    pub fn fingerprint(&self, text: &[u8]) -> Fingerprint {
+    pub(crate) fn fingerprint(&self, text: &[u8]) -> Fingerprint {
         Fingerprint::of(text.get(self.span.clone()).unwrap_or_default())
     }
 }
@@ -73,7 +73,7 @@ impl FromStr for Policy {
 ///
 /// The note has no quote, backslash or line end, so JSON stays JSON and a line one line.
 #[must_use]
-pub fn redact(text: &[u8], secrets: &[Secret]) -> Vec<u8> {
+pub(crate) fn redact(text: &[u8], secrets: &[Secret]) -> Vec<u8> {
     let mut redacted = Vec::with_capacity(text.len());
     let mut rest = 0;
     for Secret { what, span } in secrets {

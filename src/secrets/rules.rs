@@ -97,7 +97,7 @@ static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 ///
 /// What says `EXAMPLE` or stands for a value (`<token>`, `${TOKEN}`, `xxxx`) is none.
 #[must_use]
-pub fn find(text: &[u8]) -> Vec<Secret> {
+pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
     let starts = if text.len() <= SHORT { starts_one_by_one(text) } else { starts_at_once(text) };
     let mut found: Vec<(usize, Secret)> = Vec::new();
     for (rule, at) in starts {

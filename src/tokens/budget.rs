@@ -39,7 +39,7 @@ impl Budget {
 
 /// What to do about a commit that goes over the budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum BudgetAction {
+pub(crate) enum BudgetAction {
     /// Commit, and say so.
     #[default]
     Warn,
@@ -70,7 +70,7 @@ impl FromStr for BudgetAction {
 /// {"trace":"main","current":12345,"max":10000,"over":2345,"source":"o200k_base"}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct BudgetReport<'a> {
+pub(crate) struct BudgetReport<'a> {
     /// Name of the trace.
     pub trace: &'a str,
     /// Tokens that the trace would take with the commit.
@@ -86,7 +86,7 @@ pub struct BudgetReport<'a> {
 impl<'a> BudgetReport<'a> {
     /// The report on a total of `trace`; `None` if it is within the budget.
     #[must_use]
-    pub fn new(trace: &'a str, budget: Budget, total_tokens: u64, source: &'a str) -> Option<Self> {
+    pub(crate) fn new(trace: &'a str, budget: Budget, total_tokens: u64, source: &'a str) -> Option<Self> {
         match budget.judge(total_tokens) {
             Verdict::Within { .. } => None,
             Verdict::Over { by } => {
@@ -98,7 +98,7 @@ impl<'a> BudgetReport<'a> {
     /// The object and a newline.
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "strings and whole numbers are always JSON")]
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let mut line = serde_json::to_string(self).expect("no map with odd keys, no number that is not finite");
         line.push('\n');
         line

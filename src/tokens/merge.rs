@@ -153,8 +153,8 @@ fn entry(rank: u32, place: usize) -> Reverse<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::vocabulary::{CL100K, O200K, P50K, R50K};
     use super::*;
+    use crate::tokens::vocabulary::{CL100K, O200K, P50K, R50K};
 
     fn vocabularies() -> [(&'static Vocabulary, &'static tiktoken_rs::CoreBPE, u32); 4] {
         [

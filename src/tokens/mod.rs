@@ -11,7 +11,7 @@
 mod budget;
 mod class;
 mod encoding;
-pub mod framing;
+pub(crate) mod framing;
 mod layout;
 mod merge;
 mod provider;
@@ -19,15 +19,14 @@ mod split;
 mod usage;
 mod vocabulary;
 
-pub use budget::{Budget, BudgetAction, BudgetReport, Verdict};
-pub use encoding::{Encoding, TokenError};
-pub use provider::Provider;
-pub use usage::{TokenUsage, UsageError, UsageExtractor, parse_usage, parse_usage_with};
+pub(crate) use budget::{Budget, BudgetAction, BudgetReport, Verdict};
+pub use encoding::Encoding;
+pub(crate) use usage::{TokenUsage, UsageError, parse_usage};
 
 /// Counts tokens; the way to bring a tokenizer of one's own.
 ///
 /// [`Encoding`] is the built-in implementation.
-pub trait TokenCounter {
+pub(crate) trait TokenCounter {
     /// Counts the tokens of `text`, which may be any bytes.
     fn count(&self, text: &[u8]) -> u64;
 

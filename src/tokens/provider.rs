@@ -6,7 +6,7 @@ use super::usage::{TokenUsage, UsageError, UsageExtractor};
 
 /// A provider whose usage can be read without further ado.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provider {
+pub(crate) enum Provider {
     /// Anthropic Messages; cached tokens are beside `input_tokens`.
     Anthropic,
     /// `OpenAI` Chat Completions and what is compatible with it; cached tokens are within `prompt_tokens`.
@@ -23,7 +23,7 @@ pub enum Provider {
 
 impl Provider {
     /// All providers, in the order in which they are asked.
-    pub const ALL: [Self; 6] =
+    pub(crate) const ALL: [Self; 6] =
         [Self::Anthropic, Self::OpenAiChat, Self::OpenAiResponses, Self::Gemini, Self::Bedrock, Self::Ollama];
 
     fn usage(self, fields: &Fields) -> Result<Option<TokenUsage>, UsageError> {

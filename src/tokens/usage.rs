@@ -17,7 +17,7 @@ use super::provider::Provider;
 
 /// Tokens of one request and its answer, each counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TokenUsage {
+pub(crate) struct TokenUsage {
     /// Input that was neither read from a cache nor written to one.
     pub input_tokens: u64,
     /// Input that was read from a cache.
@@ -31,7 +31,7 @@ pub struct TokenUsage {
 impl TokenUsage {
     /// All that was sent, cached or not.
     #[must_use]
-    pub const fn prompt_tokens(&self) -> u64 {
+    pub(crate) const fn prompt_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.cache_read_tokens).saturating_add(self.cache_write_tokens)
     }
 
@@ -39,7 +39,7 @@ impl TokenUsage {
     ///
     /// Usage that was read from a response never reaches the limit of the type; what is past it is cut off.
     #[must_use]
-    pub const fn context_tokens(&self) -> u64 {
+    pub(crate) const fn context_tokens(&self) -> u64 {
         self.prompt_tokens().saturating_add(self.output_tokens)
     }
 }
@@ -47,7 +47,7 @@ impl TokenUsage {
 /// Finds the usage in the responses of one provider; implement it to read a format that is not built in.
 ///
 /// [`Provider`] has the built-in ones.
-pub trait UsageExtractor {
+pub(crate) trait UsageExtractor {
     /// What is accepted, for the message that says so.
     fn name(&self) -> &str;
 
@@ -64,7 +64,7 @@ pub trait UsageExtractor {
 /// Says why a payload's usage cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum UsageError {
+pub(crate) enum UsageError {
     /// The payload is not JSON.
     #[error("the usage is not JSON")]
     Syntax(#[source] serde_json::Error),
@@ -116,7 +116,7 @@ pub enum UsageError {
 ///
 /// [`UsageError::Syntax`] for what is not JSON, [`UsageError::Unknown`] for what no built-in [`Provider`] knows, any other for
 /// figures that make no sense.
-pub fn parse_usage(payload: &[u8]) -> Result<TokenUsage, UsageError> {
+pub(crate) fn parse_usage(payload: &[u8]) -> Result<TokenUsage, UsageError> {
     parse_usage_with(&Provider::ALL.each_ref().map(|provider| provider as &dyn UsageExtractor), payload)
 }
 
@@ -125,7 +125,7 @@ pub fn parse_usage(payload: &[u8]) -> Result<TokenUsage, UsageError> {
 /// # Errors
 ///
 /// As for [`parse_usage`].
-pub fn parse_usage_with(extractors: &[&dyn UsageExtractor], payload: &[u8]) -> Result<TokenUsage, UsageError> {
+pub(crate) fn parse_usage_with(extractors: &[&dyn UsageExtractor], payload: &[u8]) -> Result<TokenUsage, UsageError> {
     let payload = serde_json::from_slice(payload).map_err(UsageError::Syntax)?;
     for extractor in extractors {
         if let Some(usage) = extractor.extract(&payload)? {

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::id::ItemId;
-use super::json::BadField;
-use super::name::TraceName;
-use super::schema::SchemaError;
-use super::time::Time;
-use super::tree::CAPACITY;
-use super::types::BadRule;
+use super::model::id::ItemId;
+use super::model::json::BadField;
+use super::model::name::TraceName;
+use super::model::schema::SchemaError;
+use super::model::tree::CAPACITY;
+use super::model::types::BadRule;
+use crate::base::time::Time;
 use crate::git::{GitError, Oid};
 use crate::secrets::Fingerprint;
 

@@ -7,8 +7,8 @@ use super::input::Seekable;
 use super::raw::{self, view};
 use super::reader::{Reader, Scribe, Transcript};
 use super::{Position, claude_code, codex, document, gemini_cli, swe_agent};
+use crate::base::words::words;
 use crate::git::Env;
-use crate::words::words;
 
 /// How much of a file is looked at to learn what it is.
 const MAX_HEAD: u64 = 256 * 1024;
@@ -56,7 +56,7 @@ view! {
 impl Format {
     /// The format of a file that begins with `head`; `None` if it is none of these.
     #[must_use]
-    pub fn detect(head: &[u8]) -> Option<Self> {
+    pub(crate) fn detect(head: &[u8]) -> Option<Self> {
         if let Some(found) = lines(head).find_map(Self::of_line) {
             return Some(found);
         }
@@ -90,7 +90,7 @@ impl Format {
 
     /// The agent as people call it.
     #[must_use]
-    pub fn agent(self) -> &'static str {
+    pub(crate) fn agent(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
@@ -101,7 +101,7 @@ impl Format {
 
     /// The folder in which the agent keeps what is the user's; none where it keeps nothing.
     #[must_use]
-    pub fn home(self, env: &Env) -> Option<PathBuf> {
+    pub(crate) fn home(self, env: &Env) -> Option<PathBuf> {
         let (variable, folder) = match self {
             Self::ClaudeCode => ("CLAUDE_CONFIG_DIR", ".claude"),
             Self::Codex => ("CODEX_HOME", ".codex"),
@@ -123,7 +123,7 @@ impl Format {
     /// # Errors
     ///
     /// Whatever listing folders meets, but for their absence.
-    pub fn newest(self, home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+    pub(crate) fn newest(self, home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
         // As agents name it, without a slash at its end.
         let folder: PathBuf = folder.components().collect();
         match self {
@@ -139,7 +139,7 @@ impl Format {
     /// # Errors
     ///
     /// Whatever reading its head meets.
-    pub fn open<'r>(self, mut reader: Box<dyn Read + 'r>) -> io::Result<Box<dyn Transcript + 'r>> {
+    pub(crate) fn open<'r>(self, mut reader: Box<dyn Read + 'r>) -> io::Result<Box<dyn Transcript + 'r>> {
         Ok(match self {
             Self::ClaudeCode => Box::new(claude_code::Reader::new(reader)),
             Self::Codex => Box::new(Reader::<_, codex::Scribe>::new(reader)),
@@ -162,7 +162,7 @@ impl Format {
     /// # Errors
     ///
     /// Whatever reading meets.
-    pub fn resume<'r>(
+    pub(crate) fn resume<'r>(
         self,
         reader: Box<dyn Seekable + 'r>,
         position: &Position,
@@ -191,7 +191,7 @@ fn resume<'r, S: Scribe + 'r>(
 /// # Errors
 ///
 /// Whatever reading meets.
-pub fn head(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
+pub(crate) fn head(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     reader.take(MAX_HEAD).read_to_end(&mut head)?;
     Ok(head)

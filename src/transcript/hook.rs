@@ -19,15 +19,16 @@ use super::format::Format;
 use super::import::{Destination, Imported, Writing};
 use super::session::{self, SessionError};
 use crate::git::{GitError, Repo};
-use crate::trace::message::one_line;
-use crate::trace::{Time, TraceError, TraceName, bulk};
+use crate::trace::change::bulk;
+use crate::trace::model::trailers::one_line;
+use crate::trace::{Time, TraceError, TraceName};
 
 /// A log longer than this is begun anew.
 const MAX_LOG: u64 = 64 * 1024;
 
 /// What a hook is told.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Call {
+pub(crate) struct Call {
     /// The session.
     pub session_id: String,
     /// Its transcript; an agent that keeps none says nothing.
@@ -39,7 +40,7 @@ pub struct Call {
 
 /// What is to be done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Duty {
+pub(crate) enum Duty {
     /// A session begins: whoever has something to tell it says so on stdout.
     Greet,
     /// The transcript is imported.
@@ -48,7 +49,7 @@ pub enum Duty {
 
 /// Why a session was not recorded.
 #[derive(Debug, Error)]
-pub enum HookError {
+pub(crate) enum HookError {
     /// What the hook was told is not what agents tell.
     #[error("the hook was not told what agents tell: {cause}")]
     BadCall {
@@ -72,7 +73,7 @@ impl Call {
     /// # Errors
     ///
     /// [`HookError::BadCall`].
-    pub fn parse(input: &[u8]) -> Result<Self, HookError> {
+    pub(crate) fn parse(input: &[u8]) -> Result<Self, HookError> {
         let call: Self =
             serde_json::from_slice(input).map_err(|error| HookError::BadCall { cause: error.to_string() })?;
         if call.session_id.is_empty() {
@@ -83,13 +84,13 @@ impl Call {
 
     /// What is to be done now.
     #[must_use]
-    pub fn duty(&self) -> Duty {
+    pub(crate) fn duty(&self) -> Duty {
         if self.hook_event_name == "SessionStart" { Duty::Greet } else { Duty::Record }
     }
 
     /// The trace of the session.
     #[must_use]
-    pub fn trace(&self, format: Format) -> TraceName {
+    pub(crate) fn trace(&self, format: Format) -> TraceName {
         TraceName::of_session(format.as_str(), &self.session_id)
     }
 }
@@ -99,7 +100,7 @@ impl Call {
 /// # Errors
 ///
 /// Those of reading the trace's history.
-pub fn backlog(repo: &Repo, format: Format, call: &Call) -> Result<u64, HookError> {
+pub(crate) fn backlog(repo: &Repo, format: Format, call: &Call) -> Result<u64, HookError> {
     let length = call.transcript_path.as_deref().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
     let mark = bulk::last_mark(repo, &call.trace(format), &call.session_id)?;
     Ok(length.saturating_sub(mark.map_or(0, |mark| mark.offset)))
@@ -112,7 +113,7 @@ pub fn backlog(repo: &Repo, format: Format, call: &Call) -> Result<u64, HookErro
 /// # Errors
 ///
 /// [`HookError`].
-pub fn record(writing: Writing<'_>, format: Format, call: &Call) -> Result<Option<Imported>, HookError> {
+pub(crate) fn record(writing: Writing<'_>, format: Format, call: &Call) -> Result<Option<Imported>, HookError> {
     // An agent may name the file before it has written anything.
     let Some(path) = call.transcript_path.as_deref().filter(|path| path.exists()) else { return Ok(None) };
     let name = call.trace(format);
@@ -122,7 +123,7 @@ pub fn record(writing: Writing<'_>, format: Format, call: &Call) -> Result<Optio
 
 /// The log of failures.
 #[must_use]
-pub fn log_path(common_dir: &Path) -> PathBuf {
+pub(crate) fn log_path(common_dir: &Path) -> PathBuf {
     common_dir.join("trace").join("hook.log")
 }
 
@@ -131,7 +132,7 @@ pub fn log_path(common_dir: &Path) -> PathBuf {
 /// # Errors
 ///
 /// If the log cannot be written.
-pub fn log(common_dir: &Path, at: Time, agent: &str, failure: &str) -> io::Result<()> {
+pub(crate) fn log(common_dir: &Path, at: Time, agent: &str, failure: &str) -> io::Result<()> {
     let path = log_path(common_dir);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -146,7 +147,7 @@ pub fn log(common_dir: &Path, at: Time, agent: &str, failure: &str) -> io::Resul
 /// # Errors
 ///
 /// If there is a log that cannot be read.
-pub fn failures(common_dir: &Path) -> io::Result<Vec<String>> {
+pub(crate) fn failures(common_dir: &Path) -> io::Result<Vec<String>> {
     match fs::read(log_path(common_dir)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         log => Ok(String::from_utf8_lossy(&log?).lines().map(str::to_owned).collect()),

@@ -13,9 +13,9 @@ use super::reader::Transcript;
 use super::{Entry, Position, Tally, TranscriptError, memory, rewind};
 use crate::git::Repo;
 use crate::tokens::Encoding;
-use crate::trace::bulk::{self, Feed, Incoming, Report};
-use crate::trace::message::{Op, SourceMark};
-use crate::trace::write::Stamp;
+use crate::trace::change::bulk::{self, Feed, Incoming, Report};
+use crate::trace::model::trailers::{Op, SourceMark};
+use crate::trace::store::write::Stamp;
 use crate::trace::{Item, TraceError, TraceName};
 
 /// How many entries are read in search of the session's id.
@@ -26,7 +26,7 @@ const UNNAMED: &str = "unnamed";
 
 /// Where a transcript's main line goes.
 #[derive(Clone, Debug)]
-pub enum Destination {
+pub(crate) enum Destination {
     /// Into this trace.
     Trace(TraceName),
     /// Into the trace of its session, `<agent>/<session id>`: of the session that the transcript tells, or of this one.
@@ -35,7 +35,7 @@ pub enum Destination {
 
 /// What an import did.
 #[derive(Debug)]
-pub struct Imported {
+pub(crate) struct Imported {
     /// The traces, the main line's first, and what was recorded in each.
     pub traces: Vec<(TraceName, Report)>,
     /// What was met beside content, from where reading began.
@@ -46,7 +46,7 @@ pub struct Imported {
 
 /// Into which repository, by whom and when.
 #[derive(Clone, Copy)]
-pub struct Writing<'r> {
+pub(crate) struct Writing<'r> {
     /// The repository.
     pub repo: &'r Repo,
     /// Who and when.
@@ -59,7 +59,7 @@ pub struct Writing<'r> {
 
 /// What becomes of an agent's compactions.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Seen {
+pub(crate) enum Seen {
     /// All that was said stays, and the summary is left out.
     #[default]
     All,
@@ -76,7 +76,7 @@ impl Seen {
     /// # Errors
     ///
     /// [`crate::git::GitError::BadSetting`] if it is neither true nor false.
-    pub fn of_settings(repo: &Repo) -> Result<Self, TraceError> {
+    pub(crate) fn of_settings(repo: &Repo) -> Result<Self, TraceError> {
         Ok(if repo.config()?.boolean("trace.asSeen")? == Some(true) { Self::Prefer } else { Self::All })
     }
 }
@@ -90,7 +90,7 @@ impl Seen {
 /// # Errors
 ///
 /// [`TraceError`] if it cannot be read or recorded; the trace being written is as it was then.
-pub fn transcript(
+pub(crate) fn transcript(
     writing: Writing<'_>,
     format: Format,
     destination: Destination,

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Is told how many bytes of the file were read.
-pub type Watch<'w> = &'w dyn Fn(u64);
+pub(crate) type Watch<'w> = &'w dyn Fn(u64);
 
 /// Where a transcript's bytes come from.
-pub enum Input<'w> {
+pub(crate) enum Input<'w> {
     /// A file, which can be read on from where the last import ended.
     File(File, Watch<'w>),
     /// Something that gives its bytes once.
@@ -15,7 +15,7 @@ pub enum Input<'w> {
 }
 
 /// What can be read from any place.
-pub trait Seekable: Read + Seek {}
+pub(crate) trait Seekable: Read + Seek {}
 
 impl<T: Read + Seek> Seekable for T {}
 

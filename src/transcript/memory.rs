@@ -7,8 +7,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::base::replace::{Access, put};
 use crate::git::Repo;
-use crate::replace::{Access, put};
 use crate::trace::TraceName;
 
 fn path(repo: &Repo, name: &TraceName, session: &str) -> PathBuf {

@@ -9,7 +9,7 @@
 //! - Nothing in a file is fatal. What cannot be read, and what is not content, is counted in a [`Tally`].
 //! - An entry depends on its own record and on those before it, never on those after. So the entries of a file that is cut
 //!   at any byte are the first entries of the whole file, and one that has grown can be read on from a [`Position`].
-//! - Every draft passes [`crate::trace::schema::validate`].
+//! - Every draft passes [`crate::trace::model::schema::validate`].
 
 mod clean;
 mod document;
@@ -20,28 +20,28 @@ mod raw;
 mod rewind;
 mod sheet;
 
-pub mod claude_code;
-pub mod codex;
-pub mod export;
-pub mod format;
-pub mod gemini_cli;
-pub mod hook;
-pub mod import;
-pub mod input;
-pub mod provider;
-pub mod reader;
-pub mod session;
-pub mod sessions;
-pub mod swe_agent;
+pub(crate) mod claude_code;
+pub(crate) mod codex;
+pub(crate) mod export;
+pub(crate) mod format;
+pub(crate) mod gemini_cli;
+pub(crate) mod hook;
+pub(crate) mod import;
+pub(crate) mod input;
+pub(crate) mod provider;
+pub(crate) mod reader;
+pub(crate) mod session;
+pub(crate) mod sessions;
+pub(crate) mod swe_agent;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use thiserror::Error;
 
-use crate::trace::bulk::{Replaced, Usage};
-use crate::trace::id::ItemId;
-use crate::trace::item::Draft;
+use crate::trace::change::bulk::{Replaced, Usage};
+use crate::trace::model::id::ItemId;
+use crate::trace::model::item::Draft;
 
 /// How many damaged lines are named; all are counted.
 const NAMED_LINES: usize = 20;
@@ -51,7 +51,7 @@ const NAMED_KINDS: usize = 64;
 
 /// One piece of a session's content, ready to be recorded.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The item's id, derived from `draft.fields.source` alone.
     pub id: ItemId,
     /// What is to be recorded.
@@ -72,7 +72,7 @@ pub struct Entry {
 
 /// What a reader met beside the entries it gave.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Records that gave at least one entry.
     pub imported: u64,
     /// Records that stood in the file before, with the same content; given once.
@@ -119,13 +119,13 @@ fn count(kinds: &mut BTreeMap<String, u64>, kind: &str) {
 ///
 /// Agents append to their files, so the last stretch tells a file that has grown from one that was rewritten, and costs the
 /// same at any length.
-pub const STRETCH: usize = 64 * 1024;
+pub(crate) const STRETCH: usize = 64 * 1024;
 
 /// How far a file was read: the bytes that were consumed as whole records, by number and the digest of the last of them.
 ///
 /// A longer file with the same bytes there is a later version of the same transcript.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Position {
+pub(crate) struct Position {
     /// Bytes consumed, from the start of the file.
     pub offset: u64,
     /// The first 32 hex digits of BLAKE3 over the last [`STRETCH`] of these bytes, or over all where there are fewer.
@@ -140,7 +140,7 @@ impl Position {
     /// # Errors
     ///
     /// Whatever reading meets.
-    pub fn find(&self, mut reader: impl Read + Seek) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn find(&self, mut reader: impl Read + Seek) -> io::Result<Option<Vec<u8>>> {
         let length = self.offset.min(STRETCH as u64);
         reader.seek(SeekFrom::Start(self.offset - length))?;
         let mut stretch = Vec::new();
@@ -156,7 +156,7 @@ fn digest_of(bytes: &[u8]) -> String {
 
 /// Why a transcript could not be read on. What stands in it is never the reason.
 #[derive(Debug, Error)]
-pub enum TranscriptError {
+pub(crate) enum TranscriptError {
     /// The file, or whatever the bytes come from, failed.
     #[error("cannot read the transcript past byte {offset}")]
     Read {

@@ -13,11 +13,12 @@ use super::clean;
 use crate::message::read::{Fault, Reading, read};
 use crate::message::{Api, Content, Message, Role};
 use crate::tokens::{UsageError, parse_usage};
-use crate::trace::bulk::{Feed, Incoming, Usage};
-use crate::trace::item::{Direction, Draft, Fields, Item, ItemType};
-use crate::trace::message::{Op, SourceMark};
-use crate::trace::source::Source;
-use crate::trace::{ItemId, TraceError, schema};
+use crate::trace::change::bulk::{Feed, Incoming, Usage};
+use crate::trace::model::item::{Direction, Draft, Fields, Item, ItemType};
+use crate::trace::model::schema;
+use crate::trace::model::source::Source;
+use crate::trace::model::trailers::{Op, SourceMark};
+use crate::trace::{ItemId, TraceError};
 
 /// The longest name or path that is kept.
 const MAX_NAME: usize = 256;
@@ -27,7 +28,7 @@ type Said = HashMap<[u8; 32], usize>;
 
 /// Items of requests or responses, ready to be recorded.
 #[derive(Debug, Default)]
-pub struct Items {
+pub(crate) struct Items {
     incoming: VecDeque<Incoming>,
     /// What could not be read, with its place.
     pub faults: Vec<Fault>,
@@ -35,7 +36,7 @@ pub struct Items {
 
 /// Reads a document, or several one after the other. Nothing in them is fatal.
 #[must_use]
-pub fn items(api: Api, text: &str) -> Items {
+pub(crate) fn items(api: Api, text: &str) -> Items {
     let mut items = Items::default();
     let mut said = Said::new();
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();

@@ -11,7 +11,7 @@ use super::rewind::Rewound;
 use super::{Entry, Position, Tally, TranscriptError};
 
 /// The longest line that is read, in bytes; one past it counts as damaged. The largest seen hold a few pasted images.
-pub const MAX_LINE: usize = 256 * 1024 * 1024;
+pub(crate) const MAX_LINE: usize = 256 * 1024 * 1024;
 
 /// Lines longer than this are not searched for a record behind damage.
 const MAX_SALVAGE: usize = 16 * 1024 * 1024;
@@ -21,7 +21,7 @@ const SALVAGE_TRIES: usize = 64;
 
 /// What became of a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It gave at least one entry.
     Imported,
     /// It was there before.
@@ -35,7 +35,7 @@ pub enum Outcome {
 /// What records mean, given those before: one implementation a format.
 ///
 /// The value itself is what the records so far have taught; what is kept of it between two imports is its JSON.
-pub trait Scribe: Default + Serialize + DeserializeOwned {
+pub(crate) trait Scribe: Default + Serialize + DeserializeOwned {
     /// The format's name, as sources and traces spell it.
     const FORMAT: &'static str;
     /// A record as a view of its bytes.
@@ -79,7 +79,7 @@ struct Memory<S> {
 }
 
 /// A transcript as the import sees it, whatever its format.
-pub trait Transcript: Iterator<Item = Result<Entry, TranscriptError>> {
+pub(crate) trait Transcript: Iterator<Item = Result<Entry, TranscriptError>> {
     /// The format's name.
     fn format(&self) -> &'static str;
     /// Whether the file only grows, so that reading can go on from a position.
@@ -108,7 +108,7 @@ pub trait Transcript: Iterator<Item = Result<Entry, TranscriptError>> {
 ///
 /// Memory is bounded by the longest line ([`MAX_LINE`] at most) and by a few words for each record: the calls that
 /// results may answer, the chains of sub-agents, and what was said under which uuid.
-pub struct Reader<R, S> {
+pub(crate) struct Reader<R, S> {
     lines: Lines<R>,
     scribe: S,
     entries: VecDeque<Entry>,
@@ -121,12 +121,12 @@ pub struct Reader<R, S> {
 
 impl<R: Read, S: Scribe> Reader<R, S> {
     /// Starts at the first byte of a transcript. The reader need not be buffered.
-    pub fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R) -> Self {
         Self::with_max_line(reader, MAX_LINE)
     }
 
     /// Starts at the first of the lines that were made of one whole document, which is written anew each time.
-    pub fn of_document(reader: R) -> Self {
+    pub(crate) fn of_document(reader: R) -> Self {
         Self { of_document: true, ..Self::new(reader) }
     }
 
@@ -149,7 +149,7 @@ impl<R: Read, S: Scribe> Reader<R, S> {
     /// # Errors
     ///
     /// Whatever reading meets.
-    pub fn resume(mut reader: R, position: &Position, memory: &[u8]) -> io::Result<Option<Self>>
+    pub(crate) fn resume(mut reader: R, position: &Position, memory: &[u8]) -> io::Result<Option<Self>>
     where
         R: Seek,
     {
@@ -181,7 +181,7 @@ impl<R: Read, S: Scribe> Reader<R, S> {
     /// # Errors
     ///
     /// [`TranscriptError::Read`], as when reading.
-    pub fn skip_to(&mut self, position: &Position) -> Result<bool, TranscriptError> {
+    pub(crate) fn skip_to(&mut self, position: &Position) -> Result<bool, TranscriptError> {
         self.lines.end_at(position.offset);
         self.scribe.set_writing(false);
         while self.read_record()? {
@@ -198,19 +198,19 @@ impl<R: Read, S: Scribe> Reader<R, S> {
     /// The session's id, once a record was read that tells it. A resumed session's file may hold records of others; the
     /// first counts.
     #[must_use]
-    pub fn session_id(&self) -> Option<&str> {
+    pub(crate) fn session_id(&self) -> Option<&str> {
         self.session_id.as_deref()
     }
 
     /// What was met so far beside the entries.
     #[must_use]
-    pub fn tally(&self) -> &Tally {
+    pub(crate) fn tally(&self) -> &Tally {
         &self.tally
     }
 
     /// How far whole records were consumed; of use once the last entry was taken.
     #[must_use]
-    pub fn position(&self) -> Position {
+    pub(crate) fn position(&self) -> Position {
         self.lines.position()
     }
 

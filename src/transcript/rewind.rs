@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 
 use super::import::Writing;
-use crate::trace::priority::tags::introductions;
-use crate::trace::priority::{self, Level, Request, SetLevel};
-use crate::trace::view::View;
+use crate::trace::store::priority::tags::introductions;
+use crate::trace::store::priority::{self, Level, Request, SetLevel};
+use crate::trace::store::view::View;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// Why what was left is skipped.
@@ -19,12 +19,12 @@ const TAKEN_UP: &str = "taken up again in the session";
 
 /// Items that rewinds left or took up again. Of what is said of an item twice, the last counts.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Rewound(HashMap<ItemId, bool>);
+pub(crate) struct Rewound(HashMap<ItemId, bool>);
 
 impl Rewound {
     /// What is said by two parts of a file, the later one second.
     #[must_use]
-    pub fn then(mut self, later: Self) -> Self {
+    pub(crate) fn then(mut self, later: Self) -> Self {
         self.0.extend(later.0);
         self
     }

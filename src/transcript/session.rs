@@ -14,7 +14,7 @@ use crate::trace::TraceError;
 
 /// Why a session could not be imported.
 #[derive(Debug, Error)]
-pub enum SessionError {
+pub(crate) enum SessionError {
     /// A file of it could not be opened.
     #[error("cannot read `{}`", path.display())]
     Open {
@@ -38,7 +38,7 @@ pub enum SessionError {
 /// # Errors
 ///
 /// [`SessionError`]; what was imported before stays, and the next import goes on from there.
-pub fn import(
+pub(crate) fn import(
     writing: Writing<'_>,
     format: Format,
     destination: Destination,

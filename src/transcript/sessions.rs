@@ -3,12 +3,13 @@
 use super::format::Format;
 use crate::git::{CodeCommit, Repo};
 use crate::tokens::Encoding;
-use crate::trace::item::{ItemType, Role};
-use crate::trace::message::{Total, one_line};
-use crate::trace::name::TRACES;
-use crate::trace::tree::Slot;
-use crate::trace::view::View;
-use crate::trace::{Time, Tip, TraceError, TraceName, total};
+use crate::trace::model::item::{ItemType, Role};
+use crate::trace::model::name::TRACES;
+use crate::trace::model::trailers::{Total, one_line};
+use crate::trace::model::tree::Slot;
+use crate::trace::store::total;
+use crate::trace::store::view::View;
+use crate::trace::{Time, Tip, TraceError, TraceName};
 
 /// How many items are looked at in search of the first words of a person.
 const MAX_OPENING: usize = 30;
@@ -18,7 +19,7 @@ const MAX_WORDS: usize = 120;
 
 /// One recorded session.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// Its trace.
     pub name: TraceName,
     /// Whose it is.
@@ -46,7 +47,7 @@ pub struct Recorded {
 /// # Errors
 ///
 /// Those of reading objects.
-pub fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Recorded>, TraceError> {
+pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Recorded>, TraceError> {
     let mut found: Vec<Recorded> = Vec::new();
     for word in Format::WORDS {
         let Ok(agent) = word.parse::<Format>() else { continue };

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Entry, clean};
-use crate::trace::bulk::Usage;
-use crate::trace::id::ItemId;
-use crate::trace::item::{Direction, Draft, Fields, ItemType, Role};
-use crate::trace::source::Source;
-use crate::trace::time::Time;
+use crate::base::time::Time;
+use crate::trace::change::bulk::Usage;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::item::{Direction, Draft, Fields, ItemType, Role};
+use crate::trace::model::source::Source;
 
 /// The longest name of a tool, model or block that is kept, in characters.
 pub(super) const MAX_NAME: usize = 256;

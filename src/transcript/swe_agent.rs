@@ -20,14 +20,14 @@ use super::raw::view;
 use super::reader::{self, Outcome};
 use super::sheet::{Call, Sheet, arguments, call, dialogue, freeform, hash, picture, reasoning, result, said_by};
 use super::{Entry, clean, raw};
-use crate::trace::item::{ItemType, Role};
+use crate::trace::model::item::{ItemType, Role};
 
 /// The format's name, as sources and traces spell it.
-pub const FORMAT: &str = "swe-agent";
+pub(crate) const FORMAT: &str = "swe-agent";
 
 view! {
     /// One line of a document: a message of the history, or something else.
-    pub Record {
+    pub(crate) Record {
         history: b"history",
         trajectory: b"trajectory",
         info: b"info",
@@ -68,7 +68,7 @@ view! {
 
 /// What the records so far have taught.
 #[derive(Default, Serialize, Deserialize)]
-pub struct Scribe {
+pub(crate) struct Scribe {
     calls: HashMap<String, Call>,
     times: HashMap<u64, u64>,
     spoken: bool,

@@ -1,6 +1,4 @@
-//! Checkpoints: what is read, judged, changed, followed and merged.
+//! Checkpoints: the commands, and the breadcrumbs they follow.
 
 mod commands;
 mod follow;
-mod merge;
-mod validate;

@@ -1,7 +1,3 @@
-//! Crumb files: what is wrong with them, the laws of parser and merge, and the commands in real repositories.
+//! Crumb files: the commands in real repositories.
 
 mod commands;
-mod exchange;
-mod laws;
-mod merge;
-mod rules;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::repo::TestRepo;
-use crate::transcript::{SAMPLES, said};
+use crate::samples::{SAMPLES, said};
 
 fn import(repo: &TestRepo, bytes: &[u8]) -> Value {
     serde_json::from_slice(&repo.bytes_with(&["import", "claude-code", "-", "--json"], bytes)).unwrap()

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use regex::Regex;
 
-use crate::repo::path_without_ours;
+use super::repo::path_without_ours;
 
 /// A repository `repo` with no configuration but its own, a fixed identity and fixed times.
 pub(crate) struct Playground {
@@ -23,7 +23,7 @@ impl Playground {
         let root = folder.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("bin")).unwrap();
         #[cfg(unix)]
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_git-trace"), root.join("bin/git-trace")).unwrap();
+        std::os::unix::fs::symlink(super::repo::binary(), root.join("bin/git-trace")).unwrap();
         let place = Self { at: root.clone(), folder, clock: std::cell::Cell::new(0) };
         place.git(&["init", "-q", "-b", "main", "repo"]);
         Self { at: root.join("repo"), ..place }
@@ -161,4 +161,16 @@ pub(crate) fn line(key: &str, value: &str, hour: u32) -> String {
 /// A data file of the tests.
 pub(crate) fn fixture(path: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path)).unwrap()
+}
+
+/// A checkpoint that is in order, with more frontmatter, and more of Essential Information.
+pub(crate) fn sound(front: &str, breadcrumbs: &str) -> String {
+    let words = "word ".repeat(40);
+    format!(
+        "---\ncheckpoint: chk-a\ncreated: 2026-02-10T08:00:00Z\nanchor: x\nlast_delta: 2026-02-10T08:00:00Z\nparent: null\n\
+         {front}---\n\n## Problem\n\n{words}\n\n## Session Intent\n\nx\n\n## Essential Information\n\n### Decisions\n\n- a\n- b\n\n\
+         ### Technical Context\n\nx\n\n{breadcrumbs}### Play-By-Play\n\n- a\n- b\n\n### Artifact Trail\n\n\
+         | File | Status | Key Change |\n|---|---|---|\n| a | created | b |\n\n### Current State\n\n{words}\n\n\
+         ### Next Actions\n\n- [x] done\n- [ ] open\n"
+    )
 }

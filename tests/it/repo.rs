@@ -31,6 +31,12 @@ pub(crate) fn path_without_ours() -> Vec<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH").unwrap()).filter(|folder| !is_installed(folder)).collect()
 }
 
+/// The `git-trace` that was built with the tests. Cargo names it for integration tests only; unit tests run beside it.
+pub(crate) fn binary() -> PathBuf {
+    let built = || std::env::current_exe().unwrap().parent().unwrap().with_file_name("git-trace");
+    option_env!("CARGO_BIN_EXE_git-trace").map_or_else(built, PathBuf::from)
+}
+
 impl TestRepo {
     /// A repository with a worktree and no commit.
     pub(crate) fn new() -> Self {
@@ -86,7 +92,7 @@ impl TestRepo {
     /// A command that sees no variable but ours. `git trace` finds the built binary.
     pub(crate) fn command(&self, program: &str) -> Command {
         let date = format!("{} +0000", self.seconds.fetch_add(1, Ordering::Relaxed) + 1);
-        let binary = Path::new(env!("CARGO_BIN_EXE_git-trace"));
+        let binary = binary();
         let mut path = vec![binary.parent().unwrap().to_owned()];
         path.extend(path_without_ours());
         let mut command = Command::new(if program == "git-trace" { binary.as_os_str() } else { program.as_ref() });

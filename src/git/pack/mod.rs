@@ -25,7 +25,7 @@ const WAITING: usize = 32;
 /// A pack under construction. Its objects are in the repository once [`PackWriter::finish`] is done, and not before.
 ///
 /// Dropped before that, nothing is left of it; a process that is killed leaves a `tmp_pack_…` file, which `git gc` removes.
-pub struct PackWriter<'r> {
+pub(crate) struct PackWriter<'r> {
     repo: &'r Repo,
     running: RefCell<Option<Running>>,
 }
@@ -42,7 +42,7 @@ impl<'r> PackWriter<'r> {
     /// # Errors
     ///
     /// [`GitError::Io`] where no file can be made there.
-    pub fn start(repo: &'r Repo) -> Result<Self, GitError> {
+    pub(crate) fn start(repo: &'r Repo) -> Result<Self, GitError> {
         let folder = repo.objects.join("pack");
         let (sender, receiver) = sync_channel(WAITING);
         let thread = thread::spawn(&folder, repo.object_format(), receiver)?;
@@ -54,7 +54,7 @@ impl<'r> PackWriter<'r> {
     /// # Errors
     ///
     /// [`GitError::Io`] if the disk is full or read-only.
-    pub fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
+    pub(crate) fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
         self.write(ObjectType::Blob, bytes)
     }
 
@@ -63,7 +63,7 @@ impl<'r> PackWriter<'r> {
     /// # Errors
     ///
     /// [`GitError::Io`] if the disk is full or read-only.
-    pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
+    pub(crate) fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
         self.write(ObjectType::Commit, commit.render().into_bytes())
     }
 
@@ -88,7 +88,7 @@ impl<'r> PackWriter<'r> {
     /// # Errors
     ///
     /// [`GitError::Io`] if the disk is full or read-only; then there is no pack.
-    pub fn finish(self) -> Result<(), GitError> {
+    pub(crate) fn finish(self) -> Result<(), GitError> {
         // If it has ended before, joining says why.
         self.send(Sent::End);
         self.join()?.map_or(Ok(()), Packed::take_place)

@@ -10,11 +10,11 @@ use std::fs;
 
 use git2::Oid;
 
-use super::super::error::GitError;
-use super::super::ident::Ident;
-use super::super::open::Repo;
 use super::LogLine;
 use super::reflog::LogEntry;
+use crate::git::error::GitError;
+use crate::git::ident::Ident;
+use crate::git::open::Repo;
 
 /// How many of the latest moves go along when a ref is renamed: each is a call of git.
 const COPIED_MOVES: usize = 100;

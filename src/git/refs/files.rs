@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use git2::{ErrorCode, Oid, ReferenceType};
 
-use super::super::error::{GitError, despite_gc};
-use super::super::ident::Ident;
-use super::super::open::Repo;
 use super::{LogLine, RefStorage};
+use crate::git::error::{GitError, despite_gc};
+use crate::git::ident::Ident;
+use crate::git::open::Repo;
 
 /// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
 pub(in crate::git) const STALE_LOCK: Duration = Duration::from_secs(10);

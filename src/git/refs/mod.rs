@@ -26,7 +26,7 @@ use super::open::Repo;
 use command::Reading;
 pub(super) use command::locked;
 pub(super) use files::{STALE_GIT_LOCK, STALE_LOCK, remove_older};
-pub use reflog::LogEntry;
+pub(crate) use reflog::LogEntry;
 
 /// How long a writer pauses before it tries again where somebody else has the lock.
 const PAUSE: Duration = Duration::from_millis(5);

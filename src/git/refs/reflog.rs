@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use git2::Oid;
 
-use super::super::error::GitError;
-use super::super::open::Repo;
-use super::super::tree::raw_len;
 use super::RefStorage;
+use crate::git::error::GitError;
+use crate::git::open::Repo;
+use crate::git::tree::raw_len;
 
 /// One move of a ref, as its reflog has it.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use git2::Oid;
 
-use super::super::error::GitError;
-use super::super::open::Repo;
 use super::{LogLine, RefStorage};
+use crate::git::error::GitError;
+use crate::git::open::Repo;
 
 impl Repo {
     /// Gives a ref another name, with its reflog. `on_the_way` runs while both names are there, so that what points at the

@@ -21,7 +21,7 @@ const MAX_HEAD: u64 = 1024 * 1024;
 
 /// The transcript of a sub-agent, beside that of its session.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct SubAgent {
+pub(crate) struct SubAgent {
     /// The sub-agent's id, as its file is named; the reader's entries have it as their thread.
     pub id: String,
     /// The file.
@@ -33,7 +33,7 @@ pub struct SubAgent {
 /// Its name is the path with every character but letters and digits of ASCII replaced by `-`. Where it is longer than 200,
 /// the agent cuts it and adds a hash; then the folder that is there decides, by what its sessions say they ran in.
 #[must_use]
-pub fn project_dir(config_dir: &Path, folder: &Path) -> PathBuf {
+pub(crate) fn project_dir(config_dir: &Path, folder: &Path) -> PathBuf {
     let projects = config_dir.join("projects");
     let mut name = String::new();
     for c in folder.to_string_lossy().chars() {
@@ -60,7 +60,7 @@ pub fn project_dir(config_dir: &Path, folder: &Path) -> PathBuf {
 /// # Errors
 ///
 /// Whatever listing the folder meets, but for its absence.
-pub fn newest_transcript(config_dir: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+pub(crate) fn newest_transcript(config_dir: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
     newest_in(&project_dir(config_dir, folder))
 }
 
@@ -86,7 +86,7 @@ fn newest_in(project: &Path) -> io::Result<Option<PathBuf>> {
 /// # Errors
 ///
 /// Whatever listing the folders meets, but for their absence.
-pub fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
+pub(crate) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
     let (Some(project), Some(session)) = (transcript.parent(), transcript.file_stem().and_then(|stem| stem.to_str()))
     else {
         return Ok(Vec::new());

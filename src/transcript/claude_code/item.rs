@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 use super::FORMAT;
 use super::record::{Arguments, BlobSource, Block};
-use crate::trace::bulk::Usage;
-use crate::trace::id::ItemId;
-use crate::trace::item::{Direction, Draft, Fields, ItemType, Role, Status};
-use crate::trace::source::Source;
-use crate::trace::time::Time;
+use crate::base::time::Time;
+use crate::trace::change::bulk::Usage;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::item::{Direction, Draft, Fields, ItemType, Role, Status};
+use crate::trace::model::source::Source;
 use crate::transcript::sheet::{MAX_NAME, decode, freeform};
 use crate::transcript::{Entry, clean, raw};
 

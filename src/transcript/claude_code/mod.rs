@@ -41,11 +41,11 @@ mod scribe;
 mod standing;
 mod turns;
 
-pub use discover::{SubAgent, newest_transcript, project_dir, sub_agents};
-pub use scribe::Scribe;
+pub(crate) use discover::{newest_transcript, project_dir, sub_agents};
+pub(crate) use scribe::Scribe;
 
 /// Reads a transcript of this format.
-pub type Reader<R> = super::reader::Reader<R, Scribe>;
+pub(crate) type Reader<R> = super::reader::Reader<R, Scribe>;
 
 /// The format's name, as sources and traces spell it.
-pub const FORMAT: &str = "claude-code";
+pub(crate) const FORMAT: &str = "claude-code";

@@ -4,7 +4,7 @@ use crate::transcript::raw::view;
 
 view! {
     /// One record: an object of the file.
-    pub Record {
+    pub(crate) Record {
         kind: b"type",
         subtype: b"subtype",
         uuid: b"uuid",

@@ -13,9 +13,9 @@ use super::record::{Attachment, IGNORED, IGNORED_SYSTEM, Message, Record, UNSAID
 use super::standing::Standing;
 use super::turns::Turns;
 use crate::tokens::parse_usage;
-use crate::trace::bulk::Usage;
-use crate::trace::item::Role;
-use crate::trace::source::Source;
+use crate::trace::change::bulk::Usage;
+use crate::trace::model::item::Role;
+use crate::trace::model::source::Source;
 use crate::transcript::reader::{self, Outcome};
 use crate::transcript::rewind::Rewound;
 use crate::transcript::sheet::hash;
@@ -26,7 +26,7 @@ const MAX_USAGE: usize = 8 * 1024;
 
 /// What the records so far have taught.
 #[derive(Default, Serialize, Deserialize)]
-pub struct Scribe {
+pub(crate) struct Scribe {
     /// Whether bodies are left away; what is learned is the same without.
     #[serde(skip)]
     only_learns: bool,

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::record::{Compaction, Preserved, Record};
 use super::turns::key;
-use crate::trace::bulk::Replaced;
-use crate::trace::id::ItemId;
+use crate::trace::change::bulk::Replaced;
+use crate::trace::model::id::ItemId;
 use crate::transcript::Entry;
 
 /// By thread: what was said and no summary has taken the place of.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::record::Record;
-use crate::trace::id::ItemId;
+use crate::trace::model::id::ItemId;
 use crate::transcript::rewind::Rewound;
 use crate::transcript::sheet::hash;
 use crate::transcript::{packed, raw};

@@ -6,7 +6,7 @@ use super::record::{Compacted, Item};
 use super::scribe::{Scribe, essence, view};
 use super::standing::{Said, Voice};
 use crate::message::Role;
-use crate::trace::bulk::Replaced;
+use crate::trace::change::bulk::Replaced;
 use crate::transcript::raw;
 use crate::transcript::reader::Outcome;
 use crate::transcript::sheet::{Sheet, dialogue, hash};

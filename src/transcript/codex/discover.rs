@@ -18,7 +18,7 @@ const MAX_HEAD: u64 = 1024 * 1024;
 /// # Errors
 ///
 /// Whatever listing folders meets, but for their absence.
-pub fn newest_rollout(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+pub(crate) fn newest_rollout(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
     let mut found = Vec::new();
     for sessions in ["sessions", "archived_sessions"] {
         collect(&home.join(sessions), 3, &mut found)?;

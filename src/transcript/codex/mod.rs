@@ -33,8 +33,8 @@ mod record;
 mod scribe;
 mod standing;
 
-pub use discover::newest_rollout;
-pub use scribe::Scribe;
+pub(crate) use discover::newest_rollout;
+pub(crate) use scribe::Scribe;
 
 /// The format's name, as sources and traces spell it.
-pub const FORMAT: &str = "codex";
+pub(crate) const FORMAT: &str = "codex";

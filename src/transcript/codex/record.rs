@@ -4,7 +4,7 @@ use crate::transcript::raw::view;
 
 view! {
     /// One record: an object of the file. Of an old file, a response item itself or the head.
-    pub Record {
+    pub(crate) Record {
         timestamp: b"timestamp",
         kind: b"type",
         payload: b"payload",

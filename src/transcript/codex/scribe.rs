@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::FORMAT;
 use super::record::{EVENTS, Head, IGNORED, IGNORED_RECORDS, Item, Output, Part, Record, RolledBack, is_response_item};
 use super::standing::{Said, roll_back};
-use crate::trace::item::{Fields, ItemType, Role, Status};
+use crate::trace::model::item::{Fields, ItemType, Role, Status};
 use crate::transcript::reader::{self, Outcome};
 use crate::transcript::rewind::Rewound;
 use crate::transcript::sheet::{Call, Sheet, arguments, call, freeform, hash, picture, reasoning, result, said_by};
@@ -16,7 +16,7 @@ use crate::transcript::{Entry, clean, packed, raw};
 
 /// What the records so far have taught.
 #[derive(Default, Serialize, Deserialize)]
-pub struct Scribe {
+pub(crate) struct Scribe {
     session: String,
     /// The calls that no result has answered, by call id as it stands in the file.
     calls: HashMap<String, Call>,

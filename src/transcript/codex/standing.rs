@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::trace::id::ItemId;
-use crate::trace::item::{Fields, ItemType, Role};
+use crate::trace::model::id::ItemId;
+use crate::trace::model::item::{Fields, ItemType, Role};
 use crate::transcript::Entry;
 
 /// What the agent itself puts in the person's mouth begins so.

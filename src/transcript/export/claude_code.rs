@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Outgoing, Setting, is_uuid, json_line, own_type, pieces_of, quoted, text, uuid};
 use crate::tokens::Encoding;
-use crate::trace::item::{Item, Role, Status};
+use crate::trace::model::item::{Item, Role, Status};
 use crate::transcript::claude_code::FORMAT;
 
 /// The version whose files this follows.

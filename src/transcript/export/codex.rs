@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Outgoing, Setting, json_line, own_type, pieces_of, quoted, text};
 use crate::trace::Time;
-use crate::trace::item::{Item, Role};
+use crate::trace::model::item::{Item, Role};
 use crate::transcript::codex::FORMAT;
 
 /// The version whose files this follows.

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use super::claude_code::project_dir;
 use super::format::Format;
+use crate::base::replace::{Access, put_new};
 use crate::git::Repo;
-use crate::replace::{Access, put_new};
-use crate::trace::item::{Direction, Fields, Item, ItemType, Role, Status};
-use crate::trace::total::Reading;
-use crate::trace::view::View;
+use crate::trace::model::item::{Direction, Fields, Item, ItemType, Role, Status};
+use crate::trace::store::total::Reading;
+use crate::trace::store::view::View;
 use crate::trace::{ItemId, Time, TraceError};
 
 /// What answers a call that nothing answered.
@@ -25,7 +25,7 @@ const UNANSWERED: &str = "(no result was recorded)";
 
 /// What stands around a transcript's content.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// The session's id, never used before.
     pub session: String,
     /// The folder that the session is of.
@@ -39,7 +39,7 @@ pub struct Setting {
 impl Setting {
     /// A setting with an id of its own, drawn from what no two exports share.
     #[must_use]
-    pub fn new(folder: &Path, branch: String, at: Time, process: u32) -> Self {
+    pub(crate) fn new(folder: &Path, branch: String, at: Time, process: u32) -> Self {
         // As agents name it, without a slash at its end.
         let folder: PathBuf = folder.components().collect();
         let seed = format!("{}\n{}\n{process}", folder.display(), at.as_nanosecond());
@@ -49,7 +49,7 @@ impl Setting {
 
 /// A transcript that was made.
 #[derive(Debug, Default)]
-pub struct Outgoing {
+pub(crate) struct Outgoing {
     /// The file.
     pub bytes: Vec<u8>,
     /// How many items it says.
@@ -63,7 +63,12 @@ pub struct Outgoing {
 /// # Errors
 ///
 /// Those of reading items.
-pub fn transcript(repo: &Repo, view: &View, format: Format, setting: &Setting) -> Result<Option<Outgoing>, TraceError> {
+pub(crate) fn transcript(
+    repo: &Repo,
+    view: &View,
+    format: Format,
+    setting: &Setting,
+) -> Result<Option<Outgoing>, TraceError> {
     let write = match format {
         Format::ClaudeCode => claude_code::write,
         Format::Codex => codex::write,
@@ -77,7 +82,7 @@ pub fn transcript(repo: &Repo, view: &View, format: Format, setting: &Setting) -
 
 /// Where the agent looks for the transcript of a session.
 #[must_use]
-pub fn place(format: Format, home: &Path, setting: &Setting) -> Option<PathBuf> {
+pub(crate) fn place(format: Format, home: &Path, setting: &Setting) -> Option<PathBuf> {
     match format {
         Format::ClaudeCode => Some(project_dir(home, &setting.folder).join(format!("{}.jsonl", setting.session))),
         Format::Codex => {
@@ -93,7 +98,7 @@ pub fn place(format: Format, home: &Path, setting: &Setting) -> Option<PathBuf> 
 
 /// The command that goes on from a transcript.
 #[must_use]
-pub fn resume_command(format: Format, session: &str) -> String {
+pub(crate) fn resume_command(format: Format, session: &str) -> String {
     match format {
         Format::Codex => format!("codex resume {session}"),
         _ => format!("claude --resume {session}"),
@@ -105,7 +110,7 @@ pub fn resume_command(format: Format, session: &str) -> String {
 /// # Errors
 ///
 /// If there is such a file, or it cannot be written.
-pub fn save(bytes: &[u8], path: &Path) -> io::Result<()> {
+pub(crate) fn save(bytes: &[u8], path: &Path) -> io::Result<()> {
     put_new(path, Access::Private, bytes)
 }
 

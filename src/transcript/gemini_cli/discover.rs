@@ -20,7 +20,7 @@ use sha2::{Digest as _, Sha256};
 /// # Errors
 ///
 /// Whatever listing folders meets, but for their absence.
-pub fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+pub(crate) fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
     let mut newest = None;
     for project in projects(home, folder)? {
         for path in listing(&project.join("chats"))? {

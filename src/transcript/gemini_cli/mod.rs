@@ -28,8 +28,8 @@ mod record;
 mod scribe;
 mod standing;
 
-pub use discover::newest_session;
-pub use scribe::Scribe;
+pub(crate) use discover::newest_session;
+pub(crate) use scribe::Scribe;
 
 /// The format's name, as sources and traces spell it.
-pub const FORMAT: &str = "gemini-cli";
+pub(crate) const FORMAT: &str = "gemini-cli";

@@ -4,7 +4,7 @@ use crate::transcript::raw::view;
 
 view! {
     /// One record: a message, a change, the head, or one member of a document.
-    pub Record {
+    pub(crate) Record {
         id: b"id",
         kind: b"type",
         timestamp: b"timestamp",

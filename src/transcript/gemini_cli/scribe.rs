@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use super::FORMAT;
 use super::record::{Blob, Part, Record, Response, Thought, ToolCall};
 use super::standing::Standing;
-use crate::trace::id::ItemId;
-use crate::trace::item::{Fields, Role, Status};
-use crate::trace::source::Source;
-use crate::trace::time::Time;
+use crate::base::time::Time;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::item::{Fields, Role, Status};
+use crate::trace::model::source::Source;
 use crate::transcript::reader::{self, Outcome};
 use crate::transcript::rewind::Rewound;
 use crate::transcript::sheet::{Call, Sheet, artifact, call, decode, dialogue, freeform, hash, reasoning, result};
@@ -20,7 +20,7 @@ use crate::transcript::{Entry, clean, packed, raw};
 
 /// What the records so far have taught.
 #[derive(Default, Serialize, Deserialize)]
-pub struct Scribe {
+pub(crate) struct Scribe {
     messages: Standing,
     /// By the hash of a piece's name: the hash of what it said first.
     #[serde(with = "packed")]

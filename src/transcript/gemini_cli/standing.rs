@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::trace::bulk::Replaced;
-use crate::trace::id::ItemId;
+use crate::trace::change::bulk::Replaced;
+use crate::trace::model::id::ItemId;
 use crate::transcript::Entry;
 use crate::transcript::rewind::Rewound;
 

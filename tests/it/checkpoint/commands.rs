@@ -1,7 +1,7 @@
 //! The commands, from the command line.
 
-use super::validate::sound;
 use crate::playground::Playground;
+use crate::playground::sound;
 
 const ACTIVE: &str = "checkpoints/active/";
 

@@ -1,7 +1,7 @@
 //! Following breadcrumbs, and not out of the repository.
 
-use super::validate::sound;
 use crate::playground::Playground;
+use crate::playground::sound;
 
 const TABLE: &str = "### Breadcrumbs\n\n| Type | Reference | Hint |\n|---|---|---|\n\
     | file | `src/a.rs` | the reader |\n| function | `Reader::read()` | reads |\n| decision | Phase 1, JWT | Why JWT |\n\

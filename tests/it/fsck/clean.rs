@@ -55,7 +55,7 @@ fn what_every_command_makes() {
 #[test]
 fn what_imports_make() {
     let repo = TestRepo::new();
-    for (name, _) in crate::transcript::SAMPLES {
+    for (name, _) in crate::samples::SAMPLES {
         let file = format!("{}/tests/fixtures/transcripts/claude-code/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
         repo.text(&["import", "claude-code", &file]);
     }

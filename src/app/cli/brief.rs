@@ -1,0 +1,74 @@
+//! `git trace brief`: what a session needs at its start.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+
+use super::{ExitStatus, Session};
+use crate::memory::brief::json::to_json;
+use crate::memory::brief::{Request, compile};
+use crate::memory::forward::read::moment;
+use crate::trace::AgentName;
+
+/// Print what a session needs at its start, within a budget of tokens
+///
+/// It is put together from what is there: the agent's crumb file and forward crumbs, the next actions of the current
+/// checkpoint, the inbox, the team's file, the breadcrumbs asked for, and the end of the trace. What does not fit is left out
+/// from the end, and the brief says how much.
+#[derive(clap::Args, Debug)]
+pub(crate) struct BriefArgs {
+    /// Agent whose brief it is [default: `$GITTRACE_AGENT`, or git config `trace.agent`]
+    #[arg(long, value_name = "NAME")]
+    agent: Option<AgentName>,
+
+    /// Most tokens it may have [default: git config `trace.briefBudget`, or 800]
+    #[arg(long, value_name = "N")]
+    budget: Option<u64>,
+
+    /// Crumb file of the agent [default: git config `trace.briefCrumb`, or `<agent>.crumb` at the root]
+    #[arg(long, value_name = "FILE")]
+    crumb: Option<PathBuf>,
+
+    /// File that the agents share [default: git config `trace.briefTeam`]
+    #[arg(long, value_name = "FILE")]
+    team: Option<PathBuf>,
+
+    /// File of messages, one a line [default: git config `trace.briefInbox`]
+    #[arg(long, value_name = "FILE")]
+    inbox: Option<PathBuf>,
+
+    /// Breadcrumb to tell: a key, or what keys start with, such as `auth.` [default: git config `trace.briefBreadcrumbs`]
+    #[arg(long = "breadcrumb", value_name = "KEY")]
+    breadcrumbs: Vec<String>,
+
+    /// As JSON, with what was left out
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(session: &mut Session, args: &BriefArgs) -> Result<ExitStatus> {
+    let folder = std::env::current_dir().context("cannot tell which folder this is")?;
+    let mut request = Request::of_settings(&session.repo, args.agent.as_ref(), &folder)?;
+    request.trace = session.trace(None)?;
+    request.budget = args.budget.unwrap_or(request.budget);
+    request.crumb = args.crumb.clone().or(request.crumb);
+    request.team = args.team.clone().or(request.team);
+    request.inbox = args.inbox.clone().or(request.inbox);
+    if !args.breadcrumbs.is_empty() {
+        request.breadcrumbs.clone_from(&args.breadcrumbs);
+    }
+    let brief = compile(&session.repo, &request, moment(&session.repo, session.now())?);
+    for warning in &brief.warnings {
+        session.ui.note(&format!("warning: {warning}"));
+    }
+    if args.json {
+        session.ui.json_line(&to_json(&request, &brief))?;
+    } else if brief.text.is_empty() {
+        let nothing =
+            if brief.left_out.is_empty() { "there is nothing to tell yet" } else { "nothing fits the budget" };
+        session.ui.note(nothing);
+    } else {
+        session.ui.write_content(brief.text.as_bytes())?;
+    }
+    Ok(ExitStatus::Success)
+}

@@ -1,0 +1,191 @@
+//! `git trace checkpoint new`, `current`, `delta` and `archive`.
+
+use anyhow::{Result, bail};
+use serde_json::json;
+
+use super::{ExitStatus, Place, brief};
+use crate::app::cli::input;
+use crate::app::cli::ui::escaped;
+use crate::memory::checkpoint::CheckpointError;
+use crate::memory::checkpoint::change::{NewCheckpoint, add_delta, archive, create, set_current};
+use crate::memory::checkpoint::edit::{Completion, DeltaParts};
+use crate::memory::checkpoint::folder::{checkpoints, find};
+
+/// Make a checkpoint with all its headings, and list it in INDEX.md
+#[derive(clap::Args, Debug)]
+pub(crate) struct NewArgs {
+    /// Its name; its file and its id are `chk-<name>`
+    name: String,
+
+    /// What is wrong, for whom, and why it matters
+    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    problem: String,
+
+    /// What is to be reached
+    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    intent: String,
+
+    /// The point in the work it belongs to
+    #[arg(short, long, value_name = "TEXT", default_value = "start")]
+    anchor: String,
+
+    /// Checkpoint it branches from
+    #[arg(long, value_name = "CHECKPOINT")]
+    parent: Option<String>,
+
+    /// Make it the current one
+    #[arg(short, long)]
+    current: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Show which checkpoint is the current one, or make one so
+///
+/// Without a name the exit status is 1 where none is.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CurrentArgs {
+    /// Checkpoint to make current
+    checkpoint: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Append what changed to a checkpoint
+///
+/// Sets `last_delta` to the time of the delta; every other byte stays.
+#[derive(clap::Args, Debug)]
+pub(crate) struct DeltaArgs {
+    /// Checkpoint [default: the current one]
+    checkpoint: Option<String>,
+
+    /// What changed
+    #[arg(short, long, value_name = "TEXT", required_unless_present = "file", allow_hyphen_values = true)]
+    message: Option<String>,
+
+    /// Take what changed from a file (`-` is stdin)
+    #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "message")]
+    file: Option<std::path::PathBuf>,
+
+    /// A file, what happened to it (created, modified, deleted), and what that was about
+    #[arg(long, num_args = 3, value_names = ["FILE", "ACTION", "TEXT"])]
+    artifact: Vec<String>,
+
+    /// A thing, its state before, and its state now
+    #[arg(long, num_args = 3, value_names = ["ITEM", "BEFORE", "AFTER"])]
+    transition: Vec<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Move a completed checkpoint to the archive
+///
+/// It needs a part Completion that says Status, Outcome, Learnings and Date, and no active checkpoint may have branched from
+/// it. What was learnt is added to LEARNINGS.md, and row and part go from INDEX.md.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ArchiveArgs {
+    /// Checkpoint [default: the current one]
+    checkpoint: Option<String>,
+
+    /// Write the part Completion: what came of it
+    #[arg(short, long, value_name = "TEXT", requires = "learnings")]
+    outcome: Option<String>,
+
+    /// Write the part Completion: what was learnt
+    #[arg(short, long, value_name = "TEXT", requires = "outcome")]
+    learnings: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run_new(place: &mut Place<'_>, args: &NewArgs) -> Result<ExitStatus> {
+    let new = NewCheckpoint {
+        name: args.name.clone(),
+        problem: args.problem.clone(),
+        intent: args.intent.clone(),
+        anchor: args.anchor.clone(),
+        parent: args.parent.clone(),
+        is_current: args.current,
+    };
+    let path = create(&place.folder, &new, place.now())?;
+    if args.json {
+        place.ui.json_line(&json!({ "path": path, "current": args.current }))?;
+    } else {
+        writeln!(place.ui.out(), "{}", escaped(&path))?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+pub(crate) fn run_current(place: &mut Place<'_>, args: &CurrentArgs) -> Result<ExitStatus> {
+    if let Some(name) = &args.checkpoint {
+        let changed = set_current(&place.folder, name)?;
+        if !args.json {
+            for path in &changed {
+                place.ui.note(&format!("changed {path}"));
+            }
+        }
+    }
+    let files = place.folder.files()?;
+    let known = checkpoints(&files);
+    match find(&known, None) {
+        Ok(one) if args.json => place.ui.json_line(&json!({ "id": one.id(), "path": one.file.path }))?,
+        Ok(one) => writeln!(place.ui.out(), "{}  {}", brief(one.id(), 200), escaped(&one.file.path))?,
+        Err(CheckpointError::NoCurrent) => {
+            if args.json {
+                place.ui.json_line(&serde_json::Value::Null)?;
+            }
+            place.ui.note("no checkpoint is current");
+            return Ok(ExitStatus::No);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(ExitStatus::Success)
+}
+
+pub(crate) fn run_delta(place: &mut Place<'_>, args: &DeltaArgs) -> Result<ExitStatus> {
+    let triples = |words: &[String]| words.chunks_exact(3).filter_map(|three| three.to_vec().try_into().ok()).collect();
+    let parts = DeltaParts {
+        what_changed: what_changed(args)?,
+        artifacts: triples(&args.artifact),
+        transitions: triples(&args.transition),
+    };
+    let (path, at) = add_delta(&place.folder, args.checkpoint.as_deref(), &parts, place.now())?;
+    if args.json {
+        place.ui.json_line(&json!({ "path": path, "time": at.to_string() }))?;
+    } else {
+        writeln!(place.ui.out(), "{}  delta of {at}", escaped(&path))?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn what_changed(args: &DeltaArgs) -> Result<String> {
+    let bytes = match (&args.message, &args.file) {
+        (Some(message), _) => return Ok(message.clone()),
+        (None, Some(path)) => input::read(path)?,
+        (None, None) => input::read_stdin()?,
+    };
+    let Ok(text) = String::from_utf8(bytes) else { bail!("what changed is not UTF-8") };
+    Ok(text)
+}
+
+pub(crate) fn run_archive(place: &mut Place<'_>, args: &ArchiveArgs) -> Result<ExitStatus> {
+    let completion = match (&args.outcome, &args.learnings) {
+        (Some(outcome), Some(learnings)) => Some(Completion { outcome: outcome.clone(), learnings: learnings.clone() }),
+        _ => None,
+    };
+    let archived = archive(&place.folder, args.checkpoint.as_deref(), completion.as_ref(), place.now())?;
+    if args.json {
+        place.ui.json_line(&json!({ "from": archived.from, "to": archived.to, "learnings": archived.learnings }))?;
+    } else {
+        writeln!(place.ui.out(), "{} -> {}", escaped(&archived.from), escaped(&archived.to))?;
+    }
+    Ok(ExitStatus::Success)
+}

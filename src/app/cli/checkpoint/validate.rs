@@ -1,0 +1,98 @@
+//! `git trace checkpoint validate`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::{ExitStatus, Place};
+use crate::app::cli::ui::Ui;
+use crate::base::finding::Weight;
+use crate::memory::checkpoint::folder::File;
+use crate::memory::checkpoint::judge::{Judged, judge};
+use crate::memory::checkpoint::pathspec::is_archived;
+use crate::trace::Time;
+
+/// Judge checkpoints and their lists; the exit status is 1 if there are errors
+///
+/// Prints `path:line:column: rule: what is wrong; what to do`, a line each, with its weight before it. Warnings do not
+/// count, and advice is given where there are no errors. A file whose name starts with INDEX is a list.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ValidateArgs {
+    /// Files [default: all checkpoints and lists of the working tree]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Errors only
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Files that are named are judged wherever they are; no repository is needed.
+pub(crate) fn run_files(args: &ValidateArgs, here: &Path, ui: &mut Ui) -> Result<ExitStatus> {
+    let mut files = Vec::new();
+    let mut unread = Vec::new();
+    for path in &args.files {
+        match File::read_named(&here.join(path), path.display().to_string()) {
+            Ok(file) => files.push(file),
+            // One that cannot be read does not hide the others.
+            Err(error) => unread.push(anyhow::Error::from(error)),
+        }
+    }
+    let status = report(
+        args,
+        &judge(&files, Time::now()),
+        files.iter().filter(|file| is_archived(file.path.as_bytes())).count(),
+        ui,
+    )?;
+    match unread.into_iter().reduce(|first, next| {
+        ui.note(&format!("error: {next:#}"));
+        first
+    }) {
+        Some(error) => {
+            ui.finish()?;
+            Err(error)
+        }
+        None => Ok(status),
+    }
+}
+
+pub(crate) fn run(place: &mut Place<'_>, args: &ValidateArgs) -> Result<ExitStatus> {
+    let files = place.folder.files()?;
+    let now = place.now();
+    let archived = files.iter().filter(|file| file.is_archived()).count();
+    report(args, &judge(&files, now), archived, place.ui)
+}
+
+fn report(args: &ValidateArgs, judged: &[Judged<'_>], archived: usize, ui: &mut Ui) -> Result<ExitStatus> {
+    let count = |weight| judged.iter().flat_map(|one| &one.findings).filter(|one| one.weight == weight).count();
+    let (errors, warnings, advice) = (count(Weight::Error), count(Weight::Warning), count(Weight::Advice));
+    if args.json {
+        let mut findings = Vec::new();
+        for one in judged {
+            for finding in one.findings.iter().filter(|one| !args.quiet || one.weight == Weight::Error) {
+                findings.push(one.finding_to_json(finding)?);
+            }
+        }
+        let files: Vec<_> = judged
+            .iter()
+            .map(|one| json!({ "path": one.file.path, "kind": one.file.kind.as_str(), "valid": one.is_valid() }))
+            .collect();
+        let all = json!({
+            "files": files, "findings": findings, "errors": errors, "warnings": warnings, "advice": advice,
+        });
+        ui.json_line(&all)?;
+    } else {
+        for one in judged {
+            for finding in one.findings.iter().filter(|one| !args.quiet || one.weight == Weight::Error) {
+                ui.write_content(format!("{}: {}\n", finding.weight, finding.in_file(&one.file.path)).as_bytes())?;
+            }
+        }
+        let beside = if archived == 0 { String::new() } else { format!(" ({archived} archived)") };
+        ui.note(&format!("files: {}{beside}, errors: {errors}, warnings: {warnings}, advice: {advice}", judged.len()));
+    }
+    Ok(if errors == 0 { ExitStatus::Success } else { ExitStatus::No })
+}

@@ -1,0 +1,181 @@
+//! `git trace crumb compress` and `expand`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use super::{ExitStatus, Ui, parse, read};
+use crate::app::cli::error::Advised;
+use crate::git::{Env, Repo};
+use crate::memory::crumb::archive::{self, Archive};
+use crate::memory::crumb::{self, Crumb, CrumbError, Plan, Selector};
+use crate::trace::Time;
+use crate::trace::change::compressor;
+use crate::trace::store::write::Stamp;
+
+/// Shorten what is no longer fresh
+///
+/// Notes of the last five sessions stay; those of the ten before become one line a session, older ones one line in all. The
+/// five failures that happened most stay, whatever their age. What goes is kept in `refs/crumb-archive/<identity>`, and
+/// `expand` brings it back. The text is shortened by rule, or by the command in `trace.compressor`, which gets a prompt on
+/// stdin and prints the summary.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CompressArgs {
+    /// Crumb file
+    file: PathBuf,
+
+    /// Say what would change, and write nothing; the compressor is not called
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+
+    /// Keep no originals
+    #[arg(long)]
+    no_archive: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Bring back the originals of a compressed line, or an archived failure
+#[derive(clap::Args, Debug)]
+pub(crate) struct ExpandArgs {
+    /// Crumb file
+    file: PathBuf,
+
+    /// Number of the line, its sessions as in `@10-13`, a part of it, or the name of an archived failure
+    #[arg(required_unless_present = "list")]
+    entry: Option<Selector>,
+
+    /// List what can be brought back
+    #[arg(long, conflicts_with = "entry")]
+    list: bool,
+}
+
+pub(crate) fn run(args: &CompressArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
+    let repo = match Repo::open_from_env(env) {
+        Ok(repo) => Some(repo),
+        Err(_) if args.no_archive || args.dry_run => None,
+        Err(error) => {
+            let message = format!("cannot keep the originals: {error}");
+            let hint = "give --no-archive to compress without keeping them".to_owned();
+            return Err(Advised { message, hint }.into());
+        }
+    };
+    let command = match &repo {
+        Some(repo) => repo.config()?.text(compressor::SETTING)?,
+        None => None,
+    };
+    let failed = || format!("cannot compress `{}`", args.file.display());
+    let mut attempts = 0;
+    loop {
+        let bytes = read(&args.file)?;
+        let crumb = parse(&args.file, &bytes)?;
+        let mut plan = crumb::plan(&crumb);
+        if args.dry_run {
+            return report(&plan, args, command.is_some(), ui);
+        }
+        // No lock is held while the user's command runs; the file is looked at again afterwards.
+        if let Some(command) = &command {
+            for group in &mut plan.groups {
+                let text = compressor::run(command, group.prompt()).map_err(CrumbError::from)?;
+                group.set_text(&String::from_utf8_lossy(&text));
+            }
+        }
+        let archived_in = repo.as_ref().filter(|_| !args.no_archive && !plan.is_empty());
+        let stamp = archived_in.map(|repo| Stamp::take(repo, Time::now())).transpose()?;
+        let is_done = crumb::edit(&args.file, |current| {
+            if current.print() != bytes {
+                return Ok(false);
+            }
+            let header = current.header().ok_or(CrumbError::NoHeader)?;
+            if let (Some(repo), Some(stamp)) = (archived_in, &stamp) {
+                archive::store(repo, header.identity, header.session, &plan, stamp)?;
+            }
+            plan.apply(current);
+            Ok(true)
+        });
+        if is_done.with_context(failed)? {
+            return report(&plan, args, false, ui);
+        }
+        attempts += 1;
+        if attempts == 10 {
+            return Err(CrumbError::Changing { path: args.file.clone() }.into());
+        }
+    }
+}
+
+fn report(plan: &Plan, args: &CompressArgs, is_unsaid: bool, ui: &mut Ui) -> Result<ExitStatus> {
+    if args.json {
+        let groups = plan.groups.iter().map(|group| {
+            let originals: Vec<&str> = group.members.iter().map(|member| member.line.as_str()).collect();
+            json!({ "heat": group.heat.as_str(), "line": group.line(), "originals": originals })
+        });
+        let groups: Vec<Value> = groups.collect();
+        let evicted = plan.evicted.iter().map(|evicted| json!({ "name": evicted.name, "line": evicted.line }));
+        let evicted: Vec<Value> = evicted.collect();
+        ui.json_line(&json!({ "dry_run": args.dry_run, "compressed": groups, "archived_failures": evicted }))?;
+        return Ok(ExitStatus::Success);
+    }
+    for group in &plan.groups {
+        for member in &group.members {
+            ui.write_content(format!("- {}\n", member.line).as_bytes())?;
+        }
+        ui.write_content(format!("+ {}\n", group.line()).as_bytes())?;
+    }
+    for evicted in &plan.evicted {
+        ui.write_content(format!("- {}\n", evicted.line).as_bytes())?;
+    }
+    let entries: usize = plan.groups.iter().map(|group| group.members.len()).sum();
+    let would = if args.dry_run { "would become " } else { "became " };
+    ui.note(&match plan.groups.len() {
+        0 => "no note is to be compressed".to_owned(),
+        lines => format!("{entries} entries {would}{lines} lines"),
+    });
+    if is_unsaid && !plan.groups.is_empty() {
+        ui.note("the texts are as shortened by rule; `trace.compressor` was not called");
+    }
+    let names: Vec<&str> = plan.evicted.iter().map(|evicted| evicted.name.as_str()).collect();
+    if !names.is_empty() {
+        let what = match (args.dry_run, args.no_archive) {
+            (true, _) => "failures that would go to the archive",
+            (false, false) => "failures that went to the archive",
+            (false, true) => "failures that were taken out",
+        };
+        ui.note(&format!("{what}: {}", names.join(", ")));
+    }
+    Ok(ExitStatus::Success)
+}
+
+pub(crate) fn run_expand(args: &ExpandArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
+    let repo = Repo::open_from_env(env)?;
+    let Some(entry) = &args.entry else { return list(&args.file, &repo, ui) };
+    let lines = crumb::edit(&args.file, |crumb| {
+        let identity = crumb.header().ok_or(CrumbError::NoHeader)?.identity.to_owned();
+        crumb::expand(crumb, &Archive::open(&repo, &identity)?, entry)
+    });
+    for line in lines.with_context(|| format!("cannot change `{}`", args.file.display()))? {
+        ui.write_content(format!("{line}\n").as_bytes())?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Lists the lines of the file that have originals, and the failures that are not in it.
+fn list(path: &Path, repo: &Repo, ui: &mut Ui) -> Result<ExitStatus> {
+    let bytes = read(path)?;
+    let crumb: Crumb<'_> = parse(path, &bytes)?;
+    let archive = Archive::open(repo, crumb.header().map_or("", |header| header.identity))?;
+    for (index, _, entry) in crumb.entries().filter(|(_, _, entry)| entry.kind == crumb::Kind::Summary) {
+        if let Some(originals) = archive.originals(&crumb.lines[index].text)? {
+            let sessions = entry.reference.map(|reference| reference.to_string()).unwrap_or_default();
+            let line = format!("line {} {sessions}: {} originals\n", index + 1, originals.len());
+            ui.write_content(line.as_bytes())?;
+        }
+    }
+    let is_there = |line: &str| crumb.lines.iter().any(|other| other.text == line);
+    for failure in archive.failures()?.iter().filter(|failure| !is_there(failure)) {
+        ui.write_content(format!("{failure}\n").as_bytes())?;
+    }
+    Ok(ExitStatus::Success)
+}

@@ -1,0 +1,92 @@
+//! `git trace crumb validate`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{ExitStatus, Ui, read};
+use crate::base::finding::Weight;
+use crate::git::{Env, Repo};
+use crate::memory::crumb::{Crumb, TOKEN_LIMIT, check};
+use crate::tokens::Encoding;
+use crate::trace::store::write::encoding;
+
+/// Say what is wrong with crumb files
+///
+/// Prints `path:line:column: rule: what is wrong; what to do`, a line each. The exit status is 1 if there are errors. What
+/// is read may also be a request `{"action":"validate","content":"…"}`, whose content is then judged.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ValidateArgs {
+    /// Files [default: stdin]
+    #[arg(default_value = "-", hide_default_value = true)]
+    files: Vec<PathBuf>,
+
+    /// Warnings count as errors
+    #[arg(long)]
+    strict: bool,
+
+    /// One JSON object a file
+    #[arg(long)]
+    json: bool,
+}
+
+/// A request as it is published.
+#[derive(Deserialize)]
+struct Request {
+    action: String,
+    content: String,
+}
+
+pub(crate) fn run(args: &ValidateArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
+    // Outside of a repository files are judged all the same.
+    let encoding = Repo::open_from_env(env).ok().and_then(|repo| encoding(&repo).ok()).unwrap_or_default();
+    let mut are_valid = true;
+    for path in &args.files {
+        are_valid &= validate(path, args, encoding, ui)?;
+    }
+    Ok(if are_valid { ExitStatus::Success } else { ExitStatus::No })
+}
+
+fn validate(path: &Path, args: &ValidateArgs, encoding: Encoding, ui: &mut Ui) -> Result<bool> {
+    let name = if path.as_os_str() == "-" { "stdin".to_owned() } else { path.display().to_string() };
+    let mut bytes = read(path)?;
+    if let Some(content) = requested(&bytes)? {
+        bytes = content.into_bytes();
+    }
+    let findings = check(&bytes, encoding);
+    let count = |weight| findings.iter().filter(|finding| finding.weight == weight).count();
+    let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
+    let is_valid = errors == 0 && (warnings == 0 || !args.strict);
+    if args.json {
+        let crumb = Crumb::parse(&bytes).ok();
+        let header = crumb
+            .as_ref()
+            .and_then(Crumb::header)
+            .map(|header| json!({ "version": header.version, "identity": header.identity, "session": header.session }));
+        ui.json_line(&json!({
+            "path": name, "valid": is_valid, "errors": errors, "warnings": warnings, "header": header,
+            "tokens": encoding.count(&bytes), "token_limit": TOKEN_LIMIT, "findings": findings,
+        }))?;
+        return Ok(is_valid);
+    }
+    for finding in &findings {
+        ui.write_content(format!("{}\n", finding.in_file(&name)).as_bytes())?;
+    }
+    let word = if is_valid { "valid" } else { "not valid" };
+    ui.note(&format!("{name}: {word}, errors: {errors}, warnings: {warnings}"));
+    Ok(is_valid)
+}
+
+/// The content of a request, if it is one. A crumb file never starts with a brace.
+fn requested(bytes: &[u8]) -> Result<Option<String>> {
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return Ok(None);
+    }
+    match serde_json::from_slice::<Request>(bytes) {
+        Ok(request) if request.action == "validate" => Ok(Some(request.content)),
+        Ok(request) => bail!("the request's action is `{}`, and `validate` is known", request.action),
+        Err(_) => Ok(None),
+    }
+}

@@ -1,0 +1,106 @@
+//! `git trace forward export`, `import` and `stats`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::{required, write_pretty};
+use crate::app::cli::{ExitStatus, Session, input, output};
+use crate::memory::forward::read::moment;
+use crate::memory::forward::{exchange, stats};
+use crate::trace::AgentName;
+use crate::trace::store::write::{Stamp, encoding};
+
+/// Write all crumbs of the agent as JSON, the oldest first
+///
+/// `import` reads it back: ids, texts, times and statuses.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ExportArgs {
+    /// File to write [default: stdout]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run_export(session: &mut Session, agent: Option<&AgentName>, args: &ExportArgs) -> Result<ExitStatus> {
+    let agent = required(agent)?;
+    let now = moment(&session.repo, session.now())?;
+    let export = exchange::export(&session.repo, agent, now)?;
+    for damaged in &export.damaged {
+        session.ui.note(&format!("warning: {}: left out: {}", damaged.path, damaged.cause));
+    }
+    let Some(path) = &args.output else {
+        write_pretty(session, &export)?;
+        return Ok(ExitStatus::Success);
+    };
+    let text = serde_json::to_string_pretty(&export)? + "\n";
+    output::write(path, text.as_bytes())?;
+    session.ui.note(&format!("{} exported", export.crumbs.len()));
+    Ok(ExitStatus::Success)
+}
+
+/// Read crumbs that `export` or `get --json` wrote; of what is there already only that it is over is taken
+#[derive(clap::Args, Debug)]
+pub(crate) struct ImportArgs {
+    /// File to read; `-` is stdin
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run_import(session: &mut Session, agent: Option<&AgentName>, args: &ImportArgs) -> Result<ExitStatus> {
+    let agent = required(agent)?;
+    let bytes = input::read(&args.file)?;
+    let repo = &session.repo;
+    let stamp = Stamp::take(repo, session.now())?;
+    let imported = exchange::import(repo, agent, &stamp, encoding(repo)?, &bytes)?;
+    let exchange::Imported { recorded, known, closed } = imported;
+    if args.json {
+        session.ui.json_line(&json!({ "recorded": recorded, "known": known, "closed": closed }))?;
+    } else {
+        let passed_over = if known == 0 { String::new() } else { format!(", {known} were there already") };
+        let closed = if closed == 0 { String::new() } else { format!(", {closed} of them are over now") };
+        writeln!(session.ui.out(), "{recorded} imported{passed_over}{closed}")?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Print figures of the agent's crumbs: how many a week, of which priority, type and status, how many tasks
+#[derive(clap::Args, Debug)]
+pub(crate) struct StatsArgs {
+    /// How many days to look back
+    #[arg(long, value_name = "N", default_value_t = 90)]
+    lookback_days: u32,
+
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run_stats(session: &mut Session, agent: Option<&AgentName>, args: &StatsArgs) -> Result<ExitStatus> {
+    let agent = required(agent)?;
+    let now = moment(&session.repo, session.now())?;
+    let stats = stats::stats(&session.repo, agent, args.lookback_days, now)?;
+    if args.json {
+        session.ui.json_line(&serde_json::to_value(&stats)?)?;
+        return Ok(ExitStatus::Success);
+    }
+    let mut rows = vec![
+        (format!("crumbs in {} days", stats.lookback_days), stats.total_crumbs.to_string()),
+        ("a week".to_owned(), stats.crumbs_per_week.to_string()),
+    ];
+    for dist in [&stats.priority_dist, &stats.type_dist, &stats.status_dist] {
+        rows.extend(dist.0.iter().map(|(word, count)| (format!("  {word}"), count.to_string())));
+    }
+    rows.push(("tasks".to_owned(), stats.total_tasks.to_string()));
+    rows.push(("a crumb".to_owned(), stats.avg_tasks_per_crumb.to_string()));
+    let rate = stats.completion_rate.map_or("-".to_owned(), |rate| rate.to_string());
+    rows.push(("completed of them".to_owned(), rate));
+    for (name, value) in rows {
+        writeln!(session.ui.out(), "{name:<20} {value}")?;
+    }
+    Ok(ExitStatus::Success)
+}

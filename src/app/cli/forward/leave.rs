@@ -1,0 +1,175 @@
+//! `git trace forward leave`.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::{crumb_type, line, priority, required};
+use crate::app::cli::error::Advised;
+use crate::app::cli::{ExitStatus, Session};
+use crate::memory::forward::template::Template;
+use crate::memory::forward::text::{self, Content};
+use crate::memory::forward::{CrumbType, Note, Priority, find, json as shape, leave};
+use crate::trace::AgentName;
+use crate::trace::store::write::{Stamp, encoding};
+
+/// Leave a crumb for the next session
+///
+/// A list is given by repeating its option, or as one JSON array (`--unfinished '["a", "b"]'`); names with values as
+/// NAME=VALUE, or as one JSON object.
+#[derive(clap::Args, Debug)]
+pub(crate) struct LeaveArgs {
+    /// What happened in this session, in one to three sentences
+    #[arg(long, alias = "session-summary", value_name = "TEXT", allow_hyphen_values = true)]
+    summary: Option<String>,
+
+    /// What was found out
+    #[arg(long = "discovery", alias = "key-discoveries", value_name = "TEXT", allow_hyphen_values = true)]
+    discoveries: Vec<String>,
+
+    /// Marks of how it felt, such as L=2.1
+    #[arg(long, alias = "emotional-state", value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    emotional: Vec<String>,
+
+    /// What is still to be done
+    #[arg(long, alias = "unfinished-business", value_name = "TEXT", allow_hyphen_values = true)]
+    unfinished: Vec<String>,
+
+    /// What to look at, such as `thread_ids=parser_split`
+    #[arg(long = "ref", alias = "references", value_name = "KIND=ID", allow_hyphen_values = true)]
+    references: Vec<String>,
+
+    /// What to tell somebody who does not know where they are
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    if_disoriented: Vec<String>,
+
+    /// How much it matters: HIGH, MEDIUM or LOW [default: MEDIUM]
+    #[arg(long, value_name = "PRIORITY", value_parser = priority)]
+    priority: Option<Priority>,
+
+    /// What it is about: orientation, technical, emotional or task [default: orientation]
+    #[arg(long = "type", alias = "crumb-type", value_name = "TYPE", value_parser = crumb_type)]
+    crumb_type: Option<CrumbType>,
+
+    /// Crumb that this one goes on from: its id or four digits of it
+    #[arg(long, alias = "parent-crumb", value_name = "ID")]
+    parent: Option<String>,
+
+    /// Common kind: orientation, task or handover, all of them HIGH
+    #[arg(long, value_name = "KIND")]
+    template: Option<Template>,
+
+    /// By when tasks are to be completed; for the template `task`
+    #[arg(long, value_name = "WHEN", requires = "template")]
+    deadline: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(session: &mut Session, agent: Option<&AgentName>, args: &LeaveArgs) -> Result<ExitStatus> {
+    let agent = required(agent)?;
+    let content = Content {
+        summary: args.summary.clone().unwrap_or_default(),
+        discoveries: list("discovery", &args.discoveries)?,
+        emotional: pairs("emotional", &args.emotional)?
+            .into_iter()
+            .map(|(name, value)| (name, shape::plain(&value)))
+            .collect(),
+        unfinished: list("unfinished", &args.unfinished)?,
+        references: references(&args.references)?,
+        if_disoriented: list("if-disoriented", &args.if_disoriented)?,
+    };
+    let mut note = match args.template {
+        Some(template) => template.note(content, args.deadline.as_deref())?,
+        None => Note::new(content),
+    };
+    note.priority = args.priority.unwrap_or(note.priority);
+    note.crumb_type = args.crumb_type.unwrap_or(note.crumb_type);
+    let repo = &session.repo;
+    if let Some(parent) = &args.parent {
+        note.parent = Some(find(repo, agent, parent)?.id);
+    }
+    let stamp = Stamp::take(repo, session.now())?;
+    let left = leave(repo, agent, &stamp, encoding(repo)?, &note)?;
+    if let Some(warning) = text::unlisted(&note.content, &left.text) {
+        session.ui.note(&warning);
+    }
+    if args.json {
+        session.ui.json_line(&shape::left(agent, &left)?)?;
+    } else {
+        session.ui.settle_colour(&session.repo)?;
+        let line = line(session, &left);
+        writeln!(session.ui.out(), "{line}")?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// What is refused, and how it is to be written.
+fn refused(option: &str, value: &str, hint: &str) -> Advised {
+    let shown: String = value.chars().take(60).collect();
+    Advised { message: format!("--{option}: cannot read `{}`", shown.escape_debug()), hint: hint.to_owned() }
+}
+
+/// Entries, each a text or a JSON array of texts.
+fn list(option: &str, given: &[String]) -> Result<Vec<String>> {
+    let mut entries = Vec::new();
+    for value in given {
+        let text = value.trim();
+        if text.starts_with('[') && text.ends_with(']') {
+            let hint = "what stands in [] is read as a JSON array of texts, such as [\"one\", \"two\"]";
+            let list: Vec<String> = serde_json::from_str(text).map_err(|_| refused(option, value, hint))?;
+            entries.extend(list);
+        } else {
+            entries.push(value.clone());
+        }
+    }
+    Ok(entries)
+}
+
+/// Names with values, each `NAME=VALUE` or a JSON object.
+fn pairs(option: &str, given: &[String]) -> Result<Vec<(String, Value)>> {
+    let mut pairs = Vec::new();
+    for value in given {
+        if value.trim().starts_with('{') {
+            let hint = "what begins with { is read as a JSON object";
+            let object: Ordered = serde_json::from_str(value).map_err(|_| refused(option, value, hint))?;
+            pairs.extend(object.0);
+        } else {
+            let pair = value.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+            let (name, value) = pair.ok_or_else(|| refused(option, value, "NAME=VALUE is expected"))?;
+            pairs.push((name.to_owned(), Value::String(value.to_owned())));
+        }
+    }
+    Ok(pairs)
+}
+
+/// The members of a JSON object in the order in which they were written.
+struct Ordered(Vec<(String, Value)>);
+
+impl<'de> serde::Deserialize<'de> for Ordered {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> serde::de::Visitor<'de> for Members {
+            type Value = Ordered;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: serde::de::MapAccess<'de>>(self, mut map: M) -> Result<Ordered, M::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Ordered(members))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// References by kind: ids are one text, texts with commas between, or a JSON array.
+fn references(given: &[String]) -> Result<Vec<(String, Vec<String>)>> {
+    Ok(pairs("ref", given)?.into_iter().map(|(kind, value)| (kind, shape::ids(&value))).collect())
+}

@@ -1,0 +1,113 @@
+//! `git trace forward migrate`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::json;
+
+use super::required;
+use crate::app::cli::error::Advised;
+use crate::app::cli::ui::escaped;
+use crate::app::cli::{ExitStatus, Session, input};
+use crate::memory::breadcrumb::{Half, Query, Store};
+use crate::memory::forward::migrate::{Candidate, Judged, Verdict, migrate};
+use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::{AgentName, Time};
+
+/// Make crumbs of notes that were left by hand
+///
+/// A text is a note if it holds `session` and one of `summary`, `breadcrumb`, `context` and `note to self`; a forward crumb in
+/// the published text comes in as it stands. The notes stay where they are.
+#[derive(clap::Args, Debug)]
+pub(crate) struct MigrateArgs {
+    /// Markdown or text files
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Breadcrumbs whose keys start so too, secrets excepted [default where no value is given: all]
+    #[arg(long, value_name = "PREFIX", num_args = 0..=1, default_missing_value = "", require_equals = true)]
+    breadcrumbs: Option<String>,
+
+    /// Say what would be done, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(session: &mut Session, agent: Option<&AgentName>, args: &MigrateArgs) -> Result<ExitStatus> {
+    let agent = required(agent)?;
+    if args.files.is_empty() && args.breadcrumbs.is_none() {
+        let hint = "give files, --breadcrumbs, or both".to_owned();
+        return Err(Advised { message: "there is nothing to look at".to_owned(), hint }.into());
+    }
+    let now = session.now();
+    let mut candidates = Vec::new();
+    for path in &args.files {
+        candidates.push(of_file(path, now)?);
+    }
+    if let Some(prefix) = &args.breadcrumbs {
+        candidates.extend(of_breadcrumbs(session, prefix, now)?);
+    }
+    let repo = &session.repo;
+    let stamp = Stamp::take(repo, now)?;
+    let judged = migrate(repo, agent, &stamp, encoding(repo)?, candidates, args.dry_run)?;
+    report(session, args, &judged)?;
+    Ok(ExitStatus::Success)
+}
+
+fn of_file(path: &Path, now: Time) -> Result<Candidate> {
+    let place = path.display().to_string();
+    let bytes = input::read(path)?;
+    let Ok(text) = String::from_utf8(bytes) else { bail!("cannot read `{place}`: it is not UTF-8 text") };
+    let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let seconds = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_secs());
+    let at = seconds.and_then(|seconds| i64::try_from(seconds).ok()).map_or(now, Time::from_second);
+    Ok(Candidate { place, text, at })
+}
+
+fn of_breadcrumbs(session: &Session, prefix: &str, now: Time) -> Result<Vec<Candidate>> {
+    let Some(root) = session.repo.worktree() else { bail!("there are no breadcrumbs without a working tree") };
+    let folder = std::env::current_dir().context("cannot tell which folder this is")?;
+    let store = Store::find(&folder, &root);
+    let listing = store.list(&Query { prefix: prefix.to_owned(), ..Query::default() }, now)?;
+    let shared = listing.records.into_iter().filter(|record| Half::of_key(&record.key) == Half::Shared);
+    let candidates = shared.map(|record| Candidate {
+        place: record.key.to_string(),
+        at: record.updated().or_else(|| record.created()).unwrap_or(now),
+        text: record.value.into_owned(),
+    });
+    Ok(candidates.collect())
+}
+
+fn report(session: &mut Session, args: &MigrateArgs, judged: &[Judged]) -> Result<()> {
+    let mut rows = Vec::new();
+    for Judged { place, verdict } in judged {
+        let (word, id, why) = match verdict {
+            Verdict::Crumb(id) => (if args.dry_run { "would migrate" } else { "migrated" }, Some(id), String::new()),
+            Verdict::Known(id) => ("known", Some(id), String::new()),
+            Verdict::NoNote => ("passed over", None, "it is no note to a next session".to_owned()),
+            Verdict::OfAgent(agent) => ("passed over", None, format!("it is of agent `{agent}`")),
+        };
+        if args.json {
+            let mut row = json!({ "place": place, "verdict": word });
+            if let Some(id) = id {
+                row["id"] = id.to_string().into();
+            } else {
+                row["reason"] = why.into();
+            }
+            rows.push(row);
+        } else {
+            let rest = id.map_or(why, ToString::to_string);
+            writeln!(session.ui.out(), "{word} {}: {}", escaped(place), escaped(&rest))?;
+        }
+    }
+    if args.json {
+        session.ui.json_line(&rows.into())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! `git trace init`: chooses the name that the first commit will create.
+
+use anyhow::Result;
+
+use super::error::Advised;
+use super::{ExitStatus, Session};
+use crate::trace::store::head;
+use crate::trace::{Tip, TraceName};
+
+/// Make a new, empty trace the current one
+///
+/// It comes into being with its first commit. A first commit without `init` creates the trace `main`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct InitArgs {
+    /// Name of the new trace [default: main]
+    name: Option<TraceName>,
+}
+
+pub(crate) fn run(session: &mut Session, args: &InitArgs) -> Result<ExitStatus> {
+    let name = match args.name.as_ref().or(session.named_trace.as_ref()) {
+        Some(name) => name.clone(),
+        None => TraceName::default_name(),
+    };
+    if Tip::find(&session.repo, &name)?.is_some() {
+        let hint = format!("`git trace switch {name}` makes it the current one");
+        return Err(Advised { message: format!("trace `{name}` is there already"), hint }.into());
+    }
+    head::switch(&session.repo, &name)?;
+    writeln!(session.ui.out(), "The current trace is `{name}`; its first commit creates it.")?;
+    Ok(ExitStatus::Success)
+}

@@ -1,0 +1,196 @@
+//! `git trace pin`, `skip`, `unpin` and `priority`: what matters, and why.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::ui::{DIM, ID, escaped};
+use super::{ExitStatus, Session};
+use crate::trace::model::trailers::{one_line, preview};
+use crate::trace::model::tree::Slot;
+use crate::trace::model::types::Types;
+use crate::trace::store::priority::{self, Level, Record, SetLevel, Setting};
+use crate::trace::store::resolve::Resolver;
+use crate::trace::store::total;
+use crate::trace::store::view::View;
+use crate::trace::store::write::Stamp;
+use crate::trace::{ItemId, Tip};
+
+/// Pin items: they survive compression and budget cuts word for word
+#[derive(clap::Args, Debug)]
+pub(crate) struct PinArgs {
+    #[command(flatten)]
+    items: ItemsArgs,
+}
+
+/// Skip items: they are left out of materializing, in every trace, until they are unpinned
+#[derive(clap::Args, Debug)]
+pub(crate) struct SkipArgs {
+    #[command(flatten)]
+    items: ItemsArgs,
+}
+
+/// Give items the normal priority again
+#[derive(clap::Args, Debug)]
+pub(crate) struct UnpinArgs {
+    #[command(flatten)]
+    items: ItemsArgs,
+}
+
+#[derive(clap::Args, Debug)]
+struct ItemsArgs {
+    /// Items: ids or four digits of them, #<position>, or commits that touched them
+    #[arg(required = true, value_name = "ITEM")]
+    items: Vec<String>,
+
+    /// Why
+    #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
+    reason: Option<String>,
+}
+
+/// Show priorities, or set one
+///
+/// Without an item, lists every live item whose priority was set, with the reason.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PriorityArgs {
+    /// Item to show or set
+    item: Option<String>,
+
+    /// Level to set: skip, normal or pinned
+    #[arg(requires = "item")]
+    level: Option<Level>,
+
+    /// Why
+    #[arg(short = 'm', long = "message", value_name = "REASON", requires = "level", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// Every change of the item's priority, oldest first
+    #[arg(long, requires = "item", conflicts_with = "level")]
+    history: bool,
+
+    /// All live items that have this level, set or by default
+    #[arg(long, value_name = "LEVEL", conflicts_with = "item")]
+    list: Option<Level>,
+
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run_pin(session: &mut Session, args: &PinArgs) -> Result<ExitStatus> {
+    set(session, &args.items.items, Level::Pinned, args.items.reason.as_deref())
+}
+
+pub(crate) fn run_skip(session: &mut Session, args: &SkipArgs) -> Result<ExitStatus> {
+    set(session, &args.items.items, Level::Skip, args.items.reason.as_deref())
+}
+
+pub(crate) fn run_unpin(session: &mut Session, args: &UnpinArgs) -> Result<ExitStatus> {
+    set(session, &args.items.items, Level::Normal, args.items.reason.as_deref())
+}
+
+pub(crate) fn run(session: &mut Session, args: &PriorityArgs) -> Result<ExitStatus> {
+    match (&args.item, args.level) {
+        (Some(item), Some(level)) => set(session, std::slice::from_ref(item), level, args.reason.as_deref()),
+        (Some(item), None) => show(session, item, args),
+        _ => list(session, args),
+    }
+}
+
+fn set(session: &mut Session, specs: &[String], level: Level, reason: Option<&str>) -> Result<ExitStatus> {
+    let repo = &session.repo;
+    let name = session.trace(None)?;
+    let tip = Tip::of_trace(repo, &name)?;
+    let stamp = Stamp::take(repo, session.now())?;
+    let requests = priority::requests(repo, &name, &tip, &stamp, specs, (level, reason))?;
+    priority::set(repo, &stamp, &requests)?;
+    session.ui.settle_colour(&session.repo)?;
+    for request in &requests {
+        let place = request.seq.map_or_else(|| format!("[{name}]"), |seq| format!("[{name} #{seq}]"));
+        let id = session.ui.styled(ID, &request.item.to_string());
+        writeln!(session.ui.out(), "{place} {level} {id}")?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn show(session: &mut Session, spec: &str, args: &PriorityArgs) -> Result<ExitStatus> {
+    let repo = &session.repo;
+    let name = session.trace(None)?;
+    let tip = Tip::of_trace(repo, &name)?;
+    let resolver = Resolver::new(repo, &name, &tip)?;
+    let item = resolver.item(spec)?;
+    let settings = Record::open(repo)?.history(repo, item)?;
+    if args.history {
+        for setting in &settings {
+            print_setting(session, item, setting, args.json)?;
+        }
+        return Ok(ExitStatus::Success);
+    }
+    let live = resolver.find_live(item).cloned();
+    match (settings.last(), live) {
+        (Some(setting), _) => print_setting(session, item, setting, args.json)?,
+        (None, Some(slot)) => {
+            let level = SetLevel::Default(Types::read(repo)?.rules(&slot.item_type).priority);
+            print_level(session, &slot, level, args.json)?;
+        }
+        (None, None) => writeln!(session.ui.out(), "normal {item}")?,
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn list(session: &mut Session, args: &PriorityArgs) -> Result<ExitStatus> {
+    let name = session.trace(None)?;
+    let view = View::open(&session.repo, &name, None)?;
+    for slot in &view.slots {
+        let level = view.level(slot);
+        let wanted = match args.list {
+            Some(wanted) => level.level() == wanted,
+            None => matches!(level, SetLevel::Set(_)),
+        };
+        if wanted {
+            print_level(session, slot, level, args.json)?;
+        }
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn print_setting(session: &mut Session, id: ItemId, setting: &Setting, json: bool) -> Result<()> {
+    if json {
+        session.ui.json_line(&setting_json(id, setting))?;
+        return Ok(());
+    }
+    let reason = setting.reason.as_deref().map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
+    let Setting { level, at, by, .. } = setting;
+    let line = format!("{level} since {at} by {by}{reason}");
+    let line = escaped(&line).into_owned();
+    writeln!(session.ui.out(), "{line} {id}")?;
+    Ok(())
+}
+
+fn print_level(session: &mut Session, slot: &Slot, level: SetLevel<'_>, json: bool) -> Result<()> {
+    if json {
+        let mut object = match level {
+            SetLevel::Set(setting) => setting_json(slot.id, setting),
+            SetLevel::Default(level) => json!({ "id": slot.id.to_string(), "level": level.as_str() }),
+        };
+        object["seq"] = slot.seq.into();
+        object["type"] = slot.item_type.as_str().into();
+        session.ui.json_line(&object)?;
+        return Ok(());
+    }
+    session.ui.settle_colour(&session.repo)?;
+    let subject = preview(&total::read_item(&session.repo, slot)?);
+    let why = level.reason().map(|reason| format!(" ({})", one_line(reason))).unwrap_or_default();
+    let text = escaped(&format!("{subject}{why}")).into_owned();
+    let level = session.ui.styled(DIM, level.level().as_str());
+    let id = session.ui.styled(ID, &slot.id.to_string());
+    writeln!(session.ui.out(), "{level} #{} {text} {id}", slot.seq)?;
+    Ok(())
+}
+
+fn setting_json(id: ItemId, setting: &Setting) -> Value {
+    let mut object = json!({ "id": id.to_string(), "level": setting.level.as_str(), "at": setting.at.to_string(), "by": setting.by });
+    if let Some(reason) = &setting.reason {
+        object["reason"] = reason.as_str().into();
+    }
+    object
+}

@@ -1,0 +1,129 @@
+//! `forward_crumbs_get` and `forward_crumb_leave`: names and shapes are the Forward Crumb Protocol's.
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::app::mcp::arguments::{Arguments, wrong};
+use crate::app::mcp::place::Place;
+use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::memory::forward::agent::chosen;
+use crate::memory::forward::read::moment;
+use crate::memory::forward::text::{self, Content};
+use crate::memory::forward::{CrumbStatus, ForwardError, Found, Note, Query, find, get, json as shape, leave};
+use crate::trace::store::write::{Stamp, encoding};
+
+pub(crate) const TOOLS: [Tool; 2] = [
+    Tool {
+        name: "forward_crumbs_get",
+        group: Group::Forward,
+        by_default: true,
+        description: "Read the notes that your earlier sessions left for you, newest first, with their unfinished tasks.",
+        effect: Effect::Reads,
+        input: r#"{
+            "lookback_hours": {"type": "integer", "minimum": 0, "default": 168},
+            "priority_filter": {"enum": ["HIGH", "MEDIUM", "LOW"]},
+            "crumb_type": {"enum": ["orientation", "technical", "emotional", "task"]},
+            "limit": {"type": "integer", "minimum": 1, "default": 10},
+            "status_filter": {"enum": ["active", "completed", "superseded"], "default": "active"}
+        }"#,
+        required: &[],
+        output: r#"{
+            "success": {"type": "boolean"},
+            "crumbs": {"type": "array", "items": {"type": "object", "required": ["id", "text", "metadata"]}},
+            "most_recent": {"type": ["object", "null"]},
+            "unfinished_tasks": {"type": "array", "items": {"type": "string"}},
+            "key_references": {"type": "object"},
+            "summary": {"type": "object"}
+        }"#,
+        answered: &["success", "crumbs", "most_recent", "unfinished_tasks", "key_references", "summary"],
+        run: run_get,
+    },
+    Tool {
+        name: "forward_crumb_leave",
+        group: Group::Forward,
+        by_default: true,
+        description: "Leave a note for your next session before this one ends: what happened, what is open. Lists may also \
+            be JSON text.",
+        effect: Effect::Adds,
+        input: r#"{
+            "session_summary": {"type": "string", "description": "1-3 sentences"},
+            "key_discoveries": {"type": ["array", "string"], "items": {"type": "string"}},
+            "emotional_state": {"type": ["object", "string"], "description": "e.g. {\"L\": 2.1}"},
+            "unfinished_business": {"type": ["array", "string"], "items": {"type": "string"}},
+            "references": {"type": ["object", "string"], "description": "ids by kind, e.g. {\"thread_ids\": [\"t1\"]}"},
+            "if_disoriented": {"type": ["array", "string"], "items": {"type": "string"}},
+            "priority": {"enum": ["HIGH", "MEDIUM", "LOW"], "default": "MEDIUM"},
+            "crumb_type": {"enum": ["orientation", "technical", "emotional", "task"], "default": "orientation"},
+            "parent_crumb": {"type": "string", "description": "id of the note this goes on from"}
+        }"#,
+        required: &["session_summary"],
+        output: r#"{
+            "success": {"type": "boolean"},
+            "id": {"type": "string"},
+            "text": {"type": "string"},
+            "metadata": {"type": "object"}
+        }"#,
+        answered: &["success", "id", "text", "metadata"],
+        run: run_leave,
+    },
+];
+
+fn run_get(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
+    let repo = place.repo()?;
+    let query = Query {
+        lookback_hours: Some(arguments.integer("lookback_hours", 0)?.unwrap_or(168)),
+        priority: arguments.parsed("priority_filter")?,
+        crumb_type: arguments.parsed("crumb_type")?,
+        status: Some(arguments.parsed("status_filter")?.unwrap_or(CrumbStatus::Active)),
+        expired: false,
+        limit: arguments.count("limit", 1)?.unwrap_or(10),
+    };
+    let Some(agent) = chosen(&repo, None)? else {
+        // The shape is the same whoever asks; no name stands in an empty answer.
+        let value = serde_json::to_value(shape::answer(&"nobody".parse()?, &[], &[]))?;
+        let hint = ForwardError::NoAgent.hint().unwrap_or_default();
+        let warnings = vec![format!("warning: no agent was named, so there are no crumbs\nhint: {hint}")];
+        return Ok(Answer { value, text: None, warnings });
+    };
+    let Found { crumbs, damaged } = get(&repo, &agent, &query, moment(&repo, place.now())?)?;
+    let warnings = damaged.iter().map(|one| format!("warning: {}: passed over: {}", one.path, one.cause)).collect();
+    Ok(Answer { value: serde_json::to_value(shape::answer(&agent, &crumbs, &damaged))?, text: None, warnings })
+}
+
+fn run_leave(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
+    let summary = arguments.required("session_summary")?;
+    if summary.trim().is_empty() {
+        bail!("argument `session_summary`: it is empty; say in a line or more what happened");
+    }
+    let emotional = arguments.object("emotional_state")?;
+    let mut note = Note::new(Content {
+        summary: summary.to_owned(),
+        discoveries: arguments.texts("key_discoveries")?,
+        emotional: emotional.into_iter().map(|(name, value)| (name, shape::plain(&value))).collect(),
+        unfinished: arguments.texts("unfinished_business")?,
+        references: references(arguments)?,
+        if_disoriented: arguments.texts("if_disoriented")?,
+    });
+    note.priority = arguments.parsed("priority")?.unwrap_or(note.priority);
+    note.crumb_type = arguments.parsed("crumb_type")?.unwrap_or(note.crumb_type);
+    let repo = place.repo()?;
+    let agent = chosen(&repo, None)?.ok_or(ForwardError::NoAgent)?;
+    if let Some(parent) = arguments.text("parent_crumb")? {
+        note.parent = Some(find(&repo, &agent, parent).context("argument `parent_crumb`")?.id);
+    }
+    let stamp = Stamp::take(&repo, place.now())?;
+    let left = leave(&repo, &agent, &stamp, encoding(&repo)?, &note)?;
+    let warnings = text::unlisted(&note.content, &left.text).into_iter().collect();
+    Ok(Answer { value: shape::left(&agent, &left)?, text: None, warnings })
+}
+
+/// Ids by kind: an array, or one text with commas between.
+fn references(arguments: &Arguments<'_>) -> Result<Vec<(String, Vec<String>)>> {
+    let kinds = arguments.object("references")?.into_iter().map(|(kind, ids)| {
+        if ids.is_array() || ids.is_string() {
+            Ok((kind, shape::ids(&ids)))
+        } else {
+            Err(wrong("references", "ids by kind, each a string or an array of strings,", &ids))
+        }
+    });
+    kinds.collect()
+}

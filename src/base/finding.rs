@@ -1,0 +1,169 @@
+//! Findings: what a validator says about a file.
+//!
+//! Every finding names its place, the rule that speaks, its weight, what is wrong and what to do about it. It is printed as
+//! one line, `path:line:col: code: message; remedy`, and stands in `--json` as an object.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::Serialize;
+
+/// How much a finding weighs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Weight {
+    /// The file is in order and could be better.
+    Advice,
+    /// Worth a look; the file is accepted.
+    Warning,
+    /// The file is refused.
+    Error,
+}
+
+impl fmt::Display for Weight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Advice => "advice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// A place in a text, as people and editors count.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+pub(crate) struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1; a byte that is not UTF-8 counts as one.
+    pub column: usize,
+}
+
+/// What a validator says about one place.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+pub(crate) struct Finding {
+    /// Bytes of the file that this is about; within the file, and empty where something is missing.
+    pub span: Range<usize>,
+    /// Where the span starts.
+    #[serde(flatten)]
+    pub position: Position,
+    /// Name of the rule, for good: `unknown-key`.
+    pub code: &'static str,
+    /// Whether it refuses the file.
+    pub weight: Weight,
+    /// What is wrong, in the terms of the file.
+    pub message: String,
+    /// What to do about it, in the imperative; empty where there is nothing to say.
+    pub remedy: String,
+}
+
+impl Finding {
+    /// The finding with the name of its file, ready to be printed.
+    #[must_use]
+    pub(crate) fn in_file<'a>(&'a self, path: &'a str) -> InFile<'a> {
+        InFile { path, finding: self }
+    }
+}
+
+/// A finding with its file's name; its text is one line without control characters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InFile<'a> {
+    path: &'a str,
+    finding: &'a Finding,
+}
+
+impl fmt::Display for InFile<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { position: Position { line, column }, code, message, remedy, .. } = self.finding;
+        write!(f, "{}:{line}:{column}: {code}: {}", Plain(self.path), Plain(message))?;
+        if remedy.is_empty() { Ok(()) } else { write!(f, "; {}", Plain(remedy)) }
+    }
+}
+
+/// Shows a text with its control characters as escapes: what a file holds must not reach a terminal raw.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain<'a>(pub &'a str);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        while let Some((at, c)) = rest.char_indices().find(|(_, c)| c.is_control() || is_direction(*c)) {
+            write!(f, "{}{}", &rest[..at], c.escape_default())?;
+            rest = &rest[at + c.len_utf8()..];
+        }
+        f.write_str(rest)
+    }
+}
+
+/// Whether a character turns the direction of what follows, and so can make a line read as what it is not.
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Finds line and column of any byte of a text; made once a file.
+#[derive(Debug)]
+pub(crate) struct LineIndex<'a> {
+    text: &'a [u8],
+    starts: Vec<usize>,
+}
+
+impl<'a> LineIndex<'a> {
+    /// Reads where the lines of `text` start.
+    #[must_use]
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|at| at + 1)).collect();
+        Self { text, starts }
+    }
+
+    /// Line and column of the byte at `offset`; an offset past the end counts as the end.
+    #[must_use]
+    pub(crate) fn position(&self, offset: usize) -> Position {
+        let offset = offset.min(self.text.len());
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let before = &self.text[self.starts[line - 1]..offset];
+        let column =
+            before.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum::<usize>();
+        Position { line, column: column + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_one_line_without_control_characters() {
+        let text = "a\nolá prority";
+        let finding = Finding {
+            span: 7..14,
+            position: LineIndex::new(text.as_bytes()).position(7),
+            code: "unknown-key",
+            weight: Weight::Error,
+            message: "`pro\u{1b}[2J\nrity` is not a key".to_owned(),
+            remedy: "write `priority`".to_owned(),
+        };
+        insta::assert_snapshot!(
+            finding.in_file("memory/auth.crumb"),
+            @r"memory/auth.crumb:2:5: unknown-key: `pro\u{1b}[2J\nrity` is not a key; write `priority`"
+        );
+        insta::assert_snapshot!(
+            serde_json::to_string(&finding).unwrap(),
+            @r#"{"span":{"start":7,"end":14},"line":2,"column":5,"code":"unknown-key","weight":"error","message":"`pro\u001b[2J\nrity` is not a key","remedy":"write `priority`"}"#
+        );
+    }
+
+    #[test]
+    fn what_turns_the_direction_of_a_line_is_shown() {
+        assert_eq!(Plain("a\u{202e}b\u{2066}c").to_string(), r"a\u{202e}b\u{2066}c");
+    }
+
+    #[test]
+    fn positions_count_characters_and_lines() {
+        let index = LineIndex::new(b"\xffab\n\nx");
+        let places = [0, 1, 3, 4, 5, 6, 99].map(|offset| {
+            let Position { line, column } = index.position(offset);
+            (line, column)
+        });
+        assert_eq!(places, [(1, 1), (1, 2), (1, 4), (2, 1), (3, 1), (3, 2), (3, 2)]);
+    }
+}

@@ -1,0 +1,8 @@
+pub(crate) mod bounded;
+pub(crate) mod changes;
+pub(crate) mod finding;
+pub(crate) mod merge;
+pub(crate) mod replace;
+pub(crate) mod shell;
+pub(crate) mod time;
+pub(crate) mod words;

@@ -1,0 +1,78 @@
+//! Archives of crumb files: their refs, their shape, and that all of it is there.
+
+use super::fault::Fault;
+use super::{Inspection, Line};
+use crate::git::{Mode, Oid, RefListing, TreeStore as _};
+use crate::memory::crumb::archive::{ARCHIVES, failure_paths, is_refname};
+use crate::trace::TraceError;
+
+impl Inspection<'_> {
+    /// Checks every archive: the tip's tree whole, and the commits behind it.
+    pub(crate) fn archives(&mut self, listing: &RefListing) -> Result<(), TraceError> {
+        for (refname, tip) in &listing.refs {
+            if !refname.starts_with(ARCHIVES) {
+                continue;
+            }
+            let line = Line::of_ref(refname);
+            if !is_refname(refname) {
+                let message = "no identity has this archive, so `git trace crumb expand` does not find it";
+                self.faults.push(Fault::warning("archive-name", refname, message).commit(*tip));
+            }
+            let Some(commit) = self.read_commit(&line, *tip, None)? else { continue };
+            self.archive_tree(&line, *tip, commit.commit.tree);
+            self.ancestors(&line, commit)?;
+        }
+        Ok(())
+    }
+
+    fn archive_tree(&mut self, line: &Line, tip: Oid, tree: Oid) {
+        // Folders with their paths, and how many levels are above them.
+        let mut folders = vec![(tree, String::new(), 0)];
+        while let Some((oid, above, depth)) = folders.pop() {
+            let entries = match self.trees.read_tree(oid) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.tree_fault(line, tip, &error);
+                    continue;
+                }
+            };
+            for entry in entries {
+                let name = String::from_utf8_lossy(&entry.name).into_owned();
+                let path = format!("{above}{name}");
+                let is_hex =
+                    |len: usize| name.len() == len && name.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+                let fits = match depth {
+                    0 => entry.mode() == Mode::Folder && matches!(name.as_str(), "lines" | "failures"),
+                    1 => entry.mode() == Mode::Folder && is_hex(2),
+                    _ => entry.mode() == Mode::File && is_hex(14),
+                };
+                if !fits {
+                    let message = format!("`{path}` does not belong into an archive");
+                    self.faults.push(Fault::warning("archive-stray", &line.label, message).commit(tip));
+                } else if depth < 2 {
+                    folders.push((entry.oid, path + "/", depth + 1));
+                } else if let Some(bytes) = self.file(line, tip, None, entry.oid) {
+                    self.archive_file(line, tip, &path, &bytes);
+                }
+            }
+        }
+    }
+
+    /// A file has a line at least, and failures stand under the digest of their name.
+    fn archive_file(&mut self, line: &Line, tip: Oid, path: &str, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        let cause = if text.trim().is_empty() {
+            Some("it is empty".to_owned())
+        } else if path.starts_with("failures/") {
+            (!failure_paths(&text).any(|found| found == path))
+                .then(|| "it holds no failure that has this digest, so none is found there".to_owned())
+        } else {
+            None
+        };
+        if let Some(cause) = cause {
+            let message = format!("`{path}`: {cause}");
+            let remedy = "an earlier commit of this ref may have it whole";
+            self.faults.push(Fault::error("archive-file", &line.label, message).commit(tip).remedy(remedy));
+        }
+    }
+}

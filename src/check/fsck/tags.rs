@@ -1,0 +1,82 @@
+//! Tags of priorities: one for each item of the record whose beginning is here, at the commit that brought it in.
+
+use std::collections::HashSet;
+
+use super::Inspection;
+use super::fault::{Fault, Repair};
+use crate::git::{GitError, Oid, RefListing};
+use crate::trace::store::priority::Level;
+use crate::trace::store::priority::tags::BroughtIn;
+use crate::trace::store::walk::changes_of;
+use crate::trace::{ItemId, Tip, TraceError};
+
+impl Inspection<'_> {
+    /// Checks the tags against the record.
+    pub(crate) fn tags(&mut self, listing: &RefListing) {
+        let mut tagged: HashSet<ItemId> = HashSet::new();
+        let mut faults = Vec::new();
+        for (refname, target) in &listing.refs {
+            let Some(name) = refname.strip_prefix(&self.prefix) else { continue };
+            let parts = name
+                .split_once('/')
+                .and_then(|(level, item)| Some((level.parse::<Level>().ok()?, item.parse::<ItemId>().ok()?)));
+            let Some((level, item)) = parts else {
+                let message = "no level and item are named so";
+                faults.push(Fault::warning("tag-name", refname, message).commit(*target));
+                continue;
+            };
+            let error = |message: String, repair| {
+                Fault::error("tag", refname, message).commit(*target).item(Some(item)).repair(repair)
+            };
+            if self.record_in_part && !self.levels.contains_key(&item) {
+                continue;
+            }
+            let Some(recorded) = self.levels.get(&item) else {
+                let message = "the record has no priority of this item".to_owned();
+                faults.push(error(message, Repair::StaleTag(refname.clone())));
+                continue;
+            };
+            let brought_in = self.introductions.get(&item);
+            let beginning = brought_in.and_then(|commits| commits.last()).copied();
+            let repair = Repair::Tag(item, beginning.unwrap_or(*target));
+            if *recorded != level {
+                faults.push(error(format!("the record says that the item is {recorded}"), repair));
+                continue;
+            }
+            tagged.insert(item);
+            let cause = match (brought_in, beginning) {
+                (Some(commits), Some(beginning)) if !commits.contains(target) && !self.brings_in(*target, item) => {
+                    Some(format!("it points at a commit that did not bring the item in; {beginning} did"))
+                }
+                _ => None,
+            };
+            faults.extend(cause.map(|cause| error(cause, repair)));
+        }
+        let mut missing: Vec<(&ItemId, &Level)> =
+            self.levels.iter().filter(|(item, _)| !tagged.contains(item)).collect();
+        missing.sort();
+        for (item, level) in missing {
+            if let Some(commit) = self.introductions.get(item).and_then(|commits| commits.last()) {
+                let message = format!("the record says that the item is {level}, and no tag shows it");
+                let fault = Fault::warning("tag-missing", &self.prefix, message).commit(*commit).item(Some(*item));
+                faults.push(fault.repair(Repair::Tag(*item, *commit)));
+            }
+        }
+        self.faults.extend(faults);
+    }
+
+    /// Whether a commit that is in no trace's history any more, as after a rebase by plain git, brought an item in.
+    fn brings_in(&self, commit: Oid, item: ItemId) -> bool {
+        let Ok(tip) = Tip::read(self.repo, commit) else { return false };
+        match BroughtIn::by(&tip) {
+            BroughtIn::Item(brought) => brought == item,
+            BroughtIn::Nothing => false,
+            BroughtIn::WhatWasAdded => match changes_of(self.repo, &tip) {
+                Ok(changes) => BroughtIn::added(&changes).any(|added| added == item),
+                // A partial clone cannot tell.
+                Err(TraceError::Git(GitError::MissingObject { .. })) => self.is_partial,
+                Err(_) => false,
+            },
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Checking what is committed, or is about to be: blobs as git has them, never the files of the working tree.
+//!
+//! Git itself is asked what is there, since libgit2 cannot read a sparse index. Where a kind of file gets the validator of
+//! its format is `judge`.
+
+mod checkpoint;
+pub(crate) mod fix;
+mod settings;
+mod source;
+
+use std::collections::HashMap;
+
+use thiserror::Error;
+
+use crate::base::finding::{Finding, LineIndex, Position, Weight};
+use crate::base::merge::Kind;
+use crate::git::{Env, Git, GitError};
+use crate::memory::breadcrumb::check::Rules;
+use crate::memory::breadcrumb::{self, Half, Namespaces};
+use crate::memory::crumb;
+use crate::secrets::{self, Policy, Secret};
+use crate::tokens::Encoding;
+use crate::trace::Time;
+use settings::Settings;
+use source::Entry;
+
+/// Which blobs are checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// All of a revision.
+    Rev(String),
+    /// What the index has and `HEAD` has not; `GIT_INDEX_FILE` holds.
+    Staged,
+}
+
+/// One file that was checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Checked {
+    /// Its path in the repository; what is not UTF-8 in it is shown as U+FFFD.
+    pub path: String,
+    /// What it was checked as.
+    pub kind: Kind,
+    /// What there is to say about it, by place.
+    pub findings: Vec<Finding>,
+}
+
+/// Why nothing was checked.
+#[derive(Debug, Error)]
+pub(crate) enum CheckError {
+    /// Git could not be asked, or refused.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// No tree has that name.
+    #[error("`{rev}` names no commit or tree")]
+    NoSuchRev {
+        /// The name as it was given.
+        rev: String,
+    },
+}
+
+/// Checks every file of a kind that has a validator; gives them by path.
+///
+/// `env` is the environment of this process. Settings are read only where something hangs on them.
+///
+/// # Errors
+///
+/// [`CheckError`].
+pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<Vec<Checked>, CheckError> {
+    let settings = Settings::new(git, env);
+    let entries = source::entries(git, source, &settings)?;
+    let namespaces = namespaces(git, source, &entries)?;
+    let mut checked = Vec::with_capacity(entries.len());
+    let mut checkpoints = Vec::new();
+    let names: Vec<_> = entries.iter().map(|entry| entry.oid.clone()).collect();
+    git.blobs::<CheckError>(&names, |index, blob| {
+        let entry = &entries[index];
+        let findings = match blob {
+            _ if entry.is_unmerged => {
+                vec![of_file("unmerged", "the file has conflicts", "resolve them and `git add` it")]
+            }
+            None => vec![of_file("missing", "the blob is not in this repository", "fetch it with `git fetch`")],
+            Some(_) if entry.is_link => Vec::new(),
+            Some(text) => {
+                let findings = judge(entry, &text, &namespaces, now, &settings);
+                if matches!(entry.kind, Kind::Checkpoint | Kind::CheckpointIndex) {
+                    checkpoints.push((index, text));
+                }
+                findings
+            }
+        };
+        checked.push(Checked { path: entry.shown_path(), kind: entry.kind, findings });
+        Ok(())
+    })?;
+    checkpoint::judge(git, source, &settings, &entries, &checkpoints, &mut checked)?;
+    Ok(checked)
+}
+
+fn judge(
+    entry: &Entry,
+    text: &[u8],
+    declared: &HashMap<Vec<u8>, Declared>,
+    now: Time,
+    settings: &Settings<'_>,
+) -> Vec<Finding> {
+    match entry.kind {
+        Kind::Breadcrumbs => {
+            let findings = judge_breadcrumbs(entry, text, declared.get(entry.folder()), now);
+            with_secrets(findings, text, settings)
+        }
+        Kind::Crumb => with_secrets(crumb::check(text, Encoding::default()), text, settings),
+        // Checkpoints are judged together, once all are read.
+        Kind::Checkpoint | Kind::CheckpointIndex => Vec::new(),
+    }
+}
+
+fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, now: Time) -> Vec<Finding> {
+    let is_secret = entry.path.ends_with(Half::Secret.file_name().as_bytes());
+    let half = if is_secret { Half::Secret } else { Half::Shared };
+    let mut findings = Vec::new();
+    if is_secret {
+        let remedy = "`git rm --cached` it, add it to `.gitignore`, and replace the secrets if it was pushed";
+        findings.push(of_file("secret-file", "the file of the secrets is in git", remedy));
+    }
+    let none = Namespaces::default();
+    let namespaces = match declared {
+        Some(Declared::Read(namespaces)) => namespaces,
+        Some(Declared::Unreadable(problem)) => {
+            let message = format!("`config.json` beside it cannot be used: {problem}");
+            findings.push(Finding { weight: Weight::Warning, ..of_file("bad-config", &message, "correct it") });
+            &none
+        }
+        None => &none,
+    };
+    findings.extend(breadcrumb::check(text, &Rules { half, namespaces, now }));
+    findings
+}
+
+/// Findings with those about secrets among them, by place.
+fn with_secrets(mut findings: Vec<Finding>, text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
+    findings.extend(judge_secrets(text, settings));
+    findings.sort_by_key(|finding| finding.position);
+    findings
+}
+
+fn judge_secrets(text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
+    let secrets = secrets::find(text);
+    if secrets.is_empty() {
+        return Vec::new();
+    }
+    // What is in a file is not taken out behind its author's back, so `redact` refuses as well.
+    let weight = match settings.secrets_policy() {
+        Some(Policy::Off) => return Vec::new(),
+        Some(Policy::Warn) => Weight::Warning,
+        Some(Policy::Redact | Policy::Refuse) | None => Weight::Error,
+    };
+    let index = LineIndex::new(text);
+    let finding = |secret: Secret| Finding {
+        position: index.position(secret.span.start),
+        code: "secret",
+        weight,
+        message: format!("this looks like {}", secret.what),
+        remedy: format!(
+            "keep it under a key `secret.*`, and replace it if it was pushed; if it is none: \
+             git config --add trace.allowSecret {}",
+            secret.fingerprint(text)
+        ),
+        span: secret.span,
+    };
+    settings.allowed_secrets().others(text, secrets).into_iter().map(finding).collect()
+}
+
+/// An error in a file as a whole.
+fn of_file(code: &'static str, message: &str, remedy: &str) -> Finding {
+    let position = Position { line: 1, column: 1 };
+    let (message, remedy) = (message.to_owned(), remedy.to_owned());
+    Finding { span: 0..0, position, code, weight: Weight::Error, message, remedy }
+}
+
+/// What the `config.json` of a store says.
+enum Declared {
+    Read(Namespaces),
+    Unreadable(String),
+}
+
+/// The declared namespaces of every store, by folder, as the same source has them.
+fn namespaces(git: &Git, source: &Source, entries: &[Entry]) -> Result<HashMap<Vec<u8>, Declared>, CheckError> {
+    let prefix = match source {
+        Source::Rev(rev) => rev.as_str(),
+        Source::Staged => "",
+    };
+    let stores = entries.iter().filter(|entry| entry.kind == Kind::Breadcrumbs);
+    let mut folders: Vec<&[u8]> = stores.map(Entry::folder).collect();
+    folders.dedup();
+    // What cannot be asked for in a line of text has no declared namespaces.
+    folders.retain(|folder| std::str::from_utf8(folder).is_ok_and(|folder| !folder.contains('\n')));
+    let name = |folder: &&[u8]| format!("{prefix}:{}config.json", String::from_utf8_lossy(folder));
+    let names: Vec<_> = folders.iter().map(name).collect();
+    let mut found = HashMap::new();
+    git.blobs::<CheckError>(&names, |index, blob| {
+        if let Some(text) = blob {
+            let declared = match Namespaces::parse(&text) {
+                Ok(namespaces) => Declared::Read(namespaces),
+                Err(error) => Declared::Unreadable(error.to_string()),
+            };
+            found.insert(folders[index].to_vec(), declared);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,68 @@
+//! Settings that a check hangs on, each read when it is first asked for.
+
+use std::cell::OnceCell;
+
+use crate::base::merge::Kind;
+use crate::git::{Env, Git, Repo};
+use crate::memory::checkpoint::Pathspec;
+use crate::secrets::{Allowed, Policy};
+use crate::trace::store::settings;
+
+/// What git and the project say of how to check.
+///
+/// What cannot be read counts as not set: a check must not fail for a reason that is none of the files'.
+pub(crate) struct Settings<'g> {
+    git: &'g Git,
+    env: Env,
+    /// `None` where libgit2 cannot open the repository; git can.
+    repo: OnceCell<Option<Repo>>,
+    checkpoints: OnceCell<Pathspec>,
+}
+
+impl<'g> Settings<'g> {
+    pub(crate) fn new(git: &'g Git, env: Env) -> Self {
+        Self { git, env, repo: OnceCell::new(), checkpoints: OnceCell::new() }
+    }
+
+    fn repo(&self) -> Option<&Repo> {
+        self.repo.get_or_init(|| Repo::open_from_env(self.env.clone()).ok()).as_ref()
+    }
+
+    /// All values of a setting as git itself tells.
+    fn ask(&self, key: &str) -> Vec<String> {
+        let answer = self.git.ask(&["config", "--get-all", key]).ok().filter(|answer| answer.code == Some(0));
+        let text = answer.map(|answer| String::from_utf8_lossy(&answer.stdout).into_owned()).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// What a path is checked as. Checkpoints are where `trace.checkpoints` says; all else is told by its name.
+    pub(crate) fn kind(&self, path: &[u8]) -> Option<Kind> {
+        if !path.ends_with(b".md") {
+            return Kind::of_path(path);
+        }
+        let pathspec = self.checkpoints.get_or_init(|| {
+            let setting = match self.repo() {
+                Some(repo) => settings::text(repo, "trace.checkpoints").unwrap_or_default(),
+                None => self.ask("trace.checkpoints").pop(),
+            };
+            Pathspec::new(setting.as_deref())
+        });
+        pathspec.kind(path)
+    }
+
+    /// What `trace.secrets` says.
+    pub(crate) fn secrets_policy(&self) -> Option<Policy> {
+        match self.repo() {
+            Some(repo) => settings::secrets_policy(repo).unwrap_or_default(),
+            None => self.ask("trace.secrets").pop().and_then(|value| value.parse().ok()),
+        }
+    }
+
+    /// The secrets that may be seen.
+    pub(crate) fn allowed_secrets(&self) -> Allowed {
+        match self.repo() {
+            Some(repo) => settings::allowed_secrets(repo).unwrap_or_default(),
+            None => Allowed::new(self.ask("trace.allowSecret")),
+        }
+    }
+}

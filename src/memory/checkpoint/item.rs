@@ -1,0 +1,38 @@
+//! The breadcrumb that stands for an item of a trace, once the item itself is compressed away.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::document::ReferenceKind;
+use crate::trace::Item;
+use crate::trace::model::trailers::preview;
+
+/// Where the arguments of tools name the file they are about.
+const PATH_ARGUMENTS: [&str; 4] = ["file_path", "path", "filename", "notebook_path"];
+
+/// Type, reference and hint for an item: the file it is about, where that is in the repository at `root`; an address that a
+/// tool was given; else the item itself, which `git trace show` brings back.
+#[must_use]
+pub(crate) fn breadcrumb(item: &Item, root: &Path) -> (ReferenceKind, String, String) {
+    let hint = preview(item);
+    let arguments: Option<Value> = if item.fields.is_call() { serde_json::from_slice(&item.body).ok() } else { None };
+    let argument = |name: &str| arguments.as_ref()?.get(name)?.as_str();
+    let path = item.fields.path.as_deref().or_else(|| PATH_ARGUMENTS.into_iter().find_map(argument));
+    if let Some(path) = path.and_then(|path| below(path, root)) {
+        return (ReferenceKind::File, path, hint);
+    }
+    if let Some(url) = argument("url").filter(|url| super::follow::address(url).is_some()) {
+        return (ReferenceKind::External, url.to_owned(), hint);
+    }
+    (ReferenceKind::Decision, format!("item {}", item.id), hint)
+}
+
+/// A path below the root; `None` for one that is elsewhere.
+fn below(path: &str, root: &Path) -> Option<String> {
+    let path = Path::new(path);
+    let below = if path.is_absolute() { path.strip_prefix(root).ok()? } else { path };
+    let text = below.to_str()?.trim_start_matches("./");
+    let is_inside = !text.is_empty() && !below.components().any(|part| part == std::path::Component::ParentDir);
+    is_inside.then(|| text.to_owned())
+}

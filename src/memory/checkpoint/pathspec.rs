@@ -1,0 +1,124 @@
+//! Which files are checkpoints: the setting `trace.checkpoints`, a pathspec as git's `:(glob)`.
+
+use crate::base::merge::Kind;
+
+/// The pathspec that holds without a setting.
+pub(crate) const DEFAULT: &str = "checkpoints/**/*.md";
+
+/// A pattern of paths below the root of the repository.
+///
+/// `*` and `?` do not match a slash, `**/` matches any folders or none, and what names a folder holds for all below it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Pathspec(String);
+
+impl Pathspec {
+    /// The pathspec of a setting, or the default.
+    #[must_use]
+    pub(crate) fn new(setting: Option<&str>) -> Self {
+        let text = setting.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(DEFAULT);
+        let text = text.strip_prefix(":(glob)").unwrap_or(text).trim_start_matches("./").trim_matches('/');
+        Self(text.to_owned())
+    }
+
+    /// Whether a path is meant; it is as git writes it, and its bytes need not be UTF-8.
+    #[must_use]
+    pub(crate) fn matches(&self, path: &[u8]) -> bool {
+        let mut budget = 100_000;
+        let pattern = self.0.as_bytes();
+        glob(pattern, path, &mut budget)
+            || path.iter().enumerate().any(|(at, b)| *b == b'/' && glob(pattern, &path[..at], &mut budget))
+    }
+
+    /// The folder that all matches are in, before the first sign that stands for others; empty for the root.
+    #[must_use]
+    pub(crate) fn folder(&self) -> &str {
+        let literal = self.0.find(['*', '?', '[', '\\']).map_or(&*self.0, |end| &self.0[..end]);
+        literal.rfind('/').map_or("", |end| &literal[..end])
+    }
+
+    /// What a path is judged and listed as: a checkpoint, a list of checkpoints, or nothing of ours.
+    ///
+    /// `README.md` and `LEARNINGS.md` stand beside checkpoints and are neither.
+    #[must_use]
+    pub(crate) fn kind(&self, path: &[u8]) -> Option<Kind> {
+        let name = path.rsplit(|b| *b == b'/').next().unwrap_or_default();
+        if !name.ends_with(b".md") || matches!(name, b"README.md" | b"LEARNINGS.md") || !self.matches(path) {
+            return None;
+        }
+        Some(if name == b"INDEX.md" { Kind::CheckpointIndex } else { Kind::Checkpoint })
+    }
+}
+
+impl Default for Pathspec {
+    fn default() -> Self {
+        Self::new(None)
+    }
+}
+
+/// Whether a path is that of something archived.
+#[must_use]
+pub(crate) fn is_archived(path: &[u8]) -> bool {
+    path.split(|b| *b == b'/').any(|part| part == b"archive")
+}
+
+/// Matches as git's wildmatch with slashes kept apart; gives up, with no, once the budget of steps is spent.
+fn glob(pattern: &[u8], text: &[u8], budget: &mut u32) -> bool {
+    let Some(rest) = budget.checked_sub(1) else { return false };
+    *budget = rest;
+    match pattern {
+        [] => text.is_empty(),
+        [b'*', b'*', b'/', rest @ ..] => {
+            glob(rest, text, budget)
+                || text.iter().enumerate().any(|(at, b)| *b == b'/' && glob(rest, &text[at + 1..], budget))
+        }
+        [b'*', b'*'] => true,
+        [b'*', rest @ ..] => {
+            let len = text.iter().position(|b| *b == b'/').unwrap_or(text.len());
+            (0..=len).any(|at| glob(rest, &text[at..], budget))
+        }
+        [b'?', rest @ ..] => text.first().is_some_and(|b| *b != b'/') && glob(rest, &text[1..], budget),
+        [b'\\', sign, rest @ ..] | [sign, rest @ ..] => text.first() == Some(sign) && glob(rest, &text[1..], budget),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_matched_as_git_matches_globs() {
+        let cases: [(&str, &[&str], &[&str]); 5] = [
+            (
+                DEFAULT,
+                &["checkpoints/a.md", "checkpoints/active/chk-a.md", "checkpoints/a/b/c.md"],
+                &["sub/checkpoints/a.md", "checkpoints/a.txt", "checkpoints", "a.md"],
+            ),
+            ("**/checkpoints/*.md", &["checkpoints/a.md", "x/y/checkpoints/a.md"], &["checkpoints/b/a.md"]),
+            ("notes", &["notes/a.md", "notes/b/c.md"], &["notes.md"]),
+            ("notes/chk-?.md", &["notes/chk-1.md"], &["notes/chk-10.md", "notes/chk-/.md"]),
+            (":(glob)./docs/**", &["docs/a.md", "docs/a/b.md"], &["doc/a.md"]),
+        ];
+        for (pattern, yes, no) in cases {
+            let pathspec = Pathspec::new(Some(pattern));
+            for path in yes {
+                assert!(pathspec.matches(path.as_bytes()), "{pattern} {path}");
+            }
+            for path in no {
+                assert!(!pathspec.matches(path.as_bytes()), "{pattern} {path}");
+            }
+        }
+        assert_eq!(Pathspec::default().folder(), "checkpoints");
+        assert_eq!(Pathspec::new(Some("**/c/*.md")).folder(), "");
+        assert_eq!(Pathspec::new(Some("a/b/chk-*.md")).folder(), "a/b");
+        assert!(!Pathspec::new(Some("*a*a*a*a*a*a*a*a*a*a*b")).matches("a".repeat(200).as_bytes()));
+    }
+
+    #[test]
+    fn what_stands_beside_checkpoints_is_none() {
+        let pathspec = Pathspec::default();
+        assert_eq!(pathspec.kind(b"checkpoints/active/INDEX.md"), Some(Kind::CheckpointIndex));
+        assert_eq!(pathspec.kind(b"checkpoints/archive/chk-a.md"), Some(Kind::Checkpoint));
+        assert_eq!(pathspec.kind(b"checkpoints/LEARNINGS.md"), None);
+        assert_eq!(pathspec.kind(b"docs/chk-a.md"), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! How fresh a session is: what may be compressed, and how far.
+
+/// How fresh a session is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Heat {
+    /// Of the last five sessions, or of one to come: stays as it is.
+    Hot,
+    /// The sixth to the fifteenth: one line a session.
+    Warm,
+    /// From the sixteenth on: one line for all.
+    Cold,
+}
+
+impl Heat {
+    /// The heat of session `of` in a file at session `now`: its rank, `now` − `of` + 1, is 1–5, 6–15, or 16 and up.
+    #[must_use]
+    pub(crate) fn of(of: u64, now: u64) -> Self {
+        match now.saturating_sub(of) {
+            0..=4 => Self::Hot,
+            5..=14 => Self::Warm,
+            _ => Self::Cold,
+        }
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Hot => "hot",
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_meet_at_their_boundaries() {
+        for now in [1_u64, 5, 6, 15, 16, 30, 222, u64::MAX] {
+            for of in (now.saturating_sub(40)..=now.saturating_add(3)).chain([0, 1]) {
+                let expected = match i128::from(now) - i128::from(of) + 1 {
+                    ..=5 => Heat::Hot,
+                    6..=15 => Heat::Warm,
+                    _ => Heat::Cold,
+                };
+                assert_eq!(Heat::of(of, now), expected, "session {of} at {now}");
+            }
+        }
+        let heats: Vec<_> = (1..=30).map(|of| Heat::of(of, 30)).collect();
+        assert!(heats[25..].iter().all(|heat| *heat == Heat::Hot));
+        assert!(heats[15..25].iter().all(|heat| *heat == Heat::Warm));
+        assert!(heats[..15].iter().all(|heat| *heat == Heat::Cold));
+    }
+}

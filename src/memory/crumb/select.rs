@@ -1,0 +1,68 @@
+//! Naming an entry of a file.
+
+use std::convert::Infallible;
+use std::str::FromStr;
+
+use super::document::Crumb;
+use super::error::CrumbError;
+
+/// What names an entry: the number of its line; the whole line, its failure's name, its sessions (`@10-13`) or its
+/// content; or a part of it that no other entry has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Selector(String);
+
+impl Selector {
+    /// As it was given.
+    #[must_use]
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Selector {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// The index of the line of the entry that is named.
+///
+/// # Errors
+///
+/// [`CrumbError::NoSuchEntry`] and [`CrumbError::Ambiguous`].
+pub(crate) fn select(crumb: &Crumb<'_>, selector: &Selector) -> Result<usize, CrumbError> {
+    let wanted = selector.as_str();
+    let no_such = || CrumbError::NoSuchEntry { selector: wanted.to_owned() };
+    if wanted.trim().is_empty() {
+        return Err(no_such());
+    }
+    if wanted.bytes().all(|b| b.is_ascii_digit()) {
+        let index = wanted.parse::<usize>().ok().and_then(|line| line.checked_sub(1));
+        return crumb.entries().map(|(at, ..)| at).find(|at| Some(*at) == index).ok_or_else(no_such);
+    }
+    let exact: Vec<usize> = crumb
+        .entries()
+        .filter(|(index, _, entry)| {
+            crumb.lines[*index].text == wanted
+                || entry.key() == Some(wanted)
+                || entry.content == wanted
+                || entry.reference.is_some_and(|reference| reference.to_string() == wanted)
+        })
+        .map(|(index, ..)| index)
+        .collect();
+    let found = if exact.is_empty() {
+        crumb.entries().map(|(index, ..)| index).filter(|index| crumb.lines[*index].text.contains(wanted)).collect()
+    } else {
+        exact
+    };
+    match found[..] {
+        [] => Err(no_such()),
+        [index] => Ok(index),
+        _ => {
+            let lines = found.iter().take(10).map(|index| index + 1).collect();
+            Err(CrumbError::Ambiguous { selector: wanted.to_owned(), lines })
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! A crumb file as `git diff` shows it: one line an entry, each with its section.
+
+use std::fmt::Write as _;
+
+use super::document::{Crumb, Role, section_start};
+use crate::base::finding::Plain;
+
+/// The text that differences are shown of. Any bytes give one; control characters are shown as escapes.
+///
+/// The counter of a failure stands on a line of its own, so that counting up does not look like other words.
+#[must_use]
+pub(crate) fn textconv(bytes: &[u8]) -> String {
+    let lossy = String::from_utf8_lossy(bytes);
+    let Ok(crumb) = Crumb::parse(lossy.as_bytes()) else { return lossy.into_owned() };
+    let mut text = String::new();
+    let mut section = "";
+    for line in &crumb.lines {
+        // Writing to a String cannot fail.
+        let _ = match line.role {
+            Role::Blank => Ok(()),
+            Role::Header => match crumb.header() {
+                Some(header) => {
+                    writeln!(text, "CRUMB{} {}, session {}", header.version, Plain(header.identity), header.session)
+                }
+                None => Ok(()),
+            },
+            Role::Section => {
+                section = section_start(&line.text).map_or("", |(_, name)| name);
+                writeln!(text, "{}", Plain(&line.text))
+            }
+            Role::Entry => entry(&mut text, section, line),
+            Role::Unknown => writeln!(text, "{}: {}", Plain(section), Plain(&line.text)),
+        };
+    }
+    text
+}
+
+fn entry(text: &mut String, section: &str, line: &super::Line<'_>) -> std::fmt::Result {
+    let Some(entry) = line.entry() else { return Ok(()) };
+    let Some((counter, key)) = entry.counter.zip(entry.key()) else {
+        return writeln!(text, "{}: {}", Plain(section), Plain(&line.text));
+    };
+    let words = super::Entry { counter: None, ..entry };
+    writeln!(text, "{}: {}", Plain(section), Plain(&words.render()))?;
+    writeln!(text, "{}: {} happened {counter}", Plain(section), Plain(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_of_a_section_reaches_a_terminal_raw() {
+        let text = "∴CRUMB2 A s1\n§a\u{1b}[2J\n. fact\n~a:b [2x @1] words\nx\n";
+        assert!(!textconv(text.as_bytes()).contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,174 @@
+//! Traces beside one another: listed, started, renamed, deleted. No object is copied by any of these.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::git::{GitError, Ident, LogLine, Oid, Repo};
+use crate::tokens::Encoding;
+use crate::trace::error::TraceError;
+use crate::trace::model::name::{TRACES, TraceName};
+use crate::trace::model::trailers::Basis;
+use crate::trace::model::trailers::Total;
+use crate::trace::store::head;
+use crate::trace::store::place::keep_place;
+use crate::trace::store::tip::Tip;
+use crate::trace::store::view::View;
+
+/// A trace in a list.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// Its name.
+    pub name: TraceName,
+    /// Its tip.
+    pub tip: Tip,
+    /// How many live items it has.
+    pub items: usize,
+    /// What they count for.
+    pub total: Total,
+    /// The git folders of the worktrees that it is the current one of, in which somebody chose it.
+    pub worktrees: Vec<PathBuf>,
+}
+
+/// Every trace, sorted by name.
+///
+/// Reads each one's tip, its items' names and the items that are left out.
+///
+/// # Errors
+///
+/// [`GitError::MissingObject`] and its kin.
+pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Listed>, TraceError> {
+    let heads = head::of_worktrees(repo)?;
+    let mut listed = Vec::new();
+    for (refname, oid) in repo.list_refs(TRACES)? {
+        let Some(name) = TraceName::of_ref(&refname) else { continue };
+        let view = View::at(repo, Tip::read(repo, oid)?, None)?;
+        let holders = heads.iter().filter(|(_, chosen)| chosen.as_ref() == Some(&name));
+        let worktrees = holders.map(|(git_dir, _)| git_dir.clone()).collect();
+        let total = view.total(repo, encoding)?;
+        listed.push(Listed { name, items: view.slots.len(), total, tip: view.tip, worktrees });
+    }
+    Ok(listed)
+}
+
+/// Starts a trace at a commit; `from` is how the user named that one.
+///
+/// # Errors
+///
+/// [`TraceError::TraceExists`], [`GitError::RefConflict`] where the name is a part of another one or the other way round.
+pub(crate) fn create(repo: &Repo, name: &TraceName, who: &Ident, start: Oid, from: &str) -> Result<(), TraceError> {
+    let refname = name.refname();
+    let _lock = repo.lock(&refname)?;
+    if repo.find_ref(&refname)?.is_some() {
+        return Err(TraceError::TraceExists { name: name.clone() });
+    }
+    let log = LogLine { who, why: &format!("branch: from {from}") };
+    match repo.move_ref(&refname, None, start, log) {
+        Err(GitError::RefMoved { .. }) => Err(TraceError::TraceExists { name: name.clone() }),
+        done => Ok(done?),
+    }
+}
+
+/// Gives a trace another name, with its reflog, in every worktree that it is the current one of.
+///
+/// At no moment is the trace without a name.
+///
+/// # Errors
+///
+/// [`TraceError::NoSuchTrace`], [`TraceError::TraceExists`], [`GitError::RefConflict`].
+pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident) -> Result<(), TraceError> {
+    if old == new {
+        Tip::of_trace(repo, old)?;
+        return Ok(());
+    }
+    let (from, to) = (old.refname(), new.refname());
+    // In order of names, so that two renamings never wait for one another.
+    let (first, second) = if from < to { (&from, &to) } else { (&to, &from) };
+    let _locks = (repo.lock(first)?, repo.lock(second)?);
+    let tip = Tip::of_trace(repo, old)?;
+    if repo.find_ref(&to)?.is_some() {
+        return Err(TraceError::TraceExists { name: new.clone() });
+    }
+    let log = LogLine { who, why: &format!("rename: {old} to {new}") };
+    repo.rename_ref(&from, &to, tip.commit.oid, log, || head::rename(repo, old, new))
+}
+
+/// Whether commits of a trace that is nowhere else may go out of sight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unmerged {
+    /// No: such a trace stays.
+    Refuse,
+    /// Yes.
+    Delete,
+}
+
+/// A trace that was deleted.
+#[derive(Debug)]
+pub(crate) struct Deleted {
+    /// Where it was.
+    pub tip: Oid,
+    /// The ref that keeps its place.
+    pub kept: String,
+}
+
+/// Deletes a trace. Its place is kept, see [`crate::trace::store::place`]; its reflog goes.
+///
+/// # Errors
+///
+/// [`TraceError::IsCurrent`] in any worktree, [`TraceError::Unmerged`] if that is to be refused.
+pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmerged) -> Result<Deleted, TraceError> {
+    let refname = name.refname();
+    let _lock = repo.lock(&refname)?;
+    let tip = Tip::of_trace(repo, name)?.commit.oid;
+    let current = head::current(repo)?;
+    if current == *name {
+        return Err(TraceError::IsCurrent { name: name.clone(), git_dir: repo.git_dir().to_path_buf() });
+    }
+    for (git_dir, chosen) in head::of_worktrees(repo)? {
+        if chosen.as_ref() == Some(name) {
+            return Err(TraceError::IsCurrent { name: name.clone(), git_dir });
+        }
+    }
+    if unmerged == Unmerged::Refuse && !is_elsewhere(repo, name, tip, &current)? {
+        return Err(TraceError::Unmerged { name: name.clone(), current });
+    }
+    let log = LogLine { who, why: &format!("branch: deleted {name}") };
+    let kept = keep_place(repo, name, tip, log)?;
+    repo.delete_ref_at(&refname, tip)?;
+    Ok(Deleted { tip, kept })
+}
+
+/// Whether the current trace, or a remote's trace of the same name, holds a commit.
+fn is_elsewhere(repo: &Repo, name: &TraceName, tip: Oid, current: &TraceName) -> Result<bool, TraceError> {
+    if let Some(current) = repo.find_ref(&current.refname())?
+        && repo.is_ancestor(tip, current)?
+    {
+        return Ok(true);
+    }
+    let suffix = format!("/{name}");
+    for (refname, oid) in repo.list_refs("refs/trace-remotes/")? {
+        if refname.ends_with(&suffix) && repo.is_ancestor(tip, oid)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A trace in a list as JSON.
+#[must_use]
+pub(crate) fn to_json(trace: &Listed, is_current: bool) -> Value {
+    let mut tokens = json!({ "total": trace.total.tokens, "source": trace.total.basis.source() });
+    if let Basis::Counted(encoding) = trace.total.basis {
+        tokens["encoding"] = encoding.as_str().into();
+    }
+    json!({
+        "trace": trace.name.as_str(),
+        "current": is_current,
+        "elsewhere": !is_current && !trace.worktrees.is_empty(),
+        "commit": trace.tip.commit.oid.to_string(),
+        "at": trace.tip.time().to_string(),
+        "items": trace.items,
+        "tokens": tokens,
+        "subject": trace.tip.commit.subject(),
+    })
+}

@@ -1,0 +1,50 @@
+//! What a merge came to, and its conflicts, as JSON.
+
+use serde_json::{Value, json};
+
+use super::Outcome;
+use super::three_way::Conflict;
+use crate::git::Repo;
+use crate::trace::model::json::to_json;
+use crate::trace::model::tree::Slot;
+use crate::trace::store::total::read_item;
+use crate::trace::{TraceError, TraceName};
+
+/// What a merge into a trace came to: `result`, and how many items came in, were edited and were taken out; or the conflicts.
+///
+/// # Errors
+///
+/// Those of reading the items of conflicts.
+pub(crate) fn outcome_to_json(repo: &Repo, name: &TraceName, outcome: &Outcome) -> Result<Value, TraceError> {
+    let (result, commit, [added, edited, removed]) = match outcome {
+        Outcome::UpToDate => ("up_to_date", None, [0; 3]),
+        Outcome::FastForward(commit) => ("fast_forward", Some(commit), [0; 3]),
+        Outcome::Merged(commit, merged) => {
+            ("merge", Some(commit), [merged.added.len(), merged.edited.len(), merged.removed.len()])
+        }
+        Outcome::Diverged => return Ok(json!({ "trace": name.as_str(), "result": "diverged" })),
+        Outcome::Conflicts(conflicts) => {
+            let listed = conflicts.iter().map(|conflict| conflict_to_json(repo, conflict));
+            let listed = listed.collect::<Result<Vec<_>, _>>()?;
+            return Ok(json!({ "trace": name.as_str(), "result": "conflicts", "conflicts": listed }));
+        }
+    };
+    Ok(json!({ "trace": name.as_str(), "result": result, "commit": commit.map(ToString::to_string),
+        "added": added, "edited": edited, "removed": removed }))
+}
+
+/// The versions of an item that two sides changed.
+///
+/// # Errors
+///
+/// Those of reading objects.
+pub(crate) fn conflict_to_json(repo: &Repo, conflict: &Conflict) -> Result<Value, TraceError> {
+    let version = |slot: &Option<Slot>| -> Result<Value, TraceError> {
+        match slot {
+            Some(slot) => Ok(Value::Object(to_json(&read_item(repo, slot)?))),
+            None => Ok(Value::Null),
+        }
+    };
+    let [base, ours, theirs] = [version(&conflict.base)?, version(&conflict.ours)?, version(&conflict.theirs)?];
+    Ok(json!({ "id": conflict.item.to_string(), "base": base, "ours": ours, "theirs": theirs }))
+}

@@ -1,0 +1,13 @@
+pub(crate) mod append;
+pub(crate) mod branch;
+pub(crate) mod bulk;
+pub(crate) mod commit;
+pub(crate) mod compress;
+pub(crate) mod compressor;
+pub(crate) mod edit;
+pub(crate) mod merge;
+pub(crate) mod remove;
+pub(crate) mod renumber;
+pub(crate) mod replant;
+pub mod replay;
+pub(crate) mod undo;

@@ -1,0 +1,133 @@
+//! Item ids: 16 lower-case hex digits that name an item for ever.
+//!
+//! An id survives edit, merge, cherry-pick, rebase and compress; everything that points at content points at it. Ids are
+//! derived, never drawn, so that the same transcript imported in two clones gives the same items.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::source::Source;
+use crate::base::time::Time;
+
+/// Names one item for ever: eight bytes, written as 16 lower-case hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct ItemId(u64);
+
+/// Why a text is not an item id.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[error("`{text}` is not an item id: 16 digits of 0-9a-f are")]
+pub struct BadItemId {
+    /// The text as it was given.
+    pub text: String,
+}
+
+impl ItemId {
+    /// Derives the id of an item that a person or program commits.
+    ///
+    /// `parent` is the commit the item is put on (none for the first), `text` the item file without its id, `author` the
+    /// author as `Name <email>`. Two equal texts committed one after the other differ in parent and time.
+    #[must_use]
+    pub fn derive(parent: Option<&[u8]>, text: &[u8], author: &str, at: Time) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for part in [parent.unwrap_or_default(), text, author.as_bytes(), &at.as_nanosecond().to_be_bytes()] {
+            hasher.update(&(part.len() as u64).to_be_bytes());
+            hasher.update(part);
+        }
+        Self::from_hash(&hasher.finalize())
+    }
+
+    /// Derives the id of an imported item from where it came from, and from nothing else.
+    #[must_use]
+    pub fn of_source(source: &Source) -> Self {
+        Self::from_hash(&blake3::hash(source.to_string().as_bytes()))
+    }
+
+    fn from_hash(hash: &blake3::Hash) -> Self {
+        let mut first = [0; 8];
+        first.copy_from_slice(&hash.as_bytes()[..8]);
+        Self(u64::from_be_bytes(first))
+    }
+
+    /// The two parts of the id's path in the record of priorities: two digits and fourteen.
+    #[must_use]
+    pub fn fan_out(self) -> (String, String) {
+        let mut head = self.to_string();
+        let tail = head.split_off(2);
+        (head, tail)
+    }
+
+    /// Whether the 16 digits begin with `prefix`.
+    #[must_use]
+    pub fn has_prefix(self, prefix: &str) -> bool {
+        self.to_string().starts_with(prefix)
+    }
+
+    /// The first eight digits, for lines where room is scarce.
+    #[must_use]
+    pub fn short(self) -> String {
+        format!("{:08x}", self.0 >> 32)
+    }
+}
+
+impl fmt::Display for ItemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for ItemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ItemId({self})")
+    }
+}
+
+impl From<ItemId> for String {
+    fn from(id: ItemId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for ItemId {
+    type Error = BadItemId;
+
+    fn try_from(text: String) -> Result<Self, BadItemId> {
+        text.parse()
+    }
+}
+
+impl FromStr for ItemId {
+    type Err = BadItemId;
+
+    fn from_str(text: &str) -> Result<Self, BadItemId> {
+        // A trace's length of these is parsed by whoever lists it, so it is done without the standard library's general way.
+        let value = text.bytes().try_fold(0, |value: u64, byte| match byte {
+            b'0'..=b'9' => Some(value << 4 | u64::from(byte - b'0')),
+            b'a'..=b'f' => Some(value << 4 | u64::from(byte - b'a' + 10)),
+            _ => None,
+        });
+        match value {
+            Some(value) if text.len() == 16 => Ok(Self(value)),
+            _ => Err(BadItemId { text: text.to_owned() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_sixteen_lower_case_digits() {
+        let id: ItemId = "0be7719d3a2f61c8".parse().unwrap();
+        assert_eq!(id.to_string(), "0be7719d3a2f61c8");
+        assert_eq!(id.short(), "0be7719d");
+        assert_eq!(id.fan_out(), ("0b".to_owned(), "e7719d3a2f61c8".to_owned()));
+        for bad in ["", "0be7719d3a2f61c", "0BE7719D3A2F61C8", "+be7719d3a2f61c8", "0be7719d3a2f61c89"] {
+            assert!(bad.parse::<ItemId>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Items as JSON: one object each, in `--json`, `--batch`, `export` and `import`.
+//!
+//! Every header is a field with `_` for `-`; beside them stand `text` or `base64`, `id`, `seq`, `commit`, `tokens`,
+//! `priority`, `revision` and `created_at`. Absent ones are left out. What the tool assigns is passed over on the way in.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::item::{Draft, Fields, Item, ItemType, MAX_OWN_HEADERS};
+
+/// The fields that the tool itself assigns.
+const ASSIGNED: [&str; 7] = ["id", "seq", "commit", "tokens", "priority", "revision", "created"];
+
+/// The header names that are not fields of their own spelling or are the tool's, so that no unknown header takes them.
+const RESERVED: [&str; 6] = ["text", "base64", "created_at", "op", "at", "by"];
+
+/// Why a JSON object is not an item.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+pub enum BadField {
+    /// The field's value is of the wrong kind or out of its range.
+    #[error("field `{field}`: {cause}")]
+    BadValue {
+        /// The field.
+        field: String,
+        /// What is wrong with its value.
+        cause: String,
+    },
+    /// The name cannot be a field.
+    #[error("`{}` cannot be a field: a letter a-z and then a-z, 0-9 and _ are", field.escape_debug())]
+    BadName {
+        /// The name as it was given.
+        field: String,
+    },
+    /// The field is not the writer's to set.
+    #[error("`{field}` is not set but assigned")]
+    Assigned {
+        /// The name as it was given.
+        field: String,
+    },
+    /// There are too many fields that this version does not know.
+    #[error("an item has at most {MAX_OWN_HEADERS} fields of its own")]
+    TooMany,
+    /// Both `text` and `base64` are there.
+    #[error("give `text` or `base64`, not both")]
+    TwoBodies,
+    /// Neither `text` nor `base64` is there.
+    #[error("the field `text` (or `base64`) is missing")]
+    NoBody,
+}
+
+/// Sets a header of `fields` from its JSON field. `reply_to` and `source` take their stored forms.
+///
+/// # Errors
+///
+/// [`BadField`] names the field and says what it takes.
+pub(crate) fn set_field(fields: &mut Fields, field: &str, value: &Value) -> Result<(), BadField> {
+    let bad = |cause: String| BadField::BadValue { field: field.to_owned(), cause };
+    if field == "meta" {
+        let Value::Object(meta) = value else { return Err(bad("an object is expected".to_owned())) };
+        fields.meta.clone_from(meta);
+        return Ok(());
+    }
+    let Value::String(text) = value else { return Err(bad("a text is expected".to_owned())) };
+    macro_rules! parsed {
+        ($slot:expr) => {
+            $slot = Some(text.parse().map_err(|error| bad(format!("{error}")))?)
+        };
+    }
+    match field {
+        "type" => fields.item_type = text.parse().map_err(|error| bad(format!("{error}")))?,
+        "role" => parsed!(fields.role),
+        "direction" => parsed!(fields.direction),
+        "name" => fields.name = Some(text.clone()),
+        "call_id" => fields.call_id = Some(text.clone()),
+        "status" => parsed!(fields.status),
+        "signature" => fields.signature = Some(text.clone()),
+        "kind" => fields.kind = Some(text.clone()),
+        "path" => fields.path = Some(text.clone()),
+        "language" => fields.language = Some(text.clone()),
+        "media_type" => fields.media_type = Some(text.clone()),
+        "format" => fields.format = Some(text.clone()),
+        "turn" => fields.turn = Some(text.clone()),
+        "reply_to" => parsed!(fields.reply_to),
+        "source" => parsed!(fields.source),
+        "created_at" => parsed!(fields.created),
+        _ => {
+            if field.parse::<ItemType>().is_err() {
+                return Err(BadField::BadName { field: field.to_owned() });
+            }
+            if ASSIGNED.contains(&field) || RESERVED.contains(&field) {
+                return Err(BadField::Assigned { field: field.to_owned() });
+            }
+            let header = field.replace('_', "-");
+            fields.unknown.retain(|(key, _)| *key != header);
+            if fields.unknown.len() >= MAX_OWN_HEADERS {
+                return Err(BadField::TooMany);
+            }
+            fields.unknown.push((header, text.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Reads an item that is to be committed. The type defaults to dialogue; fields in `apart` are the caller's and are
+/// passed over, as are those the tool assigns.
+///
+/// # Errors
+///
+/// [`BadField`] names the first field that cannot be read.
+pub(crate) fn draft_from(object: &Map<String, Value>, apart: &[&str]) -> Result<Draft, BadField> {
+    let mut fields = Fields::new(ItemType::dialogue());
+    for (field, value) in object {
+        let field = field.as_str();
+        if matches!(field, "text" | "base64") || ASSIGNED.contains(&field) || apart.contains(&field) || value.is_null()
+        {
+            continue;
+        }
+        set_field(&mut fields, field, value)?;
+    }
+    Ok(Draft { fields, body: body_from(object)?.ok_or(BadField::NoBody)? })
+}
+
+/// The body that `text` or `base64` gives; `None` where neither is there.
+///
+/// # Errors
+///
+/// [`BadField`] if both are there, or one of them is not what it should be.
+pub(crate) fn body_from(object: &Map<String, Value>) -> Result<Option<Vec<u8>>, BadField> {
+    let bad = |field: &str, cause: String| BadField::BadValue { field: field.to_owned(), cause };
+    match (object.get("text"), object.get("base64")) {
+        (Some(_), Some(_)) => Err(BadField::TwoBodies),
+        (Some(Value::String(text)), None) => Ok(Some(text.clone().into_bytes())),
+        (None, Some(Value::String(text))) => {
+            BASE64.decode(text).map(Some).map_err(|error| bad("base64", error.to_string()))
+        }
+        (Some(_), None) => Err(bad("text", "a text is expected".to_owned())),
+        (None, Some(_)) => Err(bad("base64", "a text is expected".to_owned())),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Writes the headers and the body of an item; the caller adds what it knows besides (`seq`, `commit`, `priority`).
+#[must_use]
+pub(crate) fn to_json(item: &Item) -> Map<String, Value> {
+    let fields = &item.fields;
+    let mut object = Map::new();
+    let mut put = |field: &str, value: Option<String>| {
+        if let Some(value) = value {
+            object.insert(field.to_owned(), Value::String(value));
+        }
+    };
+    put("id", Some(item.id.to_string()));
+    put("type", Some(fields.item_type.to_string()));
+    put("role", fields.role.map(|word| word.to_string()));
+    put("direction", fields.direction.map(|word| word.to_string()));
+    put("name", fields.name.clone());
+    put("call_id", fields.call_id.clone());
+    put("status", fields.status.map(|word| word.to_string()));
+    put("signature", fields.signature.clone());
+    put("kind", fields.kind.clone());
+    put("path", fields.path.clone());
+    put("language", fields.language.clone());
+    put("media_type", fields.media_type.clone());
+    put("format", fields.format.clone());
+    put("turn", fields.turn.clone());
+    put("reply_to", fields.reply_to.map(|id| id.to_string()));
+    put("source", fields.source.as_ref().map(ToString::to_string));
+    put("created_at", fields.created.map(|time| time.to_string()));
+    for (key, value) in &fields.unknown {
+        let field = key.replace('-', "_");
+        if field.parse::<ItemType>().is_ok() && !RESERVED.contains(&field.as_str()) {
+            put(&field, Some(value.clone()));
+        }
+    }
+    match std::str::from_utf8(&item.body) {
+        Ok(text) => put("text", Some(text.to_owned())),
+        Err(_) => put("base64", Some(BASE64.encode(&item.body))),
+    }
+    if let Some(kept) = item.tokens {
+        object.insert("tokens".to_owned(), kept.count.into());
+    }
+    object.insert("revision".to_owned(), item.revision.into());
+    if !fields.meta.is_empty() {
+        object.insert("meta".to_owned(), Value::Object(fields.meta.clone()));
+    }
+    object
+}

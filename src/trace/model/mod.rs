@@ -1,0 +1,10 @@
+pub(crate) mod file;
+pub(crate) mod id;
+pub(crate) mod item;
+pub(crate) mod json;
+pub(crate) mod name;
+pub(crate) mod schema;
+pub(crate) mod source;
+pub(crate) mod trailers;
+pub mod tree;
+pub(crate) mod types;

@@ -1,0 +1,220 @@
+//! What each type asks of an item's fields and body.
+//!
+//! | type | fields | body |
+//! | --- | --- | --- |
+//! | `instruction` | `name` | text |
+//! | `dialogue` | `role` user, assistant or system; `name` | text |
+//! | `tool_io` | `direction`, `name` (of a call), `call_id`, `status` | a call's is JSON, a result's text |
+//! | `reasoning` | `signature` | text |
+//! | `artifact` | `kind`, `path`, `language`, `media_type` | any bytes |
+//! | `output` | `format` | text |
+//! | `freeform` | any | any bytes |
+//!
+//! Every type takes `turn`, `reply_to`, `source`, `created_at` and `meta` besides. A draft is judged when it is committed;
+//! what history already holds is read whatever it looks like.
+
+use thiserror::Error;
+
+use super::item::{Direction, Draft, Fields, ItemType, Role};
+
+/// Why a draft cannot be committed. The message names the type, the field and what is accepted.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+pub enum SchemaError {
+    /// Nobody declared this type.
+    #[error(
+        "`{0}` is not a type that is known here; accepted are {known}, and what git config `traceType.{0}.role` and its kin \
+         declare", known = ItemType::BUILT_IN.join(", ")
+    )]
+    UnknownType(ItemType),
+    /// A field that this type does not have.
+    #[error("{item_type} has no field `{field}`; it accepts {accepted}")]
+    NoSuchField {
+        /// The draft's type.
+        item_type: ItemType,
+        /// The field that was given.
+        field: String,
+        /// The type's own fields.
+        accepted: String,
+    },
+    /// A field that this type cannot do without.
+    #[error("{item_type} needs the field `{field}`: {accepted}")]
+    MissingField {
+        /// The draft's type.
+        item_type: ItemType,
+        /// The field that is missing.
+        field: &'static str,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+    /// A value that this type's field does not take.
+    #[error("{item_type} field `{field}` cannot be `{value}`; accepted: {accepted}")]
+    BadValue {
+        /// The draft's type.
+        item_type: ItemType,
+        /// The field.
+        field: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+    /// A value that would not stay on its line of the item file.
+    #[error("field `{field}` must be one line of text without control characters, and not empty")]
+    NotOneLine {
+        /// The field.
+        field: String,
+    },
+    /// A body that is not text, in a type whose body is.
+    #[error("the body of {item_type} must be UTF-8 text; commit other bytes with the type artifact or freeform")]
+    NotText {
+        /// The draft's type.
+        item_type: ItemType,
+    },
+    /// A meta key that outranks a rule of the type, and does not say how.
+    #[error("meta key `{key}` says what holds for this item in place of its type's rule; accepted: {accepted}")]
+    BadMeta {
+        /// The key.
+        key: &'static str,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+    /// A body that the type's JSON Schema refuses.
+    #[error(transparent)]
+    BadBody(#[from] super::types::BadBody),
+    /// A call whose arguments are not JSON.
+    #[error("the body of a tool_io call must be its arguments as JSON: {cause}")]
+    NotJson {
+        /// Where it stops being JSON.
+        cause: String,
+    },
+}
+
+/// The fields a built-in type has of its own, as they are spelled in JSON; `None` for a type that takes any.
+#[must_use]
+pub(crate) fn own_fields(item_type: &ItemType) -> Option<&'static [&'static str]> {
+    match item_type.as_str() {
+        "instruction" => Some(&["name"]),
+        "dialogue" => Some(&["role", "name"]),
+        "tool_io" => Some(&["role", "direction", "name", "call_id", "status"]),
+        "reasoning" => Some(&["signature"]),
+        "artifact" => Some(&["kind", "path", "language", "media_type"]),
+        "output" => Some(&["format"]),
+        _ => None,
+    }
+}
+
+/// Fills in what follows from the rest: a dialogue's role, and a tool item's direction and role from one another.
+pub(crate) fn complete(fields: &mut Fields) {
+    match fields.item_type.as_str() {
+        "dialogue" => {
+            fields.role.get_or_insert(Role::User);
+        }
+        "tool_io" => match (fields.direction, fields.role) {
+            (None, Some(Role::Tool)) => fields.direction = Some(Direction::Result),
+            (None, Some(Role::Assistant)) => fields.direction = Some(Direction::Call),
+            (Some(Direction::Call), None) => fields.role = Some(Role::Assistant),
+            (Some(Direction::Result), None) => fields.role = Some(Role::Tool),
+            _ => {}
+        },
+        _ => {}
+    }
+}
+
+/// Judges a completed draft of a built-in type; the first thing wrong is returned.
+///
+/// # Errors
+///
+/// [`SchemaError`], by which nothing has been written.
+pub(crate) fn validate(draft: &Draft) -> Result<(), SchemaError> {
+    if !draft.fields.item_type.is_built_in() {
+        return Err(SchemaError::UnknownType(draft.fields.item_type.clone()));
+    }
+    validate_known(draft)
+}
+
+/// Judges a completed draft, whose type is known to exist.
+pub(crate) fn validate_known(draft: &Draft) -> Result<(), SchemaError> {
+    let fields = &draft.fields;
+    let item_type = &fields.item_type;
+    for (field, value) in texts(fields) {
+        if value.is_empty() || value.chars().any(char::is_control) {
+            return Err(SchemaError::NotOneLine { field: field.to_owned() });
+        }
+    }
+    if let Some(own) = own_fields(item_type) {
+        let given =
+            texts(fields).into_iter().map(|(field, _)| field.to_owned()).chain(words(fields).map(str::to_owned));
+        if let Some(field) = given.into_iter().find(|field| !own.contains(&field.as_str()) && field != "turn") {
+            return Err(SchemaError::NoSuchField { item_type: item_type.clone(), field, accepted: own.join(", ") });
+        }
+    }
+    match item_type.as_str() {
+        "dialogue" if fields.role == Some(Role::Tool) => Err(SchemaError::BadValue {
+            item_type: item_type.clone(),
+            field: "role",
+            value: Role::Tool.to_string(),
+            accepted: "user, assistant, system",
+        }),
+        "tool_io" => validate_tool_io(draft),
+        _ => Ok(()),
+    }?;
+    if !matches!(item_type.as_str(), "artifact" | "freeform") && std::str::from_utf8(&draft.body).is_err() {
+        return Err(SchemaError::NotText { item_type: item_type.clone() });
+    }
+    Ok(())
+}
+
+fn validate_tool_io(draft: &Draft) -> Result<(), SchemaError> {
+    let fields = &draft.fields;
+    let item_type = || fields.item_type.clone();
+    let missing =
+        |field, accepted| Err(SchemaError::MissingField { item_type: fields.item_type.clone(), field, accepted });
+    let Some(direction) = fields.direction else {
+        return missing("direction", "call (or role assistant) or result (or role tool)");
+    };
+    let expected = if direction == Direction::Call { Role::Assistant } else { Role::Tool };
+    if let Some(role) = fields.role.filter(|role| *role != expected) {
+        return Err(SchemaError::BadValue {
+            item_type: item_type(),
+            field: "role",
+            value: role.to_string(),
+            accepted: if direction == Direction::Call { "assistant, for a call" } else { "tool, for a result" },
+        });
+    }
+    if direction == Direction::Call && fields.name.is_none() {
+        return missing("name", "the name of the tool that is called");
+    }
+    if fields.call_id.is_none() {
+        return missing("call_id", "the provider's id that ties a result to its call");
+    }
+    if direction == Direction::Call
+        && let Err(cause) = serde_json::from_slice::<serde::de::IgnoredAny>(&draft.body)
+    {
+        return Err(SchemaError::NotJson { cause: cause.to_string() });
+    }
+    Ok(())
+}
+
+/// The text fields that are set, with their names in JSON, unknown headers included.
+fn texts(fields: &Fields) -> Vec<(&str, &str)> {
+    let known = [
+        ("name", &fields.name),
+        ("call_id", &fields.call_id),
+        ("signature", &fields.signature),
+        ("kind", &fields.kind),
+        ("path", &fields.path),
+        ("language", &fields.language),
+        ("media_type", &fields.media_type),
+        ("format", &fields.format),
+        ("turn", &fields.turn),
+    ];
+    let known = known.into_iter().filter_map(|(field, value)| Some((field, value.as_deref()?)));
+    known.chain(fields.unknown.iter().map(|(key, value)| (key.as_str(), value.as_str()))).collect()
+}
+
+/// The names of the fields with fixed words that are set.
+fn words(fields: &Fields) -> impl Iterator<Item = &'static str> {
+    [("role", fields.role.is_some()), ("direction", fields.direction.is_some()), ("status", fields.status.is_some())]
+        .into_iter()
+        .filter_map(|(field, set)| set.then_some(field))
+}

@@ -1,0 +1,84 @@
+//! JSON Schemas of types: what a body must satisfy when it is committed.
+
+use boon::{Compiler, SchemaIndex, Schemas, UrlLoader, ValidationError};
+use serde_json::Value;
+use thiserror::Error;
+
+use super::BadRule;
+use crate::git::Repo;
+use crate::trace::model::item::ItemType;
+
+/// The address that a type's schema is known by while it is used.
+const ADDRESS: &str = "trace:/schema";
+
+/// A body that its type's schema refuses.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[error("the body of {item_type} must satisfy `traceType.{item_type}.schema`: {place}: {cause}")]
+pub struct BadBody {
+    /// The type.
+    pub item_type: ItemType,
+    /// Where in the body, as a JSON path from its root `$`.
+    pub place: String,
+    /// What is wrong there.
+    pub cause: String,
+}
+
+/// A schema, ready to judge.
+pub(crate) struct Check {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+/// A schema comes with whatever is checked out, so it names no other file and no address.
+struct Nothing;
+
+impl UrlLoader for Nothing {
+    fn load(&self, _: &str) -> Result<Value, Box<dyn std::error::Error>> {
+        Err("a schema must stand alone: it cannot refer to other files or addresses".into())
+    }
+}
+
+impl Check {
+    /// Reads a type's schema: JSON, or the path of a file that the project shares.
+    pub(crate) fn compile(repo: &Repo, item_type: &ItemType, schema: &str) -> Result<Self, BadRule> {
+        let bad = |cause: String| BadRule::Schema { item_type: item_type.clone(), cause };
+        let is_json = schema.starts_with('{') || matches!(schema, "true" | "false");
+        let text = if is_json {
+            schema.as_bytes().to_vec()
+        } else {
+            repo.read_shared(schema)?.ok_or_else(|| bad(format!("there is no file `{}`", schema.escape_debug())))?
+        };
+        let value: Value = serde_json::from_slice(&text).map_err(|error| bad(format!("it is not JSON: {error}")))?;
+        let mut schemas = Schemas::new();
+        let mut compiler = Compiler::new();
+        compiler.use_loader(Box::new(Nothing));
+        let refused = |error: boon::CompileError| {
+            // The long form says why.
+            let cause = format!("{error:#}");
+            bad(cause.lines().map(str::trim).collect::<Vec<_>>().join("; ").replace(ADDRESS, ""))
+        };
+        compiler.add_resource(ADDRESS, value).map_err(refused)?;
+        let index = compiler.compile(ADDRESS, &mut schemas).map_err(refused)?;
+        Ok(Self { schemas, index })
+    }
+
+    /// Judges a body; the first place that is wrong is told.
+    pub(crate) fn judge(&self, item_type: &ItemType, body: &[u8]) -> Result<(), BadBody> {
+        let bad = |place, cause| BadBody { item_type: item_type.clone(), place, cause };
+        let body: Value =
+            serde_json::from_slice(body).map_err(|error| bad("$".to_owned(), format!("it is not JSON: {error}")))?;
+        self.schemas.validate(&body, self.index).map_err(|error| {
+            let first = innermost(&error);
+            let place = first.instance_location.tokens.iter().fold("$".to_owned(), |place, token| match token {
+                boon::InstanceToken::Prop(name) => format!("{place}.{name}"),
+                boon::InstanceToken::Item(index) => format!("{place}[{index}]"),
+            });
+            bad(place, first.kind.to_string())
+        })
+    }
+}
+
+/// The first error that has no other behind it.
+fn innermost<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> &'e ValidationError<'s, 'v> {
+    error.causes.first().map_or(error, innermost)
+}

@@ -1,0 +1,133 @@
+//! Which commit brought each line of an item.
+
+use std::collections::BTreeMap;
+
+use super::diff::lines::same_lines;
+use crate::base::changes;
+use crate::git::{Oid, Repo};
+use crate::trace::error::TraceError;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::item::Item;
+use crate::trace::model::tree::{self, Change, Slot};
+use crate::trace::store::tip::Tip;
+use crate::trace::store::total::{Reading, read_item};
+
+/// A line of an item, and the commit that brought it.
+#[derive(Debug)]
+pub(crate) struct Blamed {
+    /// The line, without its end.
+    pub text: String,
+    /// Which of [`Blame::commits`].
+    pub commit: usize,
+}
+
+/// The lines of an item.
+#[derive(Debug)]
+pub(crate) struct Blame {
+    /// In order.
+    pub lines: Vec<Blamed>,
+    /// The commits that brought them, with the item as each one left it.
+    pub commits: Vec<(Tip, Item)>,
+}
+
+/// Lines that a commit has, and whose origin is still to be found.
+struct Suspect {
+    /// The item's file there.
+    blob: Oid,
+    /// The number of each line there, and in the text that was asked for.
+    lines: Vec<(usize, usize)>,
+}
+
+/// Follows each line of an item's text, as it stands in `slot` at `tip`, back to the commit that brought it: a parent that has
+/// the line already takes it over, the first one first.
+///
+/// Walks history back to where the item came in; each revision's text is compared with the one before.
+///
+/// # Errors
+///
+/// [`TraceError::NotText`], [`crate::git::GitError::MissingObject`] and its kin.
+pub(crate) fn blame(repo: &Repo, tip: &Tip, slot: &Slot) -> Result<Blame, TraceError> {
+    let item = read_item(repo, slot)?;
+    let text = text_of(&item).ok_or(TraceError::NotText { item: slot.id })?;
+    let texts: Vec<&str> = changes::lines(text);
+    let mut origins: Vec<Option<usize>> = vec![None; texts.len()];
+    let mut commits: Vec<(Tip, Item)> = Vec::new();
+    // By time of commit, the newest first: so a commit has most often got all its lines when its turn comes.
+    let mut waiting: BTreeMap<(i64, Oid), Suspect> = BTreeMap::new();
+    let every = (0..texts.len()).map(|number| (number, number)).collect();
+    waiting.insert((tip.commit.commit_time, tip.commit.oid), Suspect { blob: slot.blob, lines: every });
+    while let Some(((_, oid), Suspect { blob, mut lines })) = waiting.pop_last() {
+        let here = Tip::read(repo, oid)?;
+        for parent in &here.commit.parents {
+            if lines.is_empty() {
+                break;
+            }
+            let Some(their_blob) = blob_in_parent(repo, &here, *parent, slot.id, blob)? else { continue };
+            let (theirs, ours) = pass_on(repo, slot, their_blob, blob, lines)?;
+            lines = ours;
+            if !theirs.is_empty() {
+                let time = repo.read_commit(*parent)?.commit_time;
+                let suspect = waiting.entry((time, *parent)).or_insert(Suspect { blob: their_blob, lines: Vec::new() });
+                suspect.lines.extend(theirs);
+            }
+        }
+        if !lines.is_empty() {
+            let number = commits.iter().position(|(tip, _)| tip.commit.oid == oid).unwrap_or(commits.len());
+            if number == commits.len() {
+                commits.push((here, read(repo, slot, blob)?));
+            }
+            for (_, line) in lines {
+                origins[line] = Some(number);
+            }
+        }
+    }
+    let lines = texts.into_iter().zip(origins);
+    let blamed = lines.filter_map(|(text, commit)| {
+        Some(Blamed { text: text.strip_suffix('\n').unwrap_or(text).to_owned(), commit: commit? })
+    });
+    Ok(Blame { lines: blamed.collect(), commits })
+}
+
+/// The item's file in a parent of a commit in which it is `blob`; `None` where it is not.
+fn blob_in_parent(repo: &Repo, here: &Tip, parent: Oid, id: ItemId, blob: Oid) -> Result<Option<Oid>, TraceError> {
+    let touches_another = here.is_ours() && here.trailers.item.is_some_and(|item| item != id);
+    if touches_another && here.commit.parents.len() == 1 {
+        return Ok(Some(blob));
+    }
+    let before = repo.read_commit(parent)?.tree;
+    let changes = tree::changes(repo, Some(before), here.commit.tree)?;
+    Ok(match changes.into_iter().find(|change| change.slot().id == id) {
+        None => Some(blob),
+        Some(Change::Changed(before, _)) => Some(before.blob),
+        Some(_) => None,
+    })
+}
+
+/// Lines of one text, each with its number in the text that was asked for.
+type Lines = Vec<(usize, usize)>;
+
+/// Parts lines into those that `their_blob` has too, by their numbers there, and the rest.
+fn pass_on(repo: &Repo, slot: &Slot, their_blob: Oid, blob: Oid, lines: Lines) -> Result<(Lines, Lines), TraceError> {
+    if their_blob == blob {
+        return Ok((lines, Vec::new()));
+    }
+    let (theirs, ours) = (read(repo, slot, their_blob)?, read(repo, slot, blob)?);
+    let (Some(theirs), Some(ours)) = (text_of(&theirs), text_of(&ours)) else { return Ok((Vec::new(), lines)) };
+    let same: BTreeMap<usize, usize> = same_lines(theirs, ours).into_iter().map(|(old, new)| (new, old)).collect();
+    let (mut passed, mut kept) = (Vec::new(), Vec::new());
+    for (number, line) in lines {
+        match same.get(&number) {
+            Some(old) => passed.push((*old, line)),
+            None => kept.push((number, line)),
+        }
+    }
+    Ok((passed, kept))
+}
+
+fn read(repo: &Repo, slot: &Slot, blob: Oid) -> Result<Item, TraceError> {
+    Ok(Reading::of(slot, &repo.read_blob(blob)?).item)
+}
+
+fn text_of(item: &Item) -> Option<&str> {
+    std::str::from_utf8(&item.body).ok().filter(|text| !text.contains('\0'))
+}

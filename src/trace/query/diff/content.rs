@@ -1,0 +1,102 @@
+//! What differs within an item: its headers and its body.
+
+use super::ItemDiff;
+use super::lines::{self, LineDiff};
+use crate::git::Repo;
+use crate::tokens::Encoding;
+use crate::trace::error::TraceError;
+use crate::trace::model::file;
+use crate::trace::model::item::Item;
+use crate::trace::store::total::{item_cost, read_item};
+
+/// An item on both sides.
+#[derive(Debug)]
+pub(crate) struct Content {
+    /// As it was; `None`: it was not there.
+    pub before: Option<Item>,
+    /// As it is; `None`: it is not there.
+    pub after: Option<Item>,
+}
+
+/// What differs between two bodies.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Nothing.
+    Same,
+    /// Lines; an absent side counts as an empty text.
+    Text(LineDiff),
+    /// At least one side is no text: how many bytes there were and are.
+    Binary(Option<usize>, Option<usize>),
+}
+
+/// A header that differs: its name, its value before and after.
+pub(crate) type Header = (String, Option<String>, Option<String>);
+
+impl Content {
+    /// Reads an item's files.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::git::GitError::MissingObject`] and its kin.
+    pub(crate) fn read(repo: &Repo, item: &ItemDiff) -> Result<Self, TraceError> {
+        let before = item.before.as_ref().map(|slot| read_item(repo, slot)).transpose()?;
+        let after = item.after.as_ref().map(|slot| read_item(repo, slot)).transpose()?;
+        Ok(Self { before, after })
+    }
+
+    /// The item as it is, or as it was before it went.
+    #[must_use]
+    pub(crate) fn item(&self) -> Option<&Item> {
+        self.after.as_ref().or(self.before.as_ref())
+    }
+
+    /// What differs in the body, with `context` lines around it.
+    #[must_use]
+    pub(crate) fn body(&self, context: usize) -> Body {
+        let bytes = |item: &Option<Item>| item.as_ref().map(|item| item.body.clone());
+        let (before, after) = (bytes(&self.before), bytes(&self.after));
+        if before == after {
+            return Body::Same;
+        }
+        match (text(before.as_deref()), text(after.as_deref())) {
+            (Some(old), Some(new)) => Body::Text(lines::diff(old, new, context)),
+            _ => Body::Binary(before.map(|body| body.len()), after.map(|body| body.len())),
+        }
+    }
+
+    /// The headers that differ, of an item that is on both sides. What the tool keeps for itself (revision, token count) is
+    /// not among them.
+    #[must_use]
+    pub(crate) fn headers(&self) -> Vec<Header> {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return Vec::new() };
+        let (before, after) = (header_lines(before), header_lines(after));
+        let find = |lines: &[(String, String)], key: &str| -> Option<String> {
+            lines.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone())
+        };
+        let mut keys: Vec<&String> = before.iter().chain(&after).map(|(key, _)| key).collect();
+        let mut seen = std::collections::HashSet::new();
+        keys.retain(|key| seen.insert(*key));
+        let changed = keys.into_iter().map(|key| (key.clone(), find(&before, key), find(&after, key)));
+        changed.filter(|(_, before, after)| before != after).collect()
+    }
+
+    /// What the item costs as a message of its own, before and after; nothing where it is not there.
+    #[must_use]
+    pub(crate) fn costs(&self, encoding: Encoding) -> (u64, u64) {
+        let cost = |item: &Option<Item>| item.as_ref().map_or(0, |item| item_cost(item, encoding));
+        (cost(&self.before), cost(&self.after))
+    }
+}
+
+/// A body as text; an absent one is empty. `None`: it is none.
+fn text(body: Option<&[u8]>) -> Option<&str> {
+    std::str::from_utf8(body.unwrap_or_default()).ok().filter(|text| !text.contains('\0'))
+}
+
+fn header_lines(item: &Item) -> Vec<(String, String)> {
+    let bytes = file::render_without_id(item);
+    let header = String::from_utf8_lossy(&bytes[..bytes.len() - item.body.len()]).into_owned();
+    let lines = header.lines().filter_map(|line| line.split_once(": "));
+    let own = |key: &str| matches!(key, "revision" | "tokens");
+    lines.filter(|(key, _)| !own(key)).map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}

@@ -1,0 +1,89 @@
+//! A comparison as JSON.
+//!
+//! ```text
+//! {"before":{"commit":…,"at":…,"ref":…},"after":{…},
+//!  "items":[{"id":…,"changes":["edited"],"lines":{"added":1,"removed":1},"before":{item},"after":{item},
+//!            "priority":{"before":"normal","after":"skip"}}],
+//!  "tokens":12}
+//! ```
+//!
+//! `before` is null where there was nothing. An item's sides are items as everywhere, with `seq`; one that is not there is left
+//! out. `tokens` is the difference of the totals.
+
+use serde_json::{Map, Value, json};
+
+use super::content::{Body, Content};
+use super::revisions::Revision;
+use super::{Diff, ItemDiff};
+use crate::git::Repo;
+use crate::trace::error::TraceError;
+use crate::trace::model::item::Item;
+use crate::trace::model::json::to_json;
+use crate::trace::model::tree::Slot;
+use crate::trace::store::resolve::State;
+
+/// The comparison as a JSON object.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::MissingObject`] and its kin.
+pub(crate) fn diff_to_json(repo: &Repo, diff: &Diff) -> Result<Value, TraceError> {
+    let items = diff.items.iter().map(|item| item_to_json(repo, item)).collect::<Result<Vec<_>, _>>()?;
+    let before = diff.before.as_ref().map(side);
+    Ok(json!({
+        "before": before,
+        "after": side(&diff.after),
+        "items": items,
+        "tokens": i64::try_from(diff.tokens).unwrap_or_default(),
+    }))
+}
+
+fn side(state: &State) -> Value {
+    let mut side = json!({ "commit": state.tip.commit.oid.to_string(), "at": state.tip.time().to_string() });
+    if let Some(refname) = &state.refname {
+        side["ref"] = refname.as_str().into();
+    }
+    side
+}
+
+/// A revision of an item as a JSON object: the commit, when, by whom, and what it did.
+///
+/// # Errors
+///
+/// Those of [`item_to_json`].
+pub(crate) fn revision_to_json(repo: &Repo, revision: &Revision) -> Result<Value, TraceError> {
+    let Revision { tip, item } = revision;
+    let (commit, at) = (tip.commit.oid.to_string(), tip.time().to_string());
+    Ok(json!({ "commit": commit, "at": at, "by": tip.commit.author, "item": item_to_json(repo, item)? }))
+}
+
+/// An item of a comparison as a JSON object.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::MissingObject`] and its kin.
+pub(crate) fn item_to_json(repo: &Repo, item: &ItemDiff) -> Result<Value, TraceError> {
+    let content = Content::read(repo, item)?;
+    let mut object = Map::new();
+    object.insert("id".to_owned(), item.slot().map(|slot| slot.id.to_string()).into());
+    object.insert("changes".to_owned(), item.changes().into());
+    if let Body::Text(lines) = content.body(0) {
+        object.insert("lines".to_owned(), json!({ "added": lines.added, "removed": lines.removed }));
+    }
+    let sides = [("before", &item.before, &content.before), ("after", &item.after, &content.after)];
+    for (word, slot, side) in sides {
+        if let (Some(slot), Some(side)) = (slot, side) {
+            object.insert(word.to_owned(), whole(slot, side));
+        }
+    }
+    if let Some((before, after)) = item.levels {
+        object.insert("priority".to_owned(), json!({ "before": before.as_str(), "after": after.as_str() }));
+    }
+    Ok(object.into())
+}
+
+fn whole(slot: &Slot, item: &Item) -> Value {
+    let mut object = to_json(item);
+    object.insert("seq".to_owned(), slot.seq.into());
+    object.into()
+}

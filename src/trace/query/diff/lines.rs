@@ -1,0 +1,214 @@
+//! Texts line by line, with the words marked that differ within a line.
+
+use std::ops::Range;
+
+use crate::base::changes::{self, Change};
+
+/// What became of a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    /// It is in both texts.
+    Kept,
+    /// It is in the old text only.
+    Removed,
+    /// It is in the new text only.
+    Added,
+}
+
+impl Fate {
+    /// The sign it has in a diff.
+    #[must_use]
+    pub(crate) fn sign(self) -> char {
+        match self {
+            Self::Kept => ' ',
+            Self::Removed => '-',
+            Self::Added => '+',
+        }
+    }
+}
+
+/// A line of a diff.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Line {
+    /// What became of it.
+    pub fate: Fate,
+    /// Its text without the line end, in parts; `true` marks those that differ from the line it replaces or that replaces it.
+    pub parts: Vec<(bool, String)>,
+    /// Whether it ends in a line end.
+    pub ended: bool,
+}
+
+/// Lines that belong together: what differs, and what is around it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Hunk {
+    /// The number of the first line of the old text, from 1, and how many lines there are.
+    pub old: (usize, usize),
+    /// The same of the new text.
+    pub new: (usize, usize),
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// What differs between two texts.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct LineDiff {
+    /// In order.
+    pub hunks: Vec<Hunk>,
+    /// How many lines only the new text has.
+    pub added: usize,
+    /// How many lines only the old text has.
+    pub removed: usize,
+    /// Whether one of two texts ends in a line end and the other does not. That neither does is usual for what is said.
+    pub ends_differ: bool,
+}
+
+/// Compares two texts and keeps `context` lines around what differs.
+#[must_use]
+pub(crate) fn diff(old: &str, new: &str, context: usize) -> LineDiff {
+    let both = !old.is_empty() && !new.is_empty();
+    let ends_differ = both && old.ends_with('\n') != new.ends_with('\n');
+    let (old, new) = (changes::lines(old), changes::lines(new));
+    let changes = changes::of_lines(&old, &new);
+    let mut answer = LineDiff { ends_differ, ..LineDiff::default() };
+    let near = |one: &Change, next: &Change| next.old.start - one.old.end <= context.saturating_mul(2);
+    for group in changes.chunk_by(near) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        let before = context.min(first.old.start);
+        let after = context.min(old.len() - last.old.end);
+        let mut lines = Vec::new();
+        let mut at = first.old.start - before;
+        for change in group {
+            lines.extend(old[at..change.old.start].iter().map(|line| kept(line)));
+            push_change(&mut lines, &old[change.old.clone()], &new[change.new.clone()]);
+            answer.removed += change.old.len();
+            answer.added += change.new.len();
+            at = change.old.end;
+        }
+        lines.extend(old[at..at + after].iter().map(|line| kept(line)));
+        answer.hunks.push(Hunk {
+            old: span(first.old.start - before..last.old.end + after),
+            new: span(first.new.start - before..last.new.end + after),
+            lines,
+        });
+    }
+    answer
+}
+
+fn kept(text: &str) -> Line {
+    line(Fate::Kept, text, [(false, text)])
+}
+
+fn line<'t>(fate: Fate, text: &str, words: impl IntoIterator<Item = (bool, &'t str)>) -> Line {
+    Line { fate, parts: parts(words), ended: text.ends_with('\n') }
+}
+
+/// Lines that went and lines that came for them. Where less than half of the words stayed, none is marked.
+fn push_change(lines: &mut Vec<Line>, old: &[&str], new: &[&str]) {
+    let [old_words, new_words] = [old, new].map(|lines| lines.iter().flat_map(|line| words(line)).collect::<Vec<_>>());
+    let mut changes = changes::of_words(&old_words, &new_words).unwrap_or_default();
+    let count = |words: &[&str]| words.iter().filter(|word| !is_space(word)).count();
+    let (before, after) = (count(&old_words), count(&new_words));
+    let went: usize = changes.iter().map(|change| count(&old_words[change.old.clone()])).sum();
+    if 4 * (before - went) < before + after {
+        changes.clear();
+    }
+    push_marked(lines, Fate::Removed, old, changes.iter().map(|change| change.old.clone()));
+    push_marked(lines, Fate::Added, new, changes.iter().map(|change| change.new.clone()));
+}
+
+/// Lines of one side, with words marked by their numbers in all of them.
+fn push_marked(lines: &mut Vec<Line>, fate: Fate, texts: &[&str], marks: impl Iterator<Item = Range<usize>>) {
+    let mut marks = marks.flatten().peekable();
+    let mut at = 0;
+    for text in texts {
+        let marked = words(text).map(|word| {
+            at += 1;
+            (marks.next_if_eq(&(at - 1)).is_some(), word)
+        });
+        lines.push(line(fate, text, marked));
+    }
+}
+
+fn is_space(word: &str) -> bool {
+    word.starts_with(char::is_whitespace)
+}
+
+/// The words of a line and the white space between them.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        rest.chars().next()?;
+        let space = is_space(rest);
+        let len = rest.find(|char: char| char.is_whitespace() != space).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(len);
+        rest = after;
+        Some(word)
+    })
+}
+
+/// As git counts: from 1, and 0 before an empty text.
+fn span(range: Range<usize>) -> (usize, usize) {
+    (if range.is_empty() { range.start } else { range.start + 1 }, range.len())
+}
+
+fn parts<'t>(values: impl IntoIterator<Item = (bool, &'t str)>) -> Vec<(bool, String)> {
+    let mut parts: Vec<(bool, String)> = Vec::new();
+    for (marked, value) in values {
+        let text = value.strip_suffix('\n').unwrap_or(value);
+        match parts.last_mut() {
+            Some(last) if last.0 == marked => last.1.push_str(text),
+            _ if text.is_empty() => {}
+            _ => parts.push((marked, text.to_owned())),
+        }
+    }
+    parts
+}
+
+/// The pairs of lines that are the same in both texts, by their numbers from 0.
+#[must_use]
+pub(crate) fn same_lines(old: &str, new: &str) -> Vec<(usize, usize)> {
+    let (old, new) = (changes::lines(old), changes::lines(new));
+    let mut pairs = Vec::new();
+    let mut same = (0, 0);
+    for change in changes::of_lines(&old, &new) {
+        pairs.extend((same.0..change.old.start).zip(same.1..));
+        same = (change.old.end, change.new.end);
+    }
+    pairs.extend((same.0..old.len()).zip(same.1..));
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_that_differ_are_marked_and_context_is_kept() {
+        let diff = diff("a\nb\nc\nthe limit is ten\ne\n", "a\nb\nc\nthe limit is twelve\ne\n", 1);
+        let [hunk] = diff.hunks.as_slice() else { panic!("{diff:?}") };
+        assert_eq!((hunk.old, hunk.new, diff.added, diff.removed), ((3, 3), (3, 3), 1, 1));
+        let marked: Vec<&str> =
+            hunk.lines.iter().flat_map(|line| &line.parts).filter(|part| part.0).map(|part| part.1.as_str()).collect();
+        assert_eq!(marked, ["ten", "twelve"]);
+    }
+
+    proptest! {
+        #[test]
+        fn with_all_context_both_texts_can_be_read_back(old in "[ab \r\n]{0,12}", new in "[ab \r\n]{0,12}") {
+            let diff = diff(&old, &new, usize::MAX);
+            let side = |without: Fate| -> String {
+                let lines = diff.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.fate != without);
+                lines.map(|line| {
+                    let text: String = line.parts.iter().map(|part| part.1.as_str()).collect();
+                    text + if line.ended { "\n" } else { "" }
+                }).collect()
+            };
+            if old != new {
+                prop_assert_eq!(side(Fate::Added), old);
+                prop_assert_eq!(side(Fate::Removed), new);
+            }
+        }
+    }
+}

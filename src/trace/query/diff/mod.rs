@@ -1,0 +1,241 @@
+//! What differs between two states of traces, by item and not by path.
+//!
+//! Items are told by their ids: one that stands elsewhere is the same item, and it *moved* only if its order among the items of
+//! both states is another. What a comparison costs hangs on what differs: folders that are the same are not read.
+
+pub(crate) mod content;
+pub(crate) mod json;
+pub(crate) mod lines;
+pub(crate) mod markdown;
+mod order;
+pub(crate) mod revisions;
+mod target;
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::git::Repo;
+use crate::tokens::Encoding;
+use crate::tokens::framing::PER_REPLY;
+use crate::trace::error::TraceError;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::item::ItemType;
+use crate::trace::model::trailers::Basis;
+use crate::trace::model::tree::{self, Change, Slot};
+use crate::trace::store::priority::{Level, Record};
+use crate::trace::store::resolve::State;
+use crate::trace::store::total::{item_cost, read_item};
+use crate::trace::store::view::View;
+pub(crate) use target::{Target, target};
+
+/// What differs between two states.
+#[derive(Debug)]
+pub(crate) struct Diff {
+    /// The older state; `None`: there was nothing.
+    pub before: Option<State>,
+    /// The newer state.
+    pub after: State,
+    /// The items that differ, in the reading order of the newer state; removed ones where they stood.
+    pub items: Vec<ItemDiff>,
+    /// The total of the newer state less that of the older one.
+    pub tokens: i128,
+}
+
+/// An item that differs.
+#[derive(Clone, Debug)]
+pub(crate) struct ItemDiff {
+    /// Where it stood; `None`: it was added.
+    pub before: Option<Slot>,
+    /// Where it stands; `None`: it was removed.
+    pub after: Option<Slot>,
+    /// Whether its order among the items of both states is another.
+    pub moved: bool,
+    /// Its priority before and after, where they differ.
+    pub levels: Option<(Level, Level)>,
+}
+
+impl ItemDiff {
+    fn of(before: Option<Slot>, after: Option<Slot>) -> Self {
+        Self { before, after, moved: false, levels: None }
+    }
+
+    /// Where it stands, or stood before it was removed.
+    #[must_use]
+    pub(crate) fn slot(&self) -> Option<&Slot> {
+        self.after.as_ref().or(self.before.as_ref())
+    }
+
+    /// Whether its content is another.
+    #[must_use]
+    pub(crate) fn is_edited(&self) -> bool {
+        matches!((&self.before, &self.after), (Some(before), Some(after)) if before.blob != after.blob)
+    }
+
+    /// What became of it: `added`, `removed`, or any of `edited`, `moved` and `priority`.
+    #[must_use]
+    pub(crate) fn changes(&self) -> Vec<&'static str> {
+        match (&self.before, &self.after) {
+            (None, _) => vec!["added"],
+            (_, None) => vec!["removed"],
+            _ => {
+                let words = [(self.is_edited(), "edited"), (self.moved, "moved"), (self.levels.is_some(), "priority")];
+                words.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect()
+            }
+        }
+    }
+
+    /// Whether it came or went as a whole.
+    #[must_use]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.before.is_none() || self.after.is_none()
+    }
+
+    fn is_instruction(&self) -> bool {
+        let is = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.item_type == ItemType::instruction());
+        is(&self.before) || is(&self.after)
+    }
+}
+
+impl Diff {
+    /// What happened, in one line: how many items were added, removed, edited, moved and given another priority, as far as any
+    /// were, and the difference of the totals.
+    #[must_use]
+    pub(crate) fn summary(&self) -> String {
+        let words = ["added", "removed", "edited", "moved", "priority"];
+        let count = |word| self.items.iter().filter(|item| item.changes().contains(&word)).count();
+        let counted = words.into_iter().map(|word| (word, count(word))).filter(|(_, count)| *count > 0);
+        let mut parts: Vec<String> = counted
+            .map(|(word, count)| match word {
+                "priority" => format!("{count} with another priority"),
+                word => format!("{count} {word}"),
+            })
+            .collect();
+        if parts.is_empty() {
+            parts.push("no item differs".to_owned());
+        }
+        format!("{}, {:+} tokens", parts.join(", "), self.tokens)
+    }
+}
+
+/// Compares two states.
+///
+/// Two tips cost what differs between them, with one exception: where an instruction or the order is among it, or a total is
+/// a provider's, both lists are read, as they are for an earlier state with the priorities of then.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::MissingObject`] and its kin.
+pub(crate) fn between(
+    repo: &Repo,
+    before: Option<State>,
+    after: State,
+    encoding: Encoding,
+) -> Result<Diff, TraceError> {
+    let old_tree = before.as_ref().map(|state| state.tip.commit.tree);
+    let mut items = Vec::new();
+    let mut shifted = false;
+    for change in tree::changes(repo, old_tree, after.tip.commit.tree)? {
+        match change {
+            Change::Added(slot) => items.push(ItemDiff::of(None, Some(slot))),
+            Change::Removed(slot) => items.push(ItemDiff::of(Some(slot), None)),
+            Change::Changed(before, after) => {
+                shifted |= before.seq != after.seq;
+                items.push(ItemDiff::of(Some(before), Some(after)));
+            }
+        }
+    }
+    if let Some(old_tree) = old_tree.filter(|_| shifted) {
+        mark_moved(repo, &mut items, old_tree, &after)?;
+    }
+    items.retain(|item| item.is_edited() || item.moved || item.is_whole());
+    let quick = match &before {
+        Some(before) if before.at.is_none() && after.at.is_none() => {
+            quick_tokens(repo, before, &after, &items, encoding)?
+        }
+        _ => None,
+    };
+    let tokens = match quick {
+        Some(tokens) => tokens,
+        None => compare_views(repo, before.as_ref(), &after, &mut items, encoding)?,
+    };
+    items.sort_by_key(|item| item.slot().map(|slot| (slot.seq, slot.id)));
+    Ok(Diff { before, after, items, tokens })
+}
+
+/// Marks the items that moved, and adds those whose order changed though their files did not.
+fn mark_moved(
+    repo: &Repo,
+    items: &mut Vec<ItemDiff>,
+    old_tree: crate::git::Oid,
+    after: &State,
+) -> Result<(), TraceError> {
+    let (old, new) = (tree::list(repo, old_tree)?, tree::list(repo, after.tip.commit.tree)?);
+    let mut moved = order::moved(&old, &new);
+    for item in items.iter_mut() {
+        let id = item.slot().map(|slot| slot.id);
+        item.moved = !item.is_whole() && id.is_some_and(|id| moved.remove(&id));
+    }
+    let find = |slots: &[Slot], id: ItemId| slots.iter().find(|slot| slot.id == id).cloned();
+    items.extend(moved.into_iter().map(|id| ItemDiff { moved: true, ..ItemDiff::of(find(&old, id), find(&new, id)) }));
+    Ok(())
+}
+
+/// The difference of the totals of two tips from what differs alone. Levels are the same on both sides, so an item that did
+/// not change is left out on both or on neither, as long as no instruction takes another's place. `None`: it takes more.
+fn quick_tokens(
+    repo: &Repo,
+    before: &State,
+    after: &State,
+    items: &[ItemDiff],
+    encoding: Encoding,
+) -> Result<Option<i128>, TraceError> {
+    if items.iter().any(ItemDiff::is_instruction) {
+        return Ok(None);
+    }
+    let (old, new) = (before.tip.total(repo, encoding)?, after.tip.total(repo, encoding)?);
+    if old.basis == Basis::Reported || new.basis == Basis::Reported {
+        return Ok(None);
+    }
+    let slots: Vec<Slot> = items.iter().flat_map(|item| item.before.iter().chain(&item.after)).cloned().collect();
+    let levels = Record::open(repo)?.levels(repo, &slots, None)?;
+    let mut tokens = i128::from(new.tokens) - i128::from(old.tokens);
+    for item in items {
+        for (slot, sign) in [(&item.before, 1), (&item.after, -1)] {
+            if let Some(slot) = slot.as_ref().filter(|slot| levels.is_skipped(slot.id, &slot.item_type)) {
+                tokens += sign * i128::from(item_cost(&read_item(repo, slot)?, encoding));
+            }
+        }
+    }
+    Ok(Some(tokens))
+}
+
+/// The difference of the totals of two views; notes the items whose priority differs.
+fn compare_views(
+    repo: &Repo,
+    before: Option<&State>,
+    after: &State,
+    items: &mut Vec<ItemDiff>,
+    encoding: Encoding,
+) -> Result<i128, TraceError> {
+    let new = View::at(repo, after.tip.clone(), after.at)?;
+    let new_total = i128::from(new.total(repo, encoding)?.tokens);
+    let Some(before) = before else { return Ok(new_total - i128::from(PER_REPLY)) };
+    let old = View::at(repo, before.tip.clone(), before.at)?;
+    let old_slots: HashMap<ItemId, &Slot> = old.slots.iter().map(|slot| (slot.id, slot)).collect();
+    let mut changed = BTreeMap::new();
+    for slot in &new.slots {
+        let Some(old_slot) = old_slots.get(&slot.id) else { continue };
+        let levels = (old.level(old_slot).level(), new.level(slot).level());
+        if levels.0 != levels.1 {
+            changed.insert(slot.id, (levels, *old_slot, slot));
+        }
+    }
+    for item in items.iter_mut() {
+        let found = item.slot().and_then(|slot| changed.remove(&slot.id));
+        item.levels = found.map(|(levels, _, _)| levels);
+    }
+    items.extend(changed.into_values().map(|(levels, old, new)| ItemDiff {
+        levels: Some(levels),
+        ..ItemDiff::of(Some(old.clone()), Some(new.clone()))
+    }));
+    Ok(new_total - i128::from(old.total(repo, encoding)?.tokens))
+}

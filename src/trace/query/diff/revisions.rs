@@ -1,0 +1,64 @@
+//! The revisions of one item, each against the one before.
+
+use super::ItemDiff;
+use crate::git::Repo;
+use crate::trace::error::TraceError;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::tree::{self, Change};
+use crate::trace::store::tip::Tip;
+use crate::trace::store::walk::{Parents, Walk, changes_of};
+
+/// A commit that touched an item.
+#[derive(Debug)]
+pub(crate) struct Revision {
+    /// The commit.
+    pub tip: Tip,
+    /// What it did to the item.
+    pub item: ItemDiff,
+}
+
+/// Every commit in the history of `tip` that touched an item, newest first.
+///
+/// A merge is among them only where it left the item as none of its parents had it. Walks the whole history.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::MissingObject`] and its kin.
+pub(crate) fn revisions(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Vec<Revision>, TraceError> {
+    let mut found = Vec::new();
+    for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+        let earlier = earlier?;
+        if earlier.is_ours() && earlier.trailers.item.is_some_and(|item| item != id) {
+            continue;
+        }
+        let Some(change) = changes_of(repo, &earlier)?.into_iter().find(|change| change.slot().id == id) else {
+            continue;
+        };
+        if !came_from_another_parent(repo, &earlier, id)? {
+            let (before, after) = match change {
+                Change::Added(slot) => (None, Some(slot)),
+                Change::Removed(slot) => (Some(slot), None),
+                Change::Changed(before, after) => (Some(before), Some(after)),
+            };
+            let moved = matches!((&before, &after), (Some(before), Some(after)) if before.seq != after.seq);
+            found.push(Revision { tip: earlier, item: ItemDiff { moved, ..ItemDiff::of(before, after) } });
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a parent but the first has the item as the commit has it.
+fn came_from_another_parent(repo: &Repo, tip: &Tip, id: ItemId) -> Result<bool, TraceError> {
+    for parent in tip.commit.parents.iter().skip(1) {
+        let changes = tree::changes(repo, Some(repo.read_commit(*parent)?.tree), tip.commit.tree)?;
+        let same = match changes.iter().find(|change| change.slot().id == id) {
+            None => true,
+            Some(Change::Changed(before, after)) => before.blob == after.blob,
+            Some(_) => false,
+        };
+        if same {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,66 @@
+//! What a comparison is of, as the user says it.
+
+use crate::git::{Oid, Repo};
+use crate::trace::error::TraceError;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::name::TraceName;
+use crate::trace::store::resolve::{self, State, find_tip, state};
+use crate::trace::store::tip::Tip;
+
+/// What a comparison is of.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// Two states; `None`: nothing, as before a trace's first commit.
+    States(Box<(Option<State>, State)>),
+    /// The revisions of an item.
+    Item(ItemId),
+}
+
+/// Reads what the user said, in the trace `current`: nothing (what its last commit changed), one state (from there to now),
+/// `A..B` (an absent side is now), `A...B` (from what both have in common), two states, or one item.
+///
+/// # Errors
+///
+/// Those of [`state`]; [`TraceError::NoSuchTrace`] where the current trace is needed and has no commit.
+pub(crate) fn target(repo: &Repo, current: &TraceName, words: &[String]) -> Result<Target, TraceError> {
+    let named = |spec: &str| match spec {
+        "" => State::of_trace(repo, current),
+        spec => state(repo, current, spec),
+    };
+    match words {
+        [] => {
+            let after = State::of_trace(repo, current)?;
+            let before = after.tip.commit.parents.first().map(|oid| earlier(repo, *oid)).transpose()?;
+            Ok(states(before, after))
+        }
+        [a, b, ..] => Ok(states(Some(named(a)?), named(b)?)),
+        [one] => {
+            if let Some((a, b)) = one.split_once("...") {
+                let (a, b) = (named(a)?, named(b)?);
+                let bases = repo.merge_bases(a.tip.commit.oid, b.tip.commit.oid)?;
+                let base = bases.first().map(|oid| earlier(repo, *oid)).transpose()?;
+                return Ok(states(base, b));
+            }
+            if let Some((a, b)) = one.split_once("..") {
+                return Ok(states(Some(named(a)?), named(b)?));
+            }
+            if find_tip(repo, one)?.is_none()
+                && let Some(tip) = Tip::find(repo, current)?
+                && let Some(item) = resolve::item_by_name(repo, current, &tip, one)?
+            {
+                return Ok(Target::Item(item));
+            }
+            Ok(states(Some(named(one)?), State::of_trace(repo, current)?))
+        }
+    }
+}
+
+fn states(before: Option<State>, after: State) -> Target {
+    Target::States(Box::new((before, after)))
+}
+
+/// The state of a commit, with the priorities of then.
+fn earlier(repo: &Repo, commit: Oid) -> Result<State, TraceError> {
+    let tip = Tip::read(repo, commit)?;
+    Ok(State { at: Some(tip.time()), tip, refname: None })
+}

@@ -1,0 +1,104 @@
+//! A trace as JSON Lines: one line an operation, oldest first.
+//!
+//! Each line is the item as it was after the operation (see [`crate::trace::model::json`]) with `op`, `at`, `by`, `subject` and `reason`.
+//! A change of priority is a line with `op` priority, `id` and `priority`. [`crate::trace::change::replay`] reads it back.
+
+use std::collections::HashSet;
+use std::io::Write;
+
+use serde_json::{Map, Value};
+
+use crate::git::{Oid, Repo};
+use crate::trace::error::TraceError;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::json::to_json;
+use crate::trace::model::trailers::Op;
+use crate::trace::model::tree::Change;
+use crate::trace::store::priority::{Record, Setting};
+use crate::trace::store::tip::Tip;
+use crate::trace::store::total::read_item;
+use crate::trace::store::walk::{Parents, Walk, changes_of};
+
+/// Writes everything that was done on the first-parent line of `tip`, with the priorities of its items.
+///
+/// What came in by a merge is written as having come in then.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::MissingObject`] and its kin, and [`TraceError::Stream`] if `out` fails.
+pub(crate) fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), TraceError> {
+    let mut oldest_first: Vec<Oid> = Vec::new();
+    for earlier in Walk::new(repo, tip, Parents::First) {
+        oldest_first.push(earlier?.commit.oid);
+    }
+    oldest_first.reverse();
+    let record = Record::open(repo)?;
+    // Changes of priority of items already written, that are still to be written.
+    let mut pending: Vec<(ItemId, Setting)> = Vec::new();
+    let mut asked: HashSet<ItemId> = HashSet::new();
+    for oid in oldest_first {
+        let tip = Tip::read(repo, oid)?;
+        let at = tip.time();
+        let due = pending.partition_point(|(_, setting)| setting.at < at);
+        for (id, setting) in pending.drain(..due) {
+            write_line(out, setting_line(id, &setting))?;
+        }
+        for change in changes_of(repo, &tip)? {
+            let id = change.slot().id;
+            write_line(out, change_line(repo, &tip, &change)?)?;
+            if asked.insert(id) {
+                pending.extend(record.history(repo, id)?.into_iter().map(|setting| (id, setting)));
+            }
+        }
+        pending.sort_by_key(|(id, setting)| (setting.at, *id));
+    }
+    for (id, setting) in pending {
+        write_line(out, setting_line(id, &setting))?;
+    }
+    Ok(())
+}
+
+fn write_line(out: &mut dyn Write, line: Map<String, Value>) -> Result<(), TraceError> {
+    let text = Value::Object(line).to_string() + "\n";
+    out.write_all(text.as_bytes()).map_err(|source| TraceError::Stream { action: "write the export", source })
+}
+
+fn change_line(repo: &Repo, tip: &Tip, change: &Change) -> Result<Map<String, Value>, TraceError> {
+    let own = tip.trailers.op.filter(|_| tip.is_ours());
+    let op = match (change, own) {
+        (Change::Added(_), Some(op @ (Op::Append | Op::Import | Op::Pick | Op::Compress)))
+        | (Change::Added(_) | Change::Changed(..), Some(op @ Op::Restore)) => op,
+        (Change::Added(_), _) => Op::Merge,
+        (Change::Changed(..), _) => Op::Edit,
+        (Change::Removed(_), _) => Op::Delete,
+    };
+    let slot = change.slot();
+    let mut line = match change {
+        Change::Removed(_) => Map::from_iter([("id".to_owned(), Value::String(slot.id.to_string()))]),
+        _ => to_json(&read_item(repo, slot)?),
+    };
+    line.insert("op".to_owned(), op.as_str().into());
+    line.insert("seq".to_owned(), slot.seq.into());
+    line.insert("commit".to_owned(), tip.commit.oid.to_string().into());
+    line.insert("at".to_owned(), tip.time().to_string().into());
+    line.insert("by".to_owned(), tip.commit.author.clone().into());
+    line.insert("subject".to_owned(), tip.commit.subject().into());
+    if let Some(reason) = &tip.trailers.reason {
+        line.insert("reason".to_owned(), reason.clone().into());
+    }
+    Ok(line)
+}
+
+fn setting_line(id: ItemId, setting: &Setting) -> Map<String, Value> {
+    let mut line = Map::from_iter([
+        ("op".to_owned(), Value::from("priority")),
+        ("id".to_owned(), id.to_string().into()),
+        ("priority".to_owned(), setting.level.as_str().into()),
+        ("at".to_owned(), setting.at.to_string().into()),
+        ("by".to_owned(), setting.by.clone().into()),
+    ]);
+    if let Some(reason) = &setting.reason {
+        line.insert("reason".to_owned(), reason.clone().into());
+    }
+    line
+}

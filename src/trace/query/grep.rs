@@ -1,0 +1,169 @@
+//! Searching the texts of items.
+//!
+//! Only bodies are searched, a line at a time as git does; headers are not. An item's file is parsed only if its body matches.
+
+use std::collections::HashSet;
+
+use memchr::memmem;
+use regex::bytes::{Regex, RegexBuilder};
+use serde_json::{Value, json};
+
+use crate::git::{Oid, Repo};
+use crate::trace::error::TraceError;
+use crate::trace::model::item::ItemType;
+use crate::trace::model::tree::{self, Change, Slot};
+use crate::trace::store::tip::Tip;
+use crate::trace::store::walk::{Parents, Walk, changes_of};
+
+/// How a pattern is meant.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Reading {
+    /// It is a text, not a regular expression.
+    pub fixed: bool,
+    /// Upper and lower case are the same.
+    pub ignore_case: bool,
+}
+
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Query {
+    pattern: Regex,
+    item_type: Option<ItemType>,
+}
+
+/// An item whose text matches.
+#[derive(Debug)]
+pub(crate) struct Hit {
+    /// Where it stands, or stood.
+    pub slot: Slot,
+    /// The lines that match; empty where the body is no text.
+    pub lines: Vec<Line>,
+}
+
+/// A line that matches.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// Its number in the body, from 1.
+    pub number: usize,
+    /// Its text, without the line end.
+    pub text: String,
+}
+
+impl Hit {
+    /// How many lines match; a body that is no text counts as one.
+    #[must_use]
+    pub(crate) fn count(&self) -> usize {
+        self.lines.len().max(1)
+    }
+}
+
+impl Query {
+    /// Looks for `pattern` in items of one type, or of all. `^` and `$` are ends of lines.
+    ///
+    /// # Errors
+    ///
+    /// If the pattern is no regular expression, or far too large a one.
+    pub(crate) fn new(pattern: &str, reading: Reading, item_type: Option<ItemType>) -> Result<Self, regex::Error> {
+        let pattern = if reading.fixed { regex::escape(pattern) } else { pattern.to_owned() };
+        let pattern = RegexBuilder::new(&pattern).multi_line(true).case_insensitive(reading.ignore_case).build()?;
+        Ok(Self { pattern, item_type })
+    }
+
+    /// The places in a line that match.
+    #[must_use]
+    pub(crate) fn places(&self, line: &str) -> Vec<(usize, usize)> {
+        let places = self.pattern.find_iter(line.as_bytes()).map(|place| (place.start(), place.end()));
+        places
+            .filter(|(start, end)| start < end && line.is_char_boundary(*start) && line.is_char_boundary(*end))
+            .collect()
+    }
+
+    fn takes(&self, slot: &Slot) -> bool {
+        self.item_type.as_ref().is_none_or(|item_type| slot.item_type == *item_type)
+    }
+
+    /// The matches in an item file; `None` if there are none.
+    fn search(&self, slot: &Slot, file: &[u8]) -> Option<Hit> {
+        // A damaged file is content as it stands.
+        let body = memmem::find(file, b"\n\n").map_or(file, |end| &file[end + 2..]);
+        if body.is_empty() || !self.pattern.is_match(body) {
+            return None;
+        }
+        let slot = slot.clone();
+        let Some(text) = std::str::from_utf8(body).ok().filter(|text| !text.contains('\0')) else {
+            return Some(Hit { slot, lines: Vec::new() });
+        };
+        // What was found may reach over lines; what counts is what one line holds.
+        let lines = text.split_inclusive('\n').map(|line| line.strip_suffix('\n').unwrap_or(line));
+        let matching = lines.enumerate().filter(|(_, line)| self.pattern.is_match(line.as_bytes()));
+        let lines: Vec<Line> =
+            matching.map(|(index, line)| Line { number: index + 1, text: line.to_owned() }).collect();
+        (!lines.is_empty()).then_some(Hit { slot, lines })
+    }
+}
+
+/// Hands each live item that matches to `visit`, in reading order. Reads the items' files and no more.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::MissingObject`] and its kin.
+pub(crate) fn live(repo: &Repo, tip: &Tip, query: &Query, mut visit: impl FnMut(Hit)) -> Result<(), TraceError> {
+    let slots = tree::list(repo, tip.commit.tree)?;
+    let wanted = slots.iter().filter(|slot| query.takes(slot));
+    repo.for_each_blob(wanted.map(|slot| (slot, slot.blob)), |slot, _, file| {
+        if let Some(hit) = query.search(slot, file) {
+            visit(hit);
+        }
+        Ok::<_, TraceError>(())
+    })
+}
+
+/// Hands each text that matches, of all that a trace ever held, to `visit`, with the commit that brought it; newest first.
+///
+/// Walks the whole history.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::MissingObject`] and its kin.
+pub(crate) fn history(
+    repo: &Repo,
+    tip: &Tip,
+    query: &Query,
+    mut visit: impl FnMut(&Tip, Hit),
+) -> Result<(), TraceError> {
+    let mut candidates: Vec<(Oid, Slot)> = Vec::new();
+    for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+        let earlier = earlier?;
+        for change in changes_of(repo, &earlier)? {
+            let (Change::Added(slot) | Change::Changed(_, slot)) = change else { continue };
+            if query.takes(&slot) {
+                candidates.push((earlier.commit.oid, slot));
+            }
+        }
+    }
+    // A merge has what it brings together too; the oldest commit that has a text brought it.
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for (commit, slot) in candidates.into_iter().rev().filter(|(_, slot)| seen.insert(slot.blob)) {
+        if let Some(hit) = query.search(&slot, &repo.read_blob(slot.blob)?) {
+            found.push((commit, hit));
+        }
+    }
+    for (commit, hit) in found.into_iter().rev() {
+        visit(&Tip::read(repo, commit)?, hit);
+    }
+    Ok(())
+}
+
+/// A hit as JSON; `commit` is the one whose version it is, where history is searched.
+#[must_use]
+pub(crate) fn to_json(commit: Option<&Tip>, hit: &Hit) -> Value {
+    let lines: Vec<Value> = hit.lines.iter().map(|line| json!({ "line": line.number, "text": line.text })).collect();
+    let slot = &hit.slot;
+    let mut object =
+        json!({ "id": slot.id.to_string(), "seq": slot.seq, "type": slot.item_type.as_str(), "lines": lines });
+    if let Some(tip) = commit {
+        object["commit"] = tip.commit.oid.to_string().into();
+    }
+    object
+}

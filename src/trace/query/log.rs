@@ -1,0 +1,150 @@
+//! The history of a trace by commits: which are asked for, and what each did.
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::code::CodeRange;
+use crate::git::Repo;
+use crate::trace::model::tree::{Change, Slot};
+use crate::trace::store::priority::{Level, Levels, Record, Setting};
+use crate::trace::store::total;
+use crate::trace::store::walk::{Parents, Walk, changes_of};
+use crate::trace::{ItemId, ItemType, Time, Tip, TraceError};
+
+/// Which commits are asked for. The default is all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query {
+    /// Those that touched this item.
+    pub item: Option<ItemId>,
+    /// Those that touched an item of this type.
+    pub item_type: Option<ItemType>,
+    /// Those that touched an item that has this priority now.
+    pub priority: Option<Level>,
+    /// Those whose subject or items match.
+    pub grep: Option<Regex>,
+    /// Those with a reason that matches.
+    pub reason: Option<Regex>,
+    /// Those that belong to this way of the code.
+    pub code: Option<CodeRange>,
+    /// Not before.
+    pub since: Option<Time>,
+    /// Not after.
+    pub until: Option<Time>,
+}
+
+/// A commit and what it did.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// The commit.
+    pub tip: Tip,
+    /// The items that it touched, of those that are asked for.
+    pub touched: Vec<Change>,
+    /// Their priorities whose reasons are asked for.
+    pub settings: Vec<Setting>,
+}
+
+/// What the history of `tip` has of what is asked for, newest first; it is read as far as it is asked.
+///
+/// # Errors
+///
+/// Those of reading objects.
+pub(crate) fn entries<'a>(
+    repo: &'a Repo,
+    query: &'a Query,
+    tip: Tip,
+) -> Result<impl Iterator<Item = Result<Entry, TraceError>> + 'a, TraceError> {
+    let record = Record::open(repo)?;
+    let walk = Walk::new(repo, tip, Parents::All);
+    Ok(walk.filter_map(move |tip| tip.and_then(|tip| select(repo, query, &record, tip)).transpose()))
+}
+
+/// What a commit has of what is asked for; `None` if nothing.
+fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Option<Entry>, TraceError> {
+    let item = query.item;
+    let at = tip.time();
+    if query.since.is_some_and(|since| at < since) || query.until.is_some_and(|until| at > until) {
+        return Ok(None);
+    }
+    if query.code.as_ref().is_some_and(|code| !code.holds(&tip)) {
+        return Ok(None);
+    }
+    let mut touched = changes_of(repo, &tip)?;
+    let filtered = item.is_some() || query.item_type.is_some() || query.priority.is_some() || query.grep.is_some();
+    touched.retain(|change| item.is_none_or(|item| change.slot().id == item));
+    touched.retain(|change| query.item_type.as_ref().is_none_or(|item_type| change.slot().item_type == *item_type));
+    if let Some(level) = query.priority {
+        let slots: Vec<Slot> = touched.iter().map(|change| change.slot().clone()).collect();
+        let levels: Levels = record.levels(repo, &slots, None)?;
+        touched.retain(|change| levels.of(change.slot().id, &change.slot().item_type).level() == level);
+    }
+    if let Some(pattern) = &query.grep
+        && !pattern.is_match(tip.commit.subject())
+    {
+        let mut matching = Vec::new();
+        for change in touched {
+            let item = total::read_item(repo, change.slot())?;
+            if pattern.is_match(&String::from_utf8_lossy(&item.body)) {
+                matching.push(change);
+            }
+        }
+        touched = matching;
+    }
+    if filtered && touched.is_empty() {
+        return Ok(None);
+    }
+    let mut settings = Vec::new();
+    if let Some(pattern) = &query.reason {
+        for change in &touched {
+            settings.extend(record.history(repo, change.slot().id)?);
+        }
+        settings.retain(|setting| setting.reason.as_ref().is_some_and(|reason| pattern.is_match(reason)));
+        let own = tip.trailers.reason.as_ref().is_some_and(|reason| pattern.is_match(reason));
+        if !own && settings.is_empty() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(Entry { tip, touched, settings }))
+}
+
+/// A commit as JSON.
+#[must_use]
+pub(crate) fn to_json(entry: &Entry) -> Value {
+    let Entry { tip, touched, settings } = entry;
+    let items: Vec<Value> = touched
+        .iter()
+        .map(|change| {
+            let slot = change.slot();
+            let change = match change {
+                Change::Added(_) => "added",
+                Change::Removed(_) => "removed",
+                Change::Changed(..) => "changed",
+            };
+            json!({ "id": slot.id.to_string(), "seq": slot.seq, "type": slot.item_type.as_str(), "change": change })
+        })
+        .collect();
+    let mut object = json!({
+        "commit": tip.commit.oid.to_string(),
+        "at": tip.time().to_string(),
+        "by": tip.commit.author,
+        "subject": tip.commit.subject(),
+        "items": items,
+    });
+    let trailers = &tip.trailers;
+    let texts = [
+        ("op", trailers.op.filter(|_| tip.is_ours()).map(|op| op.to_string())),
+        ("reason", trailers.reason.clone()),
+        ("code", trailers.code.clone()),
+    ];
+    for (field, text) in texts {
+        if let Some(text) = text {
+            object[field] = text.into();
+        }
+    }
+    if !settings.is_empty() {
+        let listed = settings.iter().map(|setting| {
+            json!({ "level": setting.level.as_str(), "at": setting.at.to_string(), "by": setting.by, "reason": setting.reason })
+        });
+        object["priorities"] = listed.collect();
+    }
+    object
+}

@@ -1,0 +1,69 @@
+//! One item as it is shown: live, taken out, or in an earlier revision.
+
+use serde_json::{Map, Value};
+
+use crate::git::Repo;
+use crate::trace::TraceName;
+use crate::trace::error::TraceError;
+use crate::trace::model::item::Item;
+use crate::trace::model::json;
+use crate::trace::model::tree::Slot;
+use crate::trace::store::priority::Record;
+use crate::trace::store::resolve::Resolver;
+use crate::trace::store::tip::Tip;
+use crate::trace::store::{revision, total};
+
+/// An item that was looked for.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// Where it stands, or stood last.
+    pub slot: Slot,
+    /// Its text.
+    pub item: Item,
+    /// Whether it is in the trace now.
+    pub is_live: bool,
+}
+
+/// Finds the item that `spec` names in a trace with this tip, in `revision` or (none) its newest one.
+///
+/// A live item costs the list; what is gone or earlier walks history.
+///
+/// # Errors
+///
+/// [`TraceError::NoSuchRevision`], and the errors of [`Resolver::item`].
+pub(crate) fn find(
+    repo: &Repo,
+    name: &TraceName,
+    tip: &Tip,
+    spec: &str,
+    revision: Option<u32>,
+) -> Result<Shown, TraceError> {
+    let resolver = Resolver::new(repo, name, tip)?;
+    let id = resolver.item(spec)?;
+    let live = resolver.find_live(id);
+    let is_live = live.is_some();
+    if let (Some(slot), None) = (live, revision) {
+        return Ok(Shown { slot: slot.clone(), item: total::read_item(repo, slot)?, is_live });
+    }
+    let found = revision::find(repo, tip, id, revision)?.ok_or_else(|| match revision {
+        Some(revision) => TraceError::NoSuchRevision { item: id, revision, trace: name.clone() },
+        None => TraceError::UnknownItem { spec: spec.to_owned(), trace: name.clone() },
+    })?;
+    let (slot, item) = found.wanted;
+    Ok(Shown { slot, item, is_live })
+}
+
+/// All that is known of the item, as JSON: with `seq`, `priority` and `live`.
+///
+/// # Errors
+///
+/// Those of reading the record of priorities.
+pub(crate) fn to_json(repo: &Repo, shown: &Shown) -> Result<Map<String, Value>, TraceError> {
+    let Shown { slot, item, is_live } = shown;
+    let levels = Record::open(repo)?.levels(repo, std::slice::from_ref(slot), None)?;
+    let mut object = json::to_json(item);
+    object.insert("seq".to_owned(), slot.seq.into());
+    object.insert("priority".to_owned(), levels.of(slot.id, &slot.item_type).level().as_str().into());
+    object.insert("live".to_owned(), (*is_live).into());
+    Ok(object)
+}

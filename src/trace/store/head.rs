@@ -1,0 +1,90 @@
+//! Which trace is the current one, and which one was before.
+
+use std::path::PathBuf;
+
+use crate::git::Repo;
+use crate::trace::error::TraceError;
+use crate::trace::model::name::{TRACE_HEAD, TraceName};
+
+/// The symbolic ref, one per worktree, that names the trace which was the current one before. A reflog of `TRACE_HEAD` would
+/// tell it too, but whether one is written hangs on settings and on the repository being bare.
+pub(crate) const PREVIOUS: &str = "TRACE_PREVIOUS_HEAD";
+
+/// The current trace of this worktree: what `TRACE_HEAD` names, or `main`.
+///
+/// # Errors
+///
+/// If `TRACE_HEAD` cannot be read.
+pub(crate) fn current(repo: &Repo) -> Result<TraceName, TraceError> {
+    Ok(chosen(repo)?.unwrap_or_else(TraceName::default_name))
+}
+
+/// The trace that `TRACE_HEAD` names; `None` where nobody has chosen one.
+///
+/// # Errors
+///
+/// If `TRACE_HEAD` cannot be read.
+pub(crate) fn chosen(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
+    Ok(repo.find_symbolic_ref(TRACE_HEAD)?.and_then(|refname| TraceName::of_ref(&refname)))
+}
+
+/// Makes a trace, which may have no commit yet, the current one of this worktree. The one before is remembered.
+///
+/// # Errors
+///
+/// If `TRACE_HEAD` cannot be written.
+pub(crate) fn switch(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
+    let before = match chosen(repo)? {
+        Some(before) => Some(before),
+        // Nobody chose it, but it was worked on.
+        None => repo.find_ref(&TraceName::default_name().refname())?.map(|_| TraceName::default_name()),
+    };
+    if let Some(before) = before.filter(|before| before != name) {
+        repo.point_symbolic_ref(PREVIOUS, &before.refname(), &format!("switch: from {before}"))?;
+    }
+    repo.point_symbolic_ref(TRACE_HEAD, &name.refname(), &format!("switch: to {name}"))?;
+    Ok(())
+}
+
+/// The trace that was the current one of this worktree before the current one.
+///
+/// # Errors
+///
+/// [`TraceError::NoPrevious`] where there was none.
+pub(crate) fn previous(repo: &Repo) -> Result<TraceName, TraceError> {
+    let refname = repo.find_symbolic_ref(PREVIOUS)?;
+    refname.and_then(|refname| TraceName::of_ref(&refname)).ok_or(TraceError::NoPrevious)
+}
+
+/// The git folder of each worktree, with the trace that somebody chose there.
+///
+/// # Errors
+///
+/// If they cannot be listed.
+pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName>)>, TraceError> {
+    let mut heads = Vec::new();
+    for git_dir in repo.worktree_git_dirs()? {
+        let chosen = chosen(&Repo::open(&git_dir, repo.env().clone())?)?;
+        heads.push((git_dir, chosen));
+    }
+    Ok(heads)
+}
+
+/// Makes every worktree whose current trace is `old` have `new` as such, and remember it as the one before likewise.
+///
+/// # Errors
+///
+/// If a `TRACE_HEAD` cannot be written.
+pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName) -> Result<(), TraceError> {
+    let why = format!("rename: {old} to {new}");
+    for git_dir in repo.worktree_git_dirs()? {
+        let worktree = Repo::open(&git_dir, repo.env().clone())?;
+        if current(&worktree)? == *old {
+            worktree.point_symbolic_ref(TRACE_HEAD, &new.refname(), &why)?;
+        }
+        if worktree.find_symbolic_ref(PREVIOUS)? == Some(old.refname()) {
+            worktree.point_symbolic_ref(PREVIOUS, &new.refname(), &why)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,15 @@
+pub(crate) mod advance;
+pub(crate) mod guard;
+pub(crate) mod head;
+pub(crate) mod place;
+pub(crate) mod priority;
+pub(crate) mod resolve;
+pub(crate) mod revision;
+pub(crate) mod screen;
+pub(crate) mod settings;
+pub(crate) mod sign;
+pub(crate) mod tip;
+pub(crate) mod total;
+pub(crate) mod view;
+pub(crate) mod walk;
+pub(crate) mod write;

@@ -1,0 +1,142 @@
+//! Changing priorities: a line in the record, then the tags.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::level::Level;
+use super::line::Setting;
+use super::record::Record;
+use super::{RECORD, tags};
+use crate::base::time::Time;
+use crate::git::{GitError, LOCK_PATIENCE, LogLine, NewCommit, Oid, Repo};
+use crate::trace::error::TraceError;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::name::TraceName;
+use crate::trace::model::trailers::one_line;
+use crate::trace::model::tree::TreeEditor;
+use crate::trace::store::resolve::Resolver;
+use crate::trace::store::tip::Tip;
+use crate::trace::store::write::Stamp;
+
+/// A change of one item's priority that is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// The item.
+    pub item: ItemId,
+    /// Its new level.
+    pub level: Level,
+    /// Why.
+    pub reason: Option<String>,
+    /// Its position now.
+    pub seq: Option<u32>,
+    /// When; moved on where the item's last change is not earlier.
+    pub at: Time,
+    /// Who, as `Name <email>`; none: whoever writes.
+    pub by: Option<String>,
+    /// The commit that brought the item in, which the tag will point at.
+    pub introduced: Oid,
+}
+
+/// What is to be asked so that the items that `specs` name in a trace with this tip get a level; each item once.
+///
+/// # Errors
+///
+/// Those of [`Resolver::item`].
+pub(crate) fn requests<S: AsRef<str>>(
+    repo: &Repo,
+    name: &TraceName,
+    tip: &Tip,
+    stamp: &Stamp,
+    specs: &[S],
+    (level, reason): (Level, Option<&str>),
+) -> Result<Vec<Request>, TraceError> {
+    let resolver = Resolver::new(repo, name, tip)?;
+    let mut seen = HashSet::new();
+    let mut items = Vec::with_capacity(specs.len());
+    for spec in specs {
+        let item = resolver.item(spec.as_ref())?;
+        if seen.insert(item) {
+            items.push(item);
+        }
+    }
+    let introduced = tags::introductions(repo, tip, items.iter().copied())?;
+    let request = |item| Request {
+        item,
+        level,
+        reason: reason.map(str::to_owned),
+        seq: resolver.find_live(item).map(|slot| slot.seq),
+        at: stamp.at.after(Some(tip.time())),
+        by: None,
+        introduced: introduced.get(&item).copied().unwrap_or(tip.commit.oid),
+    };
+    Ok(items.into_iter().map(request).collect())
+}
+
+/// Records changes of priority, all in one commit of the record, and sets the tags.
+///
+/// # Errors
+///
+/// [`GitError::Busy`] and its kin; the record was not changed then. [`TraceError::DamagedRecord`] if an item's file cannot
+/// be read.
+pub(crate) fn set(repo: &Repo, stamp: &Stamp, requests: &[Request]) -> Result<(), TraceError> {
+    if requests.is_empty() {
+        return Ok(());
+    }
+    let lock = repo.lock(RECORD)?;
+    let start = Instant::now();
+    loop {
+        let record = Record::open(repo)?;
+        let (commit, subject) = write(repo, &record, stamp, requests)?;
+        let seen = record.commit.as_ref().map(|commit| commit.oid);
+        match repo.move_ref(RECORD, seen, commit, LogLine { who: &stamp.committer, why: &subject }) {
+            Ok(()) => break,
+            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // Still under the lock, so that tags follow the record in its own order.
+    tags::follow(repo, requests)?;
+    drop(lock);
+    Ok(())
+}
+
+fn write(repo: &Repo, record: &Record, stamp: &Stamp, requests: &[Request]) -> Result<(Oid, String), TraceError> {
+    let mut editor = TreeEditor::new(repo, record.commit.as_ref().map(|commit| commit.tree))?;
+    let mut files: BTreeMap<ItemId, Vec<Setting>> = BTreeMap::new();
+    for request in requests {
+        let settings = match files.entry(request.item) {
+            Entry::Occupied(begun) => begun.into_mut(),
+            Entry::Vacant(fresh) => fresh.insert(record.history(repo, request.item)?),
+        };
+        settings.push(Setting {
+            at: request.at.after(settings.last().map(|last| last.at)),
+            by: request.by.clone().unwrap_or_else(|| stamp.author.person()),
+            level: request.level,
+            seq: request.seq,
+            reason: request.reason.clone(),
+        });
+    }
+    for (item, settings) in &files {
+        let text: String = settings.iter().map(|setting| setting.render() + "\n").collect();
+        let (folder, file) = item.fan_out();
+        editor.put(repo, &format!("{folder}/{file}"), repo.write_blob(text.as_bytes())?)?;
+    }
+    let tree = editor.write(repo)?;
+    let subject = match requests {
+        [only] => format!("{} {}", only.level, only.item),
+        _ => format!("set the priority of {} items", requests.len()),
+    };
+    let reasons: Vec<String> = requests.iter().filter_map(|request| request.reason.as_deref()).map(one_line).collect();
+    let message = match reasons.first() {
+        Some(reason) if !reason.is_empty() => format!("{subject}\n\n{reason}\n"),
+        _ => format!("{subject}\n"),
+    };
+    let parents: Vec<Oid> = record.commit.iter().map(|commit| commit.oid).collect();
+    let commit =
+        NewCommit { tree, parents: &parents, author: &stamp.author, committer: &stamp.committer, message: &message };
+    Ok((repo.write_commit(&commit)?, subject))
+}

@@ -1,0 +1,79 @@
+//! Settings of traces: git's own, and those that the project shares.
+//!
+//! What git config says comes first. Of the shared file ([`SHARED_SETTINGS`]) only what is listed here counts, beside the
+//! types of items: nothing that runs a command or weakens a check, since it comes with whatever is checked out. The list of
+//! secrets that are allowed is no exception: each entry is good for one text only.
+
+use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_number};
+use crate::secrets::{Allowed, Policy};
+
+/// What the shared file may set, beside `traceType.*`.
+const SHARED: [&str; 3] = ["trace.encoding", "trace.budget", "trace.checkpoints"];
+
+/// A setting as text: git's, or where git has none and it may be shared, the project's.
+///
+/// # Errors
+///
+/// Those of [`crate::git::Config::text`] and [`Repo::shared_settings`].
+pub(crate) fn text(repo: &Repo, key: &str) -> Result<Option<String>, GitError> {
+    let own = repo.config()?.text(key)?;
+    if own.is_some() || !SHARED.contains(&key) {
+        return Ok(own);
+    }
+    let shared = repo.shared_settings()?.iter().rev().find(|(shared, _)| shared == key);
+    Ok(shared.map(|(_, value)| value.clone()))
+}
+
+/// A setting as a number, see [`text`].
+///
+/// # Errors
+///
+/// [`GitError::BadSetting`] if it is none from 0, and those of [`text`].
+pub(crate) fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
+    let Some(value) = text(repo, key)? else { return Ok(None) };
+    match parse_number(&value) {
+        Some(number) => Ok(Some(number)),
+        None => Err(bad(repo, key, value, "a number from 0")?),
+    }
+}
+
+/// What is done about secrets: `trace.secrets`, where it is set.
+///
+/// # Errors
+///
+/// [`GitError::BadSetting`] if it is no policy, and those of [`crate::git::Config::text`].
+pub(crate) fn secrets_policy(repo: &Repo) -> Result<Option<Policy>, GitError> {
+    let Some(value) = repo.config()?.text("trace.secrets")? else { return Ok(None) };
+    let Ok(policy) = value.parse() else {
+        let (key, expected) = ("trace.secrets".to_owned(), "`warn`, `refuse`, `redact` or `off`");
+        return Err(GitError::BadSetting { key, value, expected });
+    };
+    Ok(Some(policy))
+}
+
+/// The secrets that may be seen: every `trace.allowSecret` of git's settings and of the project's.
+///
+/// # Errors
+///
+/// Those of [`crate::git::Config::texts`] and [`Repo::shared_settings`].
+pub(crate) fn allowed_secrets(repo: &Repo) -> Result<Allowed, GitError> {
+    let mut values = repo.config()?.texts("trace.allowSecret")?;
+    let shared = repo.shared_settings()?.iter().filter(|(key, _)| key == "trace.allowsecret");
+    values.extend(shared.map(|(_, value)| value.clone()));
+    Ok(Allowed::new(values))
+}
+
+/// The error that a setting is not what it should be; it says where the setting stands.
+///
+/// # Errors
+///
+/// Those of [`crate::git::Config::text`], in place of that one.
+pub(crate) fn bad(repo: &Repo, key: &str, value: String, expected: &'static str) -> Result<GitError, GitError> {
+    Ok(match repo.config()?.text(key)? {
+        Some(_) => GitError::BadSetting { key: key.to_owned(), value, expected },
+        None => GitError::BadShared {
+            path: SHARED_SETTINGS.to_owned(),
+            cause: format!("`{key}` is `{}`, which is not {expected}", value.escape_debug()),
+        },
+    })
+}

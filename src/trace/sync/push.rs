@@ -1,0 +1,162 @@
+//! Pushing traces, with the priorities of their items.
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::Duration;
+
+use super::{SHARED_RECORD, record_ref, record_refspec, tracking_ref};
+use crate::git::{LogLine, NewCommit, Oid, PushFate, PushedRef, Repo};
+use crate::trace::error::TraceError;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::name::TraceName;
+use crate::trace::model::tree::{self, Change};
+use crate::trace::store::priority::Record;
+use crate::trace::store::priority::union::union;
+use crate::trace::store::tip::Tip;
+use crate::trace::store::walk::changes_of;
+use crate::trace::store::write::Stamp;
+
+/// How often a push is tried again that somebody else's push got in the way of.
+const TRIES: u32 = 10;
+
+/// What is pushed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    /// To which remote.
+    pub remote: &'a str,
+    /// Traces.
+    pub traces: &'a [TraceName],
+    /// Other refs of ours, by their full names, to the same names: private ones, named by the user.
+    pub others: &'a [String],
+    /// Whether a trace of the remote that ours does not contain is replaced, if it is where it was last seen.
+    pub force: bool,
+}
+
+/// What a push came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Delivery {
+    /// What became of each ref, in the order in which git told; the record is not among them.
+    pub refs: Vec<PushedRef>,
+    /// Of how many items priorities went along.
+    pub priorities: usize,
+}
+
+impl Delivery {
+    /// Whether all of it is there now.
+    #[must_use]
+    pub(crate) fn is_complete(&self) -> bool {
+        self.refs.iter().all(|pushed| matches!(pushed.fate, PushFate::Moved | PushFate::UpToDate))
+    }
+}
+
+/// Pushes traces, and of the record of priorities the lines of their items.
+///
+/// The record that is pushed stands on the one the remote has, so it is built anew and tried again where somebody else's
+/// push was quicker. A trace that the remote has gone on with is refused, as git does: it is to be pulled first.
+///
+/// # Errors
+///
+/// [`crate::git::GitError::Command`] if git cannot reach the remote.
+pub(crate) fn push(repo: &Repo, stamp: &Stamp, request: &Request<'_>) -> Result<Delivery, TraceError> {
+    let Request { remote, traces, others, force } = *request;
+    let items = items_of(repo, remote, traces)?;
+    let mut waiting: Vec<String> = traces.iter().map(TraceName::refname).chain(others.iter().cloned()).collect();
+    let mut delivery = Delivery { refs: Vec::new(), priorities: 0 };
+    let mut options = Vec::new();
+    if force {
+        for name in traces {
+            let seen = repo.find_ref(&tracking_ref(remote, name.as_str()))?.map(|oid| oid.to_string());
+            options.push(format!("--force-with-lease={}:{}", name.refname(), seen.unwrap_or_default()));
+        }
+    }
+    for attempt in 0..TRIES {
+        let record = record_for(repo, stamp, remote, &items)?;
+        let mut refspecs: Vec<String> = waiting.iter().map(|refname| format!("{refname}:{refname}")).collect();
+        refspecs.extend(record.as_ref().map(|(commit, _)| format!("{commit}:{SHARED_RECORD}")));
+        if refspecs.is_empty() {
+            break;
+        }
+        let mut again = false;
+        for pushed in repo.push(remote, &refspecs, &options)? {
+            let is_record = pushed.refname == SHARED_RECORD;
+            match pushed.fate {
+                PushFate::Moved | PushFate::UpToDate if is_record => {
+                    if let Some((commit, count)) = record {
+                        delivery.priorities = count;
+                        see(repo, stamp, &record_ref(remote), commit)?;
+                    }
+                }
+                PushFate::Behind | PushFate::Contended if is_record => again = true,
+                PushFate::Contended if attempt + 1 < TRIES => again = true,
+                _ if is_record => delivery.refs.push(pushed),
+                fate => {
+                    waiting.retain(|refname| *refname != pushed.refname);
+                    if let (PushFate::Moved | PushFate::UpToDate, Some(name)) =
+                        (fate, TraceName::of_ref(&pushed.refname))
+                        && let Some(oid) = repo.find_ref(&pushed.refname)?
+                    {
+                        see(repo, stamp, &tracking_ref(remote, name.as_str()), oid)?;
+                    }
+                    delivery.refs.push(pushed);
+                }
+            }
+        }
+        if !again {
+            break;
+        }
+        // Two that got into each other's way are not to do so again at once.
+        thread::sleep(Duration::from_millis(u64::from(attempt * 7 + std::process::id() % 13)));
+        repo.fetch(remote, &[record_refspec(remote)], &["--quiet"])?;
+    }
+    Ok(delivery)
+}
+
+/// Remembers where a ref of the remote is now.
+fn see(repo: &Repo, stamp: &Stamp, refname: &str, oid: Oid) -> Result<(), TraceError> {
+    let _lock = repo.lock(refname)?;
+    let seen = repo.find_ref(refname)?;
+    if seen != Some(oid) {
+        repo.move_ref(refname, seen, oid, LogLine { who: &stamp.committer, why: "push" })?;
+    }
+    Ok(())
+}
+
+/// The record to push, with how many items it brings news of: the remote's, as it was last seen, and our lines of these items.
+fn record_for(
+    repo: &Repo,
+    stamp: &Stamp,
+    remote: &str,
+    items: &BTreeSet<ItemId>,
+) -> Result<Option<(Oid, usize)>, TraceError> {
+    let Some(ours) = Record::open(repo)?.commit else { return Ok(None) };
+    let theirs = repo.find_ref(&record_ref(remote))?.map(|oid| repo.read_commit(oid)).transpose()?;
+    let union = union(repo, theirs.as_ref().map(|commit| commit.tree), ours.tree, Some(items))?;
+    if union.items.is_empty() {
+        return Ok(None);
+    }
+    let parents: Vec<Oid> = theirs.iter().map(|commit| commit.oid).collect();
+    let message = format!("share the priorities of {} items\n", union.items.len());
+    let (author, committer) = (&stamp.author, &stamp.committer);
+    let commit = NewCommit { tree: union.tree, parents: &parents, author, committer, message: &message };
+    Ok(Some((repo.write_commit(&commit)?, union.items.len())))
+}
+
+/// The items of traces: those that are live, and those that went out in what the remote has not seen.
+fn items_of(repo: &Repo, remote: &str, traces: &[TraceName]) -> Result<BTreeSet<ItemId>, TraceError> {
+    let mut items = BTreeSet::new();
+    for name in traces {
+        let tip = Tip::of_trace(repo, name)?;
+        items.extend(tree::list(repo, tip.commit.tree)?.into_iter().map(|slot| slot.id));
+        let seen = repo.find_ref(&tracking_ref(remote, name.as_str()))?;
+        for oid in repo.commits_beyond(tip.commit.oid, seen)? {
+            let commit = Tip::read(repo, oid)?;
+            if let Some(item) = commit.trailers.item.filter(|_| commit.is_ours()) {
+                items.insert(item);
+                continue;
+            }
+            let removed = changes_of(repo, &commit)?.into_iter().filter(|change| matches!(change, Change::Removed(_)));
+            items.extend(removed.map(|change| change.slot().id));
+        }
+    }
+    Ok(items)
+}

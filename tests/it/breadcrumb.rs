@@ -1,5 +1,0 @@
-//! Breadcrumbs through their public plumbing: the laws of the merge, its outcome line by line, and the store on disk.
-
-mod laws;
-mod merge;
-mod store;

@@ -1,0 +1,376 @@
+//! Agents' sessions go out as they came in, and record themselves through hooks.
+
+use std::collections::HashSet;
+use std::fs;
+
+use crate::transcript::format::Format;
+use serde_json::{Value, json};
+
+use crate::unit::incremental::Growing;
+use crate::unit::repo::TestRepo;
+use crate::unit::samples::SAMPLES;
+
+const CODEX: &[u8] = include_bytes!("../fixtures/transcripts/codex/rollout-small.jsonl");
+const MATRIX: &[u8] = include_bytes!("../fixtures/transcripts/codex/rollout-record-matrix.jsonl");
+const GEMINI: &[u8] = include_bytes!("../fixtures/transcripts/gemini-cli/session-chat.json");
+const SWE: &[u8] = include_bytes!("../fixtures/transcripts/swe-agent/function-calling.traj");
+
+/// What the model sees of a trace: message by message, without what hangs on the file it came from.
+fn context(repo: &TestRepo, trace: &str) -> Vec<Value> {
+    let view = repo.json(&["materialize", "--json", "--aggregate", "none", trace]);
+    let mut messages = view["messages"].as_array().unwrap().clone();
+    for message in &mut messages {
+        message.as_object_mut().unwrap().retain(|key, _| key == "role" || key == "name" || key == "content");
+    }
+    messages
+}
+
+fn records(bytes: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What Claude Code asks of a transcript.
+fn check_valid(bytes: &[u8]) {
+    let records = records(bytes);
+    let mut parent = Value::Null;
+    let mut ids = HashSet::new();
+    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    for record in &records {
+        assert_eq!(record["parentUuid"], parent);
+        parent = record["uuid"].clone();
+        assert!(ids.insert(parent.to_string()), "{parent} is there twice");
+        assert_eq!(record["sessionId"], records[0]["sessionId"]);
+        for field in ["cwd", "version", "timestamp", "gitBranch", "type"] {
+            assert!(record[field].is_string(), "{field}: {record}");
+        }
+        let message = &record["message"];
+        if record["type"] == "assistant" {
+            assert!(message["usage"]["output_tokens"].is_u64() && message["id"].is_string(), "{record}");
+        }
+        for block in message["content"].as_array().into_iter().flatten() {
+            match block["type"].as_str().unwrap() {
+                "tool_use" => calls.push(block["id"].to_string()),
+                "tool_result" => {
+                    assert!(calls.contains(&block["tool_use_id"].to_string()), "{block}");
+                    results.push(block["tool_use_id"].to_string());
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(calls.iter().collect::<HashSet<_>>().len(), calls.len());
+    calls.sort();
+    results.sort();
+    assert_eq!(calls, results);
+}
+
+/// Imports a file, changes the trace, exports it for `agent`, and imports that into `back`.
+fn round_trip(bytes: &[u8], format: Format, agent: &str, change: impl Fn(&TestRepo)) -> (TestRepo, Vec<u8>) {
+    let repo = TestRepo::new();
+    fs::write(repo.folder().join("in"), bytes).unwrap();
+    repo.text(&["import", format.as_str(), "in", "--trace", "t"]);
+    change(&repo);
+    repo.text(&["export", agent, "t", "-o", "out.jsonl"]);
+    let written = fs::read(repo.folder().join("out.jsonl")).unwrap();
+    repo.text(&["import", agent, "out.jsonl", "--trace", "back"]);
+    (repo, written)
+}
+
+#[test]
+fn a_session_goes_out_as_it_came_in() {
+    for (name, bytes) in SAMPLES {
+        let (repo, written) = round_trip(bytes, Format::ClaudeCode, "claude-code", |_| ());
+        check_valid(&written);
+        let (before, mut after) = (context(&repo, "t"), context(&repo, "back"));
+        if name == "dangling-tool-use" {
+            // The call that nothing answered has an answer now.
+            assert_eq!(after.len(), before.len() + 1);
+            after.retain(|message| !message.to_string().contains("(no result was recorded)"));
+        }
+        assert_eq!(after, before, "{name}");
+        repo.fsck();
+    }
+}
+
+/// Every sample that has a reader.
+fn samples() -> Vec<(Format, &'static str, &'static [u8])> {
+    let others = [
+        (Format::Codex, "rollout-small", CODEX),
+        (Format::Codex, "rollout-record-matrix", MATRIX),
+        (Format::GeminiCli, "session-chat", GEMINI),
+        (Format::SweAgent, "function-calling", SWE),
+    ];
+    SAMPLES.into_iter().map(|(name, bytes)| (Format::ClaudeCode, name, bytes)).chain(others).collect()
+}
+
+/// Skips three items and edits another: none of a tool's, so that no call loses its result.
+fn clean(repo: &TestRepo) {
+    let items = repo.lines(&["export", "t"]);
+    let said = |item: &&Value| item["op"] == "import" && item["type"] == "dialogue" && item["text"] != "";
+    let said: Vec<String> = items.iter().filter(said).map(|item| format!("#{}", item["seq"])).collect();
+    let middle = said.len() / 2;
+    repo.text(&["--trace", "t", "skip", &said[1], &said[middle], said.last().unwrap(), "-m", "misleading"]);
+    repo.text(&["--trace", "t", "edit", &said[0], "-m", "a better question"]);
+}
+
+#[test]
+fn a_cleaned_session_goes_out_clean() {
+    for (format, name, bytes) in samples() {
+        for agent in ["claude-code", "codex"] {
+            if (name, agent) == ("rollout-record-matrix", "claude-code") {
+                // One record of each kind is no conversation: one of its items does not come back this way.
+                continue;
+            }
+            let (repo, written) = round_trip(bytes, format, agent, clean);
+            if agent == "claude-code" {
+                check_valid(&written);
+            }
+            // Thoughts are their own provider's, and what had no answer gets one.
+            let said = |trace: &str| -> Vec<String> {
+                let mut said = Vec::new();
+                for message in context(&repo, trace) {
+                    let text = message.to_string();
+                    if text.contains("(no result was recorded)")
+                        || (agent != format.as_str() && text.contains("\"reasoning\""))
+                    {
+                        continue;
+                    }
+                    match &message["content"] {
+                        Value::Array(blocks) => said.extend(
+                            blocks.iter().map(|block| block.get("text").unwrap_or(&block["arguments"]).to_string()),
+                        ),
+                        text => said.push(text.to_string()),
+                    }
+                }
+                said
+            };
+            assert_eq!(said("back"), said("t"), "{name} by {agent}");
+            assert!(said("back").iter().any(|text| text.contains("a better question")));
+        }
+    }
+}
+
+#[test]
+fn sessions_of_one_agent_go_on_in_another() {
+    for (format, bytes) in [(Format::Codex, CODEX), (Format::GeminiCli, GEMINI), (Format::SweAgent, SWE)] {
+        let (_, written) = round_trip(bytes, format, "claude-code", |_| ());
+        check_valid(&written);
+        let (repo, written) = round_trip(bytes, format, "codex", |_| ());
+        assert_eq!(records(&written)[0]["type"], "session_meta");
+        if format == Format::Codex {
+            assert_eq!(context(&repo, "back"), context(&repo, "t"));
+        }
+    }
+}
+
+#[test]
+fn a_session_is_put_where_the_agent_finds_it() {
+    let repo = TestRepo::new();
+    repo.say("hello");
+    let report = repo.json(&["export", "claude-code", "--json"]);
+    let file = report["file"].as_str().unwrap();
+    assert!(file.starts_with(repo.home().join(".claude/projects").to_str().unwrap()), "{file}");
+    assert!(file.rsplit('/').nth(1).unwrap().ends_with("-repo"), "{file}");
+    assert_eq!(report["resume"], format!("claude --resume {}", report["session"].as_str().unwrap()));
+    // Without a file the newest of this folder is taken: this one.
+    assert_eq!(repo.json(&["import", "claude-code", "--json"])["traces"][0]["recorded"], 1);
+    let report = repo.json(&["export", "codex", "--json"]);
+    assert!(
+        report["file"].as_str().unwrap().contains("/.codex/sessions/2026/")
+            || report["file"].as_str().unwrap().contains("/.codex/sessions/")
+    );
+    assert_eq!(repo.json(&["import", "codex", "--json"])["traces"][0]["recorded"], 1);
+    insta::assert_snapshot!(repo.refused(&["export", "gemini-cli"]), @r"
+    --- stderr
+    error: Gemini CLI cannot go on from a transcript that others wrote
+    [exit 2]
+    ");
+    fs::write(repo.folder().join("there"), "x").unwrap();
+    assert!(repo.refused(&["export", "claude-code", "-o", "there"]).contains("cannot write `there`"));
+}
+
+fn call(file: &str, event: &str) -> String {
+    json!({"session_id": "s1", "transcript_path": file, "hook_event_name": event, "cwd": "/"}).to_string()
+}
+
+/// Runs a hook, which says nothing and succeeds whatever it is given.
+fn hook(repo: &TestRepo, args: &[&str], input: &str) {
+    let output = repo.run(&[&["hook"], args].concat(), input.as_bytes());
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{}", repo.exact(&output));
+}
+
+#[test]
+fn hooks_record_a_session_as_it_grows() {
+    let cases = [
+        (Format::ClaudeCode, SAMPLES[0].1),
+        (Format::ClaudeCode, SAMPLES[1].1),
+        (Format::Codex, CODEX),
+        (Format::GeminiCli, GEMINI),
+    ];
+    for (format, bytes) in cases {
+        let repo = TestRepo::new();
+        let file = repo.home().join("session");
+        let ends: Vec<usize> = memchr::memchr_iter(b'\n', bytes).map(|at| at + 1).collect();
+        let events = ["SessionStart", "Stop", "PreCompact", "Stop"];
+        for (number, end) in ends.iter().step_by(ends.len().div_ceil(8)).enumerate() {
+            // The last line is half there at times.
+            fs::write(&file, &bytes[..end - number % 3]).unwrap();
+            hook(&repo, &[format.as_str()], &call(file.to_str().unwrap(), events[number % 4]));
+        }
+        fs::write(&file, bytes).unwrap();
+        hook(&repo, &[format.as_str()], &call(file.to_str().unwrap(), "SessionEnd"));
+        let growing = Growing::new();
+        growing.import(format, bytes);
+        let tree = repo.git(&["rev-parse", &format!("refs/traces/{format}/s1^{{tree}}")]);
+        assert_eq!(tree.trim(), growing.trees()[0].1, "{format}");
+        let examined = repo.run(&["doctor", "--json"], b"").stdout;
+        assert!(!String::from_utf8(examined).unwrap().contains("recording"));
+    }
+}
+
+#[test]
+fn a_session_starts_with_the_brief() {
+    let repo = TestRepo::new();
+    hook(&repo, &["claude-code"], &call("/nowhere", "SessionStart"));
+    repo.text(&[
+        "forward",
+        "leave",
+        "--agent",
+        "ada",
+        "--summary",
+        "Split the\u{1b}[31m parser.",
+        "--unfinished",
+        "Build the detector",
+    ]);
+    repo.git(&["config", "trace.agent", "ada"]);
+    for agent in ["claude-code", "codex", "gemini-cli"] {
+        let said = repo.bytes_with(&["hook", agent], call("/nowhere", "SessionStart").as_bytes());
+        let said: Value = serde_json::from_slice(&said).unwrap();
+        let output = &said["hookSpecificOutput"];
+        assert_eq!(output["hookEventName"], "SessionStart");
+        assert_eq!(output["additionalContext"], repo.text(&["brief"]), "{said}");
+        assert!(said.to_string().contains("Build the detector"));
+    }
+}
+
+#[test]
+fn nothing_stops_the_agent() {
+    let repo = TestRepo::new();
+    hook(&repo, &["claude-code"], "");
+    hook(&repo, &["claude-code"], "{\"session_id\":\"\"}");
+    hook(&repo, &["claude-code"], &call("/nowhere/s.jsonl", "Stop"));
+    hook(&repo, &["claude-code"], &json!({"session_id": "s", "transcript_path": null}).to_string());
+    hook(&repo, &["claude-code", "--no-such-flag"], "");
+    hook(&repo, &["swe-agent"], "");
+    hook(&repo, &["claude-code"], &call(repo.folder().to_str().unwrap(), "Stop\n\u{1b}[31m"));
+    let found: Value = serde_json::from_slice(&repo.run(&["doctor", "--json"], b"").stdout).unwrap();
+    let recording = found.as_array().unwrap().iter().find(|found| found["code"] == "recording").unwrap();
+    assert!(
+        recording["message"].as_str().unwrap().starts_with("agents' hooks failed 3 times; the last: "),
+        "{recording}"
+    );
+    assert_eq!(recording["health"], "warning");
+    let outside = TestRepo::without_git();
+    hook(&outside, &["claude-code"], &call("/nowhere", "Stop"));
+    // What is not an agent's fails as any command does.
+    assert_eq!(repo.run(&["hook", "nobody"], b"").status.code(), Some(2));
+}
+
+#[test]
+fn settings_are_added_to_and_put_back() {
+    let texts = [
+        None,
+        Some("{}"),
+        Some("{\"permissions\":{\"allow\":[\"Bash(ls)\"]},\"z\":1.0}"),
+        Some(
+            "{\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] }\n\t\t]\n\t}\n}\n",
+        ),
+    ];
+    for agent in ["claude-code", "codex", "gemini-cli"] {
+        for text in texts {
+            let repo = TestRepo::new();
+            let file = match agent {
+                "claude-code" => ".claude/settings.json",
+                "codex" => ".codex/hooks.json",
+                _ => ".gemini/settings.json",
+            };
+            let path = repo.folder().join(file);
+            if let Some(text) = text {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(&path, text).unwrap();
+            }
+            repo.text(&["install", "--agent", agent, "-n"]);
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "a dry run writes nothing");
+            assert!(repo.text(&["install", "--agent", agent]).contains("added"));
+            let once = fs::read_to_string(&path).unwrap();
+            let settings: Value = serde_json::from_str(&once).unwrap();
+            assert!(once.contains(&format!("git-trace hook {agent} 2>/dev/null || true")), "{once}");
+            assert!(settings["hooks"].as_object().unwrap().len() >= 2);
+            assert!(!repo.text(&["install", "--agent", agent]).contains("added"));
+            assert_eq!(fs::read_to_string(&path).unwrap(), once, "again changes nothing");
+            repo.text(&["uninstall", "--agent", agent]);
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "{agent}");
+            assert_eq!(path.parent().unwrap().exists(), text.is_some());
+        }
+    }
+}
+
+#[test]
+fn what_was_changed_since_is_kept() {
+    let repo = TestRepo::new();
+    repo.text(&["install", "--agent", "claude-code"]);
+    let path = repo.folder().join(".claude/settings.json");
+    let changed = fs::read_to_string(&path).unwrap().replacen('{', "{\n  \"model\": \"opus\",", 1);
+    fs::write(&path, &changed).unwrap();
+    // The plain command takes back what this repository's install wrote.
+    assert!(repo.text(&["uninstall"]).contains("removed .claude/settings.json"));
+    let left: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(left, json!({"model": "opus"}));
+    fs::write(&path, "{ // mine\n}").unwrap();
+    assert!(
+        repo.refused(&["install", "--agent", "claude-code"])
+            .contains("cannot change `[HOME]/repo/.claude/settings.json`")
+    );
+    assert!(repo.refused(&["install", "--agent", "swe-agent"]).contains("SWE-agent has no hooks"));
+}
+
+#[test]
+fn sessions_are_listed_with_the_code_they_made() {
+    let repo = TestRepo::new();
+    assert_eq!(repo.text(&["sessions"]), "");
+    let file = repo.home().join("session");
+    fs::write(&file, SAMPLES[0].1).unwrap();
+    // The sample was recorded on 2026-02-06 from 00:49 on.
+    let commit = |second: &str, subject: &str| {
+        let mut command = repo.command("git");
+        command.env("GIT_COMMITTER_DATE", format!("2026-02-06T00:{second}+00:00"));
+        let output = crate::unit::repo::run(command.args(["commit", "--quiet", "--allow-empty", "-m", subject]), b"");
+        assert!(output.status.success());
+    };
+    commit("40:00", "before");
+    commit("53:00", "fix the lint");
+    commit("59:59", "later");
+    hook(&repo, &["claude-code"], &call(file.to_str().unwrap(), "Stop"));
+    let session = repo.json(&["sessions", "--json"]);
+    assert_eq!((&session["trace"], &session["agent"]), (&json!("claude-code/s1"), &json!("claude-code")));
+    assert!(session["first_words"].as_str().unwrap().starts_with("okay - lint and tests are failing"), "{session}");
+    assert!(session["items"].as_u64().unwrap() > 20 && session["tokens"].as_u64().unwrap() > 0);
+    let page = repo.text(&["sessions"]);
+    assert!(page.starts_with("claude-code/s1  2026-02-06 00:52 to 2026-02-06"), "{page}");
+    assert!(session["commits"].as_array().unwrap().iter().any(|commit| commit["subject"] == "fix the lint"));
+
+    let log = |range: &str| repo.text(&["log", "claude-code/s1", "--oneline", "--code", range]).lines().count();
+    let all = repo.text(&["log", "claude-code/s1", "--oneline"]).lines().count();
+    let (first, second) = (log("HEAD~2..HEAD~1"), log("HEAD~1..HEAD"));
+    assert!(first > 0 && second > 0 && first + second <= all, "{first} {second} {all}");
+    assert_eq!(log("HEAD~1"), first, "one commit alone is the way from its parent");
+    // What is committed while the code stands at a commit belongs to the next.
+    repo.text(&["--trace", "claude-code/s1", "commit", "-m", "now"]);
+    commit("59:59", "the next");
+    assert_eq!(log("HEAD"), 1);
+    assert!(
+        repo.refused(&["log", "claude-code/s1", "--code", "nope..HEAD"]).contains("`nope` is no commit of the code")
+    );
+    assert!(repo.refused(&["log", "claude-code/s1", "--code", "HEAD~3"]).contains("has no parent"));
+}

@@ -1,0 +1,4 @@
+//! Checkpoints: validation and merges.
+
+mod merge;
+mod validate;

@@ -1,0 +1,6 @@
+//! Crumb files: what is wrong with them, and the laws of parser and merge.
+
+mod exchange;
+mod laws;
+mod merge;
+mod rules;

@@ -1,0 +1,144 @@
+//! The verdicts on whole files.
+
+use crate::base::finding::Weight;
+use crate::memory::crumb::{Crumb, check, format, textconv};
+use crate::tokens::Encoding;
+
+use crate::unit::playground::fixture;
+
+/// What there is to say about a text: a line for each finding, with `!` for errors.
+fn verdict(text: impl AsRef<[u8]>) -> String {
+    let findings = check(text.as_ref(), Encoding::default());
+    let line = |finding: &crate::base::finding::Finding| {
+        let weight = if finding.weight == Weight::Error { "! " } else { "" };
+        format!("{weight}{}\n", finding.in_file("f"))
+    };
+    findings.iter().map(line).collect()
+}
+
+const SAMPLES: [&str; 6] = [
+    "complete-example.crumb",
+    "getting-started.crumb",
+    "minimal.crumb",
+    "page-short-example.crumb",
+    "spark-live.crumb",
+    "team-fragment.crumb",
+];
+
+#[test]
+fn the_published_files_are_read_to_the_byte() {
+    for name in SAMPLES {
+        let bytes = fixture(&format!("crumbs/{name}"));
+        assert_eq!(Crumb::parse(&bytes).unwrap().print(), bytes, "{name}");
+    }
+    for name in &SAMPLES[..4] {
+        assert_eq!(verdict(fixture(&format!("crumbs/{name}"))), "", "{name}");
+    }
+    insta::assert_snapshot!(verdict(fixture("crumbs/spark-live.crumb")), @"f:18:1: failure-mark: an entry of `failures` starts with `*`; write `~`, or put it into another section");
+    insta::assert_snapshot!(verdict(fixture("crumbs/team-fragment.crumb")), @"! f:1:1: bad-header: a header is expected, and `=team` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`");
+}
+
+#[test]
+fn headers_are_of_version_1_or_2() {
+    for good in ["∴CRUMB1 A s1\n§a\n", "∴CRUMB2 A s1\r\n§a", "∴CRUMB2  Ä\ts007\n=a\n"] {
+        assert_eq!(verdict(good), "", "{good:?}");
+    }
+    let all = [
+        "",
+        "\n",
+        "∴CRUMB3 A s1\n§a",
+        "∴CRUMB2\n§a",
+        "∴CRUMB2 A\n§a",
+        "∴CRUMB2 A 1\n§a",
+        "∴CRUMB2 A s1 x\n§a",
+        "∴CRUMB2 A s99999999999999999999\n§a",
+        "# notes\n§a",
+        "BEGIN CRUMB\nx=1\nEND CRUMB",
+        ". an entry\n§a",
+    ];
+    insta::assert_snapshot!(all.map(verdict).concat(), @"
+    ! f:1:1: bad-header: the file is empty; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: no-section: the file has no section; add a line such as `§core`
+    ! f:1:1: bad-header: the file is empty; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: no-section: the file has no section; add a line such as `§core`
+    ! f:1:1: bad-header: versions 1 and 2 of the format are known, and `∴CRUMB3` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: the header names nobody; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: the header has no session; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: a session such as `s1` is expected, and `1` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: the header ends with its session, and `x` follows; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: a session such as `s1` is expected, and `s99999999999999999999` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: a header is expected, and `# notes` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: other-format: the file starts with `BEGIN CRUMB`: it is of another format that ends in `.crumb` too; give it another name
+    ! f:1:1: bad-header: a header is expected, and `. an entry` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: entry-before-section: an entry stands before the first section; put it below a line such as `§core`
+    ");
+}
+
+#[test]
+fn every_rule_speaks_where_it_is_broken() {
+    insta::assert_snapshot!(verdict("\u{feff}\n  ∴CRUMB2 A s5\n. early\n§core\nx what\n.glued\n  . indented\nf x\n§\n∴CRUMB2 B s1\n=team\nfS a fact\n"), @"
+    f:1:1: byte-order-mark: the file starts with a byte order mark; save it as UTF-8 without one
+    f:1:2: blank-before-header: a blank line stands before the header; take it out
+    f:2:1: indented-header: the header is indented; take the indent out
+    ! f:3:1: entry-before-section: an entry stands before the first section; put it below a line such as `§core`
+    ! f:5:1: unknown-mark: `x` is not the mark of an entry; start it with one of `. ! ~ * > n c` and a space
+    ! f:6:1: unknown-mark: the mark `.` wants a space behind it; start it with one of `. ! ~ * > n c` and a space
+    ! f:7:1: unknown-mark: the line is indented; start it with one of `. ! ~ * > n c` and a space
+    ! f:8:1: unknown-mark: the mark `f` wants the letter of an agent and a space behind it; start it with one of `. ! ~ * > n c` and a space
+    ! f:9:1: bad-section: a section has no name right behind its mark; write it as in `§core`
+    ! f:10:1: second-header: the file has a second header; keep one
+    ! f:11:1: mixed-marks: line 11 marks a section with `=`, and line 4 with `§`; keep to one of the two
+    f:12:1: shared-mark: the mark `f` is for shared files, whose sections are marked with `=`; write `.` with the agent's letter
+    ");
+    insta::assert_snapshot!(verdict("∴CRUMB2 A s5\n"), @"! f:1:1: no-section: the file has no section; add a line such as `§core`");
+    insta::assert_snapshot!(verdict("∴CRUMB2 A s5\n§core\nfS a\n. \n§core\n. bell \u{7} and \u{1b}[31m\n"), @r"
+    f:3:1: shared-mark: the mark `f` is for shared files, whose sections are marked with `=`; write `.` with the agent's letter
+    f:4:1: empty-entry: the entry says nothing; write what it is to say
+    f:5:1: section-twice: the section `core` starts in line 2 already; put its entries together
+    f:6:8: control-character: the line holds the control character \u{7}; take it out
+    ");
+    insta::assert_snapshot!(verdict("∴CRUMB2 A s5\n§volatile\nn none\nn @x bad\nc @4-2 back\nn @6 late\nc @1-7 late\n~ a:b late — 2x @s8\n~ a:b bad — 2x @then\nn @pre4 fine\n. @any one\n"), @"
+    f:3:1: no-reference: an entry with the mark `n` names no session; write the session behind the mark, such as `@15`
+    ! f:4:3: bad-reference: `@x` does not name a session; write `@15`, `@10-13`, `@s8` or `@pre122`
+    f:5:1: backward-range: the range @4-2 runs backwards; put the earlier session first
+    f:6:1: future-session: session 6 is later than the header's, which is 5; correct it, or `git trace crumb start` the session
+    f:7:1: future-session: session 7 is later than the header's, which is 5; correct it, or `git trace crumb start` the session
+    f:8:1: future-session: session 8 is later than the header's, which is 5; correct it, or `git trace crumb start` the session
+    ! f:9:13: bad-reference: `2x @then` does not name a session; write `@15`, `@10-13`, `@s8` or `@pre122`
+    ");
+    insta::assert_snapshot!(verdict("∴CRUMB2 A s5\n§failures\n~ a:1\n~ a:2\n~ a:3\n~ a:4\n~ a:5\n~ a:6\n~ a:7\n. b\n<<<<<<< ours\n=======\n>>>>>>> theirs\n"), @"
+    f:8:1: too-many-failures: the section has more than 5 failures; `git trace crumb compress` archives those that failed least
+    f:10:1: failure-mark: an entry of `failures` starts with `.`; write `~`, or put it into another section
+    ! f:11:1: conflict-marker: the line is a conflict marker; resolve the conflict
+    ! f:12:1: conflict-marker: the line is a conflict marker; resolve the conflict
+    ! f:13:1: conflict-marker: the line is a conflict marker; resolve the conflict
+    ");
+    insta::assert_snapshot!(verdict(format!("∴CRUMB2 A s5\n§core\n. {}\n", "word ".repeat(400))), @"f:1:1: too-long: the file takes 414 tokens, and about 400 are meant to be the most; `git trace crumb compress` it, or take out what nobody needs");
+    insta::assert_snapshot!(verdict(b"\xe2\x88\xb4CRUMB2 A s5\n\xa7core\n"), @"! f:2:1: not-utf8: the file is not UTF-8 at byte 15; save it as UTF-8, or restore it from git");
+}
+
+#[test]
+fn formatting_touches_spaces_only() {
+    let text = "\u{feff}\n ∴CRUMB2   A\ts5 \r\n§core\r\n\r\n. a  b  \r\n§rules\n! c";
+    let formatted = format(&Crumb::parse(text.as_bytes()).unwrap());
+    assert_eq!(String::from_utf8(formatted).unwrap(), "∴CRUMB2 A s5\n\n§core\n. a  b\n\n§rules\n! c\n");
+    for name in &SAMPLES[..4] {
+        let bytes = fixture(&format!("crumbs/{name}"));
+        let expected = [bytes.strip_suffix(b"\n").unwrap_or(&bytes), b"\n"].concat();
+        assert_eq!(format(&Crumb::parse(&bytes).unwrap()), expected, "{name}");
+    }
+}
+
+#[test]
+fn differences_are_shown_of_entries() {
+    insta::assert_snapshot!(textconv(b"\xe2\x88\xb4CRUMB2 A s5\n\n=core\n. a\n=failures\n~S a:b went [wrong] \xe2\x80\x94 3x @s4 [TAG: x]\nodd \x1b[2J\n\xff\n"), @r"
+    CRUMB2 A, session 5
+    =core
+    core: . a
+    =failures
+    failures: ~S a:b went [wrong] [TAG: x]
+    failures: a:b happened 3x @s4
+    failures: odd \u{1b}[2J
+    failures: �
+    ");
+}

@@ -1,0 +1,248 @@
+//! Export, import, migration, chains and figures.
+
+use serde_json::{Value, json};
+
+use super::{open, said};
+use crate::unit::playground::fixture;
+use crate::unit::repo::TestRepo;
+
+fn export(repo: &TestRepo) -> Value {
+    serde_json::from_slice(&repo.bytes(&["forward", "export", "--agent", "azoth"])).unwrap()
+}
+
+#[test]
+fn an_export_comes_back_as_it_was() {
+    let test = TestRepo::new();
+    let repo = open(&test);
+    let first = said(&repo, "2026-01-03T10:00:00.123456789Z", "first\nUNFINISHED BUSINESS:");
+    for n in 0..30 {
+        said(&repo, "2026-01-03T10:00:01Z", &format!("{n}"));
+    }
+    test.text(&["forward", "status", &first.id.to_string(), "superseded", "--agent", "azoth"]);
+    let child = ["forward", "leave", "--agent", "azoth", "--summary", "child", "--parent", &first.id.to_string()];
+    test.text(&child);
+    let exported = export(&test);
+    assert_eq!(exported["crumbs"].as_array().unwrap().len(), 32);
+
+    let other = TestRepo::new();
+    let path = other.home().join("export.json");
+    test.text(&["forward", "export", "--agent", "azoth", "-o", path.to_str().unwrap()]);
+    let import = ["forward", "import", "--agent", "azoth", path.to_str().unwrap()];
+    assert_eq!(other.text(&import), "32 imported\n");
+    assert!(export(&other) == exported);
+    // Newest first, as `get` prints them, they come in as well.
+    let all = ["forward", "get", "--agent", "azoth", "--all", "--limit", "99", "--lookback-hours", "9999", "--json"];
+    let third = TestRepo::new();
+    third.bytes_with(&["forward", "import", "--agent", "azoth", "-"], &test.bytes(&all));
+    assert!(export(&third) == exported);
+    assert_eq!(other.text(&import), "0 imported, 32 were there already\n");
+    // Of a crumb that is there already it is taken over that it is over, and never that it is active again.
+    let second = exported["crumbs"][3]["id"].as_str().unwrap();
+    test.text(&["forward", "status", second, "completed", "--agent", "azoth"]);
+    other.text(&["forward", "status", &first.id.to_string(), "active", "--agent", "azoth"]);
+    test.text(&["forward", "export", "--agent", "azoth", "-o", path.to_str().unwrap()]);
+    assert_eq!(other.text(&import), "0 imported, 32 were there already, 2 of them are over now\n");
+    assert_eq!(other.text(&import), "0 imported, 32 were there already\n");
+    assert!(export(&other) == export(&test));
+    test.text(&["forward", "status", second, "active", "--agent", "azoth"]);
+    test.text(&["forward", "export", "--agent", "azoth", "-o", path.to_str().unwrap()]);
+    assert_eq!(other.text(&import), "0 imported, 32 were there already\n");
+    other.fsck();
+    // One more goes on where the import ended.
+    other.text(&["forward", "leave", "--agent", "azoth", "--summary", "after it"]);
+    let newest = other.text(&["forward", "get", "--agent", "azoth", "--oneline", "-n", "1"]);
+    assert!(newest.ends_with("MEDIUM orientation active after it\n"), "{newest}");
+}
+
+#[test]
+fn an_import_is_all_or_nothing_and_of_this_agent() {
+    let repo = TestRepo::new();
+    let refuse = |crumbs: Value| {
+        let text = json!({ "crumbs": crumbs }).to_string();
+        repo.refused_with(&["forward", "import", "--agent", "azoth", "-"], text.as_bytes())
+    };
+    let good = json!({ "text": String::from_utf8(fixture("forward/task-low.txt")).unwrap() });
+    insta::assert_snapshot!(refuse(json!([good, { "text": "x" }])), @"
+    --- stderr
+    error: crumb 2 of the input: neither `timestamp` nor the head of its text says when
+    [exit 2]
+    ");
+    insta::assert_snapshot!(refuse(json!([good, { "text": "x", "metadata": { "agent_id": "eve\n" } }])), @r"
+    --- stderr
+    error: crumb 2 of the input is of agent `eve\n`, not of `azoth`
+    hint: crumbs of an agent are its own; import them with --agent eve\n
+    [exit 2]
+    ");
+    let meta = json!({ "timestamp": "2026-01-01T00:00:00Z", "crumb_priority": "HIGH", "crumb_type": "task",
+        "session_id": "a\ncrumb-status: active" });
+    insta::assert_snapshot!(refuse(json!([{ "text": "x", "metadata": meta }])), @"
+    --- stderr
+    error: field `session-id` must be one line of text without control characters, and not empty
+    [exit 2]
+    ");
+    insta::assert_snapshot!(refuse(json!([1])), @"
+    --- stderr
+    error: crumb 1 of the input: it is not a JSON object
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused_with(&["forward", "import", "--agent", "azoth", "-"], b"[]"), @"
+    --- stderr
+    error: this is not an export of forward crumbs: it is not a JSON object with a list `crumbs`
+    [exit 2]
+    ");
+
+    // What another program exported: ids of its own, and what is said stands in the text alone.
+    let parent =
+        json!({ "id": "knowledge_private_1", "text": String::from_utf8(fixture("forward/task-low.txt")).unwrap() });
+    let child = json!({ "id": "knowledge_private_2", "text": String::from_utf8(fixture("forward/technical-medium.txt")).unwrap(),
+        "metadata": { "parent_crumb": "knowledge_private_1", "agent_id": "azoth" } });
+    let text = json!({ "success": true, "crumbs": [child, parent] }).to_string();
+    repo.bytes_with(&["forward", "import", "--agent", "azoth", "-"], text.as_bytes());
+    repo.bytes_with(&["forward", "import", "--agent", "azoth", "-"], text.as_bytes());
+    let exported = export(&repo);
+    let crumbs = exported["crumbs"].as_array().unwrap();
+    assert_eq!(crumbs.len(), 2);
+    assert_eq!(crumbs[0]["metadata"]["session_id"], "azoth_20260104_090207");
+    assert_eq!(crumbs[0]["metadata"]["parent_crumb"], crumbs[1]["id"]);
+    assert_eq!(crumbs[1]["metadata"]["crumb_priority"], "LOW");
+    assert_eq!(crumbs[1]["text"], parent["text"]);
+}
+
+#[test]
+fn notes_left_by_hand_become_crumbs_once() {
+    let repo = TestRepo::new();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(repo.folder().join(name), bytes).unwrap();
+    write("crumb.txt", &fixture("forward/orientation-high-full.txt"));
+    write("other.txt", &fixture("forward/minimal.txt"));
+    write(
+        "note.md",
+        b"# Session summary\n\nDid it.\n\n## Unfinished\n\n* write the docs\n- ask about it\n\n## Links\n- none\n",
+    );
+    write("readme.md", b"# A program\n");
+    repo.text(&["breadcrumb", "set", "notes.last", "note to self: next session, look at the parser"]);
+    repo.text(&["breadcrumb", "set", "auth.method", "JWT"]);
+    let args =
+        ["forward", "migrate", "--agent", "azoth", "crumb.txt", "other.txt", "note.md", "readme.md", "--breadcrumbs"];
+    let before = repo.refs();
+    insta::assert_snapshot!(repo.trace(&[&args[..], &["--dry-run"]].concat()), @"
+    would migrate crumb.txt: [ID]
+    passed over other.txt: it is of agent `elysian`
+    would migrate note.md: [ID]
+    passed over readme.md: it is no note to a next session
+    passed over auth.method: it is no note to a next session
+    would migrate notes.last: [ID]
+    [exit 0]
+    ");
+    assert_eq!(repo.refs(), before);
+    insta::assert_snapshot!(repo.trace(&args), @"
+    migrated crumb.txt: [ID]
+    passed over other.txt: it is of agent `elysian`
+    migrated note.md: [ID]
+    passed over readme.md: it is no note to a next session
+    passed over auth.method: it is no note to a next session
+    migrated notes.last: [ID]
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&args), @"
+    known crumb.txt: [ID]
+    passed over other.txt: it is of agent `elysian`
+    known note.md: [ID]
+    passed over readme.md: it is no note to a next session
+    passed over auth.method: it is no note to a next session
+    known notes.last: [ID]
+    [exit 0]
+    ");
+    let exported = export(&repo);
+    let crumbs = exported["crumbs"].as_array().unwrap();
+    assert_eq!(crumbs.len(), 3);
+    assert_eq!(crumbs[0]["text"], String::from_utf8(fixture("forward/orientation-high-full.txt")).unwrap());
+    assert_eq!(crumbs[0]["metadata"]["timestamp"], "2026-01-03T18:30:45.120934Z");
+    let tasks = exported["unfinished_tasks"].as_array().unwrap();
+    assert!(tasks.contains(&json!("write the docs")) && tasks.contains(&json!("ask about it")), "{tasks:?}");
+    assert!(!tasks.contains(&json!("none")));
+    insta::assert_snapshot!(repo.refused(&["forward", "migrate", "--agent", "azoth"]), @"
+    --- stderr
+    error: there is nothing to look at
+    hint: give files, --breadcrumbs, or both
+    [exit 2]
+    ");
+}
+
+#[test]
+fn chains_go_back_to_the_first_and_say_where_they_break() {
+    let repo = TestRepo::new();
+    let leave = |summary: &str, parent: Option<&str>| -> String {
+        let mut args = vec!["forward", "leave", "--agent", "azoth", "--json", "--summary", summary];
+        args.extend(parent.iter().flat_map(|parent| ["--parent", parent]));
+        repo.json(&args)["id"].as_str().unwrap().to_owned()
+    };
+    let first = leave("Started project X", None);
+    let second = leave("Found a bug", Some(&first));
+    repo.text(&["forward", "status", &second, "completed", "--agent", "azoth"]);
+    let third = leave("Fixed it", Some(&second[..6]));
+    insta::assert_snapshot!(repo.trace(&["forward", "chain", &third, "--agent", "azoth", "--oneline"]), @"
+    [ID] 2026-02-10T09:00:02Z MEDIUM orientation active Started project X
+    [ID] 2026-02-10T09:00:03Z MEDIUM orientation completed Found a bug
+    [ID] 2026-02-10T09:00:05Z MEDIUM orientation active Fixed it
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.refused(&["forward", "leave", "--agent", "azoth", "--summary", "x", "--parent", "ffff"]), @"
+    --- stderr
+    error: agent `azoth` has no crumb `ffff`
+    hint: `git trace forward get --all --lookback-hours 999999 --limit 999999` lists them
+    [exit 2]
+    ");
+
+    let crumb = |id: &str, parent: &str| {
+        json!({ "id": id, "text": "x", "metadata": { "timestamp": "2026-01-01T00:00:00Z", "crumb_priority": "HIGH",
+            "crumb_type": "task", "session_id": "s", "parent_crumb": parent } })
+    };
+    let (a, b, c) = ("a".repeat(16), "b".repeat(16), "c".repeat(16));
+    let crumbs = json!({ "crumbs": [crumb(&a, &b), crumb(&b, &a), crumb(&c, &"d".repeat(16))] });
+    repo.bytes_with(&["forward", "import", "--agent", "azoth", "-"], crumbs.to_string().as_bytes());
+    let chain = |id: &str| -> Value {
+        serde_json::from_slice(&repo.bytes(&["forward", "chain", id, "--agent", "azoth", "--json"])).unwrap()
+    };
+    assert_eq!(chain(&a)["cycle"], json!(a));
+    assert_eq!(chain(&a)["crumbs"].as_array().unwrap().len(), 2);
+    assert_eq!(chain(&c)["missing_parent"], json!("d".repeat(16)));
+    insta::assert_snapshot!(repo.trace(&["forward", "chain", &c, "--agent", "azoth", "--oneline"]), @"
+    [ID] 2026-01-01T00:00:00Z HIGH task active x
+    --- stderr
+    warning: the chain begins late: crumb [ID] is not there
+    [exit 0]
+    ");
+}
+
+#[test]
+fn figures_count_what_was_left() {
+    let repo = TestRepo::new();
+    let leave = |args: &[&str]| repo.json(&[&["forward", "leave", "--agent", "azoth", "--json"], args].concat());
+    let done =
+        leave(&["--summary", "x", "--unfinished", "one task", "--unfinished", "two tasks", "--priority", "HIGH"]);
+    leave(&["--summary", "y", "--unfinished", "a third", "--type", "task"]);
+    leave(&["--summary", "z"]);
+    repo.text(&["forward", "status", done["id"].as_str().unwrap(), "completed", "--agent", "azoth"]);
+    insta::assert_snapshot!(repo.trace(&["forward", "stats", "--agent", "azoth", "--lookback-days", "7"]), @"
+    crumbs in 7 days     3
+    a week               3
+      HIGH               1
+      MEDIUM             2
+      LOW                0
+      orientation        2
+      technical          0
+      emotional          0
+      task               1
+      active             2
+      completed          1
+      superseded         0
+    tasks                3
+    a crumb              1
+    completed of them    0.667
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["forward", "stats", "--agent", "nobody", "--json"]), @r#"
+    {"avg_tasks_per_crumb":0.0,"completion_rate":null,"crumbs_per_week":0.0,"lookback_days":90,"priority_dist":{"HIGH":0,"LOW":0,"MEDIUM":0},"status_dist":{"active":0,"completed":0,"superseded":0},"total_crumbs":0,"total_tasks":0,"type_dist":{"emotional":0,"orientation":0,"task":0,"technical":0}}
+    [exit 0]
+    "#);
+}

@@ -1,0 +1,203 @@
+//! `git trace install`, `uninstall` and `doctor`.
+
+use std::fs;
+
+use crate::unit::playground::{Playground, STORE, line};
+
+#[test]
+fn install_says_what_it_does_and_does_it_once() {
+    let place = Playground::new();
+    let (config, attributes) = (place.read(".git/config"), place.at.join(".gitattributes"));
+    insta::assert_snapshot!(place.trace(&["install", "--dry-run"]), @"
+    would have added merge.trace.name
+    would have added merge.trace.driver
+    would have added merge.trace.recursive
+    would have added diff.trace-crumb.textconv
+    would have added [ROOT]/repo/.gitattributes
+    would have added [ROOT]/repo/.git/hooks/pre-commit
+    would have added [ROOT]/repo/.git/hooks/pre-merge-commit
+    ");
+    assert_eq!((place.read(".git/config"), attributes.exists()), (config.clone(), false));
+    insta::assert_snapshot!(place.trace(&["install"]), @"
+    added merge.trace.name
+    added merge.trace.driver
+    added merge.trace.recursive
+    added diff.trace-crumb.textconv
+    added [ROOT]/repo/.gitattributes
+    added [ROOT]/repo/.git/hooks/pre-commit
+    added [ROOT]/repo/.git/hooks/pre-merge-commit
+    ");
+    insta::assert_snapshot!(place.git(&["config", "--get", "merge.trace.driver"]), @"git-trace merge-driver %O %A %B %L %P %S %X %Y; s=$?; if test $s = 126 || test $s = 127; then git merge-file -L ours -L base -L theirs --marker-size=%L %A %O %B; else exit $s; fi");
+    insta::assert_snapshot!(place.read(".gitattributes"), @"
+    # git-trace: begin (of a new file)
+    **/.synapse/breadcrumbs.jsonl merge=trace
+    *.crumb merge=trace diff=trace-crumb
+    **/checkpoints/**/*.md merge=trace
+    chk-*.md merge=trace
+    # git-trace: end
+    ");
+    let (once, lines) = (place.read(".git/config"), place.read(".gitattributes"));
+    insta::assert_snapshot!(place.trace(&["install", "--json"]), @r#"{"dry_run":false,"scope":"local","steps":[{"action":"kept","what":"merge.trace.name"},{"action":"kept","what":"merge.trace.driver"},{"action":"kept","what":"merge.trace.recursive"},{"action":"kept","what":"diff.trace-crumb.textconv"},{"action":"kept","what":"[ROOT]/repo/.gitattributes"},{"action":"kept","what":"[ROOT]/repo/.git/hooks/pre-commit"},{"action":"kept","what":"[ROOT]/repo/.git/hooks/pre-merge-commit"}]}"#);
+    assert_eq!((place.read(".git/config"), place.read(".gitattributes")), (once, lines));
+    insta::assert_snapshot!(place.trace(&["uninstall"]), @"
+    removed merge.trace.name
+    removed merge.trace.driver
+    removed merge.trace.recursive
+    removed diff.trace-crumb.textconv
+    removed [ROOT]/repo/.git/hooks/pre-commit
+    removed [ROOT]/repo/.git/hooks/pre-merge-commit
+    removed [ROOT]/repo/.gitattributes
+    ");
+    assert_eq!((place.read(".git/config"), attributes.exists()), (config, false));
+    insta::assert_snapshot!(place.trace(&["uninstall"]), @"
+    --- stderr
+    nothing of ours was there
+    ");
+}
+
+#[test]
+fn what_others_wrote_comes_back_to_the_byte() {
+    let place = Playground::new();
+    let config =
+        place.read(".git/config") + "# mine\n[merge \"ours\"]\n\tdriver = true\n[merge]\n\tconflictStyle = diff3\n";
+    for attributes in ["*.txt text\n# note", "*.crumb merge=union\n", "a\r\nb\r\n", "\n"] {
+        place.write(".git/config", &config);
+        place.write(".gitattributes", attributes);
+        place.ok(&["install"]);
+        assert!(place.read(".gitattributes").starts_with(attributes));
+        assert!(place.git(&["check-attr", "merge", "x.crumb"]).ends_with(": trace\n"));
+        place.ok(&["uninstall"]);
+        assert_eq!((place.read(".git/config"), place.read(".gitattributes")), (config.clone(), attributes.to_owned()));
+    }
+}
+
+#[test]
+fn values_of_others_are_left_alone_and_ours_are_upgraded() {
+    let place = Playground::new();
+    place.git(&["config", "merge.trace.recursive", "binary"]);
+    place.git(&["config", "merge.trace.name", "mine"]);
+    insta::assert_snapshot!(place.trace(&["install"]), @"
+    left alone merge.trace.name
+    added merge.trace.driver
+    left alone merge.trace.recursive
+    added diff.trace-crumb.textconv
+    added [ROOT]/repo/.gitattributes
+    added [ROOT]/repo/.git/hooks/pre-commit
+    added [ROOT]/repo/.git/hooks/pre-merge-commit
+    --- stderr
+    hint: what was left alone was not written by git-trace; unset it and install again to have ours
+    [exit 1]
+    ");
+    // As an older version, or a binary elsewhere, would have written it.
+    let old = "/old/git-trace merge-driver %O %A %B";
+    place.git(&["config", "merge.trace.driver", old]);
+    assert!(place.trace(&["install"]).contains("left alone merge.trace.driver"));
+    let digest = &blake3::hash(old.as_bytes()).to_hex()[..8];
+    place.git(&["config", "merge.trace.installed", &format!("driver:{digest}")]);
+    assert!(place.trace(&["install"]).contains("updated merge.trace.driver"));
+    assert!(place.git(&["config", "merge.trace.driver"]).starts_with("git-trace merge-driver %O %A %B %L %P "));
+    place.git(&["config", "merge.trace.driver", "changed by hand"]);
+    insta::assert_snapshot!(place.trace(&["uninstall"]), @"
+    left alone merge.trace.driver
+    removed [ROOT]/repo/.git/hooks/pre-commit
+    removed [ROOT]/repo/.git/hooks/pre-merge-commit
+    removed [ROOT]/repo/.gitattributes
+    ");
+    insta::assert_snapshot!(place.git(&["config", "--get-regexp", "^merge[.]trace[.]"]), @"
+    merge.trace.recursive binary
+    merge.trace.name mine
+    merge.trace.driver changed by hand
+    ");
+}
+
+#[test]
+fn it_can_be_private_for_one_user_or_for_one_worktree() {
+    let mut place = Playground::new();
+    let info = place.read(".git/info/exclude").is_empty();
+    assert!(!info);
+    place.ok(&["install", "--private"]);
+    assert!(place.read(".git/info/attributes").contains("merge=trace") && !place.at.join(".gitattributes").exists());
+    place.ok(&["uninstall", "--private"]);
+    assert!(!place.at.join(".git/info/attributes").exists());
+
+    place.ok(&["install", "--global"]);
+    assert!(fs::read_to_string(place.root().join("gitconfig")).unwrap().contains("merge-driver"));
+    assert!(fs::read_to_string(place.root().join(".config/git/attributes")).unwrap().contains("merge=trace"));
+    assert!(place.git(&["check-attr", "merge", STORE]).ends_with(": trace\n"));
+    place.ok(&["uninstall", "--global"]);
+    assert!(!place.root().join(".config/git/attributes").exists());
+    assert!(place.git(&["check-attr", "merge", STORE]).ends_with(": unspecified\n"));
+
+    place.commit("one");
+    place.git(&["worktree", "add", "-q", "../linked"]);
+    place.cd("linked");
+    let answer = place.trace(&["install", "--worktree"]);
+    assert!(answer.contains("worktreeConfig") && answer.ends_with("[exit 2]\n"), "{answer}");
+    place.git(&["config", "extensions.worktreeConfig", "true"]);
+    place.ok(&["install", "--worktree"]);
+    assert!(place.git(&["config", "--worktree", "--get", "merge.trace.name"]).starts_with("git-trace"));
+    place.cd("repo");
+    assert!(place.try_git(&["config", "--get", "merge.trace.name"]).ends_with("[exit 1]\n"));
+}
+
+#[test]
+fn doctor_tells_what_is_missing() {
+    let place = Playground::new();
+    let doctor = || {
+        let answer = place.trace(&["doctor"]);
+        answer
+            .lines()
+            .filter(|line| !line.contains("git-version"))
+            .map(|line| line.to_owned() + "\n")
+            .collect::<String>()
+    };
+    insta::assert_snapshot!(doctor(), @"
+    error    merge-driver: git knows no driver `trace`
+             run `git trace install`
+    ok       merge-recursive: bases of merges with several are merged by the driver
+    error    attributes: git hands `.synapse/breadcrumbs.jsonl` to `unspecified`, `memory/notes.crumb` to `unspecified`, `checkpoints/active/plan.md` to `unspecified`, `chk-plan.md` to `unspecified`
+             run `git trace install`, or take out the lines that say so
+    warning  hooks: git has no hook `pre-commit`, so what is committed is not judged
+             run `git trace install`, or `git trace check` in CI
+    ok       forward-crumbs: a crumb that is left is found again
+    [exit 1]
+    ");
+    place.ok(&["install"]);
+    place.ok(&["breadcrumb", "set", "auth.method", "JWT"]);
+    insta::assert_snapshot!(doctor(), @"
+    ok       merge-driver: a trial merge comes out right
+    ok       merge-recursive: bases of merges with several are merged by the driver
+    ok       attributes: breadcrumbs, crumb files and checkpoints are handed to the driver
+    ok       hooks: what must not be committed is refused
+    warning  attributes-shared: `.gitattributes` is not committed
+             commit it, so that other clones have it
+    ok       breadcrumbs: `breadcrumbs.jsonl` can be read
+    ok       forward-crumbs: a crumb that is left is found again
+    ");
+    place.commit("all");
+    place.git(&["config", "merge.trace.driver", "no-such-program %A"]);
+    place.git(&["config", "merge.trace.recursive", "binary"]);
+    place.write(STORE, line("b", "1", 0) + "rubbish\n");
+    place.write(".synapse/breadcrumbs-secret.jsonl", "");
+    insta::assert_snapshot!(doctor().replace("sh: 1: no-such-program: not found", "[SHELL]"), @"
+    error    merge-driver: a trial merge with `no-such-program %A` goes wrong: exit status 127: [SHELL]
+             put git-trace on the path, or run `git trace install` again
+    warning  merge-recursive: bases of merges with several are merged by `binary`
+             set `merge.trace.recursive` to `trace`, or a revert may be lost
+    ok       attributes: breadcrumbs, crumb files and checkpoints are handed to the driver
+    ok       hooks: what must not be committed is refused
+    error    breadcrumbs: `breadcrumbs.jsonl` has 1 errors; the first is in line 2: the line is not JSON: expected value
+             restore the line from git or delete it
+    error    secrets: git does not ignore `breadcrumbs-secret.jsonl`
+             add it to `.gitignore`, and if it was committed, replace what it holds
+    ok       forward-crumbs: a crumb that is left is found again
+    [exit 1]
+    ");
+}
+
+#[test]
+fn the_example_has_the_lines_that_are_written() {
+    let example = include_str!("../../gitattributes.example");
+    let lines: Vec<_> = example.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(lines, crate::app::install::attributes::LINES);
+}

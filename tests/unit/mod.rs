@@ -1,0 +1,30 @@
+//! Tests of internals: laws, readers and merges, below the command line. They are part of the library's unit tests.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![expect(clippy::format_collect, reason = "a line of input reads best as it is written, and tests write few")]
+
+mod agents;
+mod ancestry;
+mod as_seen;
+mod breadcrumb;
+mod checkpoint;
+mod crumb;
+mod diff;
+mod formats;
+mod forward;
+mod hooks;
+mod incremental;
+mod install;
+mod merge_laws;
+mod model;
+#[path = "../it/playground.rs"]
+mod playground;
+mod providers;
+#[path = "../it/repo.rs"]
+mod repo;
+mod rewind;
+#[path = "../it/samples.rs"]
+mod samples;
+mod secrets;
+mod tokens;
+mod transcript;

@@ -1,0 +1,231 @@
+//! What a session left by a rewind is kept and not seen, and what only looks like a rewind is seen.
+
+use std::fmt::Write as _;
+
+use crate::transcript::format::Format;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::unit::incremental::{Growing, check_cut_file};
+use crate::unit::samples::SAMPLES;
+
+/// A record of Claude Code's that follows on `parent`.
+fn record(uuid: &str, parent: Option<&str>, kind: &str, content: &Value) -> Value {
+    json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "timestamp": "2026-02-10T09:00:00.125Z",
+           "isSidechain": false, "message": {"role": kind, "id": format!("msg-{uuid}"), "content": content}})
+}
+
+fn call(id: &str) -> Value {
+    json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": id}}])
+}
+
+fn answer(id: &str) -> Value {
+    json!([{"type": "tool_result", "tool_use_id": id, "content": format!("result of {id}")}])
+}
+
+fn file(records: &[Value]) -> Vec<u8> {
+    let mut file = String::new();
+    for record in records {
+        writeln!(file, "{record}").unwrap();
+    }
+    file.into_bytes()
+}
+
+/// Which of `texts` the model sees.
+fn seen(growing: &Growing, texts: &[&str]) -> String {
+    let page = growing.context();
+    texts.iter().filter(|text| page.contains(&format!("{text}."))).copied().collect::<Vec<_>>().join(" ")
+}
+
+fn imported(format: Format, bytes: &[u8]) -> Growing {
+    let growing = Growing::new();
+    growing.import(format, bytes);
+    growing.repo.fsck();
+    growing.repo.total("t");
+    growing
+}
+
+/// A session with parallel calls, a sub-agent, a compaction, and at its end a turn that was taken back.
+fn session() -> Vec<Value> {
+    let mut side = record("s1", Some("a1"), "user", &json!("side."));
+    side["isSidechain"] = json!(true);
+    let mut meta = record("m1", Some("a3"), "user", &json!("caveat."));
+    meta["isMeta"] = json!(true);
+    let mut summary = record("c2", Some("c1"), "user", &json!("summary."));
+    summary["isCompactSummary"] = json!(true);
+    vec![
+        json!({"type": "progress", "uuid": "p0", "parentUuid": null, "sessionId": "s"}),
+        record("u1", Some("p0"), "user", &json!("one.")),
+        record("a1", Some("u1"), "assistant", &call("first")),
+        record("a2", Some("a1"), "assistant", &call("second")),
+        side,
+        record("r1", Some("a1"), "user", &answer("first")),
+        json!({"type": "progress", "uuid": "p1", "parentUuid": "a2", "sessionId": "s"}),
+        record("r2", Some("a2"), "user", &answer("second")),
+        record("a3", Some("r2"), "assistant", &json!("two.")),
+        meta,
+        record("u2", Some("m1"), "user", &json!("three.")),
+        record("lost", Some("unknown"), "user", &json!("four.")),
+        json!({"type": "system", "subtype": "compact_boundary", "uuid": "c1", "parentUuid": null,
+               "logicalParentUuid": "lost", "sessionId": "s", "content": "Conversation compacted"}),
+        summary,
+        record("a4", Some("c2"), "assistant", &json!("five.")),
+        record("u5", Some("a4"), "user", &json!("left.")),
+        record("a5", Some("u5"), "assistant", &json!("also left.")),
+        record("u6", Some("a4"), "user", &json!("instead.")),
+    ]
+}
+
+const WORDS: [&str; 9] = ["one", "two", "caveat", "three", "four", "five", "left", "also left", "instead"];
+
+#[test]
+fn a_turn_that_was_taken_back_is_kept_and_not_seen() {
+    let file = file(&session());
+    let growing = imported(Format::ClaudeCode, &file);
+    assert_eq!(seen(&growing, &WORDS), "one two caveat three four five instead");
+    let bodies = growing.repo.bodies("t");
+    assert!(bodies.iter().any(|body| body == "also left."), "nothing is lost");
+    let left_out = growing.repo.json(&["materialize", "--json", "t"])["left_out"].to_string();
+    assert_eq!(left_out.matches("left by a rewind").count(), 2, "{left_out}");
+    let expected = growing.state();
+    for line_break in memchr::memchr_iter(b'\n', &file) {
+        check_cut_file(Format::ClaudeCode, &file, &[line_break - 3, line_break + 1], &expected);
+    }
+}
+
+#[test]
+fn a_session_begun_again_leaves_all_before() {
+    let mut records = session();
+    records.truncate(11);
+    records.push(record("n1", None, "user", &json!("instead.")));
+    let growing = imported(Format::ClaudeCode, &file(&records));
+    assert_eq!(seen(&growing, &WORDS), "instead");
+}
+
+#[test]
+fn what_is_taken_up_again_is_seen_again() {
+    let mut records = session();
+    growing_with(&mut records, record("u7", Some("a5"), "user", &json!("back.")), |growing| {
+        assert_eq!(
+            seen(growing, &[&WORDS[..], &["back"]].concat()),
+            "one two caveat three four five left also left back"
+        );
+    });
+}
+
+/// Imports records with one more, at once and one after the other.
+fn growing_with(records: &mut Vec<Value>, last: Value, check: impl Fn(&Growing)) {
+    let before = file(records);
+    records.push(last);
+    let whole = file(records);
+    let growing = imported(Format::ClaudeCode, &before);
+    growing.import(Format::ClaudeCode, &whole);
+    check(&growing);
+    check(&imported(Format::ClaudeCode, &whole));
+}
+
+#[test]
+fn what_a_person_decided_stands() {
+    let records = session();
+    let growing = imported(Format::ClaudeCode, &file(&records));
+    let bodies = growing.repo.bodies("t");
+    let place = bodies.iter().position(|body| body == "left.").unwrap();
+    growing.repo.text(&["--trace", "t", "unpin", &format!("#{place}")]);
+    growing.forget();
+    growing.import(
+        Format::ClaudeCode,
+        &file(&[&records[..], &[record("a6", Some("u6"), "assistant", &json!("six."))]].concat()),
+    );
+    assert_eq!(seen(&growing, &["left", "also left", "six"]), "left six");
+}
+
+#[test]
+fn nothing_of_the_samples_was_left() {
+    for (name, bytes) in SAMPLES {
+        let growing = Growing::new();
+        growing.import(Format::ClaudeCode, bytes);
+        let left_out = growing.repo.json(&["materialize", "--json", "t"])["left_out"].to_string();
+        assert!(!left_out.contains("rewind"), "{name}: {left_out}");
+    }
+}
+
+fn item(role: &str, text: &str) -> Value {
+    json!({"type": "response_item", "timestamp": "2026-08-03T10:48:56.000Z",
+           "payload": {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}})
+}
+
+#[test]
+fn turns_that_codex_rolled_back_are_not_seen() {
+    let event =
+        |payload: Value| json!({"type": "event_msg", "timestamp": "2026-08-03T10:48:56.000Z", "payload": payload});
+    let records = [
+        json!({"type": "session_meta", "timestamp": "2026-08-03T10:48:56.000Z", "payload": {"id": "s"}}),
+        item("user", "<environment_context>here.</environment_context>"),
+        item("user", "one."),
+        item("assistant", "two."),
+        item("user", "three."),
+        item("assistant", "four."),
+        item("user", "<turn_aborted>five.</turn_aborted>"),
+        item("user", "six."),
+        event(json!({"type": "thread_rolled_back", "num_turns": 2})),
+        item("user", "seven."),
+        event(json!({"type": "novel_event"})),
+        event(json!({"type": "novel_event"})),
+        event(json!({"type": "thread_rolled_back"})),
+    ];
+    let bytes = file(&records);
+    let growing = imported(Format::Codex, &bytes);
+    let words = ["here", "one", "two", "three", "four", "five", "six", "seven"];
+    assert_eq!(seen(&growing, &words), "here one two seven");
+    let tally = Growing::new().import(Format::Codex, &bytes).tally;
+    assert_eq!((tally.unknown["event_msg/novel_event"], tally.ignored["event_msg/thread_rolled_back"]), (2, 1));
+    assert_eq!(tally.unknown["event_msg/thread_rolled_back"], 1, "it does not say how much");
+    let expected = growing.state();
+    for line_break in memchr::memchr_iter(b'\n', &bytes) {
+        check_cut_file(Format::Codex, &bytes, &[line_break + 1], &expected);
+    }
+    let back_to_the_start = [&records[..], &[event(json!({"type": "thread_rolled_back", "num_turns": 99}))]].concat();
+    assert_eq!(seen(&imported(Format::Codex, &file(&back_to_the_start)), &words), "here");
+}
+
+#[test]
+fn messages_that_gemini_dropped_are_not_seen() {
+    let message = |id: &str, kind: &str, text: &str| json!({"id": id, "timestamp": "2026-01-15T20:51:48.582Z", "type": kind, "content": format!("{text}.")});
+    let (one, two) = (message("a", "user", "one"), message("b", "gemini", "two"));
+    let records = [
+        json!({"sessionId": "s", "projectHash": "h"}),
+        one.clone(),
+        two.clone(),
+        message("c", "user", "three"),
+        json!({"$set": {"messages": [one, message("d", "user", "four")]}}),
+        message("e", "gemini", "five"),
+        json!({"$rewindTo": "e"}),
+        two,
+        message("f", "user", "six"),
+    ];
+    let bytes = file(&records);
+    let growing = imported(Format::GeminiCli, &bytes);
+    let words = ["one", "two", "three", "four", "five", "six"];
+    assert_eq!(seen(&growing, &words), "one two four six");
+    let expected = growing.state();
+    for line_break in memchr::memchr_iter(b'\n', &bytes) {
+        check_cut_file(Format::GeminiCli, &bytes, &[line_break + 1], &expected);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    /// Wherever records follow on one another, and wherever the file is cut.
+    #[test]
+    fn any_rewinds_give_the_same_at_any_cut(parents in prop::collection::vec(0..6_usize, 4..12), cut in any::<prop::sample::Index>()) {
+        let records: Vec<Value> = parents.iter().enumerate().map(|(number, back)| {
+            let parent = (number + 1).checked_sub(back + 1).filter(|parent| *parent > 0).map(|parent| parent.to_string());
+            let kind = if number % 2 == 0 { "user" } else { "assistant" };
+            record(&(number + 1).to_string(), parent.as_deref(), kind, &json!(format!("text {number}.")))
+        }).collect();
+        let bytes = file(&records);
+        let growing = Growing::new();
+        growing.import(Format::ClaudeCode, &bytes);
+        check_cut_file(Format::ClaudeCode, &bytes, &[cut.index(bytes.len())], &growing.state());
+    }
+}
