@@ -364,7 +364,7 @@ fn forty_threads_set_forty_keys() {
 /// Starts this very program again to set `key` over and over, `times` times.
 fn setter(store: &Store, key: &str, times: usize) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "breadcrumb::store::sets_a_key_for_another_test", "--ignored"]);
+    command.args(["--exact", "unit::breadcrumb::store::sets_a_key_for_another_test", "--ignored"]);
     command.env("TEST_STORE", store.folder()).env("TEST_KEY", key).env("TEST_TIMES", times.to_string());
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command
