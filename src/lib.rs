@@ -61,8 +61,9 @@ pub use trace::{Draft, Fields, Item, ItemType, Time, Tip, TraceName};
 #[doc(hidden)]
 pub mod measured {
     pub use crate::base::merge::{Markers, Sides};
+    pub use crate::memory::breadcrumb::merge::merge;
     pub use crate::memory::breadcrumb::writer::{Expiry, Setting};
-    pub use crate::memory::breadcrumb::{Half, Key, Query, Store, Writer, merge};
+    pub use crate::memory::breadcrumb::{Half, Key, Query, Store, Writer};
     pub use crate::trace::change::append::{Request, append};
     pub use crate::trace::change::replay;
     pub use crate::trace::model::tree;
