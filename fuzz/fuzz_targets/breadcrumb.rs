@@ -1,4 +1,4 @@
-//! Any bytes as a store of breadcrumbs: records, findings, putting in order, exchange.
+//! Any bytes as a breadcrumb store: records, findings, formatting, export and import.
 
 #![no_main]
 

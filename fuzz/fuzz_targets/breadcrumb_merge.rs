@@ -1,15 +1,15 @@
-//! Three versions of a store of breadcrumbs: no record is lost, and it does not matter which side is which.
+//! Three versions of a breadcrumb store: no record is lost, and swapping the sides changes nothing.
 
 #![no_main]
 
 use std::collections::BTreeMap;
 
-use git_trace::memory::breadcrumb::{Record, merge, resolve};
 use git_trace::base::merge::{Markers, Sides, Style};
+use git_trace::memory::breadcrumb::{Record, merge, resolve};
 use git_trace_fuzz::{exchange, versions};
 use libfuzzer_sys::fuzz_target;
 
-/// The records by key: of each key the one that counts.
+/// The effective record of each key.
 fn records(text: &[u8]) -> BTreeMap<String, Record<'_>> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut records = BTreeMap::<String, Record<'_>>::new();

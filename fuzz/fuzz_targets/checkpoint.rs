@@ -1,4 +1,4 @@
-//! Any bytes as a checkpoint and as a list of checkpoints: findings lie within, and what is found stands in the text.
+//! Any bytes as a checkpoint and as a list of checkpoints: findings are inside the text, and parsed values occur in it.
 
 #![no_main]
 

@@ -1,13 +1,13 @@
-//! Three versions of a checkpoint: an unchanged side yields the other, both agree on what is clean, and no line is lost.
+//! Three versions of a checkpoint: an unchanged side yields the other, both directions agree on conflicts, and no line is lost.
 
 #![no_main]
 
-use git_trace::memory::checkpoint::merge;
 use git_trace::base::merge::{Markers, Sides, Style};
+use git_trace::memory::checkpoint::merge;
 use git_trace_fuzz::versions;
 use libfuzzer_sys::fuzz_target;
 
-/// Whether a line may be settled by its value: a row by cell, what says when by the time.
+/// Whether a line may merge by value: a row by cell, a timestamp by time.
 fn is_settled_by_value(line: &str) -> bool {
     line.contains('|') || line.contains(':') || line.trim().is_empty() || line.trim_matches('-').is_empty()
 }
@@ -28,7 +28,8 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(other.is_clean(), merged.is_clean());
 
     let text = String::from_utf8(merged.to_bytes(&markers)).expect("what was text stays text");
-    let (Ok(base), Ok(ours), Ok(theirs)) = (str::from_utf8(&base), str::from_utf8(&ours), str::from_utf8(&theirs)) else {
+    let (Ok(base), Ok(ours), Ok(theirs)) = (str::from_utf8(&base), str::from_utf8(&ours), str::from_utf8(&theirs))
+    else {
         return;
     };
     for line in ours.lines().chain(theirs.lines()) {

@@ -1,4 +1,4 @@
-//! Conflict markers: what is written between them is read out of them again, whatever it is.
+//! Conflict markers: any text that is written between them reads back.
 
 #![no_main]
 
@@ -6,7 +6,7 @@ use git_trace::base::merge::conflict::{parse, settled_base, versions};
 use git_trace::base::merge::{Contested, Markers, Merged, Piece, Style};
 use libfuzzer_sys::fuzz_target;
 
-/// Whole lines without anything that looks like a marker.
+/// Complete lines that do not look like a marker.
 fn lines(text: &[u8]) -> Vec<u8> {
     let plain = text.split(|b| *b == b'\n').filter(|line| git_trace::base::merge::conflict::marker(line).is_none());
     plain.flat_map(|line| line.iter().copied().chain([b'\n'])).collect()

@@ -1,5 +1,5 @@
-//! Two texts as an item before and after an edit, in a real repository: its diff as Markdown shows nothing but what we say
-//! outside of code, and its messages are valid JSON in every format.
+//! Two texts as an item before and after an edit, in a real repository: its Markdown diff shows item text only inside code,
+//! and its messages are valid JSON in every format.
 
 #![no_main]
 
@@ -9,9 +9,9 @@ use git_trace::materialize::envelope::{Format, envelope, render};
 use git_trace::materialize::{Options, materialize};
 use git_trace::tokens::Encoding;
 use git_trace::trace::change::append::{Request, append};
+use git_trace::trace::change::edit::{Patch, edit};
 use git_trace::trace::query::diff::between;
 use git_trace::trace::query::diff::markdown::markdown;
-use git_trace::trace::change::edit::{Patch, edit};
 use git_trace::trace::store::resolve::State;
 use git_trace::trace::store::view::View;
 use git_trace::trace::store::write::Accounting;
@@ -22,7 +22,7 @@ use pulldown_cmark::{Event, Options as Markdown, Parser, Tag, TagEnd};
 
 thread_local!(static WORLD: RefCell<World> = RefCell::new(World::new()));
 
-/// Checks that nothing but our own words stands outside of code.
+/// Checks that only our own words are outside code.
 fn check_page(page: &str) {
     let mut in_code = false;
     for event in Parser::new_ext(page, Markdown::all()) {
@@ -62,7 +62,9 @@ fuzz_target!(|data: &[u8]| {
         }
         let view = View::open(repo, &trace, None).expect("it is there");
         let materialized = materialize(repo, &view, &Options::default(), Encoding::default()).expect("it is there");
-        for format in [Format::Messages, Format::OpenAi, Format::Responses, Format::Anthropic, Format::Gemini, Format::Text] {
+        for format in
+            [Format::Messages, Format::OpenAi, Format::Responses, Format::Anthropic, Format::Gemini, Format::Text]
+        {
             let rendered = render(format, &materialized, None).expect("messages can be written");
             if !matches!(format, Format::Text) {
                 serde_json::from_slice::<serde_json::Value>(&rendered.content).expect("valid JSON");

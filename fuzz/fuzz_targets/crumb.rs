@@ -1,8 +1,10 @@
-//! Any bytes as a crumb file: reading and printing is the identity, findings lie within, and nothing panics.
+//! Any bytes as a crumb file: reading and writing is the identity, and findings are inside the text.
 
 #![no_main]
 
-use git_trace::memory::crumb::{Addition, Crumb, Kind, add, add_failure, check, format, plan, remove, select, start, textconv, to_json, triage};
+use git_trace::memory::crumb::{
+    Addition, Crumb, Kind, add, add_failure, check, format, plan, remove, select, start, textconv, to_json, triage,
+};
 use git_trace::tokens::Encoding;
 use git_trace_fuzz::lie_within;
 use libfuzzer_sys::fuzz_target;
@@ -19,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
     plan(&crumb).apply(&mut crumb);
     assert!(plan(&crumb).is_empty(), "compressing again changes nothing");
 
-    // Whatever is added is one more entry, and reads as it was written.
+    // Any added text is one more entry, and reads back.
     let words = crumb.lines.first().map(|line| line.text.to_string()).unwrap_or_default();
     let _ = words.parse().map(|selector| select(&crumb, &selector));
     let mut changed = crumb.clone();

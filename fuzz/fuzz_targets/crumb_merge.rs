@@ -1,10 +1,10 @@
-//! Three versions of a crumb file: an unchanged side yields the other, and it does not matter which side is which.
+//! Three versions of a crumb file: an unchanged side yields the other, and swapping the sides changes nothing.
 
 #![no_main]
 
-use git_trace::memory::crumb::{Crumb, check, merge};
 use git_trace::base::finding::Weight;
 use git_trace::base::merge::{Markers, Sides, Style};
+use git_trace::memory::crumb::{Crumb, check, merge};
 use git_trace::tokens::Encoding;
 use git_trace_fuzz::{exchange, versions};
 use libfuzzer_sys::fuzz_target;

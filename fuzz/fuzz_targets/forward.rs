@@ -1,4 +1,4 @@
-//! Any text as a forward crumb: what is read is written so that it reads back.
+//! Any text as a forward crumb: a parsed crumb survives writing and reading.
 
 #![no_main]
 

@@ -1,10 +1,10 @@
-//! Any bytes as an item's file and as an item's JSON: what is accepted is written as it was read.
+//! Any bytes as an item file and as item JSON: accepted input is written as it was read.
 
 #![no_main]
 
 use git_trace::trace::model::trailers::{SUBJECT_LEN, preview};
-use git_trace::trace::{Draft, Item};
 use git_trace::trace::model::{file, json, schema};
+use git_trace::trace::{Draft, Item};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

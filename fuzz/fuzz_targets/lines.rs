@@ -1,4 +1,4 @@
-//! Two texts compared line by line: with all its context a diff holds both of them.
+//! Two texts compared by line: a diff with full context contains both.
 
 #![no_main]
 

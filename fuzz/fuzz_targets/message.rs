@@ -1,4 +1,4 @@
-//! Any text as a commit's message: trailers are written as they were read, and no text forges one.
+//! Any text as a commit message: trailers are written as they were read, and no text forges one.
 
 #![no_main]
 

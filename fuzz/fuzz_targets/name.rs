@@ -1,4 +1,4 @@
-//! Any text as the name of an item, of a range, of a moment and of a state, in a real repository.
+//! Any text as the name of an item, a range, a time, and a state, in a real repository.
 
 #![no_main]
 

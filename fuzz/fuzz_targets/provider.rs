@@ -1,6 +1,6 @@
-//! Any text as a request or response of each provider; what is read of it is written for each provider as valid JSON.
+//! Any text as a request or response of each provider: the parsed messages give valid JSON for every provider.
 //!
-//! The first byte picks the provider.
+//! The first byte selects the provider.
 
 #![no_main]
 
@@ -21,7 +21,7 @@ fn written(api: Api, messages: &[Message], cache_marks: usize) -> String {
     String::from_utf8(out).expect("JSON is text")
 }
 
-/// Users and models take turns, and every result follows its call at once.
+/// Users and models alternate, and every result directly follows its call.
 fn check_turns(request: &Value) {
     let messages = request["messages"].as_array().expect("a list of messages");
     let blocks = |message: &Value, kind: &str, id: &str| -> Vec<String> {

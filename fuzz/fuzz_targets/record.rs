@@ -1,5 +1,5 @@
-//! Two records of priorities of one item, in a real repository: their union is the same either way and takes nothing twice.
-//! Any bytes as a tree object, too.
+//! Two priority records of one item, in a real repository: their union is the same from either side and has no duplicates.
+//! Also any bytes as a tree object.
 
 #![no_main]
 
@@ -13,7 +13,7 @@ use libfuzzer_sys::fuzz_target;
 
 thread_local!(static WORLD: RefCell<World> = RefCell::new(World::new()));
 
-/// The tree of a record with one item, whose file this is.
+/// The tree of a record with this file as its only item.
 fn record(world: &World, text: &[u8]) -> Oid {
     let id: ItemId = "0be7719d3a2f61c8".parse().expect("sixteen digits are an id");
     let (folder, file) = id.fan_out();
@@ -38,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
         world.fresh_name();
         let (ours, theirs) = (record(world, &ours), record(world, &theirs));
         let unite = |into, from| union(&world.repo, into, from, None).expect("all is there");
-        // Into nothing comes what can be read.
+        // The union with an empty record has every readable line.
         let (ours, theirs) = (unite(None, ours).tree, unite(None, theirs).tree);
         let both = unite(Some(ours), theirs).tree;
         assert_eq!(unite(Some(theirs), ours).tree, both);

@@ -1,4 +1,4 @@
-//! Any bytes are looked through for secrets: what is found lies within and apart, and JSON without them stays JSON.
+//! Any bytes, scanned for secrets: findings are inside the text and do not overlap, and redacted JSON stays JSON.
 
 #![no_main]
 
@@ -28,7 +28,7 @@ fn count(text: &[u8], part: &[u8]) -> usize {
     text.windows(part.len()).filter(|window| *window == part).count()
 }
 
-/// How many line ends; a private key has many.
+/// Number of line endings; a private key has many.
 fn line_ends(text: &[u8]) -> usize {
     text.iter().filter(|b| **b == b'\n').count()
 }

@@ -1,4 +1,4 @@
-//! Any bytes as the settings that a project shares: types are declared by them, or they are refused with a reason.
+//! Any bytes as shared project settings: they declare types, or are refused with a reason.
 
 #![no_main]
 
@@ -7,8 +7,8 @@ use std::fs;
 
 use git_trace::git::SHARED_SETTINGS;
 use git_trace::trace::model::types::Types;
-use git_trace::trace::{Draft, Fields};
 use git_trace::trace::store::settings;
+use git_trace::trace::{Draft, Fields};
 use git_trace_fuzz::World;
 use libfuzzer_sys::fuzz_target;
 

@@ -1,4 +1,4 @@
-//! Any bytes are counted as tiktoken counts them. The first byte picks the encoding.
+//! Any bytes have the token count that tiktoken gives. The first byte selects the encoding.
 
 #![no_main]
 

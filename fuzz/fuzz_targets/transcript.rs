@@ -1,6 +1,6 @@
-//! Any bytes as a transcript of each format, whole, cut at any place, and read on from there.
+//! Any bytes as a transcript of each format: read completely, and truncated at any point and read on from there.
 //!
-//! The first byte picks the format, the next two the cut.
+//! The first byte selects the format, the next two the point.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 
 const FORMATS: [Format; 4] = [Format::ClaudeCode, Format::Codex, Format::GeminiCli, Format::SweAgent];
 
-/// All entries.
+/// Reads all entries.
 fn all(reader: &mut dyn Transcript) -> Vec<Entry> {
     let mut entries = Vec::new();
     while let Some(entry) = reader.next() {

@@ -1,24 +1,24 @@
-//! Any text as each of the words that people and files write: names, ids, times, ages, settings.
+//! Any text as each kind of word in arguments and files: names, ids, times, ages, settings.
 
 #![no_main]
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
+use git_trace::app::mcp::Groups;
+use git_trace::git::{Repo, parse_bool, parse_number};
 use git_trace::memory::breadcrumb::{self, Key};
 use git_trace::memory::checkpoint::{self, Pathspec};
 use git_trace::memory::crumb::Selector;
-use git_trace::git::{Repo, parse_bool, parse_number};
-use git_trace::app::mcp::Groups;
 use git_trace::secrets::Policy;
 use git_trace::tokens::{BudgetAction, Encoding};
+use git_trace::trace::model::source::Source;
 use git_trace::trace::model::trailers::Op;
 use git_trace::trace::store::priority::Level;
-use git_trace::trace::model::source::Source;
 use git_trace::trace::{AgentName, ItemId, ItemType, Time, TraceName};
 use libfuzzer_sys::fuzz_target;
 
-/// What is read is written so that it reads back.
+/// A parsed value survives writing and reading.
 fn reads_back<T: FromStr + Display + PartialEq + Debug>(text: &str) -> Option<T> {
     let value: T = text.parse().ok()?;
     assert_eq!(value.to_string().parse().ok().as_ref(), Some(&value));

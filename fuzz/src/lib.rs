@@ -1,19 +1,19 @@
-//! What the targets share: how one input holds three versions of a text, and a repository to try things in.
+//! Shared by the targets: three versions of a text in one input, and a repository for tests.
 
 use std::cell::Cell;
 use std::path::Path;
 use std::process::Command;
 
 use git_trace::base::finding::Finding;
-use git_trace::git::{Env, Repo};
 use git_trace::base::merge::{Merged, Piece};
+use git_trace::git::{Env, Repo};
 use git_trace::trace::Time;
 use git_trace::trace::store::write::Stamp;
 
-/// Three versions of a text, with a NUL between.
+/// Three versions of a text, separated by NUL.
 ///
-/// Where there are two parts, the second is a script that makes the sides out of the lines of the first: versions that no
-/// mutation of bytes would bring about by itself.
+/// If the input has two parts, the second is a script that makes both sides from the lines of the first. Byte mutations alone
+/// would not produce such versions.
 #[must_use]
 pub fn versions(data: &[u8]) -> [Vec<u8>; 3] {
     let mut parts = data.splitn(3, |b| *b == 0);
@@ -27,7 +27,7 @@ pub fn versions(data: &[u8]) -> [Vec<u8>; 3] {
     }
 }
 
-/// The base after the edits of one side: two bytes each, what is done and to which line.
+/// The base after the edits of one side. Each edit has two bytes: operation and line.
 fn edited(base: &[u8], script: &[u8], side: u8) -> Vec<u8> {
     let mut lines: Vec<Vec<u8>> = base.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
     for step in script.chunks_exact(2).filter(|step| step[0] & 1 == side) {
@@ -41,7 +41,7 @@ fn edited(base: &[u8], script: &[u8], side: u8) -> Vec<u8> {
             2 => lines.insert(at, lines[other].clone()),
             3 => lines[at] = lines[other].clone(),
             4 => lines.swap(at, other),
-            // A character at its start, in its middle, before its end.
+            // Insert a character at the start, in the middle, or before the end.
             5 => lines[at].insert(0, b'a' + (step[0] >> 4)),
             6 => {
                 let middle = lines[at].len() / 2;
@@ -56,7 +56,7 @@ fn edited(base: &[u8], script: &[u8], side: u8) -> Vec<u8> {
     lines.concat()
 }
 
-/// Exchanges the sides of every conflict: what the same merge gives from the other side.
+/// Swaps the sides of every conflict, as the same merge from the other side would.
 pub fn exchange<N>(merged: &mut Merged<'_, N>) {
     for piece in &mut merged.pieces {
         if let Piece::Conflict(contested) = piece {
@@ -65,13 +65,13 @@ pub fn exchange<N>(merged: &mut Merged<'_, N>) {
     }
 }
 
-/// Whether every finding lies within the text.
+/// Whether every finding is inside the text.
 #[must_use]
 pub fn lie_within(findings: &[Finding], text: &[u8]) -> bool {
     findings.iter().all(|finding| finding.span.start <= finding.span.end && finding.span.end <= text.len())
 }
 
-/// A repository of its own, in the folder for temporary files.
+/// A separate repository in the folder for temporary files.
 pub struct World {
     folder: tempfile::TempDir,
     /// The repository.
@@ -80,7 +80,7 @@ pub struct World {
     used: usize,
 }
 
-/// How many inputs a repository is used for; their objects take room.
+/// Number of inputs per repository, because their objects take space.
 const USES: usize = 1000;
 
 impl World {
@@ -88,7 +88,7 @@ impl World {
     ///
     /// # Panics
     ///
-    /// If git cannot.
+    /// If git fails.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "it is no value but a place")]
     pub fn new() -> Self {
@@ -105,24 +105,24 @@ impl World {
         self.folder.path()
     }
 
-    /// Opens the repository anew: what it has read once it keeps.
+    /// Opens the repository again, because it caches what it has read.
     #[must_use]
     pub fn open(&self) -> Repo {
         open(self.folder())
     }
 
-    /// Who writes, a second later each time.
+    /// The author's signature, one second later each time.
     ///
     /// # Panics
     ///
-    /// If the identity is refused, which is fixed.
+    /// If the identity, which is fixed, is refused.
     #[must_use]
     pub fn stamp(&self) -> Stamp {
         self.seconds.set(self.seconds.get() + 1);
         Stamp::take(&self.repo, Time::from_second(self.seconds.get())).expect("the identity is good")
     }
 
-    /// A name that no trace has; now and then in a repository that is empty again.
+    /// An unused trace name. Regularly replaces the repository with an empty one.
     pub fn fresh_name(&mut self) -> String {
         self.used += 1;
         if self.used > USES {
