@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use git_trace::measured::{Accounting, Request, Stamp, append, replay, tree};
+use git_trace::measured::{Accounting, Request, Signature, append, jsonl, tree};
 use git_trace::{
     Draft, Encoding, Env, Fields, ItemType, Options, Repo, Time, Tip, TraceName, View, materialize, messages,
 };
@@ -41,15 +41,15 @@ fn repository(folder: &Path, length: usize) -> Repo {
     for index in 0..length {
         lines.extend(["{\"text\":\"", &format!("{:-<200}", format!("item {index} ")), "\"}\n"]);
     }
-    let stamp = stamp(&repo);
+    let signature = signature(&repo);
     let imported =
-        replay::import(&repo, &TraceName::default_name(), &stamp, Encoding::default(), &mut lines.as_bytes());
+        jsonl::import(&repo, &TraceName::default_name(), &signature, Encoding::default(), &mut lines.as_bytes());
     assert_eq!(imported.expect("the lines are items").recorded, length);
     repo
 }
 
-fn stamp(repo: &Repo) -> Stamp {
-    Stamp::take(repo, Time::now()).expect("the identity is set")
+fn signature(repo: &Repo) -> Signature {
+    Signature::take(repo, Time::now()).expect("the identity is set")
 }
 
 fn by_length(criterion: &mut Criterion) {
@@ -81,7 +81,7 @@ fn by_length(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("append", length), |bencher| {
             bencher.iter(|| {
                 let accounting = Accounting::counting(encoding);
-                append(&repo, &name, &stamp(&repo), accounting, &request).expect("nobody else writes")
+                append(&repo, &name, &signature(&repo), accounting, &request).expect("nobody else writes")
             });
         });
     }

@@ -5,7 +5,7 @@
 //! folder.
 //!
 //! ```
-//! use git_trace::measured::{Accounting, Request, Stamp, append};
+//! use git_trace::measured::{Accounting, Request, Signature, append};
 //! use git_trace::{Draft, Env, Fields, ItemType, Options, Repo, Time, TraceName, View, materialize};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,7 +19,7 @@
 //! let draft = Draft { fields: Fields::new(ItemType::dialogue()), body: b"Where is the limit set?".to_vec() };
 //! let request = Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
 //! let accounting = Accounting::default();
-//! append(&repo, &name, &Stamp::take(&repo, Time::now())?, accounting, &request)?;
+//! append(&repo, &name, &Signature::take(&repo, Time::now())?, accounting, &request)?;
 //!
 //! let view = View::open(&repo, &name, None)?;
 //! let materialized = materialize(&repo, &view, &Options::default(), accounting.encoding)?;
@@ -65,7 +65,7 @@ pub mod measured {
     pub use crate::memory::breadcrumb::writer::{Expiry, Setting};
     pub use crate::memory::breadcrumb::{Half, Key, Query, Store, Writer};
     pub use crate::trace::change::append::{Request, append};
-    pub use crate::trace::change::replay;
+    pub use crate::trace::change::jsonl;
     pub use crate::trace::model::tree;
-    pub use crate::trace::store::write::{Accounting, Stamp};
+    pub use crate::trace::store::write::{Accounting, Signature};
 }

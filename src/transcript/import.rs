@@ -15,7 +15,7 @@ use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::trace::change::bulk::{self, Feed, Incoming, Report};
 use crate::trace::model::trailers::{Op, SourceMark};
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use crate::trace::{Item, TraceError, TraceName};
 
 /// How many entries are read in search of the session's id.
@@ -50,7 +50,7 @@ pub(crate) struct Writing<'r> {
     /// The repository.
     pub repo: &'r Repo,
     /// Who and when.
-    pub stamp: &'r Stamp,
+    pub signature: &'r Signature,
     /// What tokens are counted with.
     pub encoding: Encoding,
     /// Whether compactions are replayed; a session that was imported earlier goes on as it began.
@@ -193,8 +193,8 @@ impl<'w> Opened<'w> {
 }
 
 fn record(writing: Writing<'_>, name: &TraceName, feed: &mut dyn Feed) -> Result<Report, TraceError> {
-    let Writing { repo, stamp, encoding, .. } = writing;
-    bulk::import(repo, name, stamp, encoding, feed)
+    let Writing { repo, signature, encoding, .. } = writing;
+    bulk::import(repo, name, signature, encoding, feed)
 }
 
 fn unreadable(error: TranscriptError) -> TraceError {

@@ -37,7 +37,7 @@ impl Rewound {
 
 /// Sets the priorities of what was rewound.
 pub(super) fn follow(writing: Writing<'_>, name: &TraceName, Rewound(items): Rewound) -> Result<(), TraceError> {
-    let Writing { repo, stamp, .. } = writing;
+    let Writing { repo, signature, .. } = writing;
     let Some(tip) = Tip::find(repo, name)?.filter(|_| !items.is_empty()) else { return Ok(()) };
     let view = View::at(repo, tip.clone(), None)?;
     let mut changes = Vec::new();
@@ -59,10 +59,10 @@ pub(super) fn follow(writing: Writing<'_>, name: &TraceName, Rewound(items): Rew
             level: if left { Level::Skip } else { Level::Normal },
             reason: Some(if left { LEFT } else { TAKEN_UP }.to_owned()),
             seq: Some(slot.seq),
-            at: stamp.at.after(Some(tip.time())),
+            at: signature.at.after(Some(tip.time())),
             by: None,
             introduced: introduced.get(&slot.id).copied().unwrap_or(tip.commit.oid),
         })
         .collect();
-    priority::set(repo, stamp, &requests)
+    priority::set(repo, signature, &requests)
 }

@@ -12,7 +12,7 @@ use crate::trace::query::diff::between;
 use crate::trace::store::priority::{self, Level, Request};
 use crate::trace::store::resolve::{State, state};
 use crate::trace::store::view::View;
-use crate::trace::store::write::{Accounting, Stamp};
+use crate::trace::store::write::{Accounting, Signature};
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, Tip, TraceName};
 use proptest::prelude::*;
 
@@ -311,15 +311,15 @@ fn op() -> impl Strategy<Value = (bool, Op)> {
 }
 
 impl Real {
-    fn stamp(&self) -> Stamp {
+    fn signature(&self) -> Signature {
         self.seconds.set(self.seconds.get() + 1);
-        Stamp::take(&self.repo, Time::from_second(self.seconds.get())).unwrap()
+        Signature::take(&self.repo, Time::from_second(self.seconds.get())).unwrap()
     }
 
     fn append(&self, name: &TraceName, fields: Fields, text: &str) {
         let draft = Draft { fields, body: text.as_bytes().to_owned() };
         let request = append::Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
-        append::append(&self.repo, name, &self.stamp(), Accounting::default(), &request).unwrap();
+        append::append(&self.repo, name, &self.signature(), Accounting::default(), &request).unwrap();
     }
 
     /// Does one thing to a trace; what cannot be done is passed over.
@@ -335,22 +335,22 @@ impl Real {
             }
             Op::Edit(item, text) => {
                 let patch = Patch { body: Some(TEXTS[text].as_bytes().to_owned()), ..Patch::default() };
-                drop(pick(item).map(|id| edit(&self.repo, name, &self.stamp(), accounting, id, &patch)));
+                drop(pick(item).map(|id| edit(&self.repo, name, &self.signature(), accounting, id, &patch)));
             }
             Op::Delete(item) => {
-                drop(pick(item).map(|id| delete(&self.repo, name, &self.stamp(), accounting, id, None)));
+                drop(pick(item).map(|id| delete(&self.repo, name, &self.signature(), accounting, id, None)));
             }
             Op::Restore(item) => {
-                drop(pick(item).map(|id| restore(&self.repo, name, &self.stamp(), accounting, id, None, None)));
+                drop(pick(item).map(|id| restore(&self.repo, name, &self.signature(), accounting, id, None, None)));
             }
             Op::Level(item, level) => {
                 let tip = Tip::of_trace(&self.repo, name).unwrap();
                 let Some(id) = pick(item) else { return };
                 let Some(introduced) = priority::tags::introduction(&self.repo, &tip, id).unwrap() else { return };
-                let stamp = self.stamp();
-                let (level, at) = (LEVELS[level], stamp.at);
+                let signature = self.signature();
+                let (level, at) = (LEVELS[level], signature.at);
                 let request = Request { item: id, level, reason: None, seq: None, at, by: None, introduced };
-                priority::set(&self.repo, &stamp, &[request]).unwrap();
+                priority::set(&self.repo, &signature, &[request]).unwrap();
             }
         }
     }
@@ -419,7 +419,7 @@ proptest! {
             known.extend(ever(&main));
         }
         let base = Tip::of_trace(&real.repo, &main).unwrap();
-        branch::create(&real.repo, &side, &real.stamp().committer, base.commit.oid, "main").unwrap();
+        branch::create(&real.repo, &side, &real.signature().committer, base.commit.oid, "main").unwrap();
         for (on_side, op) in &ops {
             let name = if *on_side { &side } else { &main };
             real.act(name, &known, op);

@@ -8,7 +8,7 @@ use crate::memory::forward::leave::Note;
 use crate::memory::forward::text::{self, Content};
 use crate::memory::forward::{Crumb, CrumbStatus, CrumbType, Found, Priority, Query, get, leave, set_status};
 use crate::tokens::Encoding;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use crate::trace::{AgentName, Time};
 
 use crate::unit::playground::fixture;
@@ -35,8 +35,8 @@ fn content(summary: &str) -> Content {
 }
 
 fn left(repo: &Repo, who: &str, at: &str, note: &Note) -> Crumb {
-    let stamp = Stamp::take(repo, time(at)).unwrap();
-    leave(repo, &agent(who), &stamp, Encoding::default(), note).unwrap()
+    let signature = Signature::take(repo, time(at)).unwrap();
+    leave(repo, &agent(who), &signature, Encoding::default(), note).unwrap()
 }
 
 fn said(repo: &Repo, at: &str, summary: &str) -> Crumb {
@@ -198,9 +198,10 @@ fn filters_hold_together_and_each_alone() {
     let both = Query { crumb_type: Some(CrumbType::Technical), limit: 1, ..high.clone() };
     assert_eq!(got(&repo, &both, now), ["HIGH technical"]);
 
-    let stamp = Stamp::take(&repo, time(now)).unwrap();
-    let set =
-        |id, status| set_status(&repo, &agent("azoth"), &stamp, Encoding::default(), id, status, Some("done")).unwrap();
+    let signature = Signature::take(&repo, time(now)).unwrap();
+    let set = |id, status| {
+        set_status(&repo, &agent("azoth"), &signature, Encoding::default(), id, status, Some("done")).unwrap()
+    };
     assert!(set(all[1].id, CrumbStatus::Completed).is_some());
     assert!(set(all[1].id, CrumbStatus::Completed).is_none());
     assert!(set(all[2].id, CrumbStatus::Superseded).is_some());

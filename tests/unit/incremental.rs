@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::git::{Env, Repo};
 use crate::tokens::Encoding;
 use crate::trace::change::bulk;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use crate::trace::{Time, Tip, TraceName};
 use crate::transcript::format::Format;
 use crate::transcript::import::{Destination, Imported, Seen, Writing};
@@ -45,8 +45,8 @@ impl Growing {
     /// The same, with or without compactions replayed.
     pub(crate) fn import_seen(&self, format: Format, bytes: &[u8], seen: Seen) -> Imported {
         fs::write(&self.file, bytes).unwrap();
-        let stamp = Stamp::take(&self.opened, Time::now()).unwrap();
-        let writing = Writing { repo: &self.opened, stamp: &stamp, encoding: Encoding::default(), seen };
+        let signature = Signature::take(&self.opened, Time::now()).unwrap();
+        let writing = Writing { repo: &self.opened, signature: &signature, encoding: Encoding::default(), seen };
         session::import(writing, format, Destination::Trace(self.name.clone()), &self.file, &|_| ()).unwrap()
     }
 

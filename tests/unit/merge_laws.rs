@@ -13,12 +13,12 @@ use crate::trace::change::compress::{self, Extent, compress, expand, select};
 use crate::trace::change::edit::{Patch, edit};
 use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement, Strategy as Settle, merge};
 use crate::trace::change::remove::{delete, restore};
-use crate::trace::change::replant;
-use crate::trace::change::replant::rebase::rebase;
+use crate::trace::change::replay;
+use crate::trace::change::replay::rebase::rebase;
 use crate::trace::model::item::Role;
 use crate::trace::store::total;
 use crate::trace::store::view::View;
-use crate::trace::store::write::{Accounting, Stamp};
+use crate::trace::store::write::{Accounting, Signature};
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, Tip, TraceName};
 use proptest::prelude::*;
 
@@ -72,9 +72,9 @@ impl World {
         Self { test, repo, seconds: Cell::new(1_770_714_000) }
     }
 
-    fn stamp(&self) -> Stamp {
+    fn signature(&self) -> Signature {
         self.seconds.set(self.seconds.get() + 1);
-        Stamp::take(&self.repo, Time::from_second(self.seconds.get())).unwrap()
+        Signature::take(&self.repo, Time::from_second(self.seconds.get())).unwrap()
     }
 
     fn tip(&self, name: &TraceName) -> Tip {
@@ -107,7 +107,7 @@ impl World {
 
     fn merge(&self, name: &TraceName, other: &TraceName, settlement: Settlement, fast_forward: FastForward) -> Outcome {
         let options = Options { settlement, fast_forward, first: Side::Ours, subject: "merge" };
-        merge(&self.repo, name, &self.stamp(), ENCODING, &self.tip(other), &options).unwrap()
+        merge(&self.repo, name, &self.signature(), ENCODING, &self.tip(other), &options).unwrap()
     }
 
     /// Every id exactly once, the kept total true.
@@ -132,21 +132,21 @@ impl World {
                 fields.role = Some(Role::User);
                 let draft = Draft { fields, body: TEXTS[text].into() };
                 let request = append::Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
-                append::append(repo, name, &self.stamp(), accounting, &request).unwrap();
+                append::append(repo, name, &self.signature(), accounting, &request).unwrap();
             }
             Op::Edit(item, text) => {
                 let Some(id) = pick(item) else { return };
                 let patch = Patch { body: Some(TEXTS[text].into()), ..Patch::default() };
-                edit(repo, name, &self.stamp(), accounting, id, &patch).unwrap();
+                edit(repo, name, &self.signature(), accounting, id, &patch).unwrap();
             }
             Op::Delete(item) => {
                 let Some(id) = pick(item) else { return };
-                delete(repo, name, &self.stamp(), accounting, id, None).unwrap();
+                delete(repo, name, &self.signature(), accounting, id, None).unwrap();
                 gone.push(id);
             }
             Op::Restore => {
                 let Some(id) = gone.pop().filter(|id| !live.contains(id)) else { return };
-                restore(repo, name, &self.stamp(), accounting, id, None, None).unwrap();
+                restore(repo, name, &self.signature(), accounting, id, None, None).unwrap();
             }
             Op::Compress(kept) => {
                 if live.len() < 2 {
@@ -161,7 +161,7 @@ impl World {
                 let summary = Draft { fields, body: b"in short".to_vec() };
                 let request =
                     compress::Request { selection: &selection, summary: &summary, subject: None, reason: None };
-                compress(repo, name, &self.stamp(), accounting, &request).unwrap();
+                compress(repo, name, &self.signature(), accounting, &request).unwrap();
             }
             Op::Merge => {
                 if Tip::find(repo, other).unwrap().is_some() && Tip::find(repo, name).unwrap().is_some() {
@@ -271,12 +271,12 @@ proptest! {
         world.branch(&main, &main_copy);
         world.branch(&idea, &idea_copy);
         let merged = world.merge(&idea_copy, &main, Settlement::default(), FastForward::Never);
-        let done = rebase(&world.repo, &main, &world.stamp(), ENCODING, &world.tip(&idea), &Settlement::default()).unwrap();
+        let done = rebase(&world.repo, &main, &world.signature(), ENCODING, &world.tip(&idea), &Settlement::default()).unwrap();
         world.check(&main);
-        if let (Outcome::Merged(..) | Outcome::UpToDate, replant::Outcome::Done(_)) = (&merged, &done) {
+        if let (Outcome::Merged(..) | Outcome::UpToDate, replay::Outcome::Done(_)) = (&merged, &done) {
             prop_assert_eq!(world.page(&world.view(&main)), world.page(&world.view(&idea_copy)), "{:?} {:?}", merged, done);
         }
-        if let replant::Outcome::Conflicts(_) = done {
+        if let replay::Outcome::Conflicts(_) = done {
             prop_assert_eq!(world.ids(&main), world.ids(&main_copy));
         }
         world.test.fsck();
@@ -293,7 +293,7 @@ proptest! {
         world.check(&main);
         if compressed.commit.oid != tip.commit.oid {
             let summary = compressed.trailers.item.unwrap();
-            expand(&world.repo, &main, &world.stamp(), ENCODING, summary, None).unwrap();
+            expand(&world.repo, &main, &world.signature(), ENCODING, summary, None).unwrap();
             world.check(&main);
             prop_assert_eq!((world.page(&world.view(&main)), world.texts(&main)), before);
         }

@@ -13,7 +13,7 @@ use crate::trace::change::edit::{Patch, edit};
 use crate::trace::change::remove::{delete, restore};
 use crate::trace::store::priority::{self, Level, Request};
 use crate::trace::store::view::View;
-use crate::trace::store::write::{Accounting, Stamp};
+use crate::trace::store::write::{Accounting, Signature};
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, Tip, TraceName};
 use proptest::prelude::*;
 
@@ -181,9 +181,9 @@ impl Real {
         Time::from_second(self.seconds.get())
     }
 
-    fn stamp(&self) -> Stamp {
+    fn signature(&self) -> Signature {
         self.seconds.set(self.seconds.get() + 1);
-        Stamp::take(&self.repo, self.now()).unwrap()
+        Signature::take(&self.repo, self.now()).unwrap()
     }
 
     fn tip(&self) -> Tip {
@@ -213,7 +213,7 @@ impl Real {
     fn append(&self, fields: Fields, text: &str) -> ItemId {
         let draft = Draft { fields, body: text.as_bytes().to_owned() };
         let request = append::Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
-        append::append(&self.repo, &self.name, &self.stamp(), self.accounting, &request).unwrap().item.id
+        append::append(&self.repo, &self.name, &self.signature(), self.accounting, &request).unwrap().item.id
     }
 }
 
@@ -245,7 +245,7 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
         Op::Edit { item, text } => {
             let Some(entry) = model.pick(item) else { return };
             let patch = Patch { body: Some(TEXTS[text].as_bytes().to_owned()), ..Patch::default() };
-            let edited = edit(&real.repo, &real.name, &real.stamp(), real.accounting, entry.id, &patch);
+            let edited = edit(&real.repo, &real.name, &real.signature(), real.accounting, entry.id, &patch);
             assert_eq!(edited.is_ok(), entry.live, "what is live can be edited: {edited:?}");
             if entry.live {
                 revise(entry, TEXTS[text]);
@@ -254,7 +254,7 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
         }
         Op::Delete { item } => {
             let Some(entry) = model.pick(item) else { return };
-            let deleted = delete(&real.repo, &real.name, &real.stamp(), real.accounting, entry.id, None);
+            let deleted = delete(&real.repo, &real.name, &real.signature(), real.accounting, entry.id, None);
             assert_eq!(deleted.is_ok(), entry.live, "what is live can be taken out: {deleted:?}");
             entry.live = false;
         }
@@ -262,8 +262,8 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
             let Some(entry) = model.pick(item) else { return };
             let found = revision.map_or(Some(entry.text()), |number| entry.texts.get(number as usize - 1).copied());
             let possible = found.is_some() && !(entry.live && revision.is_none());
-            let stamp = real.stamp();
-            let restored = restore(&real.repo, &real.name, &stamp, real.accounting, entry.id, revision, None);
+            let signature = real.signature();
+            let restored = restore(&real.repo, &real.name, &signature, real.accounting, entry.id, revision, None);
             assert_eq!(restored.is_ok(), possible, "{restored:?}");
             let Some(text) = found.filter(|_| possible) else { return };
             let newest = revision.is_none_or(|number| number as usize == entry.texts.len());
@@ -278,10 +278,10 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
             let Some(entry) = model.pick(item) else { return };
             let tip = real.tip();
             let introduced = priority::tags::introduction(&real.repo, &tip, entry.id).unwrap().unwrap();
-            let stamp = real.stamp();
-            let (level, at) = (LEVELS[level], stamp.at);
+            let signature = real.signature();
+            let (level, at) = (LEVELS[level], signature.at);
             let request = Request { item: entry.id, level, reason: None, seq: None, at, by: None, introduced };
-            priority::set(&real.repo, &stamp, &[request]).unwrap();
+            priority::set(&real.repo, &signature, &[request]).unwrap();
             entry.level = Some(level);
         }
     }

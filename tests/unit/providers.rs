@@ -14,7 +14,7 @@ use crate::trace::change::append;
 use crate::trace::change::edit::{Patch, edit};
 use crate::trace::store::priority::{self, Level, Request};
 use crate::trace::store::view::View;
-use crate::trace::store::write::{Accounting, Stamp};
+use crate::trace::store::write::{self, Accounting};
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, TraceName};
 use crate::transcript::format::Format;
 use crate::transcript::import::{Destination, Seen, Writing, transcript};
@@ -109,21 +109,22 @@ impl Sample {
     fn of_transcript(bytes: &[u8]) -> Self {
         let sample = Self::new();
         let destination = Destination::Trace(sample.name.clone());
-        let stamp = sample.stamp(0);
-        let writing = Writing { repo: &sample.repo, stamp: &stamp, encoding: Encoding::default(), seen: Seen::All };
+        let signature = sample.signature(0);
+        let writing =
+            Writing { repo: &sample.repo, signature: &signature, encoding: Encoding::default(), seen: Seen::All };
         let input = Input::Stream(Box::new(bytes));
         transcript(writing, Format::ClaudeCode, destination, input).unwrap();
         sample
     }
 
-    fn stamp(&self, second: i64) -> Stamp {
-        Stamp::take(&self.repo, Time::from_second(1_800_000_000 + second)).unwrap()
+    fn signature(&self, second: i64) -> write::Signature {
+        write::Signature::take(&self.repo, Time::from_second(1_800_000_000 + second)).unwrap()
     }
 
     fn put(&self, second: i64, fields: Fields, body: &str) -> ItemId {
         let draft = Draft { fields, body: body.as_bytes().to_vec() };
         let new = append::Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
-        append::append(&self.repo, &self.name, &self.stamp(second), Accounting::default(), &new).unwrap().item.id
+        append::append(&self.repo, &self.name, &self.signature(second), Accounting::default(), &new).unwrap().item.id
     }
 
     fn say(&self, second: i64, body: &str) -> ItemId {
@@ -132,15 +133,15 @@ impl Sample {
 
     fn edit(&self, second: i64, item: ItemId, body: &str) {
         let patch = Patch { body: Some(body.as_bytes().to_vec()), fields: Vec::new(), subject: None, reason: None };
-        edit(&self.repo, &self.name, &self.stamp(second), Accounting::default(), item, &patch).unwrap();
+        edit(&self.repo, &self.name, &self.signature(second), Accounting::default(), item, &patch).unwrap();
     }
 
     fn set(&self, second: i64, item: ItemId, level: Level) {
         let view = View::open(&self.repo, &self.name, None).unwrap();
         let introduced = view.tip.commit.oid;
-        let stamp = self.stamp(second);
-        let request = Request { item, level, reason: None, seq: None, at: stamp.at, by: None, introduced };
-        priority::set(&self.repo, &stamp, &[request]).unwrap();
+        let signature = self.signature(second);
+        let request = Request { item, level, reason: None, seq: None, at: signature.at, by: None, introduced };
+        priority::set(&self.repo, &signature, &[request]).unwrap();
     }
 
     fn materialized(&self, cut: Cut) -> Result<Materialized, MaterializeError> {

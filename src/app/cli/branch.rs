@@ -9,7 +9,7 @@ use crate::trace::TraceName;
 use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 
 /// List, start, rename or delete traces
 ///
@@ -74,7 +74,7 @@ pub(crate) fn begin(session: &Session, name: &TraceName, from: Option<&str>) -> 
         Some(spec) => state(repo, &current, spec).with_context(|| format!("cannot start from `{}`", escaped(spec)))?,
         None => State::of_trace(repo, &current)?,
     };
-    let who = Stamp::take(repo, session.now())?.committer;
+    let who = Signature::take(repo, session.now())?.committer;
     create(repo, name, &who, start.tip.commit.oid, from.unwrap_or(current.as_str()))?;
     Ok(short_oid(start.tip.commit.oid))
 }
@@ -86,7 +86,7 @@ fn run_rename(session: &mut Session, args: &BranchArgs) -> Result<ExitStatus> {
         [old, new] => (old.parse()?, new.parse()?),
         _ => bail!("-m takes the new name, or the old and the new one"),
     };
-    rename(repo, &old, &new, &Stamp::take(repo, session.now())?.committer)?;
+    rename(repo, &old, &new, &Signature::take(repo, session.now())?.committer)?;
     writeln!(session.ui.out(), "Renamed trace `{old}` to `{new}`")?;
     Ok(ExitStatus::Success)
 }
@@ -97,7 +97,7 @@ fn run_delete(session: &mut Session, args: &BranchArgs) -> Result<ExitStatus> {
     if names.is_empty() {
         bail!("name the traces to delete");
     }
-    let who = Stamp::take(repo, session.now())?.committer;
+    let who = Signature::take(repo, session.now())?.committer;
     let unmerged = if args.force_delete { Unmerged::Delete } else { Unmerged::Refuse };
     for name in &names {
         let deleted = delete(repo, name, &who, unmerged)?;

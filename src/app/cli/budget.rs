@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::Session;
-use crate::trace::store::guard::Guard;
+use crate::trace::store::budget::BudgetPolicy;
 
 /// The budget of this command.
 #[derive(clap::Args, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct BudgetArgs {
 
 impl BudgetArgs {
     /// The budget that the flags say, or else the settings.
-    pub(crate) fn guard(&self, session: &Session) -> Result<Guard> {
-        Guard::new(&session.repo, self.budget, self.budget_action.as_deref())
+    pub(crate) fn guard(&self, session: &Session) -> Result<BudgetPolicy> {
+        BudgetPolicy::new(&session.repo, self.budget, self.budget_action.as_deref())
     }
 }

@@ -15,7 +15,7 @@ use crate::trace::change::append::Committed;
 use crate::trace::change::commit::{self, Entry, answer};
 use crate::trace::model::json::set_field;
 use crate::trace::model::trailers::preview;
-use crate::trace::store::guard::Guard;
+use crate::trace::store::budget::BudgetPolicy;
 use crate::trace::store::priority::Level;
 use crate::trace::{Draft, Fields, ItemType, TraceName};
 
@@ -142,7 +142,7 @@ fn print(session: &mut Session, name: &TraceName, committed: &Committed, subject
 }
 
 /// Commits line by line. A line that is refused is answered with its error, and the next one is read.
-fn run_batch(session: &mut Session, name: &TraceName, guard: &Guard) -> Result<ExitStatus> {
+fn run_batch(session: &mut Session, name: &TraceName, guard: &BudgetPolicy) -> Result<ExitStatus> {
     let mut status = ExitStatus::Success;
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
@@ -171,7 +171,7 @@ fn run_batch(session: &mut Session, name: &TraceName, guard: &Guard) -> Result<E
     }
 }
 
-fn commit(session: &Session, name: &TraceName, guard: &Guard, entry: Entry) -> Result<Committed> {
+fn commit(session: &Session, name: &TraceName, guard: &BudgetPolicy, entry: Entry) -> Result<Committed> {
     commit::commit(&session.repo, name, session.now(), guard, |warning| session.ui.note(warning), entry)
 }
 

@@ -13,7 +13,7 @@ use crate::trace::change::compressor;
 use crate::trace::model::trailers::preview;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::view::View;
-use crate::trace::store::write::{Accounting, Stamp, encoding};
+use crate::trace::store::write::{Accounting, Signature, encoding};
 use crate::trace::{ItemType, TraceName};
 
 /// What a summary costs that is yet to be written, where a budget is to be met.
@@ -128,10 +128,10 @@ pub(crate) fn run(session: &mut Session, args: &CompressArgs) -> Result<ExitStat
     };
     let summary = compress::summary(body);
     let budget = args.to.map(|max_tokens| Budget { max_tokens });
-    let stamp = Stamp::take(repo, session.now())?;
+    let signature = Signature::take(repo, session.now())?;
     let (subject, reason) = (args.subject.as_deref(), args.reason.as_deref());
     let request = Request { selection: &selection, summary: &summary, subject, reason };
-    let done = compress(repo, &name, &stamp, Accounting { encoding, budget }, &request)?;
+    let done = compress(repo, &name, &signature, Accounting { encoding, budget }, &request)?;
     print_done(session, &name, &selection, &done, before, args.json)
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn run_expand(session: &mut Session, args: &ExpandArgs) -> Result<Exi
     let name = session.trace(None)?;
     let view = View::open(repo, &name, None)?;
     let summary = Resolver::new(repo, &name, &view.tip)?.live(&args.item)?.id;
-    let stamp = Stamp::take(repo, session.now())?;
-    let outcome = expand(repo, &name, &stamp, encoding(repo)?, summary, args.reason.as_deref())?;
+    let signature = Signature::take(repo, session.now())?;
+    let outcome = expand(repo, &name, &signature, encoding(repo)?, summary, args.reason.as_deref())?;
     pick::print(session, &name, &outcome, "nothing to bring back: all of it is here", args.json)
 }

@@ -11,7 +11,7 @@ use crate::trace::change::edit::{Edited, Patch, answer, apply};
 use crate::trace::model::trailers::preview;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total::read_item;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use crate::trace::{ItemType, Tip};
 
 /// Replace the content of an item; its id and its place stay
@@ -82,9 +82,9 @@ pub(crate) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
         None => Some(args.content.read_or_edit(session, &read_item(repo, &slot)?.body)?),
     };
     let patch = Patch { body, fields, subject: args.subject.clone(), reason: args.reason.clone() };
-    let stamp = Stamp::take(repo, session.now())?;
+    let signature = Signature::take(repo, session.now())?;
     let guard = args.budget.guard(session)?;
-    let edited = apply(repo, &name, &stamp, &guard, |warning| session.ui.note(warning), (slot.id, patch))?;
+    let edited = apply(repo, &name, &signature, &guard, |warning| session.ui.note(warning), (slot.id, patch))?;
     if args.json {
         session.ui.json_line(&answer(&edited))?;
         return Ok(ExitStatus::Success);

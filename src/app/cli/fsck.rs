@@ -10,7 +10,7 @@ use super::{ExitStatus, Session};
 use crate::base::finding::Weight;
 use crate::check::fsck::{self, Fault, Repaired, Report};
 use crate::trace::TraceName;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// Check that traces and all that belongs to them are whole
 ///
@@ -41,8 +41,8 @@ pub(crate) fn run(session: &mut Session, args: &FsckArgs) -> Result<ExitStatus> 
     let report = check(session, args)?;
     let mut repaired = Vec::new();
     if args.repair && report.faults.iter().any(|fault| fault.repair.is_some()) {
-        let stamp = Stamp::take(&session.repo, session.now())?;
-        repaired = fsck::repair(&session.repo, &stamp, &report.faults);
+        let signature = Signature::take(&session.repo, session.now())?;
+        repaired = fsck::repair(&session.repo, &signature, &report.faults);
     }
     let is_done = |fault: &Fault| {
         let done = repaired.iter().find(|repaired| Some(&repaired.repair) == fault.repair.as_ref());

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::{ExitStatus, Session};
 use crate::trace::change::renumber::renumber;
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 
 /// Pack refs and objects, through `git gc`
 ///
@@ -41,8 +41,8 @@ pub(crate) struct GcArgs {
 pub(crate) fn run(session: &mut Session, args: &GcArgs) -> Result<ExitStatus> {
     if args.renumber {
         let name = session.trace(None)?;
-        let stamp = Stamp::take(&session.repo, session.now())?;
-        let moved = renumber(&session.repo, &name, &stamp, encoding(&session.repo)?)?;
+        let signature = Signature::take(&session.repo, session.now())?;
+        let moved = renumber(&session.repo, &name, &signature, encoding(&session.repo)?)?;
         if !args.quiet {
             session.ui.note(&format!("items of trace `{name}` that moved: {moved}"));
         }

@@ -10,7 +10,7 @@ use crate::git::short_oid;
 use crate::trace::Tip;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Outcome, merge};
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 
 /// Merge another trace into the current one
 ///
@@ -53,7 +53,7 @@ pub(crate) fn run(session: &mut Session, args: &MergeArgs) -> Result<ExitStatus>
         return pick::bring_in(session, &name, &args.other, &args.items, &args.settle, None, args.json);
     }
     let repo = &session.repo;
-    let stamp = Stamp::take(repo, session.now())?;
+    let signature = Signature::take(repo, session.now())?;
     let ours = Tip::find(repo, &name)?;
     let settlement = args.settle.read(session, &name, [ours.as_ref().unwrap_or(&theirs), &theirs])?;
     let fast_forward = match (args.no_ff, args.ff_only) {
@@ -63,7 +63,7 @@ pub(crate) fn run(session: &mut Session, args: &MergeArgs) -> Result<ExitStatus>
     };
     let subject = args.subject.clone().unwrap_or_else(|| format!("merge {}", args.other));
     let options = Options { settlement, fast_forward, first: Side::Ours, subject: &subject };
-    let outcome = merge(repo, &name, &stamp, encoding(repo)?, &theirs, &options)?;
+    let outcome = merge(repo, &name, &signature, encoding(repo)?, &theirs, &options)?;
     match &outcome {
         Outcome::Conflicts(conflicts) => return print_conflicts(session, conflicts, args.json),
         Outcome::Diverged => bail!("trace `{name}` has commits that `{}` does not have", args.other),

@@ -8,9 +8,9 @@ use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
 use crate::git::short_oid;
 use crate::trace::change::merge::three_way::Placement;
-use crate::trace::change::replant::{Outcome, pick, rebase, revert};
+use crate::trace::change::replay::{Outcome, pick, rebase, revert};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 use crate::trace::{Tip, TraceName};
 
 /// Bring single items of another trace into the current one
@@ -102,9 +102,9 @@ pub(crate) fn bring_in(
         ids.extend(resolver.range(spec)?.iter().map(|slot| slot.id));
     }
     let settlement = settle.read(session, name, [&ours, &source])?;
-    let stamp = Stamp::take(repo, session.now())?;
+    let signature = Signature::take(repo, session.now())?;
     let request = pick::Request { source: &source, items: &ids, settlement: &settlement, reason };
-    let outcome = pick::pick(repo, name, &stamp, encoding(repo)?, &request)?;
+    let outcome = pick::pick(repo, name, &signature, encoding(repo)?, &request)?;
     print(session, name, &outcome, "nothing to pick: all of it is here", json)
 }
 
@@ -120,10 +120,10 @@ pub(crate) fn run_revert(session: &mut Session, args: &RevertArgs) -> Result<Exi
         }
     }
     let settlement = args.settle.read(session, &name, [&tip, &tip])?;
-    let stamp = Stamp::take(repo, session.now())?;
+    let signature = Signature::take(repo, session.now())?;
     let (placement, reason) = (Placement::WhereTheyStood, args.reason.as_deref());
     let request = revert::Request { commits: &commits, settlement: &settlement, verb: "revert", placement, reason };
-    let outcome = revert::revert(repo, &name, &stamp, encoding(repo)?, &request)?;
+    let outcome = revert::revert(repo, &name, &signature, encoding(repo)?, &request)?;
     print(session, &name, &outcome, "nothing to take back: it was undone already", args.json)
 }
 
@@ -133,8 +133,8 @@ pub(crate) fn run_rebase(session: &mut Session, args: &RebaseArgs) -> Result<Exi
     let repo = &session.repo;
     let tip = Tip::of_trace(repo, &name)?;
     let settlement = args.settle.read(session, &name, [&onto, &tip])?;
-    let stamp = Stamp::take(repo, session.now())?;
-    let outcome = rebase::rebase(repo, &name, &stamp, encoding(repo)?, &onto, &settlement)?;
+    let signature = Signature::take(repo, session.now())?;
+    let outcome = rebase::rebase(repo, &name, &signature, encoding(repo)?, &onto, &settlement)?;
     print(session, &name, &outcome, "Already up to date", args.json)
 }
 

@@ -12,7 +12,7 @@ use crate::trace::store::priority::{self, Level, Record, SetLevel, Setting};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total;
 use crate::trace::store::view::View;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use crate::trace::{ItemId, Tip};
 
 /// Pin items: they survive compression and budget cuts word for word
@@ -100,9 +100,9 @@ fn set(session: &mut Session, specs: &[String], level: Level, reason: Option<&st
     let repo = &session.repo;
     let name = session.trace(None)?;
     let tip = Tip::of_trace(repo, &name)?;
-    let stamp = Stamp::take(repo, session.now())?;
-    let requests = priority::requests(repo, &name, &tip, &stamp, specs, (level, reason))?;
-    priority::set(repo, &stamp, &requests)?;
+    let signature = Signature::take(repo, session.now())?;
+    let requests = priority::requests(repo, &name, &tip, &signature, specs, (level, reason))?;
+    priority::set(repo, &signature, &requests)?;
     session.ui.settle_colour(&session.repo)?;
     for request in &requests {
         let place = request.seq.map_or_else(|| format!("[{name}]"), |seq| format!("[{name} #{seq}]"));

@@ -7,7 +7,7 @@ use super::{ExitStatus, Session};
 use crate::trace::change::remove::{Moved, answer, delete, restore};
 use crate::trace::model::trailers::{Op, preview};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::write::{Accounting, Stamp, encoding};
+use crate::trace::store::write::{Accounting, Signature, encoding};
 use crate::trace::{Tip, TraceName};
 
 /// Take an item out of the trace
@@ -50,8 +50,8 @@ pub(crate) fn run_delete(session: &mut Session, args: &DeleteArgs) -> Result<Exi
     let name = session.trace(None)?;
     let tip = Tip::of_trace(repo, &name)?;
     let id = Resolver::new(repo, &name, &tip)?.live(&args.item)?.id;
-    let stamp = Stamp::take(repo, session.now())?;
-    let moved = delete(repo, &name, &stamp, Accounting::counting(encoding(repo)?), id, args.reason.as_deref())?;
+    let signature = Signature::take(repo, session.now())?;
+    let moved = delete(repo, &name, &signature, Accounting::counting(encoding(repo)?), id, args.reason.as_deref())?;
     print(session, &name, Op::Delete, &moved, args.json)
 }
 
@@ -60,9 +60,16 @@ pub(crate) fn run_restore(session: &mut Session, args: &RestoreArgs) -> Result<E
     let name = session.trace(None)?;
     let tip = Tip::of_trace(repo, &name)?;
     let id = Resolver::new(repo, &name, &tip)?.item(&args.item)?;
-    let stamp = Stamp::take(repo, session.now())?;
-    let moved =
-        restore(repo, &name, &stamp, Accounting::counting(encoding(repo)?), id, args.revision, args.reason.as_deref())?;
+    let signature = Signature::take(repo, session.now())?;
+    let moved = restore(
+        repo,
+        &name,
+        &signature,
+        Accounting::counting(encoding(repo)?),
+        id,
+        args.revision,
+        args.reason.as_deref(),
+    )?;
     print(session, &name, Op::Restore, &moved, args.json)
 }
 

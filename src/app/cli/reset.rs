@@ -9,7 +9,7 @@ use crate::git::short_oid;
 use crate::trace::change::undo::{Undone, undo};
 use crate::trace::store::place::{self, kept_refname};
 use crate::trace::store::resolve::state;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// Move the current trace to another state
 ///
@@ -48,7 +48,7 @@ pub(crate) fn run_reset(session: &mut Session, args: &ResetArgs) -> Result<ExitS
     let repo = &session.repo;
     let name = session.trace(None)?;
     let to = state(repo, &name, &args.state)?.tip;
-    let who = Stamp::take(repo, session.now())?.committer;
+    let who = Signature::take(repo, session.now())?.committer;
     let before = place::reset(repo, &name, &who, to.commit.oid, &args.state)?;
     session.ui.settle_colour(repo)?;
     if args.json {
@@ -77,7 +77,7 @@ pub(crate) fn run_reset(session: &mut Session, args: &ResetArgs) -> Result<ExitS
 pub(crate) fn run_undo(session: &mut Session, args: &UndoArgs) -> Result<ExitStatus> {
     let repo = &session.repo;
     let name = session.trace(None)?;
-    let who = Stamp::take(repo, session.now())?.committer;
+    let who = Signature::take(repo, session.now())?.committer;
     let Undone { from, to, moves, kept } = undo(repo, &name, &who, args.number)?;
     session.ui.settle_colour(repo)?;
     if args.json {

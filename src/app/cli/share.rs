@@ -8,7 +8,7 @@ use super::ui::escaped;
 use super::{ExitStatus, Session};
 use crate::git::{PushFate, short_oid};
 use crate::trace::change::merge::{FastForward, Outcome};
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 use crate::trace::sync::{Delivery, Request, arrivals, fetch, follow, is_private, named, pull, push};
 use crate::trace::{Tip, TraceName};
 
@@ -130,9 +130,9 @@ pub(crate) fn run_push(session: &mut Session, args: &PushArgs) -> Result<ExitSta
             bail!("there is no `{}`", escaped(name));
         }
     }
-    let stamp = Stamp::take(repo, session.now())?;
+    let signature = Signature::take(repo, session.now())?;
     let request = Request { remote: &remote, traces: &traces, others: &others, force: args.force };
-    let delivery = push(repo, &stamp, &request)?;
+    let delivery = push(repo, &signature, &request)?;
     print_delivery(session, &remote, &delivery, args.json)
 }
 
@@ -176,9 +176,9 @@ fn print_delivery(session: &mut Session, remote: &str, delivery: &Delivery, json
 pub(crate) fn run_fetch(session: &mut Session, args: &FetchArgs) -> Result<ExitStatus> {
     let remote = remote_of(session, args.remote.as_deref())?;
     let repo = &session.repo;
-    let stamp = Stamp::take(repo, session.now())?;
+    let signature = Signature::take(repo, session.now())?;
     let options: &[&str] = if args.prune { &["--prune"] } else { &[] };
-    let priorities = fetch(repo, &stamp, &remote, &args.traces, options)?;
+    let priorities = fetch(repo, &signature, &remote, &args.traces, options)?;
     let arrived = arrivals(repo, &remote, &args.traces)?;
     if args.json {
         let listed: Vec<Value> = arrived
@@ -197,9 +197,9 @@ pub(crate) fn run_fetch(session: &mut Session, args: &FetchArgs) -> Result<ExitS
 pub(crate) fn run_pull(session: &mut Session, args: &PullArgs) -> Result<ExitStatus> {
     let remote = remote_of(session, args.remote.as_deref())?;
     let repo = &session.repo;
-    let stamp = Stamp::take(repo, session.now())?;
+    let signature = Signature::take(repo, session.now())?;
     let encoding = encoding(repo)?;
-    let priorities = fetch(repo, &stamp, &remote, &args.traces, &["--quiet"])?;
+    let priorities = fetch(repo, &signature, &remote, &args.traces, &["--quiet"])?;
     let fast_forward = if args.ff_only { FastForward::Only } else { FastForward::Allowed };
     let mut answers: Vec<Value> = Vec::new();
     let mut complete = true;
@@ -207,7 +207,7 @@ pub(crate) fn run_pull(session: &mut Session, args: &PullArgs) -> Result<ExitSta
         let theirs = Tip::read(&session.repo, arrival.tip)?;
         let ours = Tip::find(&session.repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
         let settlement = args.settle.read(session, &arrival.name, [&ours, &theirs])?;
-        let pulled = pull(&session.repo, &stamp, encoding, &remote, &arrival, &settlement, fast_forward)?;
+        let pulled = pull(&session.repo, &signature, encoding, &remote, &arrival, &settlement, fast_forward)?;
         let (result, commit) = match &pulled.outcome {
             Outcome::UpToDate => ("up_to_date", None),
             Outcome::FastForward(oid) => (if pulled.is_new { "new" } else { "fast_forward" }, Some(*oid)),

@@ -17,7 +17,7 @@ use crate::trace::store::advance::{Advance, advance};
 use crate::trace::store::priority::{RECORD, Record, tags};
 use crate::trace::store::sign;
 use crate::trace::store::total::{Reading, item_cost};
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// What came of one repair.
@@ -44,16 +44,16 @@ impl fmt::Display for Repair {
 }
 
 /// Does each repair that the faults name, once; what is in order meanwhile is left as it is.
-pub(crate) fn repair(repo: &Repo, stamp: &Stamp, faults: &[Fault]) -> Vec<Repaired> {
+pub(crate) fn repair(repo: &Repo, signature: &Signature, faults: &[Fault]) -> Vec<Repaired> {
     let wanted: BTreeSet<Repair> = faults.iter().filter_map(|fault| fault.repair.clone()).collect();
     let done = wanted.into_iter().map(|repair| {
-        let error = one(repo, stamp, &repair).err();
+        let error = one(repo, signature, &repair).err();
         Repaired { repair, error }
     });
     done.collect()
 }
 
-fn one(repo: &Repo, stamp: &Stamp, repair: &Repair) -> Result<(), TraceError> {
+fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<(), TraceError> {
     match repair {
         Repair::Lock(refname) => {
             if repo.remove_left_over_lock(refname)? {
@@ -64,13 +64,13 @@ fn one(repo: &Repo, stamp: &Stamp, repair: &Repair) -> Result<(), TraceError> {
         Repair::Ref(refname) => {
             let _lock = repo.lock(refname)?;
             let last = repo.read_reflog(refname)?.pop();
-            last.map_or(Ok(()), |last| repo.mend_ref(refname, last.new, &stamp.committer).map_err(TraceError::from))
+            last.map_or(Ok(()), |last| repo.mend_ref(refname, last.new, &signature.committer).map_err(TraceError::from))
         }
         Repair::Reflog(refname) => {
             let _lock = repo.lock(refname)?;
-            Ok(repo.close_reflog(refname, &stamp.committer)?)
+            Ok(repo.close_reflog(refname, &signature.committer)?)
         }
-        Repair::Record => record(repo, stamp),
+        Repair::Record => record(repo, signature),
         Repair::Tag(item, introduced) => {
             let _lock = repo.lock(RECORD)?;
             match Record::open(repo)?.history(repo, *item)?.pop() {
@@ -79,7 +79,7 @@ fn one(repo: &Repo, stamp: &Stamp, repair: &Repair) -> Result<(), TraceError> {
             }
         }
         Repair::StaleTag(refname) => stale_tag(repo, refname),
-        Repair::Totals(name) => totals(repo, stamp, name),
+        Repair::Totals(name) => totals(repo, signature, name),
     }
 }
 
@@ -95,10 +95,10 @@ fn stale_tag(repo: &Repo, refname: &str) -> Result<(), TraceError> {
 }
 
 /// Writes the record's files anew with the lines that can be read, in order of time.
-fn record(repo: &Repo, stamp: &Stamp) -> Result<(), TraceError> {
+fn record(repo: &Repo, signature: &Signature) -> Result<(), TraceError> {
     let _lock = repo.lock(RECORD)?;
     let start = Instant::now();
-    let who = &stamp.committer;
+    let who = &signature.committer;
     loop {
         let Some(commit) = Record::open(repo)?.commit else { return Ok(()) };
         let tree = mended_tree(repo, commit.tree)?;
@@ -108,7 +108,7 @@ fn record(repo: &Repo, stamp: &Stamp) -> Result<(), TraceError> {
         let subject = "fsck: put the lines in order";
         let message = format!("{subject}\n");
         let parents = [commit.oid];
-        let new = NewCommit { tree, parents: &parents, author: &stamp.author, committer: who, message: &message };
+        let new = NewCommit { tree, parents: &parents, author: &signature.author, committer: who, message: &message };
         let new = repo.write_commit(&new)?;
         match repo.move_ref(RECORD, Some(commit.oid), new, LogLine { who, why: subject }) {
             Ok(()) => return Ok(()),
@@ -141,12 +141,12 @@ fn mended_tree(repo: &Repo, tree: Oid) -> Result<Oid, TraceError> {
 }
 
 /// Puts a commit on the trace whose trailers are true, with true token counts in its items. Nothing else changes.
-fn totals(repo: &Repo, stamp: &Stamp, name: &TraceName) -> Result<(), TraceError> {
+fn totals(repo: &Repo, signature: &Signature, name: &TraceName) -> Result<(), TraceError> {
     let configured = encoding(repo)?;
     let subject = "fsck: count anew";
-    advance(repo, name, &stamp.committer, |tip| {
+    advance(repo, name, &signature.committer, |tip| {
         let Some(tip) = tip else { return Ok((None, ())) };
-        let commit = counted_anew(repo, stamp, tip, configured, subject)?;
+        let commit = counted_anew(repo, signature, tip, configured, subject)?;
         Ok((commit.map(|to| Advance { to, log: subject.to_owned() }), ()))
     })?;
     Ok(())
@@ -155,7 +155,7 @@ fn totals(repo: &Repo, stamp: &Stamp, name: &TraceName) -> Result<(), TraceError
 /// The commit of [`totals`]; `None` where the tip's own trailers are true.
 fn counted_anew(
     repo: &Repo,
-    stamp: &Stamp,
+    signature: &Signature,
     tip: &Tip,
     configured: crate::tokens::Encoding,
     subject: &str,
@@ -195,7 +195,7 @@ fn counted_anew(
         return Ok(None);
     }
     let trailers = Trailers {
-        time: Some(stamp.at.after(Some(tip.time()))),
+        time: Some(signature.at.after(Some(tip.time()))),
         tree: Some(tree.to_string()),
         total: Some(total),
         next: Some(next),
@@ -203,7 +203,7 @@ fn counted_anew(
     };
     let message = trailers.render(subject);
     let parents = [tip.commit.oid];
-    let (author, committer) = (&stamp.author, &stamp.committer);
+    let (author, committer) = (&signature.author, &signature.committer);
     let commit = NewCommit { tree, parents: &parents, author, committer, message: &message };
     Ok(Some(sign::write_commit(repo, &commit)?))
 }

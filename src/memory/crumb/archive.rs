@@ -18,7 +18,7 @@ use super::error::CrumbError;
 use crate::git::{Entry, GitError, LOCK_PATIENCE, LogLine, Mode, NewCommit, Oid, Repo, TreeStore};
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::TreeEditor;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// Where archives are.
 pub(crate) const ARCHIVES: &str = "refs/crumb-archive/";
@@ -199,7 +199,13 @@ impl<'r> Archive<'r> {
 /// # Errors
 ///
 /// [`GitError::Busy`] and its kin; nothing was archived then.
-pub(crate) fn store(repo: &Repo, identity: &str, session: u64, plan: &Plan, stamp: &Stamp) -> Result<(), CrumbError> {
+pub(crate) fn store(
+    repo: &Repo,
+    identity: &str,
+    session: u64,
+    plan: &Plan,
+    signature: &Signature,
+) -> Result<(), CrumbError> {
     let refname = refname(identity);
     let _lock = repo.lock(&refname)?;
     let start = Instant::now();
@@ -214,12 +220,12 @@ pub(crate) fn store(repo: &Repo, identity: &str, session: u64, plan: &Plan, stam
         let commit = NewCommit {
             tree,
             parents: &parents,
-            author: &stamp.author,
-            committer: &stamp.committer,
+            author: &signature.author,
+            committer: &signature.committer,
             message: &message,
         };
         let commit = repo.write_commit(&commit)?;
-        match repo.move_ref(&refname, archive.tip, commit, LogLine { who: &stamp.committer, why: &subject }) {
+        match repo.move_ref(&refname, archive.tip, commit, LogLine { who: &signature.committer, why: &subject }) {
             Ok(()) => return Ok(()),
             Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
                 thread::sleep(Duration::from_millis(5));

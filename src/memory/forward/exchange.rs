@@ -20,7 +20,7 @@ use crate::trace::change::bulk::{self, Feed, Incoming, Usage};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::{Op, SourceMark};
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError, TraceName};
 
 /// What sources of imported crumbs are called.
@@ -88,7 +88,7 @@ pub(crate) struct Arrival {
 pub(crate) fn import(
     repo: &Repo,
     agent: &AgentName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     bytes: &[u8],
 ) -> Result<Imported, ForwardError> {
@@ -115,14 +115,14 @@ pub(crate) fn import(
     }
     let is_over = |arrival: &&Arrival| arrival.about.status != CrumbStatus::Active;
     let over: Vec<_> = arrivals.iter().filter(is_over).map(|arrival| (arrival.id, arrival.about.status)).collect();
-    let imported = write(repo, agent, stamp, encoding, arrivals)?;
+    let imported = write(repo, agent, signature, encoding, arrivals)?;
     let mut closed = 0;
     if imported.known > 0 && !over.is_empty() {
         let query = Query { status: Some(CrumbStatus::Active), ..Query::all() };
-        let active = get(repo, agent, &query, stamp.at)?.crumbs;
+        let active = get(repo, agent, &query, signature.at)?.crumbs;
         let mut active: HashSet<ItemId> = active.into_iter().map(|crumb| crumb.id).collect();
         for (id, status) in over.into_iter().filter(|(id, _)| active.remove(id)) {
-            let done = leave::set_status(repo, agent, stamp, encoding, id, status, Some("as an import says"))?;
+            let done = leave::set_status(repo, agent, signature, encoding, id, status, Some("as an import says"))?;
             closed += usize::from(done.is_some());
         }
     }
@@ -180,7 +180,7 @@ fn id_of(text: &str) -> (ItemId, Option<Source>) {
 pub(crate) fn write(
     repo: &Repo,
     agent: &AgentName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     mut arrivals: Vec<Arrival>,
 ) -> Result<Imported, ForwardError> {
@@ -203,7 +203,7 @@ pub(crate) fn write(
     }
     let passed_over = all - arrivals.len();
     let mut feed = Arrivals { waiting: arrivals.into_iter(), seq, newest };
-    let report = bulk::import(repo, &name, stamp, encoding, &mut feed)?;
+    let report = bulk::import(repo, &name, signature, encoding, &mut feed)?;
     Ok(Imported { recorded: report.recorded, known: report.known + passed_over, closed: 0 })
 }
 

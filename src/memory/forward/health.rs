@@ -14,7 +14,7 @@ use crate::app::install::doctor::{Diagnosis, Health};
 use crate::git::{Git, GitError, Repo};
 use crate::tokens::Encoding;
 use crate::trace::model::name::CRUMBS;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use crate::trace::{AgentName, Time};
 
 const CODE: &str = "forward-crumbs";
@@ -61,12 +61,12 @@ fn round_trip(repo: &Repo, now: Time) -> Result<(), String> {
     let said = |error: ForwardError| error.to_string();
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let trial = empty_repository(folder.path(), repo)?;
-    let stamp = Stamp::take(repo, now).map_err(|error| error.to_string())?;
+    let signature = Signature::take(repo, now).map_err(|error| error.to_string())?;
     let agent: AgentName = "health-check".parse().map_err(|error| format!("{error}"))?;
     let content = Content { summary: "Health check test".to_owned(), ..Content::default() };
     let note = Note { priority: Priority::Low, ..Note::new(content) };
-    let left = leave(&trial, &agent, &stamp, Encoding::default(), &note).map_err(said)?;
-    let found = get(&trial, &agent, &Query { limit: 1, ..Query::default() }, stamp.at).map_err(said)?;
+    let left = leave(&trial, &agent, &signature, Encoding::default(), &note).map_err(said)?;
+    let found = get(&trial, &agent, &Query { limit: 1, ..Query::default() }, signature.at).map_err(said)?;
     if found.crumbs == [left] { Ok(()) } else { Err("what was read is not what was left".to_owned()) }
 }
 

@@ -11,7 +11,7 @@ use crate::trace::change::edit::{Revised, revise};
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::{schema, tree};
 use crate::trace::store::total;
-use crate::trace::store::write::{Accounting, Stamp, Step, record};
+use crate::trace::store::write::{Accounting, Signature, Step, record};
 use crate::trace::{AgentName, Draft, ItemId, TraceName};
 
 /// A crumb that is to be left.
@@ -45,17 +45,17 @@ impl Note {
 pub(crate) fn leave(
     repo: &Repo,
     agent: &AgentName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     note: &Note,
 ) -> Result<Crumb, ForwardError> {
     let content = cleaned(&note.content)?;
     let about = About {
-        created: stamp.at,
+        created: signature.at,
         priority: note.priority,
         crumb_type: note.crumb_type,
         status: CrumbStatus::Active,
-        session_id: text::session_id(agent, stamp.at),
+        session_id: text::session_id(agent, signature.at),
         parent: note.parent,
         source: None,
     };
@@ -69,12 +69,12 @@ pub(crate) fn leave(
     let text = text::render(&head, &content);
     let subject = subject(&about, &content.summary);
     let name = TraceName::of_agent(agent);
-    let (_, (id, seq)) = record(repo, &name, stamp, Accounting::counting(encoding), |ground| {
+    let (_, (id, seq)) = record(repo, &name, signature, Accounting::counting(encoding), |ground| {
         let newest = ground.tip.map(|tip| order::newest(repo, tip)).transpose()?.flatten();
         let newest = newest.map_or(about.created, |newest| newest.max(about.created));
         let draft = about.draft(&text, ground.free_seq(repo)?, newest);
         schema::validate(&draft)?;
-        let (step, item, seq) = step_of(repo, ground, stamp, draft, Some(&subject))?;
+        let (step, item, seq) = step_of(repo, ground, signature, draft, Some(&subject))?;
         Ok((Some(step), (item.id, seq)))
     })?;
     Ok(Crumb { id, seq, about, text })
@@ -134,14 +134,14 @@ fn cleaned(content: &Content) -> Result<Content, ForwardError> {
 pub(crate) fn set_status(
     repo: &Repo,
     agent: &AgentName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     id: ItemId,
     status: CrumbStatus,
     reason: Option<&str>,
 ) -> Result<Option<Oid>, ForwardError> {
     let name = TraceName::of_agent(agent);
-    let (commit, damaged) = record(repo, &name, stamp, Accounting::counting(encoding), |ground| {
+    let (commit, damaged) = record(repo, &name, signature, Accounting::counting(encoding), |ground| {
         let slots = tree::list(repo, ground.require_tip()?.commit.tree)?;
         let not_live = || crate::trace::TraceError::NotLive { item: id, trace: name.clone() };
         let slot = slots.into_iter().find(|slot| slot.id == id).ok_or_else(not_live)?;

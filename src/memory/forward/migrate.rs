@@ -11,7 +11,7 @@ use super::text::{self, Content, Head};
 use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::trace::model::source::Source;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use crate::trace::{AgentName, ItemId, Time};
 
 /// What the sources of migrated notes are called.
@@ -60,7 +60,7 @@ pub(crate) enum Verdict {
 pub(crate) fn migrate(
     repo: &Repo,
     agent: &AgentName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     candidates: Vec<Candidate>,
     dry_run: bool,
@@ -84,7 +84,7 @@ pub(crate) fn migrate(
         judged.push(Judged { place, verdict });
     }
     if !dry_run && !arrivals.is_empty() {
-        exchange::write(repo, agent, stamp, encoding, arrivals)?;
+        exchange::write(repo, agent, signature, encoding, arrivals)?;
     }
     Ok(judged)
 }

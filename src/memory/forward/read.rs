@@ -5,7 +5,7 @@ use super::error::ForwardError;
 use super::order;
 use crate::git::Repo;
 use crate::trace::model::tree::{self, Slot};
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use crate::trace::{AgentName, ItemId, Time, Tip, TraceError, TraceName};
 
 /// How many crumbs are read at first; twice as many each time that is not enough.
@@ -86,7 +86,7 @@ pub(crate) fn moment(repo: &Repo, clock: Time) -> Result<Time, TraceError> {
     if repo.env().text("GIT_COMMITTER_DATE").is_none() {
         return Ok(clock);
     }
-    Ok(Stamp::take(repo, clock)?.at)
+    Ok(Signature::take(repo, clock)?.at)
 }
 
 /// Finds crumbs of `agent`, and of nobody else. One that left none has none, and that is no error.

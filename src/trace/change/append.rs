@@ -14,7 +14,7 @@ use crate::trace::model::{file, schema};
 use crate::trace::store::priority::Record;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::total;
-use crate::trace::store::write::{Accounting, Ground, Stamp, Step, record};
+use crate::trace::store::write::{Accounting, Ground, Signature, Step, record};
 
 /// What became of a draft.
 #[derive(Debug)]
@@ -56,13 +56,13 @@ pub struct Request<'a> {
 pub fn append(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     accounting: Accounting,
     request: &Request<'_>,
 ) -> Result<Committed, TraceError> {
     let subject = request.subject;
     let types = Types::read(repo)?;
-    let (commit, (item, seq, op, at)) = record(repo, name, stamp, accounting, |ground| {
+    let (commit, (item, seq, op, at)) = record(repo, name, signature, accounting, |ground| {
         let mut draft = request.draft.clone();
         schema::complete(&mut draft.fields);
         if let Some(call) = replied_call(repo, ground, &draft)? {
@@ -77,7 +77,7 @@ pub fn append(
             }
             return Ok((step, (item, slot.seq, Op::Edit, ground.at)));
         }
-        let (mut step, item, seq) = step_of(repo, ground, stamp, draft, subject)?;
+        let (mut step, item, seq) = step_of(repo, ground, signature, draft, subject)?;
         step.charged = !request.skipped;
         step.reported_tokens = request.reported_tokens;
         Ok((Some(step), (item, seq, Op::Append, ground.at)))
@@ -89,12 +89,12 @@ pub fn append(
 pub(crate) fn step_of(
     repo: &Repo,
     ground: &Ground<'_>,
-    stamp: &Stamp,
+    signature: &Signature,
     draft: Draft,
     subject: Option<&str>,
 ) -> Result<(Step, Item, u32), TraceError> {
     let seq = ground.free_seq(repo)?;
-    let item = new_item(ground, stamp, draft);
+    let item = new_item(ground, signature, draft);
     let blob = repo.write_blob(&file::render(&item))?;
     let step = Step {
         op: Op::Append,
@@ -112,11 +112,11 @@ pub(crate) fn step_of(
 }
 
 /// A draft as an item of its own, with the id that author and moment give it.
-pub(crate) fn new_item(ground: &Ground<'_>, stamp: &Stamp, draft: Draft) -> Item {
+pub(crate) fn new_item(ground: &Ground<'_>, signature: &Signature, draft: Draft) -> Item {
     let placeholder = "0000000000000000".parse().expect("16 digits are an id");
     let mut item = Item { id: placeholder, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
     let parent = ground.tip.map(|tip| tip.commit.oid.as_bytes());
-    item.id = ItemId::derive(parent, &file::render_without_id(&item), &stamp.author.person(), ground.at);
+    item.id = ItemId::derive(parent, &file::render_without_id(&item), &signature.author.person(), ground.at);
     item.keep_token_count(ground.encoding);
     item
 }

@@ -9,11 +9,11 @@ use crate::secrets::Policy;
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::model::json::draft_from;
 use crate::trace::model::types::{BadRule, Types, level_in_meta};
-use crate::trace::store::guard::Guard;
+use crate::trace::store::budget::BudgetPolicy;
 use crate::trace::store::priority::{self, Level, Request};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::screen::Screen;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::secrets::SecretScanner;
+use crate::trace::store::write::Signature;
 use crate::trace::{Draft, Time, Tip, TraceName};
 
 /// An item that is to be committed, and what comes with it.
@@ -75,7 +75,7 @@ pub(crate) fn commit(
     repo: &Repo,
     name: &TraceName,
     clock: Time,
-    guard: &Guard,
+    guard: &BudgetPolicy,
     mut warn: impl FnMut(&str),
     mut entry: Entry,
 ) -> Result<Committed> {
@@ -88,11 +88,11 @@ pub(crate) fn commit(
         bail!("the subject must be one line of text without control characters");
     }
     let Draft { fields, body } = &mut entry.draft;
-    let found = Screen::new(repo, Policy::Warn).look(fields, body, entry.subject.as_mut())?;
+    let found = SecretScanner::new(repo, Policy::Warn).look(fields, body, entry.subject.as_mut())?;
     for found in found {
         warn(&found.to_string());
     }
-    let stamp = Stamp::take(repo, clock)?;
+    let signature = Signature::take(repo, clock)?;
     let fields = &entry.draft.fields;
     let level = entry.priority.or_else(|| level_in_meta(fields));
     let in_force = level.map_or_else(|| Ok(Types::read(repo)?.rules(&fields.item_type).priority), Ok::<_, BadRule>)?;
@@ -102,7 +102,7 @@ pub(crate) fn commit(
         skipped: in_force == Level::Skip,
         reported_tokens: entry.usage.map(|usage| usage.context_tokens()),
     };
-    let committed = guard.run(warn, |accounting| append::append(repo, name, &stamp, accounting, &request))?;
+    let committed = guard.run(warn, |accounting| append::append(repo, name, &signature, accounting, &request))?;
     if let Some(level) = level {
         let introduced = introduced(repo, name, &committed)?;
         let request = Request {
@@ -114,7 +114,7 @@ pub(crate) fn commit(
             by: None,
             introduced,
         };
-        priority::set(repo, &stamp, &[request])?;
+        priority::set(repo, &signature, &[request])?;
     }
     Ok(committed)
 }

@@ -14,11 +14,11 @@ use crate::trace::model::trailers::{Op, preview};
 use crate::trace::model::tree::{self, Slot, item_path};
 use crate::trace::model::types::Types;
 use crate::trace::model::{file, schema};
-use crate::trace::store::guard::Guard;
+use crate::trace::store::budget::BudgetPolicy;
 use crate::trace::store::priority;
-use crate::trace::store::screen::{Found, Screen};
+use crate::trace::store::secrets::{Found, SecretScanner};
 use crate::trace::store::total;
-use crate::trace::store::write::{Accounting, Ground, Stamp, Step, record};
+use crate::trace::store::write::{Accounting, Ground, Signature, Step, record};
 
 /// What is to be replaced in an item.
 #[derive(Clone, Debug, Default)]
@@ -39,11 +39,11 @@ impl Patch {
     ///
     /// # Errors
     ///
-    /// Those of [`Screen::look`].
+    /// Those of [`SecretScanner::look`].
     fn screen(&mut self, repo: &Repo) -> Result<Vec<Found>, TraceError> {
         let mut none = Fields::new(ItemType::freeform());
         let body = self.body.as_mut();
-        Screen::new(repo, Policy::Warn).look(&mut none, body.unwrap_or(&mut Vec::new()), self.subject.as_mut())
+        SecretScanner::new(repo, Policy::Warn).look(&mut none, body.unwrap_or(&mut Vec::new()), self.subject.as_mut())
     }
 }
 
@@ -68,17 +68,17 @@ pub(crate) struct Edited {
 pub(crate) fn apply(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
-    guard: &Guard,
+    signature: &Signature,
+    guard: &BudgetPolicy,
     mut warn: impl FnMut(&str),
     (id, mut patch): (ItemId, Patch),
 ) -> AnyResult<Edited> {
     for found in patch.screen(repo)? {
         warn(&found.to_string());
     }
-    let edited = guard.run(warn, |accounting| edit(repo, name, stamp, accounting, id, &patch))?;
+    let edited = guard.run(warn, |accounting| edit(repo, name, signature, accounting, id, &patch))?;
     if edited.commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
-        priority::follow_meta(repo, name, stamp, &edited.item, edited.seq)?;
+        priority::follow_meta(repo, name, signature, &edited.item, edited.seq)?;
     }
     Ok(edited)
 }
@@ -101,13 +101,13 @@ pub(crate) fn answer(edited: &Edited) -> Value {
 pub(crate) fn edit(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     accounting: Accounting,
     id: ItemId,
     patch: &Patch,
 ) -> Result<Edited, TraceError> {
     let types = Types::read(repo)?;
-    let (commit, (item, seq)) = record(repo, name, stamp, accounting, |ground| {
+    let (commit, (item, seq)) = record(repo, name, signature, accounting, |ground| {
         let (slot, old) = live_item(repo, ground, id)?;
         let mut draft =
             Draft { fields: old.fields.clone(), body: patch.body.clone().unwrap_or_else(|| old.body.clone()) };

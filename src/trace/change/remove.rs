@@ -13,7 +13,7 @@ use crate::trace::model::trailers::{Op, preview};
 use crate::trace::model::tree::{self, Slot, item_path};
 use crate::trace::store::revision::{self, Found};
 use crate::trace::store::total;
-use crate::trace::store::write::{Accounting, Ground, Stamp, Step, record};
+use crate::trace::store::write::{Accounting, Ground, Signature, Step, record};
 
 /// An item that was taken out, or put back.
 #[derive(Debug)]
@@ -42,12 +42,12 @@ pub(crate) fn answer(op: Op, moved: &Moved) -> Value {
 pub(crate) fn delete(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     accounting: Accounting,
     id: ItemId,
     reason: Option<&str>,
 ) -> Result<Moved, TraceError> {
-    let (commit, (item, seq)) = record(repo, name, stamp, accounting, |ground| {
+    let (commit, (item, seq)) = record(repo, name, signature, accounting, |ground| {
         let (slot, item) = live_item(repo, ground, id)?;
         // All of them: a second file, which a merge by plain git may have left, would take the place of the first.
         let files = tree::list_files(repo, ground.require_tip()?.commit.tree)?.into_iter();
@@ -81,13 +81,13 @@ pub(crate) fn delete(
 pub(crate) fn restore(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     accounting: Accounting,
     id: ItemId,
     revision: Option<u32>,
     reason: Option<&str>,
 ) -> Result<Moved, TraceError> {
-    let (commit, (item, seq)) = record(repo, name, stamp, accounting, |ground| {
+    let (commit, (item, seq)) = record(repo, name, signature, accounting, |ground| {
         let tip = ground.require_tip()?;
         let live = tree::list(repo, tip.commit.tree)?.into_iter().find(|slot| slot.id == id);
         if live.is_some() && revision.is_none() {

@@ -12,7 +12,7 @@ use crate::trace::model::trailers::Trailers;
 use crate::trace::model::tree::{self, TreeEditor, item_path};
 use crate::trace::store::advance::{Advance, advance};
 use crate::trace::store::sign;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// Gives the items of a trace the positions from 0 on, in the order they have, and says how many moved.
 ///
@@ -22,8 +22,13 @@ use crate::trace::store::write::Stamp;
 /// # Errors
 ///
 /// [`TraceError::NoSuchTrace`], and those of [`advance`]; then nothing was changed.
-pub(crate) fn renumber(repo: &Repo, name: &TraceName, stamp: &Stamp, encoding: Encoding) -> Result<usize, TraceError> {
-    let (_, moved) = advance(repo, name, &stamp.committer, |tip| {
+pub(crate) fn renumber(
+    repo: &Repo,
+    name: &TraceName,
+    signature: &Signature,
+    encoding: Encoding,
+) -> Result<usize, TraceError> {
+    let (_, moved) = advance(repo, name, &signature.committer, |tip| {
         let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
         let slots = tree::list_files(repo, tip.commit.tree)?;
         let mut editor = TreeEditor::new(repo, Some(tip.commit.tree))?;
@@ -46,7 +51,7 @@ pub(crate) fn renumber(repo: &Repo, name: &TraceName, stamp: &Stamp, encoding: E
         }
         let tree = editor.write(repo)?;
         let trailers = Trailers {
-            time: Some(stamp.at.after(Some(tip.time()))),
+            time: Some(signature.at.after(Some(tip.time()))),
             tree: Some(tree.to_string()),
             total: Some(tip.total(repo, encoding)?),
             next: Some(next),
@@ -55,7 +60,7 @@ pub(crate) fn renumber(repo: &Repo, name: &TraceName, stamp: &Stamp, encoding: E
         let subject = format!("renumber up to #{}", next.saturating_sub(1));
         let message = trailers.render(&subject);
         let parents = [tip.commit.oid];
-        let (author, committer) = (&stamp.author, &stamp.committer);
+        let (author, committer) = (&signature.author, &signature.committer);
         let commit = NewCommit { tree, parents: &parents, author, committer, message: &message };
         Ok((Some(Advance { to: sign::write_commit(repo, &commit)?, log: subject }), moved))
     })?;

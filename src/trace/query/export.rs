@@ -1,7 +1,7 @@
 //! A trace as JSON Lines: one line an operation, oldest first.
 //!
 //! Each line is the item as it was after the operation (see [`crate::trace::model::json`]) with `op`, `at`, `by`, `subject` and `reason`.
-//! A change of priority is a line with `op` priority, `id` and `priority`. [`crate::trace::change::replay`] reads it back.
+//! A change of priority is a line with `op` priority, `id` and `priority`. [`crate::trace::change::jsonl`] reads it back.
 
 use std::collections::HashSet;
 use std::io::Write;

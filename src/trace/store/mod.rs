@@ -1,11 +1,11 @@
 pub(crate) mod advance;
-pub(crate) mod guard;
+pub(crate) mod budget;
 pub(crate) mod head;
 pub(crate) mod place;
 pub(crate) mod priority;
 pub(crate) mod resolve;
 pub(crate) mod revision;
-pub(crate) mod screen;
+pub(crate) mod secrets;
 pub(crate) mod settings;
 pub(crate) mod sign;
 pub(crate) mod tip;

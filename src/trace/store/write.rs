@@ -23,7 +23,7 @@ const MAINTENANCE_INTERVAL: u32 = 64;
 
 /// Who writes, and when.
 #[derive(Clone, Debug)]
-pub struct Stamp {
+pub struct Signature {
     /// Who is the author.
     pub author: Ident,
     /// Who commits.
@@ -32,7 +32,7 @@ pub struct Stamp {
     pub at: Time,
 }
 
-impl Stamp {
+impl Signature {
     /// Takes both persons as git would choose them. A committer date fixed in the environment fixes the moment too.
     ///
     /// # Errors
@@ -133,12 +133,12 @@ impl Ground<'_> {
 pub(crate) fn record<T>(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     accounting: Accounting,
     mut build: impl FnMut(&Ground<'_>) -> Result<(Option<Step>, T), TraceError>,
 ) -> Result<(Option<Oid>, T), TraceError> {
-    let (commit, (answer, step)) = advance(repo, name, &stamp.committer, |tip| {
-        let at = stamp.at.after(tip.map(Tip::time));
+    let (commit, (answer, step)) = advance(repo, name, &signature.committer, |tip| {
+        let at = signature.at.after(tip.map(Tip::time));
         let ground = Ground { name, tip, at, encoding: accounting.encoding };
         let (step, answer) = build(&ground)?;
         let Some(step) = step else { return Ok((None, (answer, None))) };
@@ -146,7 +146,7 @@ pub(crate) fn record<T>(
         if let Some(budget) = accounting.budget {
             hold_against(repo, &ground, &step, total, budget)?;
         }
-        let commit = write_step(repo, &ground, stamp, &step, total)?;
+        let commit = write_step(repo, &ground, signature, &step, total)?;
         let advance = Advance { to: commit, log: format!("{}: {}", step.op, step.subject) };
         Ok((Some(advance), (answer, Some(step))))
     })?;
@@ -156,7 +156,13 @@ pub(crate) fn record<T>(
     Ok((commit, answer))
 }
 
-fn write_step(repo: &Repo, ground: &Ground<'_>, stamp: &Stamp, step: &Step, total: Total) -> Result<Oid, TraceError> {
+fn write_step(
+    repo: &Repo,
+    ground: &Ground<'_>,
+    signature: &Signature,
+    step: &Step,
+    total: Total,
+) -> Result<Oid, TraceError> {
     let mut editor = TreeEditor::new(repo, ground.tip.map(|tip| tip.commit.tree))?;
     for (path, blob) in &step.files {
         match blob {
@@ -179,8 +185,13 @@ fn write_step(repo: &Repo, ground: &Ground<'_>, stamp: &Stamp, step: &Step, tota
     };
     let message = trailers.render(&step.subject);
     let parents: Vec<Oid> = ground.tip.map(|tip| tip.commit.oid).into_iter().collect();
-    let commit =
-        NewCommit { tree, parents: &parents, author: &stamp.author, committer: &stamp.committer, message: &message };
+    let commit = NewCommit {
+        tree,
+        parents: &parents,
+        author: &signature.author,
+        committer: &signature.committer,
+        message: &message,
+    };
     sign::write_commit(repo, &commit)
 }
 

@@ -9,7 +9,7 @@ use crate::trace::error::TraceError;
 use crate::trace::model::name::{TRACES, TraceName};
 use crate::trace::store::priority::union::absorb;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// A trace as a remote has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct Pulled {
 /// [`crate::git::GitError::Command`] if git cannot, for instance where the remote has no trace of a name.
 pub(crate) fn fetch(
     repo: &Repo,
-    stamp: &Stamp,
+    signature: &Signature,
     remote: &str,
     patterns: &[String],
     options: &[&str],
@@ -58,7 +58,7 @@ pub(crate) fn fetch(
     let Some(record) = repo.find_ref(&record_ref(remote))? else { return Ok(0) };
     let mut tips: Vec<Oid> = arrivals(repo, remote, patterns)?.into_iter().map(|arrival| arrival.tip).collect();
     tips.extend(repo.list_refs(TRACES)?.into_iter().map(|(_, oid)| oid));
-    absorb(repo, stamp, record, &tips)
+    absorb(repo, signature, record, &tips)
 }
 
 /// The traces that the last fetch saw of a remote, as far as names or globs mean them (none: all), by name.
@@ -88,7 +88,7 @@ pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result
 /// Those of [`merge`].
 pub(crate) fn pull(
     repo: &Repo,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     remote: &str,
     arrival: &Arrival,
@@ -99,6 +99,6 @@ pub(crate) fn pull(
     let is_new = repo.find_ref(&name.refname())?.is_none();
     let subject = format!("merge {name} of {remote}");
     let options = Options { settlement: settlement.clone(), fast_forward, first: Side::Theirs, subject: &subject };
-    let outcome = merge(repo, &name, stamp, encoding, &Tip::read(repo, arrival.tip)?, &options)?;
+    let outcome = merge(repo, &name, signature, encoding, &Tip::read(repo, arrival.tip)?, &options)?;
     Ok(Pulled { name, is_new, outcome })
 }

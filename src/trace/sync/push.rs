@@ -14,7 +14,7 @@ use crate::trace::store::priority::Record;
 use crate::trace::store::priority::union::union;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::walk::changes_of;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// How often a push is tried again that somebody else's push got in the way of.
 const TRIES: u32 = 10;
@@ -57,7 +57,7 @@ impl Delivery {
 /// # Errors
 ///
 /// [`crate::git::GitError::Command`] if git cannot reach the remote.
-pub(crate) fn push(repo: &Repo, stamp: &Stamp, request: &Request<'_>) -> Result<Delivery, TraceError> {
+pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) -> Result<Delivery, TraceError> {
     let Request { remote, traces, others, force } = *request;
     let items = items_of(repo, remote, traces)?;
     let mut waiting: Vec<String> = traces.iter().map(TraceName::refname).chain(others.iter().cloned()).collect();
@@ -70,7 +70,7 @@ pub(crate) fn push(repo: &Repo, stamp: &Stamp, request: &Request<'_>) -> Result<
         }
     }
     for attempt in 0..TRIES {
-        let record = record_for(repo, stamp, remote, &items)?;
+        let record = record_for(repo, signature, remote, &items)?;
         let mut refspecs: Vec<String> = waiting.iter().map(|refname| format!("{refname}:{refname}")).collect();
         refspecs.extend(record.as_ref().map(|(commit, _)| format!("{commit}:{SHARED_RECORD}")));
         if refspecs.is_empty() {
@@ -83,7 +83,7 @@ pub(crate) fn push(repo: &Repo, stamp: &Stamp, request: &Request<'_>) -> Result<
                 PushFate::Moved | PushFate::UpToDate if is_record => {
                     if let Some((commit, count)) = record {
                         delivery.priorities = count;
-                        see(repo, stamp, &record_ref(remote), commit)?;
+                        see(repo, signature, &record_ref(remote), commit)?;
                     }
                 }
                 PushFate::Behind | PushFate::Contended if is_record => again = true,
@@ -95,7 +95,7 @@ pub(crate) fn push(repo: &Repo, stamp: &Stamp, request: &Request<'_>) -> Result<
                         (fate, TraceName::of_ref(&pushed.refname))
                         && let Some(oid) = repo.find_ref(&pushed.refname)?
                     {
-                        see(repo, stamp, &tracking_ref(remote, name.as_str()), oid)?;
+                        see(repo, signature, &tracking_ref(remote, name.as_str()), oid)?;
                     }
                     delivery.refs.push(pushed);
                 }
@@ -112,11 +112,11 @@ pub(crate) fn push(repo: &Repo, stamp: &Stamp, request: &Request<'_>) -> Result<
 }
 
 /// Remembers where a ref of the remote is now.
-fn see(repo: &Repo, stamp: &Stamp, refname: &str, oid: Oid) -> Result<(), TraceError> {
+fn see(repo: &Repo, signature: &Signature, refname: &str, oid: Oid) -> Result<(), TraceError> {
     let _lock = repo.lock(refname)?;
     let seen = repo.find_ref(refname)?;
     if seen != Some(oid) {
-        repo.move_ref(refname, seen, oid, LogLine { who: &stamp.committer, why: "push" })?;
+        repo.move_ref(refname, seen, oid, LogLine { who: &signature.committer, why: "push" })?;
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ fn see(repo: &Repo, stamp: &Stamp, refname: &str, oid: Oid) -> Result<(), TraceE
 /// The record to push, with how many items it brings news of: the remote's, as it was last seen, and our lines of these items.
 fn record_for(
     repo: &Repo,
-    stamp: &Stamp,
+    signature: &Signature,
     remote: &str,
     items: &BTreeSet<ItemId>,
 ) -> Result<Option<(Oid, usize)>, TraceError> {
@@ -136,7 +136,7 @@ fn record_for(
     }
     let parents: Vec<Oid> = theirs.iter().map(|commit| commit.oid).collect();
     let message = format!("share the priorities of {} items\n", union.items.len());
-    let (author, committer) = (&stamp.author, &stamp.committer);
+    let (author, committer) = (&signature.author, &signature.committer);
     let commit = NewCommit { tree: union.tree, parents: &parents, author, committer, message: &message };
     Ok(Some((repo.write_commit(&commit)?, union.items.len())))
 }

@@ -12,7 +12,7 @@ use crate::memory::crumb::archive::{self, Archive};
 use crate::memory::crumb::{self, Crumb, CrumbError, Plan, Selector};
 use crate::trace::Time;
 use crate::trace::change::compressor;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// Shorten what is no longer fresh
 ///
@@ -84,14 +84,14 @@ pub(crate) fn run(args: &CompressArgs, env: Env, ui: &mut Ui) -> Result<ExitStat
             }
         }
         let archived_in = repo.as_ref().filter(|_| !args.no_archive && !plan.is_empty());
-        let stamp = archived_in.map(|repo| Stamp::take(repo, Time::now())).transpose()?;
+        let signature = archived_in.map(|repo| Signature::take(repo, Time::now())).transpose()?;
         let is_done = crumb::edit(&args.file, |current| {
             if current.print() != bytes {
                 return Ok(false);
             }
             let header = current.header().ok_or(CrumbError::NoHeader)?;
-            if let (Some(repo), Some(stamp)) = (archived_in, &stamp) {
-                archive::store(repo, header.identity, header.session, &plan, stamp)?;
+            if let (Some(repo), Some(signature)) = (archived_in, &signature) {
+                archive::store(repo, header.identity, header.session, &plan, signature)?;
             }
             plan.apply(current);
             Ok(true)

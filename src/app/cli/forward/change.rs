@@ -8,7 +8,7 @@ use crate::app::cli::{ExitStatus, Session};
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{CrumbStatus, Query, find, get, json as shape, set_status};
 use crate::trace::change::remove;
-use crate::trace::store::write::{Accounting, Stamp, encoding};
+use crate::trace::store::write::{Accounting, Signature, encoding};
 use crate::trace::{AgentName, TraceName};
 
 /// Show whether a crumb is active, completed or superseded, or say so
@@ -38,8 +38,8 @@ pub(crate) fn run_status(session: &mut Session, agent: Option<&AgentName>, args:
     let reason = args.reason.as_deref();
     let changed = match args.status {
         Some(status) => {
-            let stamp = Stamp::take(repo, session.now())?;
-            set_status(repo, agent, &stamp, encoding(repo)?, crumb.id, status, reason)?.is_some()
+            let signature = Signature::take(repo, session.now())?;
+            set_status(repo, agent, &signature, encoding(repo)?, crumb.id, status, reason)?.is_some()
         }
         None => false,
     };
@@ -77,8 +77,8 @@ pub(crate) fn run_expire(session: &mut Session, agent: Option<&AgentName>, args:
     if args.delete {
         let accounting = Accounting::counting(encoding(repo)?);
         for crumb in &found.crumbs {
-            let stamp = Stamp::take(repo, session.now())?;
-            remove::delete(repo, &TraceName::of_agent(agent), &stamp, accounting, crumb.id, Some("expired"))?;
+            let signature = Signature::take(repo, session.now())?;
+            remove::delete(repo, &TraceName::of_agent(agent), &signature, accounting, crumb.id, Some("expired"))?;
         }
     }
     note_damaged(session, &found.damaged);

@@ -10,7 +10,7 @@ use crate::app::cli::{ExitStatus, Session, input, output};
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{exchange, stats};
 use crate::trace::AgentName;
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 
 /// Write all crumbs of the agent as JSON, the oldest first
 ///
@@ -55,8 +55,8 @@ pub(crate) fn run_import(session: &mut Session, agent: Option<&AgentName>, args:
     let agent = required(agent)?;
     let bytes = input::read(&args.file)?;
     let repo = &session.repo;
-    let stamp = Stamp::take(repo, session.now())?;
-    let imported = exchange::import(repo, agent, &stamp, encoding(repo)?, &bytes)?;
+    let signature = Signature::take(repo, session.now())?;
+    let imported = exchange::import(repo, agent, &signature, encoding(repo)?, &bytes)?;
     let exchange::Imported { recorded, known, closed } = imported;
     if args.json {
         session.ui.json_line(&json!({ "recorded": recorded, "known": known, "closed": closed }))?;

@@ -10,7 +10,7 @@ use crate::memory::forward::template::Template;
 use crate::memory::forward::text::{self, Content};
 use crate::memory::forward::{CrumbType, Note, Priority, find, json as shape, leave};
 use crate::trace::AgentName;
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 
 /// Leave a crumb for the next session
 ///
@@ -90,8 +90,8 @@ pub(crate) fn run(session: &mut Session, agent: Option<&AgentName>, args: &Leave
     if let Some(parent) = &args.parent {
         note.parent = Some(find(repo, agent, parent)?.id);
     }
-    let stamp = Stamp::take(repo, session.now())?;
-    let left = leave(repo, agent, &stamp, encoding(repo)?, &note)?;
+    let signature = Signature::take(repo, session.now())?;
+    let left = leave(repo, agent, &signature, encoding(repo)?, &note)?;
     if let Some(warning) = text::unlisted(&note.content, &left.text) {
         session.ui.note(&warning);
     }

@@ -13,7 +13,7 @@ use crate::app::cli::ui::escaped;
 use crate::app::cli::{ExitStatus, Session, input};
 use crate::memory::breadcrumb::{Half, Query, Store};
 use crate::memory::forward::migrate::{Candidate, Judged, Verdict, migrate};
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 use crate::trace::{AgentName, Time};
 
 /// Make crumbs of notes that were left by hand
@@ -54,8 +54,8 @@ pub(crate) fn run(session: &mut Session, agent: Option<&AgentName>, args: &Migra
         candidates.extend(of_breadcrumbs(session, prefix, now)?);
     }
     let repo = &session.repo;
-    let stamp = Stamp::take(repo, now)?;
-    let judged = migrate(repo, agent, &stamp, encoding(repo)?, candidates, args.dry_run)?;
+    let signature = Signature::take(repo, now)?;
+    let judged = migrate(repo, agent, &signature, encoding(repo)?, candidates, args.dry_run)?;
     report(session, args, &judged)?;
     Ok(ExitStatus::Success)
 }

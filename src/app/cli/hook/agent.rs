@@ -13,7 +13,7 @@ use crate::git::{Env, Repo};
 use crate::memory::brief;
 use crate::memory::forward::read::moment;
 use crate::trace::Time;
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 use crate::transcript::format::Format;
 use crate::transcript::hook::{self, Call, Duty};
 use crate::transcript::import::{Seen, Writing};
@@ -50,9 +50,9 @@ fn act(args: &AgentArgs, format: Format, repo: &Repo, ui: &mut Ui) -> Result<()>
         Duty::Greet => greet(repo, ui),
         Duty::Record if !args.wait && hook::backlog(repo, format, &call)? > MAX_WAIT => leave(format, &input),
         Duty::Record => {
-            let stamp = Stamp::take(repo, Time::now())?;
+            let signature = Signature::take(repo, Time::now())?;
             let (encoding, seen) = (encoding(repo)?, Seen::of_settings(repo)?);
-            hook::record(Writing { repo, stamp: &stamp, encoding, seen }, format, &call)?;
+            hook::record(Writing { repo, signature: &signature, encoding, seen }, format, &call)?;
             Ok(())
         }
     }

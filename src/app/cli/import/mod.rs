@@ -17,10 +17,10 @@ use crate::message::Api;
 use crate::secrets::Policy;
 use crate::trace::TraceName;
 use crate::trace::change::bulk::{self, Report};
-use crate::trace::change::replay;
+use crate::trace::change::jsonl;
 use crate::trace::store::head;
-use crate::trace::store::screen::Found;
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::secrets::Found;
+use crate::trace::store::write::{Signature, encoding};
 use crate::transcript::format::{self, Format};
 use crate::transcript::provider;
 
@@ -136,13 +136,13 @@ fn given<'a>(args: &Wanted<'a>) -> Result<&'a Path> {
 fn import_provider(session: &mut Session, args: &Wanted<'_>, api: Api) -> Result<ExitStatus> {
     let file = given(args)?;
     let name = session.trace(None)?;
-    let stamp = Stamp::take(&session.repo, session.now())?;
+    let signature = Signature::take(&session.repo, session.now())?;
     let failed = || format!("cannot import `{}`", file.display());
     let bytes = bounded::read_all(open(file)?).with_context(failed)?;
     let text = String::from_utf8(bytes).context("it is not UTF-8").with_context(failed)?;
     let mut items = provider::items(api, &text);
     let report =
-        bulk::import(&session.repo, &name, &stamp, encoding(&session.repo)?, &mut items).with_context(failed)?;
+        bulk::import(&session.repo, &name, &signature, encoding(&session.repo)?, &mut items).with_context(failed)?;
     if report.tip.is_some() && session.named_trace.is_none() && head::chosen(&session.repo)?.is_none() {
         head::switch(&session.repo, &name)?;
     }
@@ -162,9 +162,9 @@ fn import_provider(session: &mut Session, args: &Wanted<'_>, api: Api) -> Result
 fn import_jsonl(session: &mut Session, args: &Wanted<'_>) -> Result<ExitStatus> {
     let file = given(args)?;
     let name = session.trace(None)?;
-    let stamp = Stamp::take(&session.repo, session.now())?;
+    let signature = Signature::take(&session.repo, session.now())?;
     let mut input = BufReader::with_capacity(1 << 16, open(file)?);
-    let report = replay::import(&session.repo, &name, &stamp, encoding(&session.repo)?, &mut input)
+    let report = jsonl::import(&session.repo, &name, &signature, encoding(&session.repo)?, &mut input)
         .with_context(|| format!("cannot import `{}`", file.display()))?;
     if session.named_trace.is_none() && head::chosen(&session.repo)?.is_none() {
         head::switch(&session.repo, &name)?;

@@ -13,7 +13,7 @@ use super::{Wanted, print_report, report_json};
 use crate::app::cli::error::Advised;
 use crate::app::cli::{ExitStatus, Session};
 use crate::trace::store::head;
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 use crate::trace::{Tip, TraceName};
 use crate::transcript::format::Format;
 use crate::transcript::import::{self, Destination, Imported, Seen, Writing};
@@ -28,9 +28,9 @@ pub(crate) fn run(session: &mut Session, args: &Wanted<'_>, format: Format) -> R
     let destination = destination(session, &file)?;
     let current = head::current(&session.repo)?;
     let has_current = Tip::find(&session.repo, &current)?.is_some();
-    let stamp = Stamp::take(&session.repo, session.now())?;
+    let signature = Signature::take(&session.repo, session.now())?;
     let seen = if args.as_seen { Seen::Only } else { Seen::of_settings(&session.repo)? };
-    let writing = Writing { repo: &session.repo, stamp: &stamp, encoding: encoding(&session.repo)?, seen };
+    let writing = Writing { repo: &session.repo, signature: &signature, encoding: encoding(&session.repo)?, seen };
     let imported = if file.as_os_str() == "-" {
         let input = Input::Stream(Box::new(io::stdin().lock()));
         import::transcript(writing, format, destination, input).context("cannot import `-`")?

@@ -9,7 +9,7 @@ use crate::memory::forward::agent::chosen;
 use crate::memory::forward::read::moment;
 use crate::memory::forward::text::{self, Content};
 use crate::memory::forward::{CrumbStatus, ForwardError, Found, Note, Query, find, get, json as shape, leave};
-use crate::trace::store::write::{Stamp, encoding};
+use crate::trace::store::write::{Signature, encoding};
 
 pub(crate) const TOOLS: [Tool; 2] = [
     Tool {
@@ -110,8 +110,8 @@ fn run_leave(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     if let Some(parent) = arguments.text("parent_crumb")? {
         note.parent = Some(find(&repo, &agent, parent).context("argument `parent_crumb`")?.id);
     }
-    let stamp = Stamp::take(&repo, place.now())?;
-    let left = leave(&repo, &agent, &stamp, encoding(&repo)?, &note)?;
+    let signature = Signature::take(&repo, place.now())?;
+    let left = leave(&repo, &agent, &signature, encoding(&repo)?, &note)?;
     let warnings = text::unlisted(&note.content, &left.text).into_iter().collect();
     Ok(Answer { value: shape::left(&agent, &left)?, text: None, warnings })
 }

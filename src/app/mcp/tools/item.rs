@@ -11,10 +11,10 @@ use crate::trace::change::edit::{self, Patch, apply};
 use crate::trace::change::remove::{self, delete, restore};
 use crate::trace::model::trailers::Op;
 use crate::trace::query::show;
-use crate::trace::store::guard::Guard;
+use crate::trace::store::budget::BudgetPolicy;
 use crate::trace::store::priority::{self, Level};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::write::{Accounting, Stamp, encoding};
+use crate::trace::store::write::{Accounting, Signature, encoding};
 use crate::trace::{Tip, TraceName};
 
 pub(crate) const TOOLS: [Tool; 5] = [
@@ -103,28 +103,28 @@ fn run_edit(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
         bail!("argument `text` is missing, and so is `fields`: there is nothing to change");
     }
     let patch = Patch { body, fields, subject: None, reason: arguments.text("reason")?.map(str::to_owned) };
-    let stamp = Stamp::take(&repo, place.now())?;
-    let guard = Guard::new(&repo, None, None)?;
+    let signature = Signature::take(&repo, place.now())?;
+    let guard = BudgetPolicy::new(&repo, None, None)?;
     let mut warnings = Vec::new();
     let warn = |warning: &str| warnings.push(warning.to_owned());
-    let edited = apply(&repo, &name, &stamp, &guard, warn, (slot.id, patch))?;
+    let edited = apply(&repo, &name, &signature, &guard, warn, (slot.id, patch))?;
     Ok(Answer { value: edit::answer(&edited), text: None, warnings })
 }
 
 fn run_delete(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = open(place, arguments)?;
     let id = Resolver::new(&repo, &name, &tip)?.live(arguments.required("item")?).context("argument `item`")?.id;
-    let (stamp, accounting) = (Stamp::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
-    let moved = delete(&repo, &name, &stamp, accounting, id, arguments.text("reason")?)?;
+    let (signature, accounting) = (Signature::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
+    let moved = delete(&repo, &name, &signature, accounting, id, arguments.text("reason")?)?;
     Ok(remove::answer(Op::Delete, &moved).into())
 }
 
 fn run_restore(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = open(place, arguments)?;
     let id = Resolver::new(&repo, &name, &tip)?.item(arguments.required("item")?).context("argument `item`")?;
-    let (stamp, accounting) = (Stamp::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
+    let (signature, accounting) = (Signature::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
     let (wanted, reason) = (revision_of(arguments)?, arguments.text("reason")?);
-    let moved = restore(&repo, &name, &stamp, accounting, id, wanted, reason)?;
+    let moved = restore(&repo, &name, &signature, accounting, id, wanted, reason)?;
     Ok(remove::answer(Op::Restore, &moved).into())
 }
 
@@ -136,11 +136,11 @@ fn revision_of(arguments: &Arguments<'_>) -> Result<Option<u32>> {
 fn run_priority(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let level: Level = arguments.parsed("level")?.context("argument `level` is missing")?;
     let (repo, name, tip) = open(place, arguments)?;
-    let stamp = Stamp::take(&repo, place.now())?;
+    let signature = Signature::take(&repo, place.now())?;
     let (specs, reason) = ([arguments.required("item")?], arguments.text("reason")?);
     let requests =
-        priority::requests(&repo, &name, &tip, &stamp, &specs, (level, reason)).context("argument `item`")?;
-    priority::set(&repo, &stamp, &requests)?;
+        priority::requests(&repo, &name, &tip, &signature, &specs, (level, reason)).context("argument `item`")?;
+    priority::set(&repo, &signature, &requests)?;
     let (item, seq) = requests.first().map(|request| (request.item.to_string(), request.seq)).unwrap_or_default();
     Ok(json!({ "id": item, "level": level.as_str(), "seq": seq }).into())
 }

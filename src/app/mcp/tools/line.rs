@@ -20,7 +20,7 @@ use crate::trace::query::log;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{Resolver, State, state};
 use crate::trace::store::view::View;
-use crate::trace::store::write::{Accounting, Stamp, encoding};
+use crate::trace::store::write::{Accounting, Signature, encoding};
 use crate::trace::{Tip, TraceName};
 
 pub(crate) const TOOLS: [Tool; 7] = [
@@ -185,7 +185,7 @@ fn run_branch(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
         Some(spec) => state(&repo, &current, spec).context("argument `start`")?,
         None => State::of_trace(&repo, &current)?,
     };
-    let who = Stamp::take(&repo, place.now())?.committer;
+    let who = Signature::take(&repo, place.now())?.committer;
     create(&repo, &name, &who, start.tip.commit.oid, from.unwrap_or(current.as_str()))?;
     Ok(json!({ "created": name.as_str(), "commit": start.tip.commit.oid.to_string() }).into())
 }
@@ -206,8 +206,8 @@ fn run_merge(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let settlement = Settlement { strategy: arguments.parsed("strategy")?, ..Settlement::default() };
     let subject = format!("merge {other}");
     let options = Options { settlement, fast_forward: FastForward::Allowed, first: Side::Ours, subject: &subject };
-    let stamp = Stamp::take(&repo, place.now())?;
-    let outcome = merge(&repo, &name, &stamp, encoding(&repo)?, &theirs, &options)?;
+    let signature = Signature::take(&repo, place.now())?;
+    let outcome = merge(&repo, &name, &signature, encoding(&repo)?, &theirs, &options)?;
     Ok(outcome_to_json(&repo, &name, &outcome)?.into())
 }
 
@@ -237,7 +237,7 @@ fn run_compress(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let summary = compress::summary(summary.as_bytes().to_vec());
     let request =
         Request { selection: &selection, summary: &summary, subject: None, reason: arguments.text("reason")? };
-    let stamp = Stamp::take(&repo, place.now())?;
-    let done = compress(&repo, &name, &stamp, Accounting::counting(encoding), &request)?;
+    let signature = Signature::take(&repo, place.now())?;
+    let done = compress(&repo, &name, &signature, Accounting::counting(encoding), &request)?;
     Ok(compress::answer(&name, selection.items.len(), &done, before).into())
 }

@@ -11,7 +11,7 @@ use crate::materialize::{Cut, Options, materialize};
 use crate::trace::change::commit::{Entry, answer, commit};
 use crate::trace::model::item::ItemType;
 use crate::trace::query::status::{nothing_yet_json, to_json};
-use crate::trace::store::guard::Guard;
+use crate::trace::store::budget::BudgetPolicy;
 use crate::trace::store::priority::Level;
 use crate::trace::store::settings;
 use crate::trace::store::view::View;
@@ -119,7 +119,7 @@ fn run_commit(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let entry = Entry::of_json(&object)?;
     let repo = place.repo()?;
     let name = place.trace(&repo, arguments.parsed("trace")?)?;
-    let guard = Guard::new(&repo, None, None)?;
+    let guard = BudgetPolicy::new(&repo, None, None)?;
     let mut warnings = Vec::new();
     let committed = commit(&repo, &name, place.now(), &guard, |warning| warnings.push(warning.to_owned()), entry)?;
     Ok(Answer { value: answer(&committed), text: None, warnings })

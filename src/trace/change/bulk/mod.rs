@@ -20,10 +20,10 @@ use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::{Op, SourceMark};
 use crate::trace::store::advance::{Advance, advance};
 use crate::trace::store::priority;
-use crate::trace::store::screen::{Found, Screen};
+use crate::trace::store::secrets::{Found, SecretScanner};
 use crate::trace::store::tip::Tip;
 use crate::trace::store::walk::{Parents, Walk};
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use writer::Writer;
 
 /// From how many changes on they go into a pack: as many objects as git keeps loose at most when it fetches.
@@ -85,7 +85,7 @@ impl Incoming {
     }
 
     /// Takes out its secrets, or does what else the policy is, and says what they look like.
-    fn screened(&mut self, screen: &Screen<'_>) -> Result<Vec<Found>, TraceError> {
+    fn screened(&mut self, screen: &SecretScanner<'_>) -> Result<Vec<Found>, TraceError> {
         let found = screen.look(&mut self.item.fields, &mut self.item.body, self.subject.as_mut())?;
         if found.iter().any(|found| found.policy == Policy::Redact) {
             // The count was of another text.
@@ -132,13 +132,13 @@ pub struct Report {
 pub(crate) fn import(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     feed: &mut dyn Feed,
 ) -> Result<Report, TraceError> {
     let base = Tip::find(repo, name)?;
-    let mut writer = Writer::new(repo, name, stamp, encoding, base.as_ref())?;
-    let screen = Screen::new(repo, Policy::Redact);
+    let mut writer = Writer::new(repo, name, signature, encoding, base.as_ref())?;
+    let screen = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
     // A score of changes is held back: whether there are more decides who writes them.
     let mut head: Vec<Incoming> = Vec::with_capacity(PACK_FROM);
@@ -182,9 +182,9 @@ pub(crate) fn import(
     }
     let written = writer.finish()?;
     // Before the trace takes the items up: once it has, the same import passes them over and would not make up for it.
-    priority::set(repo, stamp, &written.priorities)?;
+    priority::set(repo, signature, &written.priorities)?;
     let tip = match written.last {
-        Some(last) => Some(take_up(repo, name, stamp, encoding, base.as_ref(), last)?),
+        Some(last) => Some(take_up(repo, name, signature, encoding, base.as_ref(), last)?),
         None => base.map(|tip| tip.commit.oid),
     };
     let writer::Written { recorded, known, .. } = written;
@@ -216,18 +216,18 @@ pub(crate) fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<
 fn take_up(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     base: Option<&Tip>,
     last: Oid,
 ) -> Result<Oid, TraceError> {
-    let (to, ()) = advance(repo, name, &stamp.committer, |seen| {
+    let (to, ()) = advance(repo, name, &signature.committer, |seen| {
         let to = match seen {
             Some(ours) if Some(ours.commit.oid) != base.map(|tip| tip.commit.oid) => {
                 let mut keep_ours = |_: &_| Ok(Verdict::Take(Side::Ours));
                 let tips = (ours, &Tip::read(repo, last)?);
                 let subject = "merge what was imported meanwhile";
-                merge::join(repo, name, stamp, encoding, tips, subject, &mut keep_ours)?.0.unwrap_or(last)
+                merge::join(repo, name, signature, encoding, tips, subject, &mut keep_ours)?.0.unwrap_or(last)
             }
             _ => last,
         };

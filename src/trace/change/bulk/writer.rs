@@ -23,7 +23,7 @@ use crate::trace::store::priority::{Level, Request};
 use crate::trace::store::tip::Tip;
 use crate::trace::store::view::View;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 use crate::trace::store::{sign, total};
 
 /// Where the objects go.
@@ -70,7 +70,7 @@ struct Place {
 pub(crate) struct Writer<'r> {
     repo: &'r Repo,
     name: &'r TraceName,
-    stamp: &'r Stamp,
+    signature: &'r Signature,
     encoding: Encoding,
     editor: TreeEditor,
     store: Store<'r>,
@@ -118,7 +118,7 @@ impl<'r> Writer<'r> {
     pub(crate) fn new(
         repo: &'r Repo,
         name: &'r TraceName,
-        stamp: &'r Stamp,
+        signature: &'r Signature,
         encoding: Encoding,
         base: Option<&Tip>,
     ) -> Result<Self, TraceError> {
@@ -136,7 +136,7 @@ impl<'r> Writer<'r> {
         Ok(Self {
             repo,
             name,
-            stamp,
+            signature,
             encoding,
             editor: TreeEditor::new(repo, base.map(|tip| tip.commit.tree))?,
             store: Store::Loose(repo),
@@ -208,7 +208,7 @@ impl<'r> Writer<'r> {
         });
         let author = match by {
             Some(person) => Ident::of(&person, at.as_second()),
-            None => self.stamp.author.at(at.as_second()),
+            None => self.signature.author.at(at.as_second()),
         };
         let trailers = Trailers {
             op: Some(op),
@@ -352,7 +352,7 @@ impl<'r> Writer<'r> {
         match (own.or(self.fallback_time), self.last_time) {
             (Some(own), last) => own.after(last),
             (None, Some(last)) => last.after(Some(last)),
-            (None, None) => self.stamp.at,
+            (None, None) => self.signature.at,
         }
     }
 
@@ -377,7 +377,8 @@ impl<'r> Writer<'r> {
         trailers.tree = Some(tree.to_string());
         let message = trailers.render(subject);
         let parents: Vec<Oid> = self.last.into_iter().collect();
-        let commit = NewCommit { tree, parents: &parents, author, committer: &self.stamp.committer, message: &message };
+        let commit =
+            NewCommit { tree, parents: &parents, author, committer: &self.signature.committer, message: &message };
         self.store.write_commit(&commit)
     }
 
@@ -392,7 +393,7 @@ impl<'r> Writer<'r> {
             pack.finish()?;
             let is_signed = sign::is_asked(self.repo)?;
             if let (Some(written), Some(author)) = (last, self.last_author.as_ref().filter(|_| is_signed)) {
-                let signed = sign::again(self.repo, written, author, &self.stamp.committer)?;
+                let signed = sign::again(self.repo, written, author, &self.signature.committer)?;
                 for request in priorities.iter_mut().filter(|request| request.introduced == written) {
                     request.introduced = signed;
                 }

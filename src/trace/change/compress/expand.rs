@@ -4,7 +4,7 @@ use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::merge::{Settlement, Strategy};
-use crate::trace::change::replant::{Outcome, revert};
+use crate::trace::change::replay::{Outcome, revert};
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::name::TraceName;
@@ -12,7 +12,7 @@ use crate::trace::model::trailers::Op;
 use crate::trace::model::tree;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::walk::{Parents, Walk};
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// Replaces a summary by the items it stands for, byte for byte and where they stood; an item that is back already stays as
 /// it is. Where the summary has come to stand elsewhere, as in a trace it was merged into, they come at the end.
@@ -26,7 +26,7 @@ use crate::trace::store::write::Stamp;
 pub(crate) fn expand(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     summary: ItemId,
     reason: Option<&str>,
@@ -47,5 +47,5 @@ pub(crate) fn expand(
         Settlement { strategy: Some(Strategy::Ours), by_item: [(summary, crate::base::merge::Side::Theirs)].into() };
     let commits = [compression.commit.oid];
     let request = revert::Request { commits: &commits, settlement: &settlement, verb: "expand", placement, reason };
-    revert::revert(repo, name, stamp, encoding, &request)
+    revert::revert(repo, name, signature, encoding, &request)
 }

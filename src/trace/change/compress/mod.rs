@@ -26,7 +26,7 @@ use crate::trace::model::schema;
 use crate::trace::model::trailers::{Op, preview};
 use crate::trace::model::tree::{self, Slot, item_path};
 use crate::trace::store::total;
-use crate::trace::store::write::{Accounting, Stamp, Step, record};
+use crate::trace::store::write::{Accounting, Signature, Step, record};
 
 /// The entry of a summary's open dictionary that lists the ids of the items it stands for, in reading order.
 pub(crate) const STANDS_FOR: &str = "stands_for";
@@ -94,7 +94,7 @@ pub(crate) fn answer(name: &TraceName, items: usize, done: &Compressed, before: 
 pub(crate) fn compress(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     accounting: Accounting,
     request: &Request<'_>,
 ) -> Result<Compressed, TraceError> {
@@ -104,13 +104,13 @@ pub(crate) fn compress(
     draft.fields.meta.insert(STANDS_FOR.to_owned(), Value::Array(ids));
     schema::complete(&mut draft.fields);
     schema::validate(&draft)?;
-    let (commit, (summary, seq, cost_in)) = record(repo, name, stamp, accounting, |ground| {
+    let (commit, (summary, seq, cost_in)) = record(repo, name, signature, accounting, |ground| {
         let tip = ground.require_tip()?;
         let live: HashSet<Slot> = tree::list(repo, tip.commit.tree)?.into_iter().collect();
         if let Some(slot) = selection.items.iter().find(|slot| !live.contains(slot)) {
             return Err(TraceError::Changed { item: slot.id, trace: name.clone() });
         }
-        let summary = new_item(ground, stamp, draft.clone());
+        let summary = new_item(ground, signature, draft.clone());
         let seq = selection.items.first().map_or(0, |slot| slot.seq);
         let blob = repo.write_blob(&file::render(&summary))?;
         let mut files: Vec<_> = selection.items.iter().map(|slot| (slot.path.clone(), None)).collect();

@@ -27,7 +27,7 @@ use crate::trace::model::trailers::{Op, Trailers};
 use crate::trace::store::advance::{Advance, advance};
 use crate::trace::store::sign;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 pub(crate) use base::common_tree;
 use three_way::{Conflict, Merged, Placement, Sides, Verdict, three_way};
 
@@ -125,14 +125,14 @@ pub(crate) enum Outcome {
 pub(crate) fn merge(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     theirs: &Tip,
     options: &Options<'_>,
 ) -> Result<Outcome, TraceError> {
     let to = |oid| Advance { to: oid, log: format!("{}: {}", Op::Merge, options.subject) };
     let target = theirs.commit.oid;
-    let (_, outcome) = advance(repo, name, &stamp.committer, |ours| {
+    let (_, outcome) = advance(repo, name, &signature.committer, |ours| {
         let Some(ours) = ours else {
             return Ok((Some(to(target)), Outcome::FastForward(target)));
         };
@@ -161,7 +161,8 @@ pub(crate) fn merge(
                 _ => verdict,
             })
         };
-        let (commit, mut merged) = join(repo, name, stamp, encoding, (first, second), options.subject, &mut decide)?;
+        let (commit, mut merged) =
+            join(repo, name, signature, encoding, (first, second), options.subject, &mut decide)?;
         if options.first == Side::Theirs {
             merged.conflicts = merged.conflicts.iter().map(Conflict::across).collect();
         }
@@ -178,7 +179,7 @@ pub(crate) fn merge(
 pub(crate) fn join(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     (first, second): (&Tip, &Tip),
     subject: &str,
@@ -194,7 +195,7 @@ pub(crate) fn join(
     let latest: Time = first.time().max(second.time());
     let trailers = Trailers {
         op: Some(Op::Merge),
-        time: Some(stamp.at.after(Some(latest))),
+        time: Some(signature.at.after(Some(latest))),
         tree: Some(merged.tree.to_string()),
         total: Some(merged.total(first.total(repo, encoding)?)),
         next: Some(merged.next_seq),
@@ -203,7 +204,7 @@ pub(crate) fn join(
     };
     let message = trailers.render(subject);
     let parents = [first.commit.oid, second.commit.oid];
-    let (author, committer) = (&stamp.author, &stamp.committer);
+    let (author, committer) = (&signature.author, &signature.committer);
     let commit = NewCommit { tree: merged.tree, parents: &parents, author, committer, message: &message };
     Ok((Some(sign::write_commit(repo, &commit)?), merged))
 }

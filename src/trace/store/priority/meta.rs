@@ -7,7 +7,7 @@ use crate::trace::model::item::Item;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::types::level_in_meta;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// Takes the level that an edited item's meta key asks for into the record, where it is not the one in force already.
 ///
@@ -17,7 +17,7 @@ use crate::trace::store::write::Stamp;
 pub(crate) fn follow_meta(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     item: &Item,
     seq: u32,
 ) -> Result<(), TraceError> {
@@ -27,6 +27,6 @@ pub(crate) fn follow_meta(
     }
     let tip = Tip::of_trace(repo, name)?;
     let introduced = tags::introduction(repo, &tip, item.id)?.unwrap_or(tip.commit.oid);
-    let at = stamp.at.after(Some(tip.time()));
-    set(repo, stamp, &[Request { item: item.id, level, reason: None, seq: Some(seq), at, by: None, introduced }])
+    let at = signature.at.after(Some(tip.time()));
+    set(repo, signature, &[Request { item: item.id, level, reason: None, seq: Some(seq), at, by: None, introduced }])
 }

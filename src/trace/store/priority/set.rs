@@ -18,7 +18,7 @@ use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::TreeEditor;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// A change of one item's priority that is asked for.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub(crate) fn requests<S: AsRef<str>>(
     repo: &Repo,
     name: &TraceName,
     tip: &Tip,
-    stamp: &Stamp,
+    signature: &Signature,
     specs: &[S],
     (level, reason): (Level, Option<&str>),
 ) -> Result<Vec<Request>, TraceError> {
@@ -67,7 +67,7 @@ pub(crate) fn requests<S: AsRef<str>>(
         level,
         reason: reason.map(str::to_owned),
         seq: resolver.find_live(item).map(|slot| slot.seq),
-        at: stamp.at.after(Some(tip.time())),
+        at: signature.at.after(Some(tip.time())),
         by: None,
         introduced: introduced.get(&item).copied().unwrap_or(tip.commit.oid),
     };
@@ -80,7 +80,7 @@ pub(crate) fn requests<S: AsRef<str>>(
 ///
 /// [`GitError::Busy`] and its kin; the record was not changed then. [`TraceError::DamagedRecord`] if an item's file cannot
 /// be read.
-pub(crate) fn set(repo: &Repo, stamp: &Stamp, requests: &[Request]) -> Result<(), TraceError> {
+pub(crate) fn set(repo: &Repo, signature: &Signature, requests: &[Request]) -> Result<(), TraceError> {
     if requests.is_empty() {
         return Ok(());
     }
@@ -88,9 +88,9 @@ pub(crate) fn set(repo: &Repo, stamp: &Stamp, requests: &[Request]) -> Result<()
     let start = Instant::now();
     loop {
         let record = Record::open(repo)?;
-        let (commit, subject) = write(repo, &record, stamp, requests)?;
+        let (commit, subject) = write(repo, &record, signature, requests)?;
         let seen = record.commit.as_ref().map(|commit| commit.oid);
-        match repo.move_ref(RECORD, seen, commit, LogLine { who: &stamp.committer, why: &subject }) {
+        match repo.move_ref(RECORD, seen, commit, LogLine { who: &signature.committer, why: &subject }) {
             Ok(()) => break,
             Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
                 thread::sleep(Duration::from_millis(5));
@@ -104,7 +104,12 @@ pub(crate) fn set(repo: &Repo, stamp: &Stamp, requests: &[Request]) -> Result<()
     Ok(())
 }
 
-fn write(repo: &Repo, record: &Record, stamp: &Stamp, requests: &[Request]) -> Result<(Oid, String), TraceError> {
+fn write(
+    repo: &Repo,
+    record: &Record,
+    signature: &Signature,
+    requests: &[Request],
+) -> Result<(Oid, String), TraceError> {
     let mut editor = TreeEditor::new(repo, record.commit.as_ref().map(|commit| commit.tree))?;
     let mut files: BTreeMap<ItemId, Vec<Setting>> = BTreeMap::new();
     for request in requests {
@@ -114,7 +119,7 @@ fn write(repo: &Repo, record: &Record, stamp: &Stamp, requests: &[Request]) -> R
         };
         settings.push(Setting {
             at: request.at.after(settings.last().map(|last| last.at)),
-            by: request.by.clone().unwrap_or_else(|| stamp.author.person()),
+            by: request.by.clone().unwrap_or_else(|| signature.author.person()),
             level: request.level,
             seq: request.seq,
             reason: request.reason.clone(),
@@ -136,7 +141,12 @@ fn write(repo: &Repo, record: &Record, stamp: &Stamp, requests: &[Request]) -> R
         _ => format!("{subject}\n"),
     };
     let parents: Vec<Oid> = record.commit.iter().map(|commit| commit.oid).collect();
-    let commit =
-        NewCommit { tree, parents: &parents, author: &stamp.author, committer: &stamp.committer, message: &message };
+    let commit = NewCommit {
+        tree,
+        parents: &parents,
+        author: &signature.author,
+        committer: &signature.committer,
+        message: &message,
+    };
     Ok((repo.write_commit(&commit)?, subject))
 }

@@ -12,7 +12,7 @@ use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::tree::TreeEditor;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// The tree of two records.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,7 +85,7 @@ fn union_of_lines(ours: &[u8], theirs: &[u8]) -> Option<String> {
 /// # Errors
 ///
 /// [`GitError::Busy`] and its kin; the record was not changed then, tags may have been, and the same again does all of it.
-pub(crate) fn absorb(repo: &Repo, stamp: &Stamp, from: Oid, tips: &[Oid]) -> Result<usize, TraceError> {
+pub(crate) fn absorb(repo: &Repo, signature: &Signature, from: Oid, tips: &[Oid]) -> Result<usize, TraceError> {
     let theirs = repo.read_commit(from)?;
     let lock = repo.lock(RECORD)?;
     let start = Instant::now();
@@ -99,7 +99,7 @@ pub(crate) fn absorb(repo: &Repo, stamp: &Stamp, from: Oid, tips: &[Oid]) -> Res
         let parents: Vec<Oid> = ours.map(|commit| commit.oid).into_iter().chain([from]).collect();
         let subject = format!("take in the priorities of {} items", union.items.len());
         let message = format!("{subject}\n");
-        let (author, committer) = (&stamp.author, &stamp.committer);
+        let (author, committer) = (&signature.author, &signature.committer);
         let commit = NewCommit { tree: union.tree, parents: &parents, author, committer, message: &message };
         let commit = repo.write_commit(&commit)?;
         // Before the record: whoever is stopped in between finds the lines missing, and does both again.

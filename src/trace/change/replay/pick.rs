@@ -13,7 +13,7 @@ use crate::trace::model::tree::{self, Change};
 use crate::trace::store::advance::advance;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::total::read_item;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// Which items are picked, and from where.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Request<'a> {
 pub(crate) fn pick(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     request: &Request<'_>,
 ) -> Result<Outcome, TraceError> {
@@ -49,14 +49,14 @@ pub(crate) fn pick(
         slot.ok_or_else(|| TraceError::UnknownItem { spec: id.to_string(), trace: name.clone() })
     };
     let slots = request.items.iter().map(|id| find(*id)).collect::<Result<Vec<_>, _>>()?;
-    let (_, outcome) = advance(repo, name, &stamp.committer, |tip| {
+    let (_, outcome) = advance(repo, name, &signature.committer, |tip| {
         let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
         let base = match common_tree(repo, name, tip.commit.oid, source.commit.oid)? {
             Some(tree) => tree::list(repo, tree)?,
             None => Vec::new(),
         };
         let ours = tree::list(repo, tip.commit.tree)?;
-        let mut chain = Chain::new(repo, stamp, encoding, tip.clone());
+        let mut chain = Chain::new(repo, signature, encoding, tip.clone());
         let mut conflicts = Vec::new();
         for slot in &slots {
             let ours = ours.iter().find(|here| here.id == slot.id);
@@ -78,7 +78,7 @@ pub(crate) fn pick(
                     reason: request.reason.map(str::to_owned),
                     ..Trailers::default()
                 };
-                chain.add(&merged, trailers, &stamp.author, &preview(&read_item(repo, slot)?))?;
+                chain.add(&merged, trailers, &signature.author, &preview(&read_item(repo, slot)?))?;
             }
             conflicts.extend(merged.conflicts);
         }

@@ -13,7 +13,7 @@ use crate::trace::model::tree::Change;
 use crate::trace::store::advance::advance;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::total::read;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// What is reverted, and how.
 #[derive(Clone, Debug)]
@@ -40,13 +40,13 @@ pub(crate) struct Request<'a> {
 pub(crate) fn revert(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     request: &Request<'_>,
 ) -> Result<Outcome, TraceError> {
-    let (_, outcome) = advance(repo, name, &stamp.committer, |tip| {
+    let (_, outcome) = advance(repo, name, &signature.committer, |tip| {
         let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
-        let mut chain = Chain::new(repo, stamp, encoding, tip.clone());
+        let mut chain = Chain::new(repo, signature, encoding, tip.clone());
         for commit in request.commits {
             let undone = Tip::read(repo, *commit)?;
             let before = match undone.commit.parents.as_slice() {
@@ -85,7 +85,12 @@ pub(crate) fn revert(
                 reason: request.reason.map(str::to_owned),
                 ..Trailers::default()
             };
-            chain.add(&merged, trailers, &stamp.author, &format!("{}: {}", request.verb, undone.commit.subject()))?;
+            chain.add(
+                &merged,
+                trailers,
+                &signature.author,
+                &format!("{}: {}", request.verb, undone.commit.subject()),
+            )?;
         }
         Ok(chain.finish(request.verb))
     })?;

@@ -16,7 +16,7 @@ use crate::trace::model::trailers::Trailers;
 use crate::trace::store::advance::Advance;
 use crate::trace::store::sign;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// What came of it.
 #[derive(Debug)]
@@ -41,21 +41,21 @@ pub(crate) struct Made {
 /// Commits written one on another, which no ref holds yet.
 struct Chain<'r> {
     repo: &'r Repo,
-    stamp: &'r Stamp,
+    signature: &'r Signature,
     encoding: Encoding,
     tip: Tip,
     made: Vec<Made>,
 }
 
 impl<'r> Chain<'r> {
-    fn new(repo: &'r Repo, stamp: &'r Stamp, encoding: Encoding, tip: Tip) -> Self {
-        Self { repo, stamp, encoding, tip, made: Vec::new() }
+    fn new(repo: &'r Repo, signature: &'r Signature, encoding: Encoding, tip: Tip) -> Self {
+        Self { repo, signature, encoding, tip, made: Vec::new() }
     }
 
     /// Writes the commit of what was merged into the tip. Its time, tree, total and next position are put in here.
     fn add(&mut self, merged: &Merged, trailers: Trailers, author: &Ident, subject: &str) -> Result<(), TraceError> {
         let trailers = Trailers {
-            time: Some(self.stamp.at.after(Some(self.tip.time()))),
+            time: Some(self.signature.at.after(Some(self.tip.time()))),
             tree: Some(merged.tree.to_string()),
             total: Some(merged.total(self.tip.total(self.repo, self.encoding)?)),
             next: Some(merged.next_seq),
@@ -63,7 +63,7 @@ impl<'r> Chain<'r> {
         };
         let message = trailers.render(subject);
         let parents = [self.tip.commit.oid];
-        let committer = &self.stamp.committer;
+        let committer = &self.signature.committer;
         let commit = NewCommit { tree: merged.tree, parents: &parents, author, committer, message: &message };
         let commit = sign::write_commit(self.repo, &commit)?;
         self.tip = Tip::read(self.repo, commit)?;

@@ -25,7 +25,7 @@ use crate::trace::model::tree::CAPACITY;
 use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Level, Record, Request};
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// What the sources of lines without an id are called.
 const FORMAT: &str = "jsonl";
@@ -38,16 +38,16 @@ const FORMAT: &str = "jsonl";
 pub fn import(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     input: &mut dyn BufRead,
 ) -> Result<Report, TraceError> {
     let types = Types::read(repo)?;
     let mut lines = Lines { types, input, number: 0, seen: HashMap::new(), settings: Vec::new() };
-    let report = bulk::import(repo, name, stamp, encoding, &mut lines)?;
+    let report = bulk::import(repo, name, signature, encoding, &mut lines)?;
     if let Some(tip) = report.tip {
         let tip = Tip::read(repo, tip)?;
-        priority::set(repo, stamp, &requests(repo, &tip, lines.settings)?)?;
+        priority::set(repo, signature, &requests(repo, &tip, lines.settings)?)?;
     }
     Ok(report)
 }

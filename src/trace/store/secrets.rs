@@ -15,7 +15,7 @@ use crate::trace::error::TraceError;
 use crate::trace::model::item::Fields;
 
 /// Looks through items; settings are read when the first secret is found.
-pub(crate) struct Screen<'r> {
+pub(crate) struct SecretScanner<'r> {
     repo: &'r Repo,
     default: Policy,
     settings: OnceCell<(Policy, Allowed)>,
@@ -46,7 +46,7 @@ impl fmt::Display for Found {
     }
 }
 
-impl<'r> Screen<'r> {
+impl<'r> SecretScanner<'r> {
     /// A screen with what is done where `trace.secrets` says nothing.
     #[must_use]
     pub(crate) fn new(repo: &'r Repo, default: Policy) -> Self {

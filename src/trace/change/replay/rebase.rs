@@ -14,7 +14,7 @@ use crate::trace::model::trailers::Trailers;
 use crate::trace::store::advance::Advance;
 use crate::trace::store::place::relocate;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Stamp;
+use crate::trace::store::write::Signature;
 
 /// Replays the commits of a trace that `onto` does not have on top of it, oldest first; merges are passed over, since what
 /// they brought in is replayed itself. Items keep their ids, authors theirs; new items come behind those of `onto`. The place
@@ -26,17 +26,17 @@ use crate::trace::store::write::Stamp;
 pub(crate) fn rebase(
     repo: &Repo,
     name: &TraceName,
-    stamp: &Stamp,
+    signature: &Signature,
     encoding: Encoding,
     onto: &Tip,
     settlement: &Settlement,
 ) -> Result<Outcome, TraceError> {
-    relocate(repo, name, &stamp.committer, |tip| {
+    relocate(repo, name, &signature.committer, |tip| {
         let own = repo.commits_beyond(tip.commit.oid, Some(onto.commit.oid))?;
         if own.is_empty() && tip.commit.oid == onto.commit.oid {
             return Ok((None, Outcome::Nothing));
         }
-        let mut chain = Chain::new(repo, stamp, encoding, onto.clone());
+        let mut chain = Chain::new(repo, signature, encoding, onto.clone());
         let mut in_line = true;
         // What is taken out and put back while it is replayed comes back to its place.
         let mut places = HashMap::new();

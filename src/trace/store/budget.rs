@@ -13,12 +13,12 @@ use crate::trace::{TraceError, TraceName};
 
 /// The most a trace may count for, and what happens past it.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub(crate) struct BudgetPolicy {
     accounting: Accounting,
     action: BudgetAction,
 }
 
-impl Guard {
+impl BudgetPolicy {
     /// The budget that is given, or else the one of the settings `trace.budget` and `trace.budgetAction`.
     ///
     /// # Errors
