@@ -9,7 +9,7 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use git_trace::Time;
-use git_trace::measured::{Expiry, Half, Key, Markers, Query, Setting, Sides, Store, Writer, merge};
+use git_trace::measured::{Expiry, Key, Markers, MergeInput, Query, SetRequest, Store, StoreFile, Writer, merge};
 use serde_json::Value;
 
 const SIZES: [usize; 3] = [100, 10_000, 100_000];
@@ -44,7 +44,7 @@ fn stores(c: &mut Criterion) {
     for size in SIZES {
         let folder = tempfile::tempdir().expect("there is a place for temporary files");
         let store = Store::in_folder(folder.path());
-        let path = store.path(Half::Shared);
+        let path = store.path(StoreFile::Shared);
         fs::write(&path, text(size, |_| false)).expect("the folder can be written");
         let last_key = format!("error.key_{:06}", size - 1);
 
@@ -68,7 +68,7 @@ fn stores(c: &mut Criterion) {
         let writer = Writer::new(&store, &|_| true, Writer::PATIENCE);
         let key: Key = "auth.method".parse().expect("is a key");
         group.bench_with_input(BenchmarkId::new("set", size), &size, |b, _| {
-            let setting = Setting { key: &key, value: "JWT", task_id: None, expiry: Expiry::Kept };
+            let setting = SetRequest { key: &key, value: "JWT", task_id: None, expiry: Expiry::Kept };
             b.iter(|| black_box(writer.set(&setting, now()).expect("the store is written")));
         });
     }
@@ -83,7 +83,7 @@ fn merges(c: &mut Criterion) {
             let (ours, theirs) = (text(size, |n| n % every == 0), text(size, |n| (n + every / 2) % every == 0));
             // Otherwise the sides would be equal.
             let theirs = if every == 1 { theirs.replace("T12", "T13") } else { theirs };
-            let sides = Sides { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
+            let sides = MergeInput { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
             group.bench_with_input(BenchmarkId::new(name, size), &size, |b, _| {
                 b.iter(|| black_box(merge(sides).to_bytes(&Markers::default())));
             });

@@ -3,14 +3,14 @@
 #![no_main]
 
 use git_trace::memory::breadcrumb::exchange::{Format, export, parse};
-use git_trace::memory::breadcrumb::{Half, Namespaces, Record, check, tidy};
+use git_trace::memory::breadcrumb::{StoreFile, Namespaces, Record, check, tidy};
 use git_trace::trace::Time;
 use git_trace_fuzz::lie_within;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
     let _ = Namespaces::parse(text);
-    for half in Half::ALL {
+    for half in StoreFile::ALL {
         let rules = check::Rules { half, namespaces: &Namespaces::default(), now: Time::from_second(1_770_714_000) };
         assert!(lie_within(&check(text, &rules), text));
     }

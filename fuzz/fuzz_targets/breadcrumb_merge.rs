@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use git_trace::base::merge::{Markers, Sides, Style};
+use git_trace::base::merge::{Markers, MergeInput, Style};
 use git_trace::memory::breadcrumb::{Record, merge, resolve};
 use git_trace_fuzz::{exchange, versions};
 use libfuzzer_sys::fuzz_target;
@@ -25,13 +25,13 @@ fn records(text: &[u8]) -> BTreeMap<String, Record<'_>> {
 fuzz_target!(|data: &[u8]| {
     let [base, ours, theirs] = versions(data);
     let markers = Markers { style: Style::Diff3, ..Markers::default() };
-    let sides = Sides { base: &base, ours: &ours, theirs: &theirs };
+    let sides = MergeInput { base: &base, ours: &ours, theirs: &theirs };
     let merged = merge(sides);
     let text = merged.to_bytes(&markers);
 
-    assert_eq!(merge(Sides { theirs: &base, ..sides }).to_bytes(&markers), ours);
-    assert_eq!(merge(Sides { ours: &base, ..sides }).to_bytes(&markers), theirs);
-    let mut other = merge(Sides { ours: &theirs, theirs: &ours, base: &base });
+    assert_eq!(merge(MergeInput { theirs: &base, ..sides }).to_bytes(&markers), ours);
+    assert_eq!(merge(MergeInput { ours: &base, ..sides }).to_bytes(&markers), theirs);
+    let mut other = merge(MergeInput { ours: &theirs, theirs: &ours, base: &base });
     exchange(&mut other);
     assert_eq!(other.to_bytes(&markers), text);
 

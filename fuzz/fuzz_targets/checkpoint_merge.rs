@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use git_trace::base::merge::{Markers, Sides, Style};
+use git_trace::base::merge::{Markers, MergeInput, Style};
 use git_trace::memory::checkpoint::merge;
 use git_trace_fuzz::versions;
 use libfuzzer_sys::fuzz_target;
@@ -15,16 +15,16 @@ fn is_settled_by_value(line: &str) -> bool {
 fuzz_target!(|data: &[u8]| {
     let [base, ours, theirs] = versions(data);
     let markers = Markers { style: Style::Diff3, ..Markers::default() };
-    let sides = Sides { base: &base, ours: &ours, theirs: &theirs };
+    let sides = MergeInput { base: &base, ours: &ours, theirs: &theirs };
     let settled = git_trace::base::merge::conflict::settled_base(&base);
-    if let Some(same) = merge(Sides { theirs: &settled, ..sides }) {
+    if let Some(same) = merge(MergeInput { theirs: &settled, ..sides }) {
         assert_eq!(same.to_bytes(&markers), ours);
     }
-    if let Some(same) = merge(Sides { ours: &settled, ..sides }) {
+    if let Some(same) = merge(MergeInput { ours: &settled, ..sides }) {
         assert_eq!(same.to_bytes(&markers), theirs);
     }
     let Some(merged) = merge(sides) else { return };
-    let other = merge(Sides { ours: &theirs, theirs: &ours, base: &base }).expect("the same texts");
+    let other = merge(MergeInput { ours: &theirs, theirs: &ours, base: &base }).expect("the same texts");
     assert_eq!(other.is_clean(), merged.is_clean());
 
     let text = String::from_utf8(merged.to_bytes(&markers)).expect("what was text stays text");

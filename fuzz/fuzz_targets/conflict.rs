@@ -3,7 +3,7 @@
 #![no_main]
 
 use git_trace::base::merge::conflict::{parse, settled_base, versions};
-use git_trace::base::merge::{Contested, Markers, Merged, Piece, Style};
+use git_trace::base::merge::{ConflictText, Markers, Merged, Hunk, Style};
 use libfuzzer_sys::fuzz_target;
 
 /// Complete lines that do not look like a marker.
@@ -20,8 +20,8 @@ fuzz_target!(|data: &[u8]| {
     assert!(settled.len() <= data.len());
 
     let [base, ours, theirs] = git_trace_fuzz::versions(data).map(|text| lines(&text));
-    let contested = Contested { base: (&base).into(), ours: (&ours).into(), theirs: (&theirs).into() };
-    let merged = Merged::<()> { pieces: vec![Piece::Conflict(contested)], notes: Vec::new() };
+    let contested = ConflictText { base: (&base).into(), ours: (&ours).into(), theirs: (&theirs).into() };
+    let merged = Merged::<()> { hunks: vec![Hunk::Conflict(contested)], notes: Vec::new() };
     for style in [Style::Merge, Style::Diff3, Style::Zdiff3] {
         let text = merged.to_bytes(&Markers { style, ..Markers::default() });
         let read = versions(&text, Markers::DEFAULT_SIZE).expect("markers that we write can be read");

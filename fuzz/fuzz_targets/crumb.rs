@@ -3,7 +3,7 @@
 #![no_main]
 
 use git_trace::memory::crumb::{
-    Addition, Crumb, Kind, add, add_failure, check, format, plan, remove, select, start, textconv, to_json, triage,
+    Addition, CrumbFile, Kind, add, add_failure, check, format, plan, remove, select, start, textconv, to_json, triage,
 };
 use git_trace::tokens::Encoding;
 use git_trace_fuzz::lie_within;
@@ -12,10 +12,10 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     assert!(lie_within(&check(bytes, Encoding::default()), bytes));
     assert!(!textconv(bytes).contains('\x1b'));
-    let Ok(mut crumb) = Crumb::parse(bytes) else { return };
+    let Ok(mut crumb) = CrumbFile::parse(bytes) else { return };
     assert_eq!(crumb.print(), bytes);
     let formatted = format(&crumb);
-    let again = Crumb::parse(&formatted).expect("what was text stays text");
+    let again = CrumbFile::parse(&formatted).expect("what was text stays text");
     assert_eq!(format(&again), formatted);
     let _ = (to_json(&crumb), triage(&crumb));
     plan(&crumb).apply(&mut crumb);
@@ -29,13 +29,13 @@ fuzz_target!(|bytes: &[u8]| {
     let failed = add_failure(&mut changed, "a:b", &words, None);
     if added.is_ok() || failed.is_ok() {
         let printed = changed.print();
-        assert_eq!(Crumb::parse(&printed).expect("what was text stays text").lines, changed.lines);
+        assert_eq!(CrumbFile::parse(&printed).expect("what was text stays text").lines, changed.lines);
     }
     if start(&mut crumb).is_ok() {
         assert!(crumb.header().is_some_and(|header| header.session > 0));
     }
     if !crumb.lines.is_empty() {
         remove(&mut crumb, 0);
-        Crumb::parse(&crumb.print()).expect("what was text stays text");
+        CrumbFile::parse(&crumb.print()).expect("what was text stays text");
     }
 });

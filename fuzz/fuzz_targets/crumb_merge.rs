@@ -3,8 +3,8 @@
 #![no_main]
 
 use git_trace::base::finding::Weight;
-use git_trace::base::merge::{Markers, Sides, Style};
-use git_trace::memory::crumb::{Crumb, check, merge};
+use git_trace::base::merge::{Markers, MergeInput, Style};
+use git_trace::memory::crumb::{CrumbFile, check, merge};
 use git_trace::tokens::Encoding;
 use git_trace_fuzz::{exchange, versions};
 use libfuzzer_sys::fuzz_target;
@@ -16,23 +16,23 @@ fn is_valid(text: &[u8]) -> bool {
 fuzz_target!(|data: &[u8]| {
     let [base, ours, theirs] = versions(data);
     let markers = Markers { style: Style::Diff3, ..Markers::default() };
-    let sides = Sides { base: &base, ours: &ours, theirs: &theirs };
-    let of = |sides: Sides<'_>| merge(sides).map(|merged| merged.to_bytes(&markers));
-    if let Some(same) = of(Sides { theirs: &base, ..sides }) {
+    let sides = MergeInput { base: &base, ours: &ours, theirs: &theirs };
+    let of = |sides: MergeInput<'_>| merge(sides).map(|merged| merged.to_bytes(&markers));
+    if let Some(same) = of(MergeInput { theirs: &base, ..sides }) {
         assert_eq!(same, ours);
     }
-    if let Some(same) = of(Sides { ours: &base, ..sides }) {
+    if let Some(same) = of(MergeInput { ours: &base, ..sides }) {
         assert_eq!(same, theirs);
     }
-    let other = merge(Sides { ours: &theirs, theirs: &ours, base: &base }).map(|mut merged| {
+    let other = merge(MergeInput { ours: &theirs, theirs: &ours, base: &base }).map(|mut merged| {
         exchange(&mut merged);
         merged.to_bytes(&markers)
     });
     assert_eq!(other, of(sides));
     if let Some(merged) = merge(sides).filter(git_trace::base::merge::Merged::is_clean) {
         let text = merged.to_bytes(&markers);
-        if Crumb::parse(&ours).is_ok() && Crumb::parse(&theirs).is_ok() {
-            Crumb::parse(&text).expect("what was text stays text");
+        if CrumbFile::parse(&ours).is_ok() && CrumbFile::parse(&theirs).is_ok() {
+            CrumbFile::parse(&text).expect("what was text stays text");
         }
         if [&base, &ours, &theirs].into_iter().all(|side| is_valid(side)) {
             assert!(is_valid(&text), "what comes of valid files is valid");

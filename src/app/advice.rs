@@ -5,7 +5,7 @@ use anyhow::{Error, Result};
 use super::install::InstallError;
 use crate::git::{Env, GitError, Repo};
 use crate::materialize::MaterializeError;
-use crate::memory::breadcrumb::{Half, StoreError};
+use crate::memory::breadcrumb::{StoreError, StoreFile};
 use crate::memory::brief::BriefError;
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::follow::FollowError;
@@ -45,7 +45,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
 
 /// Refuses a breadcrumb for the shared half, which is committed, whose value looks like a secret. The key may be what tells it.
 pub(crate) fn refuse_secret_breadcrumb(key: &str, value: &str) -> Result<()> {
-    if Half::of_key(key) == Half::Secret {
+    if StoreFile::of_key(key) == StoreFile::Secret {
         return Ok(());
     }
     let message = |what: &str| format!("the value of `{key}` holds what looks like {what}, and it would be committed");

@@ -17,7 +17,7 @@ use anyhow::{Context as _, Result, bail};
 use super::ExitStatus;
 use super::ui::Ui;
 use crate::base::bounded;
-use crate::base::merge::{Kind, Labels, Markers, Merged, Sides, Style};
+use crate::base::merge::{FileKind, Labels, Markers, MergeInput, Merged, Style};
 use crate::memory::{breadcrumb, checkpoint, crumb};
 
 /// The exit status of a merge that could not be made.
@@ -59,7 +59,7 @@ pub(crate) struct MergeDriverArgs {
 
     /// Kind of file, whatever the path: breadcrumbs, crumb, checkpoint, checkpoint-index
     #[arg(long)]
-    kind: Option<Kind>,
+    kind: Option<FileKind>,
 
     /// Write the result here and leave our version alone
     #[arg(short, long, value_name = "FILE")]
@@ -103,10 +103,10 @@ pub(crate) fn run(args: &MergeDriverArgs, ui: &Ui) -> Result<ExitStatus> {
     };
     let mut markers = Markers { size, style: args.style.unwrap_or_default(), labels };
     let path = args.path.as_deref().unwrap_or_default();
-    match args.kind.or_else(|| Kind::of_path(path.as_encoded_bytes())) {
-        Some(Kind::Breadcrumbs) => merge_breadcrumbs(args, ui, &mut markers),
-        Some(Kind::Crumb) => merge_crumb(args, ui, &mut markers),
-        Some(Kind::Checkpoint | Kind::CheckpointIndex) => merge_checkpoint(args, ui, &mut markers),
+    match args.kind.or_else(|| FileKind::of_path(path.as_encoded_bytes())) {
+        Some(FileKind::Breadcrumbs) => merge_breadcrumbs(args, ui, &mut markers),
+        Some(FileKind::Crumb) => merge_crumb(args, ui, &mut markers),
+        Some(FileKind::Checkpoint | FileKind::CheckpointIndex) => merge_checkpoint(args, ui, &mut markers),
         None => merge_text(args, &markers),
     }
 }
@@ -119,13 +119,13 @@ fn label(given: Option<&OsStr>, placeholder: &str, default: &str) -> String {
 
 fn merge_breadcrumbs(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
-    let merged = breadcrumb::merge(Sides { base: &base, ours: &ours, theirs: &theirs });
+    let merged = breadcrumb::merge(MergeInput { base: &base, ours: &ours, theirs: &theirs });
     write_merged(args, ui, markers, &merged, "breadcrumbs")
 }
 
 fn merge_crumb(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
-    match crumb::merge(Sides { base: &base, ours: &ours, theirs: &theirs }) {
+    match crumb::merge(MergeInput { base: &base, ours: &ours, theirs: &theirs }) {
         Some(merged) => write_merged(args, ui, markers, &merged, "crumb"),
         // What cannot be read as a crumb file is merged as text.
         None => merge_text(args, markers),
@@ -137,7 +137,7 @@ fn merge_checkpoint(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> R
     if [&base, &ours, &theirs].iter().any(|text| is_binary(text)) {
         return merge_text(args, markers);
     }
-    match checkpoint::merge(Sides { base: &base, ours: &ours, theirs: &theirs }) {
+    match checkpoint::merge(MergeInput { base: &base, ours: &ours, theirs: &theirs }) {
         Some(merged) => write_merged(args, ui, markers, &merged, "checkpoint"),
         None => merge_text(args, markers),
     }

@@ -12,7 +12,7 @@ use super::hooks::{HOOKS, Place, Standing, standing};
 use crate::base::finding::Weight;
 use crate::git::{Git, GitError};
 use crate::memory::breadcrumb::check::Rules;
-use crate::memory::breadcrumb::{Half, Namespaces, Store, check};
+use crate::memory::breadcrumb::{Namespaces, Store, StoreFile, check};
 use crate::trace::Time;
 use crate::transcript::hook;
 
@@ -61,7 +61,7 @@ pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time) -> Result<Vec<D
         found.push(hooks(git)?);
         found.extend(shared(git, root)?);
         let store = Store::find(git.folder(), root);
-        for half in Half::ALL {
+        for half in StoreFile::ALL {
             found.extend(breadcrumbs(git, &store, half, now)?);
         }
     }
@@ -253,10 +253,10 @@ fn recording(git: &Git) -> Result<Option<Diagnosis>, GitError> {
     }))
 }
 
-fn breadcrumbs(git: &Git, store: &Store, half: Half, now: Time) -> Result<Option<Diagnosis>, GitError> {
+fn breadcrumbs(git: &Git, store: &Store, half: StoreFile, now: Time) -> Result<Option<Diagnosis>, GitError> {
     let path = store.path(half);
     let Ok(text) = crate::base::bounded::read_file(&path) else { return Ok(None) };
-    if half == Half::Secret && !git.is_ignored(&path)? {
+    if half == StoreFile::Secret && !git.is_ignored(&path)? {
         let message = format!("git does not ignore `{half}`");
         let remedy = "add it to `.gitignore`, and if it was committed, replace what it holds";
         return Ok(Some(bad("secrets", Health::Error, message, remedy)));

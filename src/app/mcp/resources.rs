@@ -20,7 +20,7 @@ use crate::base::bounded;
 use crate::git::Git;
 use crate::materialize::envelope::{Format, render};
 use crate::materialize::{Options, materialize};
-use crate::memory::breadcrumb::{Half, Query};
+use crate::memory::breadcrumb::{Query, StoreFile};
 use crate::memory::checkpoint::{Folder, Pathspec};
 use crate::trace::change::branch;
 use crate::trace::model::json;
@@ -61,7 +61,7 @@ pub(crate) fn list(place: &Place) -> Result<Vec<Resource>> {
     }
     let query = Query { limit: Some(MAX_LISTED), ..Query::default() };
     for record in place.store()?.list(&query, place.now())?.records {
-        if Half::of_key(&record.key) == Half::Shared {
+        if StoreFile::of_key(&record.key) == StoreFile::Shared {
             listed.push(one("breadcrumb", &record.key, JSON));
         }
     }

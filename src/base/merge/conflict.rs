@@ -17,7 +17,7 @@ use std::io::{self, Write};
 
 use thiserror::Error;
 
-use super::outcome::Contested;
+use super::outcome::ConflictText;
 use crate::base::finding::Plain;
 
 /// How conflicts are written.
@@ -68,7 +68,7 @@ impl Default for Markers {
 
 impl Markers {
     /// Writes one conflict. The markers end as the contested lines do, in `\r\n` where all of them do.
-    pub(crate) fn write(&self, out: &mut impl Write, contested: &Contested<'_>) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut impl Write, contested: &ConflictText<'_>) -> io::Result<()> {
         let (mut ours, mut theirs) = (lines(&contested.ours), lines(&contested.theirs));
         let ending = if ours.iter().chain(&theirs).all(|line| line.ends_with(b"\r\n")) { "\r\n" } else { "\n" };
         let mut after = Vec::new();
@@ -277,8 +277,8 @@ pub(crate) fn settled_base(text: &[u8]) -> Cow<'_, [u8]> {
 mod tests {
     use super::*;
 
-    fn contested() -> Contested<'static> {
-        Contested {
+    fn contested() -> ConflictText<'static> {
+        ConflictText {
             base: b"one\nold\n".as_slice().into(),
             ours: b"one\nours\nend\n".as_slice().into(),
             theirs: b"one\ntheirs\nend".as_slice().into(),
@@ -307,8 +307,11 @@ mod tests {
 
     #[test]
     fn markers_end_as_the_lines_between_them() {
-        let contested =
-            Contested { base: b"".as_slice().into(), ours: b"a\r\n".as_slice().into(), theirs: b"".as_slice().into() };
+        let contested = ConflictText {
+            base: b"".as_slice().into(),
+            ours: b"a\r\n".as_slice().into(),
+            theirs: b"".as_slice().into(),
+        };
         let mut out = Vec::new();
         Markers::default().write(&mut out, &contested).unwrap();
         assert_eq!(out, b"<<<<<<< ours\r\na\r\n=======\r\n>>>>>>> theirs\r\n");

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Formats with a merge of their own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     /// A breadcrumb store: JSON Lines, one record a key.
     Breadcrumbs,
     /// A crumb file.
@@ -18,7 +18,7 @@ pub(crate) enum Kind {
     CheckpointIndex,
 }
 
-impl Kind {
+impl FileKind {
     /// Every kind, in the order in which they are listed.
     pub(crate) const ALL: [Self; 4] = [Self::Breadcrumbs, Self::Crumb, Self::Checkpoint, Self::CheckpointIndex];
 
@@ -53,7 +53,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FileKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -62,16 +62,19 @@ impl fmt::Display for Kind {
 /// Why a text is not a kind.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("`{text}` is not a kind of file: breadcrumbs, crumb, checkpoint and checkpoint-index are")]
-pub(crate) struct BadKind {
+pub(crate) struct UnknownFileKind {
     /// The text as it was given.
     pub text: String,
 }
 
-impl FromStr for Kind {
-    type Err = BadKind;
+impl FromStr for FileKind {
+    type Err = UnknownFileKind;
 
-    fn from_str(text: &str) -> Result<Self, BadKind> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| BadKind { text: text.to_owned() })
+    fn from_str(text: &str) -> Result<Self, UnknownFileKind> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+            .ok_or_else(|| UnknownFileKind { text: text.to_owned() })
     }
 }
 
@@ -82,28 +85,28 @@ mod tests {
     #[test]
     fn a_path_tells_its_kind() {
         for (path, kind) in [
-            (".synapse/breadcrumbs.jsonl", Some(Kind::Breadcrumbs)),
-            ("sub/.synapse/breadcrumbs-secret.jsonl", Some(Kind::Breadcrumbs)),
-            ("memory/auth.crumb", Some(Kind::Crumb)),
-            ("checkpoints/active/chk-auth.md", Some(Kind::Checkpoint)),
-            ("checkpoints/active/plan.md", Some(Kind::Checkpoint)),
-            ("chk-auth.md", Some(Kind::Checkpoint)),
-            ("checkpoints/INDEX.md", Some(Kind::CheckpointIndex)),
+            (".synapse/breadcrumbs.jsonl", Some(FileKind::Breadcrumbs)),
+            ("sub/.synapse/breadcrumbs-secret.jsonl", Some(FileKind::Breadcrumbs)),
+            ("memory/auth.crumb", Some(FileKind::Crumb)),
+            ("checkpoints/active/chk-auth.md", Some(FileKind::Checkpoint)),
+            ("checkpoints/active/plan.md", Some(FileKind::Checkpoint)),
+            ("chk-auth.md", Some(FileKind::Checkpoint)),
+            ("checkpoints/INDEX.md", Some(FileKind::CheckpointIndex)),
             ("INDEX.md", None),
             ("docs/README.md", None),
             ("memory.jsonl", None),
             ("checkpoints", None),
             ("", None),
         ] {
-            assert_eq!(Kind::of_path(path.as_bytes()), kind, "{path}");
+            assert_eq!(FileKind::of_path(path.as_bytes()), kind, "{path}");
         }
     }
 
     #[test]
     fn a_kind_is_read_as_it_is_written() {
-        for kind in Kind::ALL {
+        for kind in FileKind::ALL {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
-        assert!("crumbs".parse::<Kind>().is_err());
+        assert!("crumbs".parse::<FileKind>().is_err());
     }
 }

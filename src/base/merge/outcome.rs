@@ -8,7 +8,7 @@ use super::conflict::Markers;
 
 /// The three versions a merge is made of.
 #[derive(Clone, Copy, Debug)]
-pub struct Sides<'a> {
+pub struct MergeInput<'a> {
     /// What both sides come from; empty where there is nothing in common.
     pub base: &'a [u8],
     /// The version that is being merged into.
@@ -52,23 +52,23 @@ impl fmt::Display for Side {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Merged<'a, N> {
     /// The text, in order.
-    pub pieces: Vec<Piece<'a>>,
+    pub hunks: Vec<Hunk<'a>>,
     /// What the reader should know and the text does not show.
     pub notes: Vec<N>,
 }
 
 /// A part of a merged text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Piece<'a> {
+pub enum Hunk<'a> {
     /// Settled.
-    Text(Cow<'a, [u8]>),
+    Merged(Cow<'a, [u8]>),
     /// Left to a person.
-    Conflict(Contested<'a>),
+    Conflict(ConflictText<'a>),
 }
 
 /// The versions of a part that a merge could not settle; whole lines.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Contested<'a> {
+pub struct ConflictText<'a> {
     /// As it was in the base.
     pub base: Cow<'a, [u8]>,
     /// As it is in ours.
@@ -81,7 +81,7 @@ impl<N> Merged<'_, N> {
     /// How many conflicts are left to a person.
     #[must_use]
     pub fn conflict_count(&self) -> usize {
-        self.pieces.iter().filter(|piece| matches!(piece, Piece::Conflict(_))).count()
+        self.hunks.iter().filter(|hunk| matches!(hunk, Hunk::Conflict(_))).count()
     }
 
     /// Whether everything was settled.
@@ -96,13 +96,13 @@ impl<N> Merged<'_, N> {
         fn owned(text: Cow<'_, [u8]>) -> Cow<'static, [u8]> {
             Cow::Owned(text.into_owned())
         }
-        let own = |piece| match piece {
-            Piece::Text(text) => Piece::Text(owned(text)),
-            Piece::Conflict(Contested { base, ours, theirs }) => {
-                Piece::Conflict(Contested { base: owned(base), ours: owned(ours), theirs: owned(theirs) })
+        let own = |hunk| match hunk {
+            Hunk::Merged(text) => Hunk::Merged(owned(text)),
+            Hunk::Conflict(ConflictText { base, ours, theirs }) => {
+                Hunk::Conflict(ConflictText { base: owned(base), ours: owned(ours), theirs: owned(theirs) })
             }
         };
-        Merged { pieces: self.pieces.into_iter().map(own).collect(), notes: self.notes }
+        Merged { hunks: self.hunks.into_iter().map(own).collect(), notes: self.notes }
     }
 
     /// Writes the text, with conflicts between `markers`.
@@ -111,10 +111,10 @@ impl<N> Merged<'_, N> {
     ///
     /// Whatever `out` gives.
     pub fn write(&self, out: &mut impl Write, markers: &Markers) -> io::Result<()> {
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(text) => out.write_all(text)?,
-                Piece::Conflict(contested) => markers.write(out, contested)?,
+        for hunk in &self.hunks {
+            match hunk {
+                Hunk::Merged(text) => out.write_all(text)?,
+                Hunk::Conflict(contested) => markers.write(out, contested)?,
             }
         }
         Ok(())

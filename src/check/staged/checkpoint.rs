@@ -5,7 +5,7 @@
 use super::settings::Settings;
 use super::source::{Entry, names_beside};
 use super::{CheckError, Checked, Source, with_secrets};
-use crate::base::merge::Kind;
+use crate::base::merge::FileKind;
 use crate::git::Git;
 use crate::memory::checkpoint::pathspec::is_archived;
 use crate::memory::checkpoint::{Document, Rules, validate, validate_document, validate_index, validate_set};
@@ -23,7 +23,7 @@ pub(crate) fn judge(
 ) -> Result<(), CheckError> {
     let rules = |at: usize| Rules { advise_at: None, is_archived: is_archived(&entries[at].path) };
     let mut documents = Vec::with_capacity(read.len());
-    for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == Kind::Checkpoint) {
+    for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == FileKind::Checkpoint) {
         match std::str::from_utf8(text) {
             Ok(text) => documents.push((*at, Document::parse(text))),
             Err(_) => checked[*at].findings = with_secrets(validate(text, rules(*at)), text, settings),
@@ -36,7 +36,7 @@ pub(crate) fn judge(
         findings.extend(between);
         checked[*at].findings = with_secrets(findings, document.text.as_bytes(), settings);
     }
-    for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == Kind::CheckpointIndex) {
+    for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == FileKind::CheckpointIndex) {
         let folder = entries[*at].folder();
         let beside = names_beside(git, source, folder)?;
         let files: Vec<_> = beside.iter().filter_map(|name| names_of(name, folder, entries, &documents)).collect();

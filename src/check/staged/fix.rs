@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Checked;
-use crate::base::merge::Kind;
+use crate::base::merge::FileKind;
 use crate::base::replace::{self, Access, Lock, Stem};
 use crate::memory::breadcrumb;
 
@@ -31,7 +31,7 @@ pub(crate) enum Fate {
 /// Whether something about a file can be mended.
 #[must_use]
 pub(crate) fn is_mendable(checked: &Checked) -> bool {
-    matches!(checked.kind, Kind::Breadcrumbs | Kind::Crumb)
+    matches!(checked.kind, FileKind::Breadcrumbs | FileKind::Crumb)
         && checked.findings.iter().any(|finding| CODES.contains(&finding.code))
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn mend(root: &Path, checked: &Checked) -> io::Result<Fate> {
     }
     let seen = replace::read(&path)?;
     let mended = match checked.kind {
-        Kind::Breadcrumbs => match breadcrumb::tidy(&seen.text) {
+        FileKind::Breadcrumbs => match breadcrumb::tidy(&seen.text) {
             Some(mended) => mended,
             None => return Ok(Fate::Unreadable),
         },

@@ -13,10 +13,10 @@ use std::collections::HashMap;
 use thiserror::Error;
 
 use crate::base::finding::{Finding, LineIndex, Position, Weight};
-use crate::base::merge::Kind;
+use crate::base::merge::FileKind;
 use crate::git::{Env, Git, GitError};
 use crate::memory::breadcrumb::check::Rules;
-use crate::memory::breadcrumb::{self, Half, Namespaces};
+use crate::memory::breadcrumb::{self, Namespaces, StoreFile};
 use crate::memory::crumb;
 use crate::secrets::{self, Policy, Secret};
 use crate::tokens::Encoding;
@@ -39,7 +39,7 @@ pub(crate) struct Checked {
     /// Its path in the repository; what is not UTF-8 in it is shown as U+FFFD.
     pub path: String,
     /// What it was checked as.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// What there is to say about it, by place.
     pub findings: Vec<Finding>,
 }
@@ -82,7 +82,7 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
             Some(_) if entry.is_link => Vec::new(),
             Some(text) => {
                 let findings = judge(entry, &text, &namespaces, now, &settings);
-                if matches!(entry.kind, Kind::Checkpoint | Kind::CheckpointIndex) {
+                if matches!(entry.kind, FileKind::Checkpoint | FileKind::CheckpointIndex) {
                     checkpoints.push((index, text));
                 }
                 findings
@@ -103,19 +103,19 @@ fn judge(
     settings: &Settings<'_>,
 ) -> Vec<Finding> {
     match entry.kind {
-        Kind::Breadcrumbs => {
+        FileKind::Breadcrumbs => {
             let findings = judge_breadcrumbs(entry, text, declared.get(entry.folder()), now);
             with_secrets(findings, text, settings)
         }
-        Kind::Crumb => with_secrets(crumb::check(text, Encoding::default()), text, settings),
+        FileKind::Crumb => with_secrets(crumb::check(text, Encoding::default()), text, settings),
         // Checkpoints are judged together, once all are read.
-        Kind::Checkpoint | Kind::CheckpointIndex => Vec::new(),
+        FileKind::Checkpoint | FileKind::CheckpointIndex => Vec::new(),
     }
 }
 
 fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, now: Time) -> Vec<Finding> {
-    let is_secret = entry.path.ends_with(Half::Secret.file_name().as_bytes());
-    let half = if is_secret { Half::Secret } else { Half::Shared };
+    let is_secret = entry.path.ends_with(StoreFile::Secret.file_name().as_bytes());
+    let half = if is_secret { StoreFile::Secret } else { StoreFile::Shared };
     let mut findings = Vec::new();
     if is_secret {
         let remedy = "`git rm --cached` it, add it to `.gitignore`, and replace the secrets if it was pushed";
@@ -124,7 +124,7 @@ fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, no
     let none = Namespaces::default();
     let namespaces = match declared {
         Some(Declared::Read(namespaces)) => namespaces,
-        Some(Declared::Unreadable(problem)) => {
+        Some(Declared::InvalidLine(problem)) => {
             let message = format!("`config.json` beside it cannot be used: {problem}");
             findings.push(Finding { weight: Weight::Warning, ..of_file("bad-config", &message, "correct it") });
             &none
@@ -179,7 +179,7 @@ fn of_file(code: &'static str, message: &str, remedy: &str) -> Finding {
 /// What the `config.json` of a store says.
 enum Declared {
     Read(Namespaces),
-    Unreadable(String),
+    InvalidLine(String),
 }
 
 /// The declared namespaces of every store, by folder, as the same source has them.
@@ -188,7 +188,7 @@ fn namespaces(git: &Git, source: &Source, entries: &[Entry]) -> Result<HashMap<V
         Source::Rev(rev) => rev.as_str(),
         Source::Staged => "",
     };
-    let stores = entries.iter().filter(|entry| entry.kind == Kind::Breadcrumbs);
+    let stores = entries.iter().filter(|entry| entry.kind == FileKind::Breadcrumbs);
     let mut folders: Vec<&[u8]> = stores.map(Entry::folder).collect();
     folders.dedup();
     // What cannot be asked for in a line of text has no declared namespaces.
@@ -200,7 +200,7 @@ fn namespaces(git: &Git, source: &Source, entries: &[Entry]) -> Result<HashMap<V
         if let Some(text) = blob {
             let declared = match Namespaces::parse(&text) {
                 Ok(namespaces) => Declared::Read(namespaces),
-                Err(error) => Declared::Unreadable(error.to_string()),
+                Err(error) => Declared::InvalidLine(error.to_string()),
             };
             found.insert(folders[index].to_vec(), declared);
         }

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use crate::base::merge::Kind;
+use crate::base::merge::FileKind;
 use crate::git::{Env, Git, Repo};
 use crate::memory::checkpoint::Pathspec;
 use crate::secrets::{Allowed, Policy};
@@ -36,9 +36,9 @@ impl<'g> Settings<'g> {
     }
 
     /// What a path is checked as. Checkpoints are where `trace.checkpoints` says; all else is told by its name.
-    pub(crate) fn kind(&self, path: &[u8]) -> Option<Kind> {
+    pub(crate) fn kind(&self, path: &[u8]) -> Option<FileKind> {
         if !path.ends_with(b".md") {
-            return Kind::of_path(path);
+            return FileKind::of_path(path);
         }
         let pathspec = self.checkpoints.get_or_init(|| {
             let setting = match self.repo() {

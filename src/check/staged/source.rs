@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::settings::Settings;
 use super::{CheckError, Source};
-use crate::base::merge::Kind;
+use crate::base::merge::FileKind;
 use crate::git::Git;
 
 /// A blob to be checked.
@@ -15,7 +15,7 @@ pub(crate) struct Entry {
     /// Name of the blob.
     pub(crate) oid: String,
     /// What it is checked as.
-    pub(crate) kind: Kind,
+    pub(crate) kind: FileKind,
     /// Whether it is a symbolic link, whose blob is a path.
     pub(crate) is_link: bool,
     /// Whether the index has versions of it that are still to be merged.

@@ -7,7 +7,7 @@ use super::key::{Key, is_customary, is_secret, namespace};
 use super::lines::{BOM, Lines};
 use super::namespace::Namespaces;
 use super::record::Record;
-use super::store::{Half, LARGE_FILE_LEN};
+use super::store::{LARGE_FILE_LEN, StoreFile};
 use super::writer::MAX_VALUE_LEN;
 use crate::base::finding::{Finding, LineIndex, Weight};
 use crate::base::time::Time;
@@ -16,7 +16,7 @@ use crate::base::time::Time;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules<'r> {
     /// Which file it is.
-    pub half: Half,
+    pub half: StoreFile,
     /// The namespaces of the project.
     pub namespaces: &'r Namespaces,
     /// The time, for what expired.
@@ -98,7 +98,7 @@ impl Check<'_> {
         } else {
             self.check_custom(line, key);
         }
-        if self.rules.half == Half::Shared && is_secret(key) {
+        if self.rules.half == StoreFile::Shared && is_secret(key) {
             let message = format!("`{key}` is a secret in the file that is committed");
             let remedy = "take the line out, set it again, and replace the secret if it was pushed";
             self.error(line, "secret-in-shared-file", message, remedy);

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::lines::{BOM, Entry, Lines, order_keys};
 use super::record::Record;
-use super::unreadable::{Reason, Unreadable};
+use super::unreadable::{InvalidLine, LineError};
 
 /// A text of which every line can be read.
 pub(crate) struct Document<'a> {
@@ -28,7 +28,7 @@ struct Meant {
 #[derive(Default)]
 struct Sorted<'a> {
     meant: Vec<Meant>,
-    bad: Vec<(&'a [u8], Reason)>,
+    bad: Vec<(&'a [u8], LineError)>,
 }
 
 /// Reads every line; many of them on several threads, since this is most of the time that a write takes.
@@ -71,7 +71,7 @@ impl<'a> Document<'a> {
     pub(crate) fn read(
         text: &'a [u8],
         is_meant: impl Fn(&Record<'_>) -> bool + Sync,
-    ) -> Result<Self, (Unreadable, usize)> {
+    ) -> Result<Self, (InvalidLine, usize)> {
         let mut lines = Lines::new(text);
         let stands_sorted = lines.is_sorted;
         lines.sort();
@@ -81,7 +81,7 @@ impl<'a> Document<'a> {
             None => Ok(Self { text, lines, stands_sorted, meant }),
             Some((line, reason)) => {
                 let before = &text[..line.as_ptr().addr() - text.as_ptr().addr()];
-                Err((Unreadable { line: memchr::memchr_iter(b'\n', before).count() + 1, reason }, count))
+                Err((InvalidLine { line: memchr::memchr_iter(b'\n', before).count() + 1, reason }, count))
             }
         }
     }
@@ -283,6 +283,6 @@ mod tests {
     fn a_line_that_cannot_be_read_is_named() {
         let text = format!("{}\n\n{}\n[]\nnonsense\n", line("b", "1"), line("a", "1"));
         let (unreadable, count) = Document::read(text.as_bytes(), |_| false).err().unwrap();
-        assert_eq!((unreadable.line, unreadable.reason, count), (4, Reason::NotAnObject, 2));
+        assert_eq!((unreadable.line, unreadable.reason, count), (4, LineError::NotAnObject, 2));
     }
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::key::{BadKey, Key};
 use super::lines::{is_blank, split_bom};
 use super::record::Record;
-use super::unreadable::{Reason, Unreadable};
+use super::unreadable::{InvalidLine, LineError};
 
 /// A form for many breadcrumbs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -47,14 +47,14 @@ impl OnExisting {
 pub(crate) enum ImportError {
     /// A line cannot be read.
     #[error(transparent)]
-    Line(Unreadable),
+    Line(InvalidLine),
     /// An element of the array cannot be read.
     #[error("element {index} of the array cannot be read: {reason}")]
     Element {
         /// Which, from 0.
         index: usize,
         /// What is the matter with it.
-        reason: Reason,
+        reason: LineError,
     },
     /// The array itself cannot be read.
     #[error("cannot read the JSON array")]
@@ -126,7 +126,7 @@ fn parse_lines(text: &[u8]) -> Result<Vec<Record<'static>>, ImportError> {
     let lines = text.split(|b| *b == b'\n').enumerate().filter(|(_, line)| !is_blank(line));
     let parse = |(index, line)| {
         let record = Record::parse(line);
-        record.map(Record::into_owned).map_err(|reason| ImportError::Line(Unreadable { line: index + 1, reason }))
+        record.map(Record::into_owned).map_err(|reason| ImportError::Line(InvalidLine { line: index + 1, reason }))
     };
     lines.map(parse).collect()
 }

@@ -20,10 +20,10 @@ use std::fmt;
 
 use super::lines::{BOM, Entry, Lines, order_keys};
 use super::record::Record;
-use super::unreadable::Reason;
+use super::unreadable::LineError;
 use crate::base::finding::{LineIndex, Plain};
 use crate::base::merge::conflict::{self, MarkerError};
-use crate::base::merge::{Contested, Merged, Piece, Side, Sides};
+use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged, Side};
 
 /// What the text of a merge does not show. Its `Display` is a line for stderr; line numbers are those of the side.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,7 +56,7 @@ pub enum Note {
         /// Where it stands in ours.
         line: usize,
         /// What is the matter with it.
-        reason: Reason,
+        reason: LineError,
     },
     /// A line that cannot be read was taken out by one side and left alone by the other; it is gone.
     TakenOut {
@@ -66,13 +66,13 @@ pub enum Note {
         by: Side,
     },
     /// A side brought or changed a line that cannot be read; it stands between conflict markers.
-    Contested {
+    Conflict {
         /// Which side.
         side: Side,
         /// Where it stands there.
         line: usize,
         /// What is the matter with it.
-        reason: Reason,
+        reason: LineError,
     },
 }
 
@@ -91,7 +91,7 @@ impl fmt::Display for Note {
             Self::TakenOut { line, by } => {
                 write!(f, "line {line} of {}, which cannot be read, was taken out by {by}", by.other())
             }
-            Self::Contested { side, line, reason } => {
+            Self::Conflict { side, line, reason } => {
                 write!(f, "conflict: line {line} of {side} cannot be read: {reason}")
             }
         }
@@ -104,8 +104,8 @@ impl fmt::Display for Note {
 /// have it, counts for what it says between them. Linear in the length of the sides if these are sorted; records are read
 /// only where the sides differ.
 #[must_use]
-pub fn merge<'a>(sides: Sides<'a>) -> Merged<'a, Note> {
-    let whole = |text: &'a [u8]| Merged { pieces: vec![Piece::Text(Cow::Borrowed(text))], notes: Vec::new() };
+pub fn merge<'a>(sides: MergeInput<'a>) -> Merged<'a, Note> {
+    let whole = |text: &'a [u8]| Merged { hunks: vec![Hunk::Merged(Cow::Borrowed(text))], notes: Vec::new() };
     if sides.ours == sides.theirs || sides.theirs == sides.base {
         return whole(sides.ours);
     }
@@ -118,7 +118,7 @@ pub fn merge<'a>(sides: Sides<'a>) -> Merged<'a, Note> {
     // Two of the three agree; if the sides do, that is it, else the base agrees with the side that did not change it.
     let has_bom = if ours.has_bom == theirs.has_bom { ours.has_bom } else { !base.has_bom };
     if has_bom {
-        merge.pieces.push(Piece::Text(Cow::Borrowed(BOM)));
+        merge.hunks.push(Hunk::Merged(Cow::Borrowed(BOM)));
     }
     let (mut base, mut ours, mut theirs) = (&base.entries[..], &ours.entries[..], &theirs.entries[..]);
     while let Some(key) = first_key([base, ours, theirs]) {
@@ -158,7 +158,7 @@ pub fn resolve_with_base(
 ) -> Result<Merged<'static, Note>, MarkerError> {
     let versions = conflict::versions(text, min_marker_size)?;
     let base = base.unwrap_or(&versions.base);
-    let sides = Sides { base, ours: &versions.ours, theirs: &versions.theirs };
+    let sides = MergeInput { base, ours: &versions.ours, theirs: &versions.theirs };
     Ok(merge(sides).into_owned())
 }
 
@@ -195,7 +195,7 @@ struct Read<'a> {
     /// Records that do not, since a later one has their key.
     superseded: Vec<&'a [u8]>,
     /// Lines that cannot be read, sorted by bytes.
-    bad: Vec<(&'a [u8], Reason)>,
+    bad: Vec<(&'a [u8], LineError)>,
 }
 
 fn read<'a>(entries: &[Entry<'a>]) -> Read<'a> {
@@ -224,16 +224,16 @@ struct Merge<'a> {
     ours: &'a [u8],
     theirs: &'a [u8],
     index: [OnceCell<LineIndex<'a>>; 2],
-    pieces: Vec<Piece<'a>>,
+    hunks: Vec<Hunk<'a>>,
     notes: Vec<Note>,
-    /// Lines taken from one side that stand there one behind the other and are not among the pieces yet.
+    /// Lines taken from one side that stand there one behind the other and are not among the hunks yet.
     run: Option<(Side, std::ops::Range<usize>)>,
 }
 
 impl<'a> Merge<'a> {
     fn new(ours: &'a [u8], theirs: &'a [u8]) -> Self {
         let index = [OnceCell::new(), OnceCell::new()];
-        Self { ours, theirs, index, pieces: Vec::new(), notes: Vec::new(), run: None }
+        Self { ours, theirs, index, hunks: Vec::new(), notes: Vec::new(), run: None }
     }
 
     fn text(&self, side: Side) -> &'a [u8] {
@@ -266,19 +266,19 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Moves what was taken to the pieces; the last line of a text may lack its end, and gets one.
+    /// Moves what was taken to the hunks; the last line of a text may lack its end, and gets one.
     fn end_run(&mut self) {
         let Some((side, range)) = self.run.take() else { return };
         let text = self.text(side);
-        self.pieces.push(Piece::Text(Cow::Borrowed(&text[range.start..range.end.min(text.len())])));
+        self.hunks.push(Hunk::Merged(Cow::Borrowed(&text[range.start..range.end.min(text.len())])));
         if range.end > text.len() {
-            self.pieces.push(Piece::Text(Cow::Borrowed(b"\n")));
+            self.hunks.push(Hunk::Merged(Cow::Borrowed(b"\n")));
         }
     }
 
     fn finish(mut self) -> Merged<'a, Note> {
         self.end_run();
-        Merged { pieces: self.pieces, notes: self.notes }
+        Merged { hunks: self.hunks, notes: self.notes }
     }
 
     fn settle(&mut self, group: &Group<'_, 'a, '_>) {
@@ -377,12 +377,12 @@ impl<'a> Merge<'a> {
         for (side, lines) in [(Side::Ours, &our_lines), (Side::Theirs, &their_lines)] {
             for line in lines {
                 if let Err(reason) = Record::parse(line) {
-                    self.notes.push(Note::Contested { side, line: self.line_number(side, line), reason });
+                    self.notes.push(Note::Conflict { side, line: self.line_number(side, line), reason });
                 }
             }
         }
         self.end_run();
-        self.pieces.push(Piece::Conflict(Contested {
+        self.hunks.push(Hunk::Conflict(ConflictText {
             base: joined(base_lines),
             ours: joined(our_lines),
             theirs: joined(their_lines),
@@ -410,14 +410,14 @@ fn joined(lines: Vec<&[u8]>) -> Cow<'static, [u8]> {
 struct BadLines<'r, 'a> {
     is_contested: bool,
     /// Lines on both sides.
-    carried: Vec<(&'a [u8], &'r Reason)>,
+    carried: Vec<(&'a [u8], &'r LineError)>,
     /// Lines that a side took out and the other left alone.
     taken_out: Vec<(Side, &'a [u8])>,
 }
 
 impl<'r, 'a> BadLines<'r, 'a> {
     /// Merges three lists sorted by bytes, in which a line may stand more than once.
-    fn of(base: &[(&[u8], Reason)], ours: &'r [(&'a [u8], Reason)], theirs: &[(&'a [u8], Reason)]) -> Self {
+    fn of(base: &[(&[u8], LineError)], ours: &'r [(&'a [u8], LineError)], theirs: &[(&'a [u8], LineError)]) -> Self {
         let mut merged = Self { is_contested: false, carried: Vec::new(), taken_out: Vec::new() };
         let (mut at_ours, mut at_theirs) = (0, 0);
         while let Some(line) = [ours.get(at_ours), theirs.get(at_theirs)].into_iter().flatten().map(|bad| bad.0).min() {
@@ -440,7 +440,7 @@ impl<'r, 'a> BadLines<'r, 'a> {
 }
 
 /// The bad lines from `at` on that are `line`; `at` moves behind them.
-fn run_of<'r, 'a>(list: &'r [(&'a [u8], Reason)], at: &mut usize, line: &[u8]) -> &'r [(&'a [u8], Reason)] {
+fn run_of<'r, 'a>(list: &'r [(&'a [u8], LineError)], at: &mut usize, line: &[u8]) -> &'r [(&'a [u8], LineError)] {
     let from = *at;
     *at += list[from..].iter().take_while(|bad| bad.0 == line).count();
     &list[from..*at]

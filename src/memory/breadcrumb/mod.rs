@@ -37,6 +37,6 @@ pub(crate) use namespace::Namespaces;
 pub use query::Query;
 pub(crate) use record::Record;
 pub(crate) use resolve::resolve_file;
-pub use store::{Half, Store, StoreError};
+pub use store::{Store, StoreError, StoreFile};
 pub(crate) use tidy::tidy;
 pub use writer::Writer;

@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
-use super::unreadable::{Reason, diagnose};
+use super::unreadable::{LineError, diagnose};
 use crate::base::time::Time;
 
 /// How deep a line may nest, its own braces counted: as deep as `serde_json` reads, and other readers with it.
@@ -43,8 +43,8 @@ impl<'a> Record<'a> {
     ///
     /// # Errors
     ///
-    /// The [`Reason`] why the line cannot be read.
-    pub fn parse(line: &'a [u8]) -> Result<Self, Reason> {
+    /// The [`LineError`] why the line cannot be read.
+    pub fn parse(line: &'a [u8]) -> Result<Self, LineError> {
         let record = std::str::from_utf8(line).ok().and_then(|text| serde_json::from_str::<Self>(text).ok());
         match record {
             Some(record) if record.unknown.iter().all(|(_, raw)| depth(raw.get()) < MAX_DEPTH) => Ok(record),

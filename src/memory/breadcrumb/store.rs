@@ -18,7 +18,7 @@ use super::lines::{find_key, is_blank, looks_whole};
 use super::namespace::{ConfigError, Namespaces};
 use super::query::Query;
 use super::record::Record;
-use super::unreadable::Unreadable;
+use super::unreadable::InvalidLine;
 use crate::base::bounded;
 use crate::base::time::Time;
 
@@ -36,14 +36,14 @@ pub struct Store {
 
 /// One of the two files of a store.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Half {
+pub enum StoreFile {
     /// `breadcrumbs.jsonl`, which is committed.
     Shared,
     /// `breadcrumbs-secret.jsonl`, which git must ignore.
     Secret,
 }
 
-impl Half {
+impl StoreFile {
     /// Both, in the order in which they are read.
     pub const ALL: [Self; 2] = [Self::Shared, Self::Secret];
 
@@ -72,7 +72,7 @@ impl Half {
     }
 }
 
-impl fmt::Display for Half {
+impl fmt::Display for StoreFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.file_name())
     }
@@ -99,12 +99,12 @@ pub enum StoreError {
     },
     /// A file holds lines that cannot be read; nothing was written.
     #[error("cannot write `{}`: a line in it cannot be read", path.display())]
-    Unreadable {
+    InvalidLine {
         /// The file.
         path: PathBuf,
         /// The first such line.
         #[source]
-        first: Unreadable,
+        first: InvalidLine,
         /// How many there are.
         count: usize,
     },
@@ -175,7 +175,7 @@ impl StoreError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Unreadable { .. } => {
+            Self::InvalidLine { .. } => {
                 "correct or delete it; if it is a conflict, `git trace breadcrumb resolve` settles it"
             }
             Self::NotIgnored { .. } => {
@@ -192,11 +192,11 @@ impl StoreError {
 
 /// A line that was passed over in reading, with its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PassedOver {
+pub struct SkippedLine {
     /// Which file.
-    pub half: Half,
+    pub half: StoreFile,
     /// Which line, and why.
-    pub unreadable: Unreadable,
+    pub unreadable: InvalidLine,
 }
 
 /// The answer to the question for one key.
@@ -205,7 +205,7 @@ pub struct Lookup {
     /// The breadcrumb, unless there is none or it expired.
     pub record: Option<Record<'static>>,
     /// Lines that were looked at and could not be read.
-    pub passed_over: Vec<PassedOver>,
+    pub skipped_lines: Vec<SkippedLine>,
 }
 
 /// The answer to a query.
@@ -216,7 +216,7 @@ pub struct Listing {
     /// How many there are without the limit.
     pub total: usize,
     /// Lines that were looked at and could not be read.
-    pub passed_over: Vec<PassedOver>,
+    pub skipped_lines: Vec<SkippedLine>,
 }
 
 impl Store {
@@ -246,7 +246,7 @@ impl Store {
 
     /// Where one of its files is.
     #[must_use]
-    pub fn path(&self, half: Half) -> PathBuf {
+    pub fn path(&self, half: StoreFile) -> PathBuf {
         self.folder.join(half.file_name())
     }
 
@@ -270,12 +270,12 @@ impl Store {
     ///
     /// [`StoreError::Read`].
     pub fn lookup(&self, key: &str, now: Time) -> Result<Lookup, StoreError> {
-        let mut lookup = Lookup { record: None, passed_over: Vec::new() };
+        let mut lookup = Lookup { record: None, skipped_lines: Vec::new() };
         // Where a hand put it into the wrong file, it is in the other.
-        for half in [Half::of_key(key), Half::of_key(key).other()] {
+        for half in [StoreFile::of_key(key), StoreFile::of_key(key).other()] {
             let mut reading = Reading::new(half);
             self.with_file(half, |file| reading.look_for(file, key))?;
-            lookup.passed_over.append(&mut reading.passed_over);
+            lookup.skipped_lines.append(&mut reading.skipped_lines);
             keep_what_counts(&mut reading.records);
             lookup.record = reading.records.pop();
             if lookup.record.is_some() {
@@ -293,21 +293,21 @@ impl Store {
     /// [`StoreError::Read`].
     pub fn list(&self, query: &Query, now: Time) -> Result<Listing, StoreError> {
         let mut records = Vec::new();
-        let mut passed_over = Vec::new();
-        for half in Half::ALL {
+        let mut skipped_lines = Vec::new();
+        for half in StoreFile::ALL {
             let mut reading = Reading::new(half);
             self.with_file(half, |file| reading.collect(file, &query.prefix))?;
             records.append(&mut reading.records);
-            passed_over.append(&mut reading.passed_over);
+            skipped_lines.append(&mut reading.skipped_lines);
         }
         keep_what_counts(&mut records);
         records.retain(|record| query.matches(record, now));
         let total = records.len();
         query.arrange(&mut records);
-        Ok(Listing { records, total, passed_over })
+        Ok(Listing { records, total, skipped_lines })
     }
 
-    fn with_file(&self, half: Half, read: impl FnOnce(&File) -> io::Result<()>) -> Result<(), StoreError> {
+    fn with_file(&self, half: StoreFile, read: impl FnOnce(&File) -> io::Result<()>) -> Result<(), StoreError> {
         let path = self.path(half);
         match File::open(&path).and_then(|file| read(&file)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -327,14 +327,14 @@ pub(crate) fn keep_what_counts(records: &mut Vec<Record<'static>>) {
 
 /// What was read of one file so far.
 struct Reading {
-    half: Half,
+    half: StoreFile,
     records: Vec<Record<'static>>,
-    passed_over: Vec<PassedOver>,
+    skipped_lines: Vec<SkippedLine>,
 }
 
 impl Reading {
-    fn new(half: Half) -> Self {
-        Self { half, records: Vec::new(), passed_over: Vec::new() }
+    fn new(half: StoreFile) -> Self {
+        Self { half, records: Vec::new(), skipped_lines: Vec::new() }
     }
 
     fn look_for(&mut self, file: &File, key: &str) -> io::Result<()> {
@@ -381,8 +381,8 @@ impl Reading {
             Ok(record) if is_wanted(&record) => self.records.push(record.into_owned()),
             Ok(_) => {}
             Err(reason) => {
-                let unreadable = Unreadable { line: number, reason };
-                self.passed_over.push(PassedOver { half: self.half, unreadable });
+                let unreadable = InvalidLine { line: number, reason };
+                self.skipped_lines.push(SkippedLine { half: self.half, unreadable });
             }
         }
     }
@@ -391,8 +391,8 @@ impl Reading {
 impl Record<'_> {
     /// Whether this breadcrumb belongs into `half`.
     #[must_use]
-    pub fn lives_in(&self, half: Half) -> bool {
-        Half::of_key(&self.key) == half
+    pub fn lives_in(&self, half: StoreFile) -> bool {
+        StoreFile::of_key(&self.key) == half
     }
 
     /// A record of its own for a key and a value, without anything else.

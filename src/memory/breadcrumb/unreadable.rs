@@ -9,7 +9,7 @@ use crate::base::merge::conflict;
 
 /// Why a line is not a record.
 #[derive(Debug, Error, Clone, PartialEq, Eq, Hash)]
-pub enum Reason {
+pub enum LineError {
     /// Bytes that are not UTF-8.
     #[error("the line is not UTF-8")]
     NotUtf8 {
@@ -64,7 +64,7 @@ pub enum Reason {
     },
 }
 
-impl Reason {
+impl LineError {
     /// Name of the rule, for good.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -107,38 +107,38 @@ impl Reason {
 /// A line that was passed over in reading.
 #[derive(Debug, Error, Clone, PartialEq, Eq, Hash)]
 #[error("line {line} cannot be read: {reason}")]
-pub struct Unreadable {
+pub struct InvalidLine {
     /// Number of the line in its file, from 1.
     pub line: usize,
     /// What is the matter with it.
-    pub reason: Reason,
+    pub reason: LineError,
 }
 
 /// Says why a line is not a record; only called for lines that are not.
-pub(crate) fn diagnose(line: &[u8]) -> Reason {
+pub(crate) fn diagnose(line: &[u8]) -> LineError {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text,
-        Err(error) => return Reason::NotUtf8 { at: error.valid_up_to() },
+        Err(error) => return LineError::NotUtf8 { at: error.valid_up_to() },
     };
     if conflict::marker(line).is_some_and(|(_, size)| size >= conflict::Markers::DEFAULT_SIZE) {
-        return Reason::ConflictMarker;
+        return LineError::ConflictMarker;
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     let first = match values.next() {
-        None => return Reason::CutOff,
+        None => return LineError::CutOff,
         Some(Ok(value)) => value.get(),
-        Some(Err(error)) if error.classify() == Category::Eof => return Reason::CutOff,
+        Some(Err(error)) if error.classify() == Category::Eof => return LineError::CutOff,
         Some(Err(error)) => return not_json(text, &error),
     };
     if !first.starts_with('{') {
-        return Reason::NotAnObject;
+        return LineError::NotAnObject;
     }
     let after = &text[values.byte_offset()..];
     if !after.trim_start().is_empty() {
-        return Reason::MoreThanOne { at: text.len() - after.trim_start().len() };
+        return LineError::MoreThanOne { at: text.len() - after.trim_start().len() };
     }
     if depth(first) > MAX_DEPTH {
-        return Reason::TooDeep;
+        return LineError::TooDeep;
     }
     match serde_json::from_str(first) {
         Ok(Members(members)) => {
@@ -148,14 +148,14 @@ pub(crate) fn diagnose(line: &[u8]) -> Reason {
     }
 }
 
-fn not_json(text: &str, error: &serde_json::Error) -> Reason {
+fn not_json(text: &str, error: &serde_json::Error) -> LineError {
     let full = error.to_string();
     // The place is ours to tell: the reader only knows about this one line.
     let problem = full.rsplit_once(" at line ").map_or(full.as_str(), |(problem, _)| problem).to_owned();
-    Reason::NotJson { at: error.column().saturating_sub(1).min(text.len()), problem }
+    LineError::NotJson { at: error.column().saturating_sub(1).min(text.len()), problem }
 }
 
-fn diagnose_members(members: &[(&str, &str)]) -> Reason {
+fn diagnose_members(members: &[(&str, &str)]) -> LineError {
     const STRING: &str = "a string";
     let ours = [
         ("key", STRING),
@@ -169,12 +169,12 @@ fn diagnose_members(members: &[(&str, &str)]) -> Reason {
         let mut values = members.iter().filter(|(member, _)| *member == name).map(|(_, raw)| *raw);
         let Some(raw) = values.next() else {
             if matches!(name, "key" | "value") {
-                return Reason::Missing { name };
+                return LineError::Missing { name };
             }
             continue;
         };
         if values.next().is_some() {
-            return Reason::Repeated { name };
+            return LineError::Repeated { name };
         }
         let fits = match name {
             "task_id" => serde_json::from_str::<Option<i64>>(raw).is_ok(),
@@ -182,10 +182,10 @@ fn diagnose_members(members: &[(&str, &str)]) -> Reason {
             _ => serde_json::from_str::<String>(raw).is_ok(),
         };
         if !fits {
-            return Reason::WrongType { name, expected };
+            return LineError::WrongType { name, expected };
         }
     }
-    Reason::TooDeep
+    LineError::TooDeep
 }
 
 #[cfg(test)]
@@ -197,21 +197,21 @@ mod tests {
     fn every_bad_line_gets_its_reason() {
         let deep = format!(r#"{{"key":"k","value":"v","deep":{}1{}}}"#, "[".repeat(400), "]".repeat(400));
         let nested_too_deep = format!(r#"{{"key":"k","value":"v","deep":{}{}}}"#, "[".repeat(127), "]".repeat(127));
-        let missing = |name| Reason::Missing { name };
-        let repeated = |name| Reason::Repeated { name };
-        let wrong = |name, expected| Reason::WrongType { name, expected };
+        let missing = |name| LineError::Missing { name };
+        let repeated = |name| LineError::Repeated { name };
+        let wrong = |name, expected| LineError::WrongType { name, expected };
         for (line, reason) in [
-            (&b"{\"key\":\"k\",\"val"[..], Reason::CutOff),
-            (b"{\"key\":\"k\",\"value\":\"v\"", Reason::CutOff),
-            (b"[]", Reason::NotAnObject),
-            (b"\"key\"", Reason::NotAnObject),
-            (b"<<<<<<< HEAD", Reason::ConflictMarker),
-            (b"=======\r", Reason::ConflictMarker),
-            (b"{\"key\":\"\xff\",\"value\":\"v\"}", Reason::NotUtf8 { at: 8 }),
-            (b"{\"key\":\"k\",\"value\":\"v\"}{\"key\":\"l\",\"value\":\"v\"}", Reason::MoreThanOne { at: 23 }),
-            (b"{\"key\":\"k\",\"value\":\"v\"} x", Reason::MoreThanOne { at: 24 }),
-            (deep.as_bytes(), Reason::TooDeep),
-            (nested_too_deep.as_bytes(), Reason::TooDeep),
+            (&b"{\"key\":\"k\",\"val"[..], LineError::CutOff),
+            (b"{\"key\":\"k\",\"value\":\"v\"", LineError::CutOff),
+            (b"[]", LineError::NotAnObject),
+            (b"\"key\"", LineError::NotAnObject),
+            (b"<<<<<<< HEAD", LineError::ConflictMarker),
+            (b"=======\r", LineError::ConflictMarker),
+            (b"{\"key\":\"\xff\",\"value\":\"v\"}", LineError::NotUtf8 { at: 8 }),
+            (b"{\"key\":\"k\",\"value\":\"v\"}{\"key\":\"l\",\"value\":\"v\"}", LineError::MoreThanOne { at: 23 }),
+            (b"{\"key\":\"k\",\"value\":\"v\"} x", LineError::MoreThanOne { at: 24 }),
+            (deep.as_bytes(), LineError::TooDeep),
+            (nested_too_deep.as_bytes(), LineError::TooDeep),
             (b"{}", missing("key")),
             (b"{\"key\":\"k\"}", missing("value")),
             (b"{\"key\":\"k\",\"value\":\"v\",\"key\":\"k\"}", repeated("key")),

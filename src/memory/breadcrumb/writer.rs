@@ -12,7 +12,7 @@ use super::document::Document;
 use super::exchange::OnExisting;
 use super::key::Key;
 use super::record::Record;
-use super::store::{Half, Store, StoreError, keep_what_counts};
+use super::store::{Store, StoreError, StoreFile, keep_what_counts};
 use crate::base::replace::{Access, Lock, Seen, Stem, read, real_path, replace};
 use crate::base::time::Time;
 
@@ -35,7 +35,7 @@ pub struct Writer<'s> {
 
 /// What to set.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Setting<'s> {
+pub struct SetRequest<'s> {
     /// Under which key.
     pub key: &'s Key,
     /// The value.
@@ -98,7 +98,7 @@ impl<'s> Writer<'s> {
     /// # Errors
     ///
     /// [`StoreError::ValueTooLong`], and all that say why a file cannot be read or written.
-    pub fn set(&self, setting: &Setting<'_>, now: Time) -> Result<Set, StoreError> {
+    pub fn set(&self, setting: &SetRequest<'_>, now: Time) -> Result<Set, StoreError> {
         let key = setting.key.as_str();
         check_value(key, setting.value)?;
         let update = |old| {
@@ -116,7 +116,7 @@ impl<'s> Writer<'s> {
             touch(&mut record, now);
             Ok(Change { put: vec![record.clone()], answer: (record, is_new) })
         };
-        let ((record, is_new), file_len) = self.edit(Half::of_key(key), |record| record.key == key, update)?;
+        let ((record, is_new), file_len) = self.edit(StoreFile::of_key(key), |record| record.key == key, update)?;
         Ok(Set { record, is_new, file_len })
     }
 
@@ -149,7 +149,7 @@ impl<'s> Writer<'s> {
 
     fn delete_where(&self, is_meant: impl Fn(&Record<'_>) -> bool + Sync) -> Result<Vec<Record<'static>>, StoreError> {
         let mut deleted = Vec::new();
-        for half in Half::ALL {
+        for half in StoreFile::ALL {
             let delete = |old| Ok(Change { put: Vec::new(), answer: old });
             deleted.append(&mut self.edit(half, &is_meant, delete)?.0);
         }
@@ -165,7 +165,7 @@ impl<'s> Writer<'s> {
     /// [`StoreError::NoSuchKey`], [`StoreError::KeyTaken`], [`StoreError::LeavesSecret`], and all that say why a file
     /// cannot be read or written.
     pub fn rename(&self, from: &str, to: &Key, existing: Existing, now: Time) -> Result<Record<'static>, StoreError> {
-        let (old_half, new_half) = (Half::of_key(from), Half::of_key(to.as_str()));
+        let (old_half, new_half) = (StoreFile::of_key(from), StoreFile::of_key(to.as_str()));
         let no_such_key = || StoreError::NoSuchKey { key: from.to_owned() };
         let renamed = |old: Record<'static>, taken: Option<Record<'static>>| {
             if taken.is_some() && existing == Existing::Refused {
@@ -189,7 +189,7 @@ impl<'s> Writer<'s> {
             };
             return Ok(self.edit(old_half, is_meant, split_and_rename)?.0);
         }
-        if new_half == Half::Shared {
+        if new_half == StoreFile::Shared {
             return Err(StoreError::LeavesSecret { from: from.to_owned(), to: to.to_string() });
         }
         // First in its new place, then out of the old one: killed in between, it is in both and not lost.
@@ -219,7 +219,7 @@ impl<'s> Writer<'s> {
         }
         keep_what_counts(&mut records);
         let mut imported = Imported::default();
-        for half in Half::ALL {
+        for half in StoreFile::ALL {
             let ours: HashMap<&str, &Record<'static>> =
                 records.iter().filter(|record| record.lives_in(half)).map(|record| (&*record.key, record)).collect();
             if ours.is_empty() {
@@ -256,7 +256,7 @@ impl<'s> Writer<'s> {
     /// the file. `decide` may be asked again, after somebody else changed the file.
     fn edit<T>(
         &self,
-        half: Half,
+        half: StoreFile,
         is_meant: impl Fn(&Record<'_>) -> bool + Sync,
         decide: impl Fn(Vec<Record<'static>>) -> Result<Change<T>, StoreError>,
     ) -> Result<(T, u64), StoreError> {
@@ -277,7 +277,7 @@ impl<'s> Writer<'s> {
         for _ in 0..MAX_ATTEMPTS {
             let Seen { text, stamp, is_read_only } =
                 read(&path).map_err(|source| StoreError::Read { path: named.clone(), source })?;
-            let document = Document::read(&text, &is_meant).map_err(|(first, count)| StoreError::Unreadable {
+            let document = Document::read(&text, &is_meant).map_err(|(first, count)| StoreError::InvalidLine {
                 path: named.clone(),
                 first,
                 count,
@@ -291,7 +291,7 @@ impl<'s> Writer<'s> {
             if is_read_only {
                 return Err(StoreError::ReadOnly { path: named });
             }
-            let access = if half == Half::Secret { Access::Private } else { Access::Usual };
+            let access = if half == StoreFile::Secret { Access::Private } else { Access::Usual };
             let mut file_len = 0;
             let is_done = replace(&path, STEM, stamp.as_ref(), access, |out| {
                 file_len = new_text.write(out)?;
@@ -304,8 +304,8 @@ impl<'s> Writer<'s> {
         Err(StoreError::Changing { path: named })
     }
 
-    fn check_ignored(&self, half: Half, path: &Path) -> Result<(), StoreError> {
-        if half == Half::Secret && !(self.is_ignored)(path) {
+    fn check_ignored(&self, half: StoreFile, path: &Path) -> Result<(), StoreError> {
+        if half == StoreFile::Secret && !(self.is_ignored)(path) {
             return Err(StoreError::NotIgnored { path: path.to_owned() });
         }
         Ok(())

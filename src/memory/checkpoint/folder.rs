@@ -8,7 +8,7 @@ use super::document::Document;
 use super::error::CheckpointError;
 use super::pathspec::{Pathspec, is_archived};
 use crate::base::bounded;
-use crate::base::merge::Kind;
+use crate::base::merge::FileKind;
 
 /// A working tree with checkpoints in it.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct File {
     /// Where it is.
     pub location: PathBuf,
     /// What it is.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// What it holds.
     pub bytes: Vec<u8>,
 }
@@ -38,7 +38,7 @@ impl File {
     /// # Errors
     ///
     /// [`CheckpointError::Io`].
-    pub(crate) fn read(location: &Path, path: String, kind: Kind) -> Result<Self, CheckpointError> {
+    pub(crate) fn read(location: &Path, path: String, kind: FileKind) -> Result<Self, CheckpointError> {
         let bytes = bounded::read_file(location).map_err(|source| CheckpointError::io("read", location, source))?;
         Ok(Self { path, location: location.to_owned(), kind, bytes })
     }
@@ -51,7 +51,7 @@ impl File {
     /// [`CheckpointError::Io`].
     pub(crate) fn read_named(location: &Path, path: String) -> Result<Self, CheckpointError> {
         let is_list = location.file_name().is_some_and(|name| name.to_string_lossy().starts_with("INDEX"));
-        Self::read(location, path, if is_list { Kind::CheckpointIndex } else { Kind::Checkpoint })
+        Self::read(location, path, if is_list { FileKind::CheckpointIndex } else { FileKind::Checkpoint })
     }
 
     /// Its text.
@@ -157,7 +157,7 @@ impl Folder {
 /// The checkpoints among files that can be read as text; the others are left out, see [`File::text`].
 #[must_use]
 pub(crate) fn checkpoints(files: &[File]) -> Vec<Checkpoint<'_>> {
-    let of_kind = files.iter().filter(|file| file.kind == Kind::Checkpoint);
+    let of_kind = files.iter().filter(|file| file.kind == FileKind::Checkpoint);
     of_kind.filter_map(|file| Some(Checkpoint { file, document: Document::parse(file.text().ok()?) })).collect()
 }
 

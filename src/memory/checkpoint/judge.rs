@@ -8,7 +8,7 @@ use super::index::validate_index;
 use super::set::validate_set;
 use super::validate::{Rules, validate, validate_document};
 use crate::base::finding::{Finding, Weight};
-use crate::base::merge::Kind;
+use crate::base::merge::FileKind;
 use crate::trace::Time;
 
 /// A file with what there is to say about it.
@@ -44,7 +44,7 @@ impl Judged<'_> {
 pub(crate) fn judge(files: &[File], now: Time) -> Vec<Judged<'_>> {
     let documents: Vec<_> = files
         .iter()
-        .map(|file| file.text().ok().filter(|_| file.kind == Kind::Checkpoint).map(Document::parse))
+        .map(|file| file.text().ok().filter(|_| file.kind == FileKind::Checkpoint).map(Document::parse))
         .collect();
     let read = || files.iter().zip(&documents).filter_map(|(file, document)| Some((file, document.as_ref()?)));
     let set: Vec<_> = read().map(|(file, document)| (file.path.as_str(), document)).collect();
@@ -53,14 +53,14 @@ pub(crate) fn judge(files: &[File], now: Time) -> Vec<Judged<'_>> {
     for (file, document) in files.iter().zip(&documents) {
         let rules = Rules { advise_at: Some(now), is_archived: file.is_archived() };
         let mut findings = match (file.kind, document) {
-            (Kind::CheckpointIndex, _) => {
+            (FileKind::CheckpointIndex, _) => {
                 let beside = read().filter(|(other, _)| other.parent() == file.parent());
                 let names = |(other, document): (&File, &Document<'_>)| {
                     std::iter::once(other.stem()).chain(document.id()).map(str::to_owned).collect()
                 };
                 let beside: Vec<Vec<String>> = beside.map(names).collect();
                 // A list that is judged alone says nothing of files, and nor does a folder of which it is all that is known.
-                let is_alone = files.iter().all(|file| file.kind == Kind::CheckpointIndex);
+                let is_alone = files.iter().all(|file| file.kind == FileKind::CheckpointIndex);
                 validate_index(&file.bytes, (!is_alone).then_some(&beside[..]))
             }
             (_, Some(document)) => {

@@ -1,6 +1,6 @@
 //! Which files are checkpoints: the setting `trace.checkpoints`, a pathspec as git's `:(glob)`.
 
-use crate::base::merge::Kind;
+use crate::base::merge::FileKind;
 
 /// The pathspec that holds without a setting.
 pub(crate) const DEFAULT: &str = "checkpoints/**/*.md";
@@ -40,12 +40,12 @@ impl Pathspec {
     ///
     /// `README.md` and `LEARNINGS.md` stand beside checkpoints and are neither.
     #[must_use]
-    pub(crate) fn kind(&self, path: &[u8]) -> Option<Kind> {
+    pub(crate) fn kind(&self, path: &[u8]) -> Option<FileKind> {
         let name = path.rsplit(|b| *b == b'/').next().unwrap_or_default();
         if !name.ends_with(b".md") || matches!(name, b"README.md" | b"LEARNINGS.md") || !self.matches(path) {
             return None;
         }
-        Some(if name == b"INDEX.md" { Kind::CheckpointIndex } else { Kind::Checkpoint })
+        Some(if name == b"INDEX.md" { FileKind::CheckpointIndex } else { FileKind::Checkpoint })
     }
 }
 
@@ -116,8 +116,8 @@ mod tests {
     #[test]
     fn what_stands_beside_checkpoints_is_none() {
         let pathspec = Pathspec::default();
-        assert_eq!(pathspec.kind(b"checkpoints/active/INDEX.md"), Some(Kind::CheckpointIndex));
-        assert_eq!(pathspec.kind(b"checkpoints/archive/chk-a.md"), Some(Kind::Checkpoint));
+        assert_eq!(pathspec.kind(b"checkpoints/active/INDEX.md"), Some(FileKind::CheckpointIndex));
+        assert_eq!(pathspec.kind(b"checkpoints/archive/chk-a.md"), Some(FileKind::Checkpoint));
         assert_eq!(pathspec.kind(b"checkpoints/LEARNINGS.md"), None);
         assert_eq!(pathspec.kind(b"docs/chk-a.md"), None);
     }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::compress::Plan;
+use super::compress::CompressionPlan;
 use super::error::CrumbError;
 use crate::git::{Entry, GitError, LOCK_PATIENCE, LogLine, Mode, NewCommit, Oid, Repo, TreeStore};
 use crate::trace::model::trailers::one_line;
@@ -165,7 +165,7 @@ impl<'r> Archive<'r> {
     }
 
     /// The tree with what a plan takes out.
-    fn with(&self, plan: &Plan) -> Result<Oid, CrumbError> {
+    fn with(&self, plan: &CompressionPlan) -> Result<Oid, CrumbError> {
         let mut editor = TreeEditor::new(self.repo, self.tree)?;
         for group in &plan.groups {
             let line = group.line();
@@ -203,7 +203,7 @@ pub(crate) fn store(
     repo: &Repo,
     identity: &str,
     session: u64,
-    plan: &Plan,
+    plan: &CompressionPlan,
     signature: &Signature,
 ) -> Result<(), CrumbError> {
     let refname = refname(identity);
@@ -236,7 +236,7 @@ pub(crate) fn store(
 }
 
 /// Subject and message of a commit: what became of what, as trailers.
-fn message(identity: &str, session: u64, plan: &Plan) -> (String, String) {
+fn message(identity: &str, session: u64, plan: &CompressionPlan) -> (String, String) {
     let count: usize = plan.groups.iter().map(|group| group.members.len()).sum();
     let subject = one_line(&format!(
         "compress {identity}: {count} entries into {} lines, {} failures archived",

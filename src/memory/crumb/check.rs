@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::document::{BadHeader, Crumb, HEADER, Header, Line, Mark, Role, is_conflict_marker, section_start};
-use super::entry::{Entry, Kind, Point};
+use super::document::{
+    BadHeader, CrumbFile, HEADER, Header, Line, LineKind, SectionMark, is_conflict_marker, section_start,
+};
+use super::entry::{Entry, EntryKind, SessionRef};
 use crate::base::finding::{Finding, LineIndex, Weight};
 use crate::tokens::Encoding;
 
@@ -21,7 +23,7 @@ pub(crate) const FAILURES: &str = "failures";
 #[must_use]
 pub(crate) fn check(bytes: &[u8], encoding: Encoding) -> Vec<Finding> {
     let mut check = Check { index: LineIndex::new(bytes), findings: Vec::new() };
-    match Crumb::parse(bytes) {
+    match CrumbFile::parse(bytes) {
         Ok(crumb) => check.check_file(&crumb, bytes, encoding),
         Err(error) => {
             let remedy = "save it as UTF-8, or restore it from git";
@@ -38,7 +40,7 @@ struct Check<'c> {
 }
 
 impl Check<'_> {
-    fn check_file(&mut self, crumb: &Crumb<'_>, bytes: &[u8], encoding: Encoding) {
+    fn check_file(&mut self, crumb: &CrumbFile<'_>, bytes: &[u8], encoding: Encoding) {
         if crumb.has_bom {
             let message = "the file starts with a byte order mark".to_owned();
             self.warn(0..3, "byte-order-mark", message, "save it as UTF-8 without one");
@@ -68,7 +70,7 @@ impl Check<'_> {
     fn check_header(&mut self, places: &[Place<'_>]) -> Option<usize> {
         const CODE: &str = "bad-header";
         const REMEDY: &str = "start the file with a line such as `∴CRUMB2 MYAGENT s1`";
-        let Some(first) = places.iter().position(|place| place.line.role != Role::Blank) else {
+        let Some(first) = places.iter().position(|place| place.line.kind != LineKind::Blank) else {
             self.error(0..0, CODE, "the file is empty".to_owned(), REMEDY);
             return Some(places.len());
         };
@@ -104,7 +106,7 @@ impl Check<'_> {
         };
         self.error(place.span(), CODE, message, REMEDY);
         // What is a section or an entry is checked as one too.
-        let is_checked = matches!(place.line.role, Role::Section | Role::Entry);
+        let is_checked = matches!(place.line.kind, LineKind::Section | LineKind::Entry);
         Some(if is_checked { first } else { first + 1 })
     }
 
@@ -112,15 +114,15 @@ impl Check<'_> {
         let mut state = State { header, mark: None, section: None, seen: HashMap::new(), failures: 0 };
         for place in places {
             self.check_characters(place);
-            match place.line.role {
-                Role::Blank => {}
-                Role::Section => self.check_section(place, &mut state),
-                Role::Entry => {
+            match place.line.kind {
+                LineKind::Blank => {}
+                LineKind::Section => self.check_section(place, &mut state),
+                LineKind::Entry => {
                     if let Some(entry) = place.line.entry() {
                         self.check_entry(place, &entry, &mut state);
                     }
                 }
-                Role::Header | Role::Unknown => self.check_unknown(place),
+                LineKind::Header | LineKind::Unknown => self.check_unknown(place),
             }
         }
         if state.section.is_none() {
@@ -165,12 +167,12 @@ impl Check<'_> {
             self.error(span, "entry-before-section", message, "put it below a line such as `§core`");
             return;
         };
-        if entry.kind == Kind::SharedFact && state.mark.is_some_and(|(mark, _)| mark == Mark::Paragraph) {
+        if entry.kind == EntryKind::SharedFact && state.mark.is_some_and(|(mark, _)| mark == SectionMark::Paragraph) {
             let message = "the mark `f` is for shared files, whose sections are marked with `=`".to_owned();
             self.warn(span.clone(), "shared-mark", message, "write `.` with the agent's letter");
         }
         if section == FAILURES {
-            if entry.kind == Kind::Lesson {
+            if entry.kind == EntryKind::Lesson {
                 state.failures += 1;
                 if state.failures == FAILURE_LIMIT + 1 {
                     let message = format!("the section has more than {FAILURE_LIMIT} failures");
@@ -197,14 +199,14 @@ impl Check<'_> {
             let message = format!("an entry with the mark `{}` names no session", entry.kind.mark());
             self.warn(span.clone(), "no-reference", message, "write the session behind the mark, such as `@15`");
         }
-        if let Some(reference) = entry.reference.filter(super::Reference::is_backward) {
+        if let Some(reference) = entry.reference.filter(super::SessionRange::is_backward) {
             let message = format!("the range {reference} runs backwards");
             self.warn(span.clone(), "backward-range", message, "put the earlier session first");
         }
         let Some(session) = state.header.map(|header| header.session) else { return };
         let reference =
             entry.reference.into_iter().flat_map(|reference| [Some(reference.from), reference.to]).flatten();
-        let points: Vec<Point> = reference.chain(entry.counter.map(|counter| counter.last)).collect();
+        let points: Vec<SessionRef> = reference.chain(entry.counter.map(|counter| counter.last)).collect();
         if let Some(late) = points.iter().find(|point| point.number > session) {
             let message = format!("session {} is later than the header's, which is {session}", late.number);
             self.warn(span, "future-session", message, "correct it, or `git trace crumb start` the session");
@@ -224,7 +226,7 @@ impl Check<'_> {
         } else {
             let found: String = text.chars().next().into_iter().flat_map(char::escape_default).collect();
             let remedy = "start it with one of `. ! ~ * > n c` and a space";
-            let is_glued = Kind::ALL.iter().any(|kind| text.starts_with(kind.mark()));
+            let is_glued = EntryKind::ALL.iter().any(|kind| text.starts_with(kind.mark()));
             let message = match text.chars().next() {
                 Some(' ' | '\t') => "the line is indented".to_owned(),
                 Some('f') => "the mark `f` wants the letter of an agent and a space behind it".to_owned(),
@@ -257,7 +259,7 @@ impl Check<'_> {
 struct State<'p> {
     header: Option<&'p Header<'p>>,
     /// The first mark of a section, and its line.
-    mark: Option<(Mark, usize)>,
+    mark: Option<(SectionMark, usize)>,
     section: Option<&'p str>,
     seen: HashMap<&'p str, usize>,
     failures: usize,

@@ -7,16 +7,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{FAILURE_LIMIT, FAILURES};
-use super::document::{Crumb, Line};
-use super::edit::mend_endings;
-use super::entry::{Kind, Point, Reference};
-use super::heat::Heat;
+use super::document::{CrumbFile, Line};
+use super::edit::fix_line_endings;
+use super::entry::{EntryKind, SessionRange, SessionRef};
 use super::shorten::{limit, prompt, shorten};
+use super::tier::Tier;
 use crate::trace::model::trailers::one_line;
 
 /// What compressing a file would do.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Plan {
+pub(crate) struct CompressionPlan {
     /// Lines that take the place of others, by place.
     pub groups: Vec<Group>,
     /// Failures that go to the archive, by place.
@@ -27,11 +27,11 @@ pub(crate) struct Plan {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Group {
     /// Warm or cold.
-    pub heat: Heat,
+    pub tier: Tier,
     /// Whose they are.
     pub agent: Option<char>,
     /// Their sessions.
-    pub reference: Reference,
+    pub reference: SessionRange,
     /// They, by place.
     pub members: Vec<Member>,
     /// What the line will say; as shortened by rule, until somebody says it better.
@@ -47,7 +47,7 @@ pub(crate) struct Member {
     pub line: String,
     /// What it says.
     content: String,
-    reference: Reference,
+    reference: SessionRange,
 }
 
 /// A failure that goes to the archive.
@@ -66,23 +66,23 @@ impl Group {
     #[must_use]
     pub(crate) fn line(&self) -> String {
         let agent = self.agent.map(String::from).unwrap_or_default();
-        format!("{}{agent} {} {}", Kind::Summary.mark(), self.reference, self.text).trim_end().to_owned()
+        format!("{}{agent} {} {}", EntryKind::Summary.mark(), self.reference, self.text).trim_end().to_owned()
     }
 
     /// Takes what a compressor said as the text: made one line, and cut by rule where it is too long.
     pub(crate) fn set_text(&mut self, text: &str) {
-        self.text = shorten(&[&one_line(text)], limit(self.heat));
+        self.text = shorten(&[&one_line(text)], limit(self.tier));
     }
 
     /// What a compressor is asked.
     #[must_use]
     pub(crate) fn prompt(&self) -> String {
         let lines: Vec<&str> = self.members.iter().map(|member| member.line.as_str()).collect();
-        prompt(&self.reference.to_string(), &lines, self.heat)
+        prompt(&self.reference.to_string(), &lines, self.tier)
     }
 }
 
-impl Plan {
+impl CompressionPlan {
     /// Whether there is nothing to do.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
@@ -90,7 +90,7 @@ impl Plan {
     }
 
     /// Does it, to the file that the plan was made of. Each new line stands where the first of its members did.
-    pub(crate) fn apply(&self, crumb: &mut Crumb<'_>) {
+    pub(crate) fn apply(&self, crumb: &mut CrumbFile<'_>) {
         let mut gone: BTreeSet<usize> = self.evicted.iter().map(|evicted| evicted.index).collect();
         for group in &self.groups {
             let mut members = group.members.iter().map(|member| member.index);
@@ -103,7 +103,7 @@ impl Plan {
             index += 1;
             !gone.contains(&(index - 1))
         });
-        mend_endings(crumb);
+        fix_line_endings(crumb);
     }
 }
 
@@ -112,61 +112,61 @@ type Place = (usize, Option<char>, Option<u64>);
 
 /// Plans the compressing of a file; nothing without a header.
 #[must_use]
-pub(crate) fn plan(crumb: &Crumb<'_>) -> Plan {
-    let Some(header) = crumb.header() else { return Plan::default() };
+pub(crate) fn plan(crumb: &CrumbFile<'_>) -> CompressionPlan {
+    let Some(header) = crumb.header() else { return CompressionPlan::default() };
     let sections = crumb.sections();
-    let mut places: BTreeMap<Place, (Heat, bool, Vec<Member>)> = BTreeMap::new();
+    let mut places: BTreeMap<Place, (Tier, bool, Vec<Member>)> = BTreeMap::new();
     for (index, _, entry) in crumb.entries() {
         let section = sections.partition_point(|section| section.start < index).checked_sub(1);
         let (Some(section), Some(reference), true) = (section, entry.reference, entry.kind.is_dated()) else {
             continue;
         };
         let latest = reference.later().latest();
-        let session = match Heat::of(latest, header.session) {
-            Heat::Hot => continue,
-            Heat::Warm => Some(latest),
-            Heat::Cold => None,
+        let session = match Tier::of(latest, header.session) {
+            Tier::Hot => continue,
+            Tier::Warm => Some(latest),
+            Tier::Cold => None,
         };
-        let heat = if session.is_some() { Heat::Warm } else { Heat::Cold };
+        let tier = if session.is_some() { Tier::Warm } else { Tier::Cold };
         let member =
             Member { index, line: crumb.lines[index].text.to_string(), content: entry.content.to_owned(), reference };
         let (_, is_done, members) =
-            places.entry((section, entry.agent, session)).or_insert_with(|| (heat, true, Vec::new()));
-        *is_done = members.is_empty() && entry.kind == Kind::Summary;
+            places.entry((section, entry.agent, session)).or_insert_with(|| (tier, true, Vec::new()));
+        *is_done = members.is_empty() && entry.kind == EntryKind::Summary;
         members.push(member);
     }
     let mut groups: Vec<Group> = places
         .into_iter()
         .filter(|(_, (_, is_done, _))| !is_done)
-        .map(|((_, agent, _), (heat, _, members))| group(heat, agent, members))
+        .map(|((_, agent, _), (tier, _, members))| group(tier, agent, members))
         .collect();
     groups.sort_by_key(|group| group.members.first().map(|member| member.index));
-    Plan { groups, evicted: evicted(crumb) }
+    CompressionPlan { groups, evicted: evicted(crumb) }
 }
 
-fn group(heat: Heat, agent: Option<char>, members: Vec<Member>) -> Group {
+fn group(tier: Tier, agent: Option<char>, members: Vec<Member>) -> Group {
     let mut by_session: Vec<&Member> = members.iter().collect();
     by_session.sort_by_key(|member| (member.reference.later().latest(), member.reference.earlier().latest()));
     let texts: Vec<&str> = by_session.iter().map(|member| member.content.as_str()).collect();
-    let text = shorten(&texts, limit(heat));
+    let text = shorten(&texts, limit(tier));
     let reference = if let [only] = &members[..] { only.reference } else { span(&members) };
-    Group { heat, agent, reference, members, text }
+    Group { tier, agent, reference, members, text }
 }
 
 /// The sessions from the earliest to the latest.
-fn span(members: &[Member]) -> Reference {
+fn span(members: &[Member]) -> SessionRange {
     let points = members.iter().flat_map(|member| [member.reference.earlier(), member.reference.later()]);
-    let mut points: Vec<Point> = points.collect();
+    let mut points: Vec<SessionRef> = points.collect();
     points.sort_by_key(|point| (point.latest(), *point));
     let (from, to) = (points.first().copied(), points.last().copied());
-    let from = from.unwrap_or(Point::plain(0));
-    Reference { from, to: to.filter(|to| to.latest() != from.latest()) }
+    let from = from.unwrap_or(SessionRef::plain(0));
+    SessionRange { from, to: to.filter(|to| to.latest() != from.latest()) }
 }
 
 /// The failures past the five with the highest counts, of equal ones the latest.
-fn evicted(crumb: &Crumb<'_>) -> Vec<Evicted> {
+fn evicted(crumb: &CrumbFile<'_>) -> Vec<Evicted> {
     let mut failures: Vec<_> =
-        crumb.entries().filter(|(_, section, entry)| *section == FAILURES && entry.kind == Kind::Lesson).collect();
+        crumb.entries().filter(|(_, section, entry)| *section == FAILURES && entry.kind == EntryKind::Lesson).collect();
     failures.sort_by_key(|(index, _, entry)| {
         let count = entry.counter.map_or(1, |counter| counter.count);
         let last = entry.counter.map(|counter| counter.last.latest()).max(entry.latest());

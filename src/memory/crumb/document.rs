@@ -24,7 +24,7 @@ pub(crate) struct NotUtf8 {
 
 /// A crumb file: its lines as they stand. Printing what was read gives the same bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Crumb<'a> {
+pub(crate) struct CrumbFile<'a> {
     /// Whether a byte order mark stands before it.
     pub has_bom: bool,
     /// The lines, in order.
@@ -37,14 +37,14 @@ pub(crate) struct Line<'a> {
     /// What it says, without its end.
     pub text: Cow<'a, str>,
     /// How it ends.
-    pub ending: Ending,
+    pub ending: LineEnding,
     /// What it is.
-    pub role: Role,
+    pub kind: LineKind,
 }
 
 /// How a line ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Ending {
+pub(crate) enum LineEnding {
     /// With the file.
     None,
     /// With a line feed.
@@ -53,7 +53,7 @@ pub(crate) enum Ending {
     CrLf,
 }
 
-impl Ending {
+impl LineEnding {
     /// The characters.
     #[must_use]
     pub(crate) fn as_str(self) -> &'static str {
@@ -67,7 +67,7 @@ impl Ending {
 
 /// What a line is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
+pub(crate) enum LineKind {
     /// Nothing but spaces.
     Blank,
     /// The first line that is not blank, where it is a header.
@@ -140,14 +140,14 @@ impl fmt::Display for Header<'_> {
 
 /// How sections are marked; a file keeps to one of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mark {
+pub(crate) enum SectionMark {
     /// `§`.
     Paragraph,
     /// `=`.
     Equals,
 }
 
-impl Mark {
+impl SectionMark {
     /// The character.
     #[must_use]
     pub(crate) fn as_char(self) -> char {
@@ -158,12 +158,12 @@ impl Mark {
     }
 }
 
-/// Mark and name of a line that starts a section.
+/// SectionMark and name of a line that starts a section.
 #[must_use]
-pub(crate) fn section_start(line: &str) -> Option<(Mark, &str)> {
+pub(crate) fn section_start(line: &str) -> Option<(SectionMark, &str)> {
     let (mark, rest) = match line.strip_prefix('§') {
-        Some(rest) => (Mark::Paragraph, rest),
-        None => (Mark::Equals, line.strip_prefix('=')?),
+        Some(rest) => (SectionMark::Paragraph, rest),
+        None => (SectionMark::Equals, line.strip_prefix('=')?),
     };
     let is_named = !rest.is_empty() && !rest.starts_with(char::is_whitespace) && !is_conflict_marker(line);
     is_named.then(|| (mark, rest.trim_end()))
@@ -181,7 +181,7 @@ pub(crate) struct Section<'c> {
     /// Its name.
     pub name: &'c str,
     /// How it is marked.
-    pub mark: Mark,
+    pub mark: SectionMark,
     /// Index of the line that starts it.
     pub start: usize,
     /// Index past its last line.
@@ -192,18 +192,18 @@ impl<'a> Line<'a> {
     /// The entry that stands on it.
     #[must_use]
     pub(crate) fn entry(&self) -> Option<Entry<'_>> {
-        if self.role == Role::Entry { Entry::parse(&self.text) } else { None }
+        if self.kind == LineKind::Entry { Entry::parse(&self.text) } else { None }
     }
 
-    /// A line that we write; its role is found out.
+    /// A line that we write; its kind is found out.
     #[must_use]
-    pub(crate) fn new(text: impl Into<Cow<'a, str>>, ending: Ending) -> Self {
+    pub(crate) fn new(text: impl Into<Cow<'a, str>>, ending: LineEnding) -> Self {
         let text = text.into();
-        Self { role: role_of(&text), text, ending }
+        Self { kind: line_kind(&text), text, ending }
     }
 }
 
-impl<'a> Crumb<'a> {
+impl<'a> CrumbFile<'a> {
     /// Reads a file. Any text is one; [`super::check()`] says what is wrong with it.
     ///
     /// # Errors
@@ -213,10 +213,10 @@ impl<'a> Crumb<'a> {
         let text = std::str::from_utf8(bytes).map_err(|error| NotUtf8 { offset: error.valid_up_to() })?;
         let (has_bom, text) = text.strip_prefix(BOM).map_or((false, text), |rest| (true, rest));
         let mut lines: Vec<Line<'a>> = text.split_inclusive('\n').map(read_line).collect();
-        if let Some(first) = lines.iter_mut().find(|line| line.role != Role::Blank)
+        if let Some(first) = lines.iter_mut().find(|line| line.kind != LineKind::Blank)
             && Header::parse(&first.text).is_ok()
         {
-            first.role = Role::Header;
+            first.kind = LineKind::Header;
         }
         Ok(Self { has_bom, lines })
     }
@@ -235,7 +235,7 @@ impl<'a> Crumb<'a> {
     /// The header, if there is one.
     #[must_use]
     pub(crate) fn header(&self) -> Option<Header<'_>> {
-        let line = self.lines.iter().find(|line| line.role == Role::Header)?;
+        let line = self.lines.iter().find(|line| line.kind == LineKind::Header)?;
         Header::parse(&line.text).ok()
     }
 
@@ -243,7 +243,7 @@ impl<'a> Crumb<'a> {
     #[must_use]
     pub(crate) fn sections(&self) -> Vec<Section<'_>> {
         let mut sections: Vec<Section<'_>> = Vec::new();
-        for (index, line) in self.lines.iter().enumerate().filter(|(_, line)| line.role == Role::Section) {
+        for (index, line) in self.lines.iter().enumerate().filter(|(_, line)| line.kind == LineKind::Section) {
             if let Some(last) = sections.last_mut() {
                 last.end = index;
             }
@@ -258,7 +258,7 @@ impl<'a> Crumb<'a> {
     pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, &str, Entry<'_>)> {
         let mut section = "";
         self.lines.iter().enumerate().filter_map(move |(index, line)| {
-            if let Some((_, name)) = section_start(&line.text).filter(|_| line.role == Role::Section) {
+            if let Some((_, name)) = section_start(&line.text).filter(|_| line.kind == LineKind::Section) {
                 section = name;
             }
             line.entry().map(|entry| (index, section, entry))
@@ -267,45 +267,45 @@ impl<'a> Crumb<'a> {
 
     /// How its lines end: as the first one does.
     #[must_use]
-    pub(crate) fn ending(&self) -> Ending {
+    pub(crate) fn ending(&self) -> LineEnding {
         match self.lines.first().map(|line| line.ending) {
-            Some(Ending::CrLf) => Ending::CrLf,
-            _ => Ending::Lf,
+            Some(LineEnding::CrLf) => LineEnding::CrLf,
+            _ => LineEnding::Lf,
         }
     }
 
     /// How its sections are marked: as the first one is.
     #[must_use]
-    pub(crate) fn mark(&self) -> Mark {
-        self.sections().first().map_or(Mark::Paragraph, |section| section.mark)
+    pub(crate) fn mark(&self) -> SectionMark {
+        self.sections().first().map_or(SectionMark::Paragraph, |section| section.mark)
     }
 
     /// The same without what it borrows from.
     #[must_use]
-    pub(crate) fn into_owned(self) -> Crumb<'static> {
+    pub(crate) fn into_owned(self) -> CrumbFile<'static> {
         let own =
-            |line: Line<'_>| Line { text: Cow::Owned(line.text.into_owned()), ending: line.ending, role: line.role };
-        Crumb { has_bom: self.has_bom, lines: self.lines.into_iter().map(own).collect() }
+            |line: Line<'_>| Line { text: Cow::Owned(line.text.into_owned()), ending: line.ending, kind: line.kind };
+        CrumbFile { has_bom: self.has_bom, lines: self.lines.into_iter().map(own).collect() }
     }
 }
 
 fn read_line(line: &str) -> Line<'_> {
     let (text, ending) = match line.strip_suffix('\n') {
-        None => (line, Ending::None),
-        Some(text) => text.strip_suffix('\r').map_or((text, Ending::Lf), |text| (text, Ending::CrLf)),
+        None => (line, LineEnding::None),
+        Some(text) => text.strip_suffix('\r').map_or((text, LineEnding::Lf), |text| (text, LineEnding::CrLf)),
     };
-    Line { role: role_of(text), text: Cow::Borrowed(text), ending }
+    Line { kind: line_kind(text), text: Cow::Borrowed(text), ending }
 }
 
 /// What a line is, wherever it stands.
-fn role_of(text: &str) -> Role {
+fn line_kind(text: &str) -> LineKind {
     if text.trim().is_empty() {
-        Role::Blank
+        LineKind::Blank
     } else if section_start(text).is_some() {
-        Role::Section
+        LineKind::Section
     } else if Entry::parse(text).is_some() {
-        Role::Entry
+        LineKind::Entry
     } else {
-        Role::Unknown
+        LineKind::Unknown
     }
 }

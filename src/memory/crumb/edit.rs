@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::check::FAILURES;
-use super::document::{Crumb, Ending, Header, Line, Role};
-use super::entry::{Counter, DASH, Form, Kind, Point, is_key};
+use super::document::{CrumbFile, Header, Line, LineEnding, LineKind};
+use super::entry::{Counter, DASH, EntryKind, SessionForm, SessionRef, is_key};
 use super::error::CrumbError;
 use crate::trace::model::trailers::one_line;
 
@@ -16,9 +16,9 @@ pub(crate) const MAX_TEXT_LEN: usize = 4096;
 
 /// An entry to be added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Addition<'t> {
+pub(crate) struct NewEntry<'t> {
     /// What it is.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// In which section.
     pub section: &'t str,
     /// Whose it is, in a file of several agents.
@@ -29,7 +29,7 @@ pub(crate) struct Addition<'t> {
 
 /// What noting a failure came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Counted {
+pub(crate) struct RecordedFailure {
     /// Its line as it is now.
     pub line: String,
     /// How often it has happened.
@@ -50,9 +50,9 @@ pub(crate) fn new_file(identity: &str, facts: &[String]) -> Result<Vec<u8>, Crum
     for name in STANDARD {
         text.extend(["\n§", name, "\n"]);
     }
-    let mut crumb = Crumb::parse(text.as_bytes())?;
+    let mut crumb = CrumbFile::parse(text.as_bytes())?;
     for fact in facts {
-        add(&mut crumb, &Addition { kind: Kind::Fact, section: "core", agent: None, text: fact })?;
+        add(&mut crumb, &NewEntry { kind: EntryKind::Fact, section: "core", agent: None, text: fact })?;
     }
     Ok(crumb.print())
 }
@@ -62,8 +62,8 @@ pub(crate) fn new_file(identity: &str, facts: &[String]) -> Result<Vec<u8>, Crum
 /// # Errors
 ///
 /// [`CrumbError::NoHeader`] and [`CrumbError::LastSession`].
-pub(crate) fn start(crumb: &mut Crumb<'_>) -> Result<u64, CrumbError> {
-    let line = crumb.lines.iter_mut().find(|line| line.role == Role::Header).ok_or(CrumbError::NoHeader)?;
+pub(crate) fn start(crumb: &mut CrumbFile<'_>) -> Result<u64, CrumbError> {
+    let line = crumb.lines.iter_mut().find(|line| line.kind == LineKind::Header).ok_or(CrumbError::NoHeader)?;
     let header = Header::parse(&line.text).map_err(|_| CrumbError::NoHeader)?;
     let session = header.session.checked_add(1).ok_or(CrumbError::LastSession { session: header.session })?;
     let digits = line.text.rfind('s').map_or(line.text.len(), |at| at + 1);
@@ -77,7 +77,7 @@ pub(crate) fn start(crumb: &mut Crumb<'_>) -> Result<u64, CrumbError> {
 /// # Errors
 ///
 /// [`CrumbError::NoText`], [`CrumbError::TextTooLong`], [`CrumbError::BadSection`] and [`CrumbError::NoHeader`].
-pub(crate) fn add(crumb: &mut Crumb<'_>, addition: &Addition<'_>) -> Result<String, CrumbError> {
+pub(crate) fn add(crumb: &mut CrumbFile<'_>, addition: &NewEntry<'_>) -> Result<String, CrumbError> {
     let text = text_of(addition.text)?;
     let session = crumb.header().ok_or(CrumbError::NoHeader)?.session;
     let agent = addition.agent.map(String::from).unwrap_or_default();
@@ -94,32 +94,33 @@ pub(crate) fn add(crumb: &mut Crumb<'_>, addition: &Addition<'_>) -> Result<Stri
 ///
 /// [`CrumbError::BadKey`], and as [`add`].
 pub(crate) fn add_failure(
-    crumb: &mut Crumb<'_>,
+    crumb: &mut CrumbFile<'_>,
     key: &str,
     text: &str,
     agent: Option<char>,
-) -> Result<Counted, CrumbError> {
+) -> Result<RecordedFailure, CrumbError> {
     if !is_key(key) || key.contains(char::is_control) || key.starts_with('@') {
         return Err(CrumbError::BadKey { key: key.to_owned() });
     }
     let session = crumb.header().ok_or(CrumbError::NoHeader)?.session;
     let known = crumb.entries().find(|(_, section, entry)| {
-        *section == FAILURES && entry.kind == Kind::Lesson && entry.agent == agent && entry.key() == Some(key)
+        *section == FAILURES && entry.kind == EntryKind::Lesson && entry.agent == agent && entry.key() == Some(key)
     });
     if let Some((index, _, entry)) = known {
         let count = entry.counter.map_or(1, |counter| counter.count).saturating_add(1);
-        let form = entry.counter.map_or(Form::Plain, |counter| counter.last.form);
-        let form = if form == Form::Session { form } else { Form::Plain };
-        let line = with_counter(&crumb.lines[index].text, Counter { count, last: Point { number: session, form } });
+        let form = entry.counter.map_or(SessionForm::Plain, |counter| counter.last.form);
+        let form = if form == SessionForm::Session { form } else { SessionForm::Plain };
+        let line =
+            with_counter(&crumb.lines[index].text, Counter { count, last: SessionRef { number: session, form } });
         crumb.lines[index].text = Cow::Owned(line.clone());
-        return Ok(Counted { line, count });
+        return Ok(RecordedFailure { line, count });
     }
     let text = if text.trim().is_empty() { String::new() } else { format!(" {}", text_of(text)?) };
-    let counter = Counter { count: 1, last: Point::plain(session) };
+    let counter = Counter { count: 1, last: SessionRef::plain(session) };
     let agent = agent.map(String::from).unwrap_or_default();
-    let line = format!("{}{agent} {key}{text}{DASH}{counter}", Kind::Lesson.mark());
+    let line = format!("{}{agent} {key}{text}{DASH}{counter}", EntryKind::Lesson.mark());
     append(crumb, FAILURES, line.clone())?;
-    Ok(Counted { line, count: 1 })
+    Ok(RecordedFailure { line, count: 1 })
 }
 
 /// The line of an entry with another counter; all else keeps its bytes.
@@ -131,15 +132,15 @@ pub(crate) fn with_counter(line: &str, counter: Counter) -> String {
 }
 
 /// Takes the line at `index` out; gives what it said.
-pub(crate) fn remove(crumb: &mut Crumb<'_>, index: usize) -> String {
+pub(crate) fn remove(crumb: &mut CrumbFile<'_>, index: usize) -> String {
     let removed = crumb.lines.remove(index);
-    mend_endings(crumb);
+    fix_line_endings(crumb);
     removed.text.into_owned()
 }
 
 /// Puts a line last in a section, behind its last line that is not blank.
-pub(crate) fn append(crumb: &mut Crumb<'_>, section: &str, text: String) -> Result<(), CrumbError> {
-    let find = |crumb: &Crumb<'_>| {
+pub(crate) fn append(crumb: &mut CrumbFile<'_>, section: &str, text: String) -> Result<(), CrumbError> {
+    let find = |crumb: &CrumbFile<'_>| {
         crumb.sections().iter().find(|found| found.name == section).map(|found| (found.start, found.end))
     };
     if find(crumb).is_none() {
@@ -147,15 +148,15 @@ pub(crate) fn append(crumb: &mut Crumb<'_>, section: &str, text: String) -> Resu
     }
     let place = find(crumb);
     let (start, end) = place.ok_or_else(|| CrumbError::BadSection { name: section.to_owned() })?;
-    let last = crumb.lines[start..end].iter().rposition(|line| line.role != Role::Blank).unwrap_or(0);
+    let last = crumb.lines[start..end].iter().rposition(|line| line.kind != LineKind::Blank).unwrap_or(0);
     let ending = crumb.ending();
     crumb.lines.insert(start + last + 1, Line::new(text, ending));
-    mend_endings(crumb);
+    fix_line_endings(crumb);
     Ok(())
 }
 
 /// Adds an empty section at its place: standard ones in their order, others at the end.
-pub(crate) fn add_section(crumb: &mut Crumb<'_>, name: &str) -> Result<(), CrumbError> {
+pub(crate) fn add_section(crumb: &mut CrumbFile<'_>, name: &str) -> Result<(), CrumbError> {
     let text = format!("{}{name}", crumb.mark().as_char());
     let is_name = super::document::section_start(&text).is_some_and(|(_, read)| read == name);
     if !is_name || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -168,24 +169,24 @@ pub(crate) fn add_section(crumb: &mut Crumb<'_>, name: &str) -> Result<(), Crumb
         let lines = [Line::new(text, ending), Line::new("", ending)];
         crumb.lines.splice(index..index, lines.map(own));
     } else {
-        if crumb.lines.last().is_some_and(|line| line.role != Role::Blank) {
+        if crumb.lines.last().is_some_and(|line| line.kind != LineKind::Blank) {
             crumb.lines.push(Line::new("", ending));
         }
         crumb.lines.push(Line::new(text, ending));
     }
-    mend_endings(crumb);
+    fix_line_endings(crumb);
     Ok(())
 }
 
 fn own(line: Line<'_>) -> Line<'static> {
-    Line { text: Cow::Owned(line.text.into_owned()), ending: line.ending, role: line.role }
+    Line { text: Cow::Owned(line.text.into_owned()), ending: line.ending, kind: line.kind }
 }
 
 /// Gives every line but the last an end, as they came to stand in the middle.
-pub(crate) fn mend_endings(crumb: &mut Crumb<'_>) {
+pub(crate) fn fix_line_endings(crumb: &mut CrumbFile<'_>) {
     let ending = crumb.ending();
     let inner = crumb.lines.len().saturating_sub(1);
-    for line in crumb.lines[..inner].iter_mut().filter(|line| line.ending == Ending::None) {
+    for line in crumb.lines[..inner].iter_mut().filter(|line| line.ending == LineEnding::None) {
         line.ending = ending;
     }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 
 /// What an entry is, by the mark it starts with.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     /// `.`: a fact or a state.
     Fact,
     /// `!`: what must never be done.
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     SharedFact,
 }
 
-impl Kind {
+impl EntryKind {
     /// Every kind, in the order of the published text.
     pub(crate) const ALL: [Self; 8] = [
         Self::Fact,
@@ -84,7 +84,7 @@ impl Kind {
 
 /// How the number of a session is written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Form {
+pub(crate) enum SessionForm {
     /// `8`.
     Plain,
     /// `s8`.
@@ -95,26 +95,26 @@ pub(crate) enum Form {
 
 /// A session, as an entry names it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Point {
+pub(crate) struct SessionRef {
     /// The number as it is written.
     pub number: u64,
     /// How it is written.
-    pub form: Form,
+    pub form: SessionForm,
 }
 
-impl Point {
+impl SessionRef {
     /// The session of that number.
     #[must_use]
     pub(crate) fn plain(number: u64) -> Self {
-        Self { number, form: Form::Plain }
+        Self { number, form: SessionForm::Plain }
     }
 
     /// The latest session that is meant: `pre8` is 7 at the latest.
     #[must_use]
     pub(crate) fn latest(self) -> u64 {
         match self.form {
-            Form::Before => self.number.saturating_sub(1),
-            Form::Plain | Form::Session => self.number,
+            SessionForm::Before => self.number.saturating_sub(1),
+            SessionForm::Plain | SessionForm::Session => self.number,
         }
     }
 
@@ -122,22 +122,22 @@ impl Point {
     #[must_use]
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (form, digits) = if let Some(digits) = text.strip_prefix("pre") {
-            (Form::Before, digits)
+            (SessionForm::Before, digits)
         } else if let Some(digits) = text.strip_prefix('s') {
-            (Form::Session, digits)
+            (SessionForm::Session, digits)
         } else {
-            (Form::Plain, text)
+            (SessionForm::Plain, text)
         };
         Some(Self { number: number(digits)?, form })
     }
 }
 
-impl fmt::Display for Point {
+impl fmt::Display for SessionRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let form = match self.form {
-            Form::Plain => "",
-            Form::Session => "s",
-            Form::Before => "pre",
+            SessionForm::Plain => "",
+            SessionForm::Session => "s",
+            SessionForm::Before => "pre",
         };
         write!(f, "{form}{}", self.number)
     }
@@ -151,27 +151,27 @@ pub(crate) fn number(digits: &str) -> Option<u64> {
 
 /// The sessions an entry is about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Reference {
+pub(crate) struct SessionRange {
     /// The first, or the only one.
-    pub from: Point,
+    pub from: SessionRef,
     /// The last of a range.
-    pub to: Option<Point>,
+    pub to: Option<SessionRef>,
 }
 
-impl Reference {
+impl SessionRange {
     /// Reads `@15` or `@10-13`.
     #[must_use]
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let points = text.strip_prefix('@')?;
         match points.split_once('-') {
-            Some((from, to)) => Some(Self { from: Point::parse(from)?, to: Some(Point::parse(to)?) }),
-            None => Some(Self { from: Point::parse(points)?, to: None }),
+            Some((from, to)) => Some(Self { from: SessionRef::parse(from)?, to: Some(SessionRef::parse(to)?) }),
+            None => Some(Self { from: SessionRef::parse(points)?, to: None }),
         }
     }
 
     /// The end that lies earlier.
     #[must_use]
-    pub(crate) fn earlier(&self) -> Point {
+    pub(crate) fn earlier(&self) -> SessionRef {
         match self.to {
             Some(to) if to.latest() < self.from.latest() => to,
             _ => self.from,
@@ -180,7 +180,7 @@ impl Reference {
 
     /// The end that lies later; it is what a range ranks by.
     #[must_use]
-    pub(crate) fn later(&self) -> Point {
+    pub(crate) fn later(&self) -> SessionRef {
         match self.to {
             Some(to) if to.latest() >= self.from.latest() => to,
             _ => self.from,
@@ -194,7 +194,7 @@ impl Reference {
     }
 }
 
-impl fmt::Display for Reference {
+impl fmt::Display for SessionRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "@{}", self.from)?;
         self.to.map_or(Ok(()), |to| write!(f, "-{to}"))
@@ -207,13 +207,13 @@ pub(crate) struct Counter {
     /// How often.
     pub count: u64,
     /// When last.
-    pub last: Point,
+    pub last: SessionRef,
 }
 
 impl Counter {
     fn parse(text: &str) -> Option<Self> {
         let (count, last) = text.split_once("x @")?;
-        Some(Self { count: number(count)?, last: Point::parse(last)? })
+        Some(Self { count: number(count)?, last: SessionRef::parse(last)? })
     }
 }
 
@@ -239,11 +239,11 @@ pub(crate) const DASH: &str = " — ";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry<'a> {
     /// What it is.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Whose it is, in a file of several agents.
     pub agent: Option<char>,
     /// Which sessions it is about.
-    pub reference: Option<Reference>,
+    pub reference: Option<SessionRange>,
     /// The words, without reference, counter and tags.
     pub text: &'a str,
     /// How often and when last.
@@ -265,19 +265,19 @@ impl<'a> Entry<'a> {
     #[must_use]
     pub(crate) fn parse(line: &'a str) -> Option<Self> {
         let mut chars = line.chars();
-        let kind = Kind::of_mark(chars.next()?)?;
+        let kind = EntryKind::of_mark(chars.next()?)?;
         let mut rest = chars.as_str();
         let agent = rest.chars().next().filter(char::is_ascii_uppercase);
         if agent.is_some() {
             rest = &rest[1..];
         }
-        if (kind == Kind::SharedFact && agent.is_none()) || !(rest.is_empty() || rest.starts_with(SPACE)) {
+        if (kind == EntryKind::SharedFact && agent.is_none()) || !(rest.is_empty() || rest.starts_with(SPACE)) {
             return None;
         }
         let mut content = rest.trim_matches(SPACE);
         let mut bad_reference = None;
         let word_len = content.find(SPACE).unwrap_or(content.len());
-        let reference = Reference::parse(&content[..word_len]);
+        let reference = SessionRange::parse(&content[..word_len]);
         if reference.is_some() {
             content = content[word_len..].trim_start_matches(SPACE);
         } else if kind.is_dated() && content.starts_with('@') {
@@ -291,7 +291,7 @@ impl<'a> Entry<'a> {
             counter = Counter::parse(tail);
             if counter.is_some() {
                 text = before.trim_end_matches(SPACE);
-            } else if kind == Kind::Lesson && looks_like_counter(tail) {
+            } else if kind == EntryKind::Lesson && looks_like_counter(tail) {
                 bad_reference = bad_reference.or(Some(tail));
             }
         }
@@ -377,8 +377,8 @@ mod tests {
     fn an_entry_has_all_its_parts() {
         let line = "~S @8 api:rate-limit hit [429] — when = § @ batching — 3x @s8 [PREFLIGHT: auto-detected] [B]";
         let entry = Entry::parse(line).unwrap();
-        assert_eq!((entry.kind, entry.agent), (Kind::Lesson, Some('S')));
-        assert_eq!(entry.reference, Some(Reference { from: Point::plain(8), to: None }));
+        assert_eq!((entry.kind, entry.agent), (EntryKind::Lesson, Some('S')));
+        assert_eq!(entry.reference, Some(SessionRange { from: SessionRef::plain(8), to: None }));
         assert_eq!(entry.text, "api:rate-limit hit [429] — when = § @ batching");
         assert_eq!(entry.counter.map(|counter| counter.to_string()).as_deref(), Some("3x @s8"));
         let tags = [Tag { name: "PREFLIGHT", text: Some("auto-detected") }, Tag { name: "B", text: None }];

@@ -11,9 +11,9 @@
 use std::borrow::Cow;
 
 use super::check::FAILURES;
-use super::document::{Crumb, Mark, Role};
+use super::document::{CrumbFile, LineKind, SectionMark};
 use super::edit::{append, with_counter};
-use super::entry::{Counter, Entry, Kind, Point, Reference};
+use super::entry::{Counter, Entry, EntryKind, SessionRange, SessionRef};
 use super::error::CrumbError;
 use crate::trace::model::trailers::one_line;
 
@@ -43,7 +43,7 @@ fn letter(identity: &str) -> Option<char> {
 ///
 /// [`CrumbError::NoHeader`], [`CrumbError::NoSuchSection`], [`CrumbError::NoAgent`], and [`CrumbError::Invalid`] for lines
 /// that are no entries.
-pub(crate) fn send(crumb: &Crumb<'_>, sections: &[String], agent: Option<char>) -> Result<String, CrumbError> {
+pub(crate) fn send(crumb: &CrumbFile<'_>, sections: &[String], agent: Option<char>) -> Result<String, CrumbError> {
     let header = crumb.header().ok_or(CrumbError::NoHeader)?;
     let all = crumb.sections();
     if let Some(missing) = sections.iter().find(|name| !all.iter().any(|section| section.name == **name)) {
@@ -60,7 +60,7 @@ pub(crate) fn send(crumb: &Crumb<'_>, sections: &[String], agent: Option<char>) 
                 let agent = entry.agent.or(agent);
                 let agent = agent.ok_or(CrumbError::NoAgent)?;
                 text.extend([tagged(&line.text, &entry, agent, section.mark).as_str(), "\n"]);
-            } else if line.role != Role::Blank {
+            } else if line.kind != LineKind::Blank {
                 return Err(no_entry(index));
             }
         }
@@ -75,7 +75,11 @@ pub(crate) fn send(crumb: &Crumb<'_>, sections: &[String], agent: Option<char>) 
 /// [`CrumbError::NoAgent`] where an entry has no letter and none can be told, [`CrumbError::SharedLetter`] where the sender's
 /// is ours, [`CrumbError::Invalid`] for lines that are no entries or name no session where they must; and as [`super::add`].
 /// Nothing is to be written then.
-pub(crate) fn receive(crumb: &mut Crumb<'_>, sent: &Crumb<'_>, agent: Option<char>) -> Result<Received, CrumbError> {
+pub(crate) fn receive(
+    crumb: &mut CrumbFile<'_>,
+    sent: &CrumbFile<'_>,
+    agent: Option<char>,
+) -> Result<Received, CrumbError> {
     let header = crumb.header().ok_or(CrumbError::NoHeader)?;
     let (ours, session) = (header.identity.to_owned(), header.session);
     let theirs = sent.header().map(|header| header.identity.to_owned()).unwrap_or_default();
@@ -87,7 +91,7 @@ pub(crate) fn receive(crumb: &mut Crumb<'_>, sent: &Crumb<'_>, agent: Option<cha
         let message = format!("more than {MAX_LINES} lines are not taken in");
         return Err(CrumbError::Invalid { line: MAX_LINES + 1, message });
     }
-    if let Some(index) = sent.lines.iter().position(|line| line.role == Role::Unknown) {
+    if let Some(index) = sent.lines.iter().position(|line| line.kind == LineKind::Unknown) {
         return Err(no_entry(index));
     }
     let mark = crumb.mark();
@@ -117,14 +121,14 @@ pub(crate) fn receive(crumb: &mut Crumb<'_>, sent: &Crumb<'_>, agent: Option<cha
 
 /// Takes in a line as its sender wrote it, `session` being ours.
 fn take_in(
-    crumb: &mut Crumb<'_>,
+    crumb: &mut CrumbFile<'_>,
     section: &str,
     line: &str,
     session: u64,
     received: &mut Received,
 ) -> Result<(), CrumbError> {
     let Some(entry) = Entry::parse(line) else { return Ok(()) };
-    let is_failure = section == FAILURES && entry.kind == Kind::Lesson && entry.key().is_some();
+    let is_failure = section == FAILURES && entry.kind == EntryKind::Lesson && entry.key().is_some();
     let known = crumb.entries().find(|(at, name, known)| {
         let is_same_failure = is_failure && known.agent == entry.agent && known.key() == entry.key();
         *name == section && (is_same_failure || said(&crumb.lines[*at].text) == said(line))
@@ -161,7 +165,7 @@ const FROM: &str = "FROM";
 /// A line whose sessions are none to come in `session`.
 fn placed(line: &str, session: u64) -> String {
     let Some(entry) = Entry::parse(line) else { return line.to_owned() };
-    let is_late = |point: Point| point.number > session;
+    let is_late = |point: SessionRef| point.number > session;
     let late_reference = entry.reference.filter(|found| is_late(found.from) || found.to.is_some_and(is_late));
     if late_reference.is_none() && !entry.counter.is_some_and(|counter| is_late(counter.last)) {
         return line.to_owned();
@@ -169,8 +173,9 @@ fn placed(line: &str, session: u64) -> String {
     let named = entry.reference.map(|reference| reference.to_string()).into_iter();
     let named: Vec<String> = named.chain(entry.counter.map(|counter| format!("@{}", counter.last))).collect();
     let tags = format!("{} [{FROM}: {}]", entry.tags_text, named.join(" "));
-    let here = Point::plain(session);
-    let reference = if late_reference.is_some() { Some(Reference { from: here, to: None }) } else { entry.reference };
+    let here = SessionRef::plain(session);
+    let reference =
+        if late_reference.is_some() { Some(SessionRange { from: here, to: None }) } else { entry.reference };
     let counter =
         entry.counter.map(|counter| if is_late(counter.last) { Counter { last: here, ..counter } } else { counter });
     Entry { reference, counter, tags_text: tags.trim_start(), ..entry }.render()
@@ -180,7 +185,7 @@ fn placed(line: &str, session: u64) -> String {
 fn original(line: &str) -> String {
     let restored = Entry::parse(line).and_then(|entry| {
         let tag = entry.tags.last().filter(|tag| tag.name == FROM)?;
-        let mut named = tag.text?.split(' ').map(Reference::parse);
+        let mut named = tag.text?.split(' ').map(SessionRange::parse);
         let reference = if entry.reference.is_some() { Some(named.next()??) } else { None };
         let counter = match entry.counter {
             Some(counter) => Some(Counter { last: named.next()??.from, ..counter }),
@@ -194,10 +199,10 @@ fn original(line: &str) -> String {
 }
 
 /// A line with its agent's letter, without control characters, and with the mark for facts that goes with the sections'.
-fn tagged(line: &str, entry: &Entry<'_>, agent: char, mark: Mark) -> String {
+fn tagged(line: &str, entry: &Entry<'_>, agent: char, mark: SectionMark) -> String {
     let kind = match (entry.kind, mark) {
-        (Kind::Fact, Mark::Equals) => Kind::SharedFact,
-        (Kind::SharedFact, Mark::Paragraph) => Kind::Fact,
+        (EntryKind::Fact, SectionMark::Equals) => EntryKind::SharedFact,
+        (EntryKind::SharedFact, SectionMark::Paragraph) => EntryKind::Fact,
         (kind, _) => kind,
     };
     let taken = entry.kind.mark().len_utf8() + usize::from(entry.agent.is_some());

@@ -2,8 +2,8 @@
 
 use super::archive::Archive;
 use super::check::FAILURES;
-use super::document::{Crumb, Line};
-use super::edit::{append, mend_endings};
+use super::document::{CrumbFile, Line};
+use super::edit::{append, fix_line_endings};
 use super::entry::{Entry, is_key};
 use super::error::CrumbError;
 use super::select::{Selector, select};
@@ -16,7 +16,7 @@ use super::select::{Selector, select};
 /// [`CrumbError::NoSuchEntry`] and [`CrumbError::Ambiguous`]; [`CrumbError::NotArchived`] where the archive has nothing for
 /// it.
 pub(crate) fn expand(
-    crumb: &mut Crumb<'_>,
+    crumb: &mut CrumbFile<'_>,
     archive: &Archive<'_>,
     selector: &Selector,
 ) -> Result<Vec<String>, CrumbError> {
@@ -49,6 +49,6 @@ pub(crate) fn expand(
         .map(|(n, original)| Line::new(original.clone(), if n + 1 == count { last } else { inner }));
     let lines: Vec<Line<'_>> = lines.collect();
     crumb.lines.splice(index..=index, lines);
-    mend_endings(crumb);
+    fix_line_endings(crumb);
     Ok(originals)
 }

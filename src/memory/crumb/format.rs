@@ -1,13 +1,13 @@
 //! The customary spacing of a crumb file.
 
-use super::document::{BOM, Crumb, Ending, Header, Line, section_start};
+use super::document::{BOM, CrumbFile, Header, Line, LineEnding, section_start};
 
 /// The file with its customary spacing: no byte order mark, line feeds, single spaces in the header, one blank line before
 /// each section and none elsewhere, no space at the end of a line, an end to the last one. Words stay as they are, and
 /// doing it again changes nothing.
 #[must_use]
-pub(crate) fn format(crumb: &Crumb<'_>) -> Vec<u8> {
-    let mut formatted = Crumb::default();
+pub(crate) fn format(crumb: &CrumbFile<'_>) -> Vec<u8> {
+    let mut formatted = CrumbFile::default();
     for line in &crumb.lines {
         let text = line.text.trim_end();
         let text = if formatted.lines.is_empty() {
@@ -21,9 +21,9 @@ pub(crate) fn format(crumb: &Crumb<'_>) -> Vec<u8> {
             continue;
         }
         if section_start(&text).is_some() && !formatted.lines.is_empty() {
-            formatted.lines.push(Line::new("", Ending::Lf));
+            formatted.lines.push(Line::new("", LineEnding::Lf));
         }
-        formatted.lines.push(Line::new(text, Ending::Lf));
+        formatted.lines.push(Line::new(text, LineEnding::Lf));
     }
     formatted.print()
 }
@@ -34,8 +34,8 @@ mod tests {
 
     #[test]
     fn a_header_that_only_the_spacing_made_one_is_written_as_one() {
-        let once = format(&Crumb::parse(" ∴CRUMB2  ADA s15\u{b}\n\n§core\n. x\n".as_bytes()).unwrap());
+        let once = format(&CrumbFile::parse(" ∴CRUMB2  ADA s15\u{b}\n\n§core\n. x\n".as_bytes()).unwrap());
         assert_eq!(String::from_utf8(once.clone()).unwrap(), "∴CRUMB2 ADA s15\n\n§core\n. x\n");
-        assert_eq!(format(&Crumb::parse(&once).unwrap()), once);
+        assert_eq!(format(&CrumbFile::parse(&once).unwrap()), once);
     }
 }

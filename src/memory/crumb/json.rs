@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::document::Crumb;
-use super::heat::Heat;
+use super::document::CrumbFile;
+use super::tier::Tier;
 
 /// Header and sections with their entries. A line is counted from 1; what an entry does not have is left out.
 #[must_use]
-pub(crate) fn to_json(crumb: &Crumb<'_>) -> Value {
+pub(crate) fn to_json(crumb: &CrumbFile<'_>) -> Value {
     let header = crumb.header();
     let mut sections: Vec<Value> = Vec::new();
     for section in crumb.sections() {
@@ -32,7 +32,7 @@ pub(crate) fn to_json(crumb: &Crumb<'_>) -> Value {
                 value["key"] = key.into();
             }
             if let (Some(latest), Some(header)) = (entry.latest().filter(|_| entry.kind.is_dated()), &header) {
-                value["heat"] = Heat::of(latest, header.session).as_str().into();
+                value["heat"] = Tier::of(latest, header.session).as_str().into();
             }
             if !entry.tags.is_empty() {
                 let tags = entry.tags.iter().map(|tag| json!({ "name": tag.name, "text": tag.text }));

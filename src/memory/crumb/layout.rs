@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::document::{Crumb, Ending, Header, Mark, Role, section_start};
+use super::document::{CrumbFile, Header, LineEnding, LineKind, SectionMark, section_start};
 
 /// A file in its parts.
 pub(crate) struct Layout<'c> {
@@ -13,7 +13,7 @@ pub(crate) struct Layout<'c> {
     /// What stands between the header and the first section.
     pub(crate) preamble: Block<'c>,
     pub(crate) sections: Vec<Block<'c>>,
-    pub(crate) mark: Option<Mark>,
+    pub(crate) mark: Option<SectionMark>,
     pub(crate) has_end: bool,
 }
 
@@ -39,29 +39,29 @@ pub(crate) struct Item<'c> {
 }
 
 impl<'c> Layout<'c> {
-    pub(crate) fn of(crumb: &'c Crumb<'_>) -> Self {
+    pub(crate) fn of(crumb: &'c CrumbFile<'_>) -> Self {
         let mut layout = Self {
             before: Vec::new(),
             header: None,
             preamble: Block::default(),
             sections: Vec::new(),
             mark: None,
-            has_end: crumb.lines.last().is_none_or(|line| line.ending != Ending::None),
+            has_end: crumb.lines.last().is_none_or(|line| line.ending != LineEnding::None),
         };
         let has_header = crumb.header().is_some();
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for line in &crumb.lines {
             let text: &'c str = &line.text;
             let block = layout.sections.last_mut().unwrap_or(&mut layout.preamble);
-            match line.role {
-                Role::Blank if has_header && layout.header.is_none() => layout.before.push(text),
-                Role::Blank => block.trailing.push(text),
-                Role::Header => layout.header = Header::parse(text).ok().map(|header| (text, header)),
-                Role::Entry | Role::Unknown => {
+            match line.kind {
+                LineKind::Blank if has_header && layout.header.is_none() => layout.before.push(text),
+                LineKind::Blank => block.trailing.push(text),
+                LineKind::Header => layout.header = Header::parse(text).ok().map(|header| (text, header)),
+                LineKind::Entry | LineKind::Unknown => {
                     let blanks = std::mem::take(&mut block.trailing);
                     block.items.push(Item { blanks, text: Cow::Borrowed(text) });
                 }
-                Role::Section => {
+                LineKind::Section => {
                     if let Some((mark, name)) = section_start(text) {
                         layout.mark.get_or_insert(mark);
                         let count = seen.entry(name).or_default();

@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::check::FAILURES;
-use super::document::{Crumb, Ending, Header, Mark};
+use super::document::{CrumbFile, Header, LineEnding, SectionMark};
 use super::edit::STANDARD;
-use super::entry::{Counter, Entry, Kind};
+use super::entry::{Counter, Entry, EntryKind};
 use super::layout::{Block, Item, Layout};
-use super::writer::ready;
+use super::writer::check_editable;
 use crate::base::finding::Plain;
-use crate::base::merge::{Contested, Merged, Piece, Side, Sides, conflict};
+use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged, Side, conflict};
 
 /// With more sections a file is nobody's memory, and is merged by lines.
 const MAX_SECTIONS: usize = 1000;
@@ -56,8 +56,8 @@ impl fmt::Display for Note {
 ///
 /// `None` where a side is no crumb file, or full of conflicts: then lines are what can be merged.
 #[must_use]
-pub(crate) fn merge<'a>(sides: Sides<'a>) -> Option<Merged<'a, Note>> {
-    let whole = |text: &'a [u8]| Some(Merged { pieces: vec![Piece::Text(Cow::Borrowed(text))], notes: Vec::new() });
+pub(crate) fn merge<'a>(sides: MergeInput<'a>) -> Option<Merged<'a, Note>> {
+    let whole = |text: &'a [u8]| Some(Merged { hunks: vec![Hunk::Merged(Cow::Borrowed(text))], notes: Vec::new() });
     if sides.ours == sides.theirs || sides.theirs == sides.base {
         return whole(sides.ours);
     }
@@ -65,17 +65,17 @@ pub(crate) fn merge<'a>(sides: Sides<'a>) -> Option<Merged<'a, Note>> {
         return whole(sides.theirs);
     }
     let base_text = conflict::settled_base(sides.base);
-    let base = Crumb::parse(&base_text).ok()?;
-    let (ours, theirs) = (Crumb::parse(sides.ours).ok()?, Crumb::parse(sides.theirs).ok()?);
-    ready(&ours).and_then(|()| ready(&theirs)).ok()?;
+    let base = CrumbFile::parse(&base_text).ok()?;
+    let (ours, theirs) = (CrumbFile::parse(sides.ours).ok()?, CrumbFile::parse(sides.theirs).ok()?);
+    check_editable(&ours).and_then(|()| check_editable(&theirs)).ok()?;
     let (b, o, t) = (Layout::of(&base), Layout::of(&ours), Layout::of(&theirs));
     if [&b, &o, &t].iter().any(|layout| layout.sections.len() > MAX_SECTIONS) {
         return None;
     }
     let eol = pick(&(!base.lines.is_empty()).then(|| base.ending()), &Some(ours.ending()), &Some(theirs.ending()));
-    let mut merge = Merge { eol: eol.unwrap_or(Ending::Lf).as_str(), text: String::new(), notes: Vec::new() };
-    let pieces = merge.files([&base, &ours, &theirs], [&b, &o, &t]);
-    Some(Merged { pieces, notes: merge.notes })
+    let mut merge = Merge { eol: eol.unwrap_or(LineEnding::Lf).as_str(), text: String::new(), notes: Vec::new() };
+    let hunks = merge.files([&base, &ours, &theirs], [&b, &o, &t]);
+    Some(Merged { hunks, notes: merge.notes })
 }
 
 /// The side that changed it; of two that did the greater.
@@ -89,13 +89,13 @@ fn pick<T: Clone + Ord>(base: &T, ours: &T, theirs: &T) -> T {
     }
 }
 
-impl PartialOrd for Ending {
+impl PartialOrd for LineEnding {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Ending {
+impl Ord for LineEnding {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.as_str().cmp(other.as_str())
     }
@@ -109,7 +109,7 @@ struct Merge {
 }
 
 impl Merge {
-    fn files<'r>(&mut self, crumbs: [&Crumb<'_>; 3], [b, o, t]: [&Layout<'_>; 3]) -> Vec<Piece<'r>> {
+    fn files<'r>(&mut self, crumbs: [&CrumbFile<'_>; 3], [b, o, t]: [&Layout<'_>; 3]) -> Vec<Hunk<'r>> {
         let [has_bom, our_bom, their_bom] = crumbs.map(|crumb| crumb.has_bom);
         if pick(&has_bom, &our_bom, &their_bom) {
             self.text.push_str(super::document::BOM);
@@ -117,21 +117,25 @@ impl Merge {
         for blank in pick(&b.before, &o.before, &t.before) {
             self.line(blank);
         }
-        let mut pieces = Vec::new();
+        let mut hunks = Vec::new();
         if let Some(line) = header(b, o, t) {
             self.line(&line);
         } else {
             self.notes.push(Note::Identity);
-            pieces.push(Piece::Text(std::mem::take(&mut self.text).into_bytes().into()));
+            hunks.push(Hunk::Merged(std::mem::take(&mut self.text).into_bytes().into()));
             let part = |layout: &Layout<'_>| {
                 let line = layout.header.map_or(String::new(), |(line, _)| format!("{line}{}", self.eol));
                 Cow::Owned(line.into_bytes())
             };
-            pieces.push(Piece::Conflict(Contested { base: part(b), ours: part(o), theirs: part(t) }));
+            hunks.push(Hunk::Conflict(ConflictText { base: part(b), ours: part(o), theirs: part(t) }));
         }
         let preamble = self.block(Some(&b.preamble), Some(&o.preamble), Some(&t.preamble));
         let mut sections = self.sections(b, o, t);
-        let mark = pick(&b.mark.map(Mark::as_char), &o.mark.map(Mark::as_char), &t.mark.map(Mark::as_char));
+        let mark = pick(
+            &b.mark.map(SectionMark::as_char),
+            &o.mark.map(SectionMark::as_char),
+            &t.mark.map(SectionMark::as_char),
+        );
         if let Some(preamble) = preamble {
             self.write(&preamble);
         }
@@ -155,8 +159,8 @@ impl Merge {
         if !pick(&b.has_end, &o.has_end, &t.has_end) && self.text.ends_with(self.eol) {
             self.text.truncate(self.text.len() - self.eol.len());
         }
-        pieces.push(Piece::Text(std::mem::take(&mut self.text).into_bytes().into()));
-        pieces
+        hunks.push(Hunk::Merged(std::mem::take(&mut self.text).into_bytes().into()));
+        hunks
     }
 
     fn line(&mut self, text: &str) {
@@ -330,9 +334,9 @@ impl Merge {
         let tags = part(&|entry| entry.tags_text.to_owned()).unwrap_or_default();
         let reference = part(&|entry| entry.reference.map(|reference| reference.to_string()).unwrap_or_default());
         let merged = Entry {
-            kind: Kind::Lesson,
+            kind: EntryKind::Lesson,
             agent: o.agent,
-            reference: reference.as_deref().and_then(super::Reference::parse),
+            reference: reference.as_deref().and_then(super::SessionRange::parse),
             text: &words,
             counter: counter.flatten(),
             tags: Vec::new(),
@@ -355,7 +359,7 @@ enum Id {
 
 /// Agent and name of an item that is a failure.
 fn failure_key(item: &Item<'_>) -> Option<(Option<char>, String)> {
-    let entry = Entry::parse(&item.text).filter(|entry| entry.kind == Kind::Lesson)?;
+    let entry = Entry::parse(&item.text).filter(|entry| entry.kind == EntryKind::Lesson)?;
     Some((entry.agent, entry.key()?.to_owned()))
 }
 

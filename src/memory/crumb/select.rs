@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use super::document::Crumb;
+use super::document::CrumbFile;
 use super::error::CrumbError;
 
 /// What names an entry: the number of its line; the whole line, its failure's name, its sessions (`@10-13`) or its
@@ -32,7 +32,7 @@ impl FromStr for Selector {
 /// # Errors
 ///
 /// [`CrumbError::NoSuchEntry`] and [`CrumbError::Ambiguous`].
-pub(crate) fn select(crumb: &Crumb<'_>, selector: &Selector) -> Result<usize, CrumbError> {
+pub(crate) fn select(crumb: &CrumbFile<'_>, selector: &Selector) -> Result<usize, CrumbError> {
     let wanted = selector.as_str();
     let no_such = || CrumbError::NoSuchEntry { selector: wanted.to_owned() };
     if wanted.trim().is_empty() {

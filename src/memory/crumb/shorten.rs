@@ -1,6 +1,6 @@
 //! Making a short text of long ones: by rule, or by a prompt to the user's compressor.
 
-use super::heat::Heat;
+use super::tier::Tier;
 
 /// How long the text of a line for one session may be, in characters.
 const WARM_LEN: usize = 120;
@@ -11,11 +11,11 @@ const LEAST_LEN: usize = 20;
 
 /// How long a text may be at most, in characters.
 #[must_use]
-pub(crate) fn limit(heat: Heat) -> usize {
-    match heat {
-        Heat::Hot => usize::MAX,
-        Heat::Warm => WARM_LEN,
-        Heat::Cold => COLD_LEN,
+pub(crate) fn limit(tier: Tier) -> usize {
+    match tier {
+        Tier::Hot => usize::MAX,
+        Tier::Warm => WARM_LEN,
+        Tier::Cold => COLD_LEN,
     }
 }
 
@@ -74,8 +74,8 @@ fn cut(text: &str, len: usize) -> String {
 
 /// What a compressor is asked: to say in one line what these lines say of these sessions.
 #[must_use]
-pub(crate) fn prompt(reference: &str, lines: &[&str], heat: Heat) -> String {
-    let limit = limit(heat);
+pub(crate) fn prompt(reference: &str, lines: &[&str], tier: Tier) -> String {
+    let limit = limit(tier);
     let mut prompt = format!(
         "Below is what an agent noted at the end of its sessions ({reference}), an entry a line.\n\
          Say it in one line of at most {limit} characters, for the same agent to read in later sessions.\n\

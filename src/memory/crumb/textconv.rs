@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::document::{Crumb, Role, section_start};
+use super::document::{CrumbFile, LineKind, section_start};
 use crate::base::finding::Plain;
 
 /// The text that differences are shown of. Any bytes give one; control characters are shown as escapes.
@@ -11,25 +11,25 @@ use crate::base::finding::Plain;
 #[must_use]
 pub(crate) fn textconv(bytes: &[u8]) -> String {
     let lossy = String::from_utf8_lossy(bytes);
-    let Ok(crumb) = Crumb::parse(lossy.as_bytes()) else { return lossy.into_owned() };
+    let Ok(crumb) = CrumbFile::parse(lossy.as_bytes()) else { return lossy.into_owned() };
     let mut text = String::new();
     let mut section = "";
     for line in &crumb.lines {
         // Writing to a String cannot fail.
-        let _ = match line.role {
-            Role::Blank => Ok(()),
-            Role::Header => match crumb.header() {
+        let _ = match line.kind {
+            LineKind::Blank => Ok(()),
+            LineKind::Header => match crumb.header() {
                 Some(header) => {
                     writeln!(text, "CRUMB{} {}, session {}", header.version, Plain(header.identity), header.session)
                 }
                 None => Ok(()),
             },
-            Role::Section => {
+            LineKind::Section => {
                 section = section_start(&line.text).map_or("", |(_, name)| name);
                 writeln!(text, "{}", Plain(&line.text))
             }
-            Role::Entry => entry(&mut text, section, line),
-            Role::Unknown => writeln!(text, "{}: {}", Plain(section), Plain(&line.text)),
+            LineKind::Entry => entry(&mut text, section, line),
+            LineKind::Unknown => writeln!(text, "{}: {}", Plain(section), Plain(&line.text)),
         };
     }
     text

@@ -1,12 +1,12 @@
 //! Which entries are worth their place: a score for each, and why.
 //!
 //! A failure scores by how often it happened and how lately, since it is the memory that costs most to learn; rules and
-//! facts are kept whatever their age; notes fade with their heat.
+//! facts are kept whatever their age; notes fade with their tier.
 
 use super::check::FAILURES;
-use super::document::Crumb;
-use super::entry::{Entry, Kind};
-use super::heat::Heat;
+use super::document::CrumbFile;
+use super::entry::{Entry, EntryKind};
+use super::tier::Tier;
 
 /// What an entry is worth.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Score {
 
 /// Scores every entry of a file; the one to be kept first comes first, of equal ones the one that stands higher.
 #[must_use]
-pub(crate) fn triage(crumb: &Crumb<'_>) -> Vec<Score> {
+pub(crate) fn triage(crumb: &CrumbFile<'_>) -> Vec<Score> {
     let session = crumb.header().map(|header| header.session);
     let score = |(index, section, entry): (usize, &str, Entry<'_>)| {
         let reasons = reasons(section, &entry, session);
@@ -45,31 +45,31 @@ pub(crate) fn triage(crumb: &Crumb<'_>) -> Vec<Score> {
 /// Points by what it is: 20 to 60. By how often it happened: up to 25. By how lately: up to 15.
 fn reasons(section: &str, entry: &Entry<'_>, session: Option<u64>) -> Vec<(u64, String)> {
     let (points, what) = match entry.kind {
-        Kind::Lesson if section == FAILURES => (60, "a failure"),
-        Kind::Constraint => (70, "a constraint"),
-        Kind::Lesson => (55, "a lesson"),
-        Kind::Directive => (50, "a directive"),
-        Kind::Fact | Kind::SharedFact if section == "core" => (65, "who the agent is"),
-        Kind::Warning => (45, "a warning"),
-        Kind::Fact | Kind::SharedFact => (40, "a fact"),
-        Kind::Note => (20, "a note"),
-        Kind::Summary => (15, "a summary"),
+        EntryKind::Lesson if section == FAILURES => (60, "a failure"),
+        EntryKind::Constraint => (70, "a constraint"),
+        EntryKind::Lesson => (55, "a lesson"),
+        EntryKind::Directive => (50, "a directive"),
+        EntryKind::Fact | EntryKind::SharedFact if section == "core" => (65, "who the agent is"),
+        EntryKind::Warning => (45, "a warning"),
+        EntryKind::Fact | EntryKind::SharedFact => (40, "a fact"),
+        EntryKind::Note => (20, "a note"),
+        EntryKind::Summary => (15, "a summary"),
     };
     let mut reasons = vec![(points, what.to_owned())];
-    if let Some(counter) = entry.counter.filter(|_| entry.kind == Kind::Lesson) {
+    if let Some(counter) = entry.counter.filter(|_| entry.kind == EntryKind::Lesson) {
         let points = counter.count.saturating_mul(5).min(25);
         reasons.push((points, format!("happened {} times", counter.count)));
     }
     let last = entry.counter.map(|counter| counter.last.latest()).max(entry.latest());
     if let (Some(last), Some(session)) = (last, session) {
-        let heat = Heat::of(last, session);
-        let points = match heat {
-            Heat::Hot => 15,
-            Heat::Warm => 8,
-            Heat::Cold => 0,
+        let tier = Tier::of(last, session);
+        let points = match tier {
+            Tier::Hot => 15,
+            Tier::Warm => 8,
+            Tier::Cold => 0,
         };
         let ago = session.saturating_sub(last);
-        reasons.push((points, format!("{}, {ago} sessions ago", heat.as_str())));
+        reasons.push((points, format!("{}, {ago} sessions ago", tier.as_str())));
     }
     reasons
 }

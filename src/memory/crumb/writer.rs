@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use super::document::{Crumb, is_conflict_marker};
+use super::document::{CrumbFile, is_conflict_marker};
 use super::error::CrumbError;
 use crate::base::bounded;
 use crate::base::replace::{Access, Lock, Seen, Stem, real_path, replace};
@@ -37,14 +37,14 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CrumbError> {
 /// crumb file that may be added to; and all that say why it cannot be read or written.
 pub(crate) fn edit<T>(
     path: &Path,
-    mut change: impl FnMut(&mut Crumb<'_>) -> Result<T, CrumbError>,
+    mut change: impl FnMut(&mut CrumbFile<'_>) -> Result<T, CrumbError>,
 ) -> Result<T, CrumbError> {
     write(path, |seen| {
         if seen.stamp.is_none() {
             return Err(CrumbError::NoSuchFile { path: path.to_owned() });
         }
-        let mut crumb = Crumb::parse(&seen.text)?;
-        ready(&crumb)?;
+        let mut crumb = CrumbFile::parse(&seen.text)?;
+        check_editable(&crumb)?;
         let answer = change(&mut crumb)?;
         Ok((crumb.print(), answer))
     })
@@ -63,7 +63,7 @@ pub(crate) fn create(path: &Path, text: &[u8]) -> Result<(), CrumbError> {
 }
 
 /// Whether a file may be added to.
-pub(crate) fn ready(crumb: &Crumb<'_>) -> Result<(), CrumbError> {
+pub(crate) fn check_editable(crumb: &CrumbFile<'_>) -> Result<(), CrumbError> {
     if crumb.header().is_none() {
         return Err(CrumbError::NoHeader);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::merge::{Contested, Markers, Merged, Piece, Sides, Style};
+use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged, Style};
 use crate::memory::breadcrumb::Record;
 use crate::memory::breadcrumb::merge::{merge, resolve};
 use proptest::collection::vec;
@@ -87,7 +87,7 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn merged<'a>(base: &'a [u8], ours: &'a [u8], theirs: &'a [u8]) -> Merged<'a, crate::memory::breadcrumb::merge::Note> {
-    merge(Sides { base, ours, theirs })
+    merge(MergeInput { base, ours, theirs })
 }
 
 fn bytes(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
@@ -129,10 +129,10 @@ fn is_bad(line: &[u8]) -> bool {
 /// All lines of a merge, those of every version in conflicts included, without markers.
 fn all_lines(merged: &Merged<'_, crate::memory::breadcrumb::merge::Note>) -> Vec<u8> {
     let mut text = Vec::new();
-    for piece in &merged.pieces {
-        match piece {
-            Piece::Text(piece) => text.extend_from_slice(piece),
-            Piece::Conflict(Contested { ours, theirs, .. }) => {
+    for hunk in &merged.hunks {
+        match hunk {
+            Hunk::Merged(hunk) => text.extend_from_slice(hunk),
+            Hunk::Conflict(ConflictText { ours, theirs, .. }) => {
                 text.extend_from_slice(ours);
                 text.extend_from_slice(theirs);
             }
@@ -155,8 +155,8 @@ proptest! {
     fn the_result_does_not_depend_on_the_side(base in any_bytes(), ours in any_bytes(), theirs in any_bytes()) {
         let one_way = merged(&base, &ours, &theirs);
         let mut other_way = merged(&base, &theirs, &ours);
-        for piece in &mut other_way.pieces {
-            if let Piece::Conflict(contested) = piece {
+        for hunk in &mut other_way.hunks {
+            if let Hunk::Conflict(contested) = hunk {
                 std::mem::swap(&mut contested.ours, &mut contested.theirs);
             }
         }
@@ -286,12 +286,12 @@ proptest! {
 
     #[test]
     fn a_file_full_of_markers_resolves_as_the_merge_would_have(base in tidy(), ours in tidy(), theirs in tidy()) {
-        let contested = Contested {
+        let contested = ConflictText {
             base: base.as_slice().into(),
             ours: ours.as_slice().into(),
             theirs: theirs.as_slice().into(),
         };
-        let conflict: Merged<'_, ()> = Merged { pieces: vec![Piece::Conflict(contested)], notes: Vec::new() };
+        let conflict: Merged<'_, ()> = Merged { hunks: vec![Hunk::Conflict(contested)], notes: Vec::new() };
         for (style, base) in [(Style::Diff3, &base[..]), (Style::Merge, b"")] {
             let markers = Markers { style, ..Markers::default() };
             let resolved = resolve(&conflict.to_bytes(&markers), Markers::DEFAULT_SIZE).unwrap();

@@ -1,6 +1,6 @@
 //! What the merge makes of each case, by hand.
 
-use crate::base::merge::{Markers, Sides, Style};
+use crate::base::merge::{Markers, MergeInput, Style};
 use crate::memory::breadcrumb::merge;
 
 /// A line with a value and an hour.
@@ -10,7 +10,7 @@ fn line(key: &str, value: &str, hour: u8) -> String {
 
 /// The merged text with its notes behind it.
 fn shown(base: &str, ours: &str, theirs: &str) -> String {
-    let sides = Sides { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
+    let sides = MergeInput { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
     let merged = merge(sides);
     let markers = Markers { style: Style::Diff3, ..Markers::default() };
     let text = String::from_utf8_lossy(&merged.to_bytes(&markers)).into_owned();
@@ -169,7 +169,7 @@ fn every_kind_of_bad_line_is_a_conflict_with_its_line_named() {
     for bad in bad {
         let theirs = [bad, b"\n"].concat();
         let ours = format!("{a}{}", line("z", "1", 1));
-        let merged = merge(Sides { base: a.as_bytes(), ours: ours.as_bytes(), theirs: &theirs });
+        let merged = merge(MergeInput { base: a.as_bytes(), ours: ours.as_bytes(), theirs: &theirs });
         assert_eq!(merged.conflict_count(), 1, "{}", String::from_utf8_lossy(bad));
         let notes: Vec<_> = merged.notes.iter().map(ToString::to_string).collect();
         assert_eq!(notes.len(), 1);

@@ -9,8 +9,8 @@ use crate::base::time::Time;
 use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::exchange::{self, Format, OnExisting};
 use crate::memory::breadcrumb::query::{Expired, Order, Sort};
-use crate::memory::breadcrumb::writer::{Existing, Expiry, Imported, Setting};
-use crate::memory::breadcrumb::{Half, Key, Namespaces, Query, Record, Store, StoreError, Writer, check};
+use crate::memory::breadcrumb::writer::{Existing, Expiry, Imported, SetRequest};
+use crate::memory::breadcrumb::{Key, Namespaces, Query, Record, Store, StoreError, StoreFile, Writer, check};
 
 const NOW: &str = "2026-02-10T09:00:00.5Z";
 
@@ -34,7 +34,7 @@ impl TestStore {
     }
 
     fn path(&self) -> PathBuf {
-        self.store.path(Half::Shared)
+        self.store.path(StoreFile::Shared)
     }
 
     fn text(&self) -> String {
@@ -71,7 +71,7 @@ fn key(text: &str) -> Key {
 }
 
 fn set(writer: &Writer<'_>, name: &str, value: &str, now: &str) -> Result<bool, StoreError> {
-    let setting = Setting { key: &key(name), value, task_id: None, expiry: Expiry::Kept };
+    let setting = SetRequest { key: &key(name), value, task_id: None, expiry: Expiry::Kept };
     writer.set(&setting, time(now)).map(|set| set.is_new)
 }
 
@@ -93,7 +93,7 @@ fn what_is_set_is_found_and_written_in_order() {
     assert_eq!(place.value("auth.method"), None);
     assert!(place.set("auth.method", "JWT <a&b> \"q\"\n\tolá").unwrap());
     assert!(place.set("api.base_url", "https://api.example.com").unwrap());
-    let setting = Setting { key: &key("auth.method"), value: "OAuth", task_id: Some(15), expiry: Expiry::Kept };
+    let setting = SetRequest { key: &key("auth.method"), value: "OAuth", task_id: Some(15), expiry: Expiry::Kept };
     let done = place.writer().set(&setting, time("2026-02-10T08:00:00Z")).unwrap();
     assert!(!done.is_new);
     assert_eq!(done.file_len, place.text().len() as u64);
@@ -110,14 +110,14 @@ fn files_of_synapse_are_read_and_kept() {
     let text = fixture("written-by-synapse-1.0.7.jsonl");
     let place = TestStore::of(&text);
     let listing = place.store.list(&Query::default(), time(NOW)).unwrap();
-    assert_eq!((listing.total, listing.passed_over.len()), (8, 0));
+    assert_eq!((listing.total, listing.skipped_lines.len()), (8, 0));
     assert_eq!(place.value("api.base_url").unwrap(), "https://api.example.com/v2?a=1&b=<two>");
     place.set("zz.new", "1").unwrap();
     assert!(place.text().starts_with(&text));
     assert!(place.writer().delete("zz.new").unwrap().is_some());
     assert_eq!(place.text(), text);
     for name in ["design-document.jsonl", "written-by-synapse-1.0.7.jsonl", "upstream-repository.jsonl"] {
-        let rules = Rules { half: Half::Shared, namespaces: &Namespaces::default(), now: time(NOW) };
+        let rules = Rules { half: StoreFile::Shared, namespaces: &Namespaces::default(), now: time(NOW) };
         assert_eq!(check(fixture(name).as_bytes(), &rules), [], "{name}");
     }
 }
@@ -138,14 +138,14 @@ fn a_line_that_cannot_be_read_stops_a_write_and_never_a_read() {
     let text = format!("{}{}nonsense\n{}", line("a", "1"), "{\"key\":\"b\",\"val\n", line("c", "1"));
     let place = TestStore::of(&text);
     for result in [place.set("a", "2").err(), place.writer().delete("c").err(), place.writer().prune(time(NOW)).err()] {
-        let Some(StoreError::Unreadable { path, first, count }) = result else { panic!("{result:?}") };
+        let Some(StoreError::InvalidLine { path, first, count }) = result else { panic!("{result:?}") };
         assert_eq!((path, first.line, count), (place.path(), 2, 2));
     }
     assert_eq!(place.text(), text);
     assert_eq!(place.value("c").as_deref(), Some("1"));
     let listing = place.store.list(&Query::default(), time(NOW)).unwrap();
     assert_eq!(listing.total, 2);
-    let lines: Vec<_> = listing.passed_over.iter().map(|passed| passed.unreadable.line).collect();
+    let lines: Vec<_> = listing.skipped_lines.iter().map(|passed| passed.unreadable.line).collect();
     assert_eq!(lines, [2, 3]);
 }
 
@@ -161,7 +161,7 @@ fn a_large_file_is_bisected_and_scanned_where_that_misses() {
     text += "nonsense\n";
     fs::write(place.path(), &text).unwrap();
     assert_eq!(place.value("a.by_hand").as_deref(), Some("late"));
-    assert_eq!(place.store.lookup("none", time(NOW)).unwrap().passed_over[0].unreadable.line, 20_002);
+    assert_eq!(place.store.lookup("none", time(NOW)).unwrap().skipped_lines[0].unreadable.line, 20_002);
     let query = Query { prefix: "k.1999".to_owned(), ..Query::default() };
     assert_eq!(place.store.list(&query, time(NOW)).unwrap().total, 10);
 }
@@ -208,7 +208,7 @@ fn of_lines_with_one_key_the_later_is_read_and_one_is_left_by_a_write() {
 #[test]
 fn what_expired_is_out_of_reading_until_it_is_set_again() {
     let place = TestStore::new();
-    let until = |expiry| Setting { key: &*Box::leak(Box::new(key("k"))), value: "v", task_id: None, expiry };
+    let until = |expiry| SetRequest { key: &*Box::leak(Box::new(key("k"))), value: "v", task_id: None, expiry };
     place.writer().set(&until(Expiry::At(time("2026-02-10T10:00:00Z"))), time(NOW)).unwrap();
     assert_eq!(place.value("k").as_deref(), Some("v"));
     let later = time("2026-02-10T10:00:00Z");
@@ -229,7 +229,7 @@ fn what_expired_is_out_of_reading_until_it_is_set_again() {
 fn secrets_are_written_only_where_git_ignores_them() {
     let place = TestStore::new();
     let refusing = Writer::new(&place.store, &|_| false, Duration::ZERO);
-    let path = place.store.path(Half::Secret);
+    let path = place.store.path(StoreFile::Secret);
     let result = set(&refusing, "secret.token", "s3cret", NOW);
     assert!(matches!(result, Err(StoreError::NotIgnored { path: refused }) if refused == path));
     assert!(!place.store.folder().exists());
@@ -424,7 +424,7 @@ fn a_check_names_every_line_and_its_remedy() {
         "{\"key\":\"secret.y\",\"value\":\"\",\"created_at\":\"2025-01-01T00:00:00Z\",\"updated_at\":\"2025-01-01T00:00:00Z\"}",
     );
     let namespaces = Namespaces::parse(br#"{"breadcrumb_namespaces":{"b":"Ours"}}"#).unwrap();
-    let rules = Rules { half: Half::Shared, namespaces: &namespaces, now: time(NOW) };
+    let rules = Rules { half: StoreFile::Shared, namespaces: &namespaces, now: time(NOW) };
     let findings = check(text.as_bytes(), &rules);
     let report: Vec<_> =
         findings.iter().map(|finding| format!("{} {}", finding.weight, finding.in_file("b.jsonl"))).collect();

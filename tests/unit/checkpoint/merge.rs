@@ -1,6 +1,6 @@
 //! The merge of checkpoints and of their lists: its laws, and through git itself.
 
-use crate::base::merge::{Markers, Sides};
+use crate::base::merge::{Markers, MergeInput};
 use crate::memory::checkpoint::merge;
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::unit::playground::sound;
 use crate::unit::playground::{Playground, fixture};
 
 fn merged(base: &str, ours: &str, theirs: &str) -> (String, bool) {
-    let sides = Sides { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
+    let sides = MergeInput { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
     let merged = merge(sides).unwrap();
     (String::from_utf8(merged.to_bytes(&Markers::default())).unwrap(), merged.is_clean())
 }
@@ -72,7 +72,7 @@ fn real_conflicts_are_left_to_a_person() {
     // The earlier creation counts.
     let created = |hour: u8| base.replace("created: 2026-02-10T08", &format!("created: 2026-02-10T{hour:02}"));
     assert_eq!(clean(&base, &created(6), &created(7)), created(6));
-    assert_eq!(merge(Sides { base: b"", ours: b"\xff", theirs: b"x" }), None);
+    assert_eq!(merge(MergeInput { base: b"", ours: b"\xff", theirs: b"x" }), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is received from another agent, whose sessions are not ours.
 
 use crate::base::finding::Weight;
-use crate::memory::crumb::{Crumb, check, receive, send};
+use crate::memory::crumb::{CrumbFile, check, receive, send};
 use crate::tokens::Encoding;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -102,10 +102,10 @@ proptest! {
         for (section, entry) in &lines {
             sent.extend(["§", *section, "\n", entry.as_str(), "\n"]);
         }
-        let sent = Crumb::parse(sent.as_bytes()).unwrap();
-        let sent = if lines.is_empty() { sent } else { Crumb::parse(send(&sent, &[], None).unwrap().leak().as_bytes()).unwrap() };
+        let sent = CrumbFile::parse(sent.as_bytes()).unwrap();
+        let sent = if lines.is_empty() { sent } else { CrumbFile::parse(send(&sent, &[], None).unwrap().leak().as_bytes()).unwrap() };
         let ours = format!("∴CRUMB2 ECHO s{here}\n§core\n");
-        let mut ours = Crumb::parse(ours.as_bytes()).unwrap();
+        let mut ours = CrumbFile::parse(ours.as_bytes()).unwrap();
         receive(&mut ours, &sent, None).unwrap();
         let once = ours.print();
         for finding in check(&once, Encoding::default()) {
@@ -113,7 +113,7 @@ proptest! {
             prop_assert_ne!(finding.code, "future-session");
         }
         let aged = String::from_utf8(once).unwrap().replacen(&format!(" s{here}\n"), &format!(" s{}\n", here + later), 1);
-        let mut again = Crumb::parse(aged.as_bytes()).unwrap();
+        let mut again = CrumbFile::parse(aged.as_bytes()).unwrap();
         let received = receive(&mut again, &sent, None).unwrap();
         prop_assert!(received.added.is_empty() && received.counted.is_empty(), "{:?}", received);
         prop_assert_eq!(String::from_utf8(again.print()).unwrap(), aged);

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::base::finding::Weight;
-use crate::base::merge::{Contested, Markers, Merged, Piece, Sides, Style};
+use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged, Style};
 use crate::memory::crumb::{
-    Addition, Crumb, Heat, Kind, Role, add, add_failure, check, format, merge, plan, remove, start,
+    CrumbFile, EntryKind, LineKind, NewEntry, Tier, add, add_failure, check, format, merge, plan, remove, start,
 };
 use crate::tokens::Encoding;
 use proptest::collection::vec;
@@ -84,11 +84,11 @@ fn wild() -> impl Strategy<Value = Vec<u8>> {
 enum Deed {
     Fail(&'static str),
     Remove(usize),
-    Add(Kind, &'static str, &'static str),
+    Add(EntryKind, &'static str, &'static str),
 }
 
 fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-    let kind = select(vec![Kind::Fact, Kind::Note, Kind::Warning]);
+    let kind = select(vec![EntryKind::Fact, EntryKind::Note, EntryKind::Warning]);
     let deed = prop_oneof![
         select(vec!["a:a", "a:b", "a:c"]).prop_map(Deed::Fail),
         (0..6_usize).prop_map(Deed::Remove),
@@ -100,7 +100,7 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
 
 /// The file after the deeds, in a session of its own. Failures are counted first, as they are what a removal may be of.
 fn after(base: &str, sessions: usize, deeds: &[Deed]) -> Vec<u8> {
-    let mut crumb = Crumb::parse(base.as_bytes()).unwrap();
+    let mut crumb = CrumbFile::parse(base.as_bytes()).unwrap();
     for _ in 0..sessions {
         start(&mut crumb).unwrap();
     }
@@ -117,7 +117,7 @@ fn after(base: &str, sessions: usize, deeds: &[Deed]) -> Vec<u8> {
                 at.map(|at| remove(&mut crumb, at));
             }
             Deed::Add(kind, section, text) => {
-                add(&mut crumb, &Addition { kind: *kind, section, agent: None, text }).unwrap();
+                add(&mut crumb, &NewEntry { kind: *kind, section, agent: None, text }).unwrap();
             }
         }
     }
@@ -131,7 +131,7 @@ fn merged<'a>(
     ours: &'a [u8],
     theirs: &'a [u8],
 ) -> Option<Merged<'a, crate::memory::crumb::merge::Note>> {
-    merge(Sides { base, ours, theirs })
+    merge(MergeInput { base, ours, theirs })
 }
 
 fn bytes(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
@@ -144,7 +144,7 @@ fn is_valid(text: &[u8]) -> bool {
 
 /// Section and text of every entry; failures with their names alone.
 fn entries(text: &[u8]) -> BTreeSet<(String, String)> {
-    let crumb = Crumb::parse(text).unwrap();
+    let crumb = CrumbFile::parse(text).unwrap();
     let said = crumb.entries().map(|(at, section, entry)| {
         let failure = entry.key().filter(|_| section == "failures").map(|key| format!("{:?} {key}", entry.agent));
         (section.to_owned(), failure.unwrap_or_else(|| crumb.lines[at].text.to_string()))
@@ -157,10 +157,10 @@ proptest! {
 
     #[test]
     fn any_bytes_print_as_they_were_read(text in wild()) {
-        if let Ok(crumb) = Crumb::parse(&text) {
+        if let Ok(crumb) = CrumbFile::parse(&text) {
             prop_assert_eq!(&crumb.print(), &text);
             let formatted = format(&crumb);
-            let again = format(&Crumb::parse(&formatted).unwrap());
+            let again = format(&CrumbFile::parse(&formatted).unwrap());
             prop_assert_eq!(&again, &formatted);
         }
     }
@@ -180,15 +180,15 @@ proptest! {
 
     #[test]
     fn whatever_is_added_forges_nothing(text in "[§=∴CRUMB2 n@1\\[\\]:\u{2028}\u{85}\u{1b}\r\n—~.a-]{0,20}", n in 0..4_usize) {
-        let mut crumb = Crumb::parse(BASE.as_bytes()).unwrap();
+        let mut crumb = CrumbFile::parse(BASE.as_bytes()).unwrap();
         let before = crumb.clone();
-        let kind = [Kind::Fact, Kind::Note, Kind::Directive, Kind::Lesson][n];
+        let kind = [EntryKind::Fact, EntryKind::Note, EntryKind::Directive, EntryKind::Lesson][n];
         let added = match kind {
-            Kind::Lesson => add_failure(&mut crumb, "new:one", &text, None).is_ok(),
-            _ => add(&mut crumb, &Addition { kind, section: "core", agent: None, text: &text }).is_ok(),
+            EntryKind::Lesson => add_failure(&mut crumb, "new:one", &text, None).is_ok(),
+            _ => add(&mut crumb, &NewEntry { kind, section: "core", agent: None, text: &text }).is_ok(),
         };
         let printed = crumb.print();
-        let read = Crumb::parse(&printed).unwrap();
+        let read = CrumbFile::parse(&printed).unwrap();
         prop_assert_eq!(&read.lines, &crumb.lines);
         prop_assert_eq!(read.lines.len(), before.lines.len() + usize::from(added));
         prop_assert_eq!(read.header(), before.header());
@@ -196,7 +196,7 @@ proptest! {
         let entry = read.entries().find(|(at, ..)| before.lines.get(*at).is_none_or(|line| line.text != read.lines[*at].text));
         prop_assert!(!added || entry.is_some_and(|(_, _, entry)| entry.kind == kind && entry.agent.is_none()));
         prop_assert!(!printed.contains(&0x1b));
-        if kind == Kind::Lesson && added {
+        if kind == EntryKind::Lesson && added {
             let counter = read.entries().find_map(|(_, _, entry)| entry.counter.filter(|_| entry.key() == Some("new:one")));
             prop_assert_eq!(counter.map(|counter| (counter.count, counter.last.number)), Some((1, 7)));
         }
@@ -205,7 +205,7 @@ proptest! {
     #[test]
     fn compressing_again_changes_nothing(text in valid(false), session in 1..40_u64) {
         let text = text.replacen("s1", &format!("s{session}"), 1);
-        let mut crumb = Crumb::parse(text.as_bytes()).unwrap();
+        let mut crumb = CrumbFile::parse(text.as_bytes()).unwrap();
         let before = crumb.clone();
         let first = plan(&crumb);
         first.apply(&mut crumb);
@@ -215,15 +215,15 @@ proptest! {
         let mut seen = BTreeSet::new();
         for (at, section, entry) in crumb.entries() {
             let place = crumb.sections().iter().rposition(|section| section.start < at);
-            let heat = entry.reference.map(|reference| Heat::of(reference.later().latest(), session));
+            let heat = entry.reference.map(|reference| Tier::of(reference.later().latest(), session));
             match heat.filter(|_| entry.kind.is_dated()) {
-                None | Some(Heat::Hot) => prop_assert!(before.lines.iter().any(|line| line.text == crumb.lines[at].text)),
-                Some(Heat::Warm) => prop_assert!(seen.insert((place, entry.agent, entry.latest()))),
-                Some(Heat::Cold) => prop_assert!(seen.insert((place, entry.agent, None))),
+                None | Some(Tier::Hot) => prop_assert!(before.lines.iter().any(|line| line.text == crumb.lines[at].text)),
+                Some(Tier::Warm) => prop_assert!(seen.insert((place, entry.agent, entry.latest()))),
+                Some(Tier::Cold) => prop_assert!(seen.insert((place, entry.agent, None))),
             }
             let _ = section;
         }
-        let said = |crumb: &Crumb<'_>| crumb.lines.iter().filter(|line| line.role == Role::Section).count();
+        let said = |crumb: &CrumbFile<'_>| crumb.lines.iter().filter(|line| line.kind == LineKind::Section).count();
         prop_assert_eq!(said(&crumb), said(&before));
     }
 
@@ -238,9 +238,9 @@ proptest! {
     fn the_result_does_not_depend_on_the_side(base in wild(), ours in wild(), theirs in wild()) {
         let one_way = merged(&base, &ours, &theirs);
         let mut other_way = merged(&base, &theirs, &ours);
-        for piece in other_way.iter_mut().flat_map(|merged| &mut merged.pieces) {
-            if let Piece::Conflict(contested) = piece {
-                let Contested { ours, theirs, .. } = contested;
+        for hunk in other_way.iter_mut().flat_map(|merged| &mut merged.hunks) {
+            if let Hunk::Conflict(contested) = hunk {
+                let ConflictText { ours, theirs, .. } = contested;
                 std::mem::swap(ours, theirs);
             }
         }

@@ -1,6 +1,6 @@
 //! What a merge comes to, line by line.
 
-use crate::base::merge::{Markers, Sides, Style};
+use crate::base::merge::{Markers, MergeInput, Style};
 use crate::memory::crumb::merge;
 
 /// Sections with their entries as one text, the header first.
@@ -9,7 +9,7 @@ fn file(session: u32, body: &str) -> String {
 }
 
 fn merged(base: &str, ours: &str, theirs: &str) -> String {
-    let sides = Sides { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
+    let sides = MergeInput { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
     let Some(merged) = merge(sides) else { return "by lines".to_owned() };
     let markers = Markers { style: Style::Diff3, ..Markers::default() };
     let notes: String = merged.notes.iter().map(|note| format!("{note}\n")).collect();

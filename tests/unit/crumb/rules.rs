@@ -1,7 +1,7 @@
 //! The verdicts on whole files.
 
 use crate::base::finding::Weight;
-use crate::memory::crumb::{Crumb, check, format, textconv};
+use crate::memory::crumb::{CrumbFile, check, format, textconv};
 use crate::tokens::Encoding;
 
 use crate::unit::playground::fixture;
@@ -29,7 +29,7 @@ const SAMPLES: [&str; 6] = [
 fn the_published_files_are_read_to_the_byte() {
     for name in SAMPLES {
         let bytes = fixture(&format!("crumbs/{name}"));
-        assert_eq!(Crumb::parse(&bytes).unwrap().print(), bytes, "{name}");
+        assert_eq!(CrumbFile::parse(&bytes).unwrap().print(), bytes, "{name}");
     }
     for name in &SAMPLES[..4] {
         assert_eq!(verdict(fixture(&format!("crumbs/{name}"))), "", "{name}");
@@ -120,12 +120,12 @@ fn every_rule_speaks_where_it_is_broken() {
 #[test]
 fn formatting_touches_spaces_only() {
     let text = "\u{feff}\n ∴CRUMB2   A\ts5 \r\n§core\r\n\r\n. a  b  \r\n§rules\n! c";
-    let formatted = format(&Crumb::parse(text.as_bytes()).unwrap());
+    let formatted = format(&CrumbFile::parse(text.as_bytes()).unwrap());
     assert_eq!(String::from_utf8(formatted).unwrap(), "∴CRUMB2 A s5\n\n§core\n. a  b\n\n§rules\n! c\n");
     for name in &SAMPLES[..4] {
         let bytes = fixture(&format!("crumbs/{name}"));
         let expected = [bytes.strip_suffix(b"\n").unwrap_or(&bytes), b"\n"].concat();
-        assert_eq!(format(&Crumb::parse(&bytes).unwrap()), expected, "{name}");
+        assert_eq!(format(&CrumbFile::parse(&bytes).unwrap()), expected, "{name}");
     }
 }
 

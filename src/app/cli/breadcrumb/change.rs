@@ -12,8 +12,8 @@ use crate::app::cli::input;
 use crate::memory::breadcrumb::key::namespace;
 use crate::memory::breadcrumb::query::{BadMoment, Moment};
 use crate::memory::breadcrumb::store::LARGE_FILE_LEN;
-use crate::memory::breadcrumb::writer::{Existing, Expiry, Setting};
-use crate::memory::breadcrumb::{Half, Key, Writer};
+use crate::memory::breadcrumb::writer::{Existing, Expiry, SetRequest};
+use crate::memory::breadcrumb::{Key, StoreFile, Writer};
 
 /// How much of a value is shown when it was set.
 const SHOWN_VALUE: usize = 60;
@@ -87,7 +87,7 @@ pub(crate) fn run_set(place: &mut Place<'_>, args: &SetArgs) -> Result<ExitStatu
     };
     let is_ignored = place.is_ignored();
     let writer = Writer::new(&place.store, &is_ignored, Writer::PATIENCE);
-    let setting = Setting { key: &args.key, value: &value, task_id: args.task_id, expiry };
+    let setting = SetRequest { key: &args.key, value: &value, task_id: args.task_id, expiry };
     let set = writer.set(&setting, now)?;
     if args.json {
         place.ui.json_line(&json!({
@@ -130,7 +130,7 @@ fn warn(place: &Place<'_>, key: &str, file_len: u64) {
         Err(error) => place.ui.note(&format!("warning: {:#}", anyhow::Error::from(error))),
     }
     if file_len > LARGE_FILE_LEN {
-        let file = place.shown(Half::of_key(key));
+        let file = place.shown(StoreFile::of_key(key));
         place.ui.note(&format!("warning: `{file}` has {file_len} bytes, more than 1 MiB; delete what nobody needs"));
     }
 }

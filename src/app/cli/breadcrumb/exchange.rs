@@ -11,7 +11,7 @@ use crate::app::advice::refuse_secret_breadcrumb;
 use crate::app::cli::input;
 use crate::memory::breadcrumb::exchange::{self, Format, OnExisting};
 use crate::memory::breadcrumb::query::Expired;
-use crate::memory::breadcrumb::{Half, Query, Writer};
+use crate::memory::breadcrumb::{Query, StoreFile, Writer};
 
 /// Take in breadcrumbs from JSON: an array, or one object a line
 ///
@@ -85,9 +85,9 @@ pub(crate) fn run_import(place: &mut Place<'_>, args: &ImportArgs) -> Result<Exi
 pub(crate) fn run_export(place: &mut Place<'_>, args: &ExportArgs) -> Result<ExitStatus> {
     let query = Query { prefix: args.prefix.clone(), expired: Expired::Shown, ..Query::default() };
     let mut listing = place.store.list(&query, place.now())?;
-    place.note_passed_over(&listing.passed_over);
+    place.warn_skipped_lines(&listing.skipped_lines);
     if !args.secrets {
-        listing.records.retain(|record| record.lives_in(Half::Shared));
+        listing.records.retain(|record| record.lives_in(StoreFile::Shared));
     }
     let format = match args.format {
         ExportFormat::Json => Format::Json,

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{ExitStatus, Place, brief_value, one_line};
 use crate::app::cli::error::Advised;
 use crate::memory::breadcrumb::history::history;
-use crate::memory::breadcrumb::{Half, Record};
+use crate::memory::breadcrumb::{Record, StoreFile};
 
 /// How much of a value is shown.
 const SHOWN_VALUE: usize = 60;
@@ -27,8 +27,8 @@ pub(crate) struct HistoryArgs {
 }
 
 pub(crate) fn run(place: &mut Place<'_>, args: &HistoryArgs) -> Result<ExitStatus> {
-    let half = Half::of_key(&args.key);
-    if half == Half::Secret {
+    let half = StoreFile::of_key(&args.key);
+    if half == StoreFile::Secret {
         let message = format!("`{}` has no history: secrets are not committed", args.key);
         return Err(Advised { message, hint: "`git trace breadcrumb get` prints what it is now".to_owned() }.into());
     }
@@ -67,7 +67,7 @@ fn uncommitted(
     // One that expired is still there.
     let long_ago = crate::trace::Time::from_second(i64::MIN);
     let lookup = place.store.lookup(&args.key, long_ago)?;
-    place.note_passed_over(&lookup.passed_over);
+    place.warn_skipped_lines(&lookup.skipped_lines);
     Ok(match (&lookup.record, committed) {
         (None, None) => None,
         (Some(now), Some(committed)) if now.means_same(committed) => None,

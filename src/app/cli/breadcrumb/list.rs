@@ -100,7 +100,7 @@ enum Direction {
 
 pub(crate) fn run_get(place: &mut Place<'_>, args: &GetArgs) -> Result<ExitStatus> {
     let lookup = place.store.lookup(&args.key, place.now())?;
-    place.note_passed_over(&lookup.passed_over);
+    place.warn_skipped_lines(&lookup.skipped_lines);
     let Some(record) = lookup.record else {
         place.ui.note(&format!("no breadcrumb `{}`", args.key));
         return Ok(ExitStatus::No);
@@ -134,7 +134,7 @@ pub(crate) fn run(place: &mut Place<'_>, args: &ListArgs) -> Result<ExitStatus> 
         limit: args.limit,
     };
     let listing = place.store.list(&query, now)?;
-    place.note_passed_over(&listing.passed_over);
+    place.warn_skipped_lines(&listing.skipped_lines);
     let format = if args.json { ListFormat::Json } else { args.format };
     match format {
         ListFormat::Table => write_records(place, &listing.records)?,

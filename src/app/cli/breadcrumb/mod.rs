@@ -17,8 +17,8 @@ use clap::Subcommand;
 use super::ExitStatus;
 use super::ui::Ui;
 use crate::git::{Env, Git, worktree_root};
-use crate::memory::breadcrumb::store::PassedOver;
-use crate::memory::breadcrumb::{Half, Record, Store};
+use crate::memory::breadcrumb::store::SkippedLine;
+use crate::memory::breadcrumb::{Record, Store, StoreFile};
 use crate::trace::Time;
 
 /// Keep facts that outlive a session: a key, a value, and when it was learnt
@@ -69,14 +69,14 @@ impl Place<'_> {
     }
 
     /// A file as people know it: relative to the root of the working tree.
-    fn shown(&self, half: Half) -> String {
+    fn shown(&self, half: StoreFile) -> String {
         let path = self.store.path(half);
         path.strip_prefix(&self.root).unwrap_or(&path).display().to_string()
     }
 
     /// Says which lines were passed over in reading.
-    fn note_passed_over(&self, passed_over: &[PassedOver]) {
-        for PassedOver { half, unreadable } in passed_over {
+    fn warn_skipped_lines(&self, skipped_lines: &[SkippedLine]) {
+        for SkippedLine { half, unreadable } in skipped_lines {
             let (file, line) = (self.shown(*half), unreadable.line);
             self.ui.note(&format!("warning: {file}:{line}: passed over: {}", unreadable.reason));
         }
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &BreadcrumbArgs, env: Env, ui: &mut Ui) -> Result<ExitSt
 
 /// A value on one line, cut to `width` characters; that of a secret is not shown.
 fn brief_value(record: &Record<'_>, width: usize) -> String {
-    if Half::of_key(&record.key) == Half::Secret {
+    if StoreFile::of_key(&record.key) == StoreFile::Secret {
         return "(secret)".to_owned();
     }
     let line = one_line(&record.value, width + 1);

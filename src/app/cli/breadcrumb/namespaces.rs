@@ -21,7 +21,7 @@ pub(crate) struct NamespacesArgs {
 pub(crate) fn run(place: &mut Place<'_>, args: &NamespacesArgs) -> Result<ExitStatus> {
     let declared = place.store.namespaces()?;
     let listing = place.store.list(&Query::default(), place.now())?;
-    place.note_passed_over(&listing.passed_over);
+    place.warn_skipped_lines(&listing.skipped_lines);
     let mut known: BTreeMap<&str, (&str, &str, usize)> = BTreeMap::new();
     known.extend(STANDARD.iter().map(|(name, what)| (*name, ("standard", *what, 0))));
     known.extend(declared.declared.iter().map(|(name, what)| (name.as_str(), ("declared", what.as_str(), 0))));

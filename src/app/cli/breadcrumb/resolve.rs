@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::{ExitStatus, Place};
 use crate::base::merge::Markers;
 use crate::git::Git;
-use crate::memory::breadcrumb::{Half, Writer, resolve_file};
+use crate::memory::breadcrumb::{StoreFile, Writer, resolve_file};
 
 /// Resolve a store full of conflict markers, as the merge driver would have
 ///
@@ -31,7 +31,7 @@ fn marker_size(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(place: &mut Place<'_>, args: &ResolveArgs) -> Result<ExitStatus> {
-    let path = args.file.clone().unwrap_or_else(|| place.store.path(Half::Shared));
+    let path = args.file.clone().unwrap_or_else(|| place.store.path(StoreFile::Shared));
     let base = base_in_index(&place.git, &path);
     let markers = Markers { size: args.marker_size, ..Markers::default() };
     let resolved = resolve_file(&path, base.as_deref(), &markers, Writer::PATIENCE)?;

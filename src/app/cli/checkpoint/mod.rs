@@ -11,7 +11,7 @@ use clap::Subcommand;
 
 use super::ExitStatus;
 use super::ui::{Ui, escaped};
-use crate::base::merge::Kind;
+use crate::base::merge::FileKind;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::memory::checkpoint::folder::{Checkpoint, File};
 use crate::memory::checkpoint::{Folder, Moment, Pathspec};
@@ -63,7 +63,7 @@ impl Place<'_> {
 
     /// Says which files were passed over in reading.
     fn note_unreadable(&self, files: &[File]) {
-        for file in files.iter().filter(|file| file.kind == Kind::Checkpoint && file.text().is_err()) {
+        for file in files.iter().filter(|file| file.kind == FileKind::Checkpoint && file.text().is_err()) {
             self.ui.note(&format!("warning: `{}` is not UTF-8 and is passed over", file.path));
         }
     }

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use super::{ExitStatus, Ui, agent, read};
 use crate::app::advice::refuse_secret_text;
-use crate::memory::crumb::{self, Addition, Crumb, CrumbError, Kind, Selector};
+use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry, Selector};
 
 /// Create a crumb file, at session 1 with the five standard sections
 #[derive(clap::Args, Debug)]
@@ -128,28 +128,28 @@ pub(crate) fn run_start(args: &StartArgs, ui: &mut Ui) -> Result<ExitStatus> {
 }
 
 pub(crate) fn run_note(args: &NoteArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    add(&args.text, Kind::Note, "volatile", ui)
+    add(&args.text, EntryKind::Note, "volatile", ui)
 }
 
 pub(crate) fn run_fact(args: &FactArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    add(&args.text, Kind::Fact, &args.section, ui)
+    add(&args.text, EntryKind::Fact, &args.section, ui)
 }
 
 pub(crate) fn run_rule(args: &RuleArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    add(&args.text, Kind::Constraint, "rules", ui)
+    add(&args.text, EntryKind::Constraint, "rules", ui)
 }
 
 pub(crate) fn run_warn(args: &WarnArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    add(&args.text, Kind::Warning, "active", ui)
+    add(&args.text, EntryKind::Warning, "active", ui)
 }
 
 pub(crate) fn run_direct(args: &DirectArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    add(&args.text, Kind::Directive, "volatile", ui)
+    add(&args.text, EntryKind::Directive, "volatile", ui)
 }
 
-fn add(args: &TextArgs, kind: Kind, section: &str, ui: &mut Ui) -> Result<ExitStatus> {
+fn add(args: &TextArgs, kind: EntryKind, section: &str, ui: &mut Ui) -> Result<ExitStatus> {
     let text = text(&args.text)?;
-    let addition = Addition { kind, section, agent: args.agent, text: &text };
+    let addition = NewEntry { kind, section, agent: args.agent, text: &text };
     let line = edit(&args.file, |crumb| crumb::add(crumb, &addition))?;
     answer(ui, &line)
 }
@@ -180,7 +180,7 @@ fn text(given: &str) -> Result<String> {
     Ok(text)
 }
 
-fn edit<T>(path: &Path, change: impl FnMut(&mut Crumb<'_>) -> Result<T, CrumbError>) -> Result<T> {
+fn edit<T>(path: &Path, change: impl FnMut(&mut CrumbFile<'_>) -> Result<T, CrumbError>) -> Result<T> {
     crumb::edit(path, change).with_context(|| format!("cannot change `{}`", path.display()))
 }
 

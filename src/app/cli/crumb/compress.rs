@@ -9,7 +9,7 @@ use super::{ExitStatus, Ui, parse, read};
 use crate::app::cli::error::Advised;
 use crate::git::{Env, Repo};
 use crate::memory::crumb::archive::{self, Archive};
-use crate::memory::crumb::{self, Crumb, CrumbError, Plan, Selector};
+use crate::memory::crumb::{self, CompressionPlan, CrumbError, CrumbFile, Selector};
 use crate::trace::Time;
 use crate::trace::change::compressor;
 use crate::trace::store::write::Signature;
@@ -106,11 +106,11 @@ pub(crate) fn run(args: &CompressArgs, env: Env, ui: &mut Ui) -> Result<ExitStat
     }
 }
 
-fn report(plan: &Plan, args: &CompressArgs, is_unsaid: bool, ui: &mut Ui) -> Result<ExitStatus> {
+fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &mut Ui) -> Result<ExitStatus> {
     if args.json {
         let groups = plan.groups.iter().map(|group| {
             let originals: Vec<&str> = group.members.iter().map(|member| member.line.as_str()).collect();
-            json!({ "heat": group.heat.as_str(), "line": group.line(), "originals": originals })
+            json!({ "heat": group.tier.as_str(), "line": group.line(), "originals": originals })
         });
         let groups: Vec<Value> = groups.collect();
         let evicted = plan.evicted.iter().map(|evicted| json!({ "name": evicted.name, "line": evicted.line }));
@@ -164,9 +164,9 @@ pub(crate) fn run_expand(args: &ExpandArgs, env: Env, ui: &mut Ui) -> Result<Exi
 /// Lists the lines of the file that have originals, and the failures that are not in it.
 fn list(path: &Path, repo: &Repo, ui: &mut Ui) -> Result<ExitStatus> {
     let bytes = read(path)?;
-    let crumb: Crumb<'_> = parse(path, &bytes)?;
+    let crumb: CrumbFile<'_> = parse(path, &bytes)?;
     let archive = Archive::open(repo, crumb.header().map_or("", |header| header.identity))?;
-    for (index, _, entry) in crumb.entries().filter(|(_, _, entry)| entry.kind == crumb::Kind::Summary) {
+    for (index, _, entry) in crumb.entries().filter(|(_, _, entry)| entry.kind == crumb::EntryKind::Summary) {
         if let Some(originals) = archive.originals(&crumb.lines[index].text)? {
             let sessions = entry.reference.map(|reference| reference.to_string()).unwrap_or_default();
             let line = format!("line {} {sessions}: {} originals\n", index + 1, originals.len());

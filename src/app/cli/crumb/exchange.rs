@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{ExitStatus, Ui, agent, parse, read};
 use crate::app::advice::refuse_secret_text;
-use crate::memory::crumb::{self, Crumb, CrumbError};
+use crate::memory::crumb::{self, CrumbError, CrumbFile};
 
 /// Print a crumb file, or some of its sections, for another agent to receive
 ///
@@ -60,7 +60,7 @@ pub(crate) fn run_send(args: &SendArgs, ui: &mut Ui) -> Result<ExitStatus> {
 pub(crate) fn run_receive(args: &ReceiveArgs, ui: &mut Ui) -> Result<ExitStatus> {
     let bytes = read(&args.from)?;
     refuse_secret_text(&String::from_utf8_lossy(&bytes))?;
-    let sent = Crumb::parse(&bytes).map_err(CrumbError::from);
+    let sent = CrumbFile::parse(&bytes).map_err(CrumbError::from);
     let sent = sent.with_context(|| format!("cannot take in `{}`", args.from.display()))?;
     let received = crumb::edit(&args.file, |crumb| crumb::receive(crumb, &sent, args.agent))
         .with_context(|| format!("cannot take in `{}`", args.from.display()))?;

@@ -16,7 +16,7 @@ use super::ExitStatus;
 use super::input::read;
 use super::ui::Ui;
 use crate::git::Env;
-use crate::memory::crumb::{Crumb, CrumbError};
+use crate::memory::crumb::{CrumbError, CrumbFile};
 
 /// Keep the memory of an agent in a file that it reads whole at the start of a session
 ///
@@ -74,8 +74,8 @@ pub(crate) fn run(args: &CrumbArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus>
 }
 
 /// Reads the bytes of a file as a crumb file with a header.
-fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Crumb<'a>> {
-    let crumb = Crumb::parse(bytes).map_err(CrumbError::from);
+fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<CrumbFile<'a>> {
+    let crumb = CrumbFile::parse(bytes).map_err(CrumbError::from);
     let crumb = crumb.and_then(|crumb| if crumb.header().is_some() { Ok(crumb) } else { Err(CrumbError::NoHeader) });
     crumb.with_context(|| format!("cannot use `{}`", path.display()))
 }

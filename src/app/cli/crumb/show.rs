@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use super::{ExitStatus, Ui, parse, read};
 use crate::base::finding::Plain;
-use crate::memory::crumb::{self, Crumb, CrumbError, Heat, Role};
+use crate::memory::crumb::{self, CrumbError, CrumbFile, LineKind, Tier};
 
 /// Show a crumb file with the numbers of its lines, and how fresh its notes are
 #[derive(clap::Args, Debug)]
@@ -47,9 +47,9 @@ pub(crate) fn run(args: &ShowArgs, ui: &mut Ui) -> Result<ExitStatus> {
         return Ok(ExitStatus::Success);
     }
     let session = crumb.header().map_or(0, |header| header.session);
-    for (index, line) in crumb.lines.iter().enumerate().filter(|(_, line)| line.role != Role::Blank) {
+    for (index, line) in crumb.lines.iter().enumerate().filter(|(_, line)| line.kind != LineKind::Blank) {
         let entry = line.entry().filter(|entry| entry.kind.is_dated());
-        let heat = entry.and_then(|entry| entry.latest()).map_or("", |latest| Heat::of(latest, session).as_str());
+        let heat = entry.and_then(|entry| entry.latest()).map_or("", |latest| Tier::of(latest, session).as_str());
         ui.write_content(format!("{:>4} {heat:<4} {}\n", index + 1, Plain(&line.text)).as_bytes())?;
     }
     Ok(ExitStatus::Success)
@@ -59,7 +59,7 @@ pub(crate) fn run_fmt(args: &FmtArgs, ui: &mut Ui) -> Result<ExitStatus> {
     let is_stdin = args.file.as_os_str() == "-";
     if is_stdin || args.check {
         let bytes = read(&args.file)?;
-        let crumb = Crumb::parse(&bytes).map_err(CrumbError::from);
+        let crumb = CrumbFile::parse(&bytes).map_err(CrumbError::from);
         let formatted = crumb::format(&crumb.with_context(|| format!("cannot use `{}`", args.file.display()))?);
         if !args.check {
             ui.write_content(&formatted)?;
@@ -69,8 +69,8 @@ pub(crate) fn run_fmt(args: &FmtArgs, ui: &mut Ui) -> Result<ExitStatus> {
         }
         return Ok(ExitStatus::Success);
     }
-    let change = |crumb: &mut Crumb<'_>| {
-        *crumb = Crumb::parse(&crumb::format(crumb))?.into_owned();
+    let change = |crumb: &mut CrumbFile<'_>| {
+        *crumb = CrumbFile::parse(&crumb::format(crumb))?.into_owned();
         Ok(())
     };
     crumb::edit(&args.file, change).with_context(|| format!("cannot change `{}`", args.file.display()))?;

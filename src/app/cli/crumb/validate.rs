@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{ExitStatus, Ui, read};
 use crate::base::finding::Weight;
 use crate::git::{Env, Repo};
-use crate::memory::crumb::{Crumb, TOKEN_LIMIT, check};
+use crate::memory::crumb::{CrumbFile, TOKEN_LIMIT, check};
 use crate::tokens::Encoding;
 use crate::trace::store::write::encoding;
 
@@ -60,10 +60,10 @@ fn validate(path: &Path, args: &ValidateArgs, encoding: Encoding, ui: &mut Ui) -
     let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
     let is_valid = errors == 0 && (warnings == 0 || !args.strict);
     if args.json {
-        let crumb = Crumb::parse(&bytes).ok();
+        let crumb = CrumbFile::parse(&bytes).ok();
         let header = crumb
             .as_ref()
-            .and_then(Crumb::header)
+            .and_then(CrumbFile::header)
             .map(|header| json!({ "version": header.version, "identity": header.identity, "session": header.session }));
         ui.json_line(&json!({
             "path": name, "valid": is_valid, "errors": errors, "warnings": warnings, "header": header,

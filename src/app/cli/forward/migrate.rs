@@ -11,7 +11,7 @@ use super::required;
 use crate::app::cli::error::Advised;
 use crate::app::cli::ui::escaped;
 use crate::app::cli::{ExitStatus, Session, input};
-use crate::memory::breadcrumb::{Half, Query, Store};
+use crate::memory::breadcrumb::{Query, Store, StoreFile};
 use crate::memory::forward::migrate::{Candidate, Judged, Verdict, migrate};
 use crate::trace::store::write::{Signature, encoding};
 use crate::trace::{AgentName, Time};
@@ -75,7 +75,7 @@ fn of_breadcrumbs(session: &Session, prefix: &str, now: Time) -> Result<Vec<Cand
     let folder = std::env::current_dir().context("cannot tell which folder this is")?;
     let store = Store::find(&folder, &root);
     let listing = store.list(&Query { prefix: prefix.to_owned(), ..Query::default() }, now)?;
-    let shared = listing.records.into_iter().filter(|record| Half::of_key(&record.key) == Half::Shared);
+    let shared = listing.records.into_iter().filter(|record| StoreFile::of_key(&record.key) == StoreFile::Shared);
     let candidates = shared.map(|record| Candidate {
         place: record.key.to_string(),
         at: record.updated().or_else(|| record.created()).unwrap_or(now),

@@ -10,8 +10,8 @@ use crate::app::mcp::arguments::{Arguments, missing};
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::memory::breadcrumb::query::{Moment, Order, Sort};
-use crate::memory::breadcrumb::store::PassedOver;
-use crate::memory::breadcrumb::writer::{Expiry, Setting};
+use crate::memory::breadcrumb::store::SkippedLine;
+use crate::memory::breadcrumb::writer::{Expiry, SetRequest};
 use crate::memory::breadcrumb::{Key, Query, Store, Writer};
 
 pub(crate) const TOOLS: [Tool; 4] = [
@@ -92,7 +92,7 @@ fn set(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let value = arguments.required("value")?;
     let task_id = task_id(arguments, 1)?;
     refuse_secret_breadcrumb(key.as_str(), value).context("argument `value`")?;
-    let setting = Setting { key: &key, value, task_id, expiry: Expiry::Kept };
+    let setting = SetRequest { key: &key, value, task_id, expiry: Expiry::Kept };
     let set =
         with_writer(place, |writer| Ok(writer.set(&setting, place.now())?)).context("argument `value` or `key`")?;
     let record = &set.record;
@@ -105,7 +105,7 @@ fn get(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
         Some(record) => json!({ "found": true, "breadcrumb": record }),
         None => json!({ "found": false }),
     };
-    Ok(Answer { warnings: warnings(&lookup.passed_over), ..Answer::from(value) })
+    Ok(Answer { warnings: warnings(&lookup.skipped_lines), ..Answer::from(value) })
 }
 
 fn list(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -129,7 +129,7 @@ fn list(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     };
     let listing = place.store()?.list(&query, place.now())?;
     let value = json!({ "breadcrumbs": listing.records, "total": listing.total });
-    Ok(Answer { warnings: warnings(&listing.passed_over), ..Answer::from(value) })
+    Ok(Answer { warnings: warnings(&listing.skipped_lines), ..Answer::from(value) })
 }
 
 fn delete(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -149,9 +149,9 @@ fn with_writer<T>(place: &Place, write: impl FnOnce(&Writer<'_>) -> Result<T>) -
     write(&Writer::new(&store, &is_ignored, Writer::PATIENCE))
 }
 
-fn warnings(passed_over: &[PassedOver]) -> Vec<String> {
-    let line = |one: &PassedOver| {
+fn warnings(skipped_lines: &[SkippedLine]) -> Vec<String> {
+    let line = |one: &SkippedLine| {
         format!("warning: {}:{}: passed over: {}", one.half, one.unreadable.line, one.unreadable.reason)
     };
-    passed_over.iter().take(20).map(line).collect()
+    skipped_lines.iter().take(20).map(line).collect()
 }

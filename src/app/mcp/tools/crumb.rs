@@ -9,7 +9,7 @@ use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::base::bounded;
 use crate::base::finding::Weight;
-use crate::memory::crumb::{self, Addition, Kind, check};
+use crate::memory::crumb::{self, EntryKind, NewEntry, check};
 use crate::trace::store::write::encoding;
 
 pub(crate) const TOOLS: [Tool; 3] = [
@@ -63,7 +63,7 @@ fn validate(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
 fn note(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let (path, text) = (place.file("file", arguments.required("file")?)?, arguments.required("text")?);
     refuse_secret_text(text).context("argument `text`")?;
-    let addition = Addition { kind: Kind::Note, section: "volatile", agent: agent(arguments)?, text };
+    let addition = NewEntry { kind: EntryKind::Note, section: "volatile", agent: agent(arguments)?, text };
     let line = crumb::edit(&path, |crumb| crumb::add(crumb, &addition)).context("argument `text` or `file`")?;
     Ok(json!({ "line": line }).into())
 }

@@ -2,7 +2,7 @@
 
 use super::cause;
 use crate::git::Repo;
-use crate::memory::breadcrumb::{Half, Query, Record, Store};
+use crate::memory::breadcrumb::{Query, Record, Store, StoreFile};
 use crate::memory::brief::Request;
 use crate::memory::brief::section::{Kind, Section};
 use crate::trace::Time;
@@ -28,7 +28,7 @@ pub(crate) fn read(
         if records.is_empty() {
             warnings.push(format!("breadcrumbs: there is no `{asked}`"));
         }
-        for record in records.iter().filter(|record| Half::of_key(&record.key) == Half::Shared) {
+        for record in records.iter().filter(|record| StoreFile::of_key(&record.key) == StoreFile::Shared) {
             section.push(&format!("{} = {}", record.key, record.value), "");
         }
     }

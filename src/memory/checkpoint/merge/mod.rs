@@ -18,7 +18,7 @@ use std::fmt;
 use super::moment::Moment;
 use crate::base::finding::Plain;
 use crate::base::merge::conflict;
-use crate::base::merge::{Contested, Merged, Piece, Sides};
+use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged};
 use sequence::Slot;
 use units::{Unit, UnitKind};
 
@@ -54,11 +54,11 @@ impl fmt::Display for Note {
 ///
 /// A base with conflict markers counts for what its own base says.
 #[must_use]
-pub(crate) fn merge(sides: Sides<'_>) -> Option<Merged<'static, Note>> {
+pub(crate) fn merge(sides: MergeInput<'_>) -> Option<Merged<'static, Note>> {
     let base = conflict::settled_base(sides.base);
     let texts = [&base[..], sides.ours, sides.theirs].map(std::str::from_utf8);
     let [Ok(base), Ok(ours), Ok(theirs)] = texts else { return None };
-    let mut merge = Merge { pieces: Vec::new(), notes: Vec::new() };
+    let mut merge = Merge { hunks: Vec::new(), notes: Vec::new() };
     if ours == theirs || theirs == base {
         merge.take(ours);
     } else if ours == base {
@@ -66,12 +66,12 @@ pub(crate) fn merge(sides: Sides<'_>) -> Option<Merged<'static, Note>> {
     } else {
         merge.list(&units::sections(base), &units::sections(ours), &units::sections(theirs));
     }
-    Some(Merged { pieces: merge.pieces, notes: merge.notes })
+    Some(Merged { hunks: merge.hunks, notes: merge.notes })
 }
 
 /// A merge under way.
 struct Merge {
-    pieces: Vec<Piece<'static>>,
+    hunks: Vec<Hunk<'static>>,
     notes: Vec<Note>,
 }
 
@@ -80,8 +80,8 @@ impl Merge {
         if text.is_empty() {
             return;
         }
-        match self.pieces.last_mut() {
-            Some(Piece::Text(last)) => {
+        match self.hunks.last_mut() {
+            Some(Hunk::Merged(last)) => {
                 // A last line without its end is no longer the last.
                 let last = last.to_mut();
                 if !last.ends_with(b"\n") {
@@ -89,18 +89,18 @@ impl Merge {
                 }
                 last.extend_from_slice(text.as_bytes());
             }
-            _ => self.pieces.push(Piece::Text(Cow::Owned(text.as_bytes().to_vec()))),
+            _ => self.hunks.push(Hunk::Merged(Cow::Owned(text.as_bytes().to_vec()))),
         }
     }
 
     fn contest(&mut self, base: &str, ours: &str, theirs: &str) {
-        if let Some(Piece::Text(last)) = self.pieces.last_mut()
+        if let Some(Hunk::Merged(last)) = self.hunks.last_mut()
             && !last.ends_with(b"\n")
         {
             last.to_mut().push(b'\n');
         }
         let own = |text: &str| Cow::Owned(text.as_bytes().to_vec());
-        self.pieces.push(Piece::Conflict(Contested { base: own(base), ours: own(ours), theirs: own(theirs) }));
+        self.hunks.push(Hunk::Conflict(ConflictText { base: own(base), ours: own(ours), theirs: own(theirs) }));
     }
 
     fn list(&mut self, base: &[Unit<'_>], ours: &[Unit<'_>], theirs: &[Unit<'_>]) {

@@ -2,7 +2,7 @@
 
 /// How fresh a session is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Heat {
+pub(crate) enum Tier {
     /// Of the last five sessions, or of one to come: stays as it is.
     Hot,
     /// The sixth to the fifteenth: one line a session.
@@ -11,8 +11,8 @@ pub(crate) enum Heat {
     Cold,
 }
 
-impl Heat {
-    /// The heat of session `of` in a file at session `now`: its rank, `now` − `of` + 1, is 1–5, 6–15, or 16 and up.
+impl Tier {
+    /// The tier of session `of` in a file at session `now`: its rank, `now` − `of` + 1, is 1–5, 6–15, or 16 and up.
     #[must_use]
     pub(crate) fn of(of: u64, now: u64) -> Self {
         match now.saturating_sub(of) {
@@ -42,16 +42,16 @@ mod tests {
         for now in [1_u64, 5, 6, 15, 16, 30, 222, u64::MAX] {
             for of in (now.saturating_sub(40)..=now.saturating_add(3)).chain([0, 1]) {
                 let expected = match i128::from(now) - i128::from(of) + 1 {
-                    ..=5 => Heat::Hot,
-                    6..=15 => Heat::Warm,
-                    _ => Heat::Cold,
+                    ..=5 => Tier::Hot,
+                    6..=15 => Tier::Warm,
+                    _ => Tier::Cold,
                 };
-                assert_eq!(Heat::of(of, now), expected, "session {of} at {now}");
+                assert_eq!(Tier::of(of, now), expected, "session {of} at {now}");
             }
         }
-        let heats: Vec<_> = (1..=30).map(|of| Heat::of(of, 30)).collect();
-        assert!(heats[25..].iter().all(|heat| *heat == Heat::Hot));
-        assert!(heats[15..25].iter().all(|heat| *heat == Heat::Warm));
-        assert!(heats[..15].iter().all(|heat| *heat == Heat::Cold));
+        let tiers: Vec<_> = (1..=30).map(|of| Tier::of(of, 30)).collect();
+        assert!(tiers[25..].iter().all(|tier| *tier == Tier::Hot));
+        assert!(tiers[15..25].iter().all(|tier| *tier == Tier::Warm));
+        assert!(tiers[..15].iter().all(|tier| *tier == Tier::Cold));
     }
 }
