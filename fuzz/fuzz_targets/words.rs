@@ -14,7 +14,7 @@ use git_trace::secrets::Policy;
 use git_trace::tokens::{BudgetAction, Encoding};
 use git_trace::trace::model::source::Source;
 use git_trace::trace::model::trailers::Op;
-use git_trace::trace::store::priority::Level;
+use git_trace::trace::model::level::Level;
 use git_trace::trace::{AgentName, ItemId, ItemType, Time, TraceName};
 use libfuzzer_sys::fuzz_target;
 

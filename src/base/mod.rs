@@ -4,5 +4,5 @@ pub(crate) mod finding;
 pub(crate) mod merge;
 pub(crate) mod replace;
 pub(crate) mod shell;
+pub(crate) mod string_enum;
 pub(crate) mod time;
-pub(crate) mod words;

@@ -10,10 +10,10 @@ use crate::tokens::Encoding;
 use crate::trace::Fields;
 use crate::trace::model::file::BadItemFile;
 use crate::trace::model::item::{Direction, Item, Role};
+use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
-use crate::trace::store::priority::Level;
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::view::View;
 
@@ -74,7 +74,7 @@ pub(super) fn gather<M: Materializer + ?Sized>(
 }
 
 /// An item as a message of its own, with what joining needs to know of it.
-fn piece_of(slot: &Slot, item: Item, role: Role, types: &Types, encoding: Encoding) -> Piece {
+fn piece_of(slot: &ItemEntry, item: Item, role: Role, types: &Types, encoding: Encoding) -> Piece {
     let known_tokens = item.cached_tokens(encoding);
     let Item { id, mut fields, body, .. } = item;
     let (aggregates, order) = (types.aggregates(&fields), types.rules(&fields.item_type).order);

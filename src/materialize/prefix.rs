@@ -15,7 +15,7 @@
 
 use crate::git::Repo;
 use crate::trace::model::item::{Item, ItemType};
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::priority::{Level, Record, SetLevel};
 use crate::trace::store::view::{LeftOut, View};
 use crate::trace::{Time, TraceError};
@@ -51,7 +51,7 @@ impl<'v> Prefix<'v> {
     }
 
     /// Takes in the next item, and whether somebody gives it another role; whether all before it is as it was when it came in.
-    pub(super) fn take(&mut self, slot: &Slot, item: &Item, new_role: bool) -> Result<bool, TraceError> {
+    pub(super) fn take(&mut self, slot: &ItemEntry, item: &Item, new_role: bool) -> Result<bool, TraceError> {
         if self.broken || self.last_thought.is_none_or(|last| slot.seq > last) {
             return Ok(false);
         }
@@ -74,7 +74,7 @@ impl<'v> Prefix<'v> {
     }
 
     /// Whether an item that somebody set a level for was ever skipped.
-    fn was_skipped(&mut self, slot: &Slot) -> Result<bool, TraceError> {
+    fn was_skipped(&mut self, slot: &ItemEntry) -> Result<bool, TraceError> {
         let record = match &mut self.record {
             Some(record) => record,
             record => record.insert(Record::open(self.repo)?),

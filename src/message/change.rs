@@ -1,6 +1,6 @@
 //! What was not sent as it is, and why.
 
-use crate::base::words::words;
+use crate::base::string_enum::string_enum;
 
 /// A block of a message, by its place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Change {
     pub why: Why,
 }
 
-words! {
+string_enum! {
     /// Why a block was not sent as it is.
     Why {
         /// A call that nothing answers.
@@ -58,7 +58,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// What became of a block.
     Fate {
         /// It is sent as text.

@@ -21,11 +21,11 @@ use serde::Serialize;
 
 pub(crate) use pair::pair_calls;
 
-use crate::base::words::words;
+use crate::base::string_enum::string_enum;
 use crate::tokens::Encoding;
 use crate::tokens::framing::{self, message_cost};
 
-words! {
+string_enum! {
     /// Who speaks.
     Role {
         /// The instructions' voice.
@@ -39,7 +39,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// How a tool's call went.
     Status {
         /// It did what it was asked.
@@ -49,7 +49,7 @@ words! {
     }
 }
 
-words! {
+string_enum! {
     /// The interfaces whose request messages can be written and read.
     Api {
         /// `OpenAI` Chat Completions, and what is compatible with it.

@@ -7,7 +7,7 @@ use super::input::Seekable;
 use super::raw::{self, view};
 use super::reader::{Reader, Scribe, Transcript};
 use super::{Position, claude_code, codex, document, gemini_cli, swe_agent};
-use crate::base::words::words;
+use crate::base::string_enum::string_enum;
 use crate::git::Env;
 
 /// How much of a file is looked at to learn what it is.
@@ -16,7 +16,7 @@ const MAX_HEAD: u64 = 256 * 1024;
 /// How many lines of that are looked at.
 const MAX_LINES: usize = 50;
 
-words! {
+string_enum! {
     /// A format that an agent writes its sessions in.
     Format {
         /// Claude Code.

@@ -14,7 +14,7 @@ use super::{Entry, Position, Tally, TranscriptError, memory, rewind};
 use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::trace::change::bulk::{self, Feed, Incoming, Report};
-use crate::trace::model::trailers::{Op, SourceMark};
+use crate::trace::model::trailers::{ImportPosition, Op};
 use crate::trace::store::write::Signature;
 use crate::trace::{Item, TraceError, TraceName};
 
@@ -165,10 +165,10 @@ impl<'w> Opened<'w> {
     }
 
     /// Goes on from where an earlier import ended, or from the start where the file is another; says from which byte.
-    fn go_on(&mut self, repo: &Repo, name: &TraceName, mark: SourceMark) -> Result<u64, TraceError> {
+    fn go_on(&mut self, repo: &Repo, name: &TraceName, mark: ImportPosition) -> Result<u64, TraceError> {
         let Some((file, watch)) = &self.file else { return Ok(0) };
         let watched = || Watched::new(file, *watch).map_err(read_error);
-        let SourceMark { session, offset, digest, as_seen } = mark;
+        let ImportPosition { session, offset, digest, as_seen } = mark;
         self.as_seen = as_seen;
         let position = Position { offset, digest };
         if let Some(memory) = memory::read(repo, name, &session)
@@ -249,9 +249,9 @@ impl Feed for MainLine<'_> {
         Ok(None)
     }
 
-    fn mark(&self) -> Option<SourceMark> {
+    fn mark(&self) -> Option<ImportPosition> {
         let Position { offset, digest } = Transcript::position(&*self.transcript);
-        self.keeps_mark.then(|| SourceMark { session: self.session.clone(), offset, digest, as_seen: self.as_seen })
+        self.keeps_mark.then(|| ImportPosition { session: self.session.clone(), offset, digest, as_seen: self.as_seen })
     }
 }
 
@@ -263,7 +263,7 @@ impl Feed for Thread {
         Ok(self.0.next().map(incoming))
     }
 
-    fn mark(&self) -> Option<SourceMark> {
+    fn mark(&self) -> Option<ImportPosition> {
         None
     }
 }

@@ -17,7 +17,7 @@ use crate::trace::change::bulk::{Feed, Incoming, Usage};
 use crate::trace::model::item::{Direction, Draft, Fields, Item, ItemType};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
-use crate::trace::model::trailers::{Op, SourceMark};
+use crate::trace::model::trailers::{ImportPosition, Op};
 use crate::trace::{ItemId, TraceError};
 
 /// The longest name or path that is kept.
@@ -148,7 +148,7 @@ impl Feed for Items {
         Ok(self.incoming.pop_front())
     }
 
-    fn mark(&self) -> Option<SourceMark> {
+    fn mark(&self) -> Option<ImportPosition> {
         None
     }
 }

@@ -6,7 +6,7 @@ use crate::tokens::Encoding;
 use crate::trace::model::item::{ItemType, Role};
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::{Total, one_line};
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::total;
 use crate::trace::store::view::View;
 use crate::trace::{Time, Tip, TraceError, TraceName};
@@ -49,7 +49,7 @@ pub(crate) struct Recorded {
 /// Those of reading objects.
 pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Recorded>, TraceError> {
     let mut found: Vec<Recorded> = Vec::new();
-    for word in Format::WORDS {
+    for word in Format::VALUES {
         let Ok(agent) = word.parse::<Format>() else { continue };
         let refs = repo.list_refs(&format!("{TRACES}{agent}/"))?;
         let names: Vec<TraceName> = refs.iter().filter_map(|(refname, _)| TraceName::of_ref(refname)).collect();
@@ -82,7 +82,7 @@ fn read(
     let view = View::at(repo, tip, None)?;
     let mut began = None;
     let mut first_words = None;
-    let shown = |slot: &&Slot| view.left_out(slot).is_none();
+    let shown = |slot: &&ItemEntry| view.left_out(slot).is_none();
     for slot in view.slots.iter().filter(shown).take(MAX_OPENING) {
         let item = total::read_item(repo, slot)?;
         began = began.or(item.fields.created);

@@ -7,7 +7,7 @@ use crate::git::{Env, Repo};
 use crate::trace::change::edit::{Patch, edit};
 use crate::trace::change::remove::{delete, restore};
 use crate::trace::change::{append, branch};
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::query::diff::between;
 use crate::trace::store::priority::{self, Level, Request};
 use crate::trace::store::resolve::{State, state};
@@ -368,8 +368,9 @@ fn check(real: &Real, before: &State, after: &State) {
     let total = |view: &View| i128::from(view.total(&real.repo, encoding).unwrap().tokens);
     assert_eq!(diff.tokens, total(&new) - total(&old), "the difference of the totals");
 
-    let by_id =
-        |view: &View| -> BTreeMap<ItemId, Slot> { view.slots.iter().map(|slot| (slot.id, slot.clone())).collect() };
+    let by_id = |view: &View| -> BTreeMap<ItemId, ItemEntry> {
+        view.slots.iter().map(|slot| (slot.id, slot.clone())).collect()
+    };
     let (old_slots, new_slots) = (by_id(&old), by_id(&new));
     let mut expected: BTreeMap<ItemId, Vec<&str>> = BTreeMap::new();
     for id in old_slots.keys().chain(new_slots.keys()).collect::<BTreeSet<_>>() {
@@ -388,7 +389,7 @@ fn check(real: &Real, before: &State, after: &State) {
     }
     // These operations move nothing.
     let found: BTreeMap<ItemId, Vec<&str>> =
-        diff.items.iter().map(|item| (item.slot().unwrap().id, item.changes())).collect();
+        diff.items.iter().map(|item| (item.entry().unwrap().id, item.changes())).collect();
     assert_eq!(found, expected);
 }
 

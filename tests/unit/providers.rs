@@ -361,7 +361,7 @@ fn an_edit_of_the_last_item_leaves_what_stands_before_it() {
 
 #[test]
 fn every_reason_says_what_became_of_the_block() {
-    for word in Why::WORDS {
+    for word in Why::VALUES {
         let why: Why = word.parse().unwrap();
         let left_out = why.describe().starts_with("left out");
         assert_eq!(left_out, why.fate() == Fate::LeftOut, "{word}");

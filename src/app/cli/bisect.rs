@@ -13,9 +13,9 @@ use super::{ExitStatus, Session};
 use crate::materialize::bisect::{Outcome, Verdict, judge, search};
 use crate::materialize::envelope::{Format, render};
 use crate::materialize::{Cut, Options, command, materialize};
+use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
-use crate::trace::model::tree::Slot;
-use crate::trace::store::priority::Level;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::total::read_item;
 use crate::trace::store::view::View;
 use crate::trace::store::write::encoding;
@@ -57,8 +57,8 @@ pub(crate) fn run(session: &mut Session, args: &BisectArgs) -> Result<ExitStatus
     let repo = &session.repo;
     let name = session.trace(None)?;
     let view = View::open(repo, &name, None)?;
-    let seen = |slot: &&Slot| view.level(slot).level() != Level::Skip;
-    let slots: Vec<Slot> = view.slots.iter().filter(seen).cloned().collect();
+    let seen = |slot: &&ItemEntry| view.level(slot).level() != Level::Skip;
+    let slots: Vec<ItemEntry> = view.slots.iter().filter(seen).cloned().collect();
     let shows_progress = stderr().is_terminal();
     let mut tests = 0;
     let outcome = search(slots.len(), |present| -> Result<Verdict> {
@@ -95,7 +95,7 @@ fn content(session: &Session, format: Option<Format>, view: &View) -> Result<Vec
 fn answer(
     session: &mut Session,
     args: &RunArgs,
-    slots: &[Slot],
+    slots: &[ItemEntry],
     outcome: &Outcome,
     tests: usize,
 ) -> Result<ExitStatus> {

@@ -12,11 +12,11 @@ use super::ui::{ID, escaped};
 use super::{ExitStatus, Session, error, input};
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::change::append::Committed;
-use crate::trace::change::commit::{self, Entry, answer};
+use crate::trace::change::commit::{self, Entry};
 use crate::trace::model::json::set_field;
+use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
 use crate::trace::store::budget::BudgetPolicy;
-use crate::trace::store::priority::Level;
 use crate::trace::{Draft, Fields, ItemType, TraceName};
 
 /// Commit an item at the end of the trace
@@ -101,7 +101,7 @@ pub(crate) fn run(session: &mut Session, args: &CommitArgs) -> Result<ExitStatus
     let committed = commit(session, &name, &guard, entry)?;
     let subject = args.subject.clone().unwrap_or_else(|| preview(&committed.item));
     if args.json {
-        session.ui.json_line(&answer(&committed))?;
+        session.ui.json_line(&commit::to_json(&committed))?;
     } else {
         session.ui.settle_colour(&session.repo)?;
         print(session, &name, &committed, subject)?;
@@ -156,7 +156,7 @@ fn run_batch(session: &mut Session, name: &TraceName, guard: &BudgetPolicy) -> R
         }
         let committed = entry_of(&line).and_then(|entry| commit(session, name, guard, entry));
         let answer = match committed {
-            Ok(committed) => answer(&committed),
+            Ok(committed) => commit::to_json(&committed),
             Err(failure) => {
                 status = ExitStatus::No;
                 let mut answer = json!({ "error": format!("{failure:#}") });

@@ -13,7 +13,7 @@ use super::{Cli, ExitStatus};
 use crate::git::{Env, Git, Repo, worktree_root};
 use crate::memory::breadcrumb::Store;
 use crate::memory::breadcrumb::query::Query;
-use crate::trace::model::name::{CRUMBS, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::types::Types;
 use crate::trace::model::{trailers, tree};
 use crate::trace::store::head;
@@ -203,8 +203,8 @@ impl<'c> Cursor<'c> {
                 candidates.extend(listed.lines().map(|name| (name.to_owned(), "remote".to_owned())));
             }
             Source::Agents => {
-                let agents = repo.list_refs(CRUMBS)?;
-                let agents = agents.iter().filter_map(|(refname, _)| refname.strip_prefix(CRUMBS));
+                let agents = repo.list_refs(FORWARD_CRUMBS)?;
+                let agents = agents.iter().filter_map(|(refname, _)| refname.strip_prefix(FORWARD_CRUMBS));
                 candidates.extend(agents.map(|name| (name.to_owned(), String::new())));
             }
             _ => {}

@@ -177,7 +177,7 @@ fn print_done(
 ) -> Result<ExitStatus> {
     let (items, after, Compressed { summary, seq, .. }) = (selection.items.len(), done.after(before), done);
     if json {
-        session.ui.json_line(&compress::answer(name, items, done, before))?;
+        session.ui.json_line(&compress::to_json(name, items, done, before))?;
         return Ok(ExitStatus::Success);
     }
     session.ui.settle_colour(&session.repo)?;

@@ -7,7 +7,7 @@ use super::budget::BudgetArgs;
 use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
-use crate::trace::change::edit::{Edited, Patch, answer, apply};
+use crate::trace::change::edit::{self, Edited, Patch, apply};
 use crate::trace::model::trailers::preview;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total::read_item;
@@ -86,7 +86,7 @@ pub(crate) fn run(session: &mut Session, args: &EditArgs) -> Result<ExitStatus> 
     let guard = args.budget.guard(session)?;
     let edited = apply(repo, &name, &signature, &guard, |warning| session.ui.note(warning), (slot.id, patch))?;
     if args.json {
-        session.ui.json_line(&answer(&edited))?;
+        session.ui.json_line(&edit::to_json(&edited))?;
         return Ok(ExitStatus::Success);
     }
     let Edited { item, seq, commit } = edited;

@@ -6,9 +6,9 @@ use regex::Regex;
 use super::ui::{BOLD, DIM, ID, Ui, escaped};
 use super::{ExitStatus, Session};
 use crate::git::short_oid;
+use crate::trace::model::level::Level;
 use crate::trace::query::code::CodeRange;
 use crate::trace::query::log::{Entry, Query, entries, to_json};
-use crate::trace::store::priority::Level;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::{ItemType, Time, Tip, TraceName};
 
@@ -103,7 +103,7 @@ fn print(ui: &mut Ui, args: &LogArgs, entry: &Entry, first: bool) -> Result<()> 
     let subject = escaped(tip.commit.subject()).into_owned();
     let names = |short: bool| -> String {
         let listed = touched.iter().take(3).map(|change| {
-            let slot = change.slot();
+            let slot = change.entry();
             if short {
                 format!("#{} {}", slot.seq, slot.id.short())
             } else {

@@ -206,7 +206,7 @@ fn say_what_changed(session: &Session, materialized: &Materialized, changes: &[C
         say(dropped.map(|omission| omission.item).collect(), what);
     }
     say(materialized.shortened.clone(), "shortened to what they are: not among the newest");
-    for why in Why::WORDS.iter().filter_map(|word| word.parse::<Why>().ok()) {
+    for why in Why::VALUES.iter().filter_map(|word| word.parse::<Why>().ok()) {
         let places = changes.iter().filter(|change| change.why == why);
         let mut items: Vec<ItemId> = places.flat_map(|change| materialized.items_at(change.place)).copied().collect();
         items.dedup();

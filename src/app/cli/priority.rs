@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::ui::{DIM, ID, escaped};
 use super::{ExitStatus, Session};
 use crate::trace::model::trailers::{one_line, preview};
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::{self, Level, Record, SetLevel, Setting};
 use crate::trace::store::resolve::Resolver;
@@ -166,7 +166,7 @@ fn print_setting(session: &mut Session, id: ItemId, setting: &Setting, json: boo
     Ok(())
 }
 
-fn print_level(session: &mut Session, slot: &Slot, level: SetLevel<'_>, json: bool) -> Result<()> {
+fn print_level(session: &mut Session, slot: &ItemEntry, level: SetLevel<'_>, json: bool) -> Result<()> {
     if json {
         let mut object = match level {
             SetLevel::Set(setting) => setting_json(slot.id, setting),

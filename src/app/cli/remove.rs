@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
-use crate::trace::change::remove::{Moved, answer, delete, restore};
+use crate::trace::change::remove::{self, Moved, delete, restore};
 use crate::trace::model::trailers::{Op, preview};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::write::{Accounting, Signature, encoding};
@@ -75,7 +75,7 @@ pub(crate) fn run_restore(session: &mut Session, args: &RestoreArgs) -> Result<E
 
 fn print(session: &mut Session, name: &TraceName, op: Op, moved: &Moved, json: bool) -> Result<ExitStatus> {
     if json {
-        session.ui.json_line(&answer(op, moved))?;
+        session.ui.json_line(&remove::to_json(op, moved))?;
     } else {
         let Moved { item, seq, .. } = moved;
         session.ui.settle_colour(&session.repo)?;

@@ -12,7 +12,7 @@ use crate::trace::change::merge::json::conflict_to_json;
 use crate::trace::change::merge::three_way::Conflict;
 use crate::trace::change::merge::{Settlement, Strategy};
 use crate::trace::model::trailers::preview;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total::read_item;
 use crate::trace::{Tip, TraceName};
@@ -85,7 +85,7 @@ pub(crate) fn print_conflicts(session: &mut Session, conflicts: &[Conflict], jso
     Ok(ExitStatus::No)
 }
 
-fn print_version(session: &mut Session, side: &str, slot: &Slot) -> Result<()> {
+fn print_version(session: &mut Session, side: &str, slot: &ItemEntry) -> Result<()> {
     let item = read_item(&session.repo, slot)?;
     let head = session.ui.styled(BOLD, &format!("{side}, revision {}", item.revision));
     let text = String::from_utf8_lossy(&item.body).into_owned();

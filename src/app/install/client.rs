@@ -15,14 +15,14 @@ use serde_json::{Map, Value, json};
 
 use super::plain_json::plain;
 use super::{Action, InstallError, Mode, Step, put_file, read_file};
-use crate::base::words::words;
+use crate::base::string_enum::string_enum;
 
 /// The name of the entry.
 const NAME: &str = "git-trace";
 /// The table of the entry in Codex's file.
 const TABLE: &str = "[mcp_servers.git-trace]";
 
-words! {
+string_enum! {
     /// A program that starts servers of the Model Context Protocol.
     Client {
         /// Claude Code: `.mcp.json`.

@@ -15,7 +15,7 @@ use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::item::ItemType;
 use crate::trace::model::trailers::{Basis, Total};
-use crate::trace::model::tree::{Change, Slot};
+use crate::trace::model::tree::{Change, ItemEntry};
 use crate::trace::store::priority::{Level, Setting};
 use crate::trace::store::view::LeftOut;
 use crate::trace::store::{settings, total};
@@ -257,13 +257,13 @@ impl Count {
             Total { tokens, .. } => tokens,
         };
         // The file that each item had before the first shown commit; `None`: it came in later.
-        let mut then: HashMap<ItemId, Option<&Slot>> = HashMap::new();
+        let mut then: HashMap<ItemId, Option<&ItemEntry>> = HashMap::new();
         for change in line.iter().flat_map(|(_, step)| &step.changes) {
             let before = match change {
                 Change::Added(_) => None,
                 Change::Removed(before) | Change::Changed(before, _) => Some(before),
             };
-            then.entry(change.slot().id).or_insert(before);
+            then.entry(change.entry().id).or_insert(before);
         }
         let kept = data.view.slots.iter().filter_map(|slot| then.get(&slot.id).copied().unwrap_or(Some(slot)));
         let gone = then.values().copied().flatten().filter(|slot| !data.is_live(slot.id));
@@ -313,7 +313,7 @@ impl Count {
     }
 
     /// Whether the item is left out at this point. An instruction that another replaces is so from its start.
-    fn is_left_out(&self, data: &Data<'_>, slot: &Slot) -> bool {
+    fn is_left_out(&self, data: &Data<'_>, slot: &ItemEntry) -> bool {
         let default = || data.view.types().rules(&slot.item_type).priority;
         let level = self.levels.get(&slot.id).copied().unwrap_or_else(default);
         level == Level::Skip || self.superseded.contains(&slot.id)

@@ -7,7 +7,7 @@ use super::{Options, Past};
 use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
 use crate::trace::model::item::Item;
-use crate::trace::model::tree::{Change, Slot};
+use crate::trace::model::tree::{Change, ItemEntry};
 use crate::trace::store::priority::{Record, SetLevel, Setting};
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::view::View;
@@ -42,9 +42,9 @@ pub(crate) struct Data<'v> {
     /// The trace.
     pub(crate) view: &'v View,
     /// The items that are shown, in reading order.
-    pub(crate) slots: &'v [Slot],
+    pub(crate) slots: &'v [ItemEntry],
     /// The items that were taken out and are shown, in reading order.
-    pub(crate) gone: Vec<Slot>,
+    pub(crate) gone: Vec<ItemEntry>,
     /// The commits that are shown, newest first.
     pub(crate) steps: Vec<Step>,
     /// Whether there are commits before.
@@ -96,11 +96,11 @@ impl Data<'_> {
     pub(crate) fn subject<'s>(&self, step: &'s Step) -> Option<&'s str> {
         let own = step.tip.trailers.item.filter(|_| step.tip.is_ours());
         let is_known = own.is_none_or(|id| self.past == Past::All || self.is_live(id));
-        let mut told = step.changes.iter().filter(|change| own.is_none_or(|id| change.slot().id == id));
-        let is_shown = |change: &Change| match (self.past, self.live.get(&change.slot().id)) {
+        let mut told = step.changes.iter().filter(|change| own.is_none_or(|id| change.entry().id == id));
+        let is_shown = |change: &Change| match (self.past, self.live.get(&change.entry().id)) {
             (Past::All, _) | (Past::Edits, Some(_)) => true,
             (Past::Edits, None) => false,
-            (Past::Nothing, live) => live == Some(&change.slot().blob),
+            (Past::Nothing, live) => live == Some(&change.entry().blob),
         };
         (is_known && told.all(is_shown)).then(|| step.tip.commit.subject())
     }
@@ -180,11 +180,11 @@ fn touches(steps: &[Step]) -> HashMap<ItemId, Vec<(usize, usize)>> {
 }
 
 /// The items that were taken out, each as it was last.
-fn gone(data: &Data<'_>) -> Vec<Slot> {
+fn gone(data: &Data<'_>) -> Vec<ItemEntry> {
     let mut seen = HashSet::new();
-    let mut gone: Vec<Slot> = Vec::new();
+    let mut gone: Vec<ItemEntry> = Vec::new();
     for change in data.steps.iter().flat_map(|step| &step.changes) {
-        let slot = change.slot();
+        let slot = change.entry();
         if !data.is_live(slot.id) && seen.insert(slot.id) {
             gone.push(slot.clone());
         }
@@ -198,7 +198,7 @@ fn settings(repo: &Repo, data: &Data<'_>, at: Option<Time>) -> Result<HashMap<It
     let record = Record::open(repo)?;
     let live =
         data.view.slots.iter().filter(|slot| matches!(data.view.level(slot), SetLevel::Set(_))).map(|slot| slot.id);
-    let touched = data.steps.iter().flat_map(|step| &step.changes).map(|change| change.slot().id);
+    let touched = data.steps.iter().flat_map(|step| &step.changes).map(|change| change.entry().id);
     let ids: HashSet<ItemId> = live.chain(touched.filter(|id| !data.is_live(*id))).collect();
     let mut settings = HashMap::new();
     for id in ids {
@@ -213,7 +213,7 @@ fn settings(repo: &Repo, data: &Data<'_>, at: Option<Time>) -> Result<HashMap<It
 
 /// Reads each text once: those that are shown are kept, of the others only what they cost.
 fn read_texts(repo: &Repo, data: &mut Data<'_>, encoding: Encoding) -> Result<(), TraceError> {
-    let mut wanted: Vec<(Slot, Oid)> = Vec::new();
+    let mut wanted: Vec<(ItemEntry, Oid)> = Vec::new();
     let mut kept: HashSet<Oid> = HashSet::new();
     for slot in data.slots.iter().chain(&data.gone) {
         kept.insert(slot.blob);
@@ -221,7 +221,7 @@ fn read_texts(repo: &Repo, data: &mut Data<'_>, encoding: Encoding) -> Result<()
     }
     for change in data.steps.iter().flat_map(|step| &step.changes) {
         let is_edit = matches!(change, Change::Changed(before, after) if before.blob != after.blob);
-        let keep = is_edit && data.past != Past::Nothing && data.is_shown(change.slot().id);
+        let keep = is_edit && data.past != Past::Nothing && data.is_shown(change.entry().id);
         for slot in change.clone().newest_first() {
             if keep {
                 kept.insert(slot.blob);
@@ -231,7 +231,7 @@ fn read_texts(repo: &Repo, data: &mut Data<'_>, encoding: Encoding) -> Result<()
         }
     }
     // What was skipped at any time, of the items before the shown ones, comes off the total and on to it.
-    let is_moved = |slot: &&Slot| data.view.left_out(slot).is_some() || data.settings.contains_key(&slot.id);
+    let is_moved = |slot: &&ItemEntry| data.view.left_out(slot).is_some() || data.settings.contains_key(&slot.id);
     wanted.extend(data.view.slots.iter().filter(is_moved).map(|slot| (slot.clone(), slot.blob)));
     let mut seen = HashSet::new();
     wanted.retain(|(_, blob)| seen.insert(*blob));

@@ -12,7 +12,7 @@ use super::timeline::{anchor, person, short, time};
 use crate::trace::model::item::{Direction, Item, Role};
 use crate::trace::model::json::to_json;
 use crate::trace::model::trailers::one_line;
-use crate::trace::model::tree::{Change, Slot};
+use crate::trace::model::tree::{Change, ItemEntry};
 use crate::trace::query::diff::content::{Body, Content};
 use crate::trace::query::diff::lines::{Fate, LineDiff};
 use crate::trace::store::priority::{SetLevel, Setting};
@@ -30,7 +30,7 @@ const DIFF_LINES: usize = 5_000;
 const TOLD: [&str; 7] = ["id", "type", "text", "base64", "tokens", "revision", "signature"];
 
 /// Writes an item.
-pub(crate) fn render(html: &mut Html, data: &Data<'_>, slot: &Slot) {
+pub(crate) fn render(html: &mut Html, data: &Data<'_>, slot: &ItemEntry) {
     let Some(Text { cost, item: Some(item), damage }) = data.text(slot.blob) else { return };
     let is_live = data.is_live(slot.id);
     let set = data.view.level(slot);
@@ -102,7 +102,7 @@ fn what(item: &Item) -> String {
     format!("{media_type}, {} bytes", item.body.len())
 }
 
-fn body(html: &mut Html, data: &Data<'_>, slot: &Slot, item: &Item) {
+fn body(html: &mut Html, data: &Data<'_>, slot: &ItemEntry, item: &Item) {
     let Ok(text) = std::str::from_utf8(&item.body) else {
         html.raw("<p class=\"note\">").text(&data.redactor.text(&what(item))).raw("</p>");
         return;
@@ -116,7 +116,7 @@ fn body(html: &mut Html, data: &Data<'_>, slot: &Slot, item: &Item) {
     }
 }
 
-fn fields(html: &mut Html, data: &Data<'_>, slot: &Slot, item: &Item) {
+fn fields(html: &mut Html, data: &Data<'_>, slot: &ItemEntry, item: &Item) {
     html.raw("<dl class=\"fields\">");
     field(html, "id", &slot.id.to_string());
     let head = Item { body: Vec::new(), fields: item.fields.clone(), ..*item };
@@ -148,7 +148,7 @@ fn code(html: &mut Html, step: &Step) {
 }
 
 /// The edits of an item, newest first, each as what differs from the text before.
-fn revisions(html: &mut Html, data: &Data<'_>, slot: &Slot) {
+fn revisions(html: &mut Html, data: &Data<'_>, slot: &ItemEntry) {
     for (step, change) in data.touches(slot.id) {
         let Change::Changed(before, after) = change else { continue };
         html.raw("<div class=\"revision\"><p class=\"note\"><span class=\"badge\">edited</span> by <bdi>");
@@ -160,7 +160,7 @@ fn revisions(html: &mut Html, data: &Data<'_>, slot: &Slot) {
             html.raw(", because: <bdi>").text(&data.redactor.text(reason)).raw("</bdi>");
         }
         html.raw("</p>");
-        let item = |slot: &Slot| data.text(slot.blob).and_then(|text| text.item.clone());
+        let item = |slot: &ItemEntry| data.text(slot.blob).and_then(|text| text.item.clone());
         if data.past != Past::Nothing
             && let (Some(before), Some(after)) = (item(before), item(after))
         {

@@ -14,7 +14,7 @@ use super::item::{self, preview, setting_line};
 use super::timeline::{self, time};
 use crate::git::{Repo, short_oid};
 use crate::tokens::Encoding;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::priority::SetLevel;
 use crate::trace::{TraceError, TraceName};
 
@@ -168,7 +168,8 @@ fn filter(html: &mut Html, data: &Data<'_>) {
 /// The items whose priority somebody set, with how it came to be.
 fn priorities(html: &mut Html, data: &Data<'_>) {
     html.raw("<section aria-labelledby=\"priorities\"><h2 id=\"priorities\">Priorities</h2>");
-    let set: Vec<&Slot> = data.slots.iter().filter(|slot| matches!(data.view.level(slot), SetLevel::Set(_))).collect();
+    let set: Vec<&ItemEntry> =
+        data.slots.iter().filter(|slot| matches!(data.view.level(slot), SetLevel::Set(_))).collect();
     if set.is_empty() {
         html.raw("<p class=\"note\">Nobody set any; every item has the priority of its type.</p>");
     } else {

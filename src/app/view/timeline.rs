@@ -32,10 +32,10 @@ fn line(html: &mut Html, data: &Data<'_>, step: &Step) {
     let op = trailers.op.filter(|_| tip.is_ours()).map_or("commit", |op| op.as_str());
     html.raw("<li class=\"step\" id=\"").attr(&anchor(step)).raw("\"");
     let own = trailers.item.filter(|_| tip.is_ours());
-    let told = step.changes.iter().find(|change| own == Some(change.slot().id)).or(step.changes.first());
+    let told = step.changes.iter().find(|change| own == Some(change.entry().id)).or(step.changes.first());
     if let Some(change) = told {
-        html.raw(" data-item=\"").attr(&change.slot().id.to_string()).raw("\" data-type=\"");
-        html.attr(change.slot().item_type.as_str()).raw("\"");
+        html.raw(" data-item=\"").attr(&change.entry().id.to_string()).raw("\" data-type=\"");
+        html.attr(change.entry().item_type.as_str()).raw("\"");
     }
     html.raw("><span class=\"op op-").raw(op).raw("\">").raw(op).raw("</span> <span class=\"what\">");
     for change in step.changes.iter().take(NAMED) {
@@ -62,7 +62,7 @@ fn line(html: &mut Html, data: &Data<'_>, step: &Step) {
 
 /// An item that a commit touched, as a link to where it is shown.
 fn name(html: &mut Html, data: &Data<'_>, change: &Change) {
-    let slot = change.slot();
+    let slot = change.entry();
     let word = match change {
         Change::Added(_) => "+",
         Change::Removed(_) => "−",

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::git::{Entry, GitError, Oid, Repo, Tree, TreeStore};
 use crate::memory::forward;
 use crate::tokens::Encoding;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::{Draft, ItemId, ItemType};
@@ -55,7 +55,7 @@ pub(crate) struct Look<'a> {
 
 impl Blobs {
     /// What is known of an item's file; it is read if it was not. An error is given the first time alone, then `None`.
-    pub(crate) fn fact(&mut self, repo: &Repo, slot: &Slot, look: Look<'_>) -> Result<Option<&Fact>, GitError> {
+    pub(crate) fn fact(&mut self, repo: &Repo, slot: &ItemEntry, look: Look<'_>) -> Result<Option<&Fact>, GitError> {
         let is_enough = |fact: &Fact| {
             let has_cost = look.cost.is_none_or(|encoding| fact.cost.is_some_and(|(_, known)| known == encoding));
             has_cost && (look.types.is_none() || fact.closely.is_some())
@@ -74,7 +74,7 @@ impl Blobs {
     }
 }
 
-fn read(slot: &Slot, bytes: &[u8], look: Look<'_>) -> Fact {
+fn read(slot: &ItemEntry, bytes: &[u8], look: Look<'_>) -> Fact {
     let Reading { item, damage } = Reading::of(slot, bytes);
     let damage = damage.map(|damage| damage.to_string().into());
     let source = item.fields.source.as_ref().map(ItemId::of_source);

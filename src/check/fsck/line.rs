@@ -5,7 +5,7 @@ use super::fault::{Fault, as_git};
 use super::{Inspection, Line};
 use crate::git::{GitError, Oid};
 use crate::trace::model::trailers::Op;
-use crate::trace::model::tree::{self, Change, Slot};
+use crate::trace::model::tree::{self, Change, ItemEntry};
 use crate::trace::store::priority::tags::BroughtIn;
 use crate::trace::{ItemId, Tip, TraceError};
 
@@ -133,7 +133,7 @@ impl Inspection<'_> {
     }
 
     /// The revision that an item's file says; `None`, and a fault once, where it cannot be read.
-    fn revision(&mut self, line: &Line, commit: Oid, slot: &Slot) -> Option<u32> {
+    fn revision(&mut self, line: &Line, commit: Oid, slot: &ItemEntry) -> Option<u32> {
         let look = Look { cost: None, types: None };
         match self.blobs.fact(self.repo, slot, look) {
             Ok(fact) => fact.filter(|fact| fact.damage.is_none()).map(|fact| fact.revision),
@@ -144,7 +144,7 @@ impl Inspection<'_> {
         }
     }
 
-    pub(crate) fn blob_fault(&mut self, line: &Line, commit: Oid, slot: &Slot, error: &GitError) {
+    pub(crate) fn blob_fault(&mut self, line: &Line, commit: Oid, slot: &ItemEntry, error: &GitError) {
         if self.told.insert(slot.blob) {
             let fault = Fault::object(&line.label, "its file", slot.blob, error);
             self.faults.push(fault.commit(commit).item(Some(slot.id)));
@@ -182,7 +182,7 @@ fn untrue_op(commit: &Tip, changes: &[Change]) -> Option<String> {
         (None, Op::Merge | Op::Pick | Op::Restore | Op::Delete) => return None,
         (None, _) => return Some(format!("Trace-Op is `{op}`, and no Trace-Item says of which item")),
     };
-    let change = changes.iter().find(|change| change.slot().id == item);
+    let change = changes.iter().find(|change| change.entry().id == item);
     let only = changes.len() == 1;
     let is_so = match (op, change) {
         (Op::Append, Some(Change::Added(_)))
@@ -199,7 +199,7 @@ fn untrue_op(commit: &Tip, changes: &[Change]) -> Option<String> {
             Change::Removed(_) => "removed",
             Change::Changed(..) => "changed",
         };
-        format!("{word} {}", change.slot().id)
+        format!("{word} {}", change.entry().id)
     });
     let was = match changes.len() {
         0 => "changed nothing".to_owned(),

@@ -28,7 +28,7 @@ pub(crate) use repair::{Repaired, repair};
 use crate::base::finding::Weight;
 use crate::git::{Oid, RefListing, Repo};
 use crate::tokens::Encoding;
-use crate::trace::model::name::{CRUMBS, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::types::Types;
 use crate::trace::store::place::KEPT;
 use crate::trace::store::priority::{Level, RECORD, tags as priority_tags};
@@ -178,7 +178,7 @@ impl<'r> Inspection<'r> {
 
     /// Where refs of ours are.
     fn prefixes(&self) -> Vec<&str> {
-        let ours = [TRACES, CRUMBS, KEPT, RECORD, place::REMOTES, crate::memory::crumb::archive::ARCHIVES];
+        let ours = [TRACES, FORWARD_CRUMBS, KEPT, RECORD, place::REMOTES, crate::memory::crumb::archive::ARCHIVES];
         let shared = [place::RECORDS, place::REMOTE_RECORDS];
         let all: BTreeSet<&str> = ours.into_iter().chain(shared).chain([self.prefix.as_str()]).collect();
         all.into_iter().collect()
@@ -189,7 +189,7 @@ impl<'r> Inspection<'r> {
         let mut lines = Vec::new();
         let wanted: HashSet<String> = names.iter().map(TraceName::refname).collect();
         for (refname, tip) in &listing.refs {
-            let name = match (refname.strip_prefix(TRACES), refname.strip_prefix(CRUMBS)) {
+            let name = match (refname.strip_prefix(TRACES), refname.strip_prefix(FORWARD_CRUMBS)) {
                 (Some(_), _) => TraceName::of_ref(refname),
                 (_, Some(agent)) => agent.parse::<AgentName>().ok().map(|agent| TraceName::of_agent(&agent)),
                 _ => continue,
@@ -203,7 +203,7 @@ impl<'r> Inspection<'r> {
                 self.faults.push(Fault::warning("ref-name", refname, message).commit(*tip).remedy(remedy));
                 continue;
             };
-            let holds_crumbs = refname.starts_with(CRUMBS);
+            let holds_crumbs = refname.starts_with(FORWARD_CRUMBS);
             let line = Line { label: name.to_string(), refname: refname.clone(), name: Some(name), holds_crumbs };
             lines.push((line, *tip));
         }

@@ -5,7 +5,7 @@ use super::{Inspection, Line};
 use crate::git::{GitError, LogEntry, Oid, RefListing};
 use crate::memory::crumb::archive::ARCHIVES;
 use crate::trace::TraceError;
-use crate::trace::model::name::{CRUMBS, TRACE_HEAD, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, TRACE_HEAD, TRACES};
 use crate::trace::store::head::PREVIOUS;
 use crate::trace::store::place::KEPT;
 use crate::trace::store::priority::RECORD;
@@ -25,11 +25,11 @@ impl Inspection<'_> {
         }
         self.heads()?;
         for (refname, tip) in &listing.refs {
-            if [TRACES, CRUMBS].iter().any(|prefix| refname.starts_with(prefix)) || refname == RECORD {
+            if [TRACES, FORWARD_CRUMBS].iter().any(|prefix| refname.starts_with(prefix)) || refname == RECORD {
                 self.reflog(refname, *tip)?;
             }
         }
-        for prefix in [TRACES, CRUMBS, KEPT, ARCHIVES, RECORD, TRACE_HEAD, PREVIOUS, &self.prefix] {
+        for prefix in [TRACES, FORWARD_CRUMBS, KEPT, ARCHIVES, RECORD, TRACE_HEAD, PREVIOUS, &self.prefix] {
             for refname in self.repo.left_over_locks(prefix) {
                 let message = "a process that wrote here died and left its `.lock` file";
                 self.faults.push(Fault::warning("lock", &refname, message).repair(Repair::Lock(refname.clone())));

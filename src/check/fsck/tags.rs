@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Inspection;
 use super::fault::{Fault, Repair};
 use crate::git::{GitError, Oid, RefListing};
-use crate::trace::store::priority::Level;
+use crate::trace::model::level::Level;
 use crate::trace::store::priority::tags::BroughtIn;
 use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError};

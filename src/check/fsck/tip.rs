@@ -8,7 +8,7 @@ use super::fault::{Fault, Repair};
 use super::{Inspection, Line};
 use crate::git::{Entry, Mode, Oid, TreeStore as _};
 use crate::trace::model::trailers::Basis;
-use crate::trace::model::tree::{self, Slot, item_path};
+use crate::trace::model::tree::{self, ItemEntry, item_path};
 use crate::trace::{ItemId, ItemType, Tip, TraceError};
 
 impl Inspection<'_> {
@@ -46,7 +46,7 @@ impl Inspection<'_> {
     }
 
     /// Checks an item's file; what its source gives as an id, where it has one.
-    fn item(&mut self, line: &Line, commit: Oid, slot: &Slot, look: Look<'_>) -> Option<ItemId> {
+    fn item(&mut self, line: &Line, commit: Oid, slot: &ItemEntry, look: Look<'_>) -> Option<ItemId> {
         let fact = match self.blobs.fact(self.repo, slot, look) {
             Ok(fact) => fact?,
             Err(error) => {
@@ -100,8 +100,8 @@ impl Inspection<'_> {
     }
 
     /// Each id stands once. Plain git may double an item: of two equal files the second is only too much.
-    fn unique(&mut self, line: &Line, commit: Oid, slots: &[Slot]) {
-        let mut first: HashMap<ItemId, &Slot> = HashMap::new();
+    fn unique(&mut self, line: &Line, commit: Oid, slots: &[ItemEntry]) {
+        let mut first: HashMap<ItemId, &ItemEntry> = HashMap::new();
         for slot in slots {
             let known = *first.entry(slot.id).or_insert(slot);
             if known.path == slot.path {

@@ -1,12 +1,12 @@
 //! Sections of a brief.
 
-use crate::base::words::words;
+use crate::base::string_enum::string_enum;
 use crate::trace::model::trailers::one_line;
 
 /// How long an entry may be, in characters. What is longer is cut, so that one entry cannot take the place of all others.
 const ENTRY_LEN: usize = 320;
 
-words! {
+string_enum! {
     /// What a section tells. They stand in this order, and the last goes first.
     Kind {
         /// Who the agent is.

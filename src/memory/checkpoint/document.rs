@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::front::{BadFront, Front};
 use super::moment::Moment;
 use super::outline::{Item, Outline, Row, Table, plain};
-use crate::base::words::words;
+use crate::base::string_enum::string_enum;
 
 /// A checkpoint as it stands in its file.
 ///
@@ -20,7 +20,7 @@ pub(crate) struct Document<'a> {
     pub outline: Outline,
 }
 
-words! {
+string_enum! {
     /// What a breadcrumb of a checkpoint refers to.
     ReferenceKind {
         /// A file of the repository.

@@ -282,7 +282,7 @@ fn judge_breadcrumbs(report: &mut Report<'_>, document: &Document<'_>) {
     for reference in document.breadcrumbs() {
         if reference.known_kind().is_none() {
             let message = format!("the breadcrumb type `{}` is unknown", reference.kind);
-            let remedy = format!("the known ones are {}", ReferenceKind::WORDS.join(", "));
+            let remedy = format!("the known ones are {}", ReferenceKind::VALUES.join(", "));
             report.warning("unknown-type", reference.span, message, &remedy);
         }
     }

@@ -2,16 +2,16 @@
 
 use memchr::memmem::{self, Finder};
 
-use crate::base::words::words;
+use crate::base::string_enum::string_enum;
 use crate::git::{GitError, Repo};
 use crate::trace::model::source::Source;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::total::Reading;
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, TraceError};
 
 use super::order;
 
-words! {
+string_enum! {
     /// How much a crumb matters, and with that how long it is read.
     Priority {
         /// Ninety days.
@@ -39,7 +39,7 @@ impl Priority {
     }
 }
 
-words! {
+string_enum! {
     /// What a crumb is about.
     CrumbType {
         /// Where things stand.
@@ -58,7 +58,7 @@ impl CrumbType {
     pub(crate) const ALL: [Self; 4] = [Self::Orientation, Self::Technical, Self::Emotional, Self::Task];
 }
 
-words! {
+string_enum! {
     /// Whether a crumb still asks for something.
     CrumbStatus {
         /// It does.
@@ -191,7 +191,7 @@ impl Sieve {
     }
 
     /// Reads a file, unless the filters pass over it for certain.
-    fn sift(&self, slot: &Slot, bytes: &[u8]) -> Sifted {
+    fn sift(&self, slot: &ItemEntry, bytes: &[u8]) -> Sifted {
         let Some(end) = memmem::find(bytes, b"\n\n") else { return whole(of_bytes(slot, bytes)) };
         let header = &bytes[..=end];
         let has = |line: &Finder<'_>| line.find(header).is_some();
@@ -212,7 +212,7 @@ impl Sieve {
 /// # Errors
 ///
 /// Those of the object database; an object that is missing or of the wrong kind is damage of this crumb alone.
-pub(crate) fn read(repo: &Repo, slot: &Slot) -> Result<Read, TraceError> {
+pub(crate) fn read(repo: &Repo, slot: &ItemEntry) -> Result<Read, TraceError> {
     match repo.read_blob(slot.blob) {
         Ok(bytes) => Ok(of_bytes(slot, &bytes)),
         Err(error @ (GitError::MissingObject { .. } | GitError::WrongKind { .. })) => {
@@ -229,7 +229,7 @@ pub(crate) fn read(repo: &Repo, slot: &Slot) -> Result<Read, TraceError> {
 /// # Errors
 ///
 /// As [`read`].
-pub(crate) fn read_many(repo: &Repo, slots: &[&Slot], sieve: &Sieve) -> Result<Vec<Sifted>, TraceError> {
+pub(crate) fn read_many(repo: &Repo, slots: &[&ItemEntry], sieve: &Sieve) -> Result<Vec<Sifted>, TraceError> {
     let mut all = Vec::with_capacity(slots.len());
     let read_all = repo.for_each_blob(slots.iter().map(|slot| (*slot, slot.blob)), |slot, _, bytes| {
         all.push(sieve.sift(slot, bytes));
@@ -249,7 +249,7 @@ fn whole((crumb, bound): Read) -> Sifted {
     (Some(crumb), bound)
 }
 
-fn of_bytes(slot: &Slot, bytes: &[u8]) -> Read {
+fn of_bytes(slot: &ItemEntry, bytes: &[u8]) -> Read {
     let damaged = |cause: String| Damaged { id: slot.id, path: slot.path.clone(), cause };
     let Reading { item, damage } = Reading::of(slot, bytes);
     if let Some(damage) = damage {

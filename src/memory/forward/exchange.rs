@@ -19,7 +19,7 @@ use crate::tokens::Encoding;
 use crate::trace::change::bulk::{self, Feed, Incoming, Usage};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
-use crate::trace::model::trailers::{Op, SourceMark};
+use crate::trace::model::trailers::{ImportPosition, Op};
 use crate::trace::store::write::Signature;
 use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError, TraceName};
 
@@ -238,7 +238,7 @@ impl Feed for Arrivals {
         }))
     }
 
-    fn mark(&self) -> Option<SourceMark> {
+    fn mark(&self) -> Option<ImportPosition> {
         None
     }
 }

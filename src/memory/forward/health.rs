@@ -13,7 +13,7 @@ use super::text::Content;
 use crate::app::install::doctor::{Diagnosis, Health};
 use crate::git::{Git, GitError, Repo};
 use crate::tokens::Encoding;
-use crate::trace::model::name::CRUMBS;
+use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::store::write::Signature;
 use crate::trace::{AgentName, Time};
 
@@ -32,8 +32,8 @@ pub(crate) fn examine(repo: &Repo, now: Time) -> Result<Vec<Diagnosis>, ForwardE
             diagnosis(Health::Error, format!("a crumb that is left is not found again: {cause}"), remedy)
         }
     }];
-    for (refname, _) in repo.list_refs(CRUMBS)? {
-        let Ok(agent) = refname[CRUMBS.len()..].parse::<AgentName>() else { continue };
+    for (refname, _) in repo.list_refs(FORWARD_CRUMBS)? {
+        let Ok(agent) = refname[FORWARD_CRUMBS.len()..].parse::<AgentName>() else { continue };
         let damaged = get(repo, &agent, &Query::all(), now)?.damaged;
         let remedy = "`git log -p` of the ref shows its text; `git fsck` says whether the repository is damaged";
         if let Some(first) = damaged.first() {

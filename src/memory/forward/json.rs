@@ -183,7 +183,7 @@ pub(crate) fn left(agent: &AgentName, one: &Crumb) -> Result<Value, serde_json::
 #[must_use]
 pub(crate) fn answer(agent: &AgentName, crumbs: &[Crumb], damaged: &[Damaged]) -> Answer {
     let listed: Vec<CrumbJson> = crumbs.iter().map(|one| crumb(agent, one)).collect();
-    let (mut by_priority, mut by_type) = (Counts::of(Priority::WORDS), Counts::of(CrumbType::WORDS));
+    let (mut by_priority, mut by_type) = (Counts::of(Priority::VALUES), Counts::of(CrumbType::VALUES));
     for one in crumbs {
         by_priority.add(one.about.priority.as_str());
         by_type.add(one.about.crumb_type.as_str());

@@ -9,7 +9,7 @@
 
 use super::crumb::{self, header};
 use crate::git::Repo;
-use crate::trace::model::tree::{self, Slot};
+use crate::trace::model::tree::{self, ItemEntry};
 use crate::trace::{Fields, Time, Tip, TraceError};
 
 /// The header's name.
@@ -32,7 +32,7 @@ pub(crate) fn bound_of(seq: u32, value: &str) -> Option<Time> {
 }
 
 /// Whether what crumbs say of those before them can be trusted: a merge by plain git may put two at one position.
-pub(crate) fn is_one_line(slots: &[Slot]) -> bool {
+pub(crate) fn is_one_line(slots: &[ItemEntry]) -> bool {
     slots.is_sorted_by(|a, b| a.seq < b.seq)
 }
 

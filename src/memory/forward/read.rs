@@ -4,7 +4,7 @@ use super::crumb::{self, Crumb, CrumbStatus, CrumbType, Damaged, Priority, Sieve
 use super::error::ForwardError;
 use super::order;
 use crate::git::Repo;
-use crate::trace::model::tree::{self, Slot};
+use crate::trace::model::tree::{self, ItemEntry};
 use crate::trace::store::write::Signature;
 use crate::trace::{AgentName, ItemId, Time, Tip, TraceError, TraceName};
 
@@ -105,7 +105,7 @@ pub(crate) fn get(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -> R
     let is_one_line = order::is_one_line(&slots);
     let oldest = query.oldest(now);
     let sieve = Sieve::new(query.priority, query.crumb_type, query.status);
-    let mut waiting: Vec<&Slot> = slots.iter().collect();
+    let mut waiting: Vec<&ItemEntry> = slots.iter().collect();
     let mut read = Vec::new().into_iter();
     let mut batch = FIRST_BATCH;
     loop {
@@ -143,7 +143,7 @@ pub(crate) fn get(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -> R
 }
 
 /// Where an agent's crumbs stand, in the order in which they were left.
-pub(crate) fn slots(repo: &Repo, agent: &AgentName) -> Result<Vec<Slot>, TraceError> {
+pub(crate) fn slots(repo: &Repo, agent: &AgentName) -> Result<Vec<ItemEntry>, TraceError> {
     match Tip::find(repo, &TraceName::of_agent(agent))? {
         Some(tip) => Ok(tree::list(repo, tip.commit.tree)?),
         None => Ok(Vec::new()),
@@ -158,7 +158,7 @@ pub(crate) fn slots(repo: &Repo, agent: &AgentName) -> Result<Vec<Slot>, TraceEr
 pub(crate) fn find(repo: &Repo, agent: &AgentName, spec: &str) -> Result<Crumb, ForwardError> {
     let slots = slots(repo, agent)?;
     let is_prefix = spec.len() >= 4 && spec.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    let named: Vec<&Slot> = slots.iter().filter(|slot| is_prefix && slot.id.has_prefix(spec)).collect();
+    let named: Vec<&ItemEntry> = slots.iter().filter(|slot| is_prefix && slot.id.has_prefix(spec)).collect();
     match named.as_slice() {
         [] => Err(ForwardError::UnknownCrumb { agent: agent.clone(), spec: spec.to_owned() }),
         [slot] => crumb::read(repo, slot)?.0.map_err(|Damaged { id, cause, .. }| ForwardError::Damaged { id, cause }),

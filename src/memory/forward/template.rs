@@ -4,9 +4,9 @@ use super::crumb::{CrumbType, Priority};
 use super::error::ForwardError;
 use super::leave::Note;
 use super::text::Content;
-use crate::base::words::words;
+use crate::base::string_enum::string_enum;
 
-words! {
+string_enum! {
     /// A common kind of crumb.
     Template {
         /// Where things stand: HIGH, orientation.

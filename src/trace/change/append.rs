@@ -8,7 +8,7 @@ use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Draft, Item, ItemType};
 use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::{Op, preview};
-use crate::trace::model::tree::{self, Slot, item_path};
+use crate::trace::model::tree::{self, ItemEntry, item_path};
 use crate::trace::model::types::Types;
 use crate::trace::model::{file, schema};
 use crate::trace::store::priority::Record;
@@ -134,7 +134,7 @@ fn replied_call(repo: &Repo, ground: &Ground<'_>, draft: &Draft) -> Result<Optio
 }
 
 /// The live instruction of the draft's name, where the draft is an instruction with one.
-fn live_instruction(repo: &Repo, tip: Option<&Tip>, draft: &Draft) -> Result<Option<(Slot, Item)>, TraceError> {
+fn live_instruction(repo: &Repo, tip: Option<&Tip>, draft: &Draft) -> Result<Option<(ItemEntry, Item)>, TraceError> {
     let (Some(name), Some(tip)) = (&draft.fields.name, tip) else { return Ok(None) };
     if draft.fields.item_type != ItemType::instruction() {
         return Ok(None);

@@ -133,7 +133,7 @@ fn introduced(repo: &Repo, name: &TraceName, committed: &Committed) -> Result<Oi
 
 /// What is told of a commit, as JSON: `id`, `seq`, `op`, `revision`, and where they are known `commit` and `tokens`.
 #[must_use]
-pub(crate) fn answer(committed: &Committed) -> Value {
+pub(crate) fn to_json(committed: &Committed) -> Value {
     let Committed { item, seq, commit, op, .. } = committed;
     let mut answer = json!({ "id": item.id.to_string(), "seq": seq, "op": op.as_str(), "revision": item.revision });
     if let Some(commit) = commit {

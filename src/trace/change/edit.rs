@@ -11,7 +11,7 @@ use crate::trace::model::item::{Draft, Fields, Item, ItemType};
 use crate::trace::model::json::set_field;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::{Op, preview};
-use crate::trace::model::tree::{self, Slot, item_path};
+use crate::trace::model::tree::{self, ItemEntry, item_path};
 use crate::trace::model::types::Types;
 use crate::trace::model::{file, schema};
 use crate::trace::store::budget::BudgetPolicy;
@@ -85,7 +85,7 @@ pub(crate) fn apply(
 
 /// What is told of an edit, as JSON; `commit` is `null` where nothing differed.
 #[must_use]
-pub(crate) fn answer(edited: &Edited) -> Value {
+pub(crate) fn to_json(edited: &Edited) -> Value {
     let Edited { item, seq, commit } = edited;
     let tokens = item.tokens.map(|tokens| tokens.count);
     json!({ "id": item.id.to_string(), "seq": seq, "op": "edit", "revision": item.revision,
@@ -127,7 +127,7 @@ pub(crate) fn edit(
 }
 
 /// The live item of this id, as it stands now.
-pub(crate) fn live_item(repo: &Repo, ground: &Ground<'_>, id: ItemId) -> Result<(Slot, Item), TraceError> {
+pub(crate) fn live_item(repo: &Repo, ground: &Ground<'_>, id: ItemId) -> Result<(ItemEntry, Item), TraceError> {
     let slots = tree::list(repo, ground.require_tip()?.commit.tree)?;
     let slot = slots.into_iter().find(|slot| slot.id == id);
     let slot = slot.ok_or_else(|| TraceError::NotLive { item: id, trace: ground.name.clone() })?;
@@ -146,7 +146,7 @@ pub(crate) struct Revised {
 pub(crate) fn revise(
     repo: &Repo,
     ground: &Ground<'_>,
-    slot: &Slot,
+    slot: &ItemEntry,
     old: &Item,
     mut draft: Draft,
     subject: Option<&str>,

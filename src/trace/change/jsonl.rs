@@ -20,7 +20,7 @@ use crate::trace::model::json::draft_from;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
-use crate::trace::model::trailers::{Op, SourceMark};
+use crate::trace::model::trailers::{ImportPosition, Op};
 use crate::trace::model::tree::CAPACITY;
 use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Level, Record, Request};
@@ -90,7 +90,7 @@ impl Feed for Lines<'_> {
         }
     }
 
-    fn mark(&self) -> Option<SourceMark> {
+    fn mark(&self) -> Option<ImportPosition> {
         None
     }
 }

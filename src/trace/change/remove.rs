@@ -10,7 +10,7 @@ use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Draft, Item};
 use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::{Op, preview};
-use crate::trace::model::tree::{self, Slot, item_path};
+use crate::trace::model::tree::{self, ItemEntry, item_path};
 use crate::trace::store::revision::{self, Found};
 use crate::trace::store::total;
 use crate::trace::store::write::{Accounting, Ground, Signature, Step, record};
@@ -28,7 +28,7 @@ pub(crate) struct Moved {
 
 /// What is told of it as JSON: what was done, and the item.
 #[must_use]
-pub(crate) fn answer(op: Op, moved: &Moved) -> Value {
+pub(crate) fn to_json(op: Op, moved: &Moved) -> Value {
     let Moved { item, seq, commit } = moved;
     json!({ "id": item.id.to_string(), "seq": seq, "op": op.as_str(), "revision": item.revision,
         "commit": commit.map(|oid| oid.to_string()) })
@@ -110,9 +110,9 @@ pub(crate) fn restore(
 fn put_back(
     repo: &Repo,
     ground: &Ground<'_>,
-    live: Option<Slot>,
+    live: Option<ItemEntry>,
     newest: &Item,
-    wanted: (Slot, Item),
+    wanted: (ItemEntry, Item),
 ) -> Result<(Option<Step>, Item, u32), TraceError> {
     let old_revision = wanted.1.revision != newest.revision;
     if let Some(slot) = live {

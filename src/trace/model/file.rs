@@ -30,7 +30,7 @@ use serde_json::Map;
 use thiserror::Error;
 
 use super::id::ItemId;
-use super::item::{Direction, Fields, Item, ItemType, MAX_OWN_HEADERS, Role, TokenCache};
+use super::item::{Direction, Fields, Item, ItemType, MAX_UNKNOWN_HEADERS, Role, TokenCache};
 use crate::tokens::Encoding;
 
 /// Why bytes are not an item file.
@@ -40,7 +40,7 @@ pub enum BadItemFile {
     #[error("no empty line ends the header")]
     NoBody,
     /// There are too many headers that this version does not know.
-    #[error("it has more than {MAX_OWN_HEADERS} headers of its own")]
+    #[error("it has more than {MAX_UNKNOWN_HEADERS} headers of its own")]
     TooMany,
     /// The header is not UTF-8.
     #[error("the header is not UTF-8")]
@@ -155,7 +155,7 @@ impl Read {
             _ => false,
         };
         if !fresh {
-            if fields.unknown.len() >= MAX_OWN_HEADERS {
+            if fields.unknown.len() >= MAX_UNKNOWN_HEADERS {
                 return Err(BadItemFile::TooMany);
             }
             fields.unknown.push((key.to_owned(), value.to_owned()));
@@ -324,8 +324,8 @@ mod tests {
     #[test]
     fn headers_of_its_own_are_bounded() {
         let file = |count| format!("id: 0be7719d3a2f61c8\ntype: dialogue\n{}\nx", "x: y\n".repeat(count));
-        assert!(parse(file(MAX_OWN_HEADERS).as_bytes()).is_ok());
-        assert_eq!(parse(file(MAX_OWN_HEADERS + 1).as_bytes()), Err(BadItemFile::TooMany));
+        assert!(parse(file(MAX_UNKNOWN_HEADERS).as_bytes()).is_ok());
+        assert_eq!(parse(file(MAX_UNKNOWN_HEADERS + 1).as_bytes()), Err(BadItemFile::TooMany));
     }
 
     #[test]

@@ -12,8 +12,8 @@ use thiserror::Error;
 
 use super::id::ItemId;
 use super::source::Source;
+use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
-use crate::base::words::words;
 pub use crate::message::{Role, Status};
 use crate::tokens::Encoding;
 
@@ -115,7 +115,7 @@ impl FromStr for ItemType {
     }
 }
 
-words! {
+string_enum! {
     /// Which half of a tool's use an item is.
     Direction {
         /// The model calls; the body is the arguments as JSON.
@@ -127,7 +127,7 @@ words! {
 
 /// The most headers of its own that an item has, beside those that this version knows; what walks them may look at each
 /// for each.
-pub(crate) const MAX_OWN_HEADERS: usize = 1000;
+pub(crate) const MAX_UNKNOWN_HEADERS: usize = 1000;
 
 /// A token count kept in an item: what was counted, by which encoding, of which body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

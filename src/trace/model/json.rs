@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::item::{Draft, Fields, Item, ItemType, MAX_OWN_HEADERS};
+use super::item::{Draft, Fields, Item, ItemType, MAX_UNKNOWN_HEADERS};
 
 /// The fields that the tool itself assigns.
 const ASSIGNED: [&str; 7] = ["id", "seq", "commit", "tokens", "priority", "revision", "created"];
@@ -40,7 +40,7 @@ pub enum BadField {
         field: String,
     },
     /// There are too many fields that this version does not know.
-    #[error("an item has at most {MAX_OWN_HEADERS} fields of its own")]
+    #[error("an item has at most {MAX_UNKNOWN_HEADERS} fields of its own")]
     TooMany,
     /// Both `text` and `base64` are there.
     #[error("give `text` or `base64`, not both")]
@@ -94,7 +94,7 @@ pub(crate) fn set_field(fields: &mut Fields, field: &str, value: &Value) -> Resu
             }
             let header = field.replace('_', "-");
             fields.unknown.retain(|(key, _)| *key != header);
-            if fields.unknown.len() >= MAX_OWN_HEADERS {
+            if fields.unknown.len() >= MAX_UNKNOWN_HEADERS {
                 return Err(BadField::TooMany);
             }
             fields.unknown.push((header, text.clone()));

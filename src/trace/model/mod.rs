@@ -2,6 +2,7 @@ pub(crate) mod file;
 pub(crate) mod id;
 pub(crate) mod item;
 pub(crate) mod json;
+pub(crate) mod level;
 pub(crate) mod name;
 pub(crate) mod schema;
 pub(crate) mod source;

@@ -17,14 +17,14 @@ pub(crate) const DEFAULT_TRACE: &str = "main";
 pub(crate) const TRACES: &str = "refs/traces/";
 
 /// Where the forward crumbs of each agent are: traces of their own kind.
-pub(crate) const CRUMBS: &str = "refs/crumbs/";
+pub(crate) const FORWARD_CRUMBS: &str = "refs/crumbs/";
 
 /// The short name of a trace, such as `main` or `claude-code/6b2e`; its ref is `refs/traces/<name>`.
 ///
 /// An agent's forward crumbs are a trace too, which no text names: only [`TraceName::of_agent`] leads there.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TraceName {
-    /// Where its ref is: [`TRACES`] or [`CRUMBS`].
+    /// Where its ref is: [`TRACES`] or [`FORWARD_CRUMBS`].
     place: &'static str,
     name: String,
 }
@@ -67,7 +67,7 @@ impl TraceName {
     /// The forward crumbs of an agent: `refs/crumbs/<agent>`.
     #[must_use]
     pub fn of_agent(agent: &AgentName) -> Self {
-        Self { place: CRUMBS, name: agent.as_str().to_owned() }
+        Self { place: FORWARD_CRUMBS, name: agent.as_str().to_owned() }
     }
 
     fn trace(name: String) -> Self {
@@ -145,7 +145,7 @@ impl FromStr for AgentName {
     fn from_str(text: &str) -> Result<Self, BadAgentName> {
         let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
         let fits = (1..=64).contains(&text.len()) && !text.starts_with('-');
-        if plain && fits && Repo::is_refname(&format!("{CRUMBS}{text}")) {
+        if plain && fits && Repo::is_refname(&format!("{FORWARD_CRUMBS}{text}")) {
             Ok(Self(text.to_owned()))
         } else {
             Err(BadAgentName { text: text.to_owned() })

@@ -20,14 +20,14 @@ use memchr::memmem;
 
 use super::id::ItemId;
 use super::item::{Item, ItemType};
+use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
-use crate::base::words::words;
 use crate::tokens::Encoding;
 
 /// The longest preview in a subject, in characters.
 pub(crate) const SUBJECT_LEN: usize = 72;
 
-words! {
+string_enum! {
     /// What a commit did.
     Op {
         /// An item came in.
@@ -92,7 +92,7 @@ const AS_SEEN: &str = " as-seen";
 
 /// How far an imported file was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SourceMark {
+pub struct ImportPosition {
     /// The session, as its file names it.
     pub session: String,
     /// Bytes read, as whole records.
@@ -119,7 +119,7 @@ pub struct Trailers {
     /// The next position to be given out.
     pub next: Option<u32>,
     /// How far a file was read.
-    pub source: Option<SourceMark>,
+    pub source: Option<ImportPosition>,
     /// The commit of the code at that moment, in hex.
     pub code: Option<String>,
     /// The commit, in hex, that an item was picked from, or whose doing was reverted or replayed.
@@ -200,12 +200,12 @@ fn parse_total(value: &str) -> Option<Total> {
     Some(Total { tokens: tokens.parse().ok()?, basis })
 }
 
-fn parse_source(value: &str) -> Option<SourceMark> {
+fn parse_source(value: &str) -> Option<ImportPosition> {
     let (value, as_seen) = value.strip_suffix(AS_SEEN).map_or((value, false), |value| (value, true));
     let mut words = value.rsplitn(3, ' ');
     let digest = words.next()?.to_owned();
     let offset = words.next()?.parse().ok()?;
-    Some(SourceMark { session: words.next()?.to_owned(), offset, digest, as_seen })
+    Some(ImportPosition { session: words.next()?.to_owned(), offset, digest, as_seen })
 }
 
 /// Makes a text one line: every run of white space and control characters becomes one space.
@@ -268,7 +268,12 @@ mod tests {
             tree: Some("6b0c".to_owned()),
             total: Some(Total { tokens: 12345, basis: Basis::Reported }),
             next: Some(44),
-            source: Some(SourceMark { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned(), as_seen: true }),
+            source: Some(ImportPosition {
+                session: "a b".to_owned(),
+                offset: 7,
+                digest: "ff".to_owned(),
+                as_seen: true,
+            }),
             code: Some("beef".to_owned()),
             from: Some("feed".to_owned()),
             reason: Some("superseded".to_owned()),

@@ -19,7 +19,7 @@ pub const CAPACITY: u32 = 1_000_000;
 
 /// Where a live item stands, known from names alone; nothing of its file has been read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Slot {
+pub struct ItemEntry {
     /// Its position, from 0; gaps are normal.
     pub seq: u32,
     /// Its id.
@@ -55,7 +55,7 @@ pub(crate) fn parse_name(name: &[u8]) -> Option<(u32, ItemType, ItemId)> {
 /// # Errors
 ///
 /// [`GitError::MissingObject`] and its kin.
-pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitError> {
+pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, GitError> {
     let mut slots = list_files(store, tree)?;
     let mut seen = HashSet::with_capacity(slots.len());
     slots.retain(|slot| seen.insert(slot.id));
@@ -68,7 +68,7 @@ pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitError> {
 /// # Errors
 ///
 /// As [`list`].
-pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitError> {
+pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, GitError> {
     let mut slots = Vec::new();
     for top in folders(&store.tree(tree)?) {
         for middle in folders(&store.tree(top.oid())?) {
@@ -86,7 +86,7 @@ pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<Slot>, GitErr
 /// # Errors
 ///
 /// As [`list`].
-pub fn last(store: &impl TreeStore, tree: Oid) -> Result<Option<Slot>, GitError> {
+pub fn last(store: &impl TreeStore, tree: Oid) -> Result<Option<ItemEntry>, GitError> {
     let root = store.tree(tree)?;
     let tops: Vec<EntryRef<'_>> = folders(&root).collect();
     for top in tops.into_iter().rev() {
@@ -107,37 +107,37 @@ fn folders(tree: &Tree) -> impl Iterator<Item = EntryRef<'_>> {
     tree.entries().filter(|entry| entry.mode() == Mode::Folder)
 }
 
-fn slot(top: &[u8], middle: &[u8], leaf: EntryRef<'_>) -> Option<Slot> {
+fn slot(top: &[u8], middle: &[u8], leaf: EntryRef<'_>) -> Option<ItemEntry> {
     if leaf.mode() != Mode::File {
         return None;
     }
     let (seq, item_type, id) = parse_name(leaf.name)?;
     let [top, middle, name] = [top, middle, leaf.name].map(|name| std::str::from_utf8(name).ok());
-    Some(Slot { seq, id, item_type, blob: leaf.oid(), path: [top?, middle?, name?].join("/") })
+    Some(ItemEntry { seq, id, item_type, blob: leaf.oid(), path: [top?, middle?, name?].join("/") })
 }
 
 /// What became of one item between two trees.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
     /// It came in.
-    Added(Slot),
+    Added(ItemEntry),
     /// It was taken out.
-    Removed(Slot),
+    Removed(ItemEntry),
     /// Its content or its place is another: before, after.
-    Changed(Slot, Slot),
+    Changed(ItemEntry, ItemEntry),
 }
 
 impl Change {
     /// Where the item stands, or stood.
     #[must_use]
-    pub fn slot(&self) -> &Slot {
+    pub fn entry(&self) -> &ItemEntry {
         let (Self::Added(slot) | Self::Removed(slot) | Self::Changed(_, slot)) = self;
         slot
     }
 
     /// Its texts, the newer one first.
     #[must_use]
-    pub fn newest_first(self) -> Vec<Slot> {
+    pub fn newest_first(self) -> Vec<ItemEntry> {
         match self {
             Self::Added(slot) | Self::Removed(slot) => vec![slot],
             Self::Changed(before, after) => vec![after, before],
@@ -153,7 +153,7 @@ impl Change {
 ///
 /// [`GitError::MissingObject`] and its kin.
 pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Result<Vec<Change>, GitError> {
-    let mut by_id: BTreeMap<ItemId, (Option<Slot>, Option<Slot>)> = BTreeMap::new();
+    let mut by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)> = BTreeMap::new();
     let roots = Sides { before, after: Some(after) };
     for (top, tops) in roots.differing_folders(store)? {
         for (middle, middles) in tops.differing_folders(store)? {
@@ -173,8 +173,8 @@ pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Resul
 /// Lists what differs between two lists of live items, by item, in reading order: what [`changes`] gives where plain git
 /// has left no second file of an item behind.
 #[must_use]
-pub fn changes_of_lists(before: Vec<Slot>, after: Vec<Slot>) -> Vec<Change> {
-    let mut by_id: BTreeMap<ItemId, (Option<Slot>, Option<Slot>)> = BTreeMap::new();
+pub fn changes_of_lists(before: Vec<ItemEntry>, after: Vec<ItemEntry>) -> Vec<Change> {
+    let mut by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)> = BTreeMap::new();
     for slot in before {
         let id = slot.id;
         by_id.entry(id).or_default().0 = Some(slot);
@@ -188,14 +188,14 @@ pub fn changes_of_lists(before: Vec<Slot>, after: Vec<Slot>) -> Vec<Change> {
 }
 
 /// Pairs of an item's slots before and after as changes, in reading order.
-fn in_order(by_id: BTreeMap<ItemId, (Option<Slot>, Option<Slot>)>) -> Vec<Change> {
+fn in_order(by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)>) -> Vec<Change> {
     let change = |sides| match sides {
         (Some(before), Some(after)) => Some(Change::Changed(before, after)),
         (Some(before), None) => Some(Change::Removed(before)),
         (None, after) => after.map(Change::Added),
     };
     let mut listed: Vec<Change> = by_id.into_values().filter_map(change).collect();
-    listed.sort_by_key(|change| (change.slot().seq, change.slot().id));
+    listed.sort_by_key(|change| (change.entry().seq, change.entry().id));
     listed
 }
 

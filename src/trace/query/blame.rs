@@ -8,7 +8,7 @@ use crate::git::{Oid, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::Item;
-use crate::trace::model::tree::{self, Change, Slot};
+use crate::trace::model::tree::{self, Change, ItemEntry};
 use crate::trace::store::tip::Tip;
 use crate::trace::store::total::{Reading, read_item};
 
@@ -46,7 +46,7 @@ struct Suspect {
 /// # Errors
 ///
 /// [`TraceError::NotText`], [`crate::git::GitError::MissingObject`] and its kin.
-pub(crate) fn blame(repo: &Repo, tip: &Tip, slot: &Slot) -> Result<Blame, TraceError> {
+pub(crate) fn blame(repo: &Repo, tip: &Tip, slot: &ItemEntry) -> Result<Blame, TraceError> {
     let item = read_item(repo, slot)?;
     let text = text_of(&item).ok_or(TraceError::NotText { item: slot.id })?;
     let texts: Vec<&str> = changes::lines(text);
@@ -96,7 +96,7 @@ fn blob_in_parent(repo: &Repo, here: &Tip, parent: Oid, id: ItemId, blob: Oid) -
     }
     let before = repo.read_commit(parent)?.tree;
     let changes = tree::changes(repo, Some(before), here.commit.tree)?;
-    Ok(match changes.into_iter().find(|change| change.slot().id == id) {
+    Ok(match changes.into_iter().find(|change| change.entry().id == id) {
         None => Some(blob),
         Some(Change::Changed(before, _)) => Some(before.blob),
         Some(_) => None,
@@ -107,7 +107,13 @@ fn blob_in_parent(repo: &Repo, here: &Tip, parent: Oid, id: ItemId, blob: Oid) -
 type Lines = Vec<(usize, usize)>;
 
 /// Parts lines into those that `their_blob` has too, by their numbers there, and the rest.
-fn pass_on(repo: &Repo, slot: &Slot, their_blob: Oid, blob: Oid, lines: Lines) -> Result<(Lines, Lines), TraceError> {
+fn pass_on(
+    repo: &Repo,
+    slot: &ItemEntry,
+    their_blob: Oid,
+    blob: Oid,
+    lines: Lines,
+) -> Result<(Lines, Lines), TraceError> {
     if their_blob == blob {
         return Ok((lines, Vec::new()));
     }
@@ -124,7 +130,7 @@ fn pass_on(repo: &Repo, slot: &Slot, their_blob: Oid, blob: Oid, lines: Lines) -
     Ok((passed, kept))
 }
 
-fn read(repo: &Repo, slot: &Slot, blob: Oid) -> Result<Item, TraceError> {
+fn read(repo: &Repo, slot: &ItemEntry, blob: Oid) -> Result<Item, TraceError> {
     Ok(Reading::of(slot, &repo.read_blob(blob)?).item)
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), T
             write_line(out, setting_line(id, &setting))?;
         }
         for change in changes_of(repo, &tip)? {
-            let id = change.slot().id;
+            let id = change.entry().id;
             write_line(out, change_line(repo, &tip, &change)?)?;
             if asked.insert(id) {
                 pending.extend(record.history(repo, id)?.into_iter().map(|setting| (id, setting)));
@@ -72,7 +72,7 @@ fn change_line(repo: &Repo, tip: &Tip, change: &Change) -> Result<Map<String, Va
         (Change::Changed(..), _) => Op::Edit,
         (Change::Removed(_), _) => Op::Delete,
     };
-    let slot = change.slot();
+    let slot = change.entry();
     let mut line = match change {
         Change::Removed(_) => Map::from_iter([("id".to_owned(), Value::String(slot.id.to_string()))]),
         _ => to_json(&read_item(repo, slot)?),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::git::{Oid, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::model::item::ItemType;
-use crate::trace::model::tree::{self, Change, Slot};
+use crate::trace::model::tree::{self, Change, ItemEntry};
 use crate::trace::store::tip::Tip;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 
@@ -35,7 +35,7 @@ pub(crate) struct Query {
 #[derive(Debug)]
 pub(crate) struct Hit {
     /// Where it stands, or stood.
-    pub slot: Slot,
+    pub slot: ItemEntry,
     /// The lines that match; empty where the body is no text.
     pub lines: Vec<Line>,
 }
@@ -78,12 +78,12 @@ impl Query {
             .collect()
     }
 
-    fn takes(&self, slot: &Slot) -> bool {
+    fn takes(&self, slot: &ItemEntry) -> bool {
         self.item_type.as_ref().is_none_or(|item_type| slot.item_type == *item_type)
     }
 
     /// The matches in an item file; `None` if there are none.
-    fn search(&self, slot: &Slot, file: &[u8]) -> Option<Hit> {
+    fn search(&self, slot: &ItemEntry, file: &[u8]) -> Option<Hit> {
         // A damaged file is content as it stands.
         let body = memmem::find(file, b"\n\n").map_or(file, |end| &file[end + 2..]);
         if body.is_empty() || !self.pattern.is_match(body) {
@@ -131,7 +131,7 @@ pub(crate) fn history(
     query: &Query,
     mut visit: impl FnMut(&Tip, Hit),
 ) -> Result<(), TraceError> {
-    let mut candidates: Vec<(Oid, Slot)> = Vec::new();
+    let mut candidates: Vec<(Oid, ItemEntry)> = Vec::new();
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
         let earlier = earlier?;
         for change in changes_of(repo, &earlier)? {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::code::CodeRange;
 use crate::git::Repo;
-use crate::trace::model::tree::{Change, Slot};
+use crate::trace::model::tree::{Change, ItemEntry};
 use crate::trace::store::priority::{Level, Levels, Record, Setting};
 use crate::trace::store::total;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
@@ -70,19 +70,19 @@ fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Optio
     }
     let mut touched = changes_of(repo, &tip)?;
     let filtered = item.is_some() || query.item_type.is_some() || query.priority.is_some() || query.grep.is_some();
-    touched.retain(|change| item.is_none_or(|item| change.slot().id == item));
-    touched.retain(|change| query.item_type.as_ref().is_none_or(|item_type| change.slot().item_type == *item_type));
+    touched.retain(|change| item.is_none_or(|item| change.entry().id == item));
+    touched.retain(|change| query.item_type.as_ref().is_none_or(|item_type| change.entry().item_type == *item_type));
     if let Some(level) = query.priority {
-        let slots: Vec<Slot> = touched.iter().map(|change| change.slot().clone()).collect();
+        let slots: Vec<ItemEntry> = touched.iter().map(|change| change.entry().clone()).collect();
         let levels: Levels = record.levels(repo, &slots, None)?;
-        touched.retain(|change| levels.of(change.slot().id, &change.slot().item_type).level() == level);
+        touched.retain(|change| levels.of(change.entry().id, &change.entry().item_type).level() == level);
     }
     if let Some(pattern) = &query.grep
         && !pattern.is_match(tip.commit.subject())
     {
         let mut matching = Vec::new();
         for change in touched {
-            let item = total::read_item(repo, change.slot())?;
+            let item = total::read_item(repo, change.entry())?;
             if pattern.is_match(&String::from_utf8_lossy(&item.body)) {
                 matching.push(change);
             }
@@ -95,7 +95,7 @@ fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Optio
     let mut settings = Vec::new();
     if let Some(pattern) = &query.reason {
         for change in &touched {
-            settings.extend(record.history(repo, change.slot().id)?);
+            settings.extend(record.history(repo, change.entry().id)?);
         }
         settings.retain(|setting| setting.reason.as_ref().is_some_and(|reason| pattern.is_match(reason)));
         let own = tip.trailers.reason.as_ref().is_some_and(|reason| pattern.is_match(reason));
@@ -113,7 +113,7 @@ pub(crate) fn to_json(entry: &Entry) -> Value {
     let items: Vec<Value> = touched
         .iter()
         .map(|change| {
-            let slot = change.slot();
+            let slot = change.entry();
             let change = match change {
                 Change::Added(_) => "added",
                 Change::Removed(_) => "removed",

@@ -7,7 +7,7 @@ use crate::trace::TraceName;
 use crate::trace::error::TraceError;
 use crate::trace::model::item::Item;
 use crate::trace::model::json;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::priority::Record;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::tip::Tip;
@@ -17,7 +17,7 @@ use crate::trace::store::{revision, total};
 #[derive(Debug)]
 pub(crate) struct Shown {
     /// Where it stands, or stood last.
-    pub slot: Slot,
+    pub slot: ItemEntry,
     /// Its text.
     pub item: Item,
     /// Whether it is in the trace now.

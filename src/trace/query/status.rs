@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::trace::TraceName;
+use crate::trace::model::level::Level;
 use crate::trace::model::trailers::{Basis, Total};
-use crate::trace::store::priority::Level;
 use crate::trace::store::view::View;
 
 /// A trace at a glance: its tip, how many items of which type and priority, and its total beside the budget.

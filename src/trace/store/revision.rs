@@ -7,7 +7,7 @@ use crate::git::Repo;
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::Item;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 
 /// Texts of an item that history holds.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Found {
     /// The newest one.
     pub newest: Item,
     /// The one that was looked for, and where it stood.
-    pub wanted: (Slot, Item),
+    pub wanted: (ItemEntry, Item),
 }
 
 /// Finds an item's newest text from `tip` back, and that of `revision` (none: the newest).
@@ -32,7 +32,7 @@ pub(crate) fn find(repo: &Repo, tip: &Tip, id: ItemId, revision: Option<u32>) ->
         if earlier.is_ours() && earlier.trailers.item.is_some_and(|item| item != id) {
             continue;
         }
-        for change in changes_of(repo, &earlier)?.into_iter().filter(|change| change.slot().id == id) {
+        for change in changes_of(repo, &earlier)?.into_iter().filter(|change| change.entry().id == id) {
             // What a deletion took out stood in its parent.
             for slot in change.newest_first() {
                 // A damaged file holds no text to go back to.

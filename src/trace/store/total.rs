@@ -9,7 +9,7 @@ use crate::tokens::framing::{PER_REPLY, message_cost};
 use crate::trace::error::TraceError;
 use crate::trace::model::file::{self, BadItemFile};
 use crate::trace::model::item::{Fields, Item, ItemType};
-use crate::trace::model::tree::{self, Slot};
+use crate::trace::model::tree::{self, ItemEntry};
 
 /// What an item costs as a message of its own.
 #[must_use]
@@ -22,7 +22,7 @@ pub(crate) fn item_cost(item: &Item, encoding: Encoding) -> u64 {
 /// # Errors
 ///
 /// [`crate::git::GitError::MissingObject`] and its kin.
-pub(crate) fn read_item(repo: &Repo, slot: &Slot) -> Result<Item, TraceError> {
+pub(crate) fn read_item(repo: &Repo, slot: &ItemEntry) -> Result<Item, TraceError> {
     Ok(read(repo, slot)?.item)
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn read_item(repo: &Repo, slot: &Slot) -> Result<Item, TraceError> {
 /// # Errors
 ///
 /// [`crate::git::GitError::MissingObject`] and its kin.
-pub(crate) fn read(repo: &Repo, slot: &Slot) -> Result<Reading, TraceError> {
+pub(crate) fn read(repo: &Repo, slot: &ItemEntry) -> Result<Reading, TraceError> {
     Ok(Reading::of(slot, &repo.read_blob(slot.blob)?))
 }
 
@@ -50,7 +50,7 @@ pub struct Reading {
 impl Reading {
     /// Reads the bytes of the file that stands in `slot`.
     #[must_use]
-    pub fn of(slot: &Slot, bytes: &[u8]) -> Self {
+    pub fn of(slot: &ItemEntry, bytes: &[u8]) -> Self {
         match file::parse(bytes) {
             Ok(item) => Self { item, damage: None },
             Err(damage) => {

@@ -14,7 +14,7 @@ use crate::trace::model::id::ItemId;
 use crate::trace::model::item::ItemType;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::Total;
-use crate::trace::model::tree::{self, Slot};
+use crate::trace::model::tree::{self, ItemEntry};
 use crate::trace::model::types::Types;
 
 /// A trace at one of its commits: names and levels; items' files are read on demand.
@@ -23,7 +23,7 @@ pub struct View {
     /// The commit.
     pub tip: Tip,
     /// The live items, in reading order.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<ItemEntry>,
     levels: Levels,
     /// Instructions that another one of their name follows.
     superseded: HashSet<ItemId>,
@@ -84,7 +84,7 @@ impl View {
     /// # Errors
     ///
     /// Those of reading objects.
-    pub fn of_slots(repo: &Repo, tip: Tip, slots: Vec<Slot>, at: Option<Time>) -> Result<Self, TraceError> {
+    pub fn of_slots(repo: &Repo, tip: Tip, slots: Vec<ItemEntry>, at: Option<Time>) -> Result<Self, TraceError> {
         let levels = Record::open(repo)?.levels(repo, &slots, at)?;
         let superseded = superseded(repo, &slots, &levels)?;
         Ok(Self { tip, slots, levels, superseded })
@@ -95,7 +95,7 @@ impl View {
     /// # Errors
     ///
     /// [`crate::git::GitError::MissingObject`] and its kin.
-    pub fn of_only(&self, repo: &Repo, slots: Vec<Slot>) -> Result<Self, TraceError> {
+    pub fn of_only(&self, repo: &Repo, slots: Vec<ItemEntry>) -> Result<Self, TraceError> {
         let superseded = superseded(repo, &slots, &self.levels)?;
         Ok(Self { tip: self.tip.clone(), slots, levels: self.levels.clone(), superseded })
     }
@@ -108,13 +108,13 @@ impl View {
 
     /// The level in force for an item.
     #[must_use]
-    pub fn level(&self, slot: &Slot) -> SetLevel<'_> {
+    pub fn level(&self, slot: &ItemEntry) -> SetLevel<'_> {
         self.levels.of(slot.id, &slot.item_type)
     }
 
     /// Why an item is left out; `None` if it is not.
     #[must_use]
-    pub fn left_out(&self, slot: &Slot) -> Option<LeftOut> {
+    pub fn left_out(&self, slot: &ItemEntry) -> Option<LeftOut> {
         if self.level(slot).level() == Level::Skip {
             Some(LeftOut::Skip)
         } else {
@@ -130,7 +130,7 @@ impl View {
     pub fn for_each_item<'v>(
         &'v self,
         repo: &Repo,
-        mut visit: impl FnMut(&'v Slot, Reading) -> Result<(), TraceError>,
+        mut visit: impl FnMut(&'v ItemEntry, Reading) -> Result<(), TraceError>,
     ) -> Result<(), TraceError> {
         repo.for_each_blob(self.slots.iter().map(|slot| (slot, slot.blob)), |slot, _, bytes| {
             visit(slot, Reading::of(slot, bytes))
@@ -162,10 +162,10 @@ impl View {
 }
 
 /// The instructions that do not speak, because a later one of their name does.
-fn superseded(repo: &Repo, slots: &[Slot], levels: &Levels) -> Result<HashSet<ItemId>, TraceError> {
+fn superseded(repo: &Repo, slots: &[ItemEntry], levels: &Levels) -> Result<HashSet<ItemId>, TraceError> {
     let speaking =
-        |slot: &&Slot| slot.item_type == ItemType::instruction() && !levels.is_skipped(slot.id, &slot.item_type);
-    let instructions: Vec<&Slot> = slots.iter().filter(speaking).collect();
+        |slot: &&ItemEntry| slot.item_type == ItemType::instruction() && !levels.is_skipped(slot.id, &slot.item_type);
+    let instructions: Vec<&ItemEntry> = slots.iter().filter(speaking).collect();
     if instructions.len() < 2 {
         return Ok(HashSet::new());
     }

@@ -16,7 +16,7 @@ use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::{Basis, Op, Total, Trailers};
-use crate::trace::model::tree::{CAPACITY, Slot, TreeEditor};
+use crate::trace::model::tree::{CAPACITY, ItemEntry, TreeEditor};
 
 /// Every how many positions git is asked to tidy up.
 const MAINTENANCE_INTERVAL: u32 = 64;
@@ -218,7 +218,7 @@ fn hold_against(repo: &Repo, ground: &Ground<'_>, step: &Step, total: Total, bud
     let (skipped, is_skipped) = match ground.tip {
         Some(tip) => {
             let view = View::at(repo, tip.clone(), None)?;
-            let is_left_out = |slot: &Slot| slot.id == step.item && view.left_out(slot).is_some();
+            let is_left_out = |slot: &ItemEntry| slot.id == step.item && view.left_out(slot).is_some();
             (view.left_out_cost(repo, ground.encoding)?, view.slots.iter().any(is_left_out))
         }
         None => (0, false),

@@ -155,7 +155,7 @@ fn items_of(repo: &Repo, remote: &str, traces: &[TraceName]) -> Result<BTreeSet<
                 continue;
             }
             let removed = changes_of(repo, &commit)?.into_iter().filter(|change| matches!(change, Change::Removed(_)));
-            items.extend(removed.map(|change| change.slot().id));
+            items.extend(removed.map(|change| change.entry().id));
         }
     }
     Ok(items)

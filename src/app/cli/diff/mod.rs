@@ -83,7 +83,7 @@ fn show(session: &mut Session, args: &DiffArgs, diff: &Diff) -> Result<()> {
     }
     session.ui.page(&session.repo)?;
     if args.name_only {
-        for slot in diff.items.iter().filter_map(|item| item.slot()) {
+        for slot in diff.items.iter().filter_map(|item| item.entry()) {
             writeln!(session.ui.out(), "{}", slot.id)?;
         }
         return Ok(());

@@ -64,7 +64,7 @@ pub(crate) fn item(session: &mut Session, item: &ItemDiff, style: Style) -> Resu
 
 /// What became of an item, and what it is; with its first words where no text follows.
 fn heading(session: &mut Session, item: &ItemDiff, content: &Content, first_words: bool) -> Result<()> {
-    let (Some(slot), Some(shown)) = (item.slot(), content.item()) else { return Ok(()) };
+    let (Some(slot), Some(shown)) = (item.entry(), content.item()) else { return Ok(()) };
     let ui = &mut session.ui;
     let mut line = ui.styled(BOLD, &item.changes().join(", "));
     line.extend([" #", &slot.seq.to_string()]);
@@ -139,7 +139,7 @@ fn render_line(ui: &Ui, line: &Line, style: Style) -> String {
 /// One line on an item: what became of it, and how many lines came and went.
 pub(crate) fn stat(session: &mut Session, item: &ItemDiff) -> Result<()> {
     let content = Content::read(&session.repo, item)?;
-    let (Some(slot), Some(shown)) = (item.slot(), content.item()) else { return Ok(()) };
+    let (Some(slot), Some(shown)) = (item.entry(), content.item()) else { return Ok(()) };
     let size = match content.body(0) {
         Body::Same => String::new(),
         Body::Text(lines) => format!("+{} -{}", lines.added, lines.removed),

@@ -108,7 +108,7 @@ fn run_edit(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let mut warnings = Vec::new();
     let warn = |warning: &str| warnings.push(warning.to_owned());
     let edited = apply(&repo, &name, &signature, &guard, warn, (slot.id, patch))?;
-    Ok(Answer { value: edit::answer(&edited), text: None, warnings })
+    Ok(Answer { value: edit::to_json(&edited), text: None, warnings })
 }
 
 fn run_delete(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -116,7 +116,7 @@ fn run_delete(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let id = Resolver::new(&repo, &name, &tip)?.live(arguments.required("item")?).context("argument `item`")?.id;
     let (signature, accounting) = (Signature::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
     let moved = delete(&repo, &name, &signature, accounting, id, arguments.text("reason")?)?;
-    Ok(remove::answer(Op::Delete, &moved).into())
+    Ok(remove::to_json(Op::Delete, &moved).into())
 }
 
 fn run_restore(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -125,7 +125,7 @@ fn run_restore(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let (signature, accounting) = (Signature::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
     let (wanted, reason) = (revision_of(arguments)?, arguments.text("reason")?);
     let moved = restore(&repo, &name, &signature, accounting, id, wanted, reason)?;
-    Ok(remove::answer(Op::Restore, &moved).into())
+    Ok(remove::to_json(Op::Restore, &moved).into())
 }
 
 fn revision_of(arguments: &Arguments<'_>) -> Result<Option<u32>> {

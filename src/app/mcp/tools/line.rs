@@ -239,5 +239,5 @@ fn run_compress(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
         Request { selection: &selection, summary: &summary, subject: None, reason: arguments.text("reason")? };
     let signature = Signature::take(&repo, place.now())?;
     let done = compress(&repo, &name, &signature, Accounting::counting(encoding), &request)?;
-    Ok(compress::answer(&name, selection.items.len(), &done, before).into())
+    Ok(compress::to_json(&name, selection.items.len(), &done, before).into())
 }

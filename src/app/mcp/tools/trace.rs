@@ -8,11 +8,11 @@ use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::materialize::envelope::{Format, envelope, render};
 use crate::materialize::{Cut, Options, materialize};
-use crate::trace::change::commit::{Entry, answer, commit};
+use crate::trace::change::commit::{self, Entry, commit};
 use crate::trace::model::item::ItemType;
+use crate::trace::model::level::Level;
 use crate::trace::query::status::{nothing_yet_json, to_json};
 use crate::trace::store::budget::BudgetPolicy;
-use crate::trace::store::priority::Level;
 use crate::trace::store::settings;
 use crate::trace::store::view::View;
 use crate::trace::store::write::encoding;
@@ -122,7 +122,7 @@ fn run_commit(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let guard = BudgetPolicy::new(&repo, None, None)?;
     let mut warnings = Vec::new();
     let committed = commit(&repo, &name, place.now(), &guard, |warning| warnings.push(warning.to_owned()), entry)?;
-    Ok(Answer { value: answer(&committed), text: None, warnings })
+    Ok(Answer { value: commit::to_json(&committed), text: None, warnings })
 }
 
 fn run_materialize(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {

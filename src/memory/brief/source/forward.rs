@@ -11,7 +11,7 @@ use crate::memory::forward::{Crumb, Query, get, text};
 use crate::trace::Time;
 
 /// How many crumbs are looked at; their tasks would not fit long before.
-const CRUMBS: usize = 30;
+const FORWARD_CRUMBS: usize = 30;
 
 /// Reads the active crumbs whose time is not over, however long ago they were left: a task stays open until somebody says
 /// otherwise. Tasks of those that matter more come first, and of these the newest.
@@ -22,7 +22,7 @@ pub(crate) fn read(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Section>, String> {
     let Some(agent) = &request.agent else { return Ok(Vec::new()) };
-    let query = Query { lookback_hours: None, limit: CRUMBS, ..Query::default() };
+    let query = Query { lookback_hours: None, limit: FORWARD_CRUMBS, ..Query::default() };
     let mut found = get(repo, agent, &query, now).map_err(|error| cause(&error))?;
     warnings.extend(found.damaged.iter().map(|Damaged { path, cause, .. }| format!("forward crumb {path}: {cause}")));
     let last_session = found.crumbs.first().map(last_session);

@@ -17,7 +17,7 @@ use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::Item;
 use crate::trace::model::name::TraceName;
-use crate::trace::model::trailers::{Op, SourceMark};
+use crate::trace::model::trailers::{ImportPosition, Op};
 use crate::trace::store::advance::{Advance, advance};
 use crate::trace::store::priority;
 use crate::trace::store::secrets::{Found, SecretScanner};
@@ -105,7 +105,7 @@ pub(crate) trait Feed {
     fn next(&mut self) -> Result<Option<Incoming>, TraceError>;
 
     /// How far the input has been read, once [`Feed::next`] said `None`.
-    fn mark(&self) -> Option<SourceMark>;
+    fn mark(&self) -> Option<ImportPosition>;
 }
 
 /// What an import did.
@@ -198,7 +198,7 @@ pub(crate) fn import(
 /// # Errors
 ///
 /// [`crate::git::GitError::MissingObject`] and its kin.
-pub(crate) fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<Option<SourceMark>, TraceError> {
+pub(crate) fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<Option<ImportPosition>, TraceError> {
     let Some(tip) = Tip::find(repo, name)? else { return Ok(None) };
     for tip in Walk::new(repo, tip, Parents::All) {
         let tip = tip?;

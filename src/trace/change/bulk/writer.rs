@@ -16,8 +16,8 @@ use crate::trace::error::TraceError;
 use crate::trace::model::file;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::name::TraceName;
-use crate::trace::model::trailers::{Basis, Op, SourceMark, Total, Trailers, preview};
-use crate::trace::model::tree::{self, CAPACITY, Slot, TreeEditor, item_path};
+use crate::trace::model::trailers::{Basis, ImportPosition, Op, Total, Trailers, preview};
+use crate::trace::model::tree::{self, CAPACITY, ItemEntry, TreeEditor, item_path};
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::{Level, Request};
 use crate::trace::store::tip::Tip;
@@ -87,7 +87,7 @@ pub(crate) struct Writer<'r> {
     counted_change: i64,
     base_tip: Option<Tip>,
     /// The base's items, until [`Self::base_view`] takes them.
-    base_slots: Vec<Slot>,
+    base_slots: Vec<ItemEntry>,
     base_view: Option<View>,
     /// What the items that are skipped cost, once it was asked for; reports leave them out.
     skipped: Option<u64>,
@@ -125,8 +125,13 @@ impl<'r> Writer<'r> {
         let slots = base.map_or(Ok(Vec::new()), |tip| tree::list(repo, tip.commit.tree))?;
         let next_seq = base.map_or(Ok(0), |tip| tip.next_seq(repo))?;
         let mut live = HashMap::with_capacity(slots.len());
-        let place =
-            |slot: &Slot| Place { seq: slot.seq, path: slot.path.clone(), cost: 0, revision: 0, is_skipped: false };
+        let place = |slot: &ItemEntry| Place {
+            seq: slot.seq,
+            path: slot.path.clone(),
+            cost: 0,
+            revision: 0,
+            is_skipped: false,
+        };
         live.extend(slots.iter().map(|slot| (slot.id, place(slot))));
         let known_before = known_ids(repo, base, &slots, next_seq)?;
         let total = match base {
@@ -187,7 +192,7 @@ impl<'r> Writer<'r> {
     }
 
     /// Writes the commit of one change.
-    pub(crate) fn record(&mut self, mut incoming: Incoming, mark: Option<SourceMark>) -> Result<(), TraceError> {
+    pub(crate) fn record(&mut self, mut incoming: Incoming, mark: Option<ImportPosition>) -> Result<(), TraceError> {
         let id = incoming.item.id;
         if self.live.contains_key(&id) && !matches!(incoming.op, Op::Edit | Op::Delete | Op::Restore) {
             // It came in twice, both times among the changes that were held back.
@@ -405,14 +410,19 @@ impl<'r> Writer<'r> {
 }
 
 /// Every item that a trace has or once had. Walks history only where a gap among the positions says that something left.
-fn known_ids(repo: &Repo, base: Option<&Tip>, slots: &[Slot], next_seq: u32) -> Result<HashSet<ItemId>, TraceError> {
+fn known_ids(
+    repo: &Repo,
+    base: Option<&Tip>,
+    slots: &[ItemEntry],
+    next_seq: u32,
+) -> Result<HashSet<ItemId>, TraceError> {
     let mut known: HashSet<ItemId> = slots.iter().map(|slot| slot.id).collect();
     if let Some(tip) = base.filter(|_| known.len() < next_seq as usize) {
         for earlier in Walk::new(repo, tip.clone(), Parents::All) {
             let earlier = earlier?;
             match earlier.trailers.item.filter(|_| earlier.is_ours()) {
                 Some(item) => drop(known.insert(item)),
-                None => known.extend(changes_of(repo, &earlier)?.iter().map(|change| change.slot().id)),
+                None => known.extend(changes_of(repo, &earlier)?.iter().map(|change| change.entry().id)),
             }
         }
     }

@@ -24,7 +24,7 @@ use crate::trace::model::item::{Draft, Fields, Item, ItemType, Role};
 use crate::trace::model::name::TraceName;
 use crate::trace::model::schema;
 use crate::trace::model::trailers::{Op, preview};
-use crate::trace::model::tree::{self, Slot, item_path};
+use crate::trace::model::tree::{self, ItemEntry, item_path};
 use crate::trace::store::total;
 use crate::trace::store::write::{Accounting, Signature, Step, record};
 
@@ -77,7 +77,7 @@ impl Compressed {
 
 /// What is told of a compression that replaced `items` items of a trace that counted for `before`, as JSON.
 #[must_use]
-pub(crate) fn answer(name: &TraceName, items: usize, done: &Compressed, before: u64) -> Value {
+pub(crate) fn to_json(name: &TraceName, items: usize, done: &Compressed, before: u64) -> Value {
     let Compressed { summary, seq, commit, cost_in, cost_out } = done;
     let tokens = json!({ "before": before, "after": done.after(before), "out": cost_out, "in": cost_in });
     json!({ "trace": name.as_str(), "id": summary.id.to_string(), "seq": seq, "items": items,
@@ -106,7 +106,7 @@ pub(crate) fn compress(
     schema::validate(&draft)?;
     let (commit, (summary, seq, cost_in)) = record(repo, name, signature, accounting, |ground| {
         let tip = ground.require_tip()?;
-        let live: HashSet<Slot> = tree::list(repo, tip.commit.tree)?.into_iter().collect();
+        let live: HashSet<ItemEntry> = tree::list(repo, tip.commit.tree)?.into_iter().collect();
         if let Some(slot) = selection.items.iter().find(|slot| !live.contains(slot)) {
             return Err(TraceError::Changed { item: slot.id, trace: name.clone() });
         }

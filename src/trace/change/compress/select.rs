@@ -7,8 +7,8 @@ use crate::tokens::Encoding;
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Item, ItemType};
-use crate::trace::model::tree::Slot;
-use crate::trace::store::priority::Level;
+use crate::trace::model::level::Level;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::total::item_cost;
 use crate::trace::store::view::View;
 
@@ -34,7 +34,7 @@ pub(crate) enum Extent {
 impl Extent {
     /// From the first of these items to the last, as [`crate::trace::store::resolve::Resolver::range`] finds them.
     #[must_use]
-    pub(crate) fn of_range(range: &[Slot]) -> Self {
+    pub(crate) fn of_range(range: &[ItemEntry]) -> Self {
         match range {
             [first, .., last] => Self::Between(first.id, last.id),
             [only] => Self::Between(only.id, only.id),
@@ -47,14 +47,14 @@ impl Extent {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Selection {
     /// Where they stand.
-    pub items: Vec<Slot>,
+    pub items: Vec<ItemEntry>,
     /// What they count for, each as a message of its own.
     pub cost: u64,
 }
 
 /// What is looked at of an item.
 struct Candidate<'v> {
-    slot: &'v Slot,
+    slot: &'v ItemEntry,
     cost: u64,
     /// Whether it may go at all.
     free: bool,

@@ -9,7 +9,7 @@ use crate::tokens::Encoding;
 use crate::trace::error::TraceError;
 use crate::trace::model::item::Item;
 use crate::trace::model::json::{set_field, to_json};
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::{file, schema};
 use crate::trace::store::total::read;
 
@@ -27,9 +27,9 @@ const NOT_FIELDS: [&str; 6] = ["id", "text", "base64", "tokens", "revision", "me
 pub(crate) fn merge_texts(
     repo: &Repo,
     encoding: Encoding,
-    base: Option<&Slot>,
-    ours: &Slot,
-    theirs: &Slot,
+    base: Option<&ItemEntry>,
+    ours: &ItemEntry,
+    theirs: &ItemEntry,
 ) -> Result<Option<Oid>, TraceError> {
     let Some((our_item, their_item)) = undamaged(repo, ours)?.zip(undamaged(repo, theirs)?) else { return Ok(None) };
     let Some(base) = base else {
@@ -45,7 +45,7 @@ pub(crate) fn merge_texts(
     Ok(Some(repo.write_blob(&file::render(&merged))?))
 }
 
-fn undamaged(repo: &Repo, slot: &Slot) -> Result<Option<Item>, TraceError> {
+fn undamaged(repo: &Repo, slot: &ItemEntry) -> Result<Option<Item>, TraceError> {
     let reading = read(repo, slot)?;
     Ok(reading.damage.is_none().then_some(reading.item))
 }

@@ -6,7 +6,7 @@ use super::Outcome;
 use super::three_way::Conflict;
 use crate::git::Repo;
 use crate::trace::model::json::to_json;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::total::read_item;
 use crate::trace::{TraceError, TraceName};
 
@@ -39,7 +39,7 @@ pub(crate) fn outcome_to_json(repo: &Repo, name: &TraceName, outcome: &Outcome) 
 ///
 /// Those of reading objects.
 pub(crate) fn conflict_to_json(repo: &Repo, conflict: &Conflict) -> Result<Value, TraceError> {
-    let version = |slot: &Option<Slot>| -> Result<Value, TraceError> {
+    let version = |slot: &Option<ItemEntry>| -> Result<Value, TraceError> {
         match slot {
             Some(slot) => Ok(Value::Object(to_json(&read_item(repo, slot)?))),
             None => Ok(Value::Null),

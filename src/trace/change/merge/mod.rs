@@ -16,8 +16,8 @@ pub(crate) mod three_way;
 use std::collections::HashMap;
 
 use crate::base::merge::Side;
+use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
-use crate::base::words::words;
 use crate::git::{NewCommit, Oid, Repo};
 use crate::tokens::Encoding;
 use crate::trace::error::TraceError;
@@ -31,7 +31,7 @@ use crate::trace::store::write::Signature;
 pub(crate) use base::common_tree;
 use three_way::{Conflict, Merged, Placement, Sides, Verdict, three_way};
 
-words! {
+string_enum! {
     /// How conflicts are settled that nobody decided one by one.
     Strategy {
         /// Our version is taken.

@@ -16,7 +16,7 @@ use crate::trace::store::walk::{Parents, Walk};
 /// Walks back from both tips to those changes.
 pub(crate) fn newest(repo: &Repo, conflict: &Conflict, ours: &Tip, theirs: &Tip) -> Result<Verdict, TraceError> {
     let rank = |tip, slot: &Option<_>| -> Result<_, TraceError> {
-        let blob = slot.as_ref().map(|slot: &tree::Slot| slot.blob);
+        let blob = slot.as_ref().map(|slot: &tree::ItemEntry| slot.blob);
         Ok((touched_at(repo, tip, conflict.item)?, blob))
     };
     let side = if rank(theirs, &conflict.theirs)? > rank(ours, &conflict.ours)? { Side::Theirs } else { Side::Ours };
@@ -31,7 +31,7 @@ fn touched_at(repo: &Repo, tip: &Tip, item: ItemId) -> Result<Option<Time>, Trac
         for parent in &earlier.commit.parents {
             let before = repo.read_commit(*parent)?.tree;
             let changes = tree::changes(repo, Some(before), earlier.commit.tree)?;
-            touched &= changes.iter().any(|change| change.slot().id == item);
+            touched &= changes.iter().any(|change| change.entry().id == item);
         }
         if earlier.commit.parents.is_empty() {
             touched = tree::list(repo, earlier.commit.tree)?.iter().any(|slot| slot.id == item);

@@ -10,7 +10,7 @@ use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::Total;
-use crate::trace::model::tree::{self, CAPACITY, Change, Slot, TreeEditor, item_path};
+use crate::trace::model::tree::{self, CAPACITY, Change, ItemEntry, TreeEditor, item_path};
 use crate::trace::store::tip::Tip;
 use crate::trace::store::total::{item_cost, read_item};
 
@@ -20,11 +20,11 @@ pub(crate) struct Conflict {
     /// The item.
     pub item: ItemId,
     /// As it was where both come from.
-    pub base: Option<Slot>,
+    pub base: Option<ItemEntry>,
     /// As it is in ours.
-    pub ours: Option<Slot>,
+    pub ours: Option<ItemEntry>,
     /// As it is in theirs.
-    pub theirs: Option<Slot>,
+    pub theirs: Option<ItemEntry>,
 }
 
 impl Conflict {
@@ -64,7 +64,7 @@ pub(crate) struct Sides {
     /// Places of items that went out and may come back to them.
     pub places: HashMap<ItemId, u32>,
     /// What we changed.
-    ours: HashMap<ItemId, Option<Slot>>,
+    ours: HashMap<ItemId, Option<ItemEntry>>,
 }
 
 impl Sides {
@@ -99,13 +99,13 @@ impl Sides {
 
     /// One change of theirs alone, of an item that we have as `ours`.
     #[must_use]
-    pub(crate) fn of_change(change: Change, ours: Option<Slot>) -> Self {
-        let ours = HashMap::from([(change.slot().id, ours)]);
+    pub(crate) fn of_change(change: Change, ours: Option<ItemEntry>) -> Self {
+        let ours = HashMap::from([(change.entry().id, ours)]);
         Self { theirs: vec![change], places: HashMap::new(), ours }
     }
 
     /// What we have of an item that was `base` where both come from.
-    fn our_slot(&self, id: ItemId, base: Option<&Slot>) -> Option<Slot> {
+    fn our_slot(&self, id: ItemId, base: Option<&ItemEntry>) -> Option<ItemEntry> {
         self.ours.get(&id).map_or_else(|| base.cloned(), Clone::clone)
     }
 }
@@ -122,7 +122,7 @@ pub(crate) struct Merged {
     /// Items whose content was replaced.
     pub edited: Vec<ItemId>,
     /// Items that went out.
-    pub removed: Vec<Slot>,
+    pub removed: Vec<ItemEntry>,
     /// What was left to a person; the tree has ours there.
     pub conflicts: Vec<Conflict>,
     cost_in: u64,
@@ -182,7 +182,7 @@ pub(crate) fn three_way(
             Change::Changed(before, after) => (Some(before), Some(after)),
             Change::Removed(before) => (Some(before), None),
         };
-        let item = change.slot().id;
+        let item = change.entry().id;
         let ours = sides.our_slot(item, base);
         if same_text(base, theirs) || same_text(ours.as_ref(), theirs) {
             continue;
@@ -194,7 +194,7 @@ pub(crate) fn three_way(
         if let (Some(our_slot), Some(their_slot)) = (&ours, theirs)
             && let Some(blob) = merge_texts(repo, encoding, base, our_slot, their_slot)?
         {
-            let theirs = Slot { blob, ..their_slot.clone() };
+            let theirs = ItemEntry { blob, ..their_slot.clone() };
             work.put(Some(our_slot), base, Some(&theirs))?;
             continue;
         }
@@ -211,7 +211,7 @@ pub(crate) fn three_way(
 }
 
 /// Whether two versions say the same, wherever they stand.
-fn same_text(one: Option<&Slot>, other: Option<&Slot>) -> bool {
+fn same_text(one: Option<&ItemEntry>, other: Option<&ItemEntry>) -> bool {
     one.map(|slot| slot.blob) == other.map(|slot| slot.blob)
 }
 
@@ -229,7 +229,12 @@ struct Work<'r> {
 
 impl Work<'_> {
     /// Replaces what we have of an item by another version of it.
-    fn put(&mut self, ours: Option<&Slot>, base: Option<&Slot>, version: Option<&Slot>) -> Result<(), TraceError> {
+    fn put(
+        &mut self,
+        ours: Option<&ItemEntry>,
+        base: Option<&ItemEntry>,
+        version: Option<&ItemEntry>,
+    ) -> Result<(), TraceError> {
         if let Some(slot) = ours {
             self.editor.remove(self.repo, &slot.path)?;
             self.merged.cost_out += self.cost(slot)?;
@@ -259,7 +264,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn cost(&self, slot: &Slot) -> Result<u64, TraceError> {
+    fn cost(&self, slot: &ItemEntry) -> Result<u64, TraceError> {
         Ok(item_cost(&read_item(self.repo, slot)?, self.encoding))
     }
 }

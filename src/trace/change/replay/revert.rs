@@ -61,7 +61,7 @@ pub(crate) fn revert(
                 renew(repo, change, encoding)?;
             }
             let item = match sides.theirs.as_slice() {
-                [only] => Some(only.slot().id),
+                [only] => Some(only.entry().id),
                 _ => None,
             };
             let mut decide = |conflict: &_| request.settlement.settle(repo, conflict, tip, &undone);

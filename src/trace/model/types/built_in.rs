@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::TypeRules;
 use crate::trace::model::item::{ItemType, Role};
-use crate::trace::store::priority::Level;
+use crate::trace::model::level::Level;
 
 /// The rules of a type as long as nobody changes them.
 pub(crate) fn rules(item_type: &ItemType) -> &'static TypeRules {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{BadRule, TypeRules, Types, built_in};
 use crate::git::{Repo, SHARED_SETTINGS, parse_bool};
 use crate::trace::model::item::{ItemType, Role};
-use crate::trace::store::priority::Level;
+use crate::trace::model::level::Level;
 
 /// The section; git keeps it in lower case.
 const SECTION: &str = "tracetype";

@@ -42,7 +42,7 @@ use super::item::{Draft, Fields, ItemType, Role};
 use super::schema::{self, SchemaError};
 use crate::git::{GitError, Repo};
 use crate::trace::error::TraceError;
-use crate::trace::store::priority::Level;
+use crate::trace::model::level::Level;
 
 /// What holds for the items of one type.
 #[derive(Clone, PartialEq, Debug)]

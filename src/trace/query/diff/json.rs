@@ -19,7 +19,7 @@ use crate::git::Repo;
 use crate::trace::error::TraceError;
 use crate::trace::model::item::Item;
 use crate::trace::model::json::to_json;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::resolve::State;
 
 /// The comparison as a JSON object.
@@ -65,7 +65,7 @@ pub(crate) fn revision_to_json(repo: &Repo, revision: &Revision) -> Result<Value
 pub(crate) fn item_to_json(repo: &Repo, item: &ItemDiff) -> Result<Value, TraceError> {
     let content = Content::read(repo, item)?;
     let mut object = Map::new();
-    object.insert("id".to_owned(), item.slot().map(|slot| slot.id.to_string()).into());
+    object.insert("id".to_owned(), item.entry().map(|slot| slot.id.to_string()).into());
     object.insert("changes".to_owned(), item.changes().into());
     if let Body::Text(lines) = content.body(0) {
         object.insert("lines".to_owned(), json!({ "added": lines.added, "removed": lines.removed }));
@@ -82,7 +82,7 @@ pub(crate) fn item_to_json(repo: &Repo, item: &ItemDiff) -> Result<Value, TraceE
     Ok(object.into())
 }
 
-fn whole(slot: &Slot, item: &Item) -> Value {
+fn whole(slot: &ItemEntry, item: &Item) -> Value {
     let mut object = to_json(item);
     object.insert("seq".to_owned(), slot.seq.into());
     object.into()

@@ -54,7 +54,7 @@ fn name_of(state: &State) -> String {
 /// An item: what became of it, and the text that differs.
 fn section(repo: &Repo, item: &ItemDiff, context: usize) -> Result<(String, String), TraceError> {
     let sides = Content::read(repo, item)?;
-    let (Some(slot), Some(shown)) = (item.slot(), sides.item()) else { return Ok((String::new(), String::new())) };
+    let (Some(slot), Some(shown)) = (item.entry(), sides.item()) else { return Ok((String::new(), String::new())) };
     let mut section = format!(
         "\n**{}** {} {} {}\n",
         item.changes().join(", "),

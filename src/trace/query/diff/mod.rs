@@ -20,7 +20,7 @@ use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::ItemType;
 use crate::trace::model::trailers::Basis;
-use crate::trace::model::tree::{self, Change, Slot};
+use crate::trace::model::tree::{self, Change, ItemEntry};
 use crate::trace::store::priority::{Level, Record};
 use crate::trace::store::resolve::State;
 use crate::trace::store::total::{item_cost, read_item};
@@ -44,9 +44,9 @@ pub(crate) struct Diff {
 #[derive(Clone, Debug)]
 pub(crate) struct ItemDiff {
     /// Where it stood; `None`: it was added.
-    pub before: Option<Slot>,
+    pub before: Option<ItemEntry>,
     /// Where it stands; `None`: it was removed.
-    pub after: Option<Slot>,
+    pub after: Option<ItemEntry>,
     /// Whether its order among the items of both states is another.
     pub moved: bool,
     /// Its priority before and after, where they differ.
@@ -54,13 +54,13 @@ pub(crate) struct ItemDiff {
 }
 
 impl ItemDiff {
-    fn of(before: Option<Slot>, after: Option<Slot>) -> Self {
+    fn of(before: Option<ItemEntry>, after: Option<ItemEntry>) -> Self {
         Self { before, after, moved: false, levels: None }
     }
 
     /// Where it stands, or stood before it was removed.
     #[must_use]
-    pub(crate) fn slot(&self) -> Option<&Slot> {
+    pub(crate) fn entry(&self) -> Option<&ItemEntry> {
         self.after.as_ref().or(self.before.as_ref())
     }
 
@@ -90,7 +90,7 @@ impl ItemDiff {
     }
 
     fn is_instruction(&self) -> bool {
-        let is = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.item_type == ItemType::instruction());
+        let is = |slot: &Option<ItemEntry>| slot.as_ref().is_some_and(|slot| slot.item_type == ItemType::instruction());
         is(&self.before) || is(&self.after)
     }
 }
@@ -157,7 +157,7 @@ pub(crate) fn between(
         Some(tokens) => tokens,
         None => compare_views(repo, before.as_ref(), &after, &mut items, encoding)?,
     };
-    items.sort_by_key(|item| item.slot().map(|slot| (slot.seq, slot.id)));
+    items.sort_by_key(|item| item.entry().map(|slot| (slot.seq, slot.id)));
     Ok(Diff { before, after, items, tokens })
 }
 
@@ -171,10 +171,10 @@ fn mark_moved(
     let (old, new) = (tree::list(repo, old_tree)?, tree::list(repo, after.tip.commit.tree)?);
     let mut moved = order::moved(&old, &new);
     for item in items.iter_mut() {
-        let id = item.slot().map(|slot| slot.id);
+        let id = item.entry().map(|slot| slot.id);
         item.moved = !item.is_whole() && id.is_some_and(|id| moved.remove(&id));
     }
-    let find = |slots: &[Slot], id: ItemId| slots.iter().find(|slot| slot.id == id).cloned();
+    let find = |slots: &[ItemEntry], id: ItemId| slots.iter().find(|slot| slot.id == id).cloned();
     items.extend(moved.into_iter().map(|id| ItemDiff { moved: true, ..ItemDiff::of(find(&old, id), find(&new, id)) }));
     Ok(())
 }
@@ -195,7 +195,7 @@ fn quick_tokens(
     if old.basis == Basis::Reported || new.basis == Basis::Reported {
         return Ok(None);
     }
-    let slots: Vec<Slot> = items.iter().flat_map(|item| item.before.iter().chain(&item.after)).cloned().collect();
+    let slots: Vec<ItemEntry> = items.iter().flat_map(|item| item.before.iter().chain(&item.after)).cloned().collect();
     let levels = Record::open(repo)?.levels(repo, &slots, None)?;
     let mut tokens = i128::from(new.tokens) - i128::from(old.tokens);
     for item in items {
@@ -220,7 +220,7 @@ fn compare_views(
     let new_total = i128::from(new.total(repo, encoding)?.tokens);
     let Some(before) = before else { return Ok(new_total - i128::from(PER_REPLY)) };
     let old = View::at(repo, before.tip.clone(), before.at)?;
-    let old_slots: HashMap<ItemId, &Slot> = old.slots.iter().map(|slot| (slot.id, slot)).collect();
+    let old_slots: HashMap<ItemId, &ItemEntry> = old.slots.iter().map(|slot| (slot.id, slot)).collect();
     let mut changed = BTreeMap::new();
     for slot in &new.slots {
         let Some(old_slot) = old_slots.get(&slot.id) else { continue };
@@ -230,7 +230,7 @@ fn compare_views(
         }
     }
     for item in items.iter_mut() {
-        let found = item.slot().and_then(|slot| changed.remove(&slot.id));
+        let found = item.entry().and_then(|slot| changed.remove(&slot.id));
         item.levels = found.map(|(levels, _, _)| levels);
     }
     items.extend(changed.into_values().map(|(levels, old, new)| ItemDiff {

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::trace::model::id::ItemId;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 
 /// The items of both lists whose order among those of both is another.
 ///
 /// Of runs of one length, the one with more items that have kept their positions counts. Takes n log n.
-pub(crate) fn moved(before: &[Slot], after: &[Slot]) -> HashSet<ItemId> {
+pub(crate) fn moved(before: &[ItemEntry], after: &[ItemEntry]) -> HashSet<ItemId> {
     let places: HashMap<ItemId, (usize, u32)> =
         before.iter().enumerate().map(|(index, slot)| (slot.id, (index, slot.seq))).collect();
     let common: Vec<(ItemId, usize, bool)> = after
@@ -79,8 +79,8 @@ mod tests {
     use crate::git::Oid;
     use crate::trace::ItemType;
 
-    fn slots(ids: &[u8], seqs: &[u32]) -> Vec<Slot> {
-        let slot = |(id, seq): (&u8, &u32)| Slot {
+    fn slots(ids: &[u8], seqs: &[u32]) -> Vec<ItemEntry> {
+        let slot = |(id, seq): (&u8, &u32)| ItemEntry {
             seq: *seq,
             id: format!("{id:016x}").parse().unwrap(),
             item_type: ItemType::dialogue(),
@@ -90,7 +90,7 @@ mod tests {
         ids.iter().zip(seqs).map(slot).collect()
     }
 
-    fn moved_ids(before: &[Slot], after: &[Slot]) -> Vec<String> {
+    fn moved_ids(before: &[ItemEntry], after: &[ItemEntry]) -> Vec<String> {
         let mut moved: Vec<String> = moved(before, after).into_iter().map(|id| id.to_string()).collect();
         moved.sort();
         moved.iter().map(|id| id.trim_start_matches('0').to_owned()).collect()

@@ -31,7 +31,7 @@ pub(crate) fn revisions(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Vec<Revisi
         if earlier.is_ours() && earlier.trailers.item.is_some_and(|item| item != id) {
             continue;
         }
-        let Some(change) = changes_of(repo, &earlier)?.into_iter().find(|change| change.slot().id == id) else {
+        let Some(change) = changes_of(repo, &earlier)?.into_iter().find(|change| change.entry().id == id) else {
             continue;
         };
         if !came_from_another_parent(repo, &earlier, id)? {
@@ -51,7 +51,7 @@ pub(crate) fn revisions(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Vec<Revisi
 fn came_from_another_parent(repo: &Repo, tip: &Tip, id: ItemId) -> Result<bool, TraceError> {
     for parent in tip.commit.parents.iter().skip(1) {
         let changes = tree::changes(repo, Some(repo.read_commit(*parent)?.tree), tip.commit.tree)?;
-        let same = match changes.iter().find(|change| change.slot().id == id) {
+        let same = match changes.iter().find(|change| change.entry().id == id) {
             None => true,
             Some(Change::Changed(before, after)) => before.blob == after.blob,
             Some(_) => false,

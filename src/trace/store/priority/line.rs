@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::level::Level;
 use crate::base::time::Time;
+use crate::trace::model::level::Level;
 
 /// One change of an item's priority.
 #[derive(Clone, PartialEq, Eq, Debug)]

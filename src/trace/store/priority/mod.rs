@@ -12,7 +12,6 @@
 //!   [`crate::trace::model::types`].
 //! - `refs/trace-tags/<level>/<item id>` are lightweight tags derived from the record, for git's own eyes; see [`tags`].
 
-mod level;
 mod line;
 mod meta;
 mod record;
@@ -20,7 +19,7 @@ mod set;
 pub(crate) mod tags;
 pub(crate) mod union;
 
-pub(crate) use level::Level;
+pub(crate) use crate::trace::model::level::Level;
 pub(crate) use line::Setting;
 pub(crate) use meta::follow_meta;
 pub(crate) use record::{Levels, Record, SetLevel};

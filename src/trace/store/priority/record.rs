@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::RECORD;
-use super::level::Level;
 use super::line::Setting;
 use crate::base::time::Time;
 use crate::git::{Commit, Entry, Oid, Repo, TreeStore};
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::ItemType;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::level::Level;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
 
 /// The record at one of its commits.
@@ -111,7 +111,7 @@ impl Record {
     /// # Errors
     ///
     /// [`TraceError::DamagedRecord`] names a line that cannot be read, [`TraceError::Type`] a rule of a type.
-    pub(crate) fn levels(&self, repo: &Repo, slots: &[Slot], at: Option<Time>) -> Result<Levels, TraceError> {
+    pub(crate) fn levels(&self, repo: &Repo, slots: &[ItemEntry], at: Option<Time>) -> Result<Levels, TraceError> {
         let types = Types::read(repo)?;
         let mut set = HashMap::new();
         if self.folders.is_empty() {

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::level::Level;
 use super::line::Setting;
 use super::record::Record;
 use super::{RECORD, tags};
@@ -13,6 +12,7 @@ use crate::base::time::Time;
 use crate::git::{GitError, LOCK_PATIENCE, LogLine, NewCommit, Oid, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
+use crate::trace::model::level::Level;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::TreeEditor;

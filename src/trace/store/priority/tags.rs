@@ -5,11 +5,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::level::Level;
 use super::set::Request;
 use crate::git::{Oid, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
+use crate::trace::model::level::Level;
 use crate::trace::model::trailers::Op;
 use crate::trace::model::tree::Change;
 use crate::trace::store::tip::Tip;
@@ -40,7 +40,7 @@ pub(crate) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError
     let last: HashMap<ItemId, &Request> = requests.iter().map(|request| (request.item, request)).collect();
     for request in last.into_values() {
         new.push((refname(prefix, request.level.as_str(), request.item), request.introduced));
-        let others = Level::WORDS.iter().filter(|word| **word != request.level.as_str());
+        let others = Level::VALUES.iter().filter(|word| **word != request.level.as_str());
         old.extend(others.map(|word| refname(prefix, word, request.item)));
     }
     repo.set_tags(&new)?;
@@ -55,7 +55,7 @@ pub(crate) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError
 pub(crate) fn point(repo: &Repo, item: ItemId, level: Level, introduced: Oid) -> Result<(), TraceError> {
     let prefix = &prefix(repo)?;
     repo.set_tags(&[(refname(prefix, level.as_str(), item), introduced)])?;
-    let others = Level::WORDS.iter().filter(|word| **word != level.as_str());
+    let others = Level::VALUES.iter().filter(|word| **word != level.as_str());
     let old: Vec<String> = others.map(|word| refname(prefix, word, item)).collect();
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)
 }
@@ -128,6 +128,6 @@ impl BroughtIn {
 
     /// The items that were added by changes.
     pub(crate) fn added(changes: &[Change]) -> impl Iterator<Item = ItemId> {
-        changes.iter().filter(|change| matches!(change, Change::Added(_))).map(|change| change.slot().id)
+        changes.iter().filter(|change| matches!(change, Change::Added(_))).map(|change| change.entry().id)
     }
 }

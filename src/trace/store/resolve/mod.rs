@@ -13,7 +13,7 @@ use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::Op;
-use crate::trace::model::tree::{self, Change, Slot};
+use crate::trace::model::tree::{self, Change, ItemEntry};
 pub(crate) use state::{State, find_tip, state};
 
 /// How many candidates of an ambiguous name are listed.
@@ -24,7 +24,7 @@ pub(crate) struct Resolver<'r> {
     repo: &'r Repo,
     name: &'r TraceName,
     tip: &'r Tip,
-    slots: Vec<Slot>,
+    slots: Vec<ItemEntry>,
 }
 
 impl<'r> Resolver<'r> {
@@ -39,7 +39,7 @@ impl<'r> Resolver<'r> {
 
     /// The live items, in reading order.
     #[must_use]
-    pub(crate) fn slots(&self) -> &[Slot] {
+    pub(crate) fn slots(&self) -> &[ItemEntry] {
         &self.slots
     }
 
@@ -48,7 +48,7 @@ impl<'r> Resolver<'r> {
     /// # Errors
     ///
     /// [`TraceError::NotLive`] for one that was taken out, and the errors of [`Resolver::item`].
-    pub(crate) fn live(&self, spec: &str) -> Result<&Slot, TraceError> {
+    pub(crate) fn live(&self, spec: &str) -> Result<&ItemEntry, TraceError> {
         let id = self.item(spec)?;
         self.find_live(id).ok_or_else(|| TraceError::NotLive { item: id, trace: self.name.clone() })
     }
@@ -58,7 +58,7 @@ impl<'r> Resolver<'r> {
     /// # Errors
     ///
     /// Those of [`Resolver::live`].
-    pub(crate) fn range(&self, spec: &str) -> Result<&[Slot], TraceError> {
+    pub(crate) fn range(&self, spec: &str) -> Result<&[ItemEntry], TraceError> {
         let (first, last) = spec.split_once("..").unwrap_or((spec, spec));
         let place = |end: &str| -> Result<usize, TraceError> {
             let id = self.live(end)?.id;
@@ -70,7 +70,7 @@ impl<'r> Resolver<'r> {
 
     /// The live item of this id.
     #[must_use]
-    pub(crate) fn find_live(&self, id: ItemId) -> Option<&Slot> {
+    pub(crate) fn find_live(&self, id: ItemId) -> Option<&ItemEntry> {
         self.slots.iter().find(|slot| slot.id == id)
     }
 
@@ -130,13 +130,13 @@ impl<'r> Resolver<'r> {
         }
         let changes = changes_of(self.repo, tip)?;
         match changes.as_slice() {
-            [change] => Ok(change.slot().id),
+            [change] => Ok(change.entry().id),
             _ => Err(TraceError::NotOneItem { spec: spec.to_owned(), count: changes.len() }),
         }
     }
 
     /// The one item that history has, but the tip has not, of which `fits` is true.
-    fn find_in_history(&self, spec: &str, fits: impl Fn(&Slot) -> bool) -> Result<Option<ItemId>, TraceError> {
+    fn find_in_history(&self, spec: &str, fits: impl Fn(&ItemEntry) -> bool) -> Result<Option<ItemId>, TraceError> {
         let mut found: Vec<ItemId> = Vec::new();
         for tip in Walk::new(self.repo, self.tip.clone(), Parents::All) {
             let tip = tip?;
@@ -146,7 +146,7 @@ impl<'r> Resolver<'r> {
             }
             let removed =
                 changes_of(self.repo, &tip)?.into_iter().filter(|change| matches!(change, Change::Removed(_)));
-            found.extend(removed.filter(|change| fits(change.slot())).map(|change| change.slot().id));
+            found.extend(removed.filter(|change| fits(change.entry())).map(|change| change.entry().id));
         }
         found.sort_unstable();
         found.dedup();
@@ -223,7 +223,7 @@ fn last_touch(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Option<Tip>, TraceEr
         let earlier = earlier?;
         let touched = match earlier.trailers.item.filter(|_| earlier.is_ours()) {
             Some(item) => item == id,
-            None => changes_of(repo, &earlier)?.iter().any(|change| change.slot().id == id),
+            None => changes_of(repo, &earlier)?.iter().any(|change| change.entry().id == id),
         };
         if touched {
             return Ok(Some(earlier));

@@ -7,7 +7,7 @@ use crate::trace::change::bulk::Replaced;
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::ItemType;
-use crate::trace::model::tree::Slot;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::priority::{Level, SetLevel};
 use crate::trace::store::total::{self, item_cost};
 
@@ -65,10 +65,10 @@ impl Writer<'_> {
         let mut kept: HashSet<ItemId> = self.priorities.iter().map(|request| request.item).collect();
         let repo = self.repo;
         let Some(view) = self.base_view()? else { return Ok(kept) };
-        let stays = |slot: &&Slot| matches!(view.level(slot), SetLevel::Set(set) if set.level != Level::Normal);
+        let stays = |slot: &&ItemEntry| matches!(view.level(slot), SetLevel::Set(set) if set.level != Level::Normal);
         let in_reach = view.slots.iter().filter(|slot| wanted.contains(&slot.id));
         kept.extend(in_reach.clone().filter(stays).map(|slot| slot.id));
-        let tools: Vec<&Slot> = in_reach.filter(|slot| slot.item_type == ItemType::tool_io()).collect();
+        let tools: Vec<&ItemEntry> = in_reach.filter(|slot| slot.item_type == ItemType::tool_io()).collect();
         if tools.iter().any(|slot| kept.contains(&slot.id)) {
             let mut ties = Vec::with_capacity(tools.len());
             for slot in tools {

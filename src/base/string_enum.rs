@@ -5,7 +5,7 @@ use thiserror::Error;
 /// Why a text is none of the words that are accepted.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("`{text}` is not one of {}", accepted.join(", "))]
-pub struct BadWord {
+pub struct UnknownVariant {
     /// The text as it was given.
     pub text: String,
     /// What would have done.
@@ -13,7 +13,7 @@ pub struct BadWord {
 }
 
 /// Declares an enum whose variants are written as one word, with its text forms both ways.
-macro_rules! words {
+macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -23,7 +23,7 @@ macro_rules! words {
 
         impl $name {
             /// Every value's word, in order.
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
+            pub const VALUES: &'static [&'static str] = &[$($word),+];
 
             /// The word it is written as.
             #[must_use]
@@ -41,16 +41,16 @@ macro_rules! words {
         }
 
         impl ::std::str::FromStr for $name {
-            type Err = $crate::base::words::BadWord;
+            type Err = $crate::base::string_enum::UnknownVariant;
 
-            fn from_str(text: &str) -> Result<Self, $crate::base::words::BadWord> {
+            fn from_str(text: &str) -> Result<Self, $crate::base::string_enum::UnknownVariant> {
                 match text {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err($crate::base::words::BadWord { text: text.to_owned(), accepted: Self::WORDS }),
+                    _ => Err($crate::base::string_enum::UnknownVariant { text: text.to_owned(), accepted: Self::VALUES }),
                 }
             }
         }
     };
 }
 
-pub(crate) use words;
+pub(crate) use string_enum;

@@ -1,8 +1,8 @@
 //! The three levels.
 
-use crate::base::words::words;
+use crate::base::string_enum::string_enum;
 
-words! {
+string_enum! {
     /// How an item is treated when a trace is materialized, cut or compressed.
     Level {
         /// Left out; it stays in history for good.
