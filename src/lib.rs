@@ -40,6 +40,10 @@ mod tokens;
 mod trace;
 mod transcript;
 
+#[cfg(any(fuzzing, test))]
+#[path = "../fuzz/targets/mod.rs"]
+pub mod fuzz;
+
 #[cfg(test)]
 #[path = "../tests/unit/mod.rs"]
 mod unit;

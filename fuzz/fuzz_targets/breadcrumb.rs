@@ -1,38 +1,3 @@
-//! Any bytes as a breadcrumb store: records, findings, formatting, export and import.
-
 #![no_main]
 
-use git_trace::memory::breadcrumb::exchange::{Format, export, parse};
-use git_trace::memory::breadcrumb::{StoreFile, Namespaces, Record, check, tidy};
-use git_trace::trace::Time;
-use git_trace_fuzz::lie_within;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|text: &[u8]| {
-    let _ = Namespaces::parse(text);
-    for half in StoreFile::ALL {
-        let rules = check::Rules { half, namespaces: &Namespaces::default(), now: Time::from_second(1_770_714_000) };
-        assert!(lie_within(&check(text, &rules), text));
-    }
-    for line in text.split(|b| *b == b'\n') {
-        let Ok(record) = Record::parse(line) else { continue };
-        let rendered = record.render();
-        let again = Record::parse(rendered.as_bytes()).expect("what was written is read");
-        assert!(!rendered.contains('\n'));
-        assert_eq!(again.render(), rendered);
-        assert_eq!(again.canonical(), record.canonical());
-        assert!(again.means_same(&record) && record.means_same(&again) && record.precedence(&again).is_eq());
-    }
-    if let Some(tidied) = tidy(text) {
-        assert_eq!(tidy(&tidied).as_deref(), Some(&*tidied));
-    }
-    if let Ok(records) = parse(text) {
-        for format in [Format::Json, Format::Jsonl] {
-            let mut out = Vec::new();
-            export(&records, format, &mut out).expect("a vector takes every write");
-            let again = parse(&out).expect("what was exported is imported");
-            let canonical = |records: &[Record<'_>]| records.iter().map(Record::canonical).collect::<Vec<_>>();
-            assert_eq!(canonical(&again), canonical(&records));
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| git_trace::fuzz::run("breadcrumb", bytes));

@@ -1,32 +1,3 @@
-//! Any bytes as shared project settings: they declare types, or are refused with a reason.
-
 #![no_main]
 
-use std::cell::RefCell;
-use std::fs;
-
-use git_trace::git::SHARED_SETTINGS;
-use git_trace::trace::model::types::Types;
-use git_trace::trace::store::settings;
-use git_trace::trace::{Draft, Fields};
-use git_trace_fuzz::World;
-use libfuzzer_sys::fuzz_target;
-
-thread_local!(static WORLD: RefCell<World> = RefCell::new(World::new()));
-
-fuzz_target!(|bytes: &[u8]| {
-    WORLD.with_borrow(|world| {
-        fs::write(world.folder().join(SHARED_SETTINGS), bytes).expect("a file can be written");
-        let repo = world.open();
-        for key in ["trace.budget", "trace.encoding", "trace.checkpoints"] {
-            let _ = (settings::text(&repo, key), settings::number(&repo, key));
-        }
-        let Ok(types) = Types::read(&repo) else { return };
-        let _ = (types.unknown().len(), types.check_schemas(&repo));
-        for (item_type, rules) in types.all() {
-            assert!(types.is_known(&item_type), "{rules:?}");
-            let draft = Draft { fields: Fields::new(item_type), body: b"{}".to_vec() };
-            let _ = (types.role(&draft.fields), types.judge(&repo, &draft));
-        }
-    });
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| git_trace::fuzz::run("settings", bytes));

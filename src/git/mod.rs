@@ -32,7 +32,7 @@ mod shallow;
 mod shared;
 mod sign;
 mod three_way;
-mod tree;
+pub(crate) mod tree;
 mod zone;
 
 pub(crate) use browse::browse;

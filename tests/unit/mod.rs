@@ -12,6 +12,7 @@ mod crumb;
 mod diff;
 mod formats;
 mod forward;
+mod fuzz;
 mod hooks;
 mod incremental;
 mod install;

@@ -1,21 +1,99 @@
-//! Shared by the targets: three versions of a text in one input, and a repository for tests.
+//! The fuzz targets: properties of parsers, merges and writers that hold for any bytes.
+//!
+//! They are part of the library when it is built for fuzzing or for its unit tests, so that they reach its internals. What they
+//! share is here: how one input holds three versions of a text, and a repository to try things in.
+
+mod breadcrumb;
+mod breadcrumb_merge;
+mod checkpoint;
+mod checkpoint_merge;
+mod conflict;
+mod context;
+mod crumb;
+mod crumb_merge;
+mod forward;
+mod item;
+mod lines;
+mod message;
+mod name;
+mod provider;
+mod record;
+mod secrets;
+mod settings;
+mod tokens;
+mod transcript;
+mod words;
 
 use std::cell::Cell;
 use std::path::Path;
 use std::process::Command;
 
-use git_trace::base::finding::Finding;
-use git_trace::base::merge::{Merged, Piece};
-use git_trace::git::{Env, Repo};
-use git_trace::trace::Time;
-use git_trace::trace::store::write::Stamp;
+use crate::base::finding::Finding;
+use crate::base::merge::{Merged, Piece};
+use crate::git::{Env, Repo};
+use crate::trace::Time;
+use crate::trace::store::write::Signature;
+
+/// The names of all targets.
+pub const TARGETS: [&str; 20] = [
+    "breadcrumb",
+    "breadcrumb_merge",
+    "checkpoint",
+    "checkpoint_merge",
+    "conflict",
+    "context",
+    "crumb",
+    "crumb_merge",
+    "forward",
+    "item",
+    "lines",
+    "message",
+    "name",
+    "provider",
+    "record",
+    "secrets",
+    "settings",
+    "tokens",
+    "transcript",
+    "words",
+];
+
+/// Runs one target on one input. Panics if a property does not hold.
+///
+/// # Panics
+///
+/// If the target's property does not hold for `bytes`, or no target has this name.
+pub fn run(target: &str, bytes: &[u8]) {
+    match target {
+        "breadcrumb" => breadcrumb::run(bytes),
+        "breadcrumb_merge" => breadcrumb_merge::run(bytes),
+        "checkpoint" => checkpoint::run(bytes),
+        "checkpoint_merge" => checkpoint_merge::run(bytes),
+        "conflict" => conflict::run(bytes),
+        "context" => context::run(bytes),
+        "crumb" => crumb::run(bytes),
+        "crumb_merge" => crumb_merge::run(bytes),
+        "forward" => forward::run(bytes),
+        "item" => item::run(bytes),
+        "lines" => lines::run(bytes),
+        "message" => message::run(bytes),
+        "name" => name::run(bytes),
+        "provider" => provider::run(bytes),
+        "record" => record::run(bytes),
+        "secrets" => secrets::run(bytes),
+        "settings" => settings::run(bytes),
+        "tokens" => tokens::run(bytes),
+        "transcript" => transcript::run(bytes),
+        "words" => words::run(bytes),
+        _ => panic!("no fuzz target is named `{target}`"),
+    }
+}
 
 /// Three versions of a text, separated by NUL.
 ///
 /// If the input has two parts, the second is a script that makes both sides from the lines of the first. Byte mutations alone
 /// would not produce such versions.
-#[must_use]
-pub fn versions(data: &[u8]) -> [Vec<u8>; 3] {
+pub(crate) fn versions(data: &[u8]) -> [Vec<u8>; 3] {
     let mut parts = data.splitn(3, |b| *b == 0);
     let base = parts.next().unwrap_or_default();
     match (parts.next(), parts.next()) {
@@ -57,7 +135,7 @@ fn edited(base: &[u8], script: &[u8], side: u8) -> Vec<u8> {
 }
 
 /// Swaps the sides of every conflict, as the same merge from the other side would.
-pub fn exchange<N>(merged: &mut Merged<'_, N>) {
+pub(crate) fn exchange<N>(merged: &mut Merged<'_, N>) {
     for piece in &mut merged.pieces {
         if let Piece::Conflict(contested) = piece {
             std::mem::swap(&mut contested.ours, &mut contested.theirs);
@@ -66,13 +144,12 @@ pub fn exchange<N>(merged: &mut Merged<'_, N>) {
 }
 
 /// Whether every finding is inside the text.
-#[must_use]
-pub fn lie_within(findings: &[Finding], text: &[u8]) -> bool {
+pub(crate) fn lie_within(findings: &[Finding], text: &[u8]) -> bool {
     findings.iter().all(|finding| finding.span.start <= finding.span.end && finding.span.end <= text.len())
 }
 
 /// A separate repository in the folder for temporary files.
-pub struct World {
+pub(crate) struct World {
     folder: tempfile::TempDir,
     /// The repository.
     pub repo: Repo,
@@ -89,9 +166,8 @@ impl World {
     /// # Panics
     ///
     /// If git fails.
-    #[must_use]
     #[expect(clippy::new_without_default, reason = "it is no value but a place")]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let done = Command::new("git").args(["init", "--quiet"]).arg(folder.path()).status();
         assert!(done.is_ok_and(|status| status.success()));
@@ -100,14 +176,12 @@ impl World {
     }
 
     /// The repository's working tree.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Opens the repository again, because it caches what it has read.
-    #[must_use]
-    pub fn open(&self) -> Repo {
+    pub(crate) fn open(&self) -> Repo {
         open(self.folder())
     }
 
@@ -116,14 +190,13 @@ impl World {
     /// # Panics
     ///
     /// If the identity, which is fixed, is refused.
-    #[must_use]
-    pub fn stamp(&self) -> Stamp {
+    pub(crate) fn stamp(&self) -> Signature {
         self.seconds.set(self.seconds.get() + 1);
-        Stamp::take(&self.repo, Time::from_second(self.seconds.get())).expect("the identity is good")
+        Signature::take(&self.repo, Time::from_second(self.seconds.get())).expect("the identity is good")
     }
 
     /// An unused trace name. Regularly replaces the repository with an empty one.
-    pub fn fresh_name(&mut self) -> String {
+    pub(crate) fn fresh_name(&mut self) -> String {
         self.used += 1;
         if self.used > USES {
             *self = Self::new();

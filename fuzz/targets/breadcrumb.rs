@@ -1,0 +1,35 @@
+//! Any bytes as a breadcrumb store: records, findings, formatting, export and import.
+
+use super::lie_within;
+use crate::memory::breadcrumb::exchange::{Format, export, parse};
+use crate::memory::breadcrumb::{Namespaces, Record, StoreFile, check, tidy};
+use crate::trace::Time;
+
+pub(super) fn run(text: &[u8]) {
+    let _ = Namespaces::parse(text);
+    for half in StoreFile::ALL {
+        let rules = check::Rules { half, namespaces: &Namespaces::default(), now: Time::from_second(1_770_714_000) };
+        assert!(lie_within(&check(text, &rules), text));
+    }
+    for line in text.split(|b| *b == b'\n') {
+        let Ok(record) = Record::parse(line) else { continue };
+        let rendered = record.render();
+        let again = Record::parse(rendered.as_bytes()).expect("what was written is read");
+        assert!(!rendered.contains('\n'));
+        assert_eq!(again.render(), rendered);
+        assert_eq!(again.canonical(), record.canonical());
+        assert!(again.means_same(&record) && record.means_same(&again) && record.precedence(&again).is_eq());
+    }
+    if let Some(tidied) = tidy(text) {
+        assert_eq!(tidy(&tidied).as_deref(), Some(&*tidied));
+    }
+    if let Ok(records) = parse(text) {
+        for format in [Format::Json, Format::Jsonl] {
+            let mut out = Vec::new();
+            export(&records, format, &mut out).expect("a vector takes every write");
+            let again = parse(&out).expect("what was exported is imported");
+            let canonical = |records: &[Record<'_>]| records.iter().map(Record::canonical).collect::<Vec<_>>();
+            assert_eq!(canonical(&again), canonical(&records));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Two texts as an item before and after an edit, in a real repository: its Markdown diff shows item text only inside code,
+//! and its messages are valid JSON in every format.
+
+use std::cell::RefCell;
+
+use super::{World, versions};
+use crate::materialize::envelope::{Format, envelope, render};
+use crate::materialize::{Options, materialize};
+use crate::tokens::Encoding;
+use crate::trace::change::append::{Request, append};
+use crate::trace::change::edit::{Patch, edit};
+use crate::trace::query::diff::between;
+use crate::trace::query::diff::markdown::markdown;
+use crate::trace::store::resolve::State;
+use crate::trace::store::view::View;
+use crate::trace::store::write::Accounting;
+use crate::trace::{Draft, Fields, ItemType, TraceName};
+use pulldown_cmark::{Event, Options as Markdown, Parser, Tag, TagEnd};
+
+thread_local!(static WORLD: RefCell<World> = RefCell::new(World::new()));
+
+/// Checks that only our own words are outside code.
+fn check_page(page: &str) {
+    let mut in_code = false;
+    for event in Parser::new_ext(page, Markdown::all()) {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => in_code = true,
+            Event::End(TagEnd::CodeBlock) => in_code = false,
+            Event::Text(text) if !in_code => {
+                assert!(!text.contains(['@', '#', '<', '`', '[', '\\']), "{text:?} outside of code in {page}");
+            }
+            Event::Text(_) | Event::Code(_) | Event::SoftBreak => {}
+            Event::Start(Tag::Paragraph | Tag::Strong) | Event::End(TagEnd::Paragraph | TagEnd::Strong) => {}
+            other => panic!("{other:?} in {page}"),
+        }
+    }
+    assert!(!in_code);
+}
+
+pub(super) fn run(data: &[u8]) {
+    let [name, before, after] = versions(data);
+    let name = String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
+    WORLD.with_borrow_mut(|world| {
+        let trace: TraceName = world.fresh_name().parse().expect("a plain word names a trace");
+        let (repo, accounting) = (&world.repo, Accounting::default());
+        let mut fields = Fields::new(ItemType::artifact());
+        fields.path = Some(name.clone());
+        let draft = Draft { fields, body: before };
+        let request = Request { draft: &draft, subject: Some(&name), skipped: false, reported_tokens: None };
+        let Ok(added) = append(repo, &trace, &world.stamp(), accounting, &request) else { return };
+        let old = State::of_trace(repo, &trace).expect("it was just made");
+        let patch = Patch { body: Some(after), fields: Vec::new(), subject: Some(name.clone()), reason: Some(name) };
+        edit(repo, &trace, &world.stamp(), accounting, added.item.id, &patch).expect("it is live");
+        let new = State::of_trace(repo, &trace).expect("it was just changed");
+
+        for before in [Some(old), None] {
+            let diff = between(repo, before, new.clone(), Encoding::default()).expect("both are there");
+            check_page(&markdown(repo, &diff, 3).expect("both are there"));
+        }
+        let view = View::open(repo, &trace, None).expect("it is there");
+        let materialized = materialize(repo, &view, &Options::default(), Encoding::default()).expect("it is there");
+        for format in
+            [Format::Messages, Format::OpenAi, Format::Responses, Format::Anthropic, Format::Gemini, Format::Text]
+        {
+            let rendered = render(format, &materialized, None).expect("messages can be written");
+            if !matches!(format, Format::Text) {
+                serde_json::from_slice::<serde_json::Value>(&rendered.content).expect("valid JSON");
+            }
+            let envelope = envelope(repo, &trace, &view, &materialized, rendered, Encoding::default());
+            serde_json::to_string(&envelope.expect("it is there")).expect("valid JSON");
+        }
+    });
+}

@@ -1,0 +1,43 @@
+//! Any text as the name of an item, a range, a time, and a state, in a real repository.
+
+use std::cell::RefCell;
+
+use super::World;
+use crate::trace::change::append::{Request, append};
+use crate::trace::store::resolve::{Resolver, moment, state};
+use crate::trace::store::write::Accounting;
+use crate::trace::{Draft, Fields, ItemType, Tip, TraceName};
+
+thread_local!(static WORLD: RefCell<World> = RefCell::new(three_items()));
+
+fn three_items() -> World {
+    let world = World::new();
+    for text in ["one", "two", "three"] {
+        let draft = Draft { fields: Fields::new(ItemType::dialogue()), body: text.into() };
+        let request = Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
+        append(&world.repo, &TraceName::default_name(), &world.stamp(), Accounting::default(), &request)
+            .expect("an item can be added");
+    }
+    world
+}
+
+pub(super) fn run(bytes: &[u8]) {
+    let Ok(spec) = std::str::from_utf8(bytes) else { return };
+    WORLD.with_borrow(|world| {
+        let (repo, name) = (&world.repo, TraceName::default_name());
+        let tip = Tip::of_trace(repo, &name).expect("it was just made");
+        let resolver = Resolver::new(repo, &name, &tip).expect("it was just made");
+        if let Ok(slot) = resolver.live(spec) {
+            assert_eq!(resolver.item(spec).ok(), Some(slot.id));
+            assert_eq!(resolver.item(&slot.id.to_string()).ok(), Some(slot.id));
+            assert_eq!(resolver.range(spec).map(<[_]>::len).ok(), Some(1));
+        }
+        if let Ok(range) = resolver.range(spec) {
+            assert!((1..=3).contains(&range.len()));
+        }
+        if let Ok(moment) = moment(repo, &name, &tip, spec) {
+            assert!(moment.tip.is_ours());
+        }
+        let _ = state(repo, &name, spec);
+    });
+}

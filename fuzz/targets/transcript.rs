@@ -1,0 +1,57 @@
+//! Any bytes as a transcript of each format: read completely, and truncated at any point and read on from there.
+//!
+//! The first byte selects the format, the next two the point.
+
+use std::io::Cursor;
+
+use crate::trace::model::schema;
+use crate::transcript::Entry;
+use crate::transcript::format::Format;
+use crate::transcript::reader::Transcript;
+
+const FORMATS: [Format; 4] = [Format::ClaudeCode, Format::Codex, Format::GeminiCli, Format::SweAgent];
+
+/// Reads all entries.
+fn all(reader: &mut dyn Transcript) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    while let Some(entry) = reader.next() {
+        entries.push(entry.expect("nothing in a file is fatal"));
+    }
+    entries
+}
+
+pub(super) fn run(data: &[u8]) {
+    let [pick, low, high, bytes @ ..] = data else { return };
+    let format = FORMATS[usize::from(*pick) % FORMATS.len()];
+    let cut = usize::from(u16::from_le_bytes([*low, *high])) % (bytes.len() + 1);
+    let _ = Format::detect(bytes);
+
+    let mut reader = format.open(Box::new(bytes)).expect("a slice can be read");
+    let whole = all(&mut *reader);
+    for entry in &whole {
+        schema::validate(&entry.draft).expect("every draft is what its type asks for");
+        assert!(entry.end_offset <= bytes.len() as u64 || !reader.is_appended());
+        assert!(entry.subject.as_ref().is_none_or(|subject| subject.chars().count() <= 72));
+    }
+    let tally = reader.tally();
+    assert!(tally.damaged_lines.len() <= 20);
+
+    let mut part = format.open(Box::new(&bytes[..cut])).expect("a slice can be read");
+    let first = all(&mut *part);
+    assert!(first.len() <= whole.len());
+    assert_eq!(first, whole[..first.len()], "a cut file gives the first entries");
+    if !part.is_appended() {
+        return;
+    }
+    let position = Transcript::position(&*part);
+    let Some(memory) = part.memory() else { return };
+    let resumed = format.resume(Box::new(Cursor::new(bytes)), &position, &memory).expect("a slice can be read");
+    let mut resumed = resumed.expect("the same bytes are there");
+    let rest = all(&mut *resumed);
+    assert_eq!(rest, whole[first.len()..], "reading on gives the rest");
+    assert_eq!(part.take_rewound().then(resumed.take_rewound()), reader.take_rewound());
+
+    let mut skipping = format.open(Box::new(bytes)).expect("a slice can be read");
+    assert!(skipping.skip_to(&position).expect("a slice can be read"));
+    assert_eq!(all(&mut *skipping), rest, "passing over gives the rest");
+}
