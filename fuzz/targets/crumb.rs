@@ -2,7 +2,8 @@
 
 use super::lie_within;
 use crate::memory::crumb::{
-    Addition, CrumbFile, Kind, add, add_failure, check, format, plan, remove, select, start, textconv, to_json, triage,
+    CrumbFile, EntryKind, NewEntry, add, add_failure, check, format, plan, remove, select, start, textconv, to_json,
+    triage,
 };
 use crate::tokens::Encoding;
 
@@ -22,7 +23,7 @@ pub(super) fn run(bytes: &[u8]) {
     let words = crumb.lines.first().map(|line| line.text.to_string()).unwrap_or_default();
     let _ = words.parse().map(|selector| select(&crumb, &selector));
     let mut changed = crumb.clone();
-    let added = add(&mut changed, &Addition { kind: Kind::Note, agent: None, section: "core", text: &words });
+    let added = add(&mut changed, &NewEntry { kind: EntryKind::Note, agent: None, section: "core", text: &words });
     let failed = add_failure(&mut changed, "a:b", &words, None);
     if added.is_ok() || failed.is_ok() {
         let printed = changed.print();

@@ -29,7 +29,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::base::finding::Finding;
-use crate::base::merge::{Merged, Piece};
+use crate::base::merge::{Hunk, Merged};
 use crate::git::{Env, Repo};
 use crate::trace::Time;
 use crate::trace::store::write::Signature;
@@ -136,8 +136,8 @@ fn edited(base: &[u8], script: &[u8], side: u8) -> Vec<u8> {
 
 /// Swaps the sides of every conflict, as the same merge from the other side would.
 pub(crate) fn exchange<N>(merged: &mut Merged<'_, N>) {
-    for piece in &mut merged.pieces {
-        if let Piece::Conflict(contested) = piece {
+    for hunk in &mut merged.hunks {
+        if let Hunk::Conflict(contested) = hunk {
             std::mem::swap(&mut contested.ours, &mut contested.theirs);
         }
     }
