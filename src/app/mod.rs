@@ -1,5 +1,5 @@
-pub(crate) mod advice;
 pub(crate) mod cli;
 pub(crate) mod install;
 pub(crate) mod mcp;
+pub(crate) mod secrets;
 pub(crate) mod view;

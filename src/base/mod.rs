@@ -1,5 +1,6 @@
 pub(crate) mod bounded;
 pub(crate) mod changes;
+pub(crate) mod error;
 pub(crate) mod finding;
 pub(crate) mod merge;
 pub(crate) mod replace;

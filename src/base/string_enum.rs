@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::base::error::Diagnostic;
+
 /// Why a text is none of the words that are accepted.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("`{text}` is not one of {}", accepted.join(", "))]
@@ -11,6 +13,8 @@ pub struct UnknownVariant {
     /// What would have done.
     pub accepted: &'static [&'static str],
 }
+
+impl Diagnostic for UnknownVariant {}
 
 /// Declares an enum whose variants are written as one word, with its text forms both ways.
 macro_rules! string_enum {

@@ -7,6 +7,7 @@ use git2::{ErrorClass, ErrorCode, Oid};
 use thiserror::Error;
 
 use super::short_oid;
+use crate::base::error::Diagnostic;
 
 /// Why something could not be done in a repository.
 #[derive(Debug, Error)]
@@ -176,10 +177,8 @@ pub(super) fn despite_gc<T>(mut attempt: impl FnMut() -> Result<T, GitError>) ->
     done
 }
 
-impl GitError {
-    /// The next step for the user, where there is one.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for GitError {
+    fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NotARepository => "run `git init` first, or change into a repository",
             Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
@@ -200,7 +199,9 @@ impl GitError {
         };
         Some(hint.to_owned())
     }
+}
 
+impl GitError {
     /// Wraps what libgit2 answered when the repository was opened.
     pub(super) fn opening(source: git2::Error) -> Self {
         const UNSUPPORTED: &str = "unsupported extension name extensions.";

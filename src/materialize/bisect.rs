@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use thiserror::Error;
 
+use crate::base::error::Diagnostic;
 use crate::trace::ItemId;
 
 /// The variable that names the file with the candidate, for a command that does not read its stdin.
@@ -103,6 +104,8 @@ pub(crate) enum BisectError {
         status: String,
     },
 }
+
+impl Diagnostic for BisectError {}
 
 /// Shows a candidate to a command, on its stdin and as a file, and reads the verdict off its exit status.
 ///

@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::cut::{Cut, Kept};
 use super::piece::{self, Gathered};
 use super::{MaterializeError, Materialized, Options};
+use crate::base::error::Diagnostic;
 use crate::base::shell::{self, ShellError};
 use crate::git::Repo;
 use crate::message::Content;
@@ -28,6 +29,15 @@ pub(crate) enum CommandError {
     /// It did not run, or said that it failed.
     #[error(transparent)]
     Shell(#[from] ShellError),
+}
+
+impl Diagnostic for CommandError {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::Items(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 /// What the user's command made of the items.

@@ -1,11 +1,11 @@
 //! Messages in the form that is asked for, and the envelope that tells what is behind them.
 
-use anyhow::{Context as _, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Materialized;
+use crate::base::error::{Context as _, Result};
 use crate::git::Repo;
 use crate::message::change::{Change, Fate, Why};
 use crate::message::{self, Api, messages, text};

@@ -24,6 +24,7 @@ pub(crate) mod prefix;
 
 use std::collections::HashMap;
 
+use crate::base::error::Diagnostic;
 use crate::git::Repo;
 use crate::message::Message;
 use crate::message::anthropic::CacheMarks;
@@ -49,12 +50,10 @@ pub enum MaterializeError {
     OverBudget(#[from] OverBudget),
 }
 
-impl MaterializeError {
-    /// The next step for the user, where there is one.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for MaterializeError {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
         match self {
-            Self::Trace(error) => error.hint(),
+            Self::Trace(error) => Some(error),
             Self::OverBudget(_) => None,
         }
     }

@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::provider::Provider;
+use crate::base::error::Diagnostic;
 
 /// Tokens of one request and its answer, each counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -109,6 +110,8 @@ pub(crate) enum UsageError {
         provider: String,
     },
 }
+
+impl Diagnostic for UsageError {}
 
 /// Reads the usage from a provider's response, or from its usage object, and finds out whose it is.
 ///

@@ -10,6 +10,7 @@ use super::model::name::TraceName;
 use super::model::schema::SchemaError;
 use super::model::tree::CAPACITY;
 use super::model::types::BadRule;
+use crate::base::error::Diagnostic;
 use crate::base::time::Time;
 use crate::git::{GitError, Oid};
 use crate::secrets::Fingerprint;
@@ -268,12 +269,9 @@ pub enum TraceError {
     },
 }
 
-impl TraceError {
-    /// The next step for the user, where there is one.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for TraceError {
+    fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Git(error) => return error.hint(),
             Self::NoMatch { .. } => "`git trace branch` lists traces".to_owned(),
             Self::NoSuchTrace { .. } => {
                 "a first `git trace commit` makes one; `git trace branch` lists those there are".to_owned()
@@ -314,5 +312,17 @@ impl TraceError {
             Self::Full { .. } => "close the gaps with `git trace gc --renumber`".to_owned(),
             _ => return None,
         })
+    }
+
+    fn exit_status(&self) -> u8 {
+        if matches!(self, Self::OverBudget { .. }) { 1 } else { 2 }
+    }
+
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::Git(error) => Some(error),
+            Self::Type(error) => Some(error),
+            _ => None,
+        }
     }
 }

@@ -18,6 +18,7 @@ use thiserror::Error;
 use super::format::Format;
 use super::import::{Destination, Imported, Writing};
 use super::session::{self, SessionError};
+use crate::base::error::Diagnostic;
 use crate::git::{GitError, Repo};
 use crate::trace::change::bulk;
 use crate::trace::model::trailers::one_line;
@@ -65,6 +66,17 @@ pub(crate) enum HookError {
     /// The repository refused.
     #[error(transparent)]
     Git(#[from] GitError),
+}
+
+impl Diagnostic for HookError {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::Session(error) => Some(error),
+            Self::Trace(error) => Some(error),
+            Self::Git(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 impl Call {

@@ -10,6 +10,7 @@ use super::claude_code;
 use super::format::Format;
 use super::import::{self, Destination, Imported, Writing};
 use super::input::{Input, Watch};
+use crate::base::error::Diagnostic;
 use crate::trace::TraceError;
 
 /// Why a session could not be imported.
@@ -31,6 +32,15 @@ pub(crate) enum SessionError {
         /// Why.
         source: TraceError,
     },
+}
+
+impl Diagnostic for SessionError {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::Import { source: error, .. } => Some(error),
+            _ => None,
+        }
+    }
 }
 
 /// Imports the transcript at `path`, and after it those of its sub-agents, each into a trace of its own.

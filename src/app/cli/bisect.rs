@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, stderr};
 
-use anyhow::Result;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::materialize::FormatArg;
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::materialize::bisect::{Outcome, Verdict, judge, search};
 use crate::materialize::envelope::{Format, render};
 use crate::materialize::{Cut, Options, command, materialize};

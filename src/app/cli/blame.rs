@@ -1,10 +1,10 @@
 //! `git trace blame`: which commit brought each line of an item.
 
-use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::ui::{DIM, ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::git::short_oid;
 use crate::trace::query::blame::{Blame, blame};
 use crate::trace::store::resolve::Resolver;
@@ -33,8 +33,8 @@ pub(crate) fn run(session: &mut Session, args: &BlameArgs) -> Result<ExitStatus>
     let Some(slot) = resolver.find_live(id) else {
         // Where it was taken out, its text stands in the parent; which one is not worth a guess here.
         match revision::find(repo, &tip, id, None)? {
-            Some(_) => bail!(TraceError::NotLive { item: id, trace: name }),
-            None => bail!(TraceError::UnknownItem { spec: args.item.clone(), trace: name }),
+            Some(_) => return Err(TraceError::NotLive { item: id, trace: name }.into()),
+            None => return Err(TraceError::UnknownItem { spec: args.item.clone(), trace: name }.into()),
         }
     };
     let Blame { lines, commits } = blame(repo, &tip, slot)?;

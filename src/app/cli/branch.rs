@@ -1,9 +1,8 @@
 //! `git trace branch`: traces beside one another.
 
-use anyhow::{Context as _, Result, bail};
-
 use super::ui::{BOLD, DIM, ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::{Context as _, Result, bail};
 use crate::git::short_oid;
 use crate::trace::TraceName;
 use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};

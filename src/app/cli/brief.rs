@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
-
 use super::{ExitStatus, Session};
+use crate::base::error::{Context as _, Result};
 use crate::memory::brief::json::to_json;
 use crate::memory::brief::{Request, compile};
 use crate::memory::forward::read::moment;

@@ -1,8 +1,7 @@
 //! Holding commits against a budget.
 
-use anyhow::Result;
-
 use super::Session;
+use crate::base::error::Result;
 use crate::trace::store::budget::BudgetPolicy;
 
 /// The budget of this command.

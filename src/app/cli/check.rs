@@ -2,12 +2,11 @@
 
 use std::env::current_dir;
 
-use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::ExitStatus;
-use super::error::Advised;
 use super::ui::Ui;
+use crate::base::error::{Context as _, Error, Result};
 use crate::base::finding::Weight;
 use crate::check::staged::{CheckError, Checked, Source, check};
 use crate::git::{Env, Git};
@@ -41,8 +40,8 @@ pub(crate) fn run(args: &CheckArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus>
     let source = if args.staged { Source::Staged } else { Source::Rev(args.rev.clone()) };
     let checked = match check(&Git::in_folder(folder), env, &source, Time::now()) {
         Err(error @ CheckError::NoSuchRev { .. }) if args.rev == "HEAD" => {
-            let hint = "before the first commit, `--staged` checks what is in the index".to_owned();
-            return Err(Advised { message: error.to_string(), hint }.into());
+            let hint = "before the first commit, `--staged` checks what is in the index";
+            return Err(Error::with_hint(error.to_string(), hint));
         }
         checked => checked?,
     };

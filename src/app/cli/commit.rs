@@ -3,13 +3,13 @@
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
 use super::budget::BudgetArgs;
 use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
-use super::{ExitStatus, Session, error, input};
+use super::{ExitStatus, Session, input};
+use crate::base::error::{Context as _, Result};
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::change::append::Committed;
 use crate::trace::change::commit::{self, Entry};
@@ -160,7 +160,7 @@ fn run_batch(session: &mut Session, name: &TraceName, guard: &BudgetPolicy) -> R
             Err(failure) => {
                 status = ExitStatus::No;
                 let mut answer = json!({ "error": format!("{failure:#}") });
-                if let Some(hint) = error::hint(&failure) {
+                if let Some(hint) = failure.hint() {
                     answer["hint"] = hint.into();
                 }
                 answer

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result};
 use clap::{Arg, Command, CommandFactory as _};
 
 use super::ui::{Ui, escaped};
 use super::{Cli, ExitStatus};
+use crate::base::error::{Context as _, Result};
 use crate::git::{Env, Git, Repo, worktree_root};
 use crate::memory::breadcrumb::Store;
 use crate::memory::breadcrumb::query::Query;

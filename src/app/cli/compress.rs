@@ -1,12 +1,11 @@
 //! `git trace compress` and `git trace expand`: many items become one summary, and come back.
 
-use anyhow::Result;
 use serde_json::json;
 
-use super::error::Advised;
 use super::input::{ContentArgs, read_stdin};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session, pick};
+use crate::base::error::{Error, Result};
 use crate::tokens::Budget;
 use crate::trace::change::compress::{self, Compressed, Extent, Request, Selection, compress, expand, prompt, select};
 use crate::trace::change::compressor;
@@ -136,10 +135,11 @@ pub(crate) fn run(session: &mut Session, args: &CompressArgs) -> Result<ExitStat
 }
 
 fn written_by_command(session: &Session, view: &View, selection: &Selection) -> Result<Vec<u8>> {
-    let command = session.repo.config()?.text(compressor::SETTING)?.ok_or_else(|| Advised {
-        message: "no summary was given".to_owned(),
-        hint: "give it with -m, -F or `-`, or set `trace.compressor` to a command; --print-prompt shows what it reads"
-            .to_owned(),
+    let command = session.repo.config()?.text(compressor::SETTING)?.ok_or_else(|| {
+        Error::with_hint(
+            "no summary was given",
+            "give it with -m, -F or `-`, or set `trace.compressor` to a command; --print-prompt shows what it reads",
+        )
     })?;
     Ok(compressor::run(&command, prompt(&session.repo, view.types(), selection)?)?)
 }

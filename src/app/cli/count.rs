@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::ExitStatus;
 use super::input;
 use super::ui::{Ui, escaped};
+use crate::base::error::Result;
 use crate::git::{Env, GitError, Repo};
 use crate::tokens::Encoding;
 use crate::trace::store::write::encoding;

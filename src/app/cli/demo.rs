@@ -6,9 +6,8 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
-
 use super::ExitStatus;
+use crate::base::error::{Context as _, Result, bail};
 
 /// See the tool at work on a real session, in a repository that is thrown away
 #[derive(clap::Args, Debug)]

@@ -1,12 +1,12 @@
 //! `git trace edit`: an item's content is replaced.
 
-use anyhow::{Context as _, Result};
 use serde_json::{Map, Value};
 
 use super::budget::BudgetArgs;
 use super::input::{ContentArgs, key_value, meta_value};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::{Context as _, Result};
 use crate::trace::change::edit::{self, Edited, Patch, apply};
 use crate::trace::model::trailers::preview;
 use crate::trace::store::resolve::Resolver;

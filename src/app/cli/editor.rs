@@ -3,8 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
-
+use crate::base::error::{Context as _, Result, bail};
 use crate::git::Repo;
 
 /// Lets the user change `before` and returns what they leave.

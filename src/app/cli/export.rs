@@ -4,12 +4,11 @@ use std::env;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
-use super::error::Advised;
 use super::ui::escaped;
 use super::{ExitStatus, Session, output};
+use crate::base::error::{Context as _, Error, Result, bail};
 use crate::git::Git;
 use crate::trace::query::export::export;
 use crate::trace::store::view::View;
@@ -77,8 +76,8 @@ fn session_of(session: &mut Session, args: &ExportArgs, format: Format) -> Resul
         session.ui.note(note);
     }
     if outgoing.items == 0 {
-        let hint = "git trace status shows what it holds".to_owned();
-        return Err(Advised { message: format!("trace `{name}` holds nothing to go on from"), hint }.into());
+        let hint = "git trace status shows what it holds";
+        return Err(Error::with_hint(format!("trace `{name}` holds nothing to go on from"), hint));
     }
     if args.output.as_ref().is_some_and(|path| path.as_os_str() == "-") {
         session.ui.content().write_all(&outgoing.bytes)?;

@@ -2,11 +2,11 @@
 
 use std::io::{self, IsTerminal as _};
 
-use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::base::finding::Weight;
 use crate::check::fsck::{self, Fault, Repaired, Report};
 use crate::trace::TraceName;

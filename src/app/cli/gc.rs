@@ -1,8 +1,7 @@
 //! `git trace gc`: packs what is kept, through git, and closes gaps in a trace.
 
-use anyhow::Result;
-
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::trace::change::renumber::renumber;
 use crate::trace::store::write::{Signature, encoding};
 

@@ -1,10 +1,10 @@
 //! `git trace grep`: searches what items say.
 
 use anstyle::{AnsiColor, Style};
-use anyhow::{Context as _, Result};
 
 use super::ui::{DIM, ID, Ui, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::{Context as _, Result};
 use crate::git::short_oid;
 use crate::trace::query::grep::{Hit, Line, Query, Reading, history, live, to_json};
 use crate::trace::{ItemType, Tip};

@@ -1,9 +1,7 @@
 //! `git trace init`: chooses the name that the first commit will create.
 
-use anyhow::Result;
-
-use super::error::Advised;
 use super::{ExitStatus, Session};
+use crate::base::error::{Error, Result};
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
 
@@ -23,7 +21,7 @@ pub(crate) fn run(session: &mut Session, args: &InitArgs) -> Result<ExitStatus> 
     };
     if Tip::find(&session.repo, &name)?.is_some() {
         let hint = format!("`git trace switch {name}` makes it the current one");
-        return Err(Advised { message: format!("trace `{name}` is there already"), hint }.into());
+        return Err(Error::with_hint(format!("trace `{name}` is there already"), hint));
     }
     head::switch(&session.repo, &name)?;
     writeln!(session.ui.out(), "The current trace is `{name}`; its first commit creates it.")?;

@@ -3,12 +3,11 @@
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::error::Advised;
 use super::{Session, editor};
 use crate::base::bounded;
+use crate::base::error::{Context as _, Error, Result};
 
 /// Content on the command line.
 #[derive(clap::Args, Debug)]
@@ -45,8 +44,8 @@ impl ContentArgs {
             return Ok(bytes);
         }
         if !io::stdin().is_terminal() {
-            let hint = "-m TEXT, -F FILE, or `-` for stdin".to_owned();
-            return Err(Advised { message: "no content was given".to_owned(), hint }.into());
+            let hint = "-m TEXT, -F FILE, or `-` for stdin";
+            return Err(Error::with_hint("no content was given", hint));
         }
         editor::edit(&session.repo, before)
     }

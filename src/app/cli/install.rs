@@ -3,7 +3,6 @@
 use std::env::{current_dir, current_exe, split_paths};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
 use super::ui::{Ui, escaped};
@@ -13,6 +12,7 @@ use crate::app::install::client::{self, Client};
 use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
 use crate::app::install::{self, Action, Hooks, InstallError, Mode, Scope, Setup, Step, owned};
+use crate::base::error::{Context as _, Result, bail};
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::memory::forward::health;
 use crate::trace::Time;

@@ -1,10 +1,10 @@
 //! `git trace log`: the history of a trace, newest first.
 
-use anyhow::{Context as _, Result, bail};
 use regex::Regex;
 
 use super::ui::{BOLD, DIM, ID, Ui, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::{Context as _, Result, bail};
 use crate::git::short_oid;
 use crate::trace::model::level::Level;
 use crate::trace::query::code::CodeRange;

@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
-use anyhow::{Context as _, Result};
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -13,6 +12,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 use super::Cli;
 use crate::app::install::owned::{self, OwnedFile};
 use crate::app::install::{Action, Mode, Step};
+use crate::base::error::{Context as _, Result};
 
 /// Writes all pages below a folder as `MANPATH` has them, and removes those of commands that are gone.
 pub(crate) fn install(root: &Path, mode: Mode) -> Result<Vec<Step>> {

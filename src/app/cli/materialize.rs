@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use anyhow::{Result, bail};
 use clap::ValueEnum;
 
 use super::{ExitStatus, Session};
+use crate::base::error::{Result, bail};
 use crate::materialize::command::{self, CommandError};
 use crate::materialize::envelope::{Format, Rendered, envelope, render};
 use crate::materialize::{Cut, MaterializeError, Materialized, Options, OverBudget, materialize};

@@ -1,9 +1,8 @@
 //! `git trace mcp`: starts the server of the Model Context Protocol.
 
-use anyhow::Result;
-
 use super::ExitStatus;
 use crate::app::mcp::{Groups, serve};
+use crate::base::error::Result;
 use crate::git::Env;
 use crate::trace::TraceName;
 

@@ -1,10 +1,9 @@
 //! `git trace merge`: another line of context comes in.
 
-use anyhow::{Result, bail};
-
 use super::settle::{SettleArgs, print_conflicts};
 use super::ui::ID;
 use super::{ExitStatus, Session, pick};
+use crate::base::error::{Result, bail};
 use crate::base::merge::Side;
 use crate::git::short_oid;
 use crate::trace::Tip;

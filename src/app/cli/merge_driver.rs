@@ -12,11 +12,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, bail};
-
 use super::ExitStatus;
 use super::ui::Ui;
 use crate::base::bounded;
+use crate::base::error::{Context as _, Result, bail};
 use crate::base::merge::{FileKind, Labels, Markers, MergeInput, Merged, Style};
 use crate::memory::{breadcrumb, checkpoint, crumb};
 

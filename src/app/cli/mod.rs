@@ -54,10 +54,10 @@ mod view;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::base::error::Result;
 use crate::git::{Env, Repo};
 use crate::trace::store::{head, resolve};
 use crate::trace::{Time, Tip, TraceName};
@@ -233,10 +233,10 @@ fn status(args: &[OsString], env: Env) -> u8 {
     match run(cli, env, ui) {
         Ok(ExitStatus::Success) => 0,
         Ok(ExitStatus::No) => 1,
-        Err(error) if error::is_closed_pipe(&error) => 141,
+        Err(error) if error.is_broken_pipe() => 141,
         Err(error) => {
             error::print(&error);
-            error::status(&error)
+            error.exit_status()
         }
     }
 }

@@ -4,8 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
-
+use crate::base::error::{Context as _, Result};
 use crate::base::replace::{Access, put, real_path};
 
 /// Writes a file whole: whoever looks there sees what was, or all of it. What is no file, such as a pipe or a terminal, is

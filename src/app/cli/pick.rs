@@ -1,11 +1,11 @@
 //! `git trace cherry-pick`, `git trace revert` and `git trace rebase`: single changes, brought in, taken back or replayed.
 
-use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use super::settle::{SettleArgs, print_conflicts};
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::{Result, bail};
 use crate::git::short_oid;
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::replay::{Outcome, pick, rebase, revert};

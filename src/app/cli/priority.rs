@@ -1,10 +1,10 @@
 //! `git trace pin`, `skip`, `unpin` and `priority`: what matters, and why.
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::ui::{DIM, ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;

@@ -1,9 +1,8 @@
 //! `git trace delete` and `git trace restore`: an item leaves a trace and comes back.
 
-use anyhow::Result;
-
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::trace::change::remove::{self, Moved, delete, restore};
 use crate::trace::model::trailers::{Op, preview};
 use crate::trace::store::resolve::Resolver;

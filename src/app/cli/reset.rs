@@ -1,10 +1,10 @@
 //! `git trace reset` and `git trace undo`: a trace goes to another place of its own or of another trace's history.
 
-use anyhow::Result;
 use serde_json::json;
 
 use super::ui::{ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::git::short_oid;
 use crate::trace::change::undo::{Undone, undo};
 use crate::trace::store::place::{self, kept_refname};

@@ -1,10 +1,10 @@
 //! `git trace sessions`: what agents' sessions were recorded.
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::ui::{DIM, ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::git::short_oid;
 use crate::trace::Time;
 use crate::trace::store::write::encoding;

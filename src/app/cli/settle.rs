@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
 use super::ui::{BOLD, ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::{Context as _, Result, bail, failure};
 use crate::base::merge::Side;
 use crate::trace::change::merge::json::conflict_to_json;
 use crate::trace::change::merge::three_way::Conflict;
@@ -33,7 +33,7 @@ impl SettleArgs {
     /// Reads the flags; items are named as they are in either of two tips.
     pub(crate) fn read(&self, session: &Session, name: &TraceName, tips: [&Tip; 2]) -> Result<Settlement> {
         let strategy = self.strategy.as_deref().map(str::parse::<Strategy>).transpose();
-        let strategy = strategy.map_err(|error| anyhow::anyhow!("{error}"))?;
+        let strategy = strategy.map_err(|error| failure!("{error}"))?;
         let mut by_item = HashMap::new();
         for word in &self.take {
             let Some((spec, side)) = word.rsplit_once('=') else {

@@ -1,11 +1,11 @@
 //! `git trace push`, `fetch`, `pull` and `remote`: traces are shared through git's own remotes.
 
-use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use super::settle::{SettleArgs, print_conflicts};
 use super::ui::escaped;
 use super::{ExitStatus, Session};
+use crate::base::error::{Result, bail};
 use crate::git::{PushFate, short_oid};
 use crate::trace::change::merge::{FastForward, Outcome};
 use crate::trace::store::write::{Signature, encoding};

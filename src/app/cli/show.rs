@@ -1,9 +1,8 @@
 //! `git trace show`: an item's content.
 
-use anyhow::Result;
-
 use super::ui::{BOLD, DIM, ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::trace::Tip;
 use crate::trace::query::show::{Shown, find, to_json};
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
-
 use super::ui::{BOLD, DIM, ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::tokens::Encoding;
 use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;

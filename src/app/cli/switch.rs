@@ -1,8 +1,7 @@
 //! `git trace switch`: makes another trace the current one.
 
-use anyhow::Result;
-
 use super::{ExitStatus, Session, branch};
+use crate::base::error::Result;
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
 

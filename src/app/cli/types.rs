@@ -1,10 +1,10 @@
 //! `git trace types`: the types of items, and what holds for each.
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::ui::{BOLD, DIM, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::trace::ItemType;
 use crate::trace::model::types::{TypeRules, Types};
 

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::base::error::Result;
 use crate::git::{Env, Repo};
 
 /// Dim, for what is beside the point.
@@ -40,7 +41,7 @@ impl Ui {
     }
 
     /// Settles whether styles are written, as `color.ui` says.
-    pub(crate) fn settle_colour(&mut self, repo: &Repo) -> anyhow::Result<()> {
+    pub(crate) fn settle_colour(&mut self, repo: &Repo) -> Result<()> {
         let setting = repo.config()?.text("color.ui")?;
         self.coloured = match setting.as_deref() {
             Some("always") => true,
@@ -51,7 +52,7 @@ impl Ui {
     }
 
     /// Sends the answer through git's pager where stdout is a terminal, as git's own commands do.
-    pub(crate) fn page(&mut self, repo: &Repo) -> anyhow::Result<()> {
+    pub(crate) fn page(&mut self, repo: &Repo) -> Result<()> {
         self.settle_colour(repo)?;
         if !self.is_terminal {
             return Ok(());

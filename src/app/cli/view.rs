@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
-
 use super::ui::escaped;
 use super::{ExitStatus, Session, output};
 use crate::app::view::{LAST, Options, Past, page};
+use crate::base::error::{Context as _, Result};
 use crate::base::replace::{Access, put};
 use crate::git::browse;
 use crate::trace::TraceName;

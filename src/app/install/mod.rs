@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::base::error::Diagnostic;
 use crate::git::{Git, GitError};
 
 pub(crate) use config::Scope;
@@ -136,12 +137,10 @@ pub(crate) enum InstallError {
     },
 }
 
-impl InstallError {
-    /// The next step, where there is one.
-    #[must_use]
-    pub(crate) fn hint(&self) -> Option<String> {
+impl Diagnostic for InstallError {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
         match self {
-            Self::Git(error) => error.hint(),
+            Self::Git(error) => Some(error),
             _ => None,
         }
     }

@@ -3,8 +3,9 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use anyhow::{Result, anyhow, bail};
 use serde_json::{Map, Value};
+
+use crate::base::error::{Error, Result, bail, failure};
 
 /// What a tool was called with. `null` is as good as absent.
 pub(crate) struct Arguments<'a> {
@@ -42,7 +43,7 @@ impl<'a> Arguments<'a> {
 
     /// A text that has a form.
     pub(crate) fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>> {
-        self.text(name)?.map(|text| text.parse().map_err(|error| anyhow!("argument `{name}`: {error}"))).transpose()
+        self.text(name)?.map(|text| text.parse().map_err(|error| failure!("argument `{name}`: {error}"))).transpose()
     }
 
     pub(crate) fn is_set(&self, name: &str) -> Result<bool> {
@@ -107,17 +108,17 @@ impl<'a> Arguments<'a> {
 }
 
 /// An argument that must be there and is not.
-pub(crate) fn missing(name: &str) -> anyhow::Error {
-    anyhow!("argument `{name}` is missing")
+pub(crate) fn missing(name: &str) -> Error {
+    failure!("argument `{name}` is missing")
 }
 
 /// A value as it is refused: what is expected, and the beginning of what was given.
-pub(crate) fn wrong(name: &str, expected: &str, given: &Value) -> anyhow::Error {
+pub(crate) fn wrong(name: &str, expected: &str, given: &Value) -> Error {
     let kind = match given {
         Value::Array(_) => "an array".to_owned(),
         Value::Object(_) => "an object".to_owned(),
         Value::String(text) => format!("`{}`", text.chars().take(60).collect::<String>().escape_debug()),
         other => other.to_string(),
     };
-    anyhow!("argument `{name}`: {expected} is expected, not {kind}")
+    failure!("argument `{name}`: {expected} is expected, not {kind}")
 }

@@ -17,13 +17,16 @@ mod tool;
 mod tools;
 mod transport;
 
-use anyhow::{Context as _, Result};
 use rmcp::service::{ServerInitializeError, serve_server};
 
+use crate::base::error::{Context as _, Diagnostic, Result};
 use crate::git::Env;
 use crate::trace::TraceName;
 
 pub(crate) use tool::Groups;
+
+impl Diagnostic for ServerInitializeError {}
+impl Diagnostic for tokio::task::JoinError {}
 
 /// Serves one client on stdin and stdout, until stdin ends.
 ///

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
-
+use crate::base::error::{Context as _, Result, bail};
 use crate::git::{Env, Git, GitError, Repo};
 use crate::memory::breadcrumb::Store;
 use crate::memory::brief::Request;

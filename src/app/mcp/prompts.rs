@@ -1,9 +1,9 @@
 //! Prompts: `resume` a piece of work, and `leave_crumb` at the end of a session.
 
-use anyhow::{Result, bail};
 use rmcp::model::{GetPromptResult, Prompt, PromptMessage, Role};
 
 use super::place::Place;
+use crate::base::error::{Result, bail};
 use crate::memory::brief::compile;
 use crate::memory::forward::read::moment;
 

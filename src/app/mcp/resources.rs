@@ -10,13 +10,13 @@
 //!
 //! What an address has no letter for is percent-encoded: `crumb://my%20notes.crumb`, `trace://main/%2312`.
 
-use anyhow::{Context as _, Result, bail};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
 use super::place::Place;
 use crate::base::bounded;
+use crate::base::error::{Context as _, Result, bail};
 use crate::git::Git;
 use crate::materialize::envelope::{Format, render};
 use crate::materialize::{Options, materialize};

@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anyhow::Error;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
     ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -16,7 +15,7 @@ use super::place::Place;
 use super::tool::{Answer, Groups, Tool};
 use super::tools;
 use super::{prompts, resources};
-use crate::app::advice::hint;
+use crate::base::error::Error;
 
 /// What a client is told at first.
 const INSTRUCTIONS: &str = "Memory that outlives a session, kept in this git repository. Start with `brief`. Keep facts \
@@ -168,7 +167,7 @@ fn told(answer: Answer) -> CallToolResult {
 
 /// An error as it is told: what, where and why, and the next step where there is one.
 pub(crate) fn refusal(error: &Error) -> String {
-    match hint(error) {
+    match error.hint() {
         Some(hint) => format!("error: {error:#}\nhint: {hint}"),
         None => format!("error: {error:#}"),
     }

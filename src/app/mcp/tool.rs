@@ -3,13 +3,13 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
 use rmcp::model::{JsonObject, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::arguments::Arguments;
 use super::place::Place;
+use crate::base::error::{Context as _, Result};
 
 /// A tool.
 pub(crate) struct Tool {

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use thiserror::Error;
 
+use crate::base::error::Diagnostic;
 use crate::base::finding::{Finding, LineIndex, Position, Weight};
 use crate::base::merge::FileKind;
 use crate::git::{Env, Git, GitError};
@@ -56,6 +57,15 @@ pub(crate) enum CheckError {
         /// The name as it was given.
         rev: String,
     },
+}
+
+impl Diagnostic for CheckError {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::Git(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 /// Checks every file of a kind that has a validator; gives them by path.

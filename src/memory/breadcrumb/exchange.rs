@@ -9,6 +9,7 @@ use super::key::{BadKey, Key};
 use super::lines::{is_blank, split_bom};
 use super::record::Record;
 use super::unreadable::{InvalidLine, LineError};
+use crate::base::error::Diagnostic;
 
 /// A form for many breadcrumbs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -68,6 +69,8 @@ pub(crate) enum ImportError {
         source: BadKey,
     },
 }
+
+impl Diagnostic for ImportError {}
 
 /// Writes breadcrumbs with all their members.
 ///

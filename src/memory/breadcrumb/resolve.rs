@@ -10,6 +10,7 @@ use thiserror::Error;
 use super::merge::{Note, resolve_with_base};
 use super::writer::STEM;
 use crate::base::bounded;
+use crate::base::error::Diagnostic;
 use crate::base::merge::Markers;
 use crate::base::merge::conflict::MarkerError;
 use crate::base::replace::{Access, Lock, Stamp, real_path, replace};
@@ -51,6 +52,8 @@ pub(crate) enum ResolveError {
         path: PathBuf,
     },
 }
+
+impl Diagnostic for ResolveError {}
 
 /// Resolves the conflicts in the file at `path` as the merge would have, and writes it where that changes it.
 ///

@@ -20,6 +20,7 @@ use super::query::Query;
 use super::record::Record;
 use super::unreadable::InvalidLine;
 use crate::base::bounded;
+use crate::base::error::Diagnostic;
 use crate::base::time::Time;
 
 /// Name of the folder that holds the store.
@@ -170,10 +171,8 @@ pub enum StoreError {
     },
 }
 
-impl StoreError {
-    /// The next step for the user, where there is one.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
+impl Diagnostic for StoreError {
+    fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::InvalidLine { .. } => {
                 "correct or delete it; if it is a conflict, `git trace breadcrumb resolve` settles it"
@@ -187,6 +186,10 @@ impl StoreError {
             _ => return None,
         };
         Some(hint.to_owned())
+    }
+
+    fn exit_status(&self) -> u8 {
+        if matches!(self, Self::NoSuchKey { .. }) { 1 } else { 2 }
     }
 }
 

@@ -32,6 +32,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::forward::ForwardError;
+use crate::base::error::Diagnostic;
 use crate::git::{GitError, Repo};
 use crate::tokens::Encoding;
 use crate::trace::{AgentName, Time, TraceError, TraceName};
@@ -94,14 +95,12 @@ pub(crate) enum BriefError {
     Forward(#[from] ForwardError),
 }
 
-impl BriefError {
-    /// The next step for the user, where there is one.
-    #[must_use]
-    pub(crate) fn hint(&self) -> Option<String> {
+impl Diagnostic for BriefError {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
         match self {
-            Self::Git(error) => error.hint(),
-            Self::Trace(error) => error.hint(),
-            Self::Forward(error) => error.hint(),
+            Self::Git(error) => Some(error),
+            Self::Trace(error) => Some(error),
+            Self::Forward(error) => Some(error),
         }
     }
 }

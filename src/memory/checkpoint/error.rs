@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::base::error::Diagnostic;
+
 /// Why something could not be done with checkpoints.
 #[derive(Debug, Error)]
 pub(crate) enum CheckpointError {
@@ -115,10 +117,8 @@ pub(crate) enum CheckpointError {
     },
 }
 
-impl CheckpointError {
-    /// The next step, where there is one.
-    #[must_use]
-    pub(crate) fn hint(&self) -> Option<String> {
+impl Diagnostic for CheckpointError {
+    fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Unknown { .. } => "`git trace checkpoint list --all` lists them",
             Self::Ambiguous { name, .. } if name == "current" => "`git trace checkpoint current <id>` leaves one",
@@ -136,7 +136,9 @@ impl CheckpointError {
         };
         Some(hint.to_owned())
     }
+}
 
+impl CheckpointError {
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::Io { action, path: path.into(), source }
     }

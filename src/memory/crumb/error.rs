@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::document::NotUtf8;
+use crate::base::error::Diagnostic;
 use crate::git::GitError;
 use crate::trace::TraceError;
 use crate::trace::change::compressor::CompressorError;
@@ -164,10 +165,8 @@ pub(crate) enum CrumbError {
     Compressor(#[from] CompressorError),
 }
 
-impl CrumbError {
-    /// The next step for the user, where there is one.
-    #[must_use]
-    pub(crate) fn hint(&self) -> Option<String> {
+impl Diagnostic for CrumbError {
+    fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NoHeader => {
                 "start it with a line such as `∴CRUMB2 MYAGENT s1`; `git trace crumb validate` tells more"
@@ -183,10 +182,20 @@ impl CrumbError {
             Self::NoAgent => "give --agent",
             Self::SharedLetter { .. } => "give the sender another one with --agent",
             Self::NotArchived { .. } => "`git trace crumb expand --list` tells what is there",
-            Self::Git(error) => return error.hint(),
-            Self::Trace(error) => return error.hint(),
             _ => return None,
         };
         Some(hint.to_owned())
+    }
+
+    fn exit_status(&self) -> u8 {
+        if matches!(self, Self::NoSuchEntry { .. } | Self::NotArchived { .. }) { 1 } else { 2 }
+    }
+
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::Git(error) => Some(error),
+            Self::Trace(error) => Some(error),
+            _ => None,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::base::error::Diagnostic;
 use crate::git::GitError;
 use crate::trace::model::name::BadAgentName;
 use crate::trace::model::schema::SchemaError;
@@ -91,13 +92,9 @@ impl From<SchemaError> for ForwardError {
     }
 }
 
-impl ForwardError {
-    /// The next step for the user, where there is one.
-    #[must_use]
-    pub(crate) fn hint(&self) -> Option<String> {
+impl Diagnostic for ForwardError {
+    fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Trace(error) => return error.hint(),
-            Self::Git(error) => return error.hint(),
             Self::NoAgent | Self::BadAgent { .. } => {
                 "name it with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`".to_owned()
             }
@@ -109,5 +106,13 @@ impl ForwardError {
             }
             _ => return None,
         })
+    }
+
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::Trace(error) => Some(error),
+            Self::Git(error) => Some(error),
+            _ => None,
+        }
     }
 }

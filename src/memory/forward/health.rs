@@ -11,6 +11,7 @@ use super::leave::{Note, leave};
 use super::read::{Query, get};
 use super::text::Content;
 use crate::app::install::doctor::{Diagnosis, Health};
+use crate::base::error::Diagnostic as _;
 use crate::git::{Git, GitError, Repo};
 use crate::tokens::Encoding;
 use crate::trace::model::name::FORWARD_CRUMBS;

@@ -1,9 +1,9 @@
 //! Committing an item with what comes beside it: what it answers, its priority, the usage that was reported.
 
-use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value, json};
 
 use super::append::{self, Committed};
+use crate::base::error::{Context as _, Result, bail};
 use crate::git::{Oid, Repo};
 use crate::secrets::Policy;
 use crate::tokens::{TokenUsage, parse_usage};

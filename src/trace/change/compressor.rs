@@ -4,6 +4,7 @@
 
 use thiserror::Error;
 
+use crate::base::error::Diagnostic;
 use crate::base::shell::{self, ShellError};
 use crate::trace::model::trailers::one_line;
 
@@ -20,6 +21,8 @@ pub(crate) enum CompressorError {
     #[error("the command in `trace.compressor` printed no summary, so nothing was changed")]
     NoText,
 }
+
+impl Diagnostic for CompressorError {}
 
 /// Runs `command` with `prompt` on its stdin, and gives what it printed without white space around it.
 ///

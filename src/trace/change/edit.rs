@@ -1,8 +1,8 @@
 //! Editing: an item's content is replaced in full; its id and position stay.
 
-use anyhow::Result as AnyResult;
 use serde_json::{Value, json};
 
+use crate::base::error::Result as AnyResult;
 use crate::git::{Oid, Repo};
 use crate::secrets::Policy;
 use crate::trace::error::TraceError;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::item::{Draft, Fields, Item, ItemType, MAX_UNKNOWN_HEADERS};
+use crate::base::error::Diagnostic;
 
 /// The fields that the tool itself assigns.
 const ASSIGNED: [&str; 7] = ["id", "seq", "commit", "tokens", "priority", "revision", "created"];
@@ -49,6 +50,8 @@ pub enum BadField {
     #[error("the field `text` (or `base64`) is missing")]
     NoBody,
 }
+
+impl Diagnostic for BadField {}
 
 /// Sets a header of `fields` from its JSON field. `reply_to` and `source` take their stored forms.
 ///

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::base::error::Diagnostic;
 use crate::git::Repo;
 
 /// The symbolic ref, one per worktree, that names the current trace.
@@ -36,6 +37,8 @@ pub struct BadTraceName {
     /// The text as it was given.
     pub text: String,
 }
+
+impl Diagnostic for BadTraceName {}
 
 impl TraceName {
     /// The trace that is meant where nobody named one: `main`.
@@ -124,6 +127,8 @@ pub struct BadAgentName {
     /// The text as it was given.
     pub text: String,
 }
+
+impl Diagnostic for BadAgentName {}
 
 impl AgentName {
     /// The name.

@@ -16,6 +16,7 @@
 use thiserror::Error;
 
 use super::item::{Direction, Draft, Fields, ItemType, Role};
+use crate::base::error::Diagnostic;
 
 /// Why a draft cannot be committed. The message names the type, the field and what is accepted.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
@@ -88,6 +89,8 @@ pub enum SchemaError {
         cause: String,
     },
 }
+
+impl Diagnostic for SchemaError {}
 
 /// The fields a built-in type has of its own, as they are spelled in JSON; `None` for a type that takes any.
 #[must_use]

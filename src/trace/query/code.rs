@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use thiserror::Error;
 
+use crate::base::error::Diagnostic;
 use crate::git::{GitError, Oid, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::store::tip::Tip;
@@ -41,6 +42,16 @@ pub(crate) enum BadRange {
     /// A commit cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
+}
+
+impl Diagnostic for BadRange {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::Git(error) => Some(error),
+            Self::Trace(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 impl CodeRange {

@@ -3,10 +3,9 @@
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result};
-
 use super::settings;
 use super::write::{Accounting, encoding};
+use crate::base::error::{Context as _, Result, bail};
 use crate::git::Repo;
 use crate::tokens::{Budget, BudgetAction, BudgetReport};
 use crate::trace::{TraceError, TraceName};
@@ -90,6 +89,8 @@ fn make_room(command: &str, trace: &TraceName, input: &str) -> Result<()> {
         let _ = stdin.write_all(input.as_bytes());
     }
     let status = child.wait().with_context(failed)?;
-    anyhow::ensure!(status.success(), "the budget's command `{command}` failed, so nothing was committed");
+    if !status.success() {
+        bail!("the budget's command `{command}` failed, so nothing was committed");
+    }
     Ok(())
 }

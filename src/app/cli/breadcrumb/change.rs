@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::{ExitStatus, Place, brief_value};
-use crate::app::advice::refuse_secret_breadcrumb;
 use crate::app::cli::input;
+use crate::app::secrets::refuse_secret_breadcrumb;
+use crate::base::error::{Error, Result, bail};
 use crate::memory::breadcrumb::key::namespace;
 use crate::memory::breadcrumb::query::{BadMoment, Moment};
 use crate::memory::breadcrumb::store::LARGE_FILE_LEN;
@@ -127,7 +127,7 @@ fn warn(place: &Place<'_>, key: &str, file_len: u64) {
             ));
         }
         Ok(_) => {}
-        Err(error) => place.ui.note(&format!("warning: {:#}", anyhow::Error::from(error))),
+        Err(error) => place.ui.note(&format!("warning: {:#}", Error::from(error))),
     }
     if file_len > LARGE_FILE_LEN {
         let file = place.shown(StoreFile::of_key(key));

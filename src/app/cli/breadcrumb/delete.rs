@@ -2,12 +2,11 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use anyhow::{Context as _, Result};
 use serde_json::json;
 
 use super::{ExitStatus, Place};
-use crate::app::cli::error::Advised;
 use crate::app::cli::ui::escaped;
+use crate::base::error::{Context as _, Error, Result};
 use crate::memory::breadcrumb::query::Expired;
 use crate::memory::breadcrumb::{Query, Record, StoreError, Writer};
 
@@ -87,7 +86,7 @@ fn meant(place: &Place<'_>, args: &DeleteArgs) -> Result<Vec<Record<'static>>> {
 fn confirmed(meant: &[Record<'_>]) -> Result<bool> {
     if !io::stdin().is_terminal() {
         let message = format!("deleting {} needs to be confirmed", named(meant));
-        return Err(Advised { message, hint: "give --confirm to delete without being asked".to_owned() }.into());
+        return Err(Error::with_hint(message, "give --confirm to delete without being asked"));
     }
     let mut stderr = io::stderr();
     write!(stderr, "Delete {}? [y/N] ", escaped(&named(meant)))?;

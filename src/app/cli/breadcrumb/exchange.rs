@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use serde_json::json;
 
 use super::{ExitStatus, Place};
-use crate::app::advice::refuse_secret_breadcrumb;
 use crate::app::cli::input;
+use crate::app::secrets::refuse_secret_breadcrumb;
+use crate::base::error::{Context as _, Result};
 use crate::memory::breadcrumb::exchange::{self, Format, OnExisting};
 use crate::memory::breadcrumb::query::Expired;
 use crate::memory::breadcrumb::{Query, StoreFile, Writer};

@@ -1,10 +1,9 @@
 //! `git trace breadcrumb history`.
 
-use anyhow::Result;
 use serde_json::json;
 
 use super::{ExitStatus, Place, brief_value, one_line};
-use crate::app::cli::error::Advised;
+use crate::base::error::{Error, Result};
 use crate::memory::breadcrumb::history::history;
 use crate::memory::breadcrumb::{Record, StoreFile};
 
@@ -30,7 +29,7 @@ pub(crate) fn run(place: &mut Place<'_>, args: &HistoryArgs) -> Result<ExitStatu
     let half = StoreFile::of_key(&args.key);
     if half == StoreFile::Secret {
         let message = format!("`{}` has no history: secrets are not committed", args.key);
-        return Err(Advised { message, hint: "`git trace breadcrumb get` prints what it is now".to_owned() }.into());
+        return Err(Error::with_hint(message, "`git trace breadcrumb get` prints what it is now"));
     }
     let path = place.store.path(half);
     let path = path.strip_prefix(&place.root).unwrap_or(&path);

@@ -1,9 +1,9 @@
 //! `git trace breadcrumb get` and `list`.
 
-use anyhow::Result;
 use clap::ValueEnum;
 
 use super::{ExitStatus, Place, brief_value, minute, one_line, write_table};
+use crate::base::error::Result;
 use crate::memory::breadcrumb::exchange::{self, Format};
 use crate::memory::breadcrumb::query::{Expired, Moment, Order, Sort};
 use crate::memory::breadcrumb::{Query, Record};

@@ -11,11 +11,11 @@ mod resolve;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use super::ExitStatus;
 use super::ui::Ui;
+use crate::base::error::{Context as _, Result};
 use crate::git::{Env, Git, worktree_root};
 use crate::memory::breadcrumb::store::SkippedLine;
 use crate::memory::breadcrumb::{Record, Store, StoreFile};

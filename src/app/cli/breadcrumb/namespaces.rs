@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Place, one_line, write_table};
+use crate::base::error::Result;
 use crate::memory::breadcrumb::Query;
 use crate::memory::breadcrumb::key::namespace;
 use crate::memory::breadcrumb::namespace::STANDARD;

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-
 use super::{ExitStatus, Place};
+use crate::base::error::Result;
 use crate::base::merge::Markers;
 use crate::git::Git;
 use crate::memory::breadcrumb::{StoreFile, Writer, resolve_file};

@@ -1,11 +1,11 @@
 //! `git trace checkpoint new`, `current`, `delta` and `archive`.
 
-use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::{ExitStatus, Place, brief};
 use crate::app::cli::input;
 use crate::app::cli::ui::escaped;
+use crate::base::error::{Result, bail};
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::change::{NewCheckpoint, add_delta, archive, create, set_current};
 use crate::memory::checkpoint::edit::{Completion, DeltaParts};

@@ -1,10 +1,10 @@
 //! `git trace checkpoint breadcrumbs` and `add-breadcrumb`.
 
-use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Place, brief};
 use crate::app::cli::ui::escaped;
+use crate::base::error::{Result, bail};
 use crate::git::Repo;
 use crate::memory::checkpoint::change::add_breadcrumb;
 use crate::memory::checkpoint::edit::RowChange;

@@ -1,9 +1,8 @@
 //! `git trace checkpoint follow`.
 
-use anyhow::Result;
-
 use super::{ExitStatus, Place};
 use crate::app::cli::ui::escaped;
+use crate::base::error::Result;
 use crate::memory::checkpoint::folder::{checkpoints, find};
 use crate::memory::checkpoint::follow::json::as_json;
 use crate::memory::checkpoint::follow::{self, Followed, Trail, follow, trail_of};

@@ -1,10 +1,10 @@
 //! `git trace checkpoint list`, `tree`, `status` and `prime`.
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Place, brief, day, state};
 use crate::app::cli::ui::BOLD;
+use crate::base::error::Result;
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::folder::{Checkpoint, checkpoints, find};
 use crate::memory::checkpoint::lineage::forest;

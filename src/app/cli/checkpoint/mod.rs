@@ -6,11 +6,11 @@ mod follow;
 mod list;
 mod validate;
 
-use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use super::ExitStatus;
 use super::ui::{Ui, escaped};
+use crate::base::error::{Context as _, Result};
 use crate::base::merge::FileKind;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::memory::checkpoint::folder::{Checkpoint, File};

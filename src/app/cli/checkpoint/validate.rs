@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use serde_json::json;
 
 use super::{ExitStatus, Place};
 use crate::app::cli::ui::Ui;
+use crate::base::error::{Error, Result};
 use crate::base::finding::Weight;
 use crate::memory::checkpoint::folder::File;
 use crate::memory::checkpoint::judge::{Judged, judge};
@@ -39,7 +39,7 @@ pub(crate) fn run_files(args: &ValidateArgs, here: &Path, ui: &mut Ui) -> Result
         match File::read_named(&here.join(path), path.display().to_string()) {
             Ok(file) => files.push(file),
             // One that cannot be read does not hide the others.
-            Err(error) => unread.push(anyhow::Error::from(error)),
+            Err(error) => unread.push(Error::from(error)),
         }
     }
     let status = report(

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
-
 use super::{ExitStatus, Ui, agent, read};
-use crate::app::advice::refuse_secret_text;
+use crate::app::secrets::refuse_secret_text;
+use crate::base::error::{Context as _, Result};
 use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry, Selector};
 
 /// Create a crumb file, at session 1 with the five standard sections

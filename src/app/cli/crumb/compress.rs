@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Ui, parse, read};
-use crate::app::cli::error::Advised;
+use crate::base::error::{Context as _, Error, Result};
 use crate::git::{Env, Repo};
 use crate::memory::crumb::archive::{self, Archive};
 use crate::memory::crumb::{self, CompressionPlan, CrumbError, CrumbFile, Selector};
@@ -59,8 +58,8 @@ pub(crate) fn run(args: &CompressArgs, env: Env, ui: &mut Ui) -> Result<ExitStat
         Err(_) if args.no_archive || args.dry_run => None,
         Err(error) => {
             let message = format!("cannot keep the originals: {error}");
-            let hint = "give --no-archive to compress without keeping them".to_owned();
-            return Err(Advised { message, hint }.into());
+            let hint = "give --no-archive to compress without keeping them";
+            return Err(Error::with_hint(message, hint));
         }
     };
     let command = match &repo {

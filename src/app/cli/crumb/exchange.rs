@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Ui, agent, parse, read};
-use crate::app::advice::refuse_secret_text;
+use crate::app::secrets::refuse_secret_text;
+use crate::base::error::{Context as _, Result};
 use crate::memory::crumb::{self, CrumbError, CrumbFile};
 
 /// Print a crumb file, or some of its sections, for another agent to receive

@@ -9,12 +9,12 @@ mod validate;
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use super::ExitStatus;
 use super::input::read;
 use super::ui::Ui;
+use crate::base::error::{Context as _, Result};
 use crate::git::Env;
 use crate::memory::crumb::{CrumbError, CrumbFile};
 

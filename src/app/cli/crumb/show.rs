@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
-
 use super::{ExitStatus, Ui, parse, read};
+use crate::base::error::{Context as _, Result};
 use crate::base::finding::Plain;
 use crate::memory::crumb::{self, CrumbError, CrumbFile, LineKind, Tier};
 

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Ui, parse, read};
+use crate::base::error::Result;
 use crate::base::finding::Plain;
 use crate::memory::crumb;
 

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{ExitStatus, Ui, read};
+use crate::base::error::{Result, bail};
 use crate::base::finding::Weight;
 use crate::git::{Env, Repo};
 use crate::memory::crumb::{CrumbFile, TOKEN_LIMIT, check};

@@ -2,10 +2,9 @@
 
 mod text;
 
-use anyhow::Result;
-
 use super::ui::{BOLD, DIM, ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::{Result, bail};
 use crate::trace::query::diff::json::{diff_to_json, revision_to_json};
 use crate::trace::query::diff::markdown::markdown;
 use crate::trace::query::diff::revisions::{Revision, revisions};
@@ -110,7 +109,7 @@ fn show_revisions(session: &mut Session, args: &DiffArgs, name: &TraceName, id: 
     let tip = Tip::of_trace(&session.repo, name)?;
     let revisions = revisions(&session.repo, &tip, id)?;
     if args.markdown {
-        anyhow::bail!("--markdown is for two states: an item's revisions are shown as text or JSON");
+        bail!("--markdown is for two states: an item's revisions are shown as text or JSON");
     }
     if !args.json {
         session.ui.page(&session.repo)?;

@@ -4,10 +4,10 @@
 //! line of ours.
 
 use anstyle::{AnsiColor, Style as Ansi};
-use anyhow::Result;
 
 use crate::app::cli::Session;
 use crate::app::cli::ui::{BOLD, DIM, ID, Ui, escaped};
+use crate::base::error::Result;
 use crate::trace::Item;
 use crate::trace::model::trailers::preview;
 use crate::trace::query::diff::ItemDiff;

@@ -1,10 +1,10 @@
 //! `git trace forward status` and `expire`.
 
-use anyhow::Result;
 use serde_json::json;
 
 use super::{line, note_damaged, required, write_pretty};
 use crate::app::cli::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{CrumbStatus, Query, find, get, json as shape, set_status};
 use crate::trace::change::remove;

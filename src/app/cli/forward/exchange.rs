@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
 use serde_json::json;
 
 use super::{required, write_pretty};
 use crate::app::cli::{ExitStatus, Session, input, output};
+use crate::base::error::Result;
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{exchange, stats};
 use crate::trace::AgentName;

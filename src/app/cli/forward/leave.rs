@@ -1,11 +1,10 @@
 //! `git trace forward leave`.
 
-use anyhow::Result;
 use serde_json::Value;
 
 use super::{crumb_type, line, priority, required};
-use crate::app::cli::error::Advised;
 use crate::app::cli::{ExitStatus, Session};
+use crate::base::error::{Error, Result};
 use crate::memory::forward::template::Template;
 use crate::memory::forward::text::{self, Content};
 use crate::memory::forward::{CrumbType, Note, Priority, find, json as shape, leave};
@@ -106,9 +105,9 @@ pub(crate) fn run(session: &mut Session, agent: Option<&AgentName>, args: &Leave
 }
 
 /// What is refused, and how it is to be written.
-fn refused(option: &str, value: &str, hint: &str) -> Advised {
+fn refused(option: &str, value: &str, hint: &str) -> Error {
     let shown: String = value.chars().take(60).collect();
-    Advised { message: format!("--{option}: cannot read `{}`", shown.escape_debug()), hint: hint.to_owned() }
+    Error::with_hint(format!("--{option}: cannot read `{}`", shown.escape_debug()), hint)
 }
 
 /// Entries, each a text or a JSON array of texts.

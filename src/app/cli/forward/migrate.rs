@@ -4,13 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
 use super::required;
-use crate::app::cli::error::Advised;
 use crate::app::cli::ui::escaped;
 use crate::app::cli::{ExitStatus, Session, input};
+use crate::base::error::{Context as _, Error, Result, bail};
 use crate::memory::breadcrumb::{Query, Store, StoreFile};
 use crate::memory::forward::migrate::{Candidate, Judged, Verdict, migrate};
 use crate::trace::store::write::{Signature, encoding};
@@ -42,8 +41,8 @@ pub(crate) struct MigrateArgs {
 pub(crate) fn run(session: &mut Session, agent: Option<&AgentName>, args: &MigrateArgs) -> Result<ExitStatus> {
     let agent = required(agent)?;
     if args.files.is_empty() && args.breadcrumbs.is_none() {
-        let hint = "give files, --breadcrumbs, or both".to_owned();
-        return Err(Advised { message: "there is nothing to look at".to_owned(), hint }.into());
+        let hint = "give files, --breadcrumbs, or both";
+        return Err(Error::with_hint("there is nothing to look at", hint));
     }
     let now = session.now();
     let mut candidates = Vec::new();

@@ -6,11 +6,11 @@ mod leave;
 mod migrate;
 mod read;
 
-use anyhow::Result;
 use clap::Subcommand;
 
 use super::ui::{DIM, ID, escaped};
 use super::{ExitStatus, Session};
+use crate::base::error::{Diagnostic as _, Result};
 use crate::memory::forward::agent::chosen;
 use crate::memory::forward::crumb::Damaged;
 use crate::memory::forward::{Crumb, CrumbType, ForwardError, Priority};

@@ -1,10 +1,10 @@
 //! `git trace forward get`, `show` and `chain`.
 
-use anyhow::Result;
 use serde_json::json;
 
 use super::{crumb_type, note_damaged, note_no_agent, priority, required, write_crumbs, write_pretty};
 use crate::app::cli::{ExitStatus, Session};
+use crate::base::error::Result;
 use crate::memory::forward::chain::{Start, chain};
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{CrumbStatus, CrumbType, Found, Priority, Query, find, get, json as shape};

@@ -4,11 +4,11 @@ use std::env::{current_dir, current_exe};
 use std::io::{self, Read as _, Write as _};
 use std::process::{Command, Stdio};
 
-use anyhow::Result;
 use serde_json::json;
 
 use crate::app::cli::ExitStatus;
 use crate::app::cli::ui::Ui;
+use crate::base::error::Result;
 use crate::git::{Env, Repo};
 use crate::memory::brief;
 use crate::memory::forward::read::moment;

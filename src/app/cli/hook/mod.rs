@@ -6,11 +6,11 @@ mod pre_commit;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anyhow::Result;
 use clap::Subcommand;
 
 use super::ExitStatus;
 use super::ui::Ui;
+use crate::base::error::Result;
 use crate::git::Env;
 use crate::transcript::format::Format;
 

@@ -3,10 +3,9 @@
 use std::env::current_dir;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
-
 use crate::app::cli::ExitStatus;
 use crate::app::cli::ui::Ui;
+use crate::base::error::{Context as _, Result};
 use crate::base::finding::Weight;
 use crate::check::staged::fix::{self, Fate};
 use crate::check::staged::{Checked, Source, check};

@@ -7,12 +7,11 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use super::error::Advised;
 use super::{ExitStatus, Session};
 use crate::base::bounded;
+use crate::base::error::{Context as _, Error, Result};
 use crate::message::Api;
 use crate::secrets::Policy;
 use crate::trace::TraceName;
@@ -93,8 +92,8 @@ pub(crate) fn run(session: &mut Session, args: &ImportArgs) -> Result<ExitStatus
         Kind::Session(format) => transcript::run(session, &wanted, format),
         Kind::Jsonl | Kind::Provider(_) if wanted.as_seen => {
             let message = format!("`{}` tells of no compactions", wanted.format.name());
-            let hint = "leave --as-seen away; sessions of agents have them".to_owned();
-            Err(Advised { message, hint }.into())
+            let hint = "leave --as-seen away; sessions of agents have them";
+            Err(Error::with_hint(message, hint))
         }
         Kind::Jsonl => import_jsonl(session, &wanted),
         Kind::Provider(api) => import_provider(session, &wanted, api),
@@ -105,14 +104,14 @@ pub(crate) fn run(session: &mut Session, args: &ImportArgs) -> Result<ExitStatus
 fn wanted(args: &ImportArgs) -> Result<Wanted<'_>> {
     let (json, as_seen) = (args.json, args.as_seen);
     let Some(first) = &args.first else {
-        let hint = "git trace import claude-code, or git trace import FILE".to_owned();
-        return Err(Advised { message: "no format and no file were given".to_owned(), hint }.into());
+        let hint = "git trace import claude-code, or git trace import FILE";
+        return Err(Error::with_hint("no format and no file were given", hint));
     };
     if let Some(format) = first.to_str().and_then(Kind::named) {
         return Ok(Wanted { format, file: args.file.as_deref(), as_seen, json });
     }
     let formats = "claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini";
-    let unknown = |message: String| Advised { message, hint: format!("name its format, one of {formats}") };
+    let unknown = |message: String| Error::with_hint(message, format!("name its format, one of {formats}"));
     if args.file.is_some() || !first.is_file() {
         return Err(unknown(format!("`{}` is no format, and no file is there", first.display())).into());
     }
@@ -128,7 +127,7 @@ fn given<'a>(args: &Wanted<'a>) -> Result<&'a Path> {
     args.file.ok_or_else(|| {
         let format = args.format.name();
         let hint = format!("git trace import {format} FILE, or `-` for stdin");
-        Advised { message: "no file was given".to_owned(), hint }.into()
+        Error::with_hint("no file was given", hint)
     })
 }
 

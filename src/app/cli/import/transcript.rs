@@ -5,13 +5,12 @@ use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::{Wanted, print_report, report_json};
-use crate::app::cli::error::Advised;
 use crate::app::cli::{ExitStatus, Session};
+use crate::base::error::{Context as _, Error, Result};
 use crate::trace::store::head;
 use crate::trace::store::write::{Signature, encoding};
 use crate::trace::{Tip, TraceName};
@@ -89,7 +88,7 @@ fn destination(session: &Session, file: &Path) -> Result<Destination> {
 fn newest_session(session: &Session, format: Format) -> Result<PathBuf> {
     let hint = format!("name a file: git trace import {format} FILE");
     let Some(home) = format.home(session.repo.env()) else {
-        return Err(Advised { message: "no file was given".to_owned(), hint }.into());
+        return Err(Error::with_hint("no file was given", hint));
     };
     let here = env::current_dir().context("cannot find the working folder")?;
     let top = session.repo.worktree();
@@ -101,7 +100,7 @@ fn newest_session(session: &Session, format: Format) -> Result<PathBuf> {
         }
     }
     let message = format!("{} has no session of this folder under `{}`", format.agent(), home.display());
-    Err(Advised { message, hint }.into())
+    Err(Error::with_hint(message, hint))
 }
 
 fn print_tally(session: &Session, tally: &Tally) {

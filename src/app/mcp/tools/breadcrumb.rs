@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::json;
 
-use crate::app::advice::refuse_secret_breadcrumb;
 use crate::app::mcp::arguments::{Arguments, missing};
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::app::secrets::refuse_secret_breadcrumb;
+use crate::base::error::{Context as _, Result, bail, failure};
 use crate::memory::breadcrumb::query::{Moment, Order, Sort};
 use crate::memory::breadcrumb::store::SkippedLine;
 use crate::memory::breadcrumb::writer::{Expiry, SetRequest};
@@ -140,7 +140,7 @@ fn delete(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
 
 fn task_id(arguments: &Arguments<'_>, min: u64) -> Result<Option<i64>> {
     let Some(number) = arguments.integer("task_id", min)? else { return Ok(None) };
-    i64::try_from(number).map(Some).map_err(|_| anyhow!("argument `task_id`: {number} is too large"))
+    i64::try_from(number).map(Some).map_err(|_| failure!("argument `task_id`: {number} is too large"))
 }
 
 fn with_writer<T>(place: &Place, write: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {

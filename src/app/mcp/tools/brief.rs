@@ -1,10 +1,9 @@
 //! `brief`: what a session needs at its start.
 
-use anyhow::Result;
-
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::base::error::Result;
 use crate::memory::brief::compile;
 use crate::memory::brief::json::to_json;
 use crate::memory::forward::read::moment;

@@ -1,11 +1,11 @@
 //! `checkpoint_validate`, `checkpoint_follow`: checkpoints of the working tree.
 
-use anyhow::{Context as _, Result};
 use serde_json::json;
 
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::base::error::{Context as _, Result};
 use crate::base::finding::Weight;
 use crate::git::Git;
 use crate::memory::checkpoint::folder::{File, checkpoints, find};

@@ -1,13 +1,13 @@
 //! `crumb_validate`, `crumb_note`, `crumb_fail`: crumb files of the working tree.
 
-use anyhow::{Context as _, Result, anyhow};
 use serde_json::json;
 
-use crate::app::advice::refuse_secret_text;
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::app::secrets::refuse_secret_text;
 use crate::base::bounded;
+use crate::base::error::{Context as _, Result, failure};
 use crate::base::finding::Weight;
 use crate::memory::crumb::{self, EntryKind, NewEntry, check};
 use crate::trace::store::write::encoding;
@@ -84,7 +84,7 @@ fn agent(arguments: &Arguments<'_>) -> Result<Option<char>> {
         None => Ok(None),
         Some(text) => match text.chars().next() {
             Some(letter @ 'A'..='Z') if text.len() == 1 => Ok(Some(letter)),
-            _ => Err(anyhow!("argument `agent`: one letter from A to Z is expected")),
+            _ => Err(failure!("argument `agent`: one letter from A to Z is expected")),
         },
     }
 }

@@ -1,10 +1,9 @@
 //! `forward_crumbs_get` and `forward_crumb_leave`: names and shapes are the Forward Crumb Protocol's.
 
-use anyhow::{Context as _, Result, bail};
-
 use crate::app::mcp::arguments::{Arguments, wrong};
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::base::error::{Context as _, Diagnostic as _, Result, bail};
 use crate::memory::forward::agent::chosen;
 use crate::memory::forward::read::moment;
 use crate::memory::forward::text::{self, Content};

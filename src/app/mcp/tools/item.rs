@@ -1,11 +1,11 @@
 //! `trace_edit`, `trace_delete`, `trace_restore`, `trace_priority`, `trace_show`: one item.
 
-use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::{Value, json};
 
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::base::error::{Context as _, Result, bail, failure};
 use crate::git::Repo;
 use crate::trace::change::edit::{self, Patch, apply};
 use crate::trace::change::remove::{self, delete, restore};
@@ -130,7 +130,7 @@ fn run_restore(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
 
 fn revision_of(arguments: &Arguments<'_>) -> Result<Option<u32>> {
     let Some(number) = arguments.integer("revision", 1)? else { return Ok(None) };
-    u32::try_from(number).map(Some).map_err(|_| anyhow!("argument `revision`: {number} is too large"))
+    u32::try_from(number).map(Some).map_err(|_| failure!("argument `revision`: {number} is too large"))
 }
 
 fn run_priority(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {

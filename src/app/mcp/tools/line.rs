@@ -1,11 +1,11 @@
 //! `trace_log`, `trace_diff`, `trace_grep`, `trace_branch`, `trace_switch`, `trace_merge`, `trace_compress`: lines of context.
 
-use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::base::error::{Context as _, Result, bail};
 use crate::base::merge::Side;
 use crate::trace::change::branch::{create, list, to_json as branch_json};
 use crate::trace::change::compress::{self, Extent, Request, compress, select};

@@ -1,11 +1,11 @@
 //! `trace_commit`, `trace_materialize`, `trace_status`: the context in daily use.
 
-use anyhow::{Result, bail};
 use serde_json::{Map, Value};
 
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::base::error::{Result, bail};
 use crate::materialize::envelope::{Format, envelope, render};
 use crate::materialize::{Cut, Options, materialize};
 use crate::trace::change::commit::{self, Entry, commit};

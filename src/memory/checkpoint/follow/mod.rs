@@ -15,6 +15,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use super::document::{Document, Reference, ReferenceKind};
+use crate::base::error::Diagnostic;
 use crate::git::{Git, GitError};
 
 pub(crate) use external::address;
@@ -90,10 +91,8 @@ pub(crate) enum FollowError {
     Git(#[from] GitError),
 }
 
-impl FollowError {
-    /// The next step, where there is one.
-    #[must_use]
-    pub(crate) fn hint(&self) -> Option<String> {
+impl Diagnostic for FollowError {
+    fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Unknown { .. } => "`git trace checkpoint breadcrumbs` lists them; --type follows what is not listed",
             Self::Ambiguous { .. } => "name it by its number, such as `#2`",

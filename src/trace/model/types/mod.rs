@@ -40,6 +40,7 @@ pub(crate) use json_schema::BadBody;
 
 use super::item::{Draft, Fields, ItemType, Role};
 use super::schema::{self, SchemaError};
+use crate::base::error::Diagnostic;
 use crate::git::{GitError, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::model::level::Level;
@@ -106,6 +107,15 @@ pub enum BadRule {
         /// What is wrong with it.
         cause: String,
     },
+}
+
+impl Diagnostic for BadRule {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::Settings(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 impl Types {

@@ -1,0 +1,189 @@
+//! What an error tells the user beside its message, and one error type that cannot lose it.
+//!
+//! Each error enum implements [`Diagnostic`] beside its definition. [`Error`] is made from one by `?` and takes the hint and the
+//! exit status with it, so neither depends on which types sit between the cause and the command that prints it.
+
+use std::fmt::{self, Display};
+use std::{io, iter};
+
+/// What an error tells the user beside its message.
+pub trait Diagnostic: std::error::Error + Send + Sync + 'static {
+    /// The one command or step that helps now.
+    fn hint(&self) -> Option<String> {
+        None
+    }
+
+    /// The exit status of a command that ends with this error: 1 if it ran and the answer is no, 2 if it was refused or failed.
+    fn exit_status(&self) -> u8 {
+        2
+    }
+
+    /// The error that this one wraps without adding anything; its hint and exit status apply.
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        None
+    }
+
+    /// The first hint of this error and the errors that it wraps.
+    fn first_hint(&self) -> Option<String>
+    where
+        Self: Sized,
+    {
+        wrapped_errors(self).find_map(Diagnostic::hint)
+    }
+}
+
+fn wrapped_errors(error: &dyn Diagnostic) -> impl Iterator<Item = &dyn Diagnostic> {
+    iter::successors(Some(error), |error| error.wrapped())
+}
+
+impl Diagnostic for io::Error {}
+impl Diagnostic for serde_json::Error {}
+impl Diagnostic for regex::Error {}
+impl Diagnostic for std::env::JoinPathsError {}
+impl Diagnostic for std::str::Utf8Error {}
+impl Diagnostic for std::string::FromUtf8Error {}
+
+/// Any error on its way to the user, with the hint and the exit status of its cause.
+///
+/// Like [`anyhow::Error`], it does not implement [`std::error::Error`] itself. Unlike there, only a [`Diagnostic`] becomes one.
+pub(crate) struct Error {
+    chain: anyhow::Error,
+    hint: Option<String>,
+    exit_status: u8,
+}
+
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub(crate) fn msg(message: impl Into<String>) -> Self {
+        Self { chain: anyhow::Error::msg(message.into()), hint: None, exit_status: 2 }
+    }
+
+    pub(crate) fn with_hint(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..Self::msg(message) }
+    }
+
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    pub(crate) fn exit_status(&self) -> u8 {
+        self.exit_status
+    }
+
+    /// Whether the reader of stdout is gone, which git treats as the end and not as an error.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        let kinds = self.chain.chain().filter_map(|cause| cause.downcast_ref().map(io::Error::kind));
+        kinds.into_iter().any(|kind| kind == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl<E: Diagnostic> From<E> for Error {
+    fn from(error: E) -> Self {
+        let hint = error.first_hint();
+        let exit_status = wrapped_errors(&error).map(Diagnostic::exit_status).min().unwrap_or(2);
+        Self { chain: error.into(), hint, exit_status }
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(&self.chain, f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.chain, f)
+    }
+}
+
+/// Says what was being done when an error happened.
+pub(crate) trait Context<T> {
+    fn context(self, context: impl Display + Send + Sync + 'static) -> Result<T>;
+    fn with_context<C: Display + Send + Sync + 'static>(self, context: impl FnOnce() -> C) -> Result<T>;
+}
+
+impl<T, E: Into<Error>> Context<T> for Result<T, E> {
+    fn context(self, context: impl Display + Send + Sync + 'static) -> Result<T> {
+        self.with_context(|| context)
+    }
+
+    fn with_context<C: Display + Send + Sync + 'static>(self, context: impl FnOnce() -> C) -> Result<T> {
+        self.map_err(|error| {
+            let Error { chain, hint, exit_status } = error.into();
+            Error { chain: chain.context(context()), hint, exit_status }
+        })
+    }
+}
+
+impl<T> Context<T> for Option<T> {
+    fn context(self, context: impl Display + Send + Sync + 'static) -> Result<T> {
+        self.with_context(|| context)
+    }
+
+    fn with_context<C: Display + Send + Sync + 'static>(self, context: impl FnOnce() -> C) -> Result<T> {
+        self.ok_or_else(|| Error::msg(context().to_string()))
+    }
+}
+
+/// An [`Error`] with a formatted message.
+macro_rules! failure {
+    ($($message:tt)+) => {
+        $crate::base::error::Error::msg(format!($($message)+))
+    };
+}
+
+/// Returns an [`Error`] with a formatted message.
+macro_rules! bail {
+    ($($message:tt)+) => {
+        return Err($crate::base::error::failure!($($message)+))
+    };
+}
+
+pub(crate) use {bail, failure};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("no")]
+    struct No;
+
+    impl Diagnostic for No {
+        fn hint(&self) -> Option<String> {
+            Some("say yes".to_owned())
+        }
+
+        fn exit_status(&self) -> u8 {
+            1
+        }
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    #[error(transparent)]
+    struct Wrapper(No);
+
+    impl Diagnostic for Wrapper {
+        fn wrapped(&self) -> Option<&dyn Diagnostic> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn a_hint_and_an_exit_status_survive_wrapping_and_context() {
+        let error = Err::<(), _>(Wrapper(No)).context("cannot ask").with_context(|| "cannot start").unwrap_err();
+        assert_eq!(format!("{error:#}"), "cannot start: cannot ask: no");
+        assert_eq!((error.hint(), error.exit_status()), (Some("say yes"), 1));
+        let error = None::<()>.context("nothing there").unwrap_err();
+        assert_eq!((error.hint(), error.exit_status()), (None, 2));
+    }
+
+    #[test]
+    fn a_broken_pipe_is_found_below_context() {
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(Err::<(), _>(broken()).context("cannot print").unwrap_err().is_broken_pipe());
+        assert!(!failure!("other").is_broken_pipe());
+    }
+}
