@@ -13,7 +13,7 @@ fn total(repo: &TestRepo) -> (u64, String) {
 }
 
 #[test]
-fn count_takes_files_and_stdin_and_needs_no_repository() {
+fn count_reads_files_and_stdin_without_a_repository() {
     let repo = TestRepo::without_git();
     std::fs::write(repo.folder().join("a.txt"), "hello world").unwrap();
     std::fs::write(repo.folder().join("b.txt"), b"hello \xff world").unwrap();
@@ -41,7 +41,7 @@ fn count_takes_files_and_stdin_and_needs_no_repository() {
 }
 
 #[test]
-fn the_configured_encoding_counts_and_a_change_of_it_recounts() {
+fn changing_the_encoding_recounts_the_trace() {
     let repo = TestRepo::new();
     let text = "déjà vu, naïve café: 12345678";
     let by = |encoding: &str| {
@@ -66,7 +66,7 @@ fn the_configured_encoding_counts_and_a_change_of_it_recounts() {
 }
 
 #[test]
-fn a_reported_usage_is_the_base_of_later_totals() {
+fn reported_usage_is_the_base_of_later_totals() {
     let repo = TestRepo::new();
     repo.say("a question");
     let payloads = [
@@ -113,7 +113,7 @@ fn a_reported_usage_is_the_base_of_later_totals() {
 }
 
 #[test]
-fn a_usage_of_no_known_shape_is_refused() {
+fn usage_of_an_unknown_shape_is_refused() {
     let repo = TestRepo::new();
     repo.say("x");
     for payload in ["{}", r#"{"usage":{"tokens":3}}"#, r#"{"usage":{"input_tokens":-1,"output_tokens":1}}"#, "{"] {
@@ -123,7 +123,7 @@ fn a_usage_of_no_known_shape_is_refused() {
 }
 
 #[test]
-fn exactly_the_budget_is_within_it() {
+fn a_trace_of_exactly_the_budget_is_accepted() {
     let repo = TestRepo::new();
     repo.say("hello world");
     // "hello world" is two tokens, three for the message: five more.
@@ -146,7 +146,7 @@ fn exactly_the_budget_is_within_it() {
 }
 
 #[test]
-fn skipped_text_is_not_charged_to_the_budget() {
+fn skipped_items_do_not_count_toward_the_budget() {
     let repo = TestRepo::new();
     repo.git(&["config", "trace.budget", "20"]);
     repo.git(&["config", "trace.budgetAction", "reject"]);
@@ -228,7 +228,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn request_counts_are_those_of_tiktoken(lines in lines()) {
+    fn request_counts_match_tiktoken(lines in lines()) {
         let repo = TestRepo::new();
         repo.bytes_with(&["commit", "--batch"], lines.as_bytes());
         let joined = repo.json(&["materialize", "--json"]);

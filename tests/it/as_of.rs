@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::repo::TestRepo;
 
 #[test]
-fn a_state_is_named_by_commit_item_or_time_and_has_the_priorities_of_then() {
+fn as_of_accepts_commit_item_and_time_and_applies_the_priorities_of_that_time() {
     let repo = TestRepo::new();
     let first = repo.say("one"); // 09:00:02
     repo.say("two"); // 03
@@ -47,7 +47,7 @@ fn a_state_is_named_by_commit_item_or_time_and_has_the_priorities_of_then() {
 }
 
 #[test]
-fn what_was_exported_comes_back_the_same() {
+fn an_export_imports_unchanged() {
     let repo = TestRepo::new();
     repo.commit(&["-t", "instruction", "--name", "rules", "-m", "Be kind."]);
     repo.say("one");
@@ -96,7 +96,7 @@ fn what_was_exported_comes_back_the_same() {
 }
 
 #[test]
-fn a_priority_is_the_items_in_every_trace() {
+fn a_priority_applies_in_every_trace() {
     let repo = TestRepo::new();
     let id = repo.say("shared");
     repo.git(&["update-ref", "refs/traces/side", "refs/traces/main"]);
@@ -113,7 +113,7 @@ fn a_priority_is_the_items_in_every_trace() {
 }
 
 #[test]
-fn tags_show_priorities_to_git() {
+fn git_shows_priorities_as_tags() {
     let repo = TestRepo::new();
     let id = repo.say("one");
     let introduced = repo.git(&["rev-parse", "refs/traces/main"]);

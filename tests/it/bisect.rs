@@ -51,7 +51,7 @@ fn skipped_items_are_not_shown_and_pinned_ones_are() {
 }
 
 #[test]
-fn what_cannot_be_told_is_narrowed_down() {
+fn bisect_narrows_down_what_it_cannot_decide() {
     let repo = twelve();
     let script = r#"case "$(cat)" in *'item 8'*) exit 1;; *'item 5'*) exit 125;; esac"#;
     insta::assert_snapshot!(repo.trace(&["bisect", "run", "sh", "-c", script]), @"
@@ -76,7 +76,7 @@ fn what_cannot_be_told_is_narrowed_down() {
 }
 
 #[test]
-fn a_command_that_cannot_run_or_stops_the_search_is_named() {
+fn bisect_names_a_command_that_cannot_run_or_aborts() {
     let repo = twelve();
     insta::assert_snapshot!(repo.refused(&["bisect", "run", "./no-such-program", "-x"]), @"
     --- stderr

@@ -18,7 +18,7 @@ fn three_in(repo: TestRepo) -> TestRepo {
 }
 
 #[test]
-fn a_trace_starts_at_a_tip_a_commit_an_item_or_a_time() {
+fn a_branch_starts_at_a_tip_commit_item_or_time() {
     let repo = three();
     insta::assert_snapshot!(repo.trace(&["branch", "idea"]), @"
     Created trace `idea` at [SHORT]
@@ -53,7 +53,7 @@ fn a_trace_starts_at_a_tip_a_commit_an_item_or_a_time() {
 }
 
 #[test]
-fn what_cannot_be_a_trace_is_refused() {
+fn invalid_branch_points_are_refused() {
     let repo = three();
     repo.text(&["branch", "a/b"]);
     insta::assert_snapshot!(repo.refused(&["branch", "a"]), @"
@@ -115,7 +115,7 @@ fn what_cannot_be_a_trace_is_refused() {
 }
 
 #[test]
-fn switch_goes_back_to_the_one_before_in_every_repository() {
+fn switch_dash_returns_to_the_previous_trace() {
     for options in [&[][..], &["--bare"], &["--object-format=sha256"]] {
         let repo = TestRepo::init(options);
         let none = "--- stderr\nerror: no other trace was the current one of this worktree before\n[exit 2]";
@@ -135,7 +135,7 @@ fn switch_goes_back_to_the_one_before_in_every_repository() {
 }
 
 #[test]
-fn a_deleted_trace_leaves_its_place_that_survives_gc() {
+fn a_deleted_trace_keeps_a_backup_ref_that_survives_gc() {
     let repo = three();
     repo.text(&["switch", "-c", "x/idea"]);
     repo.say("four");
@@ -210,7 +210,7 @@ fn a_renamed_trace_keeps_its_reflog_and_stays_current_in_every_worktree() {
 }
 
 #[test]
-fn undo_goes_back_move_by_move_and_reset_comes_back() {
+fn undo_reverses_one_move_at_a_time_and_reset_returns() {
     let repo = three();
     repo.text(&["edit", "#0", "-m", "ONE"]);
     insta::assert_snapshot!(repo.trace(&["undo"]), @"
@@ -261,7 +261,7 @@ fn undo_goes_back_move_by_move_and_reset_comes_back() {
 }
 
 #[test]
-fn undo_refuses_where_the_reflog_does_not_tell() {
+fn undo_refuses_an_incomplete_reflog() {
     let repo = three_in(TestRepo::classic(&[]));
     fs::remove_file(repo.git_dir().join("logs/refs/traces/main")).unwrap();
     let unknown = repo.refused(&["undo"]);
@@ -285,7 +285,7 @@ fn undo_refuses_where_the_reflog_does_not_tell() {
 }
 
 #[test]
-fn undo_passes_over_a_move_that_was_logged_and_not_made() {
+fn undo_skips_a_logged_move_that_never_happened() {
     let repo = three_in(TestRepo::classic(&[]));
     let log = repo.git_dir().join("logs/refs/traces/main");
     let at = |rev: &str| repo.git(&["rev-parse", rev]).trim().to_owned();
@@ -300,7 +300,7 @@ fn undo_passes_over_a_move_that_was_logged_and_not_made() {
 }
 
 #[test]
-fn undo_works_in_bare_repositories_and_whatever_is_configured() {
+fn undo_works_in_bare_repositories_and_with_any_reflog_setting() {
     for options in [&["--bare"][..], &["--object-format=sha256"]] {
         let repo = TestRepo::init(options);
         repo.git(&["config", "core.logAllRefUpdates", "false"]);
@@ -316,7 +316,7 @@ fn undo_works_in_bare_repositories_and_whatever_is_configured() {
 }
 
 #[test]
-fn nothing_is_lost_beside_writers_of_our_own() {
+fn concurrent_writers_lose_nothing() {
     let repo = three();
     let mut writers: Vec<_> = (0..4)
         .map(|number| {
@@ -335,7 +335,7 @@ fn nothing_is_lost_beside_writers_of_our_own() {
 }
 
 #[test]
-fn what_needs_the_name_alone_works_where_the_trace_cannot_be_read() {
+fn commands_that_need_only_the_name_work_on_an_unreadable_trace() {
     let repo = three_in(TestRepo::classic(&[]));
     repo.text(&["branch", "idea"]);
     fs::write(repo.git_dir().join("refs/traces/main"), "").unwrap();

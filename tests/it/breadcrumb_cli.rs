@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::playground::{Playground, STORE, fixture, line};
 
 #[test]
-fn what_is_set_is_got_listed_and_deleted() {
+fn a_breadcrumb_is_set_read_listed_and_deleted() {
     let place = Playground::new();
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.method", "JWT"]), @"auth.method = JWT");
     insta::assert_snapshot!(
@@ -60,7 +60,7 @@ fn what_is_set_is_got_listed_and_deleted() {
 }
 
 #[test]
-fn values_come_from_files_and_stdin_too() {
+fn values_are_read_from_files_and_stdin() {
     let place = Playground::new();
     place.trace_with(&["breadcrumb", "set", "error.trace", "-F", "-"], "one\ntwo\r\n");
     assert_eq!(place.ok(&["breadcrumb", "get", "error.trace"]), "one\ntwo\n");
@@ -70,7 +70,7 @@ fn values_come_from_files_and_stdin_too() {
 }
 
 #[test]
-fn what_is_refused_is_not_written() {
+fn a_refused_breadcrumb_is_not_written() {
     let place = Playground::new();
     let long = "x".repeat(10 * 1024 + 1);
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.long", &long]), @"
@@ -100,7 +100,7 @@ fn what_is_refused_is_not_written() {
 }
 
 #[test]
-fn a_bad_line_stops_writes_and_is_named_in_reading() {
+fn an_unreadable_line_blocks_writes_and_is_named_when_reading() {
     let place = Playground::new();
     let deep = format!("{{\"key\":\"d\",\"value\":\"v\",\"x\":{}{}}}", "[".repeat(400), "]".repeat(400));
     let bad: [&[u8]; 9] = [
@@ -134,7 +134,7 @@ fn a_bad_line_stops_writes_and_is_named_in_reading() {
 }
 
 #[test]
-fn lists_are_sorted_filtered_and_cut() {
+fn lists_are_sorted_filtered_and_limited() {
     let place = Playground::new();
     place.write(STORE, fixture("breadcrumbs/design-document.jsonl"));
     insta::assert_snapshot!(place.trace(&["breadcrumb", "list"]), @r#"
@@ -161,7 +161,7 @@ fn lists_are_sorted_filtered_and_cut() {
 }
 
 #[test]
-fn secrets_live_where_git_does_not_look() {
+fn secret_breadcrumbs_are_stored_outside_of_gits_reach() {
     let place = Playground::new();
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "secret.token", "t0p"]), @"
     --- stderr
@@ -229,7 +229,7 @@ fn the_store_is_found_from_subfolders_and_worktrees_and_refused_in_bare_reposito
 }
 
 #[test]
-fn history_tells_what_a_breadcrumb_was() {
+fn history_shows_earlier_values_of_a_breadcrumb() {
     let place = Playground::new();
     insta::assert_snapshot!(place.trace(&["breadcrumb", "history", "auth.method"]), @"
     --- stderr
@@ -259,7 +259,7 @@ fn history_tells_what_a_breadcrumb_was() {
 }
 
 #[test]
-fn breadcrumbs_go_out_and_come_in() {
+fn breadcrumbs_are_exported_and_imported() {
     let place = Playground::new();
     let fixture = fixture("breadcrumbs/written-by-synapse-1.0.7.jsonl");
     place.write("in.jsonl", &fixture);
@@ -278,7 +278,7 @@ fn breadcrumbs_go_out_and_come_in() {
 }
 
 #[test]
-fn what_expired_is_out_of_reading_and_pruned() {
+fn expired_breadcrumbs_are_hidden_and_pruned() {
     let place = Playground::new();
     place.ok(&["breadcrumb", "set", "build.flag", "1", "--expires", "2001-01-01T00:00:00Z"]);
     place.ok(&["breadcrumb", "set", "build.other", "1", "--expires", "30d"]);
@@ -290,7 +290,7 @@ fn what_expired_is_out_of_reading_and_pruned() {
 }
 
 #[test]
-fn namespaces_are_listed_and_unknown_ones_warned_about() {
+fn namespaces_are_listed_and_unknown_ones_cause_a_warning() {
     let place = Playground::new();
     place.write(".synapse/config.json", "{\"breadcrumb_namespaces\":{\"ml\":\"Models\"}}");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "ml.model", "x"]), @"ml.model = x");
@@ -322,7 +322,7 @@ fn namespaces_are_listed_and_unknown_ones_warned_about() {
 }
 
 #[test]
-fn conflicts_are_resolved_as_the_driver_would_have() {
+fn resolve_decides_conflicts_as_the_merge_driver_does() {
     let place = Playground::new();
     place.write(STORE, line("api.a", "0", 0) + &line("api.b", "0", 0) + &line("api.c", "0", 0));
     place.commit("base");

@@ -78,7 +78,7 @@ const ALL: [&str; 9] =
     ["brief", "--team", "team.crumb", "--inbox", "inbox", "--breadcrumb", "auth.", "--breadcrumb", "db.host"];
 
 #[test]
-fn a_brief_tells_all_that_is_there_in_order() {
+fn a_brief_lists_every_source_in_order() {
     let repo = furnished();
     insta::assert_snapshot!(repo.trace(&ALL), @"
     # Brief for azoth
@@ -134,7 +134,7 @@ fn a_brief_tells_all_that_is_there_in_order() {
 }
 
 #[test]
-fn a_brief_keeps_its_budget_and_says_what_it_dropped() {
+fn a_brief_keeps_its_budget_and_reports_omissions() {
     let repo = furnished();
     let whole = repo.json(&[&ALL[..], &["--json"]].concat());
     let entries = |brief: &serde_json::Value| -> Vec<String> {
@@ -189,7 +189,7 @@ fn a_brief_keeps_its_budget_and_says_what_it_dropped() {
 }
 
 #[test]
-fn every_source_does_without_the_others() {
+fn each_source_of_a_brief_works_alone() {
     let repo = TestRepo::new();
     insta::assert_snapshot!(repo.trace(&["brief"]), @"
     --- stderr

@@ -22,7 +22,7 @@ fn packs(repo: &TestRepo) -> Vec<PathBuf> {
 }
 
 #[test]
-fn git_makes_the_same_index_of_the_pack() {
+fn git_index_pack_writes_the_same_index() {
     for format in ["sha1", "sha256"] {
         let repo = TestRepo::init(&[&format!("--object-format={format}")]);
         repo.bytes_with(&["import", "jsonl", "-"], &lines(250));
@@ -43,7 +43,7 @@ fn git_makes_the_same_index_of_the_pack() {
 }
 
 #[test]
-fn what_was_written_before_comes_once() {
+fn objects_that_exist_are_written_once() {
     let repo = TestRepo::new();
     repo.bytes_with(&["import", "jsonl", "-"], &lines(30));
     for _ in 0..2 {
@@ -58,7 +58,7 @@ fn what_was_written_before_comes_once() {
 }
 
 #[test]
-fn an_import_that_fails_leaves_no_file() {
+fn a_failed_import_leaves_no_file() {
     let repo = TestRepo::new();
     let mut bytes = lines(60);
     bytes.extend_from_slice(b"{\"type\": 7}\n");

@@ -3,7 +3,7 @@
 use crate::playground::{Playground, STORE, line};
 
 #[test]
-fn what_is_committed_is_told_by_line() {
+fn check_reports_findings_by_line() {
     let place = Playground::new();
     insta::assert_snapshot!(place.trace(&["check"]), @"
     --- stderr
@@ -65,7 +65,7 @@ fn what_is_committed_is_told_by_line() {
 }
 
 #[test]
-fn what_is_staged_is_judged_and_nothing_else() {
+fn check_reads_the_index_and_nothing_else() {
     let place = Playground::new();
     place.write(STORE, "rubbish\n");
     place.git(&["add", "-A"]);
@@ -98,7 +98,7 @@ fn what_is_staged_is_judged_and_nothing_else() {
 }
 
 #[test]
-fn it_needs_no_working_tree() {
+fn check_works_without_a_working_tree() {
     let mut place = Playground::new();
     place.write(STORE, "rubbish\n");
     place.commit("bad");
@@ -108,7 +108,7 @@ fn it_needs_no_working_tree() {
 }
 
 #[test]
-fn secrets_are_refused_on_the_way_in_and_found_in_commits() {
+fn secrets_are_refused_when_written_and_found_in_commits() {
     let place = Playground::new();
     let token = "ghp_".to_owned() + &"a1B2".repeat(9);
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.token", &token]), @"

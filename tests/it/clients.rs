@@ -16,7 +16,7 @@ const TABLE: &str = "[mcp_servers.git-trace]\ncommand = \"git-trace\"\nargs = [\
 const SETTINGS: &str = "{\n\t// Which model.\n\t\"model\": \"x//y\",\n\t\"KEY\": {\n\t\t\"other\": {\"command\": \"o\"}, /* ours */\n\t},\n}\n";
 
 #[test]
-fn an_entry_is_written_once_and_taken_out_again() {
+fn an_entry_is_installed_once_and_uninstalled() {
     for (client, file, key) in CLIENTS {
         let place = Playground::new();
         let path = place.at.join(file);
@@ -39,7 +39,7 @@ fn an_entry_is_written_once_and_taken_out_again() {
 }
 
 #[test]
-fn what_others_wrote_comes_back_with_its_comments() {
+fn uninstall_restores_foreign_settings_with_their_comments() {
     let words = |text: &str| text.split_whitespace().collect::<String>();
     for (client, file, key) in CLIENTS {
         let olds = if key.is_empty() {
@@ -61,7 +61,7 @@ fn what_others_wrote_comes_back_with_its_comments() {
 }
 
 #[test]
-fn settings_with_comments_read_well() {
+fn settings_with_comments_stay_readable() {
     let place = Playground::new();
     place.write(".vscode/mcp.json", SETTINGS.replace("KEY", "servers"));
     place.ok(&["install", "--mcp", "vscode"]);
@@ -71,7 +71,7 @@ fn settings_with_comments_read_well() {
 }
 
 #[test]
-fn all_entries_go_with_the_set_up_and_no_others() {
+fn uninstall_removes_all_of_our_entries_and_no_others() {
     let place = Playground::new();
     place.write(".mcp.json", "{ not JSON at all");
     for (client, ..) in &CLIENTS[1..] {
@@ -91,7 +91,7 @@ fn all_entries_go_with_the_set_up_and_no_others() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_refused_and_left_as_it_is() {
+fn unreadable_settings_are_refused_and_left_unchanged() {
     let place = Playground::new();
     for text in ["{ not JSON", "[]", "{\"mcpServers\": []}", "{} // twice\n{}"] {
         place.write(".mcp.json", text);

@@ -26,7 +26,7 @@ fn talk() -> TestRepo {
 }
 
 #[test]
-fn commit_answers_with_place_and_id() {
+fn commit_prints_position_and_id() {
     let repo = TestRepo::new();
     insta::assert_snapshot!(repo.trace(&["commit", "-m", "hello"]), @"
     [main #0] dialogue user: hello [ID]
@@ -55,7 +55,7 @@ fn commit_answers_with_place_and_id() {
 }
 
 #[test]
-fn batch_answers_line_by_line_and_goes_on_after_a_refusal() {
+fn batch_answers_each_line_and_continues_after_a_refusal() {
     let repo = TestRepo::new();
     let input = br#"{"text":"one"}
 {"text":"two","role":"nobody"}
@@ -77,7 +77,7 @@ not json
 }
 
 #[test]
-fn log_tells_what_was_done() {
+fn log_lists_operations() {
     let repo = talk();
     repo.text(&["edit", "#1", "-m", "Where is the lock released?", "--reason", "asked wrongly"]);
     repo.text(&["delete", "#2", "-m", "beside the point"]);
@@ -144,7 +144,7 @@ fn log_tells_what_was_done() {
 }
 
 #[test]
-fn status_shows_the_trace_at_a_glance() {
+fn status_summarizes_the_trace() {
     let repo = TestRepo::new();
     insta::assert_snapshot!(repo.trace(&["status"]), @"
     On trace main
@@ -175,7 +175,7 @@ fn status_shows_the_trace_at_a_glance() {
 }
 
 #[test]
-fn materialize_gives_messages_or_a_page() {
+fn materialize_prints_messages_or_markdown() {
     let repo = talk();
     repo.text(&["skip", "#2", "-m", "thoughts"]);
     repo.text(&["edit", "#1", "-m", "Where is the lock released?"]);
@@ -221,7 +221,7 @@ fn materialize_gives_messages_or_a_page() {
 }
 
 #[test]
-fn neighbours_are_joined_unless_told_otherwise() {
+fn adjacent_messages_are_joined_unless_disabled() {
     let repo = TestRepo::new();
     repo.say("one");
     repo.say("two");
@@ -247,7 +247,7 @@ fn neighbours_are_joined_unless_told_otherwise() {
 }
 
 #[test]
-fn an_item_is_edited_taken_out_and_put_back() {
+fn an_item_is_edited_deleted_and_restored() {
     let repo = talk();
     insta::assert_snapshot!(repo.trace(&["edit", "#1", "-m", "Where?"]), @"
     [main #1] revision 2: dialogue user: Where? [ID]

@@ -37,7 +37,7 @@ fn session() -> TestRepo {
 }
 
 #[test]
-fn many_items_become_one_and_come_back() {
+fn compress_replaces_items_and_expand_restores_them() {
     let repo = session();
     let before = (repo.text(&["materialize"]), repo.total("main"), repo.bodies("main"));
     let said = repo.trace(&[
@@ -70,7 +70,7 @@ fn many_items_become_one_and_come_back() {
 }
 
 #[test]
-fn a_prompt_shows_what_is_compressed_and_nothing_that_is_skipped() {
+fn a_compression_prompt_contains_no_skipped_item() {
     let repo = session();
     insta::assert_snapshot!(repo.text(&["compress", "--print-prompt", "#1..#6"]), @r#"
     Write the summary that will stand in the place of this part of an agent's context (4 items, 58 tokens), in at most 200 tokens, so that the work can go on from it alone.
@@ -95,7 +95,7 @@ fn a_prompt_shows_what_is_compressed_and_nothing_that_is_skipped() {
 }
 
 #[test]
-fn a_call_and_its_result_go_together_or_not_at_all() {
+fn a_call_and_its_result_are_compressed_together() {
     let repo = session();
     let plan = |args: &[&str]| {
         let plan = repo.json(&[&["compress", "--dry-run", "--json"], args].concat());
@@ -109,7 +109,7 @@ fn a_call_and_its_result_go_together_or_not_at_all() {
 }
 
 #[test]
-fn down_to_a_budget_takes_no_more_than_it_must() {
+fn compressing_to_a_budget_takes_the_fewest_items() {
     let repo = session();
     let answer = repo.json(&["compress", "--json", "--to", "75", "-m", "Made once: no header."]);
     assert_eq!(answer["items"], 2, "the call and its result, which compress first");
@@ -148,7 +148,7 @@ fn a_command_writes_the_summary() {
 }
 
 #[test]
-fn what_cannot_be_compressed_or_expanded_is_said() {
+fn impossible_compressions_and_expansions_are_refused() {
     let repo = session();
     insta::assert_snapshot!(repo.trace(&["compress", "#0", "-m", "x"]), @r"
     --- stderr

@@ -30,7 +30,7 @@ const TEXTS: [&str; 16] = [
 const BYTES: [&[u8]; 4] = [b"\xff\xfe\x00\x80", b"\x00", b"PNG\r\n\x1a\n\xc3", b"\xed\xa0\x80"];
 
 #[test]
-fn texts_are_shown_and_materialized_as_they_came() {
+fn texts_are_shown_and_materialized_unchanged() {
     let repo = TestRepo::new();
     for text in TEXTS {
         let id = if text.contains('\0') {
@@ -56,7 +56,7 @@ fn texts_are_shown_and_materialized_as_they_came() {
 }
 
 #[test]
-fn every_type_keeps_what_it_is_given_through_batch_and_export() {
+fn every_type_round_trips_through_batch_and_export() {
     let repo = TestRepo::new();
     let mut lines = Vec::new();
     for (index, text) in TEXTS.iter().enumerate() {
@@ -108,7 +108,7 @@ fn body_of(line: &Value) -> Vec<u8> {
 }
 
 #[test]
-fn bytes_that_are_no_text_come_back() {
+fn binary_bodies_round_trip() {
     let repo = TestRepo::new();
     for bytes in BYTES {
         let answer = repo.bytes_with(&["commit", "-t", "artifact", "--json", "-"], bytes);
@@ -121,7 +121,7 @@ fn bytes_that_are_no_text_come_back() {
 }
 
 #[test]
-fn twenty_mebibytes_are_an_item_like_any_other() {
+fn an_item_of_twenty_mebibytes_works() {
     let repo = TestRepo::new();
     let line: Vec<u8> = (0..=255).collect();
     let big = line.repeat(20 * 4096);

@@ -14,7 +14,7 @@ fn import(repo: &TestRepo, lines: &[serde_json::Value]) {
 }
 
 #[test]
-fn the_last_revision_stays_the_last() {
+fn revisions_saturate() {
     let repo = TestRepo::new();
     let line = |op: &str, revision: u32, at: u32| {
         json!({ "op": op, "id": ID, "type": "dialogue", "role": "user", "text": format!("text {at}"), "revision": revision,
@@ -27,7 +27,7 @@ fn the_last_revision_stays_the_last() {
 }
 
 #[test]
-fn the_greatest_total_stays_the_greatest() {
+fn totals_saturate() {
     let repo = TestRepo::new();
     let usage = json!({ "prompt_tokens": u64::MAX, "completion_tokens": 0, "total_tokens": u64::MAX });
     repo.text(&["commit", "-m", "one", "--usage", &usage.to_string()]);
@@ -37,7 +37,7 @@ fn the_greatest_total_stays_the_greatest() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_without_an_end_is_refused() {
+fn an_endless_file_is_refused() {
     let repo = TestRepo::new();
     insta::assert_snapshot!(repo.refused(&["commit", "-F", "/dev/zero"]), @"
     --- stderr
@@ -60,7 +60,7 @@ fn a_file_without_an_end_is_refused() {
 }
 
 #[test]
-fn an_item_has_a_thousand_fields_of_its_own_at_most() {
+fn an_item_has_at_most_a_thousand_unknown_fields() {
     let repo = TestRepo::new();
     let item = |count: u32| {
         let fields = (0..count).map(|number| (format!("x{number}"), json!("y")));

@@ -94,7 +94,7 @@ fn on_a_terminal(repo: &TestRepo, line: &str) -> String {
 }
 
 #[test]
-fn control_characters_never_reach_a_terminal_raw() {
+fn control_characters_never_reach_a_terminal_unescaped() {
     let repo = TestRepo::new();
     if std::process::Command::new("script").arg("--version").output().is_err() {
         return;
@@ -152,7 +152,7 @@ fn control_characters_never_reach_a_terminal_raw() {
 }
 
 #[test]
-fn a_file_gets_the_bytes_that_a_terminal_does_not() {
+fn redirected_output_keeps_control_characters() {
     let repo = TestRepo::new();
     repo.say("\u{1b}[31m");
     assert_eq!(repo.bytes(&["show", "#0"]), b"\x1b[31m");
@@ -160,7 +160,7 @@ fn a_file_gets_the_bytes_that_a_terminal_does_not() {
 }
 
 #[test]
-fn colour_goes_to_terminals_only_unless_asked_for() {
+fn color_is_used_only_on_terminals_unless_requested() {
     let repo = TestRepo::new();
     repo.say("x");
     assert!(!repo.text(&["log"]).contains('\u{1b}'));
@@ -172,7 +172,7 @@ fn colour_goes_to_terminals_only_unless_asked_for() {
 }
 
 #[test]
-fn a_closed_pipe_is_an_end_and_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let repo = TestRepo::new();
     let input: String =
         (0..2000).map(|n| format!("{{\"text\":\"{n}: {}\"}}\n", "a long line of words ".repeat(20))).collect();
@@ -190,7 +190,7 @@ fn a_closed_pipe_is_an_end_and_no_error() {
 }
 
 #[test]
-fn batch_answers_before_the_next_line_is_sent() {
+fn batch_answers_each_line_before_the_next_one_is_sent() {
     let repo = TestRepo::new();
     let mut command = repo.command("git-trace");
     let command = command.args(["commit", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped());

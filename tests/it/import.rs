@@ -37,7 +37,7 @@ fn texts(message: &Value, found: &mut Vec<Value>) {
 }
 
 #[test]
-fn no_text_is_lost_and_results_stand_behind_their_calls() {
+fn no_text_is_lost_and_results_follow_their_calls() {
     for (name, bytes) in SAMPLES {
         let repo = TestRepo::new();
         let report = import(&repo, bytes);
@@ -82,7 +82,7 @@ fn no_text_is_lost_and_results_stand_behind_their_calls() {
 }
 
 #[test]
-fn joined_messages_keep_every_text_and_every_answer() {
+fn joined_messages_keep_every_text_and_result() {
     for (name, bytes) in SAMPLES {
         let repo = TestRepo::new();
         for trace in names(&import(&repo, bytes)) {
@@ -104,7 +104,7 @@ fn joined_messages_keep_every_text_and_every_answer() {
 }
 
 #[test]
-fn a_second_import_brings_nothing() {
+fn a_second_import_adds_nothing() {
     for (name, bytes) in SAMPLES {
         let repo = TestRepo::new();
         let first = import(&repo, bytes);
@@ -124,7 +124,7 @@ fn a_second_import_brings_nothing() {
 }
 
 #[test]
-fn a_longer_version_brings_only_what_is_new() {
+fn a_longer_version_adds_only_new_records() {
     for (name, bytes) in SAMPLES {
         let whole = TestRepo::new();
         let at_once = import(&whole, bytes);
@@ -150,7 +150,7 @@ fn a_longer_version_brings_only_what_is_new() {
 }
 
 #[test]
-fn work_in_a_trace_survives_a_later_import() {
+fn changes_to_a_trace_survive_a_later_import() {
     let (_, bytes) = SAMPLES[4];
     let repo = TestRepo::new();
     let cut = bytes.len() / 2;
@@ -169,7 +169,7 @@ fn work_in_a_trace_survives_a_later_import() {
 }
 
 #[test]
-fn sub_agents_get_traces_of_their_own() {
+fn sub_agents_get_separate_traces() {
     let record = |uuid: &str, side: bool, text: &str| {
         serde_json::json!({ "type": "user", "uuid": uuid, "sessionId": "s-1", "isSidechain": side,
             "agentId": side.then_some("a1"), "message": { "role": "user", "content": text } })
@@ -191,7 +191,7 @@ fn sub_agents_get_traces_of_their_own() {
 }
 
 #[test]
-fn two_clones_that_import_the_same_hold_the_same_items() {
+fn two_clones_that_import_the_same_session_have_the_same_items() {
     let (_, bytes) = SAMPLES[0];
     let [one, two] = [TestRepo::new(), TestRepo::new()];
     let trace = names(&import(&one, bytes))[0].clone();
@@ -202,7 +202,7 @@ fn two_clones_that_import_the_same_hold_the_same_items() {
 }
 
 #[test]
-fn without_a_file_the_newest_session_of_this_folder_is_taken() {
+fn import_without_a_file_takes_the_newest_session_of_this_folder() {
     let repo = TestRepo::new();
     let (_, bytes) = SAMPLES[4];
     let project = repo.folder().to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
@@ -221,7 +221,7 @@ fn without_a_file_the_newest_session_of_this_folder_is_taken() {
 }
 
 #[test]
-fn an_empty_file_makes_no_trace_and_none_becomes_the_current_one() {
+fn importing_an_empty_file_creates_no_trace() {
     let repo = TestRepo::new();
     std::fs::write(repo.folder().join("empty.jsonl"), "").unwrap();
     let answer = "0 imported into trace `codex/empty`\n[exit 0]";

@@ -38,7 +38,7 @@ fn forked(place: &Playground) -> Sides {
 }
 
 #[test]
-fn git_merge_settles_every_record() {
+fn git_merge_resolves_every_record() {
     let place = Playground::installed();
     let sides = forked(&place);
     insta::assert_snapshot!(place.try_git(&["merge", "-q", "side"]), @"
@@ -52,7 +52,7 @@ fn git_merge_settles_every_record() {
 }
 
 #[test]
-fn rebase_cherry_pick_and_am_use_it_too() {
+fn rebase_cherry_pick_and_am_use_the_driver() {
     for how in ["rebase", "cherry-pick", "am"] {
         let place = Playground::installed();
         let sides = forked(&place);
@@ -71,7 +71,7 @@ fn rebase_cherry_pick_and_am_use_it_too() {
 }
 
 #[test]
-fn a_revert_takes_back_one_change_though_its_time_is_older() {
+fn a_revert_undoes_one_change_although_its_time_is_older() {
     let place = Playground::installed();
     place.write(STORE, line("api.a", "0", 0) + &line("api.b", "0", 0));
     place.commit("base");
@@ -98,7 +98,7 @@ fn stash_pop_merges_by_record() {
 }
 
 #[test]
-fn linked_worktrees_and_merge_tree_use_it() {
+fn linked_worktrees_and_merge_tree_use_the_driver() {
     let mut place = Playground::installed();
     let sides = forked(&place);
     let tree = place.git(&["merge-tree", "--write-tree", "main", "side"]).lines().next().unwrap().to_owned();
@@ -163,7 +163,7 @@ fn a_conflict_within_the_bases_does_not_stop_the_merge() {
 }
 
 #[test]
-fn what_cannot_be_settled_is_a_conflict_in_gits_form() {
+fn unresolvable_records_become_git_conflicts() {
     let place = Playground::installed();
     place.write(STORE, line("api.a", "0", 0));
     place.commit("base");
@@ -192,7 +192,7 @@ fn what_cannot_be_settled_is_a_conflict_in_gits_form() {
 }
 
 #[test]
-fn a_clone_without_the_driver_and_a_missing_binary_merge_by_lines() {
+fn without_the_driver_or_the_binary_git_merges_by_line() {
     let mut place = Playground::installed();
     let sides = forked(&place);
     place.git(&["clone", "-q", ".", "../clone"]);
@@ -220,7 +220,7 @@ fn a_clone_without_the_driver_and_a_missing_binary_merge_by_lines() {
 }
 
 #[test]
-fn crumb_files_and_checkpoints_merge_by_lines_meanwhile() {
+fn damaged_crumb_files_and_checkpoints_merge_by_line() {
     let place = Playground::installed();
     for (path, ours, theirs, clean) in [
         ("notes.crumb", "x\nb\nc\nd\n", "a\nb\nc\ny\n", true),
@@ -237,7 +237,7 @@ fn crumb_files_and_checkpoints_merge_by_lines_meanwhile() {
 }
 
 #[test]
-fn it_is_quiet_on_stdout_reads_no_stdin_and_fails_with_129() {
+fn the_driver_is_quiet_reads_no_stdin_and_fails_with_129() {
     let place = Playground::new();
     let sides = sides();
     for (name, text) in [("base", &sides.base), ("ours", &sides.ours), ("theirs", &sides.theirs)] {

@@ -15,7 +15,7 @@ fn apart() -> TestRepo {
 }
 
 #[test]
-fn a_merge_puts_theirs_behind_ours_and_joins_edits_by_line() {
+fn a_merge_appends_their_items_and_merges_edits_by_line() {
     let repo = apart();
     repo.text(&["edit", "#0", "-m", "Be very careful.\nBe quick.\nBe kind.\n"]);
     repo.text(&["--trace", "idea", "edit", "#0", "-m", "Be careful.\nBe quick.\nBe very kind.\n"]);
@@ -39,7 +39,7 @@ fn a_merge_puts_theirs_behind_ours_and_joins_edits_by_line() {
 }
 
 #[test]
-fn a_clash_changes_nothing_until_it_is_decided() {
+fn a_conflict_changes_nothing_until_it_is_resolved() {
     let repo = apart();
     repo.text(&["edit", "#1", "-m", "Who takes the lock?"]);
     repo.text(&["--trace", "idea", "edit", "#1", "-m", "Who takes\u{1b}[31m both locks?"]);
@@ -69,7 +69,7 @@ fn a_clash_changes_nothing_until_it_is_decided() {
 }
 
 #[test]
-fn the_newest_version_is_taken_on_demand() {
+fn the_newest_version_wins_on_request() {
     let repo = apart();
     repo.text(&["--trace", "idea", "edit", "#1", "-m", "first"]);
     repo.text(&["edit", "#1", "-m", "second"]);
@@ -79,7 +79,7 @@ fn the_newest_version_is_taken_on_demand() {
 }
 
 #[test]
-fn a_merge_can_be_held_to_moving_on() {
+fn a_merge_can_be_limited_to_fast_forward() {
     let repo = apart();
     insta::assert_snapshot!(repo.refused(&["merge", "--ff-only", "idea"]), @r"
     --- stderr
@@ -100,7 +100,7 @@ fn a_merge_can_be_held_to_moving_on() {
 }
 
 #[test]
-fn single_items_are_picked_with_all_that_hangs_on_their_ids() {
+fn cherry_picked_items_keep_their_references() {
     let repo = apart();
     repo.trace(&["--trace", "idea", "skip", "#2", "-m", "wrong"]);
     insta::assert_snapshot!(repo.trace(&["cherry-pick", "idea", "#2..#3", "--reason", "worth a look"]), @r"
@@ -121,7 +121,7 @@ fn single_items_are_picked_with_all_that_hangs_on_their_ids() {
 }
 
 #[test]
-fn a_revert_takes_back_one_commit_and_keeps_what_came_after() {
+fn a_revert_undoes_one_commit_and_keeps_later_ones() {
     let repo = apart();
     repo.text(&["edit", "#0", "-m", "Be very careful.\nBe quick.\nBe kind.\n"]);
     let edit = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
@@ -148,7 +148,7 @@ fn a_revert_takes_back_one_commit_and_keeps_what_came_after() {
 }
 
 #[test]
-fn a_rebase_replays_what_is_ours_behind_theirs() {
+fn a_rebase_replays_our_items_after_theirs() {
     let repo = apart();
     let before = repo.git(&["rev-parse", "refs/traces/main"]);
     insta::assert_snapshot!(repo.trace(&["rebase", "idea"]), @r"

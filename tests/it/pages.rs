@@ -54,7 +54,7 @@ fn the_recipes_run() {
 }
 
 #[test]
-fn the_pages_of_reference_run() {
+fn the_reference_pages_run() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     for entry in fs::read_dir(folder).unwrap() {
         let name = format!("docs/{}", entry.unwrap().file_name().to_str().unwrap());
@@ -67,7 +67,7 @@ fn the_pages_of_reference_run() {
 
 /// The links of the pages lead somewhere.
 #[test]
-fn links_between_pages_lead_to_files() {
+fn links_between_pages_resolve() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut pages = vec![root.join("README.md")];
     pages.extend(fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()));

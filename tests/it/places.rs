@@ -109,7 +109,7 @@ fn with_sha_256() {
 }
 
 #[test]
-fn settings_come_from_where_git_has_them() {
+fn settings_are_read_where_git_reads_them() {
     let repo = TestRepo::new();
     let tags = |repo: &TestRepo| repo.git(&["for-each-ref", "--format=%(refname)"]);
     repo.say("x");
@@ -130,7 +130,7 @@ fn settings_come_from_where_git_has_them() {
 }
 
 #[test]
-fn trailers_name_the_commit_of_the_code() {
+fn trailers_name_the_code_commit() {
     let repo = TestRepo::new();
     repo.say("before there is code");
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);

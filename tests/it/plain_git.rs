@@ -90,7 +90,7 @@ fn ids(repo: &TestRepo, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn log_and_diff_and_grep_read_well() {
+fn git_log_diff_and_grep_are_readable() {
     let repo = apart();
     insta::assert_snapshot!(repo.git(&["log", "--format=%s", "refs/traces/main"]), @"
     dialogue user: Fine, and who releases it in the end?
@@ -206,7 +206,7 @@ fn a_rebase_by_plain_git() {
 }
 
 #[test]
-fn a_revert_an_amendment_and_a_file_written_by_hand() {
+fn a_revert_an_amend_and_a_handwritten_file() {
     let repo = apart();
     let worktree = Worktree::of(&repo, "main");
     worktree.git(&["revert", "--no-edit", "HEAD"]);
@@ -224,7 +224,7 @@ fn a_revert_an_amendment_and_a_file_written_by_hand() {
 }
 
 #[test]
-fn a_damaged_file_is_taken_as_it_stands_and_can_be_mended() {
+fn a_damaged_file_is_used_unchanged_and_can_be_repaired() {
     let repo = apart();
     let damaged = ids(&repo, "main")[1].clone();
     let said = repo.text(&["show", &damaged]);
@@ -250,7 +250,7 @@ fn a_damaged_file_is_taken_as_it_stands_and_can_be_mended() {
 }
 
 #[test]
-fn an_item_that_plain_git_doubled_is_one() {
+fn an_item_duplicated_by_plain_git_counts_once() {
     let repo = apart();
     let doubled = ids(&repo, "main")[1].clone();
     let before = repo.total("main");
@@ -275,7 +275,7 @@ fn an_item_that_plain_git_doubled_is_one() {
 }
 
 #[test]
-fn nothing_that_is_needed_is_collected() {
+fn git_gc_keeps_every_needed_object() {
     let repo = apart();
     repo.text(&["pin", "#2", "-m", "keep"]);
     repo.text(&["delete", "#3"]);
@@ -295,7 +295,7 @@ fn nothing_that_is_needed_is_collected() {
 }
 
 #[test]
-fn a_clone_takes_traces_when_asked_and_nothing_unasked() {
+fn a_clone_fetches_traces_only_on_request() {
     let repo = apart();
     repo.text(&["pin", "#2", "-m", "keep"]);
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);

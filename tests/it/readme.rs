@@ -3,7 +3,7 @@
 use std::process::Command;
 
 #[test]
-fn the_demonstration_prints_what_the_readme_shows() {
+fn the_demo_prints_what_the_readme_shows() {
     let mut demo = Command::new("sh");
     demo.args(["-c", "\"$0\" demo 2>&1", env!("CARGO_BIN_EXE_git-trace")]);
     // It shows oids.

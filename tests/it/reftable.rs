@@ -25,7 +25,7 @@ fn calls(repo: &TestRepo, args: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn reading_takes_two_calls_of_git_and_a_commit_one_more() {
+fn reading_runs_git_twice_and_committing_three_times() {
     let Some(repo) = reftable() else { return };
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
     repo.say("one");
@@ -37,7 +37,7 @@ fn reading_takes_two_calls_of_git_and_a_commit_one_more() {
 }
 
 #[test]
-fn a_head_that_names_no_trace_is_found() {
+fn a_trace_head_that_names_no_trace_is_reported() {
     let Some(repo) = reftable() else { return };
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
     repo.say("one");
@@ -57,7 +57,7 @@ fn a_head_that_names_no_trace_is_found() {
 }
 
 #[test]
-fn a_repository_can_be_migrated_and_back() {
+fn a_repository_can_be_migrated_to_reftable_and_back() {
     let repo = TestRepo::classic(&[]);
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
     repo.say("one");
@@ -80,7 +80,7 @@ fn a_repository_can_be_migrated_and_back() {
 }
 
 #[test]
-fn what_git_moved_meanwhile_is_seen_by_a_command_that_goes_on() {
+fn a_running_command_sees_refs_that_git_moved() {
     let Some(repo) = reftable() else { return };
     let mut batch = repo.command("git-trace");
     batch.args(["commit", "--batch"]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
@@ -101,7 +101,7 @@ fn what_git_moved_meanwhile_is_seen_by_a_command_that_goes_on() {
 }
 
 #[test]
-fn refusals_are_those_of_any_repository() {
+fn refusals_are_the_same_with_reftable() {
     let Some(repo) = reftable() else { return };
     repo.say("one");
     let conflict = repo.refused(&["branch", "main/part"]);

@@ -58,7 +58,7 @@ fn grep_finds_lines_of_live_items() {
 }
 
 #[test]
-fn grep_of_all_history_names_the_commit_that_brought_a_text() {
+fn grep_of_history_names_the_commit_that_added_a_text() {
     let repo = searched();
     repo.text(&["branch", "side"]);
     repo.say("on main");
@@ -78,7 +78,7 @@ fn grep_of_all_history_names_the_commit_that_brought_a_text() {
 }
 
 #[test]
-fn what_git_grep_finds_in_bodies_is_found() {
+fn grep_finds_what_git_grep_finds() {
     let repo = TestRepo::new();
     for number in 0..30 {
         repo.say(&format!("{} words\nof {}\n", ["some", "other"][number % 2], number * 7));
@@ -97,7 +97,7 @@ fn what_git_grep_finds_in_bodies_is_found() {
 }
 
 #[test]
-fn blame_names_the_commit_of_each_line() {
+fn blame_names_the_commit_that_added_each_line() {
     let repo = searched();
     insta::assert_snapshot!(repo.trace(&["blame", "#1"]), @"
     [SHORT] (A U Thor 2026-02-10T09:00:04Z code [SHORT] 1) The limit is ten.
@@ -161,7 +161,7 @@ fn blame_follows_lines_through_a_merge_by_plain_git() {
 }
 
 #[test]
-fn what_items_say_reaches_no_terminal_raw_and_forges_no_line() {
+fn item_text_is_escaped_and_forges_no_line() {
     let repo = TestRepo::new();
     repo.say("a\u{1b}[31m limit\rhidden\nmore");
     insta::assert_snapshot!(repo.trace(&["grep", "limit"]), @r"

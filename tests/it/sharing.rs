@@ -45,7 +45,7 @@ impl Team {
 }
 
 #[test]
-fn what_one_pushes_the_other_pulls_priorities_included() {
+fn pull_gets_what_was_pushed_including_priorities() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "one"]);
     team.ok("ada", &["commit", "-m", "two", "-p", "skip", "--reason", "noise"]);
@@ -72,7 +72,7 @@ fn what_one_pushes_the_other_pulls_priorities_included() {
 }
 
 #[test]
-fn a_fetch_that_stopped_at_a_tag_sets_it_when_it_is_given_again() {
+fn repeating_an_interrupted_fetch_sets_its_tags() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "one", "-p", "skip"]);
     team.ok("ada", &["push"]);
@@ -85,7 +85,7 @@ fn a_fetch_that_stopped_at_a_tag_sets_it_when_it_is_given_again() {
 }
 
 #[test]
-fn where_both_went_on_published_items_come_first() {
+fn published_items_come_first_when_both_sides_advanced() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "shared"]);
     team.ok("ada", &["push"]);
@@ -112,7 +112,7 @@ fn where_both_went_on_published_items_come_first() {
 }
 
 #[test]
-fn a_clash_is_settled_when_it_is_pulled() {
+fn a_pull_resolves_a_conflict() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "text"]);
     team.ok("ada", &["push"]);
@@ -129,7 +129,7 @@ fn a_clash_is_settled_when_it_is_pulled() {
 }
 
 #[test]
-fn names_globs_and_mistakes() {
+fn names_globs_and_invalid_arguments() {
     let team = Team::new();
     for name in ["codex/1", "codex/2", "main"] {
         team.ok("ada", &["--trace", name, "commit", "-m", name]);
@@ -157,7 +157,7 @@ fn names_globs_and_mistakes() {
 }
 
 #[test]
-fn a_rebased_trace_is_pushed_by_force_unless_somebody_was_there() {
+fn a_rebased_trace_is_pushed_with_a_lease() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "one"]);
     team.ok("ada", &["commit", "-m", "two"]);

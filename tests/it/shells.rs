@@ -21,7 +21,7 @@ fn pages(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_command_has_a_page_and_uninstall_removes_ours_only() {
+fn every_command_has_a_manual_page_and_uninstall_removes_only_ours() {
     let place = Playground::new();
     let man1 = place.root().join(".local/share/man/man1");
     fs::create_dir_all(&man1).unwrap();
@@ -56,7 +56,7 @@ fn every_command_has_a_page_and_uninstall_removes_ours_only() {
 }
 
 #[test]
-fn git_help_shows_the_pages() {
+fn git_help_shows_the_manual_pages() {
     let place = Playground::new();
     let folder = place.root().join("pages");
     place.trace(&["install", "--man", folder.to_str().unwrap()]);
@@ -108,7 +108,7 @@ fn complete(place: &Playground, script: &str, line: &str) -> Vec<String> {
 }
 
 #[test]
-fn bash_completes_through_gits_own_completion() {
+fn bash_completes_through_gits_completion() {
     let place = Playground::new();
     if GIT_COMPLETION.iter().all(|path| !Path::new(path).exists()) {
         println!("skipped: git's completion for bash is not there");
@@ -150,7 +150,7 @@ fn bash_completes_through_gits_own_completion() {
 }
 
 #[test]
-fn words_are_completed_from_what_is_there() {
+fn completions_come_from_the_repository() {
     let place = Playground::new();
     place.ok(&["commit", "-m", "a\tb\u{1b}[31m\nc"]);
     let asked = |words: &[&str]| place.trace(&[&["complete-words", "--"], words].concat());
@@ -170,7 +170,7 @@ fn words_are_completed_from_what_is_there() {
 }
 
 #[test]
-fn scripts_are_for_the_shells_there_are() {
+fn completion_scripts_exist_for_supported_shells() {
     let place = Playground::new();
     insta::assert_snapshot!(place.trace(&["install", "--completions", "zsh", "--dry-run"]), @"
     would have added [ROOT]/.local/share/zsh/site-functions/_git-trace

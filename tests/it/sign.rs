@@ -41,7 +41,7 @@ fn all_good(repo: &TestRepo, name: &str) {
 }
 
 #[test]
-fn each_way_to_make_a_commit_signs_it() {
+fn every_operation_signs_its_commit() {
     let Some(repo) = signing() else { return };
     repo.say("one");
     repo.text(&["branch", "idea"]);
@@ -69,7 +69,7 @@ fn each_way_to_make_a_commit_signs_it() {
 }
 
 #[test]
-fn a_signed_commit_differs_by_its_signature_only() {
+fn a_signed_commit_differs_only_by_its_signature() {
     let Some(repo) = signing() else { return };
     repo.say("with $ %s \u{e9} and\n\n# lines");
     let signed = repo.git(&["cat-file", "commit", "refs/traces/main"]);
@@ -88,7 +88,7 @@ fn a_signed_commit_differs_by_its_signature_only() {
 }
 
 #[test]
-fn the_signature_of_a_bulk_import_is_its_last_commits() {
+fn a_bulk_import_signs_its_last_commit() {
     let Some(repo) = signing() else { return };
     let line = |n: usize| format!("{{\"text\":\"{n}\",\"priority\":\"skip\",\"reason\":\"r\"}}\n");
     let input: String = (0..40).map(line).collect();
@@ -105,7 +105,7 @@ fn the_signature_of_a_bulk_import_is_its_last_commits() {
 }
 
 #[test]
-fn a_signer_that_fails_stops_the_command_and_nothing_moves() {
+fn a_failing_signer_stops_the_command_and_no_ref_moves() {
     let Some(repo) = signing() else { return };
     repo.say("one");
     repo.git(&["config", "gpg.ssh.program", "false"]);

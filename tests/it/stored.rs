@@ -34,7 +34,7 @@ fn two_items() -> TestRepo {
 }
 
 #[test]
-fn an_item_file_has_this_very_form() {
+fn the_item_file_format_is_stable() {
     let repo = two_items();
     insta::assert_snapshot!(repo.git(&["ls-tree", "-r", "refs/traces/main"]), @"
     100644 blob fce6622461e397e869e6fc3207fd9883876f1219	00/00/000000-dialogue-9f7e2504c0427535
@@ -80,7 +80,7 @@ fn an_item_file_has_this_very_form() {
 }
 
 #[test]
-fn a_commit_has_this_very_form() {
+fn the_commit_format_is_stable() {
     let repo = two_items();
     repo.text(&["delete", "#1", "-m", "not needed"]);
     insta::assert_snapshot!(repo.git(&["cat-file", "commit", "refs/traces/main~2"]), @"
@@ -136,7 +136,7 @@ fn a_commit_has_this_very_form() {
 }
 
 #[test]
-fn a_record_of_priorities_has_this_very_form() {
+fn the_priority_record_format_is_stable() {
     let repo = two_items();
     repo.text(&["skip", "#1", "-m", "superseded"]);
     repo.text(&["unpin", "#1"]);
@@ -162,7 +162,7 @@ fn a_record_of_priorities_has_this_very_form() {
 }
 
 #[test]
-fn a_move_is_logged_in_this_very_form() {
+fn the_reflog_format_is_stable() {
     for options in [&[][..], &["--bare"]] {
         let repo = TestRepo::classic(options);
         repo.say("");

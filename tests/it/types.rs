@@ -18,7 +18,7 @@ fn messages(repo: &TestRepo, args: &[&str]) -> Value {
 }
 
 #[test]
-fn types_lists_what_is_built_in_and_what_is_declared() {
+fn types_lists_built_in_and_declared_types() {
     let repo =
         sharing("[traceType \"finding\"]\n\trole = assistant\n\torder = -1\n\taggregate = no\n\tprioriti = pinned\n");
     repo.git(&["config", "traceType.finding.priority", "pinned"]);
@@ -40,7 +40,7 @@ fn types_lists_what_is_built_in_and_what_is_declared() {
 }
 
 #[test]
-fn a_declared_type_has_its_role_its_priority_and_its_place() {
+fn a_declared_type_has_a_role_a_priority_and_an_order() {
     let repo = sharing(
         "[traceType \"finding\"]\n\trole = assistant\n\tpriority = skip\n[traceType \"retrieved\"]\n\torder = -1\n\taggregate = false\n",
     );
@@ -72,7 +72,7 @@ fn a_declared_type_has_its_role_its_priority_and_its_place() {
 }
 
 #[test]
-fn an_items_meta_keys_outrank_its_type() {
+fn meta_keys_override_the_type() {
     let repo = TestRepo::new();
     repo.say("a");
     let apart = repo.commit(&["-m", "b", "--meta", "aggregate=false"]);
@@ -107,7 +107,7 @@ fn an_items_meta_keys_outrank_its_type() {
 }
 
 #[test]
-fn a_body_must_satisfy_its_types_schema() {
+fn a_body_must_match_the_schema_of_its_type() {
     let repo = sharing("[traceType \"finding\"]\n\tschema = schemas/finding.json\n");
     fs::create_dir(repo.folder().join("schemas")).unwrap();
     let file = repo.folder().join("schemas/finding.json");
@@ -128,7 +128,7 @@ fn a_body_must_satisfy_its_types_schema() {
 }
 
 #[test]
-fn rules_that_cannot_be_used_are_named() {
+fn invalid_type_rules_are_named() {
     let repo = TestRepo::new();
     repo.say("a");
     let mut page = String::new();
@@ -157,7 +157,7 @@ fn rules_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn the_shared_file_sets_what_is_harmless_and_nothing_else() {
+fn the_shared_file_sets_only_harmless_settings() {
     let repo = sharing(
         "[trace]\n\tencoding = cl100k_base\n\tbudget = 9\n\tmaterializer = touch ran\n\tbudgetAction = touch ran\n",
     );
@@ -194,7 +194,7 @@ fn the_shared_file_sets_what_is_harmless_and_nothing_else() {
 }
 
 #[test]
-fn a_bare_repository_has_the_types_of_its_head() {
+fn a_bare_repository_uses_the_types_of_its_head() {
     let repo = sharing("[traceType \"finding\"]\n\trole = assistant\n");
     repo.git(&["add", ".traceconfig"]);
     repo.git(&["commit", "--quiet", "-m", "types"]);

@@ -73,7 +73,7 @@ fn markup(page: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_page_loads_nothing_and_runs_only_its_own_script() {
+fn a_page_loads_nothing_and_runs_only_its_script() {
     let repo = sample();
     let page = page(&repo, &["--deleted"]);
     for (element, directive) in [("script", "script-src"), ("style", "style-src")] {
@@ -99,7 +99,7 @@ fn a_page_loads_nothing_and_runs_only_its_own_script() {
 }
 
 #[test]
-fn the_same_trace_gives_the_same_bytes_and_a_page_changes_nothing() {
+fn a_page_is_deterministic_and_changes_nothing() {
     let repo = sample();
     let refs = repo.refs();
     let first = page(&repo, &[]);
@@ -112,7 +112,7 @@ fn the_same_trace_gives_the_same_bytes_and_a_page_changes_nothing() {
 }
 
 #[test]
-fn a_page_tells_of_the_past_as_much_as_is_asked_for() {
+fn a_page_shows_as_much_history_as_requested() {
     let repo = sample();
     let (gone, first, second) = ("A text that was taken out.", "Increased the notarization", "The timeout is 45m.");
     let holds = |args: &[&str]| {
@@ -124,7 +124,7 @@ fn a_page_tells_of_the_past_as_much_as_is_asked_for() {
 }
 
 #[test]
-fn the_chart_agrees_with_what_was_counted_at_each_commit() {
+fn the_chart_matches_the_counts_of_each_commit() {
     let repo = TestRepo::new();
     repo.commit(&["-t", "instruction", "--name", "style", "-m", "Answer in one sentence."]);
     let reported = r#"{"usage":{"input_tokens":70,"output_tokens":8}}"#;
@@ -225,7 +225,7 @@ fn page_of_plain(repo: &TestRepo) -> BTreeSet<String> {
 }
 
 #[test]
-fn secrets_are_taken_out_of_the_page() {
+fn secrets_are_removed_from_the_page() {
     let repo = TestRepo::new();
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
     let said = format!("the token is {token}");
@@ -278,7 +278,7 @@ fn a_page_is_written_and_opened() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_refused() {
+fn invalid_view_arguments_are_refused() {
     let repo = TestRepo::new();
     insta::assert_snapshot!(repo.refused(&["view", "-o", "-"]), @"
     --- stderr

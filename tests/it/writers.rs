@@ -44,7 +44,7 @@ fn live(repo: &TestRepo) -> HashSet<String> {
 }
 
 #[test]
-fn eight_writers_of_a_hundred_items_each_make_one_line() {
+fn eight_concurrent_writers_make_one_linear_history() {
     let repo = TestRepo::new();
     let answers = |writer: usize| repo.home().join(format!("answers-{writer}"));
     let children: Vec<Child> =
@@ -76,7 +76,7 @@ fn eight_writers_of_a_hundred_items_each_make_one_line() {
 }
 
 #[test]
-fn every_command_may_race_with_every_other() {
+fn every_pair_of_commands_may_race() {
     let repo = TestRepo::new();
     repo.bytes_with(&["commit", "--batch"], lines("before", 8).as_bytes());
     let spawn = |args: &[&str]| {
@@ -116,7 +116,7 @@ fn every_command_may_race_with_every_other() {
 }
 
 #[test]
-fn collecting_garbage_beside_a_writer_loses_nothing() {
+fn gc_next_to_a_writer_loses_nothing() {
     let repo = TestRepo::new();
     repo.git(&["config", "gc.auto", "50"]);
     let answers = repo.home().join("answers");
@@ -153,7 +153,7 @@ fn collecting_garbage_beside_a_writer_loses_nothing() {
 }
 
 #[test]
-fn an_import_joins_what_was_committed_meanwhile() {
+fn an_import_merges_concurrent_commits() {
     let repo = TestRepo::new();
     let kept = repo.say("before");
     let mut command = repo.command("git-trace");
@@ -202,7 +202,7 @@ fn make_old(path: &Path) {
 }
 
 #[test]
-fn a_lock_that_the_dead_left_behind_stops_nobody() {
+fn a_stale_lock_blocks_nobody() {
     let repo = TestRepo::classic(&[]);
     let id = repo.say("x");
     repo.text(&["pin", "#0"]);
@@ -227,7 +227,7 @@ fn a_lock_that_the_dead_left_behind_stops_nobody() {
 }
 
 #[test]
-fn a_lock_of_the_living_is_waited_for() {
+fn writers_wait_for_a_held_lock() {
     let repo = TestRepo::new();
     repo.say("x");
     let tables = repo.git_dir().join("reftable");
@@ -258,7 +258,7 @@ impl Dice {
 
 /// Kills writers of all sorts, some `TRACE_TEST_KILLS` (else 40) of them, at random moments.
 #[test]
-fn nothing_that_was_reported_is_lost_to_a_kill() {
+fn a_kill_loses_nothing_that_was_reported() {
     let kills: u64 = std::env::var("TRACE_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
     let repo = TestRepo::new();
     repo.say("first");
@@ -311,7 +311,7 @@ fn nothing_that_was_reported_is_lost_to_a_kill() {
 }
 
 #[test]
-fn a_ref_that_others_move_meanwhile_is_followed() {
+fn writers_follow_a_ref_that_others_move() {
     let repo = TestRepo::new();
     repo.say("ours");
     let answers = repo.home().join("answers");
@@ -337,7 +337,7 @@ fn a_ref_that_others_move_meanwhile_is_followed() {
 }
 
 #[test]
-fn whoever_waits_for_a_trace_that_is_renamed_does_not_start_it_anew() {
+fn a_writer_that_waits_for_a_renamed_trace_does_not_recreate_it() {
     let repo = TestRepo::classic(&[]);
     repo.say("x");
     // Git asks this hook before it deletes the old name, with our locks of both names held.

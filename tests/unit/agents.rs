@@ -78,7 +78,7 @@ fn round_trip(bytes: &[u8], format: Format, agent: &str, change: impl Fn(&TestRe
 }
 
 #[test]
-fn a_session_goes_out_as_it_came_in() {
+fn an_unchanged_session_exports_as_it_was_imported() {
     for (name, bytes) in SAMPLES {
         let (repo, written) = round_trip(bytes, Format::ClaudeCode, "claude-code", |_| ());
         check_valid(&written);
@@ -115,7 +115,7 @@ fn clean(repo: &TestRepo) {
 }
 
 #[test]
-fn a_cleaned_session_goes_out_clean() {
+fn a_cleaned_session_exports_clean() {
     for (format, name, bytes) in samples() {
         for agent in ["claude-code", "codex"] {
             if (name, agent) == ("rollout-record-matrix", "claude-code") {
@@ -152,7 +152,7 @@ fn a_cleaned_session_goes_out_clean() {
 }
 
 #[test]
-fn sessions_of_one_agent_go_on_in_another() {
+fn a_session_of_one_agent_continues_in_another() {
     for (format, bytes) in [(Format::Codex, CODEX), (Format::GeminiCli, GEMINI), (Format::SweAgent, SWE)] {
         let (_, written) = round_trip(bytes, format, "claude-code", |_| ());
         check_valid(&written);
@@ -165,7 +165,7 @@ fn sessions_of_one_agent_go_on_in_another() {
 }
 
 #[test]
-fn a_session_is_put_where_the_agent_finds_it() {
+fn an_export_is_written_where_the_agent_looks() {
     let repo = TestRepo::new();
     repo.say("hello");
     let report = repo.json(&["export", "claude-code", "--json"]);
@@ -278,7 +278,7 @@ fn nothing_stops_the_agent() {
 }
 
 #[test]
-fn settings_are_added_to_and_put_back() {
+fn agent_settings_are_extended_and_restored() {
     let texts = [
         None,
         Some("{}"),
@@ -317,7 +317,7 @@ fn settings_are_added_to_and_put_back() {
 }
 
 #[test]
-fn what_was_changed_since_is_kept() {
+fn later_changes_to_settings_are_kept() {
     let repo = TestRepo::new();
     repo.text(&["install", "--agent", "claude-code"]);
     let path = repo.folder().join(".claude/settings.json");
@@ -336,7 +336,7 @@ fn what_was_changed_since_is_kept() {
 }
 
 #[test]
-fn sessions_are_listed_with_the_code_they_made() {
+fn sessions_are_listed_with_their_code_commits() {
     let repo = TestRepo::new();
     assert_eq!(repo.text(&["sessions"]), "");
     let file = repo.home().join("session");

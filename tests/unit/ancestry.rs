@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_commits_share_is_what_git_says(
+    fn merge_bases_match_git(
         nodes in prop::collection::vec(node(), 2..14),
         pairs in prop::collection::vec((0..14_usize, 0..14_usize), 5),
     ) {
@@ -90,7 +90,7 @@ proptest! {
 }
 
 #[test]
-fn a_commit_that_is_cut_off_is_told_and_never_waited_for() {
+fn a_missing_commit_is_reported_without_waiting() {
     let repo = TestRepo::classic(&[]);
     for n in 0..4 {
         repo.say(&format!("item {n}"));

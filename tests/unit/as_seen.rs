@@ -47,7 +47,7 @@ fn lines(bytes: &[u8]) -> (Vec<&[u8]>, usize) {
 }
 
 #[test]
-fn after_a_compaction_the_model_sees_what_was_kept() {
+fn after_a_compaction_the_model_sees_only_what_was_kept() {
     for (name, bytes) in SAMPLES.into_iter().filter(|(name, _)| name.contains("compact")) {
         let growing = Growing::new();
         let repo = &growing.repo;
@@ -78,7 +78,7 @@ fn after_a_compaction_the_model_sees_what_was_kept() {
 }
 
 #[test]
-fn what_somebody_pinned_or_skipped_stays() {
+fn priorities_set_by_people_survive_a_compaction() {
     let bytes = SAMPLES[1].1;
     let (lines, summary) = lines(bytes);
     let growing = Growing::new();
@@ -106,7 +106,7 @@ fn growing_after(bytes: &[u8]) -> usize {
 }
 
 #[test]
-fn a_trace_goes_on_as_it_began() {
+fn a_trace_keeps_its_import_mode() {
     let bytes = SAMPLES[1].1;
     let repo = TestRepo::new();
     fs::write(repo.folder().join("half"), &bytes[..bytes.len() / 4]).unwrap();
@@ -210,7 +210,7 @@ fn compacted_rollout() -> Vec<(Records, Vec<&'static str>)> {
 }
 
 #[test]
-fn a_rollout_is_seen_as_each_compaction_left_it() {
+fn codex_compactions_are_replayed() {
     let growing = Growing::new();
     let mut records = Vec::new();
     for (more, expected) in compacted_rollout() {
@@ -236,7 +236,7 @@ fn a_rollout_is_seen_as_each_compaction_left_it() {
 }
 
 #[test]
-fn a_chat_is_seen_as_its_compression_left_it() {
+fn gemini_compressions_are_replayed() {
     let message = |id: &str, kind: &str, text: &str| json!({"id": id, "timestamp": "2026-01-15T20:51:48.582Z", "type": kind, "content": text});
     let kept = message("c", "user", "three");
     let records = [
@@ -262,7 +262,7 @@ fn a_chat_is_seen_as_its_compression_left_it() {
 }
 
 #[test]
-fn what_a_compaction_preserved_stays_behind_its_summary() {
+fn preserved_items_follow_the_summary_of_a_compaction() {
     let record = |uuid: &str, parent: Option<&str>, text: &str| json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"role": "user", "content": text}});
     let mut summary = record("c2", Some("c1"), "summary");
     summary["isCompactSummary"] = json!(true);
@@ -283,7 +283,7 @@ fn what_a_compaction_preserved_stays_behind_its_summary() {
 
 /// What a provider reports is of what the model sees; what is skipped comes on top while it is in the trace, and goes with it.
 #[test]
-fn a_report_after_a_compaction_is_the_total() {
+fn usage_reported_after_a_compaction_is_the_total() {
     let record = |uuid: &str, parent: Option<&str>, kind: &str, message: Value| json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": message});
     let answer = |id: &str, text: &str, tokens: u64| json!({"id": id, "role": "assistant", "content": [{"type": "thinking", "thinking": "What is it that is asked?", "signature": "x"}, {"type": "text", "text": text}], "usage": {"input_tokens": tokens, "output_tokens": 3}});
     let mut summary = record("c2", Some("c1"), "user", json!({"role": "user", "content": "summary"}));
@@ -315,7 +315,7 @@ fn a_report_after_a_compaction_is_the_total() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn any_cutting_points_give_the_same_trace(points in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
+    fn any_cut_points_give_the_same_trace(points in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
         let records: Records = compacted_rollout().into_iter().flat_map(|(records, _)| records).collect();
         for (format, bytes) in [(Format::ClaudeCode, SAMPLES[1].1.to_vec()), (Format::Codex, rollout(&records))] {
             let whole = Growing::new();

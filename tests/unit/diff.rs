@@ -123,7 +123,7 @@ fn items_are_added_removed_and_edited() {
 }
 
 #[test]
-fn sides_are_named_as_git_names_them() {
+fn sides_have_the_names_that_git_uses() {
     let repo = apart();
     repo.text(&["switch", "main"]);
     repo.say("on main");
@@ -150,7 +150,7 @@ fn sides_are_named_as_git_names_them() {
 }
 
 #[test]
-fn an_item_shows_its_revisions() {
+fn an_item_diff_shows_its_revisions() {
     let repo = apart();
     repo.text(&["edit", "#1", "-m", "other", "--set", "name=Ann"]);
     insta::assert_snapshot!(repo.trace(&["diff", "#1"]), @"
@@ -188,7 +188,7 @@ fn an_item_shows_its_revisions() {
 }
 
 #[test]
-fn what_moved_is_what_changed_its_order() {
+fn only_items_that_changed_order_are_moved() {
     let repo = TestRepo::new();
     for text in ["a", "b", "c", "d"] {
         repo.say(text);
@@ -214,7 +214,7 @@ fn what_moved_is_what_changed_its_order() {
 }
 
 #[test]
-fn against_an_older_commit_priorities_are_compared() {
+fn priorities_are_compared_with_an_older_commit() {
     let repo = TestRepo::new();
     repo.say("a");
     repo.say("b");
@@ -235,7 +235,7 @@ fn against_an_older_commit_priorities_are_compared() {
 }
 
 #[test]
-fn a_comment_is_safe_whatever_items_say() {
+fn a_comment_is_safe_for_any_item_text() {
     let repo = TestRepo::new();
     repo.say("base");
     repo.text(&["switch", "-c", "@team/`x`"]);
@@ -262,7 +262,7 @@ fn a_comment_is_safe_whatever_items_say() {
 }
 
 #[test]
-fn no_text_passes_for_a_line_of_ours() {
+fn no_text_imitates_our_lines() {
     let repo = TestRepo::new();
     repo.say("base");
     repo.say("a\u{1b}[2J\radded #9 fake\nedited #0 dialogue user\n@@ -1 +1 @@");
@@ -397,7 +397,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, max_shrink_iters: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_comparison_says_what_the_whole_lists_say(
+    fn a_tree_comparison_matches_comparing_full_lists(
         shared in proptest::collection::vec(op(), 1..8),
         ops in proptest::collection::vec(op(), 1..12),
     ) {
@@ -438,7 +438,7 @@ proptest! {
 }
 
 #[test]
-fn a_comment_is_no_longer_than_hosts_take() {
+fn a_comment_fits_the_limit_of_hosts() {
     let repo = TestRepo::new();
     repo.say("base");
     repo.text(&["branch", "before"]);

@@ -89,7 +89,7 @@ fn rollouts_lose_no_text() {
 }
 
 #[test]
-fn events_are_doubles() {
+fn codex_events_duplicate_messages() {
     let (_, items) = import(Format::Codex, SMALL);
     let question = "can you analyse the MD files";
     assert_eq!(texts(&items).iter().filter(|text| text.starts_with(question)).count(), 1);
@@ -132,7 +132,7 @@ fn rollout(bare: bool) -> Vec<u8> {
 }
 
 #[test]
-fn a_rollout_reads_as_it_went() {
+fn a_rollout_reads_in_order() {
     for (bare, extra) in [(true, &[][..]), (false, &["so far: one file", "more"])] {
         let (growing, items) = import(Format::Codex, &rollout(bare));
         let head = if bare { "read AGENTS.md" } else { "you are Codex" };
@@ -176,7 +176,7 @@ fn chat_as_log() -> Vec<u8> {
 }
 
 #[test]
-fn a_chat_and_its_log_give_the_same_items() {
+fn a_gemini_chat_and_its_log_give_the_same_items() {
     let chat: Value = serde_json::from_slice(CHAT).unwrap();
     let (_, of_document) = import(Format::GeminiCli, CHAT);
     check_nothing_lost(&of_document, &chat["messages"].as_array().unwrap().iter().map(|message| {
@@ -195,7 +195,7 @@ fn a_chat_and_its_log_give_the_same_items() {
 }
 
 #[test]
-fn what_was_taken_back_is_skipped() {
+fn rewound_turns_are_skipped() {
     let log = lines(&[
         json!({"sessionId": "s", "projectHash": "h"}),
         message("a", "user", "first"),
@@ -233,7 +233,7 @@ fn a_trajectory_loses_no_text() {
 }
 
 #[test]
-fn samples_that_grow_bring_what_is_new() {
+fn growing_samples_add_only_new_items() {
     let samples =
         [(Format::Codex, SMALL), (Format::Codex, MATRIX), (Format::GeminiCli, CHAT), (Format::SweAgent, TRAJECTORY)];
     for (format, bytes) in samples {
@@ -245,7 +245,7 @@ fn samples_that_grow_bring_what_is_new() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
     #[test]
-    fn files_that_grow_give_the_same_trace(points in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
+    fn growing_files_give_the_same_trace(points in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
         for (format, bytes) in [(Format::Codex, rollout(false)), (Format::Codex, rollout(true)), (Format::GeminiCli, chat_as_log())] {
             let mut cuts: Vec<usize> = points.iter().map(|point| point.index(bytes.len())).collect();
             cuts.sort_unstable();
@@ -254,7 +254,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         for format in [Format::Codex, Format::GeminiCli, Format::SweAgent] {
             let read = format.open(Box::new(&bytes[..])).unwrap();
             prop_assert!(read.into_iter().all(|entry| entry.is_ok()));
@@ -263,7 +263,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_says_what_it_is() {
+fn formats_are_detected_by_content() {
     let bare = rollout(true);
     let log = chat_as_log();
     let document = [b"\xef\xbb\xbf", CHAT].concat();
@@ -289,7 +289,7 @@ fn a_file_says_what_it_is() {
 }
 
 #[test]
-fn the_command_line_takes_a_file_or_a_format() {
+fn the_command_line_accepts_a_file_or_a_format() {
     let repo = TestRepo::new();
     fs::write(repo.folder().join("session.traj"), TRAJECTORY).unwrap();
     fs::write(repo.folder().join("notes.txt"), "hello").unwrap();

@@ -36,7 +36,7 @@ fn executable(place: &Playground, path: &str, text: &str) {
 }
 
 #[test]
-fn a_commit_of_what_is_wrong_is_refused_with_line_rule_and_remedy() {
+fn an_invalid_commit_is_refused_with_line_rule_and_fix() {
     let place = hooked();
     place.write(STORE, line("b.a", "1", 0) + &line("a.a", "1", 0) + "{\"key\":");
     place.git(&["add", "-A"]);
@@ -55,7 +55,7 @@ fn a_commit_of_what_is_wrong_is_refused_with_line_rule_and_remedy() {
 }
 
 #[test]
-fn what_is_staged_counts_and_not_the_working_tree() {
+fn the_index_is_checked_not_the_working_tree() {
     let place = hooked();
     // Staged wrong, mended since, and the other way round.
     place.write(STORE, BAD);
@@ -115,7 +115,7 @@ fn renames_deletions_links_and_submodules() {
 }
 
 #[test]
-fn merges_are_judged_whether_git_or_the_user_commits_them() {
+fn merges_are_checked_whoever_commits_them() {
     let place = hooked();
     place.git(&["checkout", "-q", "-b", "side"]);
     place.write("memory/a.crumb", "no header\n");
@@ -136,7 +136,7 @@ fn merges_are_judged_whether_git_or_the_user_commits_them() {
 }
 
 #[test]
-fn worktrees_have_the_hooks_too() {
+fn hooks_run_in_linked_worktrees() {
     let mut place = hooked();
     place.git(&["worktree", "add", "-q", "../linked"]);
     place.cd("linked");
@@ -149,7 +149,7 @@ fn worktrees_have_the_hooks_too() {
 }
 
 #[test]
-fn warnings_are_printed_and_refuse_where_it_is_strict() {
+fn warnings_are_printed_and_refuse_in_strict_mode() {
     let place = hooked();
     place.write(STORE, line("zoo.a", "1", 0));
     place.git(&["add", "-A"]);
@@ -165,7 +165,7 @@ fn warnings_are_printed_and_refuse_where_it_is_strict() {
 }
 
 #[test]
-fn what_is_mechanical_is_mended_in_the_working_tree() {
+fn mechanical_errors_are_fixed_in_the_working_tree() {
     let place = hooked();
     let (a, b, newer) = (line("api.a", "1", 0), line("api.b", "1", 0), line("api.b", "2", 1));
     place.write(STORE, format!("{newer}{b}{}", a.trim_end()));
@@ -186,7 +186,7 @@ fn what_is_mechanical_is_mended_in_the_working_tree() {
 }
 
 #[test]
-fn checkpoints_are_where_the_project_says() {
+fn checkpoints_are_found_by_the_project_setting() {
     let place = hooked();
     place.write("notes/a.md", "# nothing\n");
     place.write(".traceconfig", "[trace]\n\tcheckpoints = notes\n");
@@ -198,7 +198,7 @@ fn checkpoints_are_where_the_project_says() {
 }
 
 #[test]
-fn a_hook_that_was_there_runs_first_and_its_failure_counts() {
+fn an_existing_hook_runs_first_and_may_refuse() {
     let place = Playground::new();
     executable(&place, ".git/hooks/pre-commit", "#!/bin/sh\necho theirs; test ! -e stop\n");
     place.write(".git/hooks/pre-merge-commit", "#!/bin/sh\nexit 1\n");
@@ -229,7 +229,7 @@ fn a_hook_that_was_there_runs_first_and_its_failure_counts() {
 }
 
 #[test]
-fn hooks_go_where_git_looks_and_not_into_what_serves_all_repositories() {
+fn hooks_are_installed_where_git_looks_but_not_in_a_global_folder() {
     let place = Playground::new();
     place.git(&["config", "core.hooksPath", "tools/hooks"]);
     place.ok(&["install"]);
@@ -253,7 +253,7 @@ fn hooks_go_where_git_looks_and_not_into_what_serves_all_repositories() {
 }
 
 #[test]
-fn without_the_program_nothing_is_refused_and_doctor_tells() {
+fn without_the_binary_nothing_is_refused_and_doctor_reports_it() {
     let place = hooked();
     place.write(STORE, BAD);
     place.git(&["add", "-A"]);
@@ -268,7 +268,7 @@ fn without_the_program_nothing_is_refused_and_doctor_tells() {
 }
 
 #[test]
-fn the_folder_of_the_project_has_what_is_installed() {
+fn the_hooks_folder_contains_the_installed_hooks() {
     for (name, text) in crate::app::install::hooks::HOOKS {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks").join(name);
         assert_eq!(fs::read_to_string(&path).unwrap(), text);

@@ -97,7 +97,7 @@ fn cuts(bytes: &[u8], count: usize) -> Vec<usize> {
 }
 
 #[test]
-fn samples_that_grow_give_the_same_trace() {
+fn growing_samples_give_the_same_trace() {
     for (name, bytes) in SAMPLES {
         for seen in [Seen::All, Seen::Only] {
             if seen == Seen::Only && !name.contains("compact") {
@@ -121,7 +121,7 @@ fn samples_that_grow_give_the_same_trace() {
 }
 
 #[test]
-fn only_what_is_new_is_read() {
+fn only_new_records_are_read() {
     let bytes = SAMPLES[0].1;
     let cut = memchr::memrchr(b'\n', &bytes[..bytes.len() - 1]).unwrap() + 1;
     let growing = Growing::new();
@@ -160,7 +160,7 @@ fn a_rewritten_file_is_matched_by_record() {
 }
 
 #[test]
-fn what_was_done_meanwhile_stays_done() {
+fn changes_between_imports_are_kept() {
     let bytes = SAMPLES[0].1;
     let growing = Growing::new();
     let cut = memchr::memchr_iter(b'\n', bytes).nth(20).unwrap() + 1;
@@ -188,7 +188,7 @@ pub(crate) fn check_cut_file(format: Format, bytes: &[u8], cuts: &[usize], expec
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn any_cutting_points_give_the_same_trace(points in prop::collection::vec(any::<prop::sample::Index>(), 1..5)) {
+    fn any_cut_points_give_the_same_trace(points in prop::collection::vec(any::<prop::sample::Index>(), 1..5)) {
         let bytes = SAMPLES[4].1;
         let mut cuts: Vec<usize> = points.iter().map(|point| point.index(bytes.len())).collect();
         cuts.sort_unstable();
@@ -197,7 +197,7 @@ proptest! {
 }
 
 #[test]
-fn the_memory_is_kept_in_the_git_folder_alone() {
+fn the_import_cache_is_only_in_the_git_folder() {
     let growing = Growing::new();
     growing.import(Format::ClaudeCode, SAMPLES[4].1);
     assert_eq!(fs::read_dir(growing.memory()).unwrap().count(), 1);

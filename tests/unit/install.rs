@@ -5,7 +5,7 @@ use std::fs;
 use crate::unit::playground::{Playground, STORE, line};
 
 #[test]
-fn install_says_what_it_does_and_does_it_once() {
+fn install_reports_its_changes_and_is_idempotent() {
     let place = Playground::new();
     let (config, attributes) = (place.read(".git/config"), place.at.join(".gitattributes"));
     insta::assert_snapshot!(place.trace(&["install", "--dry-run"]), @"
@@ -56,7 +56,7 @@ fn install_says_what_it_does_and_does_it_once() {
 }
 
 #[test]
-fn what_others_wrote_comes_back_to_the_byte() {
+fn uninstall_restores_foreign_settings_byte_for_byte() {
     let place = Playground::new();
     let config =
         place.read(".git/config") + "# mine\n[merge \"ours\"]\n\tdriver = true\n[merge]\n\tconflictStyle = diff3\n";
@@ -72,7 +72,7 @@ fn what_others_wrote_comes_back_to_the_byte() {
 }
 
 #[test]
-fn values_of_others_are_left_alone_and_ours_are_upgraded() {
+fn foreign_values_are_kept_and_ours_are_upgraded() {
     let place = Playground::new();
     place.git(&["config", "merge.trace.recursive", "binary"]);
     place.git(&["config", "merge.trace.name", "mine"]);
@@ -111,7 +111,7 @@ fn values_of_others_are_left_alone_and_ours_are_upgraded() {
 }
 
 #[test]
-fn it_can_be_private_for_one_user_or_for_one_worktree() {
+fn install_works_per_clone_per_user_and_per_worktree() {
     let mut place = Playground::new();
     let info = place.read(".git/info/exclude").is_empty();
     assert!(!info);
@@ -141,7 +141,7 @@ fn it_can_be_private_for_one_user_or_for_one_worktree() {
 }
 
 #[test]
-fn doctor_tells_what_is_missing() {
+fn doctor_reports_missing_parts() {
     let place = Playground::new();
     let doctor = || {
         let answer = place.trace(&["doctor"]);
@@ -196,7 +196,7 @@ fn doctor_tells_what_is_missing() {
 }
 
 #[test]
-fn the_example_has_the_lines_that_are_written() {
+fn the_example_matches_the_installed_lines() {
     let example = include_str!("../../gitattributes.example");
     let lines: Vec<_> = example.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(lines, crate::app::install::attributes::LINES);

@@ -208,7 +208,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn whoever_merges_gets_the_same_items_and_a_second_merge_brings_nothing(shared in ops(0..4), turns in turns()) {
+    fn merging_is_commutative_and_idempotent(shared in ops(0..4), turns in turns()) {
         let world = grown(&shared, &turns);
         let [main, idea, main_copy, idea_copy] = names();
         world.branch(&main, &main_copy);
@@ -227,7 +227,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_lost_and_what_we_have_stands_before_what_comes_in(shared in ops(0..4), turns in turns()) {
+    fn a_merge_loses_nothing_and_keeps_our_items_first(shared in ops(0..4), turns in turns()) {
         let world = grown(&shared, &turns);
         let [main, idea, ..] = names();
         let (ours, theirs) = (world.texts(&main), world.texts(&idea));
@@ -257,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn a_rebased_trace_says_what_a_merge_behind_the_other_says(shared in ops(0..4), ours in ops(0..6), theirs in ops(0..6)) {
+    fn a_rebase_gives_the_items_of_a_merge(shared in ops(0..4), ours in ops(0..6), theirs in ops(0..6)) {
         let turns: Vec<(bool, Op)> = ours.into_iter().map(|op| (false, op)).chain(theirs.into_iter().map(|op| (true, op)))
             // What is taken out and put back, or edited forth and back, says less to a merge than to a rebase, which does it again.
             .filter(|(_, op)| !matches!(op, Op::Merge | Op::Restore)).collect();
@@ -283,7 +283,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_compressed_expands_to_the_same_bytes(shared in ops(1..9), kept in 0..4_usize) {
+    fn a_compressed_trace_expands_to_the_same_bytes(shared in ops(1..9), kept in 0..4_usize) {
         let world = grown(&shared, &[]);
         let [main, idea, ..] = names();
         let before = (world.page(&world.view(&main)), world.texts(&main));

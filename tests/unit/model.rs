@@ -297,7 +297,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_trace_does_what_the_model_says(ops in proptest::collection::vec(op(), 1..18)) {
+    fn a_trace_behaves_like_its_model(ops in proptest::collection::vec(op(), 1..18)) {
         let test = TestRepo::new();
         let real = Real::open(&test);
         let mut model = Model::default();

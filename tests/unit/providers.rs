@@ -163,7 +163,7 @@ fn redacted(text: &str) -> String {
 }
 
 #[test]
-fn a_session_in_every_shape() {
+fn a_session_is_written_for_every_provider() {
     let sample = Sample::of_transcript(SMALL);
     for api in APIS {
         let (text, changes) = sample.written(api);
@@ -176,7 +176,7 @@ fn a_session_in_every_shape() {
 }
 
 #[test]
-fn calls_and_results_stand_together() {
+fn calls_and_results_are_adjacent() {
     let messages = [
         say(Role::System, "Be careful."),
         say(Role::User, "Where is x?"),
@@ -194,7 +194,7 @@ fn calls_and_results_stand_together() {
 }
 
 #[test]
-fn bytes_are_sent_where_they_are_taken() {
+fn binary_data_is_sent_to_providers_that_accept_it() {
     let artifact = |media_type: &str, bytes: &[u8]| {
         let (path, media_type) = (Some("shots/a \"b\".png".to_owned()), Some(media_type.to_owned()));
         block(Content::Artifact { kind: None, path, language: None, media_type, bytes: bytes.to_vec() })
@@ -212,7 +212,7 @@ fn bytes_are_sent_where_they_are_taken() {
 }
 
 #[test]
-fn thoughts_go_to_whoever_signed_them() {
+fn signed_thoughts_are_sent_only_to_their_signer() {
     let signed = |by: Option<Api>| Some(Signature { by, ..Signature::new("c2ln".to_owned()) });
     let text = || block(Content::Text("Done.".to_owned()));
     for api in APIS {
@@ -241,7 +241,7 @@ fn thoughts_go_to_whoever_signed_them() {
 }
 
 #[test]
-fn a_thought_is_sent_as_long_as_nothing_before_it_changed() {
+fn a_thought_is_sent_while_its_prefix_is_unchanged() {
     let dropped = |sample: &Sample| {
         let (_, changes) = sample.written(Api::Anthropic);
         changes.iter().filter(|change| change.why == Why::ChangedBefore).count()
@@ -267,7 +267,7 @@ fn a_thought_is_sent_as_long_as_nothing_before_it_changed() {
 }
 
 #[test]
-fn a_cut_keeps_what_is_pinned_and_what_belongs_together() {
+fn a_cut_keeps_pinned_items_and_pairs() {
     let sample = Sample::new();
     let instruction = sample.put(0, Fields::new(ItemType::instruction()), "Be careful.");
     let old = sample.say(1, "an old word");
@@ -303,7 +303,7 @@ fn a_cut_keeps_what_is_pinned_and_what_belongs_together() {
 }
 
 #[test]
-fn a_command_of_the_users_gets_the_items() {
+fn a_user_command_receives_the_items() {
     let sample = Sample::new();
     sample.put(0, Fields::new(ItemType::instruction()), "Be careful.");
     let skipped = sample.say(1, "never mind");
@@ -328,7 +328,7 @@ fn a_command_of_the_users_gets_the_items() {
 }
 
 #[test]
-fn marks_stand_at_the_ends_of_what_stays() {
+fn cache_marks_are_at_the_ends_of_stable_prefixes() {
     let messages = [
         say(Role::System, "Be careful."),
         say(Role::User, "Pinned."),
@@ -347,7 +347,7 @@ fn marks_stand_at_the_ends_of_what_stays() {
 }
 
 #[test]
-fn an_edit_of_the_last_item_leaves_what_stands_before_it() {
+fn editing_the_last_item_keeps_earlier_messages() {
     let sample = Sample::of_transcript(SMALL);
     let last = sample.say(30, "the first words");
     let before = APIS.map(|api| sample.written(api).0);
@@ -360,7 +360,7 @@ fn an_edit_of_the_last_item_leaves_what_stands_before_it() {
 }
 
 #[test]
-fn every_reason_says_what_became_of_the_block() {
+fn every_reason_describes_what_happened_to_the_block() {
     for word in Why::VALUES {
         let why: Why = word.parse().unwrap();
         let left_out = why.describe().starts_with("left out");
@@ -412,7 +412,7 @@ proptest! {
 
     /// What the user says last is all that differs where only that does.
     #[test]
-    fn what_comes_last_changes_nothing_before_it(mut messages in any_messages()) {
+    fn appending_changes_no_earlier_message(mut messages in any_messages()) {
         for api in APIS {
             messages.push(say(Role::User, "LAST"));
             let (one, _) = write(api, &messages);
@@ -426,7 +426,7 @@ proptest! {
 
     /// What more is said changes the last line at most: the one that it may still join.
     #[test]
-    fn what_comes_next_changes_only_the_end(mut messages in any_messages()) {
+    fn appending_changes_only_the_end(mut messages in any_messages()) {
         for api in APIS {
             let (before, _) = write(api, &messages);
             messages.push(say(Role::User, "NEXT"));

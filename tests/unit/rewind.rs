@@ -79,7 +79,7 @@ fn session() -> Vec<Value> {
 const WORDS: [&str; 9] = ["one", "two", "caveat", "three", "four", "five", "left", "also left", "instead"];
 
 #[test]
-fn a_turn_that_was_taken_back_is_kept_and_not_seen() {
+fn a_rewound_turn_is_kept_but_skipped() {
     let file = file(&session());
     let growing = imported(Format::ClaudeCode, &file);
     assert_eq!(seen(&growing, &WORDS), "one two caveat three four five instead");
@@ -94,7 +94,7 @@ fn a_turn_that_was_taken_back_is_kept_and_not_seen() {
 }
 
 #[test]
-fn a_session_begun_again_leaves_all_before() {
+fn a_restarted_session_skips_everything_before() {
     let mut records = session();
     records.truncate(11);
     records.push(record("n1", None, "user", &json!("instead.")));
@@ -103,7 +103,7 @@ fn a_session_begun_again_leaves_all_before() {
 }
 
 #[test]
-fn what_is_taken_up_again_is_seen_again() {
+fn a_resumed_branch_is_restored() {
     let mut records = session();
     growing_with(&mut records, record("u7", Some("a5"), "user", &json!("back.")), |growing| {
         assert_eq!(
@@ -125,7 +125,7 @@ fn growing_with(records: &mut Vec<Value>, last: Value, check: impl Fn(&Growing))
 }
 
 #[test]
-fn what_a_person_decided_stands() {
+fn priorities_set_by_people_win() {
     let records = session();
     let growing = imported(Format::ClaudeCode, &file(&records));
     let bodies = growing.repo.bodies("t");
@@ -140,7 +140,7 @@ fn what_a_person_decided_stands() {
 }
 
 #[test]
-fn nothing_of_the_samples_was_left() {
+fn samples_contain_no_rewinds() {
     for (name, bytes) in SAMPLES {
         let growing = Growing::new();
         growing.import(Format::ClaudeCode, bytes);
@@ -155,7 +155,7 @@ fn item(role: &str, text: &str) -> Value {
 }
 
 #[test]
-fn turns_that_codex_rolled_back_are_not_seen() {
+fn turns_rolled_back_by_codex_are_skipped() {
     let event =
         |payload: Value| json!({"type": "event_msg", "timestamp": "2026-08-03T10:48:56.000Z", "payload": payload});
     let records = [
@@ -189,7 +189,7 @@ fn turns_that_codex_rolled_back_are_not_seen() {
 }
 
 #[test]
-fn messages_that_gemini_dropped_are_not_seen() {
+fn messages_dropped_by_gemini_are_skipped() {
     let message = |id: &str, kind: &str, text: &str| json!({"id": id, "timestamp": "2026-01-15T20:51:48.582Z", "type": kind, "content": format!("{text}.")});
     let (one, two) = (message("a", "user", "one"), message("b", "gemini", "two"));
     let records = [
@@ -217,7 +217,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     /// Wherever records follow on one another, and wherever the file is cut.
     #[test]
-    fn any_rewinds_give_the_same_at_any_cut(parents in prop::collection::vec(0..6_usize, 4..12), cut in any::<prop::sample::Index>()) {
+    fn any_rewinds_give_the_same_trace_at_any_cut(parents in prop::collection::vec(0..6_usize, 4..12), cut in any::<prop::sample::Index>()) {
         let records: Vec<Value> = parents.iter().enumerate().map(|(number, back)| {
             let parent = (number + 1).checked_sub(back + 1).filter(|parent| *parent > 0).map(|parent| parent.to_string());
             let kind = if number % 2 == 0 { "user" } else { "assistant" };

@@ -31,7 +31,7 @@ fn session(texts: &[&str]) -> String {
 }
 
 #[test]
-fn no_sample_holds_one() {
+fn no_sample_contains_a_secret() {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -49,7 +49,7 @@ fn no_sample_holds_one() {
 }
 
 #[test]
-fn staged_ones_are_refused_unless_they_are_allowed() {
+fn staged_secrets_are_refused_unless_allowed() {
     let place = Playground::new();
     place.ok(&["install"]);
     place.write(STORE, line("api.a", &token(), 0));
@@ -70,7 +70,7 @@ fn staged_ones_are_refused_unless_they_are_allowed() {
 }
 
 #[test]
-fn breadcrumbs_are_refused_by_their_key_as_well() {
+fn breadcrumbs_with_secret_keys_are_refused() {
     let place = Playground::new();
     let random = "q8Zr2LpX0vTn5KdW7yBs";
     for (key, value) in [("auth.note", token()), ("auth.api_key", random.to_owned())] {
@@ -88,7 +88,7 @@ fn breadcrumbs_are_refused_by_their_key_as_well() {
 }
 
 #[test]
-fn a_commit_warns_and_does_what_the_setting_says() {
+fn a_commit_warns_about_secrets_and_follows_the_setting() {
     let repo = TestRepo::new();
     let text = format!("use {}\n", token());
     let answer = repo.exact(&repo.run(&["commit", "-m", &text], b""));
@@ -122,7 +122,7 @@ fn a_commit_warns_and_does_what_the_setting_says() {
 }
 
 #[test]
-fn an_import_takes_them_out_and_says_how_many() {
+fn an_import_removes_secrets_and_reports_the_number() {
     let repo = TestRepo::new();
     let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", "a1B2c3D4".repeat(20));
     let texts = [&*format!("{} and {}", token(), token()), "nothing", &*format!("key:\n{key}\nend")];
@@ -151,7 +151,7 @@ fn an_import_takes_them_out_and_says_how_many() {
 
 proptest! {
     #[test]
-    fn any_text_is_looked_through(
+    fn any_text_can_be_scanned(
         parts in prop::collection::vec(prop::sample::select(vec![
             "ghp_", "a1B2c3D4e5F6", "-----BEGIN ", "PRIVATE KEY-----", "\n", "-----END ", "eyJ", ".", "://", ":", "@", "token",
             "\":\"", "=", "Bearer ", " ", "é", "\\n", "sk-", "AKIA", "QWERTYUIOPASDFGH", "\"key\":\"a.token\",\"value\":\"",

@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn touchy_text_counts_exactly(text in touchy_text()) {
+    fn difficult_text_counts_exactly(text in touchy_text()) {
         assert_exact(&text);
     }
 
@@ -173,7 +173,7 @@ fn every_character_counts_exactly_among_others() {
 }
 
 #[test]
-fn special_tokens_count_as_the_text_they_are() {
+fn special_tokens_count_as_plain_text() {
     assert_exact("<|endoftext|><|endofprompt|> <|fim_prefix|><|start|>assistant<|channel|>final<|message|>");
     assert!(Encoding::O200kHarmony.count(b"<|start|>") > 1);
 }
@@ -203,7 +203,7 @@ fn long_runs_count_exactly() {
 
 /// Far past what tiktoken-rs takes: here only that it ends, and how many tokens a whole run has.
 #[test]
-fn a_megabyte_without_a_break_is_no_trouble() {
+fn a_megabyte_without_a_break_is_counted_quickly() {
     let megabyte = 1 << 20;
     assert_eq!(Encoding::O200kBase.count(" ".repeat(megabyte).as_bytes()), 8_192);
     assert_eq!(Encoding::O200kBase.count("a".repeat(megabyte).as_bytes()), 131_072);

@@ -39,7 +39,7 @@ fn checkpoints_are_listed() {
 }
 
 #[test]
-fn cycles_and_files_that_cannot_be_read_hide_nothing() {
+fn cycles_and_unreadable_files_hide_no_checkpoint() {
     let place = place();
     let cyclic = place.read(&format!("{ACTIVE}chk-a.md")).replace("parent: null", "parent: chk-b");
     place.write(&format!("{ACTIVE}chk-a.md"), cyclic);
@@ -55,7 +55,7 @@ fn cycles_and_files_that_cannot_be_read_hide_nothing() {
 }
 
 #[test]
-fn a_checkpoint_lives_from_new_to_archive() {
+fn a_checkpoint_passes_from_creation_to_the_archive() {
     let place = Playground::new();
     assert_eq!(place.ok(&["checkpoint", "prime"]), "");
     assert!(place.trace(&["checkpoint", "current"]).ends_with("no checkpoint is current\n[exit 1]\n"));
@@ -111,7 +111,7 @@ fn a_checkpoint_lives_from_new_to_archive() {
 }
 
 #[test]
-fn hostile_text_reaches_nobody_raw() {
+fn hostile_text_is_escaped() {
     let place = Playground::new();
     let text = sound("status: current\n", "").replace("checkpoint: chk-a", "checkpoint: \"chk-\\e[2J\\u202ex\"");
     place.write(&format!("{ACTIVE}chk-a.md"), text.replace("word word", "\u{1b}[31mred"));
@@ -123,7 +123,7 @@ fn hostile_text_reaches_nobody_raw() {
 }
 
 #[test]
-fn the_setting_says_where_checkpoints_are() {
+fn a_setting_names_the_checkpoint_folder() {
     let place = Playground::new();
     place.git(&["config", "trace.checkpoints", "notes/**/*.md"]);
     place.write("notes/chk-a.md", sound("", ""));
@@ -152,7 +152,7 @@ fn an_item_of_the_trace_becomes_a_breadcrumb() {
 
 /// What a command that is killed between two files leaves, and that the same command goes on from there.
 #[test]
-fn what_was_stopped_half_way_is_completed_by_the_same_command() {
+fn repeating_an_interrupted_command_completes_it() {
     let read = |place: &Playground| {
         let files = ["active/INDEX.md", "active/chk-a.md", "active/chk-b.md", "archive/chk-a.md", "LEARNINGS.md"];
         files.map(|file| std::fs::read_to_string(place.at.join("checkpoints").join(file)).unwrap_or_default())
@@ -190,7 +190,7 @@ fn what_was_stopped_half_way_is_completed_by_the_same_command() {
 }
 
 #[test]
-fn what_a_killed_writer_left_is_removed_and_nothing_else() {
+fn only_files_of_killed_writers_are_removed() {
     let place = place();
     let dead = ["checkpoints/.checkpoint-a1B2c3.tmp", "checkpoints/archive/.checkpoint-000000.tmp"];
     let others =

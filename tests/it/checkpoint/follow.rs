@@ -19,7 +19,7 @@ fn place() -> Playground {
 }
 
 #[test]
-fn breadcrumbs_lead_to_what_they_name() {
+fn breadcrumbs_resolve_to_their_targets() {
     let place = place();
     insta::assert_snapshot!(place.trace(&["checkpoint", "breadcrumbs"]));
     for (breadcrumb, answer) in [
@@ -49,7 +49,7 @@ fn breadcrumbs_lead_to_what_they_name() {
 }
 
 #[test]
-fn nothing_outside_of_the_repository_is_read() {
+fn nothing_outside_the_repository_is_read() {
     let place = place();
     #[cfg(unix)]
     {

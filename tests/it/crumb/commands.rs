@@ -106,7 +106,7 @@ fn a_session_is_noted_from_start_to_end() {
 }
 
 #[test]
-fn refusals_say_what_to_do_and_change_nothing() {
+fn refusals_give_a_hint_and_change_nothing() {
     let place = Playground::new();
     place.ok(&["crumb", "new", FILE]);
     let before = place.read(FILE);
@@ -218,7 +218,7 @@ fn aged(now: u32) -> String {
 }
 
 #[test]
-fn compressing_follows_the_ranks_and_expanding_brings_all_back() {
+fn compressing_follows_the_ranks_and_expanding_restores_everything() {
     let place = Playground::new();
     for now in [1_u32, 5, 6, 15, 16, 30, 222] {
         place.write(FILE, aged(now));
@@ -319,7 +319,7 @@ fn lineage_survives_summaries_of_summaries() {
 }
 
 #[test]
-fn what_is_sent_is_received_once() {
+fn sent_entries_are_received_once() {
     let place = Playground::new();
     place.write("spark.crumb", fixture("crumbs/spark-live.crumb"));
     place.write("echo.crumb", fixture("crumbs/complete-example.crumb"));
@@ -370,7 +370,7 @@ fn what_is_sent_is_received_once() {
 }
 
 #[test]
-fn two_agents_in_two_worktrees_merge_without_a_word() {
+fn two_agents_in_two_worktrees_merge_without_conflict() {
     let mut place = started();
     for round in 0..2 {
         place.git(&["worktree", "add", "-q", "-b", &format!("side{round}"), &format!("../linked{round}")]);
@@ -413,7 +413,7 @@ fn two_agents_in_two_worktrees_merge_without_a_word() {
 }
 
 #[test]
-fn what_cannot_be_merged_by_entry_is_merged_by_lines() {
+fn files_that_cannot_merge_by_entry_merge_by_line() {
     let place = started();
     place.git(&["checkout", "-q", "-b", "side"]);
     place.write(FILE, "theirs\n");

@@ -357,7 +357,7 @@ fn in_order(
 /// `TRACE_TEST_FAULTS`: `all`, or at how many calls of each command; else it is one call of every fifth command, in three
 /// modes. `TRACE_TEST_FAULTS_OF` limits it to commands whose words contain that.
 #[test]
-fn a_command_that_is_stopped_anywhere_leaves_what_was_or_what_was_meant() {
+fn a_command_stopped_at_any_call_leaves_the_old_or_the_new_state() {
     let tracer = match tracer() {
         Ok(tracer) => tracer,
         Err(cause) => return println!("no faults are made: {cause}"),

@@ -18,7 +18,7 @@ fn lender() -> (TestRepo, String) {
 const TRACES: &str = "+refs/traces/*:refs/traces/*";
 
 #[test]
-fn a_shallow_clone_ends_where_it_ends() {
+fn commands_stop_at_the_boundary_of_a_shallow_clone() {
     let (lender, url) = lender();
     let clone = TestRepo::new();
     clone.git(&["remote", "add", "origin", &url]);
@@ -40,7 +40,7 @@ fn a_shallow_clone_ends_where_it_ends() {
 }
 
 #[test]
-fn a_partial_clone_asks_for_what_it_needs() {
+fn a_partial_clone_fetches_only_what_it_needs() {
     let (lender, url) = lender();
     let items = lender.text(&["materialize"]);
     for filter in ["blob:none", "tree:0"] {
@@ -71,7 +71,7 @@ fn a_partial_clone_asks_for_what_it_needs() {
 }
 
 #[test]
-fn a_borrower_writes_its_own() {
+fn a_repository_with_alternates_writes_to_its_objects() {
     let (lender, _) = lender();
     let borrower = TestRepo::without_git();
     borrower.git(&["clone", "-q", "--shared", lender.folder().to_str().unwrap(), "."]);
@@ -98,7 +98,7 @@ fn a_borrower_writes_its_own() {
 
 /// Other versions of git may be on the path behind the first; they work on one repository in turns.
 #[test]
-fn two_versions_of_git_work_in_turns() {
+fn two_versions_of_git_alternate() {
     let folders: Vec<_> = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect();
     let mut versions: Vec<(String, std::path::PathBuf)> = Vec::new();
     for folder in folders.iter().filter(|folder| folder.join("git").is_file()) {

@@ -34,7 +34,7 @@ fn rewrite(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 }
 
 #[test]
-fn what_needs_a_lost_object_says_so_and_changes_nothing() {
+fn a_missing_object_is_reported_and_nothing_changes() {
     let repo = TestRepo::classic(&[]);
     for n in 0..3 {
         repo.say(&format!("item {n}"));
@@ -84,7 +84,7 @@ fn what_needs_a_lost_object_says_so_and_changes_nothing() {
 }
 
 #[test]
-fn a_damaged_pack_is_told() {
+fn a_damaged_pack_is_reported() {
     let repo = TestRepo::classic(&[]);
     for n in 0..20 {
         repo.say(&format!("item {n}, of which every word is another: {}", "x".repeat(n * 7)));

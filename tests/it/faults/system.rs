@@ -56,7 +56,7 @@ fn a_full_disk_stops_a_command_and_loses_nothing() {
 }
 
 #[test]
-fn a_read_only_repository_is_read_and_refuses_to_be_written() {
+fn a_read_only_repository_is_readable_and_refuses_writes() {
     let tracer = match tracer() {
         Ok(tracer) => tracer,
         Err(cause) => return println!("no faults are made: {cause}"),
@@ -100,7 +100,7 @@ fn a_read_only_repository_is_read_and_refuses_to_be_written() {
 }
 
 #[test]
-fn a_repository_of_another_user_is_refused_until_it_is_trusted() {
+fn a_repository_of_another_user_is_refused_unless_trusted() {
     let repo = TestRepo::classic(&[]);
     repo.say("x");
     if !done(Command::new("chown").args(["-R", "12345"]).arg(repo.git_dir()).arg(repo.folder())) {
@@ -121,7 +121,7 @@ fn a_repository_of_another_user_is_refused_until_it_is_trusted() {
 }
 
 #[test]
-fn git_folders_that_are_links_or_elsewhere_work() {
+fn linked_and_separate_git_folders_work() {
     let mut repo = TestRepo::classic(&[]);
     repo.say("x");
     let (real, link) = (repo.home().join("real"), repo.git_dir());
@@ -146,7 +146,7 @@ fn git_folders_that_are_links_or_elsewhere_work() {
 }
 
 #[test]
-fn a_clock_set_back_reverses_nothing() {
+fn a_clock_that_moves_back_changes_no_order() {
     let repo = TestRepo::classic(&[]);
     let first = repo.say("first");
     repo.text(&["breadcrumb", "set", "api.a", "1"]);
@@ -187,7 +187,7 @@ fn a_clock_set_back_reverses_nothing() {
 }
 
 #[test]
-fn a_lock_that_is_held_is_named() {
+fn a_held_lock_is_named() {
     let repo = TestRepo::classic(&[]);
     repo.say("x");
     repo.text(&["pin", "#0"]);
@@ -210,7 +210,7 @@ fn a_lock_that_is_held_is_named() {
 }
 
 #[test]
-fn locks_of_a_killed_gc_stop_it_for_ten_minutes_and_that_of_the_index_is_not_ours() {
+fn locks_of_a_killed_gc_expire_after_ten_minutes_and_the_index_lock_never() {
     let repo = TestRepo::classic(&[]);
     repo.say("x");
     let locks = ["HEAD.lock", "gc.pid.lock", "objects/info/commit-graph.lock", "index.lock"];
@@ -223,7 +223,7 @@ fn locks_of_a_killed_gc_stop_it_for_ten_minutes_and_that_of_the_index_is_not_our
 }
 
 #[test]
-fn a_lock_of_settings_that_the_dead_left_behind_stops_nobody_for_long() {
+fn a_stale_settings_lock_expires() {
     let repo = TestRepo::classic(&[]);
     repo.git(&["remote", "add", "origin", "../remote.git"]);
     let lock = repo.git_dir().join("config.lock");
@@ -259,7 +259,7 @@ fn a_lock_of_settings_that_the_dead_left_behind_stops_nobody_for_long() {
 }
 
 #[test]
-fn locks_that_killed_commands_of_git_left_stop_neither_packing_nor_fetching() {
+fn stale_git_locks_block_neither_packing_nor_fetching() {
     let repo = TestRepo::classic(&[]);
     repo.say("x");
     repo.git(&["init", "-q", "--bare", "../remote.git"]);
@@ -286,7 +286,7 @@ fn locks_that_killed_commands_of_git_left_stop_neither_packing_nor_fetching() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_is_named() {
+fn an_unwritable_folder_is_named() {
     let repo = TestRepo::classic(&[]);
     repo.say("x");
     let closed = repo.git_dir().join("objects");

@@ -105,7 +105,7 @@ fn misplace(repo: &TestRepo) {
 }
 
 #[test]
-fn what_trailers_say() {
+fn trailers() {
     check(&[
         ("another total", |repo| claim(repo, "Trace-Total: 1 o200k_base\nTrace-Next: 9"), "error total", true),
         (
@@ -146,7 +146,7 @@ fn edit_by_hand(repo: &TestRepo, from: &str, to: &str) {
 type Broken<'a> = (&'a str, Box<dyn Fn(&TestRepo) + 'a>, &'a str, &'a [&'a str]);
 
 #[test]
-fn objects_that_are_missing_or_corrupt() {
+fn missing_and_corrupt_objects() {
     let remove = |repo: &TestRepo, rev: &str| fs::remove_file(loose(repo, rev)).unwrap();
     let overwrite = |repo: &TestRepo, rev: &str, bytes: &[u8]| fs::write(loose(repo, rev), bytes).unwrap();
     let first = |repo: &TestRepo| format!("{MAIN}:{}", item(repo, 0).0);
@@ -201,7 +201,7 @@ fn objects_that_are_missing_or_corrupt() {
 }
 
 #[test]
-fn refs_reflogs_heads_and_left_overs() {
+fn refs_reflogs_heads_and_stale_files() {
     if sound().git_dir().join("reftable").is_dir() {
         // It breaks the files that refs are.
         return;
@@ -230,7 +230,7 @@ fn refs_reflogs_heads_and_left_overs() {
 
 /// Whoever holds git's own lock of a ref is waited for, and what it wrote stays.
 #[test]
-fn a_broken_ref_is_mended_under_its_lock() {
+fn a_broken_ref_is_repaired_under_its_lock() {
     let repo = TestRepo::classic(&[]);
     repo.say("one");
     repo.say("two");
@@ -379,7 +379,7 @@ fn archive(repo: &TestRepo, name: &str, path: &str, text: &str) {
 }
 
 #[test]
-fn a_wrong_total_is_told_where_it_began_and_ends_with_the_repair() {
+fn a_wrong_total_is_reported_where_it_began_and_repaired() {
     let repo = sound();
     claim(&repo, "Trace-Total: 1 o200k_base\nTrace-Next: 9");
     let began = repo.git(&["rev-parse", MAIN]);
@@ -395,7 +395,7 @@ fn a_wrong_total_is_told_where_it_began_and_ends_with_the_repair() {
 }
 
 #[test]
-fn findings_read_well_and_carry_nothing_raw() {
+fn findings_are_readable_and_escaped() {
     let repo = sound();
     add(&repo, "a\u{1b}[31m", "100644", "x");
     change(&repo, 1, "tokens: 6 ", "tokens: 5 ");

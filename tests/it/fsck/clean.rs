@@ -9,7 +9,7 @@ fn assert_clean(repo: &TestRepo, after: &str) {
 }
 
 #[test]
-fn what_every_command_makes() {
+fn repositories_made_by_every_command_are_clean() {
     let repo = sound();
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
     let steps: &[&[&str]] = &[
@@ -53,7 +53,7 @@ fn what_every_command_makes() {
 }
 
 #[test]
-fn what_imports_make() {
+fn repositories_made_by_imports_are_clean() {
     let repo = TestRepo::new();
     for (name, _) in crate::samples::SAMPLES {
         let file = format!("{}/tests/fixtures/transcripts/claude-code/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
@@ -65,7 +65,7 @@ fn what_imports_make() {
 }
 
 #[test]
-fn what_plain_git_makes() {
+fn repositories_changed_by_plain_git_are_clean() {
     let repo = sound();
     repo.text(&["branch", "idea", "TRACE_HEAD~1"]);
     for (trace, text) in [("main", "one"), ("main", "two"), ("idea", "three"), ("idea", "four")] {
@@ -90,7 +90,7 @@ fn what_plain_git_makes() {
 }
 
 #[test]
-fn what_a_clone_has() {
+fn clones_are_clean() {
     let repo = sound();
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
     let origin = format!("file://{}", repo.folder().display());
@@ -117,7 +117,7 @@ fn what_a_clone_has() {
 }
 
 #[test]
-fn an_empty_repository_and_a_bare_one() {
+fn empty_and_bare_repositories_are_clean() {
     assert_clean(&TestRepo::new(), "git init");
     let bare = TestRepo::init(&["--bare"]);
     bare.say("hello");

@@ -8,7 +8,7 @@ use crate::repo::{TestRepo, run};
 const MAIN: &str = "refs/traces/main";
 
 #[test]
-fn a_damaged_file_hides_no_copy_in_a_pack() {
+fn a_damaged_loose_object_does_not_hide_a_packed_copy() {
     let repo = sound();
     repo.git(&["repack", "-q", "-a"]);
     let before = (repo.text(&["materialize"]), repo.lines(&["log", "--json"]));
@@ -45,7 +45,7 @@ fn missing(clone: &TestRepo) -> usize {
 }
 
 #[test]
-fn what_a_remote_promised_is_neither_fetched_nor_a_fault() {
+fn promised_objects_are_neither_fetched_nor_reported() {
     for filter in ["blob:none", "tree:0"] {
         let (clone, _lender) = partial(filter);
         let before = missing(&clone);

@@ -26,7 +26,7 @@ fn gaps(repo: &TestRepo) {
 }
 
 #[test]
-fn packing_keeps_all_that_anything_names() {
+fn gc_keeps_every_referenced_object() {
     let bare = TestRepo::init(&["--bare"]);
     for text in ["zero", "one", "two"] {
         bare.say(text);
@@ -51,7 +51,7 @@ fn packing_keeps_all_that_anything_names() {
 }
 
 #[test]
-fn renumbering_closes_gaps_and_changes_nothing_else() {
+fn renumbering_only_closes_gaps() {
     let repo = sound();
     gaps(&repo);
     let told = |repo: &TestRepo| {
@@ -80,7 +80,7 @@ fn renumbering_closes_gaps_and_changes_nothing_else() {
 }
 
 #[test]
-fn what_git_refuses_is_told() {
+fn refusals_of_git_are_reported() {
     let repo = sound();
     let said = repo.refused(&["gc", "--prune=xx", "--quiet"]);
     assert!(said.contains("error: `git gc` failed"), "{said}");

@@ -17,7 +17,7 @@ fn mounted(repo: &TestRepo, script: &str) -> Option<std::process::Output> {
 }
 
 #[test]
-fn a_disk_that_is_full() {
+fn a_full_disk() {
     let repo = TestRepo::without_git();
     let script = "
         mount -t tmpfs -o size=1m none .
@@ -47,7 +47,7 @@ fn a_disk_that_is_full() {
 }
 
 #[test]
-fn a_disk_that_is_read_only() {
+fn a_read_only_disk() {
     let repo = repo();
     let script = "
         mount --bind . . ; mount -o remount,bind,ro . ; cd \"$PWD\"

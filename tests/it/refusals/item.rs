@@ -3,7 +3,7 @@
 use super::repo;
 
 #[test]
-fn an_item_that_is_unknown_or_ambiguous() {
+fn an_unknown_or_ambiguous_item() {
     let repo = repo();
     for command in ["show", "delete", "restore", "pin"] {
         insta::allow_duplicates! {
@@ -96,7 +96,7 @@ fn an_item_outside_this_trace() {
 }
 
 #[test]
-fn an_item_that_was_taken_out_or_never_was() {
+fn a_deleted_or_nonexistent_item() {
     let repo = repo();
     repo.text(&["delete", "#0"]);
     insta::assert_snapshot!(repo.refused(&["edit", "#0", "-m", "x"]), @"
@@ -130,7 +130,7 @@ fn an_item_that_was_taken_out_or_never_was() {
 }
 
 #[test]
-fn a_type_role_or_level_that_is_none() {
+fn an_invalid_type_role_or_level() {
     let repo = repo();
     insta::assert_snapshot!(repo.refused(&["commit", "-t", "poem", "-m", "x"]), @"
     --- stderr
@@ -176,7 +176,7 @@ fn a_type_role_or_level_that_is_none() {
 }
 
 #[test]
-fn a_field_that_is_missing_or_wrong() {
+fn a_missing_or_invalid_field() {
     let repo = repo();
     let call = ["commit", "-t", "tool_io", "--set", "direction=call"];
     let with = |more: &[&'static str]| [&call[..], more].concat();
@@ -246,7 +246,7 @@ fn a_field_that_is_missing_or_wrong() {
 }
 
 #[test]
-fn a_reply_to_nothing() {
+fn a_reply_to_a_nonexistent_item() {
     let repo = repo();
     insta::assert_snapshot!(repo.refused(&["commit", "--reply-to", "ffff", "-m", "x"]), @"
     --- stderr

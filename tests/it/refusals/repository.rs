@@ -4,7 +4,7 @@ use super::repo;
 use crate::repo::{TestRepo, run};
 
 #[test]
-fn a_writer_whom_git_does_not_know() {
+fn an_author_without_an_identity() {
     let repo = repo();
     let before = repo.refs();
     let mut command = repo.command("git");
@@ -36,7 +36,7 @@ fn a_writer_whom_git_does_not_know() {
 }
 
 #[test]
-fn a_repository_with_an_unknown_storage_of_refs() {
+fn a_repository_with_an_unknown_ref_storage() {
     let repo = TestRepo::classic(&[]);
     repo.git(&["config", "core.repositoryFormatVersion", "1"]);
     repo.git(&["config", "extensions.refStorage", "stone"]);
@@ -48,7 +48,7 @@ fn a_repository_with_an_unknown_storage_of_refs() {
 }
 
 #[test]
-fn a_folder_that_is_no_repository() {
+fn a_folder_outside_any_repository() {
     let repo = TestRepo::without_git();
     insta::assert_snapshot!(repo.trace(&["commit", "-m", "x"]), @"
     --- stderr
@@ -73,7 +73,7 @@ fn a_folder_that_is_no_repository() {
 }
 
 #[test]
-fn settings_that_cannot_be_read() {
+fn unreadable_settings() {
     let repo = repo();
     let mut command = repo.command("git");
     insta::assert_snapshot!(repo.snapshot(&run(command.args(["-c", "trace.encoding=nope", "trace", "status"]), b"")), @"

@@ -3,7 +3,7 @@
 use super::repo;
 
 #[test]
-fn a_time_that_is_none() {
+fn an_invalid_time() {
     let repo = repo();
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "yesterday"]), @"
     --- stderr
@@ -46,7 +46,7 @@ fn a_time_that_is_none() {
 }
 
 #[test]
-fn a_trace_that_is_not_there_or_cannot_be() {
+fn a_missing_or_invalid_trace() {
     let repo = repo();
     for command in ["materialize", "log", "export"] {
         insta::allow_duplicates! {
@@ -102,7 +102,7 @@ fn a_trace_that_is_not_there_or_cannot_be() {
 }
 
 #[test]
-fn an_import_with_a_bad_line_records_nothing() {
+fn an_import_with_an_invalid_line_records_nothing() {
     let repo = repo();
     let short = b"{\"text\":\"fine\"}\n{\"text\":\"fine too\",\"role\":\"nobody\"}\n";
     insta::assert_snapshot!(repo.refused_with(&["import", "jsonl", "-"], short), @"

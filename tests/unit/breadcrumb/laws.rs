@@ -152,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn the_result_does_not_depend_on_the_side(base in any_bytes(), ours in any_bytes(), theirs in any_bytes()) {
+    fn merging_is_commutative(base in any_bytes(), ours in any_bytes(), theirs in any_bytes()) {
         let one_way = merged(&base, &ours, &theirs);
         let mut other_way = merged(&base, &theirs, &ours);
         for hunk in &mut other_way.hunks {
@@ -165,14 +165,14 @@ proptest! {
     }
 
     #[test]
-    fn three_branches_give_the_same_in_any_order(base in tidy(), a in tidy(), b in tidy(), c in tidy()) {
+    fn merging_three_branches_is_associative(base in tidy(), a in tidy(), b in tidy(), c in tidy()) {
         let orders = [[&a, &b, &c], [&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]];
         let results: BTreeSet<_> = orders.iter().map(|[a, b, c]| bytes(&base, &bytes(&base, a, b), c)).collect();
         prop_assert_eq!(results.len(), 1, "{:?}", results);
     }
 
     #[test]
-    fn three_branches_by_hand_give_the_same_records_in_any_order(
+    fn merging_three_handwritten_branches_is_associative(
         base in readable(), a in readable(), b in readable(), c in readable(),
     ) {
         let orders = [[&a, &b, &c], [&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]];
@@ -185,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_a_branch_again_changes_nothing(base in tidy(), ours in tidy(), theirs in tidy()) {
+    fn merging_is_idempotent(base in tidy(), ours in tidy(), theirs in tidy()) {
         let once = bytes(&base, &ours, &theirs);
         prop_assert_eq!(&bytes(&base, &once, &theirs), &once);
         prop_assert_eq!(&bytes(&base, &ours, &once), &once);
@@ -194,7 +194,7 @@ proptest! {
     }
 
     #[test]
-    fn the_result_of_readable_files_is_a_store(base in wild(), ours in readable(), theirs in readable()) {
+    fn merging_readable_stores_gives_a_readable_store(base in wild(), ours in readable(), theirs in readable()) {
         let result = clean(&base, &ours, &theirs);
         prop_assert!(result.is_some(), "a conflict without a line that cannot be read");
         let result = result.unwrap();
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn a_record_is_absent_only_where_one_side_deleted_it_and_the_other_left_it_alone(
+    fn a_record_disappears_only_if_one_side_deleted_it_and_the_other_left_it_unchanged(
         base in readable(), ours in readable(), theirs in readable(),
     ) {
         let result = bytes(&base, &ours, &theirs);
@@ -226,7 +226,7 @@ proptest! {
     }
 
     #[test]
-    fn the_greater_of_two_changes_is_taken_and_an_unchanged_record_never(
+    fn the_later_of_two_changes_wins_over_an_unchanged_record(
         base in readable(), ours in readable(), theirs in readable(),
     ) {
         let result = bytes(&base, &ours, &theirs);
@@ -245,7 +245,7 @@ proptest! {
     }
 
     #[test]
-    fn every_line_out_was_a_line_in_and_none_is_lost(base in any_bytes(), ours in any_bytes(), theirs in any_bytes()) {
+    fn every_output_line_is_an_input_line_and_none_is_lost(base in any_bytes(), ours in any_bytes(), theirs in any_bytes()) {
         let merged = merged(&base, &ours, &theirs);
         let text = all_lines(&merged);
         let (out, base_lines, our_lines, their_lines) = (lines(&text), lines(&base), lines(&ours), lines(&theirs));
@@ -274,7 +274,7 @@ proptest! {
     }
 
     #[test]
-    fn orders_that_meet_no_conflict_agree(base in wild(), a in wild(), b in wild(), c in wild()) {
+    fn merge_orders_without_conflicts_agree(base in wild(), a in wild(), b in wild(), c in wild()) {
         let orders = [[&a, &b, &c], [&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]];
         let results: Option<BTreeSet<_>> = orders
             .iter()
@@ -285,7 +285,7 @@ proptest! {
     }
 
     #[test]
-    fn a_file_full_of_markers_resolves_as_the_merge_would_have(base in tidy(), ours in tidy(), theirs in tidy()) {
+    fn a_file_with_conflict_markers_resolves_like_the_merge(base in tidy(), ours in tidy(), theirs in tidy()) {
         let contested = ConflictText {
             base: base.as_slice().into(),
             ours: ours.as_slice().into(),
@@ -300,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_merge_left_to_a_person_is_resolved_to_the_same_again(
+    fn resolving_a_conflict_twice_gives_the_same_result(
         base in wild(), ours in wild(), theirs in wild(),
     ) {
         let markers = Markers { style: Style::Diff3, size: 9, ..Markers::default() };
@@ -312,7 +312,7 @@ proptest! {
     }
 
     #[test]
-    fn records_mean_the_same_where_their_canonical_forms_do((_, a) in line(), (_, b) in line()) {
+    fn records_are_equal_when_their_canonical_forms_are((_, a) in line(), (_, b) in line()) {
         let (a, b) = (Record::parse(&a).unwrap(), Record::parse(&b).unwrap());
         prop_assert_eq!(a.means_same(&b), a.canonical() == b.canonical());
     }

@@ -18,7 +18,7 @@ fn shown(base: &str, ours: &str, theirs: &str) -> String {
 }
 
 #[test]
-fn a_revert_with_an_older_time_counts() {
+fn a_revert_with_an_older_time_is_a_change() {
     let (old, new, other) = (line("k", "old", 1), line("k", "new", 2), line("x", "1", 1));
     let untouched_clock = line("k", "by hand", 2);
     let both = |k: &str| format!("{k}{other}");
@@ -27,7 +27,7 @@ fn a_revert_with_an_older_time_counts() {
 }
 
 #[test]
-fn both_changed_and_the_later_instant_counts_not_the_later_text() {
+fn the_later_instant_wins_not_the_greater_text() {
     let base = line("k", "base", 1);
     let ours = line("k", "ours", 9);
     let theirs = r#"{"key":"k","value":"theirs","updated_at":"2025-01-01T10:30:00+02:00"}"#.to_owned() + "\n";
@@ -40,7 +40,7 @@ fn both_changed_and_the_later_instant_counts_not_the_later_text() {
 }
 
 #[test]
-fn a_record_is_never_mixed_from_two() {
+fn a_merged_record_comes_from_one_side() {
     let base = r#"{"key":"k","value":"1","updated_at":"2025-01-01T01:00:00Z"}"#;
     let ours = r#"{"key":"k","value":"1","task_id":7,"updated_at":"2025-01-01T02:00:00Z","mine":1.50}"#;
     let theirs = r#"{"key":"k","value":"2","updated_at":"2025-01-01T03:00:00Z","theirs":1e2}"#;
@@ -51,7 +51,7 @@ fn a_record_is_never_mixed_from_two() {
 }
 
 #[test]
-fn deleted_and_left_alone_is_gone_deleted_and_changed_is_kept() {
+fn a_deletion_loses_to_a_change() {
     let (a, b) = (line("a", "1", 1), line("b", "1", 1));
     let respelled = a.replace("\"value\":", "\"value\": ");
     assert_eq!(shown(&format!("{a}{b}"), &b, &format!("{respelled}{b}")), b);
@@ -64,7 +64,7 @@ fn deleted_and_left_alone_is_gone_deleted_and_changed_is_kept() {
 }
 
 #[test]
-fn a_new_spelling_is_taken_and_of_two_the_greater_bytes() {
+fn of_two_spellings_the_greater_bytes_win() {
     let base = line("k", "v", 1);
     let spaced = base.replace(":\"v\"", ": \"v\"");
     let escaped = base.replace(":\"v\"", ":\"\\u0076\"");
@@ -81,7 +81,7 @@ fn a_new_spelling_is_taken_and_of_two_the_greater_bytes() {
 }
 
 #[test]
-fn of_lines_with_one_key_the_later_counts() {
+fn the_later_of_two_lines_with_one_key_wins() {
     let (early, late) = (line("k", "early", 1), line("k", "late", 2));
     let (x, y) = (line("x", "1", 1), line("y", "1", 1));
     insta::assert_snapshot!(shown("", &format!("{late}{x}{early}"), &y), @r#"
@@ -96,7 +96,7 @@ fn of_lines_with_one_key_the_later_counts() {
 }
 
 #[test]
-fn a_bad_line_on_both_sides_is_carried_along() {
+fn an_unreadable_line_on_both_sides_is_kept() {
     let (a, b, c) = (line("a", "1", 1), line("b", "1", 1), line("c", "1", 1));
     insta::assert_snapshot!(shown(&format!("{b}nonsense\n"), &format!("{a}{b}nonsense\n"), &format!("{b}nonsense\n{c}")), @r#"
     {"key":"a","value":"1","updated_at":"2025-01-01T01:00:00Z"}
@@ -108,7 +108,7 @@ fn a_bad_line_on_both_sides_is_carried_along() {
 }
 
 #[test]
-fn a_bad_line_that_a_side_brought_is_a_conflict() {
+fn an_unreadable_line_added_by_one_side_is_a_conflict() {
     let (a, b) = (line("a", "1", 1), line("b", "1", 1));
     insta::assert_snapshot!(shown(&a, &format!("{a}{b}"), &format!("{a}[]\n")), @r#"
     {"key":"a","value":"1","updated_at":"2025-01-01T01:00:00Z"}
@@ -123,7 +123,7 @@ fn a_bad_line_that_a_side_brought_is_a_conflict() {
 }
 
 #[test]
-fn a_line_that_a_side_cut_off_is_a_conflict_with_its_record() {
+fn a_truncated_line_conflicts_with_its_record() {
     let (a, b, c) = (line("a", "1", 1), line("b", "1", 1), line("c", "1", 1));
     let cut = &b[..20];
     insta::assert_snapshot!(shown(&format!("{a}{b}"), &format!("{a}{b}{c}"), &format!("{a}{cut}")), @r#"
@@ -141,7 +141,7 @@ fn a_line_that_a_side_cut_off_is_a_conflict_with_its_record() {
 }
 
 #[test]
-fn a_bad_line_that_was_mended_stays_mended() {
+fn a_repaired_line_stays_repaired() {
     let (a, b) = (line("a", "1", 1), line("b", "1", 1));
     insta::assert_snapshot!(shown("[]\n", &a, &format!("{b}[]\n")), @r#"
     {"key":"a","value":"1","updated_at":"2025-01-01T01:00:00Z"}
@@ -151,7 +151,7 @@ fn a_bad_line_that_was_mended_stays_mended() {
 }
 
 #[test]
-fn every_kind_of_bad_line_is_a_conflict_with_its_line_named() {
+fn every_kind_of_unreadable_line_is_a_conflict_that_names_the_line() {
     let a = line("a", "1", 1);
     let deep = format!("{{\"key\":\"k\",\"value\":\"v\",\"d\":{}{}}}", "[".repeat(400), "]".repeat(400));
     let two = format!("{}{}", line("k", "1", 1).trim_end(), line("l", "1", 1).trim_end());
@@ -182,7 +182,7 @@ fn every_kind_of_bad_line_is_a_conflict_with_its_line_named() {
 }
 
 #[test]
-fn marks_and_line_ends_follow_the_side_that_changed_them() {
+fn bom_and_line_endings_follow_the_side_that_changed_them() {
     let (a, b, c) = (line("a", "1", 1), line("b", "1", 1), line("c", "1", 1));
     let crlf = a.replace('\n', "\r\n");
     assert_eq!(shown(&a, &format!("{crlf}{b}"), &format!("{a}{c}")), format!("{crlf}{b}{c}"));
@@ -191,7 +191,7 @@ fn marks_and_line_ends_follow_the_side_that_changed_them() {
 }
 
 #[test]
-fn a_base_with_conflicts_is_not_taken_at_its_word() {
+fn a_base_with_conflict_markers_is_not_trusted() {
     // Two bases were merged first, each with a bad line of its own; what stands between the markers was in neither alone.
     let a = line("a", "1", 1);
     let (x, y) = (line("x", "1", 1), line("y", "1", 1));
@@ -212,7 +212,7 @@ fn a_base_with_conflicts_is_not_taken_at_its_word() {
 }
 
 #[test]
-fn lines_of_both_sides_stand_before_a_conflict_in_one_order() {
+fn lines_before_a_conflict_have_one_order() {
     let one_way = shown("", "[1]\n[2]\n[3]\n", "[2]\n[1]\n[4]\n");
     let other_way = shown("", "[2]\n[1]\n[4]\n", "[1]\n[2]\n[3]\n");
     insta::assert_snapshot!(one_way, @r#"
@@ -231,7 +231,7 @@ fn lines_of_both_sides_stand_before_a_conflict_in_one_order() {
 }
 
 #[test]
-fn bad_lines_that_stand_in_another_order_are_no_conflict() {
+fn reordered_unreadable_lines_are_not_a_conflict() {
     let (a, b) = (line("a", "1", 1), line("b", "1", 1));
     let result = shown("[1]\n[2]\n", &format!("[2]\n[1]\n{a}"), &format!("[1]\n[2]\n{b}"));
     assert!(

@@ -88,7 +88,7 @@ fn fixture(name: &str) -> String {
 }
 
 #[test]
-fn what_is_set_is_found_and_written_in_order() {
+fn set_records_are_found_and_written_in_order() {
     let place = TestStore::new();
     assert_eq!(place.value("auth.method"), None);
     assert!(place.set("auth.method", "JWT <a&b> \"q\"\n\tolá").unwrap());
@@ -106,7 +106,7 @@ fn what_is_set_is_found_and_written_in_order() {
 }
 
 #[test]
-fn files_of_synapse_are_read_and_kept() {
+fn files_written_by_synapse_are_read_and_kept() {
     let text = fixture("written-by-synapse-1.0.7.jsonl");
     let place = TestStore::of(&text);
     let listing = place.store.list(&Query::default(), time(NOW)).unwrap();
@@ -134,7 +134,7 @@ fn unknown_members_survive_an_update() {
 }
 
 #[test]
-fn a_line_that_cannot_be_read_stops_a_write_and_never_a_read() {
+fn an_unreadable_line_blocks_writes_but_not_reads() {
     let text = format!("{}{}nonsense\n{}", line("a", "1"), "{\"key\":\"b\",\"val\n", line("c", "1"));
     let place = TestStore::of(&text);
     for result in [place.set("a", "2").err(), place.writer().delete("c").err(), place.writer().prune(time(NOW)).err()] {
@@ -150,7 +150,7 @@ fn a_line_that_cannot_be_read_stops_a_write_and_never_a_read() {
 }
 
 #[test]
-fn a_large_file_is_bisected_and_scanned_where_that_misses() {
+fn a_large_file_is_bisected_then_scanned() {
     let mut text: String = (0..20_000).map(|n| line(&format!("k.{n:05}"), &n.to_string())).collect();
     let place = TestStore::of(&text);
     for n in [0, 1, 9_999, 19_998, 19_999] {
@@ -167,7 +167,7 @@ fn a_large_file_is_bisected_and_scanned_where_that_misses() {
 }
 
 #[test]
-fn lists_are_filtered_sorted_and_cut() {
+fn lists_are_filtered_sorted_and_limited() {
     let text = concat!(
         r#"{"key":"a","value":"","task_id":1,"created_at":"2026-01-03T00:00:00Z","updated_at":"2026-02-01T00:00:00Z"}"#,
         "\n",
@@ -195,7 +195,7 @@ fn lists_are_filtered_sorted_and_cut() {
 }
 
 #[test]
-fn of_lines_with_one_key_the_later_is_read_and_one_is_left_by_a_write() {
+fn duplicate_keys_read_as_the_later_and_a_write_leaves_one() {
     let late = line("k", "late").replace("updated_at\":\"2025", "updated_at\":\"2026");
     let place = TestStore::of(format!("{late}{}{}", line("x", "1"), line("k", "early")));
     assert_eq!(place.value("k").as_deref(), Some("late"));
@@ -206,7 +206,7 @@ fn of_lines_with_one_key_the_later_is_read_and_one_is_left_by_a_write() {
 }
 
 #[test]
-fn what_expired_is_out_of_reading_until_it_is_set_again() {
+fn expired_records_are_hidden_until_set_again() {
     let place = TestStore::new();
     let until = |expiry| SetRequest { key: &*Box::leak(Box::new(key("k"))), value: "v", task_id: None, expiry };
     place.writer().set(&until(Expiry::At(time("2026-02-10T10:00:00Z"))), time(NOW)).unwrap();
@@ -247,7 +247,7 @@ fn secrets_are_written_only_where_git_ignores_them() {
 }
 
 #[test]
-fn a_rename_keeps_the_record_and_never_overwrites_unasked() {
+fn a_rename_keeps_the_record_and_overwrites_only_on_request() {
     let place = TestStore::of(format!("{}{}{}", line("a", "1"), line("b key", "2"), line("c", "3")));
     let writer = place.writer();
     let result = writer.rename("a", &key("c"), Existing::Refused, time(NOW));
@@ -263,7 +263,7 @@ fn a_rename_keeps_the_record_and_never_overwrites_unasked() {
 }
 
 #[test]
-fn an_export_comes_in_elsewhere() {
+fn an_export_imports_elsewhere() {
     let place = TestStore::of(fixture("written-by-synapse-1.0.7.jsonl"));
     let listing = place.store.list(&Query::default(), time(NOW)).unwrap();
     let mut exported = Vec::new();
@@ -280,7 +280,7 @@ fn an_export_comes_in_elsewhere() {
 }
 
 #[test]
-fn what_changes_nothing_writes_nothing() {
+fn an_unchanged_store_is_not_written() {
     let place = TestStore::new();
     assert!(place.writer().delete("a").unwrap().is_none());
     assert!(place.writer().prune(time(NOW)).unwrap().is_empty() && place.writer().delete_task(1).unwrap().is_empty());
@@ -298,14 +298,14 @@ fn what_changes_nothing_writes_nothing() {
 }
 
 #[test]
-fn values_past_ten_kibibytes_are_refused() {
+fn values_over_ten_kibibytes_are_refused() {
     let place = TestStore::new();
     place.set("k", &"x".repeat(10 * 1024)).unwrap();
     assert!(matches!(place.set("k", &"x".repeat(10 * 1024 + 1)), Err(StoreError::ValueTooLong { len: 10_241, .. })));
 }
 
 #[test]
-fn the_nearest_store_within_the_working_tree_serves() {
+fn the_nearest_store_in_the_working_tree_is_used() {
     let place = TestStore::new();
     let top = place.folder.path();
     let deep = top.join("a/b/c");
@@ -319,7 +319,7 @@ fn the_nearest_store_within_the_working_tree_serves() {
 
 #[cfg(unix)]
 #[test]
-fn links_and_permissions_stay_and_read_only_files_are_not_written() {
+fn links_and_permissions_are_kept_and_read_only_files_are_not_written() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let place = TestStore::new();
     let elsewhere = place.folder.path().join("elsewhere");
@@ -339,7 +339,7 @@ fn links_and_permissions_stay_and_read_only_files_are_not_written() {
 }
 
 #[test]
-fn what_a_killed_writer_left_is_swept_up() {
+fn temporary_files_of_killed_writers_are_removed() {
     let place = TestStore::of("");
     fs::write(place.store.folder().join(".breadcrumbs-x1y2z3.tmp"), "half a li").unwrap();
     place.set("a", "1").unwrap();
@@ -411,7 +411,7 @@ fn a_killed_writer_leaves_the_old_file_or_the_new_one() {
 }
 
 #[test]
-fn a_check_names_every_line_and_its_remedy() {
+fn a_check_names_every_line_and_its_fix() {
     let text = concat!(
         "\u{feff}{\"key\":\"b.x\",\"value\":\"1\",\"created_at\":\"2025-01-01T00:00:00+01:00\",\"updated_at\":\"soon\"}\n",
         "{\"key\":\"auth.x\",\"value\":\"1\",\"created_at\":\"2025-01-01T00:00:00Z\",\"updated_at\":\"2025-01-01T00:00:00Z\"}\n",

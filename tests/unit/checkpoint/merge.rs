@@ -25,7 +25,7 @@ fn clean(base: &str, ours: &str, theirs: &str) -> String {
 const TABLE: &str = "### Breadcrumbs\n\n| Type | Reference | Hint |\n|---|---|---|\n| file | `a.rs` | one |\n\n";
 
 #[test]
-fn what_both_brought_stands_side_by_side() {
+fn additions_of_both_sides_are_kept() {
     let base = sound("", TABLE);
     let ours = base
         .replace("| file | `a.rs` | one |\n", "| file | `a.rs` | one |\n| file | `b.rs` | two |\n")
@@ -52,7 +52,7 @@ fn what_both_brought_stands_side_by_side() {
 }
 
 #[test]
-fn real_conflicts_are_left_to_a_person() {
+fn real_conflicts_are_marked() {
     let base = sound("", TABLE);
     let change = |hint: &str| base.replace("| one |", &format!("| {hint} |"));
     let (text, is_clean) = merged(&base, &change("two"), &change("three"));
@@ -100,7 +100,7 @@ fn lists_merge_by_row_and_part() {
 }
 
 #[test]
-fn git_merges_them_through_the_driver() {
+fn git_merges_checkpoints_through_the_driver() {
     let place = Playground::installed();
     let path = "checkpoints/active/chk-a.md";
     let base = sound("", TABLE);

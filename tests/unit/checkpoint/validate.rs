@@ -22,7 +22,7 @@ fn judged(name: &str, rules: Rules) -> String {
 }
 
 #[test]
-fn real_files_get_the_verdicts_of_the_format() {
+fn real_files_get_the_expected_findings() {
     insta::assert_snapshot!(judged("chk-003-breadcrumbs.md", rules()));
     insta::assert_snapshot!(judged("chk-auth-phase-complete.md", rules()));
     insta::assert_snapshot!(judged("chk-auth-system-two-deltas.md", rules()));
@@ -40,7 +40,7 @@ fn codes(text: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn each_rule_speaks() {
+fn each_rule_reports_its_violation() {
     assert_eq!(codes(&sound("", "")), [""; 0]);
     let front = |line: &str, with: &str| sound("", "").replace(line, with);
     for (text, code) in [
@@ -91,7 +91,7 @@ fn each_rule_speaks() {
 }
 
 #[test]
-fn what_is_between_files_is_told() {
+fn findings_across_files_are_reported() {
     let text = |id: &str, parent: &str, status: &str| {
         sound(&format!("status: {status}\n"), "")
             .replace("chk-a", id)
@@ -110,7 +110,7 @@ fn what_is_between_files_is_told() {
 }
 
 #[test]
-fn lists_are_held_against_their_rules() {
+fn lists_are_validated() {
     let good = String::from_utf8(fixture("checkpoints/INDEX-two-active.md")).unwrap();
     let codes = |text: &str, files: Option<&[Vec<String>]>| {
         let found = validate_index(text.as_bytes(), files);
@@ -137,7 +137,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn no_bytes_are_too_odd(bytes in prop_oneof![
+    fn any_bytes_are_validated(bytes in prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..200),
         "(---\r?\n|a: b\n|checkpoint: x\n|created: [0-9T:-]{0,12}\n|## Problem\n|### Decisions\n|\\| a \\|\n|\\|--\\|\n|- \\[x\\] y\n|```\n|\u{feff}|ü|\n|## Delta: 2026-01-01\n|<<<<<<< a\n|\t|  |\\\\\\||\\*\\*Problem\\*\\*: ){0,24}"
             .prop_map(String::into_bytes),

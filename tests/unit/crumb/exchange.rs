@@ -11,7 +11,7 @@ use crate::unit::playground::Playground;
 
 /// Sessions that are still to come here become the one of receiving; a tag keeps what was said.
 #[test]
-fn what_is_received_is_valid_here_and_known_again() {
+fn received_entries_are_valid_and_recognized_again() {
     let place = Playground::new();
     place.write("echo.crumb", "∴CRUMB2 ECHO s15\n\n§volatile\nn @15 own\n");
     let sent = "∴CRUMB2 SPARK s222\n\n§failures\n~ ts:nullcheck — 3x @121 [PREFLIGHT: auto]\n\n§volatile\n\
@@ -54,7 +54,7 @@ fn what_is_received_is_valid_here_and_known_again() {
 }
 
 #[test]
-fn agents_with_one_letter_are_told_apart() {
+fn agents_with_the_same_letter_are_distinguished() {
     let place = Playground::new();
     place.write("spark.crumb", "∴CRUMB2 SPARK s5\n\n§core\n. own\n");
     let sent = "∴CRUMB2 SAGE s5\n\n§core\n.S theirs\n.E another's\n";
@@ -93,7 +93,7 @@ fn entry() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn receiving_keeps_a_file_valid_and_happens_once(
+    fn receiving_keeps_a_file_valid_and_is_idempotent(
         lines in vec((select(vec!["failures", "volatile"]), entry()), 0..6),
         here in 1..30_u64,
         later in 0..30_u64,

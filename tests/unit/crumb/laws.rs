@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_added_forges_nothing(text in "[§=∴CRUMB2 n@1\\[\\]:\u{2028}\u{85}\u{1b}\r\n—~.a-]{0,20}", n in 0..4_usize) {
+    fn added_text_forges_no_syntax(text in "[§=∴CRUMB2 n@1\\[\\]:\u{2028}\u{85}\u{1b}\r\n—~.a-]{0,20}", n in 0..4_usize) {
         let mut crumb = CrumbFile::parse(BASE.as_bytes()).unwrap();
         let before = crumb.clone();
         let kind = [EntryKind::Fact, EntryKind::Note, EntryKind::Directive, EntryKind::Lesson][n];
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn compressing_again_changes_nothing(text in valid(false), session in 1..40_u64) {
+    fn compressing_is_idempotent(text in valid(false), session in 1..40_u64) {
         let text = text.replacen("s1", &format!("s{session}"), 1);
         let mut crumb = CrumbFile::parse(text.as_bytes()).unwrap();
         let before = crumb.clone();
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn the_result_does_not_depend_on_the_side(base in wild(), ours in wild(), theirs in wild()) {
+    fn merging_is_commutative(base in wild(), ours in wild(), theirs in wild()) {
         let one_way = merged(&base, &ours, &theirs);
         let mut other_way = merged(&base, &theirs, &ours);
         for hunk in other_way.iter_mut().flat_map(|merged| &mut merged.hunks) {
@@ -249,7 +249,7 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_of_valid_files_is_valid(base in valid(false), ours in valid(false), theirs in valid(false)) {
+    fn merging_valid_files_gives_a_valid_file(base in valid(false), ours in valid(false), theirs in valid(false)) {
         let merged = merged(base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
         prop_assert!(merged.is_some());
         let merged = merged.unwrap();
@@ -257,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn an_entry_is_gone_only_where_a_side_took_it_out(base in valid(true), ours in valid(true), theirs in valid(true)) {
+    fn an_entry_disappears_only_if_a_side_removed_it(base in valid(true), ours in valid(true), theirs in valid(true)) {
         let merged = merged(base.as_bytes(), ours.as_bytes(), theirs.as_bytes()).unwrap();
         prop_assume!(merged.is_clean());
         let result = entries(&merged.to_bytes(&Markers::default()));
@@ -275,7 +275,7 @@ proptest! {
     }
 
     #[test]
-    fn three_branches_give_the_same_in_any_order(a in deeds(), b in deeds(), c in deeds()) {
+    fn merging_three_branches_is_associative(a in deeds(), b in deeds(), c in deeds()) {
         let [a, b, c] = [after(BASE, 1, &a), after(BASE, 2, &b), after(BASE, 3, &c)];
         let base = BASE.as_bytes();
         let orders = [[&a, &b, &c], [&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]];
@@ -287,7 +287,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_a_merged_branch_again_changes_nothing(a in deeds(), b in deeds()) {
+    fn merging_is_idempotent(a in deeds(), b in deeds()) {
         let (a, b) = (after(BASE, 1, &a), after(BASE, 2, &b));
         let once = bytes(BASE.as_bytes(), &a, &b);
         prop_assert_eq!(&bytes(&a, &once, &a), &once);

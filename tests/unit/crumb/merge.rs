@@ -17,7 +17,7 @@ fn merged(base: &str, ours: &str, theirs: &str) -> String {
 }
 
 #[test]
-fn two_sessions_come_together() {
+fn two_sessions_merge() {
     let base = file(7, "§core\n. a\n\n§failures\n~ a:b it — 2x @3 [T]\n~ a:c it\n\n§volatile\nn @7 old\n");
     let ours = file(
         8,
@@ -49,7 +49,7 @@ fn two_sessions_come_together() {
 }
 
 #[test]
-fn a_failure_that_one_side_took_out_stays_if_the_other_changed_it() {
+fn a_failure_removed_by_one_side_stays_if_the_other_changed_it() {
     let base = file(7, "§failures\n~ a:b it — 2x @3\n~ a:c it — 2x @3\n\n§core\n. a\n");
     let ours = file(8, "§failures\n~ a:b it — 3x @8\n~ a:c it — 2x @3\n\n§core\n. b\n");
     let theirs = file(8, "§core\n. a\n");
@@ -66,7 +66,7 @@ fn a_failure_that_one_side_took_out_stays_if_the_other_changed_it() {
 }
 
 #[test]
-fn only_the_identity_is_ever_contested() {
+fn only_the_identity_can_conflict() {
     let base = file(1, "§core\n. a\n");
     let ours = base.replace(" A ", " B ");
     let theirs = base.replace(" A ", " C ") + ". b\n";
@@ -100,7 +100,7 @@ fn only_the_identity_is_ever_contested() {
 
 /// What ends a file does not depend on which of two new sections comes last.
 #[test]
-fn new_sections_in_another_order_end_the_file_alike() {
+fn new_sections_end_in_the_same_order() {
     let base = file(7, "§core\n. x\n");
     let own_last = file(7, "§core\n. x\n\n§team\n. x\n\n§own\n. x\n");
     let team = file(7, "§core\n. x\n\n§team\n. x\n");

@@ -26,7 +26,7 @@ const SAMPLES: [&str; 6] = [
 ];
 
 #[test]
-fn the_published_files_are_read_to_the_byte() {
+fn published_files_round_trip_byte_for_byte() {
     for name in SAMPLES {
         let bytes = fixture(&format!("crumbs/{name}"));
         assert_eq!(CrumbFile::parse(&bytes).unwrap().print(), bytes, "{name}");
@@ -39,7 +39,7 @@ fn the_published_files_are_read_to_the_byte() {
 }
 
 #[test]
-fn headers_are_of_version_1_or_2() {
+fn headers_have_version_1_or_2() {
     for good in ["∴CRUMB1 A s1\n§a\n", "∴CRUMB2 A s1\r\n§a", "∴CRUMB2  Ä\ts007\n=a\n"] {
         assert_eq!(verdict(good), "", "{good:?}");
     }
@@ -75,7 +75,7 @@ fn headers_are_of_version_1_or_2() {
 }
 
 #[test]
-fn every_rule_speaks_where_it_is_broken() {
+fn every_rule_reports_its_violation() {
     insta::assert_snapshot!(verdict("\u{feff}\n  ∴CRUMB2 A s5\n. early\n§core\nx what\n.glued\n  . indented\nf x\n§\n∴CRUMB2 B s1\n=team\nfS a fact\n"), @"
     f:1:1: byte-order-mark: the file starts with a byte order mark; save it as UTF-8 without one
     f:1:2: blank-before-header: a blank line stands before the header; take it out
@@ -118,7 +118,7 @@ fn every_rule_speaks_where_it_is_broken() {
 }
 
 #[test]
-fn formatting_touches_spaces_only() {
+fn formatting_changes_only_whitespace() {
     let text = "\u{feff}\n ∴CRUMB2   A\ts5 \r\n§core\r\n\r\n. a  b  \r\n§rules\n! c";
     let formatted = format(&CrumbFile::parse(text.as_bytes()).unwrap());
     assert_eq!(String::from_utf8(formatted).unwrap(), "∴CRUMB2 A s5\n\n§core\n. a  b\n\n§rules\n! c\n");
@@ -130,7 +130,7 @@ fn formatting_touches_spaces_only() {
 }
 
 #[test]
-fn differences_are_shown_of_entries() {
+fn diffs_show_entries() {
     insta::assert_snapshot!(textconv(b"\xe2\x88\xb4CRUMB2 A s5\n\n=core\n. a\n=failures\n~S a:b went [wrong] \xe2\x80\x94 3x @s4 [TAG: x]\nodd \x1b[2J\n\xff\n"), @r"
     CRUMB2 A, session 5
     =core

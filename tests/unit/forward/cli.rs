@@ -9,7 +9,7 @@ fn pretty(repo: &TestRepo, args: &[&str]) -> Value {
 }
 
 #[test]
-fn a_crumb_is_left_found_shown_and_completed() {
+fn a_forward_crumb_is_left_found_shown_and_completed() {
     let repo = TestRepo::new();
     repo.git(&["config", "trace.agent", "azoth"]);
     let left = repo.text(&["forward", "leave", "--summary", "Split the parser.", "--unfinished", "Build the detector"]);
@@ -116,7 +116,7 @@ fn the_agent_is_named_by_flag_environment_or_configuration() {
 }
 
 #[test]
-fn lists_come_as_options_or_as_json() {
+fn lists_are_accepted_as_options_or_json() {
     let repo = TestRepo::new();
     let leave = |args: &[&str]| {
         let args = [&["forward", "leave", "--agent", "a", "--summary", "x", "--json"], args].concat();
@@ -224,7 +224,7 @@ fn lists_come_as_options_or_as_json() {
 }
 
 #[test]
-fn templates_say_what_their_kind_needs() {
+fn templates_contain_the_fields_of_their_kind() {
     let repo = TestRepo::new();
     let leave =
         |args: &[&str]| repo.json(&[&["forward", "leave", "--agent", "a", "--json", "--template"], args].concat());
@@ -249,7 +249,7 @@ fn templates_say_what_their_kind_needs() {
 }
 
 #[test]
-fn expiry_takes_out_only_what_it_is_told_to() {
+fn expiry_removes_only_what_was_requested() {
     let repo = TestRepo::new();
     let at = |date: &str, args: &[&str]| {
         let mut command = repo.command("git-trace");
@@ -285,7 +285,7 @@ fn expiry_takes_out_only_what_it_is_told_to() {
 }
 
 #[test]
-fn crumbs_stay_at_home() {
+fn forward_crumbs_are_private() {
     let repo = TestRepo::new();
     repo.git(&["commit", "--quiet", "--allow-empty", "-m", "code"]);
     repo.text(&["forward", "leave", "--agent", "a", "--summary", "private"]);
@@ -302,7 +302,7 @@ fn crumbs_stay_at_home() {
 }
 
 #[test]
-fn doctor_leaves_nothing_behind() {
+fn doctor_leaves_no_files() {
     let repo = TestRepo::new();
     repo.text(&["forward", "leave", "--agent", "a", "--summary", "x"]);
     let state = || (repo.refs(), repo.git(&["count-objects", "-v"]), repo.git(&["status", "--porcelain"]));

@@ -11,7 +11,7 @@ fn export(repo: &TestRepo) -> Value {
 }
 
 #[test]
-fn an_export_comes_back_as_it_was() {
+fn an_export_round_trips() {
     let test = TestRepo::new();
     let repo = open(&test);
     let first = said(&repo, "2026-01-03T10:00:00.123456789Z", "first\nUNFINISHED BUSINESS:");
@@ -55,7 +55,7 @@ fn an_export_comes_back_as_it_was() {
 }
 
 #[test]
-fn an_import_is_all_or_nothing_and_of_this_agent() {
+fn an_import_is_atomic_and_limited_to_this_agent() {
     let repo = TestRepo::new();
     let refuse = |crumbs: Value| {
         let text = json!({ "crumbs": crumbs }).to_string();
@@ -109,7 +109,7 @@ fn an_import_is_all_or_nothing_and_of_this_agent() {
 }
 
 #[test]
-fn notes_left_by_hand_become_crumbs_once() {
+fn handwritten_notes_become_forward_crumbs_once() {
     let repo = TestRepo::new();
     let write = |name: &str, bytes: &[u8]| std::fs::write(repo.folder().join(name), bytes).unwrap();
     write("crumb.txt", &fixture("forward/orientation-high-full.txt"));
@@ -169,7 +169,7 @@ fn notes_left_by_hand_become_crumbs_once() {
 }
 
 #[test]
-fn chains_go_back_to_the_first_and_say_where_they_break() {
+fn chains_lead_to_the_first_and_report_gaps() {
     let repo = TestRepo::new();
     let leave = |summary: &str, parent: Option<&str>| -> String {
         let mut args = vec!["forward", "leave", "--agent", "azoth", "--json", "--summary", summary];
@@ -215,7 +215,7 @@ fn chains_go_back_to_the_first_and_say_where_they_break() {
 }
 
 #[test]
-fn figures_count_what_was_left() {
+fn statistics_count_forward_crumbs() {
     let repo = TestRepo::new();
     let leave = |args: &[&str]| repo.json(&[&["forward", "leave", "--agent", "azoth", "--json"], args].concat());
     let done =

@@ -24,7 +24,7 @@ impl Sample {
 }
 
 #[test]
-fn what_is_changed_is_said_beside_the_answer_and_in_the_envelope() {
+fn changes_are_reported_on_stderr_and_in_the_envelope() {
     let sample = Sample::new();
     let mut fields = Fields::new(ItemType::tool_io());
     (fields.role, fields.name, fields.call_id) =
@@ -47,7 +47,7 @@ fn what_is_changed_is_said_beside_the_answer_and_in_the_envelope() {
 }
 
 #[test]
-fn a_command_of_the_users_gets_what_a_cut_keeps() {
+fn a_user_command_receives_only_what_a_cut_keeps() {
     let sample = Sample::new();
     let first = sample.say(0, "first words");
     sample.put(1, Fields::new(ItemType::instruction()), "Be careful.");
@@ -86,7 +86,7 @@ fn a_command_of_the_users_gets_what_a_cut_keeps() {
 }
 
 #[test]
-fn what_a_response_reports_becomes_the_total() {
+fn usage_in_a_response_becomes_the_total() {
     for (api, response, expected) in [
         (
             "openai",
@@ -125,7 +125,7 @@ fn what_a_response_reports_becomes_the_total() {
 }
 
 #[test]
-fn an_import_with_faults_ends_with_one() {
+fn an_import_with_faults_exits_with_one() {
     let sample = Sample::new();
     let request = r#"{"messages":[{"role":"user","content":"Where is x?"},{"role":"owner","content":""}]}"#;
     let (status, answer, notes) = sample.git_trace(&["import", "anthropic", "-"], request);

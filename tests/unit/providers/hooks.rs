@@ -7,7 +7,7 @@ use super::*;
 mod example;
 
 #[test]
-fn each_hook_changes_what_it_is_for_and_nothing_else() {
+fn each_hook_changes_only_its_purpose() {
     let sample = Sample::new();
     sample.put(0, Fields::new(ItemType::instruction()), "Be careful.");
     let question = sample.say(1, "Where is x?");
@@ -24,7 +24,7 @@ fn each_hook_changes_what_it_is_for_and_nothing_else() {
 }
 
 #[test]
-fn a_thought_behind_what_was_moved_has_lost_its_proof() {
+fn a_thought_after_a_moved_item_loses_its_signature() {
     let sample = Sample::new();
     sample.say(0, "Where is x?");
     let mut fields = Fields::new(ItemType::reasoning());

@@ -80,7 +80,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn what_was_written_reads_back(all in (carried(APIS[0]), carried(APIS[1]), carried(APIS[2]), carried(APIS[3]))) {
+    fn written_requests_read_back(all in (carried(APIS[0]), carried(APIS[1]), carried(APIS[2]), carried(APIS[3]))) {
         for (api, messages) in APIS.into_iter().zip([all.0, all.1, all.2, all.3]) {
             let (text, changes) = write(api, &messages);
             prop_assert_eq!(changes, []);
@@ -90,7 +90,7 @@ proptest! {
 
     /// Whatever it was, once it is a provider's it stays what it is.
     #[test]
-    fn what_was_read_is_written_alike(messages in any_messages()) {
+    fn read_requests_are_written_alike(messages in any_messages()) {
         for api in APIS {
             let (text, _) = write(api, &messages);
             let (again, changes) = write(api, &read_back(api, &text));
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn any_json_reads_as_messages_or_faults(text in r#"([\[\]{},:]|"(role|content|user|messages|parts|text|type|input)"|1|null){0,12}"#) {
+    fn any_json_reads_as_messages_or_errors(text in r#"([\[\]{},:]|"(role|content|user|messages|parts|text|type|input)"|1|null){0,12}"#) {
         for api in APIS {
             for line in [text.as_str(), &format!("[{text}]"), &format!("{{{text}}}")] {
                 let items = provider::items(api, line);
@@ -125,7 +125,7 @@ fn bodies(sample: &Sample, without: &str) -> Vec<(Option<Role>, Option<String>, 
 }
 
 #[test]
-fn a_session_comes_back_from_every_provider() {
+fn a_session_round_trips_through_every_provider() {
     let sample = Sample::of_transcript(SMALL);
     for api in APIS {
         let without = if api == Api::Anthropic { "" } else { "reasoning" };
@@ -161,7 +161,7 @@ fn requests_and_responses_in_a_row_are_one_conversation() {
 }
 
 #[test]
-fn what_is_wrong_is_named_and_the_rest_comes_in() {
+fn invalid_parts_are_named_and_the_rest_is_imported() {
     let mut page = String::new();
     for (api, text) in [
         (
@@ -192,7 +192,7 @@ fn what_is_wrong_is_named_and_the_rest_comes_in() {
 }
 
 #[test]
-fn what_is_not_known_is_kept() {
+fn unknown_parts_are_kept() {
     let text = r#"{"input":[{"type":"web_search_call","id":"w"},{"type":"reasoning","id":"rs_9","summary":[{"type":"summary_text","text":"a"}],"encrypted_content":"gA"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"b"}]}]}"#;
     let messages = read_back(Api::Responses, text);
     assert_eq!(messages.len(), 1, "thoughts, calls and words in a row are one message");

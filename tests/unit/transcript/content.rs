@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{assistant, bodies, body, call, check, file, read_text, result, user};
 
 #[test]
-fn a_message_is_regrouped_and_its_last_usage_counts() {
+fn split_messages_are_joined_and_use_the_last_usage() {
     let mut records = vec![
         assistant("a1", "msg", &json!({"type": "thinking", "thinking": "", "signature": "sig"})),
         assistant("a2", "msg", &call("t1")),
@@ -32,7 +32,7 @@ fn a_message_is_regrouped_and_its_last_usage_counts() {
 }
 
 #[test]
-fn a_result_of_pieces_keeps_its_pictures() {
+fn a_multipart_result_keeps_its_images() {
     let picture =
         json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO\nRw=="}});
     let pieces = json!([
@@ -69,7 +69,7 @@ fn a_result_of_pieces_keeps_its_pictures() {
 }
 
 #[test]
-fn what_lacks_what_its_kind_needs_is_kept_as_it_stands() {
+fn incomplete_records_are_kept_unchanged() {
     let blocks = [
         json!({"type": "tool_use", "name": "Bash", "input": {"a": 1}}),
         json!({"type": "tool_use", "id": "t1", "name": ""}),
@@ -90,7 +90,7 @@ fn what_lacks_what_its_kind_needs_is_kept_as_it_stands() {
 }
 
 #[test]
-fn a_call_keeps_the_bytes_of_its_arguments() {
+fn a_call_keeps_the_exact_bytes_of_its_arguments() {
     let line = r#"{"type":"assistant","uuid":"a","message":{"content":[{"type":"tool_use","id":"t","name":"B\u0007","input":{"z": 1.0,"a":"\ud83d\u00e9" }},{"type":"tool_use","id":"t\n2","name":"C"}]}}"#;
     let reading = read_text(line);
     check(&reading.entries);
@@ -100,7 +100,7 @@ fn a_call_keeps_the_bytes_of_its_arguments() {
 }
 
 #[test]
-fn what_the_model_did_not_see_is_skipped_or_counted() {
+fn records_the_model_did_not_see_are_skipped_or_counted() {
     let system =
         |uuid: &str, subtype: &str| json!({"type": "system", "uuid": uuid, "subtype": subtype, "content": subtype});
     let records = [

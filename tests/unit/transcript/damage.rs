@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{bodies, body, call, check, check_cut, file, read, read_on, read_text, result, user};
 
 #[test]
-fn damage_costs_only_what_is_damaged() {
+fn damage_loses_only_the_damaged_record() {
     let one = user("1", &json!("one")).to_string();
     let two = user("2", &json!("two")).to_string();
     let half = &one[..one.len() / 2];
@@ -42,7 +42,7 @@ fn damage_costs_only_what_is_damaged() {
 }
 
 #[test]
-fn a_cut_last_line_is_read_once_it_is_complete() {
+fn a_truncated_last_line_is_read_once_complete() {
     let text = file(&[user("1", &json!("one")), user("2", &json!("two"))]);
     let first_line = text.find('\n').unwrap() + 1;
     let cut = read_text(&text[..text.len() - 5]);
@@ -54,7 +54,7 @@ fn a_cut_last_line_is_read_once_it_is_complete() {
 }
 
 #[test]
-fn a_reader_that_fails_ends_with_its_error() {
+fn a_failing_reader_returns_its_error() {
     struct Broken;
     impl io::Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -70,7 +70,7 @@ fn a_reader_that_fails_ends_with_its_error() {
 }
 
 #[test]
-fn a_file_that_was_rewritten_is_noticed() {
+fn a_rewritten_file_is_detected() {
     let text = file(&[user("1", &json!("one"))]);
     let position = read_text(&text).position;
     for other in [text.replace("one", "eno"), text[..text.len() - 1].to_owned(), String::new()] {
@@ -117,13 +117,13 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let reading = read(&bytes);
         check(&reading.entries);
     }
 
     #[test]
-    fn any_file_reads_the_same_wherever_it_is_cut(
+    fn any_file_reads_the_same_at_any_cut(
         pieces in prop::collection::vec(pieces(), 0..12), at in any::<prop::sample::Index>(),
     ) {
         let bytes = pieces.concat();

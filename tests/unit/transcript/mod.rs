@@ -102,7 +102,7 @@ fn check_cut(bytes: &[u8], whole: &Reading, at: usize) {
 }
 
 #[test]
-fn samples_are_read_without_losing_a_word() {
+fn samples_are_read_without_losing_text() {
     for (name, bytes) in SAMPLES {
         let reading = read(bytes);
         check(&reading.entries);
@@ -129,7 +129,7 @@ fn samples_are_read_without_losing_a_word() {
 }
 
 #[test]
-fn samples_are_the_same_wherever_they_are_cut() {
+fn samples_read_the_same_at_any_cut() {
     for (_, bytes) in SAMPLES {
         let whole = read(bytes);
         // At every line the small ones; the large one, for the time it takes, at some.
@@ -144,7 +144,7 @@ fn samples_are_the_same_wherever_they_are_cut() {
 }
 
 #[test]
-fn a_small_session_reads_as_it_went() {
+fn a_small_session_reads_in_order() {
     let mut listing = String::new();
     let (_, bytes) = SAMPLES[4];
     let reading = read(bytes);

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{SAMPLES, assistant, bodies, call, check, check_cut, file, read_text, result, user};
 
 #[test]
-fn a_compaction_is_not_said_twice_unless_it_is_all_there_is() {
+fn a_compaction_summary_is_imported_once() {
     let mut summary = user("c", &json!("so far"));
     summary["isCompactSummary"] = json!(true);
     let after = read_text(&file(&[user("u", &json!("hi")), summary.clone()]));
@@ -22,7 +22,7 @@ fn a_compaction_is_not_said_twice_unless_it_is_all_there_is() {
 }
 
 #[test]
-fn a_record_written_again_is_given_once() {
+fn a_repeated_record_is_imported_once() {
     let mut again = user("u1", &json!("hi"));
     again["isVisibleInTranscriptOnly"] = json!(true);
     let records = [
@@ -42,7 +42,7 @@ fn a_record_written_again_is_given_once() {
 }
 
 #[test]
-fn sub_agents_are_told_apart() {
+fn sub_agents_are_distinguished() {
     let side = |uuid: &str, parent: &str, agent: Option<&str>| {
         let mut record = user(uuid, &json!(uuid));
         record["isSidechain"] = json!(true);
@@ -78,7 +78,7 @@ fn sub_agents_are_told_apart() {
 }
 
 #[test]
-fn nothing_is_answered_across_threads() {
+fn results_match_calls_only_within_a_thread() {
     let mut side = user("u1", &json!([result("t1", &json!("x"))]));
     side["isSidechain"] = json!(true);
     let records = [assistant("a1", "msg", &call("t1")), side, user("u2", &json!([result("t1", &json!("y"))]))];
@@ -89,7 +89,7 @@ fn nothing_is_answered_across_threads() {
 }
 
 #[test]
-fn a_session_tells_its_id() {
+fn a_session_has_an_id() {
     let mut reader = Reader::new(SAMPLES[0].1);
     assert_eq!(reader.session_id(), None);
     reader.next();
