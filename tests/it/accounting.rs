@@ -104,7 +104,7 @@ fn reported_usage_is_the_base_of_later_totals() {
     assert_eq!(total(&repo).0, base + 4);
     repo.bytes(&["delete", &item]);
     assert_eq!(total(&repo).0, base);
-    // A report leaves out what was skipped, and what comes back comes on top.
+    // A report excludes skipped items; a restored item adds to it.
     repo.bytes(&["skip", "#0"]);
     repo.commit(&["-r", "assistant", "-m", "an answer", "--usage", payloads[0].0]);
     assert_eq!(total(&repo).0, 177);

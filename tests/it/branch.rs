@@ -194,7 +194,7 @@ fn a_renamed_trace_keeps_its_reflog_and_stays_current_in_every_worktree() {
     assert_eq!(repo.trace_head(), "refs/traces/trunk\n");
     repo.within(&other, |repo| {
         repo.say("from the other worktree");
-        // What was current there before is known by its new name too.
+        // The previous trace of that worktree is also renamed.
         assert_eq!(repo.text(&["switch", "-"]), "Switched to trace `trunk`\n");
     });
     assert_eq!(repo.bodies("plan/b").len(), 4);

@@ -1,4 +1,4 @@
-//! `git trace fsck` tells what is broken, and nothing else; `git trace gc` loses nothing.
+//! `git trace fsck` reports only what is broken; `git trace gc` loses nothing.
 
 mod breakage;
 mod cases;

@@ -1,4 +1,4 @@
-//! Real transcripts become traces: nothing of them is lost, and nothing comes in twice.
+//! Real transcripts become traces: nothing is lost, and nothing is imported twice.
 
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ fn no_text_is_lost_and_results_follow_their_calls() {
         let mut found = Vec::new();
         for trace in names(&report) {
             repo.total(&trace);
-            // What comes in as skip is said elsewhere in the same file, or is a summary of it; it is kept all the same.
+            // Items imported as skipped repeat or summarize other text of the file. They are kept all the same.
             for skipped in repo.json(&["materialize", "--json", &trace])["left_out"].as_array().unwrap() {
                 let item = repo.json(&["show", "--trace", &trace, "--json", skipped["id"].as_str().unwrap()]);
                 found.push(item["text"].clone());

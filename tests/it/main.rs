@@ -1,6 +1,6 @@
 //! The integration tests: one binary, so that it links once.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue panics")]
 #![expect(clippy::format_collect, reason = "a line of input reads best as it is written, and tests write few")]
 
 mod accounting;

@@ -1,4 +1,4 @@
-//! The merge driver through git itself, and by itself.
+//! The merge driver, called by git and directly.
 
 use std::process::Stdio;
 
@@ -206,7 +206,7 @@ fn without_the_driver_or_the_binary_git_merges_by_line() {
     assert_eq!(strip(&place.read(STORE)), strip(&without_driver));
     assert!(place.read(STORE).contains("<<<<<<< ours"), "{}", place.read(STORE));
     place.hide_binary(false);
-    // What is left can be settled afterwards.
+    // The remaining conflicts can be resolved afterwards.
     place.ok(&["breadcrumb", "resolve"]);
     assert_eq!(place.read(STORE), sides.merged);
     // Where lines do not touch, they merge without it.
@@ -245,7 +245,7 @@ fn the_driver_is_quiet_reads_no_stdin_and_fails_with_129() {
     }
     let mut command = place.command("git-trace");
     command.args(["merge-driver", "base", "ours", "theirs", "7", STORE, "%S", "%X", "%Y", "-o", "merged"]);
-    // A pipe that nobody closes: who reads it waits for ever.
+    // A pipe that nobody closes: a process that reads it waits indefinitely.
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(place.read("merged"), sides.merged);

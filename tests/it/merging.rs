@@ -2,7 +2,7 @@
 
 use crate::repo::TestRepo;
 
-/// Two traces that share a rule and a question, each with an answer of its own.
+/// Two traces that share a rule and a question, each with its own answer.
 fn apart() -> TestRepo {
     let repo = TestRepo::new();
     repo.commit(&["-t", "instruction", "-m", "Be careful.\nBe quick.\nBe kind.\n"]);
@@ -113,7 +113,7 @@ fn cherry_picked_items_keep_their_references() {
     assert_eq!(picked["priority"], "skip", "{picked}");
     assert!(repo.git(&["log", "-1", "--format=%B", "refs/traces/main"]).contains("Trace-From: "));
     assert_eq!(repo.text(&["cherry-pick", "idea", "#3"]), "nothing to pick: all of it is here\n");
-    // What is merged later is not there twice.
+    // A later merge does not duplicate it.
     repo.text(&["merge", "idea"]);
     assert_eq!(repo.bodies("main").len(), 5);
     repo.total("main");

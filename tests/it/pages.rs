@@ -1,7 +1,7 @@
 //! Every command line in README.md and docs/ runs, and prints what the page shows.
 //!
 //! - A block ` ```sh ` holds commands; one ` ```console ` holds commands behind `$ ` and, after each, what it prints.
-//!   `…` stands for any text within a line, and alone on a line for any lines.
+//!   `…` matches any text within a line and, alone on a line, any lines.
 //! - `<!-- setup: WORD… -->` begins a new repository with these fixtures; a page begins with an empty one.
 //! - `<!-- not run: REASON -->` is for the next block; [`NOT_RUN`] counts them.
 
@@ -34,7 +34,7 @@ struct Step {
     /// Line in the page.
     line: usize,
     command: String,
-    /// What it is shown to print, if anything is shown.
+    /// The output that the page shows, if any.
     shown: Option<String>,
 }
 
@@ -203,7 +203,7 @@ fn differences(page: &str, section: &Section) -> String {
     wrong
 }
 
-/// Whether lines are as shown, where `…` stands for any.
+/// Whether lines match those shown, where `…` matches anything.
 fn matches(shown: &[&str], printed: &[&str]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),

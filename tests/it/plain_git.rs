@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::repo::{TestRepo, run};
 
-/// A worktree of a trace. `git worktree` detaches its HEAD, so [`Worktree::publish`] moves the trace to what was made there.
+/// A worktree of a trace. `git worktree` detaches its HEAD, so [`Worktree::publish`] moves the trace to the commits made there.
 struct Worktree<'r> {
     repo: &'r TestRepo,
     name: &'static str,
@@ -48,7 +48,7 @@ fn apart() -> TestRepo {
     repo
 }
 
-/// Every command reads the trace, figures agree, and writing goes on.
+/// Every command reads the trace, figures agree, and writing continues.
 fn check(repo: &TestRepo, name: &str) {
     let total = repo.total(name);
     let live = repo.json(&["status", "--json", name])["items"].as_u64().unwrap();

@@ -1,6 +1,6 @@
 //! Repositories whose refs are kept as reftable: git's own commands read and move them.
 //!
-//! The whole suite runs on such repositories too, with `GIT_DEFAULT_REF_FORMAT=reftable`; here stands what is theirs alone.
+//! The complete suite also runs with `GIT_DEFAULT_REF_FORMAT=reftable`; these tests are specific to it.
 
 use crate::repo::{TestRepo, run};
 
@@ -117,7 +117,7 @@ fn refusals_are_the_same_with_reftable() {
     hint: `git trace log --oneline` lists items
     [exit 2]
     ");
-    // The moves before a renaming go along, each with who made it.
+    // A rename keeps the earlier reflog entries with their authors.
     repo.say("two");
     repo.text(&["branch", "-m", "trunk"]);
     insta::assert_snapshot!(repo.git(&["reflog", "--date=unix", "--format=%gn %gd %gs", "refs/traces/trunk"]), @"

@@ -1,4 +1,4 @@
-//! What is refused: with status 2, a message that says why, and no ref moved.
+//! Refusals: status 2, a message with the reason, and no ref moved.
 
 mod disk;
 mod item;

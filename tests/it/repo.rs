@@ -12,12 +12,12 @@ use tempfile::TempDir;
 /// The committer's clock at the start: 2026-02-10T09:00:00Z.
 const START: i64 = 1_770_714_000;
 
-/// How git makes new repositories: the whole suite may be run for other hashes and other storage of refs.
+/// How git creates repositories. The suite can also run with other hashes and ref storages.
 const FORMATS: [(&str, &str); 2] = [("GIT_DEFAULT_HASH", "sha1"), ("GIT_DEFAULT_REF_FORMAT", "files")];
 
 /// A repository with a fixed identity, and a clock that moves on by a second with each command.
 ///
-/// Token counts, and with them the oids that hang on them, are redacted in snapshots; [`TestRepo::exact`] keeps all.
+/// Token counts, and the oids that depend on them, are redacted in snapshots; [`TestRepo::exact`] keeps them.
 pub(crate) struct TestRepo {
     home: TempDir,
     folder: PathBuf,
@@ -31,7 +31,7 @@ pub(crate) fn path_without_ours() -> Vec<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH").unwrap()).filter(|folder| !is_installed(folder)).collect()
 }
 
-/// The `git-trace` that was built with the tests. Cargo names it for integration tests only; unit tests run beside it.
+/// The `git-trace` that was built with the tests. Cargo names it only for integration tests; unit tests find it next to them.
 pub(crate) fn binary() -> PathBuf {
     let built = || std::env::current_exe().unwrap().parent().unwrap().with_file_name("git-trace");
     option_env!("CARGO_BIN_EXE_git-trace").map_or_else(built, PathBuf::from)
@@ -202,7 +202,7 @@ impl TestRepo {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Every ref with what it points at, and what the current trace is.
+    /// Every ref with its target, and the current trace.
     pub(crate) fn refs(&self) -> String {
         let listed = self.git(&["for-each-ref", "--format=%(refname) %(objectname)"]);
         match self.trace_head().as_str() {
@@ -275,7 +275,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8]) -> Output {
     output
 }
 
-/// Replaces what hangs on token counts.
+/// Replaces everything that depends on token counts.
 pub(crate) fn redact(text: &str) -> String {
     let mut text = text.to_owned();
     for (pattern, replacement) in [

@@ -1,4 +1,4 @@
-//! Real Claude Code sessions, and what was said in them.
+//! Real Claude Code sessions, and the texts in them.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub(crate) const SAMPLES: [(&str, &[u8]); 5] = [
     ("small-thinking-tools", include_bytes!("../fixtures/transcripts/claude-code/small-thinking-tools.jsonl")),
 ];
 
-/// What a transcript says, found without the reader: each text, and each call's arguments.
+/// The texts of a transcript and the arguments of its calls, found without the reader.
 pub(crate) fn said(bytes: &[u8]) -> Vec<Value> {
     let mut said = Vec::new();
     for line in std::str::from_utf8(bytes).unwrap().lines() {

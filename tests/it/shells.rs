@@ -47,7 +47,7 @@ fn every_command_has_a_manual_page_and_uninstall_removes_only_ours() {
     let page = fs::read_to_string(man1.join("git-trace-commit.1")).unwrap();
     let see_also = page.split_once(".SH \"SEE ALSO\"\n").unwrap().1;
     assert!(see_also.starts_with("\\fBgit\\fR(1), \\fBgit\\-trace\\fR(1), "), "{see_also}");
-    // What somebody changed is no longer ours; what an older version had and this one has not, is.
+    // A file that somebody changed is no longer ours. A file that only an older version installed still is.
     fs::write(man1.join("git-trace-show.1"), page.replace("Commit", "Submit")).unwrap();
     fs::copy(man1.join("git-trace-commit.1"), man1.join("git-trace-gone.1")).unwrap();
     assert!(place.trace(&["install", "--man"]).contains("removed [ROOT]/.local/share/man/man1/git-trace-gone.1\n"));
@@ -124,7 +124,7 @@ fn bash_completes_through_gits_completion() {
     place.ok(&["commit", "-m", "one"]);
     let id = place.trace(&["log", "--oneline"]).split(' ').nth(2).unwrap().to_owned();
     place.ok(&["branch", "idea/two"]);
-    // A name that a shell would run, if it came in as it is.
+    // A name that a shell would run if it were not quoted.
     place.git(&["update-ref", "refs/traces/$(touch${IFS}run);`touch${IFS}run`", "refs/traces/main"]);
     place.ok(&["breadcrumb", "set", "auth.method", "JWT"]);
     place.ok(&["breadcrumb", "set", "auth.scope", "all"]);

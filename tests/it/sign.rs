@@ -63,7 +63,7 @@ fn every_operation_signs_its_commit() {
         all_good(&repo, name);
     }
     assert!(repo.git(&["log", "--format=%s", "--merges", "refs/traces/main"]).lines().count() == 1);
-    // What is signed reads as what is not.
+    // Signed commits read like unsigned ones.
     repo.total("main");
     repo.fsck();
 }

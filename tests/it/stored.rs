@@ -1,8 +1,8 @@
-//! The stored formats, byte for byte. Bodies are empty, so that no token count stands in them but 0.
+//! The stored formats, byte for byte. Bodies are empty, so that every token count is 0.
 
 use crate::repo::{TestRepo, run};
 
-/// Two items, of which the second has every kind of header that a person sets.
+/// Two items; the second has every header that a person can set.
 fn two_items() -> TestRepo {
     let repo = TestRepo::classic(&[]);
     repo.say("");

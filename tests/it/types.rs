@@ -63,7 +63,7 @@ fn a_declared_type_has_a_role_a_priority_and_an_order() {
     assert_eq!(apart[1]["content"], "Where?", "one message an item stands in reading order");
     assert_eq!(repo.json(&["status", "--json"])["by_priority"], json!({"skip": 0, "normal": 3, "pinned": 3}));
     repo.total("main");
-    // What git config says is the user's; without it the project's word counts.
+    // Git config belongs to the user and comes first; the project's file is the fallback.
     repo.git(&["config", "--unset", "traceType.finding.priority"]);
     assert_eq!(repo.json(&["status", "--json"])["by_priority"]["skip"], 2);
     assert_eq!(messages(&repo, &[]).as_array().unwrap().len(), 4);

@@ -41,7 +41,7 @@ fn figures(page: &str) -> Value {
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
-/// What stands in the one element of this name that has no attributes.
+/// The content of the one element with this name and without attributes.
 fn inside<'p>(page: &'p str, element: &str) -> &'p str {
     let (_, rest) = page.split_once(&format!("<{element}>")).unwrap();
     rest.split_once(&format!("</{element}>")).unwrap().0
@@ -303,7 +303,7 @@ fn invalid_view_arguments_are_refused() {
     error: cannot write `no/such/folder.html`: No such file or directory (os error 2)
     [exit 2]
     ");
-    // What is no file is written to as it stands; what may not be written stays as it is.
+    // A device is written directly; a file without write permission is unchanged.
     let answer = repo.text(&["view", "-o", "/dev/stdout"]);
     assert!(answer.starts_with("<!doctype html>"), "{answer:.90}");
     let kept = repo.folder().join("kept");

@@ -183,7 +183,7 @@ fn an_import_merges_concurrent_commits() {
 fn lock_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
-        // git's own maintenance may come and go in the background.
+        // Maintenance by git may run in the background.
         let Ok(path) = entry.map(|entry| entry.path()) else { continue };
         if path.is_dir() {
             found.extend(lock_files(&path));
@@ -195,7 +195,7 @@ fn lock_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn make_old(path: &Path) {
-    // Whoever owned it may have taken it away meanwhile.
+    // Its owner may have removed it in the meantime.
     if let Ok(file) = File::options().write(true).open(path) {
         file.set_modified(SystemTime::now() - Duration::from_secs(11)).unwrap();
     }
@@ -363,7 +363,7 @@ fn a_writer_that_waits_for_a_renamed_trace_does_not_recreate_it() {
     assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces"]), "refs/traces/better\n");
     assert_eq!(repo.bodies("better"), ["x"]);
     fs::remove_file(hook).unwrap();
-    // A name that is free may be taken again by whoever comes later.
+    // A free name may be used again later.
     repo.text(&["--trace", "main", "commit", "-m", "z"]);
     assert_eq!(repo.bodies("main"), ["z"]);
     repo.fsck();

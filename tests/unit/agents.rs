@@ -1,4 +1,4 @@
-//! Agents' sessions go out as they came in, and record themselves through hooks.
+//! Agents' sessions export as they were imported, and record themselves through hooks.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,7 +15,7 @@ const MATRIX: &[u8] = include_bytes!("../fixtures/transcripts/codex/rollout-reco
 const GEMINI: &[u8] = include_bytes!("../fixtures/transcripts/gemini-cli/session-chat.json");
 const SWE: &[u8] = include_bytes!("../fixtures/transcripts/swe-agent/function-calling.traj");
 
-/// What the model sees of a trace: message by message, without what hangs on the file it came from.
+/// The messages that the model sees of a trace, without fields that depend on the source file.
 fn context(repo: &TestRepo, trace: &str) -> Vec<Value> {
     let view = repo.json(&["materialize", "--json", "--aggregate", "none", trace]);
     let mut messages = view["messages"].as_array().unwrap().clone();
@@ -126,7 +126,7 @@ fn a_cleaned_session_exports_clean() {
             if agent == "claude-code" {
                 check_valid(&written);
             }
-            // Thoughts are their own provider's, and what had no answer gets one.
+            // Thoughts belong to their provider, and an unanswered call gets a result.
             let said = |trace: &str| -> Vec<String> {
                 let mut said = Vec::new();
                 for message in context(&repo, trace) {
@@ -273,7 +273,7 @@ fn nothing_stops_the_agent() {
     assert_eq!(recording["health"], "warning");
     let outside = TestRepo::without_git();
     hook(&outside, &["claude-code"], &call("/nowhere", "Stop"));
-    // What is not an agent's fails as any command does.
+    // An error that does not concern the agent fails as in any command.
     assert_eq!(repo.run(&["hook", "nobody"], b"").status.code(), Some(2));
 }
 
@@ -365,7 +365,7 @@ fn sessions_are_listed_with_their_code_commits() {
     let (first, second) = (log("HEAD~2..HEAD~1"), log("HEAD~1..HEAD"));
     assert!(first > 0 && second > 0 && first + second <= all, "{first} {second} {all}");
     assert_eq!(log("HEAD~1"), first, "one commit alone is the way from its parent");
-    // What is committed while the code stands at a commit belongs to the next.
+    // Items committed while the code is at one commit belong to the next.
     repo.text(&["--trace", "claude-code/s1", "commit", "-m", "now"]);
     commit("59:59", "the next");
     assert_eq!(log("HEAD"), 1);

@@ -1,4 +1,4 @@
-//! Compactions that are replayed: the trace is what the model saw, and all of it is in its history.
+//! Replayed compactions: the trace holds what the model saw, and its history holds everything.
 
 use std::fs;
 
@@ -68,7 +68,7 @@ fn after_a_compaction_the_model_sees_only_what_was_kept() {
         assert_eq!(stands_for.iter().collect::<Vec<_>>(), gone, "in reading order");
         assert!(line["subject"].as_str().unwrap().starts_with(&format!("compress {} items: ", gone.len())));
 
-        // A trace that all of it is in differs by the summary alone.
+        // A trace with all items differs only by the summary.
         repo.text(&["--trace", "t", "expand", line["id"].as_str().unwrap()]);
         let all = [&lines[..summary], &lines[summary + 1..]].concat();
         assert_eq!(seen(repo, &[]), told(&all), "{name}");
@@ -169,7 +169,7 @@ fn compacted_rollout() -> Vec<(Records, Vec<&'static str>)> {
             vec![("compacted", json!({"message": "so far: two"})), say("user", "three")],
             vec!["base", "be careful", "one", "continue", "continue", "so far: two", "three"],
         ),
-        // A history that begins with what stands.
+        // A history that begins with the preserved items.
         (
             vec![
                 (
@@ -281,7 +281,7 @@ fn preserved_items_follow_the_summary_of_a_compaction() {
     assert_eq!(seen(&growing.repo, &[]), ["summary", "two", "three", "four"]);
 }
 
-/// What a provider reports is of what the model sees; what is skipped comes on top while it is in the trace, and goes with it.
+/// Reported usage covers what the model sees. Skipped items add to it while they are in the trace.
 #[test]
 fn usage_reported_after_a_compaction_is_the_total() {
     let record = |uuid: &str, parent: Option<&str>, kind: &str, message: Value| json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": message});

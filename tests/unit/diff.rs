@@ -322,7 +322,7 @@ impl Real {
         append::append(&self.repo, name, &self.signature(), Accounting::default(), &request).unwrap();
     }
 
-    /// Does one thing to a trace; what cannot be done is passed over.
+    /// Changes a trace once; an impossible change is skipped.
     fn act(&self, name: &TraceName, ever: &[ItemId], op: &Op) {
         let pick = |item: usize| ever.get(item.checked_rem(ever.len())?).copied();
         let accounting = Accounting::default();
@@ -360,7 +360,7 @@ impl Real {
     }
 }
 
-/// Holds a comparison against what both whole lists say.
+/// Checks a comparison against the two complete lists.
 fn check(real: &Real, before: &State, after: &State) {
     let encoding = Accounting::default().encoding;
     let diff = between(&real.repo, Some(before.clone()), after.clone(), encoding).unwrap();

@@ -1,4 +1,4 @@
-//! The formats of Codex, Gemini CLI and SWE-agent: nothing is lost, doubles come in once, and files may grow.
+//! The formats of Codex, Gemini CLI, and SWE-agent: nothing is lost, duplicates are imported once, and files may grow.
 
 use std::fs;
 
@@ -159,7 +159,7 @@ fn message(id: &str, kind: &str, text: &str) -> Value {
     json!({"id": id, "timestamp": "2026-01-15T20:51:48.582Z", "type": kind, "content": text})
 }
 
-/// The sample as the log that newer versions write: each message first without its calls, then whole.
+/// The sample as the log that newer versions write: each message first without its calls, then complete.
 fn chat_as_log() -> Vec<u8> {
     let chat: Value = serde_json::from_slice(CHAT).unwrap();
     let mut records = vec![

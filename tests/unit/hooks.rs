@@ -57,7 +57,7 @@ fn an_invalid_commit_is_refused_with_line_rule_and_fix() {
 #[test]
 fn the_index_is_checked_not_the_working_tree() {
     let place = hooked();
-    // Staged wrong, mended since, and the other way round.
+    // Staged with an error and fixed later, and the other way round.
     place.write(STORE, BAD);
     place.git(&["add", "-A"]);
     place.write(STORE, line("api.a", "2", 0));
@@ -65,13 +65,13 @@ fn the_index_is_checked_not_the_working_tree() {
     place.git(&["add", "-A"]);
     place.write(STORE, BAD);
     place.git(&["commit", "-q", "-m", "staged is right"]);
-    // `commit -a` and `commit <path>` take the working tree, the latter by an index of its own.
+    // `commit -a` and `commit <path>` use the working tree, the latter through a separate index.
     refused(&place, &["commit", "-q", "-a", "-m", "x"]);
     refused(&place, &["commit", "-q", "-m", "x", STORE]);
     place.write("other.txt", "a");
     place.git(&["add", "other.txt"]);
     place.git(&["commit", "-q", "-m", "another file", "other.txt"]);
-    // `commit <path>` leaves what is staged besides: it is not committed, so it is not judged.
+    // `commit <path>` ignores other staged files. They are not committed, so they are not checked.
     place.git(&["add", STORE]);
     place.write("other.txt", "b");
     place.git(&["commit", "-q", "-m", "another file again", "other.txt"]);

@@ -62,7 +62,7 @@ impl Growing {
         self.repo.text(&["materialize", "--format", "text", "t"])
     }
 
-    /// All that an import decides: the trees, and what is skipped of the main line.
+    /// The outcome of an import: the trees, and the skipped items of the main thread.
     pub(crate) fn state(&self) -> State {
         (self.trees(), self.context())
     }
@@ -132,7 +132,7 @@ fn only_new_records_are_read() {
     let second = growing.import(Format::ClaudeCode, bytes);
     assert_eq!(second.from, half_line_waits);
     assert_eq!(second.traces[0].1.known, 0, "nothing was read twice");
-    // A memory that somebody damaged or that is of another position counts for nothing.
+    // A damaged cache, or one of another position, is ignored.
     for entry in fs::read_dir(growing.memory()).unwrap() {
         fs::write(entry.unwrap().path(), b"{\"offset\":0}").unwrap();
     }

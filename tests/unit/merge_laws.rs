@@ -190,7 +190,7 @@ fn grown(shared: &[Op], turns: &[(bool, Op)]) -> World {
         world.act(&main, &main, op, &mut gone);
     }
     world.branch(&main, &idea);
-    // What was out when they parted comes back at the end, in an order of its own; here each restores what it took out.
+    // Items deleted before the branch point are restored at the end, in their order; here each side restores what it deleted.
     let mut gone = [Vec::new(), Vec::new()];
     for (on_idea, op) in turns {
         let (name, other) = if *on_idea { (&idea, &main) } else { (&main, &idea) };
@@ -219,7 +219,7 @@ proptest! {
         world.check(&idea_copy);
         prop_assert_eq!(world.texts(&main_copy), world.texts(&idea_copy), "{:?}", one);
         prop_assert!(matches!(world.merge(&main_copy, &idea, newest(), FastForward::Never), Outcome::UpToDate));
-        // What both came to is one thing, so merging it changes no list.
+        // Both sides reached the same result, so merging it changes neither list.
         let before = world.ids(&main_copy);
         world.merge(&main_copy, &idea_copy, Settlement::default(), FastForward::Never);
         prop_assert_eq!(world.ids(&main_copy), before);
@@ -246,7 +246,7 @@ proptest! {
                 prop_assert_eq!(kept, still, "what we have stays in order");
                 for id in ours.keys().chain(theirs.keys()) {
                     let removed = merged.removed.iter().any(|slot| slot.id == *id);
-                    // What is only on one side and not in the result was taken out on the other, untouched on this.
+                    // An item of one side that is missing in the result was deleted by the other side and unchanged on this one.
                     prop_assert!(list.contains(id) || removed || !ours.contains_key(id), "{} is lost", id);
                 }
             }
@@ -259,7 +259,7 @@ proptest! {
     #[test]
     fn a_rebase_gives_the_items_of_a_merge(shared in ops(0..4), ours in ops(0..6), theirs in ops(0..6)) {
         let turns: Vec<(bool, Op)> = ours.into_iter().map(|op| (false, op)).chain(theirs.into_iter().map(|op| (true, op)))
-            // What is taken out and put back, or edited forth and back, says less to a merge than to a rebase, which does it again.
+            // Delete and restore, or edit and edit back, mean nothing to a merge, but a rebase replays them.
             .filter(|(_, op)| !matches!(op, Op::Merge | Op::Restore)).collect();
         let mut edits = [0; 2];
         let turns: Vec<(bool, Op)> = turns.into_iter().filter(|(on_idea, op)| {

@@ -1,6 +1,6 @@
 //! Tests of internals: laws, readers and merges, below the command line. They are part of the library's unit tests.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue panics")]
 #![expect(clippy::format_collect, reason = "a line of input reads best as it is written, and tests write few")]
 
 mod agents;

@@ -88,11 +88,11 @@ impl Entry {
     }
 }
 
-/// The whole model: what ever came in, in order. Nothing moves.
+/// The model: every item ever added, in order. Items never move.
 #[derive(Clone, Debug, Default)]
 struct Model(Vec<Entry>);
 
-/// What a state looks like from outside.
+/// A state as seen from outside.
 #[derive(PartialEq, Debug)]
 struct Seen {
     live: Vec<(ItemId, Level)>,
@@ -312,7 +312,7 @@ proptest! {
             earlier.push((now, model.seen()));
             if !matches!(op, Op::Level { .. }) {
                 let tip = real.tip();
-                // A commit shows the levels of its own moment, so an operation that made none has nothing to say.
+                // A commit shows the priorities of its time, so an operation without a commit is not compared.
                 if tip.time() == real.now() {
                     earlier.push((tip.commit.oid.to_string(), model.seen()));
                 }

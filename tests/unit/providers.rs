@@ -67,7 +67,7 @@ fn whys(changes: &[Change]) -> Vec<Why> {
     changes.iter().map(|change| change.why).collect()
 }
 
-/// All four, with what was changed.
+/// The request for each of the four providers, with the changes it needed.
 fn written(messages: &[Message]) -> String {
     let mut page = String::new();
     for api in APIS {
@@ -80,7 +80,7 @@ fn written(messages: &[Message]) -> String {
     page
 }
 
-/// A repository with one trace, and what it takes to change it.
+/// A repository with one trace, and the values needed to change it.
 struct Sample {
     _folder: tempfile::TempDir,
     repo: Repo,

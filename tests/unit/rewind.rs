@@ -1,4 +1,4 @@
-//! What a session left by a rewind is kept and not seen, and what only looks like a rewind is seen.
+//! Turns that a rewind left are kept but skipped; turns that only look rewound are not skipped.
 
 use std::fmt::Write as _;
 

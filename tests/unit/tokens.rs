@@ -159,7 +159,7 @@ proptest! {
 
 #[test]
 fn every_character_counts_exactly_among_others() {
-    // Each stands before a letter, before a space and after a letter, so that its class shows.
+    // Each character is placed before a letter, before a space, and after a letter, so that its class matters.
     let mut text = String::new();
     for character in (0..=char::MAX as u32).filter_map(char::from_u32) {
         // Han, Hangul and the upper planes are much of a muchness; some of each will do.
@@ -201,7 +201,7 @@ fn long_runs_count_exactly() {
     assert_exact(&format!("{}x", " ".repeat(3_000)));
 }
 
-/// Far past what tiktoken-rs takes: here only that it ends, and how many tokens a whole run has.
+/// Far longer than tiktoken-rs accepts: checks only that counting ends, and the number of tokens of a complete run.
 #[test]
 fn a_megabyte_without_a_break_is_counted_quickly() {
     let megabyte = 1 << 20;

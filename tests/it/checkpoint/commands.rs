@@ -150,7 +150,7 @@ fn an_item_of_the_trace_becomes_a_breadcrumb() {
     assert!(listed.contains("\n#2  decision  item ") && listed.contains("Why JWT?"), "{listed}");
 }
 
-/// What a command that is killed between two files leaves, and that the same command goes on from there.
+/// State after a command is killed between two files. The same command continues from there.
 #[test]
 fn repeating_an_interrupted_command_completes_it() {
     let read = |place: &Playground| {
@@ -176,7 +176,7 @@ fn repeating_an_interrupted_command_completes_it() {
     let [list, original, ..] = read(&place);
     place.ok(&archive);
     let after = timeless(read(&place));
-    // All of it but for the last step.
+    // Everything except the last step.
     place.write("checkpoints/active/chk-a.md", &original);
     place.ok(&archive);
     assert_eq!(timeless(read(&place)), after);

@@ -227,7 +227,7 @@ fn compressing_follows_the_ranks_and_expanding_restores_everything() {
         let count = |mark: &str| text.lines().filter(|line| line.starts_with(mark)).count();
         let (hot, warm) = (now.min(5) + 3, now.saturating_sub(5).min(10));
         assert_eq!(count("n @"), hot as usize, "at {now}: {text}");
-        // The summary of the first two sessions stands in one of the lines, or by itself while it is hot.
+        // The summary of the first two sessions is part of a line, or a separate line while it is recent.
         let alone = usize::from(now < 7);
         assert_eq!(count("c @"), (warm + u32::from(now > 15)) as usize + alone, "at {now}: {text}");
         assert_eq!((count("~ "), count("n no session"), count("> ")), (5, 1, 1), "at {now}: {text}");
@@ -349,7 +349,7 @@ fn sent_entries_are_received_once() {
     --- stderr
     0 added, 1 counted, 6 known
     ");
-    // What comes back to its author is known there.
+    // An entry that returns to its author is recognized.
     let back = place.ok(&["crumb", "send", "echo.crumb", "--section", "failures"]);
     let answer = place.trace_with(&["crumb", "receive", "spark.crumb", "--json"], &back);
     assert_eq!(answer.matches("\"section\"").count(), 3, "{answer}");

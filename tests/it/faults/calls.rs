@@ -1,7 +1,7 @@
 //! Every command that writes, stopped at each system call by which it writes.
 //!
 //! A command is run once to count its calls, and then, each time in a fresh copy of one repository, with the Nth call failing.
-//! Clocks stand still, so what a command makes has the same oids each time, and can be compared to the byte.
+//! The clock does not advance, so a command creates the same oids each time, and results can be compared byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,17 +22,17 @@ const NOW: &str = "1773306000 +0000";
 
 const MODES: [Mode; 6] = [Mode("kill"), Mode("kill-one"), Mode("torn"), Mode("full"), Mode("eio"), Mode("eio-once")];
 
-/// What there is to lose: refs, files, settings; by name.
+/// Everything that could be lost, by name: refs, files, settings.
 type View = BTreeMap<String, String>;
 
-/// A copy of the repository, with the remote and the files beside it.
+/// A copy of the repository with its remote and the files next to it.
 struct Copy<'t> {
     template: &'t TestRepo,
     folder: PathBuf,
 }
 
 impl<'t> Copy<'t> {
-    /// A copy for a command, with what comes before that done.
+    /// A copy for a command, after its preparation.
     fn new(template: &'t TestRepo, name: &str, writing: &Writing) -> Self {
         let folder = template.home().join(name);
         let copied = Command::new("cp").arg("-Rp").arg(template.home().join("all")).arg(&folder).status().unwrap();
@@ -267,7 +267,7 @@ fn judge(
         let told = |stdout: &str| stdout.contains("\"error\"") || stdout.contains("not repaired: ");
         let told = stderr.contains("error: ") || told(&String::from_utf8_lossy(&output.stdout));
         if code != Some(0) && !told {
-            return Err(format!("no error is told: {stderr}"));
+            return Err(format!("no error is reported: {stderr}"));
         }
         if mode.0 == "eio-once" || mode.0 == "full" {
             let left = copy.leftovers();
@@ -277,7 +277,7 @@ fn judge(
         }
     }
     let is_between = view != *old && view != *new;
-    // Whoever looks at it now sees something whole.
+    // A reader sees a consistent state at this point.
     for args in [
         &["materialize", "--json"][..],
         &["log", "--json"],
@@ -402,7 +402,7 @@ fn a_command_stopped_at_any_call_leaves_the_old_or_the_new_state() {
     let tried: usize = tallies.values().map(|tally| tally.tried).sum();
     println!("{} commands, {tried} faults", tallies.len());
     let wrong: usize = tallies.values().map(|tally| tally.wrong.len()).sum();
-    assert_eq!(wrong, 0, "what went wrong is told above");
+    assert_eq!(wrong, 0, "the failures are listed above");
 }
 
 fn told_of(writing: &Writing, tally: &Tally) -> String {

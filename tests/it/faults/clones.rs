@@ -82,14 +82,14 @@ fn a_repository_with_alternates_writes_to_its_objects() {
     let input: String = (0..30).map(|n| format!("{{\"text\":\"many {n}\"}}\n")).collect();
     borrower.bytes_with(&["import", "jsonl", "-"], input.as_bytes());
     borrower.git(&["gc", "-q"]);
-    // What is reachable in the lender stays, so its upkeep takes nothing from the borrower.
+    // Reachable objects stay in the lender, so its maintenance takes nothing from the borrower.
     lender.git(&["gc", "-q", "--prune=now"]);
     assert_eq!(borrower.bodies("main").len(), 36);
     borrower.total("main");
     borrower.fsck();
     lender.fsck();
     assert_eq!(lender.refs(), refs);
-    // A borrower whose lender is gone is told what is missing.
+    // Without the lender, the borrower reports what is missing.
     std::fs::write(borrower.git_dir().join("objects/info/alternates"), "/nowhere/objects\n").unwrap();
     let output = borrower.run(&["materialize"], b"");
     assert_eq!(output.status.code(), Some(2));

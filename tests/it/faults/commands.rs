@@ -17,9 +17,9 @@ pub(super) struct Writing {
     pub(super) repeats: bool,
     /// Whether doing it again after a part of it was done is refused.
     pub(super) refuses: bool,
-    /// What is done before, so that it has something to do: commands of git.
+    /// Git commands that prepare the repository.
     pub(super) before: &'static [&'static [&'static str]],
-    /// Whether it says that it was done whatever came of it, since it must never stop who calls it.
+    /// Whether it exits 0 even if it failed, because it must never stop its caller.
     pub(super) never_fails: bool,
 }
 
@@ -53,7 +53,7 @@ impl Writing {
     }
 }
 
-/// What was the current trace is remembered before it is another.
+/// The previous trace is stored before the current one changes.
 const HEADS: &[&str] = &["repo/.git/TRACE_PREVIOUS_HEAD", "repo/.git/TRACE_HEAD"];
 /// The record of priorities decides; tags follow.
 const LEVEL: &[&str] = &["repo refs/trace-priority", "repo refs/trace-tags/"];
@@ -68,9 +68,9 @@ const STARTED: &[&str] = &["repo refs/traces/other", "repo/.git/TRACE_PREVIOUS_H
 /// The place that a trace is moved from is kept before it moves.
 const PLACE: &[&str] = &["repo refs/trace-orig/", "repo refs/traces/"];
 
-/// A remote is told of a trace and of its priorities at once, and it is noted here where they are there then.
+/// A trace and its priorities are pushed together, then the remote-tracking refs are updated.
 const PUSHED: &[&str] = &["remote.git refs/", "repo refs/trace-remotes/", "repo refs/trace-remote-records/"];
-/// What was fetched is known before it is taken up, the priorities before the items.
+/// Remote-tracking refs move before local ones, priorities before items.
 const FETCHED: &[&str] =
     &["repo refs/trace-remote", "repo refs/trace-tags/", "repo refs/trace-priority", "repo refs/traces/"];
 /// A checkpoint is listed, takes the place of the current one, and is there.
@@ -85,13 +85,13 @@ const ARCHIVED: &[&str] = &[
 ];
 /// Settings one after the other, then what they are for.
 const SET_UP: &[&str] = &["repo/.git/config", "repo/.gitattributes", "repo/.git/hooks/"];
-/// Git's, then those of agents and clients, each by itself.
+/// Git's settings, then those of agents and clients, one by one.
 const TAKEN_BACK: &[&str] = &["repo/.git/config", "repo/.git/hooks/", "repo/.gitattributes", "repo/."];
-/// What was there before is noted before the settings are changed.
+/// Previous values are stored before the settings change.
 const NOTED: &[&str] = &["repo/.git/trace/installed/", "repo/.claude/"];
 /// The settings are put back before that is forgotten.
 const PUT_BACK: &[&str] = &["repo/.claude/", "repo/.git/trace/installed/"];
-/// A trace by hand with a false total, and a tag that nothing stands for.
+/// A handmade trace with a wrong total, and a tag without a priority.
 const DAMAGED: &[&[&str]] = &[
     &[
         "-c",
@@ -158,7 +158,7 @@ pub(super) const COMMANDS: &[Writing] = &[
     plain(&["remote", "origin", "--unfollow"]).after(&[&["trace", "remote", "origin", "--follow"]]).in_order(SET_UP),
     plain(&["gc", "--quiet"]),
     plain(&["gc", "--quiet", "--renumber"]).in_order(&["repo refs/traces/main"]),
-    // Each repair stands by itself.
+    // Each repair is independent.
     plain(&["fsck", "--repair"]).after(DAMAGED).in_order(&["repo refs/"]),
     plain(&["import", "--as-seen", "codex", "../compacted.jsonl"]).in_order(LEVEL_THEN_ITEMS),
     fed(

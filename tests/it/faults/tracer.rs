@@ -11,7 +11,7 @@ pub(super) struct Mode(pub(super) &'static str);
 impl Mode {
     pub(super) const COUNT: Mode = Mode("count");
 
-    /// Whether processes die, rather than being told of an error.
+    /// Whether processes are killed instead of receiving an error.
     pub(super) fn kills(self) -> bool {
         matches!(self.0, "kill" | "kill-one" | "torn")
     }

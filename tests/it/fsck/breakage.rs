@@ -103,7 +103,7 @@ pub(super) fn loose(repo: &TestRepo, rev: &str) -> PathBuf {
 }
 
 impl TestRepo {
-    /// What git prints, trimmed; `None` if it says no.
+    /// The trimmed output of git; `None` if it fails.
     fn run_git(&self, args: &[&str]) -> Option<String> {
         let output = run(self.command("git").args(args), b"");
         output.status.success().then(|| String::from_utf8(output.stdout).unwrap().trim().to_owned())

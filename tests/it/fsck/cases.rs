@@ -1,4 +1,4 @@
-//! How it is broken, and what is found.
+//! How a repository is damaged, and what fsck finds.
 
 use std::fs;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ const MAIN: &str = "refs/traces/main";
 const RECORD: &str = "refs/trace-priority";
 const LINE: &str = r#"{"at":"2026-02-10T09:00:00.000000001Z","by":"A <a@b>","level":"skip"}"#;
 
-/// What happened, how, what is found, and whether `--repair` puts it right.
+/// The damage, the command that causes it, the finding, and whether `--repair` fixes it.
 type Case = (&'static str, fn(&TestRepo), &'static str, bool);
 
 fn check(cases: &[Case]) {
@@ -142,7 +142,7 @@ fn edit_by_hand(repo: &TestRepo, from: &str, to: &str) {
     publish(repo, MAIN, &files, &format!("by hand\n\nTrace-Op: edit\nTrace-Item: {id}\nTrace-Tree: {{tree}}"));
 }
 
-/// What is broken, how, the rule, and what the finding names beside the trace.
+/// The damage, how it is caused, the rule, and what the finding names besides the trace.
 type Broken<'a> = (&'a str, Box<dyn Fn(&TestRepo) + 'a>, &'a str, &'a [&'a str]);
 
 #[test]
@@ -228,7 +228,7 @@ fn refs_reflogs_heads_and_stale_files() {
     ]);
 }
 
-/// Whoever holds git's own lock of a ref is waited for, and what it wrote stays.
+/// A repair waits for the owner of git's ref lock and keeps what it wrote.
 #[test]
 fn a_broken_ref_is_repaired_under_its_lock() {
     let repo = TestRepo::classic(&[]);

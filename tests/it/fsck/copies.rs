@@ -1,4 +1,4 @@
-//! Objects of which there are several copies, or whose only one is elsewhere.
+//! Objects with several copies, and objects whose only copy is elsewhere.
 
 use std::fs;
 
@@ -57,7 +57,7 @@ fn promised_objects_are_neither_fetched_nor_reported() {
         let said = run(clone.command("git-trace").arg("fsck"), b"");
         assert!(clone.exact(&said).contains("not here but promised by a remote: "), "{}", clone.exact(&said));
 
-        // What was made here nobody promised.
+        // Objects created here are not promised.
         let id = clone.say("made here");
         let path = clone.git(&["ls-tree", "-r", "--name-only", MAIN]);
         let path = path.lines().find(|path| path.ends_with(&id)).unwrap();

@@ -15,7 +15,7 @@ fn everything(repo: &TestRepo) -> Vec<Value> {
 }
 
 fn gaps(repo: &TestRepo) {
-    // The clock of these commits stands still, so that git takes their reflogs to be old.
+    // The clock of these commits does not advance, so git considers their reflogs old.
     repo.git(&["config", "gc.reflogExpire", "never"]);
     repo.git(&["config", "gc.reflogExpireUnreachable", "never"]);
     for text in ["four", "five", "six"] {

@@ -6,7 +6,7 @@ use super::repo;
 use crate::repo::{TestRepo, run};
 
 /// Runs a script where it may mount; says on stderr why not, where it may not.
-#[expect(clippy::print_stderr, reason = "whoever runs the tests should know what was not tried")]
+#[expect(clippy::print_stderr, reason = "the person who runs the tests should know what was not tried")]
 fn mounted(repo: &TestRepo, script: &str) -> Option<std::process::Output> {
     let allowed = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
     if !allowed.is_ok_and(|output| output.status.success()) {

@@ -192,7 +192,7 @@ fn bom_and_line_endings_follow_the_side_that_changed_them() {
 
 #[test]
 fn a_base_with_conflict_markers_is_not_trusted() {
-    // Two bases were merged first, each with a bad line of its own; what stands between the markers was in neither alone.
+    // Two bases were merged first, each with its own unreadable line. The text between the markers was in neither.
     let a = line("a", "1", 1);
     let (x, y) = (line("x", "1", 1), line("y", "1", 1));
     let base = format!("{a}<<<<<<<<< one\n[1]\n=========\n[2]\n>>>>>>>>> two\n");

@@ -150,11 +150,11 @@ proptest! {
         if is_clean {
             prop_assert_eq!(&text, &other);
         }
-        // What a side brought is there, and so is what both have; lines that stand in several deltas tell nothing.
+        // The additions of each side and the lines of both are present. Lines that occur in several deltas prove nothing.
         for line in ours.lines().filter(|line| !line.is_empty() && base.matches(line).count() < 2) {
             if !base.contains(line) || theirs.contains(line) {
                 let is_row_both_changed = line.starts_with("| file");
-                // Deltas have the same parts, so one of each side may have gone on the other.
+                // Deltas have the same parts, so one side's delta may be appended to the other's.
                 let is_part_of_deltas = line == "### What Changed";
                 prop_assert!(text.contains(line) || is_row_both_changed || is_part_of_deltas, "{line:?} is lost in\n{text}");
             }

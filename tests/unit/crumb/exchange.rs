@@ -1,4 +1,4 @@
-//! What is received from another agent, whose sessions are not ours.
+//! Entries received from another agent, whose sessions are not ours.
 
 use crate::base::finding::Weight;
 use crate::memory::crumb::{CrumbFile, check, receive, send};
@@ -33,7 +33,7 @@ fn received_entries_are_valid_and_recognized_again() {
     ~S @8 a:b both — 2x @15 [FROM: @8 @s99]
     ");
     place.ok(&["crumb", "validate", "--strict", "echo.crumb"]);
-    // In a later session, of which some of theirs are no longer to come, all of it is known still.
+    // In a later session, when some of their entries are no longer sent, all of them are still known.
     let aged = place.read("echo.crumb").replace("s15", "s210");
     place.write("echo.crumb", aged);
     let once = place.read("echo.crumb");

@@ -46,7 +46,7 @@ fn valid(is_tidy: bool) -> impl Strategy<Value = String> {
                 let mut seen = BTreeSet::new();
                 sections.retain(|(name, ..)| seen.insert(*name));
                 for (name, lines, _) in &mut sections {
-                    // A failure is told apart by its name alone.
+                    // A failure is identified by its name alone.
                     let mut seen = BTreeSet::new();
                     lines.retain(|line| seen.insert(entries(format!("∴CRUMB2 A s1\n§{name}\n{line}\n").as_bytes())));
                 }
@@ -66,7 +66,7 @@ fn valid(is_tidy: bool) -> impl Strategy<Value = String> {
     )
 }
 
-/// What a hand, or worse, may leave.
+/// Lines as people and damage may leave them.
 fn wild() -> impl Strategy<Value = Vec<u8>> {
     let odd =
         select(vec!["", " ", "§core", "=core", "§", "x", "∴CRUMB2 A s2", "<<<<<<< o", "=======", "\u{feff}", "n\r"]);
@@ -79,7 +79,7 @@ fn wild() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![6 => text, 1 => vec(any::<u8>(), 0..40), 2 => valid(false).prop_map(String::into_bytes)]
 }
 
-/// What an agent does in a session.
+/// The actions of an agent in a session.
 #[derive(Clone, Debug)]
 enum Deed {
     Fail(&'static str),
@@ -98,7 +98,7 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     vec(deed, 0..6)
 }
 
-/// The file after the deeds, in a session of its own. Failures are counted first, as they are what a removal may be of.
+/// The file after these actions, in a separate session. Failures are counted first, because a removal may name one.
 fn after(base: &str, sessions: usize, deeds: &[Deed]) -> Vec<u8> {
     let mut crumb = CrumbFile::parse(base.as_bytes()).unwrap();
     for _ in 0..sessions {

@@ -1,4 +1,4 @@
-//! What a merge comes to, line by line.
+//! The result of a merge, line by line.
 
 use crate::base::merge::{Markers, MergeInput, Style};
 use crate::memory::crumb::merge;

@@ -1,4 +1,4 @@
-//! The verdicts on whole files.
+//! The findings in complete files.
 
 use crate::base::finding::Weight;
 use crate::memory::crumb::{CrumbFile, check, format, textconv};
@@ -6,7 +6,7 @@ use crate::tokens::Encoding;
 
 use crate::unit::playground::fixture;
 
-/// What there is to say about a text: a line for each finding, with `!` for errors.
+/// The findings in a text, one line per finding, with `!` for errors.
 fn verdict(text: impl AsRef<[u8]>) -> String {
     let findings = check(text.as_ref(), Encoding::default());
     let line = |finding: &crate::base::finding::Finding| {

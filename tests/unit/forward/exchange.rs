@@ -30,7 +30,7 @@ fn an_export_round_trips() {
     let import = ["forward", "import", "--agent", "azoth", path.to_str().unwrap()];
     assert_eq!(other.text(&import), "32 imported\n");
     assert!(export(&other) == exported);
-    // Newest first, as `get` prints them, they come in as well.
+    // The order in which `get` prints them, newest first, is imported too.
     let all = ["forward", "get", "--agent", "azoth", "--all", "--limit", "99", "--lookback-hours", "9999", "--json"];
     let third = TestRepo::new();
     third.bytes_with(&["forward", "import", "--agent", "azoth", "-"], &test.bytes(&all));
@@ -48,7 +48,7 @@ fn an_export_round_trips() {
     test.text(&["forward", "export", "--agent", "azoth", "-o", path.to_str().unwrap()]);
     assert_eq!(other.text(&import), "0 imported, 32 were there already\n");
     other.fsck();
-    // One more goes on where the import ended.
+    // The next one continues after the import.
     other.text(&["forward", "leave", "--agent", "azoth", "--summary", "after it"]);
     let newest = other.text(&["forward", "get", "--agent", "azoth", "--oneline", "-n", "1"]);
     assert!(newest.ends_with("MEDIUM orientation active after it\n"), "{newest}");
@@ -91,7 +91,7 @@ fn an_import_is_atomic_and_limited_to_this_agent() {
     [exit 2]
     ");
 
-    // What another program exported: ids of its own, and what is said stands in the text alone.
+    // Exported by another program: it has its own ids, and the content is only in the text.
     let parent =
         json!({ "id": "knowledge_private_1", "text": String::from_utf8(fixture("forward/task-low.txt")).unwrap() });
     let child = json!({ "id": "knowledge_private_2", "text": String::from_utf8(fixture("forward/technical-medium.txt")).unwrap(),

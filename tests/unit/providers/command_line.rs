@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::*;
 
 impl Sample {
-    /// Runs `git trace`; its status, what it printed, and what it said beside.
+    /// Runs `git trace` and returns its status, stdout, and stderr.
     fn git_trace(&self, words: &[&str], stdin: &str) -> (Option<i32>, String, String) {
         let mut command = Command::new(crate::unit::repo::binary());
         command.args(words).current_dir(self.repo.worktree().unwrap()).env_clear();

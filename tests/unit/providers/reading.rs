@@ -1,4 +1,4 @@
-//! What was written, and what providers answer, reads back as items.
+//! Written requests and the responses of providers read back as items.
 
 use crate::message::read::read;
 use crate::trace::change::bulk;
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::*;
 
-/// What is said, block by block, and by whom.
+/// The role and the text of each block.
 fn flat(messages: &[Message]) -> Vec<(Role, Content)> {
     messages.iter().flat_map(|of| of.blocks.iter().map(|block| (of.role, block.content.clone()))).collect()
 }
@@ -20,7 +20,7 @@ fn read_back(api: Api, text: &str) -> Vec<Message> {
     reading.messages
 }
 
-/// Messages that a provider can carry word for word: every call answered at once, thoughts of its own before what they led
+/// Messages that a provider accepts verbatim: every call is answered at once, its own thoughts come before what they led
 /// to, files from the user.
 fn carried(api: Api) -> impl Strategy<Value = Vec<Message>> {
     let text = || prop::sample::select(vec!["a", "b\nc", "ä \"q\" \\ /"]).prop_map(str::to_owned);

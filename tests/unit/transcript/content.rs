@@ -1,4 +1,4 @@
-//! What a record's content becomes.
+//! The items that the content of a record becomes.
 
 use crate::trace::model::item::{Direction, Role, Status};
 use crate::transcript::Entry;

@@ -80,7 +80,7 @@ fn a_rewritten_file_is_detected() {
     }
 }
 
-/// Pieces of which a file is made up at random: whole records, halves, and what stands between them.
+/// Pieces of random files: complete records, halves, and the bytes between them.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let uuid = prop::sample::select(vec!["", "1", "2", "3"]);
     let block = prop_oneof![

@@ -1,4 +1,4 @@
-//! Transcripts are read whole, and the same wherever the file is cut.
+//! Transcripts are read completely, with the same result wherever the file is cut.
 
 mod content;
 mod damage;
@@ -91,7 +91,7 @@ fn check(entries: &[Entry]) {
     assert!(entries.is_sorted_by_key(|entry| entry.end_offset));
 }
 
-/// That a file cut at `at` gives the first of the whole's entries, and that reading on from there gives the others.
+/// Checks that a file cut at `at` gives the first entries of the complete file, and that reading on gives the others.
 fn check_cut(bytes: &[u8], whole: &Reading, at: usize) {
     let part = read(&bytes[..at]);
     assert!(part.position.offset <= at as u64);
