@@ -1,9 +1,9 @@
 //! `git trace brief`: what a session needs at its start.
 
+use crate::base::error::{Context as _, Result};
 use std::path::PathBuf;
 
-use super::{ExitStatus, Session};
-use crate::base::error::{Context as _, Result};
+use super::{Context, ExitStatus};
 use crate::memory::brief::json::to_json;
 use crate::memory::brief::{Request, compile};
 use crate::memory::forward::read::moment;
@@ -45,29 +45,31 @@ pub(crate) struct BriefArgs {
     json: bool,
 }
 
-pub(crate) fn run(session: &mut Session, args: &BriefArgs) -> Result<ExitStatus> {
-    let folder = std::env::current_dir().context("cannot tell which folder this is")?;
-    let mut request = Request::of_settings(&session.repo, args.agent.as_ref(), &folder)?;
-    request.trace = session.trace(None)?;
-    request.budget = args.budget.unwrap_or(request.budget);
-    request.crumb = args.crumb.clone().or(request.crumb);
-    request.team = args.team.clone().or(request.team);
-    request.inbox = args.inbox.clone().or(request.inbox);
-    if !args.breadcrumbs.is_empty() {
-        request.breadcrumbs.clone_from(&args.breadcrumbs);
+impl BriefArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let folder = std::env::current_dir().context("cannot tell which folder this is")?;
+        let mut request = Request::of_settings(context.repo()?, self.agent.as_ref(), &folder)?;
+        request.trace = context.trace_name(None)?;
+        request.budget = self.budget.unwrap_or(request.budget);
+        request.crumb = self.crumb.clone().or(request.crumb);
+        request.team = self.team.clone().or(request.team);
+        request.inbox = self.inbox.clone().or(request.inbox);
+        if !self.breadcrumbs.is_empty() {
+            request.breadcrumbs.clone_from(&self.breadcrumbs);
+        }
+        let brief = compile(context.repo()?, &request, moment(context.repo()?, context.now())?);
+        for warning in &brief.warnings {
+            context.ui.note(format!("warning: {warning}"));
+        }
+        if self.json {
+            context.ui.json(&to_json(&request, &brief))?;
+        } else if brief.text.is_empty() {
+            let nothing =
+                if brief.left_out.is_empty() { "there is nothing to tell yet" } else { "nothing fits the budget" };
+            context.ui.note(nothing);
+        } else {
+            context.ui.write_content(brief.text.as_bytes())?;
+        }
+        Ok(ExitStatus::Success)
     }
-    let brief = compile(&session.repo, &request, moment(&session.repo, session.now())?);
-    for warning in &brief.warnings {
-        session.ui.note(&format!("warning: {warning}"));
-    }
-    if args.json {
-        session.ui.json_line(&to_json(&request, &brief))?;
-    } else if brief.text.is_empty() {
-        let nothing =
-            if brief.left_out.is_empty() { "there is nothing to tell yet" } else { "nothing fits the budget" };
-        session.ui.note(nothing);
-    } else {
-        session.ui.write_content(brief.text.as_bytes())?;
-    }
-    Ok(ExitStatus::Success)
 }

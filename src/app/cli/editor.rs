@@ -1,9 +1,9 @@
 //! The user's editor, as git finds it.
 
+use crate::base::error::{Context as _, Result, bail};
 use std::fs;
 use std::process::Command;
 
-use crate::base::error::{Context as _, Result, bail};
 use crate::git::Repo;
 
 /// Lets the user change `before` and returns what they leave.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use super::ui::escaped;
+use crate::app::ui::escaped;
 use crate::base::error::Error;
 
 /// Prints an error on stderr.

@@ -1,32 +1,32 @@
 //! `git trace breadcrumb import` and `export`.
 
+use crate::base::error::{Context as _, Result};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::{ExitStatus, Place};
-use crate::app::cli::input;
+use super::Place;
+use crate::app::cli::flags::content::read;
 use crate::app::secrets::refuse_secret_breadcrumb;
-use crate::base::error::{Context as _, Result};
 use crate::memory::breadcrumb::exchange::{self, Format, OnExisting};
 use crate::memory::breadcrumb::query::Expired;
-use crate::memory::breadcrumb::{Query, StoreFile, Writer};
+use crate::memory::breadcrumb::{Query, StoreFile};
 
-/// Take in breadcrumbs from JSON: an array, or one object a line
+/// Import breadcrumbs from JSON: an array, or one object per line
 ///
-/// All or nothing: what cannot be read, or has no proper key, is named and nothing is taken in.
+/// If any record is unreadable or has an invalid key, the error names it and nothing is imported.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ImportArgs {
     /// File [default: stdin]
     #[arg(default_value = "-", hide_default_value = true)]
     file: PathBuf,
 
-    /// What becomes of keys that are there already: the later one stays, theirs is kept, or the new one replaces it
+    /// Which breadcrumb wins if a key exists: the one updated later, the existing one, or the imported one
     #[arg(long, value_name = "WHICH", default_value = "later")]
     existing: ExistingArg,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -38,18 +38,18 @@ enum ExistingArg {
     Replace,
 }
 
-/// Print breadcrumbs as JSON with all their members, those that expired too, secrets left out
+/// Print breadcrumbs with all members as JSON, including expired ones, without secrets
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExportArgs {
-    /// What keys start with [default: all]
+    /// Prefix of the keys to export [default: all keys]
     #[arg(default_value = "", hide_default_value = true)]
     prefix: String,
 
-    /// One array, or one object a line
+    /// One array, or one object per line
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     format: ExportFormat,
 
-    /// Secrets too
+    /// Include secrets
     #[arg(long)]
     secrets: bool,
 }
@@ -60,39 +60,37 @@ enum ExportFormat {
     Jsonl,
 }
 
-pub(crate) fn run_import(place: &mut Place<'_>, args: &ImportArgs) -> Result<ExitStatus> {
-    let text = input::read(&args.file)?;
-    let records = exchange::parse(&text).with_context(|| format!("cannot take in `{}`", args.file.display()))?;
-    records.iter().try_for_each(|record| refuse_secret_breadcrumb(&record.key, &record.value))?;
-    let existing = match args.existing {
-        ExistingArg::Later => OnExisting::Later,
-        ExistingArg::Keep => OnExisting::Keep,
-        ExistingArg::Replace => OnExisting::Replace,
-    };
-    let is_ignored = place.is_ignored();
-    let writer = Writer::new(&place.store, &is_ignored, Writer::PATIENCE);
-    let imported = writer.import(records, existing, place.now())?;
-    if args.json {
+impl ImportArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
+        let text = read(&self.file)?;
+        let records = exchange::parse(&text).with_context(|| format!("cannot import `{}`", self.file.display()))?;
+        records.iter().try_for_each(|record| refuse_secret_breadcrumb(&record.key, &record.value))?;
+        let existing = match self.existing {
+            ExistingArg::Later => OnExisting::Later,
+            ExistingArg::Keep => OnExisting::Keep,
+            ExistingArg::Replace => OnExisting::Replace,
+        };
+        let imported = place.write(|writer| Ok(writer.import(records, existing, place.now())?))?;
         let (added, replaced, kept) = (imported.added, imported.replaced, imported.kept);
-        place.ui.json_line(&json!({ "added": added, "replaced": replaced, "kept": kept }))?;
-    } else {
-        let line = format!("{} added, {} replaced, {} kept\n", imported.added, imported.replaced, imported.kept);
-        place.ui.write_content(line.as_bytes())?;
+        if self.json {
+            return place.ui.json(&json!({ "added": added, "replaced": replaced, "kept": kept }));
+        }
+        writeln!(place.ui, "{added} added, {replaced} replaced, {kept} kept")
     }
-    Ok(ExitStatus::Success)
 }
 
-pub(crate) fn run_export(place: &mut Place<'_>, args: &ExportArgs) -> Result<ExitStatus> {
-    let query = Query { prefix: args.prefix.clone(), expired: Expired::Shown, ..Query::default() };
-    let mut listing = place.store.list(&query, place.now())?;
-    place.warn_skipped_lines(&listing.skipped_lines);
-    if !args.secrets {
-        listing.records.retain(|record| record.lives_in(StoreFile::Shared));
+impl ExportArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
+        let query = Query { prefix: self.prefix.clone(), expired: Expired::Shown, ..Query::default() };
+        let mut listing = place.store.list(&query, place.now())?;
+        place.warn_skipped_lines(&listing.skipped_lines);
+        if !self.secrets {
+            listing.records.retain(|record| record.lives_in(StoreFile::Shared));
+        }
+        let format = match self.format {
+            ExportFormat::Json => Format::Json,
+            ExportFormat::Jsonl => Format::Jsonl,
+        };
+        Ok(exchange::export(&listing.records, format, &mut place.ui.content())?)
     }
-    let format = match args.format {
-        ExportFormat::Json => Format::Json,
-        ExportFormat::Jsonl => Format::Jsonl,
-    };
-    exchange::export(&listing.records, format, &mut place.ui.content())?;
-    Ok(ExitStatus::Success)
 }

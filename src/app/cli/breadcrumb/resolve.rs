@@ -1,20 +1,20 @@
 //! `git trace breadcrumb resolve`.
 
+use crate::base::error::Result;
 use std::path::{Path, PathBuf};
 
 use super::{ExitStatus, Place};
-use crate::base::error::Result;
 use crate::base::merge::Markers;
 use crate::git::Git;
 use crate::memory::breadcrumb::{StoreFile, Writer, resolve_file};
 
-/// Resolve a store full of conflict markers, as the merge driver would have
+/// Resolve conflict markers in a store file, as the merge driver would
 ///
-/// For merges that were made without the driver. Where the merge is still under way, the version that both sides come
-/// from is asked of git. What cannot be settled stays between markers, and the exit status is 1.
+/// For merges that were made without the driver. While the merge is in progress, git supplies the common base version.
+/// Conflicts that cannot be resolved stay between markers, and the exit status is 1.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ResolveArgs {
-    /// File [default: the store's]
+    /// File [default: the store file]
     file: Option<PathBuf>,
 
     /// Length of the shortest marker
@@ -23,35 +23,34 @@ pub(crate) struct ResolveArgs {
 }
 
 fn marker_size(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|size| (1..=1000).contains(size))
-        .ok_or_else(|| "a number from 1 to 1000 is expected".into())
+    let size = text.parse().ok().filter(|size| (1..=1000).contains(size));
+    size.ok_or_else(|| "expected a number from 1 to 1000".into())
 }
 
-pub(crate) fn run(place: &mut Place<'_>, args: &ResolveArgs) -> Result<ExitStatus> {
-    let path = args.file.clone().unwrap_or_else(|| place.store.path(StoreFile::Shared));
-    let base = base_in_index(&place.git, &path);
-    let markers = Markers { size: args.marker_size, ..Markers::default() };
-    let resolved = resolve_file(&path, base.as_deref(), &markers, Writer::PATIENCE)?;
-    let shown = path.strip_prefix(&place.root).unwrap_or(&path).display().to_string();
-    for note in &resolved.notes {
-        place.ui.note(&format!("{shown}: {note}"));
+impl ResolveArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let path = self.file.clone().unwrap_or_else(|| place.store.path(StoreFile::Shared));
+        let base = base_in_index(&place.git, &path);
+        let markers = Markers { size: self.marker_size, ..Markers::default() };
+        let resolved = resolve_file(&path, base.as_deref(), &markers, Writer::PATIENCE)?;
+        let shown = path.strip_prefix(&place.root).unwrap_or(&path).display();
+        for note in &resolved.notes {
+            place.ui.note(format!("{shown}: {note}"));
+        }
+        if resolved.conflict_count > 0 {
+            place.ui.note(format!("{shown}: conflicts left to resolve: {}", resolved.conflict_count));
+            return Ok(ExitStatus::No);
+        }
+        place.ui.write_content(if resolved.is_changed {
+            format!("resolved {shown}; now `git add` it\n")
+        } else {
+            format!("{shown} has no conflicts\n")
+        })?;
+        Ok(ExitStatus::Success)
     }
-    if resolved.conflict_count > 0 {
-        place.ui.note(&format!("{shown}: conflicts left to you: {}", resolved.conflict_count));
-        return Ok(ExitStatus::No);
-    }
-    let line = if resolved.is_changed {
-        format!("resolved {shown}; now `git add` it\n")
-    } else {
-        format!("{shown} has no conflicts\n")
-    };
-    place.ui.write_content(line.as_bytes())?;
-    Ok(ExitStatus::Success)
 }
 
-/// What the index has as the base of a merge that is under way; git writes nothing there for a file that both sides added.
+/// The base version in the index while a merge is in progress. git stores none for a file that both sides added.
 fn base_in_index(git: &Git, path: &Path) -> Option<Vec<u8>> {
     let listed = git.run(&["ls-files".as_ref(), "-u".as_ref(), "-z".as_ref(), "--".as_ref(), path.as_os_str()]).ok()?;
     // `<mode> <oid> <stage>\t<path>\0`

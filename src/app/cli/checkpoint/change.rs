@@ -1,11 +1,11 @@
 //! `git trace checkpoint new`, `current`, `delta` and `archive`.
 
+use crate::base::error::{Result, bail};
 use serde_json::json;
 
 use super::{ExitStatus, Place, brief};
-use crate::app::cli::input;
-use crate::app::cli::ui::escaped;
-use crate::base::error::{Result, bail};
+use crate::app::cli::flags::content as input;
+use crate::app::ui::escaped;
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::change::{NewCheckpoint, add_delta, archive, create, set_current};
 use crate::memory::checkpoint::edit::{Completion, DeltaParts};
@@ -106,64 +106,71 @@ pub(crate) struct ArchiveArgs {
     json: bool,
 }
 
-pub(crate) fn run_new(place: &mut Place<'_>, args: &NewArgs) -> Result<ExitStatus> {
-    let new = NewCheckpoint {
-        name: args.name.clone(),
-        problem: args.problem.clone(),
-        intent: args.intent.clone(),
-        anchor: args.anchor.clone(),
-        parent: args.parent.clone(),
-        is_current: args.current,
-    };
-    let path = create(&place.folder, &new, place.now())?;
-    if args.json {
-        place.ui.json_line(&json!({ "path": path, "current": args.current }))?;
-    } else {
-        writeln!(place.ui.out(), "{}", escaped(&path))?;
+impl NewArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let new = NewCheckpoint {
+            name: self.name.clone(),
+            problem: self.problem.clone(),
+            intent: self.intent.clone(),
+            anchor: self.anchor.clone(),
+            parent: self.parent.clone(),
+            is_current: self.current,
+        };
+        let path = create(&place.folder, &new, place.context.now())?;
+        if self.json {
+            place.ui.json(&json!({ "path": path, "current": self.current }))?;
+        } else {
+            writeln!(place.ui, "{}", escaped(&path))?;
+        }
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }
 
-pub(crate) fn run_current(place: &mut Place<'_>, args: &CurrentArgs) -> Result<ExitStatus> {
-    if let Some(name) = &args.checkpoint {
-        let changed = set_current(&place.folder, name)?;
-        if !args.json {
-            for path in &changed {
-                place.ui.note(&format!("changed {path}"));
+impl CurrentArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        if let Some(name) = &self.checkpoint {
+            let changed = set_current(&place.folder, name)?;
+            if !self.json {
+                for path in &changed {
+                    place.ui.note(format!("changed {path}"));
+                }
             }
         }
-    }
-    let files = place.folder.files()?;
-    let known = checkpoints(&files);
-    match find(&known, None) {
-        Ok(one) if args.json => place.ui.json_line(&json!({ "id": one.id(), "path": one.file.path }))?,
-        Ok(one) => writeln!(place.ui.out(), "{}  {}", brief(one.id(), 200), escaped(&one.file.path))?,
-        Err(CheckpointError::NoCurrent) => {
-            if args.json {
-                place.ui.json_line(&serde_json::Value::Null)?;
+        let files = place.folder.files()?;
+        let known = checkpoints(&files);
+        match find(&known, None) {
+            Ok(one) if self.json => place.ui.json(&json!({ "id": one.id(), "path": one.file.path }))?,
+            Ok(one) => writeln!(place.ui, "{}  {}", brief(one.id(), 200), escaped(&one.file.path))?,
+            Err(CheckpointError::NoCurrent) => {
+                if self.json {
+                    place.ui.json(&serde_json::Value::Null)?;
+                }
+                place.ui.note("no checkpoint is current");
+                return Ok(ExitStatus::No);
             }
-            place.ui.note("no checkpoint is current");
-            return Ok(ExitStatus::No);
+            Err(error) => return Err(error.into()),
         }
-        Err(error) => return Err(error.into()),
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }
 
-pub(crate) fn run_delta(place: &mut Place<'_>, args: &DeltaArgs) -> Result<ExitStatus> {
-    let triples = |words: &[String]| words.chunks_exact(3).filter_map(|three| three.to_vec().try_into().ok()).collect();
-    let parts = DeltaParts {
-        what_changed: what_changed(args)?,
-        artifacts: triples(&args.artifact),
-        transitions: triples(&args.transition),
-    };
-    let (path, at) = add_delta(&place.folder, args.checkpoint.as_deref(), &parts, place.now())?;
-    if args.json {
-        place.ui.json_line(&json!({ "path": path, "time": at.to_string() }))?;
-    } else {
-        writeln!(place.ui.out(), "{}  delta of {at}", escaped(&path))?;
+impl DeltaArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let triples =
+            |words: &[String]| words.chunks_exact(3).filter_map(|three| three.to_vec().try_into().ok()).collect();
+        let parts = DeltaParts {
+            what_changed: what_changed(self)?,
+            artifacts: triples(&self.artifact),
+            transitions: triples(&self.transition),
+        };
+        let (path, at) = add_delta(&place.folder, self.checkpoint.as_deref(), &parts, place.context.now())?;
+        if self.json {
+            place.ui.json(&json!({ "path": path, "time": at.to_string() }))?;
+        } else {
+            writeln!(place.ui, "{}  delta of {at}", escaped(&path))?;
+        }
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }
 
 fn what_changed(args: &DeltaArgs) -> Result<String> {
@@ -176,16 +183,20 @@ fn what_changed(args: &DeltaArgs) -> Result<String> {
     Ok(text)
 }
 
-pub(crate) fn run_archive(place: &mut Place<'_>, args: &ArchiveArgs) -> Result<ExitStatus> {
-    let completion = match (&args.outcome, &args.learnings) {
-        (Some(outcome), Some(learnings)) => Some(Completion { outcome: outcome.clone(), learnings: learnings.clone() }),
-        _ => None,
-    };
-    let archived = archive(&place.folder, args.checkpoint.as_deref(), completion.as_ref(), place.now())?;
-    if args.json {
-        place.ui.json_line(&json!({ "from": archived.from, "to": archived.to, "learnings": archived.learnings }))?;
-    } else {
-        writeln!(place.ui.out(), "{} -> {}", escaped(&archived.from), escaped(&archived.to))?;
+impl ArchiveArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let completion = match (&self.outcome, &self.learnings) {
+            (Some(outcome), Some(learnings)) => {
+                Some(Completion { outcome: outcome.clone(), learnings: learnings.clone() })
+            }
+            _ => None,
+        };
+        let archived = archive(&place.folder, self.checkpoint.as_deref(), completion.as_ref(), place.context.now())?;
+        if self.json {
+            place.ui.json(&json!({ "from": archived.from, "to": archived.to, "learnings": archived.learnings }))?;
+        } else {
+            writeln!(place.ui, "{} -> {}", escaped(&archived.from), escaped(&archived.to))?;
+        }
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }

@@ -1,7 +1,7 @@
 //! `git trace checkpoint follow`.
 
 use super::{ExitStatus, Place};
-use crate::app::cli::ui::escaped;
+use crate::app::ui::escaped;
 use crate::base::error::Result;
 use crate::memory::checkpoint::folder::{checkpoints, find};
 use crate::memory::checkpoint::follow::json::as_json;
@@ -30,42 +30,44 @@ pub(crate) struct FollowArgs {
     json: bool,
 }
 
-pub(crate) fn run(place: &mut Place<'_>, args: &FollowArgs) -> Result<ExitStatus> {
-    let files = place.folder.files()?;
-    let known = checkpoints(&files);
-    let one = match find(&known, args.checkpoint.as_deref()) {
-        Ok(one) => Some(one),
-        // What is named with its type needs no checkpoint.
-        Err(CheckpointError::NoCurrent) if args.kind.is_some() => None,
-        Err(error) => return Err(error.into()),
-    };
-    let (breadcrumbs, artifacts) = one.map(|one| trail_of(&one.document)).unwrap_or_default();
-    let named;
-    let reference = match args.kind {
-        Some(kind) => {
-            let reference = args.breadcrumb.clone();
-            named = Reference { kind: kind.to_string(), reference, hint: String::new(), span: 0..0 };
-            &named
+impl FollowArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let files = place.folder.files()?;
+        let known = checkpoints(&files);
+        let one = match find(&known, self.checkpoint.as_deref()) {
+            Ok(one) => Some(one),
+            // What is named with its type needs no checkpoint.
+            Err(CheckpointError::NoCurrent) if self.kind.is_some() => None,
+            Err(error) => return Err(error.into()),
+        };
+        let (breadcrumbs, artifacts) = one.map(|one| trail_of(&one.document)).unwrap_or_default();
+        let named;
+        let reference = match self.kind {
+            Some(kind) => {
+                let reference = self.breadcrumb.clone();
+                named = Reference { kind: kind.to_string(), reference, hint: String::new(), span: 0..0 };
+                &named
+            }
+            None => follow::find(&breadcrumbs, &self.breadcrumb)?,
+        };
+        let root = &place.folder.root;
+        let trail = Trail { root, git: &place.git, breadcrumbs: &breadcrumbs, artifacts: &artifacts };
+        let followed = follow(&trail, reference)?;
+        if self.json {
+            place.ui.json(&as_json(reference, &followed))?;
+            return Ok(ExitStatus::Success);
         }
-        None => follow::find(&breadcrumbs, &args.breadcrumb)?,
-    };
-    let root = &place.folder.root;
-    let trail = Trail { root, git: &place.git, breadcrumbs: &breadcrumbs, artifacts: &artifacts };
-    let followed = follow(&trail, reference)?;
-    if args.json {
-        place.ui.json_line(&as_json(reference, &followed))?;
-        return Ok(ExitStatus::Success);
+        write(place, reference, &followed)?;
+        Ok(ExitStatus::Success)
     }
-    write(place, reference, &followed)?;
-    Ok(ExitStatus::Success)
 }
 
-fn write(place: &mut Place<'_>, reference: &Reference, followed: &Followed) -> Result<()> {
+fn write(place: &Place<'_>, reference: &Reference, followed: &Followed) -> Result<()> {
     match followed {
         Followed::File { content, .. } => place.ui.write_content(content)?,
         Followed::Folder { names, .. } => {
             for name in names {
-                writeln!(place.ui.out(), "{}", escaped(name))?;
+                writeln!(place.ui, "{}", escaped(name))?;
             }
         }
         Followed::Function(definitions) => {
@@ -74,7 +76,7 @@ fn write(place: &mut Place<'_>, reference: &Reference, followed: &Followed) -> R
                     let gap = if at == 0 { "" } else { "\n" };
                     place.ui.write_content(format!("{gap}{}:{}:\n", one.path, one.line).as_bytes())?;
                 } else {
-                    place.ui.note(&format!("{}:{}", one.path, one.line));
+                    place.ui.note(format!("{}:{}", one.path, one.line));
                 }
                 place.ui.write_content(one.source.as_bytes())?;
             }
@@ -82,7 +84,7 @@ fn write(place: &mut Place<'_>, reference: &Reference, followed: &Followed) -> R
         Followed::Decision(hint) => place.ui.write_content(format!("{hint}\n").as_bytes())?,
         Followed::External(address) => place.ui.write_content(format!("{address}\n").as_bytes())?,
         Followed::Stale(why) => {
-            place.ui.note(&format!("stale: {why}"));
+            place.ui.note(format!("stale: {why}"));
             if !reference.hint.is_empty() {
                 place.ui.write_content(format!("{}\n", reference.hint).as_bytes())?;
             }

@@ -1,10 +1,10 @@
 //! `git trace checkpoint list`, `tree`, `status` and `prime`.
 
+use crate::base::error::Result;
 use serde_json::{Value, json};
 
 use super::{ExitStatus, Place, brief, day, state};
-use crate::app::cli::ui::BOLD;
-use crate::base::error::Result;
+use crate::app::ui::BOLD;
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::folder::{Checkpoint, checkpoints, find};
 use crate::memory::checkpoint::lineage::forest;
@@ -57,27 +57,29 @@ pub(crate) struct PrimeArgs {
     json: bool,
 }
 
-pub(crate) fn run(place: &mut Place<'_>, args: &ListArgs) -> Result<ExitStatus> {
-    let files = place.folder.files()?;
-    place.note_unreadable(&files);
-    let mut known = checkpoints(&files);
-    known.retain(|one| args.all || one.file.is_archived() == args.archived);
-    if args.json {
-        let all: Vec<_> = known.iter().map(as_json).collect();
-        place.ui.json_line(&Value::Array(all))?;
-        return Ok(ExitStatus::Success);
+impl ListArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let files = place.folder.files()?;
+        place.note_unreadable(&files);
+        let mut known = checkpoints(&files);
+        known.retain(|one| self.all || one.file.is_archived() == self.archived);
+        if self.json {
+            let all: Vec<_> = known.iter().map(as_json).collect();
+            place.ui.json(&Value::Array(all))?;
+            return Ok(ExitStatus::Success);
+        }
+        let mut rows = Vec::with_capacity(known.len());
+        for one in &known {
+            let problem = brief(one.document.problem_line().unwrap_or_default(), SHOWN_PROBLEM);
+            rows.push([brief(one.id(), SHOWN_LINE), state(one).to_owned(), day(one.document.last_change()), problem]);
+        }
+        let widths = [0, 1, 2].map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+        for [id, state, day, problem] in &rows {
+            let line = format!("{id:0$}  {state:1$}  {day:2$}  {problem}", widths[0], widths[1], widths[2]);
+            writeln!(place.ui, "{}", line.trim_end())?;
+        }
+        Ok(ExitStatus::Success)
     }
-    let mut rows = Vec::with_capacity(known.len());
-    for one in &known {
-        let problem = brief(one.document.problem_line().unwrap_or_default(), SHOWN_PROBLEM);
-        rows.push([brief(one.id(), SHOWN_LINE), state(one).to_owned(), day(one.document.last_change()), problem]);
-    }
-    let widths = [0, 1, 2].map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
-    for [id, state, day, problem] in &rows {
-        let line = format!("{id:0$}  {state:1$}  {day:2$}  {problem}", widths[0], widths[1], widths[2]);
-        writeln!(place.ui.out(), "{}", line.trim_end())?;
-    }
-    Ok(ExitStatus::Success)
 }
 
 fn as_json(one: &Checkpoint<'_>) -> Value {
@@ -99,93 +101,99 @@ fn as_json(one: &Checkpoint<'_>) -> Value {
     })
 }
 
-pub(crate) fn run_tree(place: &mut Place<'_>, args: &TreeArgs) -> Result<ExitStatus> {
-    let files = place.folder.files()?;
-    place.note_unreadable(&files);
-    let known = checkpoints(&files);
-    let nodes = forest(&known);
-    if args.json {
-        let all = nodes.iter().map(|node| {
-            let mut value = as_json(node.checkpoint);
-            value["depth"] = node.depth.into();
-            value["in_cycle"] = node.in_cycle.into();
-            value["missing_parent"] = json!(node.missing_parent);
-            value
-        });
-        let all = Value::Array(all.collect());
-        place.ui.json_line(&all)?;
-        return Ok(ExitStatus::Success);
-    }
-    for node in &nodes {
-        let mut line = String::new();
-        if let Some((last, above)) = node.followed.split_last() {
-            for followed in above {
-                line += if *followed { "│  " } else { "   " };
+impl TreeArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let files = place.folder.files()?;
+        place.note_unreadable(&files);
+        let known = checkpoints(&files);
+        let nodes = forest(&known);
+        if self.json {
+            let all = nodes.iter().map(|node| {
+                let mut value = as_json(node.checkpoint);
+                value["depth"] = node.depth.into();
+                value["in_cycle"] = node.in_cycle.into();
+                value["missing_parent"] = json!(node.missing_parent);
+                value
+            });
+            let all = Value::Array(all.collect());
+            place.ui.json(&all)?;
+            return Ok(ExitStatus::Success);
+        }
+        for node in &nodes {
+            let mut line = String::new();
+            if let Some((last, above)) = node.followed.split_last() {
+                for followed in above {
+                    line += if *followed { "│  " } else { "   " };
+                }
+                line += if *last { "├─ " } else { "└─ " };
             }
-            line += if *last { "├─ " } else { "└─ " };
+            let one = node.checkpoint;
+            line.extend([&*brief(one.id(), SHOWN_LINE), "  ", state(one), "  ", &day(one.document.last_change())]);
+            if let Some(parent) = &node.missing_parent {
+                line.extend(["  (its parent `", &brief(parent, SHOWN_LINE), "` is not there)"]);
+            }
+            if node.in_cycle {
+                let parent = one.document.parent().unwrap_or_default();
+                line.extend(["  (in a cycle: its parent is `", &brief(parent, SHOWN_LINE), "`)"]);
+            }
+            writeln!(place.ui, "{line}")?;
         }
-        let one = node.checkpoint;
-        line.extend([&*brief(one.id(), SHOWN_LINE), "  ", state(one), "  ", &day(one.document.last_change())]);
-        if let Some(parent) = &node.missing_parent {
-            line.extend(["  (its parent `", &brief(parent, SHOWN_LINE), "` is not there)"]);
+        let cyclic = nodes.iter().filter(|node| node.in_cycle).count();
+        if cyclic > 0 {
+            place.ui.note(format!(
+                "warning: {cyclic} checkpoints are their own ancestors; set the `parent` of one to null"
+            ));
         }
-        if node.in_cycle {
-            let parent = one.document.parent().unwrap_or_default();
-            line.extend(["  (in a cycle: its parent is `", &brief(parent, SHOWN_LINE), "`)"]);
-        }
-        writeln!(place.ui.out(), "{line}")?;
+        Ok(ExitStatus::Success)
     }
-    let cyclic = nodes.iter().filter(|node| node.in_cycle).count();
-    if cyclic > 0 {
-        place
-            .ui
-            .note(&format!("warning: {cyclic} checkpoints are their own ancestors; set the `parent` of one to null"));
-    }
-    Ok(ExitStatus::Success)
 }
 
-pub(crate) fn run_status(place: &mut Place<'_>, args: &StatusArgs) -> Result<ExitStatus> {
-    let files = place.folder.files()?;
-    place.note_unreadable(&files);
-    let known = checkpoints(&files);
-    let shown: Vec<_> = match &args.checkpoint {
-        Some(name) => vec![find(&known, Some(name))?],
-        None => known.iter().filter(|one| !one.file.is_archived()).collect(),
-    };
-    if args.json {
-        let all = shown.into_iter().map(as_json).collect();
-        place.ui.json_line(&Value::Array(all))?;
-        return Ok(ExitStatus::Success);
-    }
-    if shown.is_empty() {
-        place.ui.note("no active checkpoints");
-    }
-    for one in shown {
-        let id = place.ui.styled(BOLD, &brief(one.id(), SHOWN_LINE));
-        writeln!(place.ui.out(), "{id}  {}  {}", state(one), day(one.document.last_change()))?;
-        let problem = one.document.problem_line().map_or("-".to_owned(), |line| brief(line, SHOWN_LINE));
-        let next = one.document.open_actions().first().map_or("-".to_owned(), |action| brief(action, SHOWN_LINE));
-        writeln!(place.ui.out(), "  problem: {problem}\n  next: {next}")?;
-        if one.document.front.is_err() {
-            place.ui.note(&format!("warning: the frontmatter of `{}` cannot be read", one.file.path));
+impl StatusArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let files = place.folder.files()?;
+        place.note_unreadable(&files);
+        let known = checkpoints(&files);
+        let shown: Vec<_> = match &self.checkpoint {
+            Some(name) => vec![find(&known, Some(name))?],
+            None => known.iter().filter(|one| !one.file.is_archived()).collect(),
+        };
+        if self.json {
+            let all = shown.into_iter().map(as_json).collect();
+            place.ui.json(&Value::Array(all))?;
+            return Ok(ExitStatus::Success);
         }
+        if shown.is_empty() {
+            place.ui.note("no active checkpoints");
+        }
+        for one in shown {
+            let id = place.ui.styled(BOLD, &brief(one.id(), SHOWN_LINE));
+            writeln!(place.ui, "{id}  {}  {}", state(one), day(one.document.last_change()))?;
+            let problem = one.document.problem_line().map_or("-".to_owned(), |line| brief(line, SHOWN_LINE));
+            let next = one.document.open_actions().first().map_or("-".to_owned(), |action| brief(action, SHOWN_LINE));
+            writeln!(place.ui, "  problem: {problem}\n  next: {next}")?;
+            if one.document.front.is_err() {
+                place.ui.note(format!("warning: the frontmatter of `{}` cannot be read", one.file.path));
+            }
+        }
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }
 
-pub(crate) fn run_prime(place: &mut Place<'_>, args: &PrimeArgs) -> Result<ExitStatus> {
-    let files = place.folder.files()?;
-    let known = checkpoints(&files);
-    match find(&known, None) {
-        Ok(one) if args.json => {
-            let mut value = as_json(one);
-            value["text"] = one.document.text.into();
-            place.ui.json_line(&value)?;
+impl PrimeArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let files = place.folder.files()?;
+        let known = checkpoints(&files);
+        match find(&known, None) {
+            Ok(one) if self.json => {
+                let mut value = as_json(one);
+                value["text"] = one.document.text.into();
+                place.ui.json(&value)?;
+            }
+            Ok(one) => place.ui.write_content(&one.file.bytes)?,
+            Err(CheckpointError::NoCurrent) if self.json => place.ui.json(&Value::Null)?,
+            Err(CheckpointError::NoCurrent) => {}
+            Err(error) => return Err(error.into()),
         }
-        Ok(one) => place.ui.write_content(&one.file.bytes)?,
-        Err(CheckpointError::NoCurrent) if args.json => place.ui.json_line(&Value::Null)?,
-        Err(CheckpointError::NoCurrent) => {}
-        Err(error) => return Err(error.into()),
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }

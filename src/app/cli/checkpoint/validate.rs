@@ -1,17 +1,17 @@
 //! `git trace checkpoint validate`.
 
-use std::path::{Path, PathBuf};
+use crate::base::error::{Error, Result};
+use std::path::PathBuf;
 
 use serde_json::json;
 
 use super::{ExitStatus, Place};
-use crate::app::cli::ui::Ui;
-use crate::base::error::{Error, Result};
+use crate::app::context::Context;
+use crate::app::ui::Ui;
 use crate::base::finding::Weight;
 use crate::memory::checkpoint::folder::File;
 use crate::memory::checkpoint::judge::{Judged, judge};
 use crate::memory::checkpoint::pathspec::is_archived;
-use crate::trace::Time;
 
 /// Judge checkpoints and their lists; the exit status is 1 if there are errors
 ///
@@ -31,43 +31,41 @@ pub(crate) struct ValidateArgs {
     json: bool,
 }
 
-/// Files that are named are judged wherever they are; no repository is needed.
-pub(crate) fn run_files(args: &ValidateArgs, here: &Path, ui: &mut Ui) -> Result<ExitStatus> {
-    let mut files = Vec::new();
-    let mut unread = Vec::new();
-    for path in &args.files {
-        match File::read_named(&here.join(path), path.display().to_string()) {
-            Ok(file) => files.push(file),
-            // One that cannot be read does not hide the others.
-            Err(error) => unread.push(Error::from(error)),
+impl ValidateArgs {
+    /// Checks the named files wherever they are, also outside of a repository.
+    pub(super) fn run_files(&self, context: &Context) -> Result<ExitStatus> {
+        let here = context.folder()?;
+        let mut files = Vec::new();
+        let mut unread = Vec::new();
+        for path in &self.files {
+            match File::read_named(&here.join(path), path.display().to_string()) {
+                Ok(file) => files.push(file),
+                // An unreadable file does not hide the others.
+                Err(error) => unread.push(Error::from(error)),
+            }
+        }
+        let archived = files.iter().filter(|file| is_archived(file.path.as_bytes())).count();
+        let status = report(self, &judge(&files, context.now()), archived, &context.ui)?;
+        match unread.into_iter().reduce(|first, next| {
+            context.ui.note(format!("error: {next:#}"));
+            first
+        }) {
+            Some(error) => {
+                context.ui.finish()?;
+                Err(error)
+            }
+            None => Ok(status),
         }
     }
-    let status = report(
-        args,
-        &judge(&files, Time::now()),
-        files.iter().filter(|file| is_archived(file.path.as_bytes())).count(),
-        ui,
-    )?;
-    match unread.into_iter().reduce(|first, next| {
-        ui.note(&format!("error: {next:#}"));
-        first
-    }) {
-        Some(error) => {
-            ui.finish()?;
-            Err(error)
-        }
-        None => Ok(status),
+
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let files = place.folder.files()?;
+        let archived = files.iter().filter(|file| file.is_archived()).count();
+        report(self, &judge(&files, place.context.now()), archived, place.ui)
     }
 }
 
-pub(crate) fn run(place: &mut Place<'_>, args: &ValidateArgs) -> Result<ExitStatus> {
-    let files = place.folder.files()?;
-    let now = place.now();
-    let archived = files.iter().filter(|file| file.is_archived()).count();
-    report(args, &judge(&files, now), archived, place.ui)
-}
-
-fn report(args: &ValidateArgs, judged: &[Judged<'_>], archived: usize, ui: &mut Ui) -> Result<ExitStatus> {
+fn report(args: &ValidateArgs, judged: &[Judged<'_>], archived: usize, ui: &Ui) -> Result<ExitStatus> {
     let count = |weight| judged.iter().flat_map(|one| &one.findings).filter(|one| one.weight == weight).count();
     let (errors, warnings, advice) = (count(Weight::Error), count(Weight::Warning), count(Weight::Advice));
     if args.json {
@@ -84,7 +82,7 @@ fn report(args: &ValidateArgs, judged: &[Judged<'_>], archived: usize, ui: &mut 
         let all = json!({
             "files": files, "findings": findings, "errors": errors, "warnings": warnings, "advice": advice,
         });
-        ui.json_line(&all)?;
+        ui.json(&all)?;
     } else {
         for one in judged {
             for finding in one.findings.iter().filter(|one| !args.quiet || one.weight == Weight::Error) {
@@ -92,7 +90,7 @@ fn report(args: &ValidateArgs, judged: &[Judged<'_>], archived: usize, ui: &mut 
             }
         }
         let beside = if archived == 0 { String::new() } else { format!(" ({archived} archived)") };
-        ui.note(&format!("files: {}{beside}, errors: {errors}, warnings: {warnings}, advice: {advice}", judged.len()));
+        ui.note(format!("files: {}{beside}, errors: {errors}, warnings: {warnings}, advice: {advice}", judged.len()));
     }
     Ok(if errors == 0 { ExitStatus::Success } else { ExitStatus::No })
 }

@@ -1,10 +1,10 @@
 //! The commands that add to a crumb file, or take an entry out.
 
+use crate::base::error::{Context as _, Result};
 use std::path::{Path, PathBuf};
 
-use super::{ExitStatus, Ui, agent, read};
+use super::{Context, ExitStatus, Ui, agent, read};
 use crate::app::secrets::refuse_secret_text;
-use crate::base::error::{Context as _, Result};
 use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry, Selector};
 
 /// Create a crumb file, at session 1 with the five standard sections
@@ -25,14 +25,14 @@ pub(crate) struct NewArgs {
 /// Start a session: raise the number in the header
 #[derive(clap::Args, Debug)]
 pub(crate) struct StartArgs {
-    /// Crumb file
+    /// CrumbFile file
     file: PathBuf,
 }
 
 /// What most entries are made of.
 #[derive(clap::Args, Debug)]
 struct TextArgs {
-    /// Crumb file
+    /// CrumbFile file
     file: PathBuf,
 
     /// What it says; becomes one line (`-` is stdin)
@@ -72,7 +72,7 @@ pub(crate) struct RuleArgs {
 /// Note a failure: count up the one of that name, or add it to the section `failures`
 #[derive(clap::Args, Debug)]
 pub(crate) struct FailArgs {
-    /// Crumb file
+    /// CrumbFile file
     file: PathBuf,
 
     /// Name of the failure, as in `api:rate-limit`
@@ -105,67 +105,94 @@ pub(crate) struct DirectArgs {
 /// Take an entry out
 #[derive(clap::Args, Debug)]
 pub(crate) struct RemoveArgs {
-    /// Crumb file
+    /// CrumbFile file
     file: PathBuf,
 
     /// Number of its line, name of the failure, its sessions as in `@10-13`, or a part of it that no other has
     entry: Selector,
 }
 
-pub(crate) fn run_new(args: &NewArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    let stem = args.file.file_stem().unwrap_or_default().to_string_lossy().to_uppercase();
-    args.facts.iter().try_for_each(|fact| refuse_secret_text(fact))?;
-    let identity = args.identity.as_deref().unwrap_or(&stem);
-    let text = crumb::new_file(identity, &args.facts)?;
-    crumb::create(&args.file, &text)?;
-    answer(ui, &format!("created {} for {identity}, session 1", args.file.display()))
+impl NewArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        let stem = self.file.file_stem().unwrap_or_default().to_string_lossy().to_uppercase();
+        self.facts.iter().try_for_each(|fact| refuse_secret_text(fact))?;
+        let identity = self.identity.as_deref().unwrap_or(&stem);
+        let text = crumb::new_file(identity, &self.facts)?;
+        crumb::create(&self.file, &text)?;
+        answer(ui, &format!("created {} for {identity}, session 1", self.file.display()))
+    }
 }
 
-pub(crate) fn run_start(args: &StartArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    let session = edit(&args.file, crumb::start)?;
-    answer(ui, &format!("session {session}"))
+impl StartArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        let session = edit(&self.file, crumb::start)?;
+        answer(ui, &format!("session {session}"))
+    }
 }
 
-pub(crate) fn run_note(args: &NoteArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    add(&args.text, EntryKind::Note, "volatile", ui)
+impl NoteArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        add(&self.text, EntryKind::Note, "volatile", ui)
+    }
 }
 
-pub(crate) fn run_fact(args: &FactArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    add(&args.text, EntryKind::Fact, &args.section, ui)
+impl FactArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        add(&self.text, EntryKind::Fact, &self.section, ui)
+    }
 }
 
-pub(crate) fn run_rule(args: &RuleArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    add(&args.text, EntryKind::Constraint, "rules", ui)
+impl RuleArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        add(&self.text, EntryKind::Constraint, "rules", ui)
+    }
 }
 
-pub(crate) fn run_warn(args: &WarnArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    add(&args.text, EntryKind::Warning, "active", ui)
+impl WarnArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        add(&self.text, EntryKind::Warning, "active", ui)
+    }
 }
 
-pub(crate) fn run_direct(args: &DirectArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    add(&args.text, EntryKind::Directive, "volatile", ui)
+impl DirectArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        add(&self.text, EntryKind::Directive, "volatile", ui)
+    }
 }
 
-fn add(args: &TextArgs, kind: EntryKind, section: &str, ui: &mut Ui) -> Result<ExitStatus> {
+fn add(args: &TextArgs, kind: EntryKind, section: &str, ui: &Ui) -> Result<ExitStatus> {
     let text = text(&args.text)?;
     let addition = NewEntry { kind, section, agent: args.agent, text: &text };
     let line = edit(&args.file, |crumb| crumb::add(crumb, &addition))?;
     answer(ui, &line)
 }
 
-pub(crate) fn run_fail(args: &FailArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    refuse_secret_text(&args.key)?;
-    let text = text(&args.text)?;
-    let counted = edit(&args.file, |crumb| crumb::add_failure(crumb, &args.key, &text, args.agent))?;
-    answer(ui, &counted.line)
+impl FailArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        refuse_secret_text(&self.key)?;
+        let text = text(&self.text)?;
+        let counted = edit(&self.file, |crumb| crumb::add_failure(crumb, &self.key, &text, self.agent))?;
+        answer(ui, &counted.line)
+    }
 }
 
-pub(crate) fn run_remove(args: &RemoveArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    let removed = edit(&args.file, |crumb| {
-        let index = crumb::select(crumb, &args.entry)?;
-        Ok(crumb::remove(crumb, index))
-    })?;
-    answer(ui, &format!("removed {removed}"))
+impl RemoveArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        let removed = edit(&self.file, |crumb| {
+            let index = crumb::select(crumb, &self.entry)?;
+            Ok(crumb::remove(crumb, index))
+        })?;
+        answer(ui, &format!("removed {removed}"))
+    }
 }
 
 /// What was given, or what stdin holds.
@@ -183,7 +210,7 @@ fn edit<T>(path: &Path, change: impl FnMut(&mut CrumbFile<'_>) -> Result<T, Crum
     crumb::edit(path, change).with_context(|| format!("cannot change `{}`", path.display()))
 }
 
-fn answer(ui: &mut Ui, line: &str) -> Result<ExitStatus> {
+fn answer(ui: &Ui, line: &str) -> Result<ExitStatus> {
     ui.write_content(format!("{line}\n").as_bytes())?;
     Ok(ExitStatus::Success)
 }

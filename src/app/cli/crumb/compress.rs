@@ -1,12 +1,12 @@
 //! `git trace crumb compress` and `expand`.
 
+use crate::base::error::{Context as _, Error, Result};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{ExitStatus, Ui, parse, read};
-use crate::base::error::{Context as _, Error, Result};
-use crate::git::{Env, Repo};
+use super::{Context, ExitStatus, Ui, parse, read};
+use crate::git::Repo;
 use crate::memory::crumb::archive::{self, Archive};
 use crate::memory::crumb::{self, CompressionPlan, CrumbError, CrumbFile, Selector};
 use crate::trace::Time;
@@ -21,7 +21,7 @@ use crate::trace::store::write::Signature;
 /// stdin and prints the summary.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompressArgs {
-    /// Crumb file
+    /// CrumbFile file
     file: PathBuf,
 
     /// Say what would change, and write nothing; the compressor is not called
@@ -40,7 +40,7 @@ pub(crate) struct CompressArgs {
 /// Bring back the originals of a compressed line, or an archived failure
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExpandArgs {
-    /// Crumb file
+    /// CrumbFile file
     file: PathBuf,
 
     /// Number of the line, its sessions as in `@10-13`, a part of it, or the name of an archived failure
@@ -52,60 +52,63 @@ pub(crate) struct ExpandArgs {
     list: bool,
 }
 
-pub(crate) fn run(args: &CompressArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
-    let repo = match Repo::open_from_env(env) {
-        Ok(repo) => Some(repo),
-        Err(_) if args.no_archive || args.dry_run => None,
-        Err(error) => {
-            let message = format!("cannot keep the originals: {error}");
-            let hint = "give --no-archive to compress without keeping them";
-            return Err(Error::with_hint(message, hint));
-        }
-    };
-    let command = match &repo {
-        Some(repo) => repo.config()?.text(compressor::SETTING)?,
-        None => None,
-    };
-    let failed = || format!("cannot compress `{}`", args.file.display());
-    let mut attempts = 0;
-    loop {
-        let bytes = read(&args.file)?;
-        let crumb = parse(&args.file, &bytes)?;
-        let mut plan = crumb::plan(&crumb);
-        if args.dry_run {
-            return report(&plan, args, command.is_some(), ui);
-        }
-        // No lock is held while the user's command runs; the file is looked at again afterwards.
-        if let Some(command) = &command {
-            for group in &mut plan.groups {
-                let text = compressor::run(command, group.prompt()).map_err(CrumbError::from)?;
-                group.set_text(&String::from_utf8_lossy(&text));
+impl CompressArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        let repo = match context.repo() {
+            Ok(repo) => Some(repo),
+            Err(_) if self.no_archive || self.dry_run => None,
+            Err(error) => {
+                let message = format!("cannot keep the originals: {error}");
+                let hint = "give --no-archive to compress without keeping them".to_owned();
+                return Err(Error::with_hint(message, hint));
             }
-        }
-        let archived_in = repo.as_ref().filter(|_| !args.no_archive && !plan.is_empty());
-        let signature = archived_in.map(|repo| Signature::take(repo, Time::now())).transpose()?;
-        let is_done = crumb::edit(&args.file, |current| {
-            if current.print() != bytes {
-                return Ok(false);
+        };
+        let command = match &repo {
+            Some(repo) => repo.config()?.text(compressor::SETTING)?,
+            None => None,
+        };
+        let failed = || format!("cannot compress `{}`", self.file.display());
+        let mut attempts = 0;
+        loop {
+            let bytes = read(&self.file)?;
+            let crumb = parse(&self.file, &bytes)?;
+            let mut plan = crumb::plan(&crumb);
+            if self.dry_run {
+                return report(&plan, self, command.is_some(), ui);
             }
-            let header = current.header().ok_or(CrumbError::NoHeader)?;
-            if let (Some(repo), Some(signature)) = (archived_in, &signature) {
-                archive::store(repo, header.identity, header.session, &plan, signature)?;
+            // No lock is held while the user's command runs; the file is looked at again afterwards.
+            if let Some(command) = &command {
+                for group in &mut plan.groups {
+                    let text = compressor::run(command, group.prompt()).map_err(CrumbError::from)?;
+                    group.set_text(&String::from_utf8_lossy(&text));
+                }
             }
-            plan.apply(current);
-            Ok(true)
-        });
-        if is_done.with_context(failed)? {
-            return report(&plan, args, false, ui);
-        }
-        attempts += 1;
-        if attempts == 10 {
-            return Err(CrumbError::Changing { path: args.file.clone() }.into());
+            let archived_in = repo.as_ref().filter(|_| !self.no_archive && !plan.is_empty());
+            let signature = archived_in.map(|repo| Signature::take(repo, Time::now())).transpose()?;
+            let is_done = crumb::edit(&self.file, |current| {
+                if current.print() != bytes {
+                    return Ok(false);
+                }
+                let header = current.header().ok_or(CrumbError::NoHeader)?;
+                if let (Some(repo), Some(signature)) = (archived_in, &signature) {
+                    archive::store(repo, header.identity, header.session, &plan, signature)?;
+                }
+                plan.apply(current);
+                Ok(true)
+            });
+            if is_done.with_context(failed)? {
+                return report(&plan, self, false, ui);
+            }
+            attempts += 1;
+            if attempts == 10 {
+                return Err(CrumbError::Changing { path: self.file.clone() }.into());
+            }
         }
     }
 }
 
-fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &mut Ui) -> Result<ExitStatus> {
+fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &Ui) -> Result<ExitStatus> {
     if args.json {
         let groups = plan.groups.iter().map(|group| {
             let originals: Vec<&str> = group.members.iter().map(|member| member.line.as_str()).collect();
@@ -114,7 +117,7 @@ fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &mut
         let groups: Vec<Value> = groups.collect();
         let evicted = plan.evicted.iter().map(|evicted| json!({ "name": evicted.name, "line": evicted.line }));
         let evicted: Vec<Value> = evicted.collect();
-        ui.json_line(&json!({ "dry_run": args.dry_run, "compressed": groups, "archived_failures": evicted }))?;
+        ui.json(&json!({ "dry_run": args.dry_run, "compressed": groups, "archived_failures": evicted }))?;
         return Ok(ExitStatus::Success);
     }
     for group in &plan.groups {
@@ -142,26 +145,29 @@ fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &mut
             (false, false) => "failures that went to the archive",
             (false, true) => "failures that were taken out",
         };
-        ui.note(&format!("{what}: {}", names.join(", ")));
+        ui.note(format!("{what}: {}", names.join(", ")));
     }
     Ok(ExitStatus::Success)
 }
 
-pub(crate) fn run_expand(args: &ExpandArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
-    let repo = Repo::open_from_env(env)?;
-    let Some(entry) = &args.entry else { return list(&args.file, &repo, ui) };
-    let lines = crumb::edit(&args.file, |crumb| {
-        let identity = crumb.header().ok_or(CrumbError::NoHeader)?.identity.to_owned();
-        crumb::expand(crumb, &Archive::open(&repo, &identity)?, entry)
-    });
-    for line in lines.with_context(|| format!("cannot change `{}`", args.file.display()))? {
-        ui.write_content(format!("{line}\n").as_bytes())?;
+impl ExpandArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        let repo = context.repo()?;
+        let Some(entry) = &self.entry else { return list(&self.file, &repo, ui) };
+        let lines = crumb::edit(&self.file, |crumb| {
+            let identity = crumb.header().ok_or(CrumbError::NoHeader)?.identity.to_owned();
+            crumb::expand(crumb, &Archive::open(&repo, &identity)?, entry)
+        });
+        for line in lines.with_context(|| format!("cannot change `{}`", self.file.display()))? {
+            ui.write_content(format!("{line}\n").as_bytes())?;
+        }
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }
 
 /// Lists the lines of the file that have originals, and the failures that are not in it.
-fn list(path: &Path, repo: &Repo, ui: &mut Ui) -> Result<ExitStatus> {
+fn list(path: &Path, repo: &Repo, ui: &Ui) -> Result<ExitStatus> {
     let bytes = read(path)?;
     let crumb: CrumbFile<'_> = parse(path, &bytes)?;
     let archive = Archive::open(repo, crumb.header().map_or("", |header| header.identity))?;

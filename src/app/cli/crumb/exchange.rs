@@ -1,12 +1,12 @@
 //! `git trace crumb send` and `receive`.
 
+use crate::base::error::{Context as _, Result};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{ExitStatus, Ui, agent, parse, read};
+use super::{Context, ExitStatus, agent, parse, read};
 use crate::app::secrets::refuse_secret_text;
-use crate::base::error::{Context as _, Result};
 use crate::memory::crumb::{self, CrumbError, CrumbFile};
 
 /// Print a crumb file, or some of its sections, for another agent to receive
@@ -14,7 +14,7 @@ use crate::memory::crumb::{self, CrumbError, CrumbFile};
 /// Every entry gets the letter of its agent.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SendArgs {
-    /// Crumb file (`-` is stdin)
+    /// CrumbFile file (`-` is stdin)
     file: PathBuf,
 
     /// Section to send [default: all]
@@ -32,7 +32,7 @@ pub(crate) struct SendArgs {
 /// current one, and a tag keeps what was said: `nS @15 fixed it [FROM: @121]`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ReceiveArgs {
-    /// Crumb file that takes it in
+    /// CrumbFile file that takes it in
     file: PathBuf,
 
     /// What was sent [default: stdin]
@@ -48,35 +48,41 @@ pub(crate) struct ReceiveArgs {
     json: bool,
 }
 
-pub(crate) fn run_send(args: &SendArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    let bytes = read(&args.file)?;
-    let crumb = parse(&args.file, &bytes)?;
-    let text = crumb::send(&crumb, &args.sections, args.agent)
-        .with_context(|| format!("cannot send `{}`", args.file.display()))?;
-    ui.write_content(text.as_bytes())?;
-    Ok(ExitStatus::Success)
+impl SendArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        let bytes = read(&self.file)?;
+        let crumb = parse(&self.file, &bytes)?;
+        let text = crumb::send(&crumb, &self.sections, self.agent)
+            .with_context(|| format!("cannot send `{}`", self.file.display()))?;
+        ui.write_content(text.as_bytes())?;
+        Ok(ExitStatus::Success)
+    }
 }
 
-pub(crate) fn run_receive(args: &ReceiveArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    let bytes = read(&args.from)?;
-    refuse_secret_text(&String::from_utf8_lossy(&bytes))?;
-    let sent = CrumbFile::parse(&bytes).map_err(CrumbError::from);
-    let sent = sent.with_context(|| format!("cannot take in `{}`", args.from.display()))?;
-    let received = crumb::edit(&args.file, |crumb| crumb::receive(crumb, &sent, args.agent))
-        .with_context(|| format!("cannot take in `{}`", args.from.display()))?;
-    if args.json {
-        let added = received.added.iter().map(|(section, line)| json!({ "section": section, "entry": line }));
-        let added: Vec<Value> = added.collect();
-        ui.json_line(&json!({ "added": added, "counted": received.counted, "known": received.known }))?;
-        return Ok(ExitStatus::Success);
+impl ReceiveArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        let bytes = read(&self.from)?;
+        refuse_secret_text(&String::from_utf8_lossy(&bytes))?;
+        let sent = CrumbFile::parse(&bytes).map_err(CrumbError::from);
+        let sent = sent.with_context(|| format!("cannot take in `{}`", self.from.display()))?;
+        let received = crumb::edit(&self.file, |crumb| crumb::receive(crumb, &sent, self.agent))
+            .with_context(|| format!("cannot take in `{}`", self.from.display()))?;
+        if self.json {
+            let added = received.added.iter().map(|(section, line)| json!({ "section": section, "entry": line }));
+            let added: Vec<Value> = added.collect();
+            ui.json(&json!({ "added": added, "counted": received.counted, "known": received.known }))?;
+            return Ok(ExitStatus::Success);
+        }
+        for (_, line) in &received.added {
+            ui.write_content(format!("added {line}\n").as_bytes())?;
+        }
+        for line in &received.counted {
+            ui.write_content(format!("counted {line}\n").as_bytes())?;
+        }
+        let (added, counted, known) = (received.added.len(), received.counted.len(), received.known);
+        ui.note(format!("{added} added, {counted} counted, {known} known"));
+        Ok(ExitStatus::Success)
     }
-    for (_, line) in &received.added {
-        ui.write_content(format!("added {line}\n").as_bytes())?;
-    }
-    for line in &received.counted {
-        ui.write_content(format!("counted {line}\n").as_bytes())?;
-    }
-    let (added, counted, known) = (received.added.len(), received.counted.len(), received.known);
-    ui.note(&format!("{added} added, {counted} counted, {known} known"));
-    Ok(ExitStatus::Success)
 }

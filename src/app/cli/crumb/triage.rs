@@ -1,18 +1,18 @@
 //! `git trace crumb triage`.
 
+use crate::base::error::Result;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{ExitStatus, Ui, parse, read};
-use crate::base::error::Result;
+use super::{Context, ExitStatus, parse, read};
 use crate::base::finding::Plain;
 use crate::memory::crumb;
 
 /// Score the entries of a crumb file by how much they are worth keeping, and say why
 #[derive(clap::Args, Debug)]
 pub(crate) struct TriageArgs {
-    /// Crumb file (`-` is stdin)
+    /// CrumbFile file (`-` is stdin)
     file: PathBuf,
 
     /// One JSON object an entry
@@ -20,27 +20,30 @@ pub(crate) struct TriageArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &TriageArgs, ui: &mut Ui) -> Result<ExitStatus> {
-    let bytes = read(&args.file)?;
-    let crumb = parse(&args.file, &bytes)?;
-    for score in crumb::triage(&crumb) {
-        if args.json {
-            let reasons = score.reasons.iter().map(|(points, why)| json!({ "points": points, "why": why }));
-            ui.json_line(&json!({
-                "score": score.points, "line": score.index + 1, "section": score.section, "entry": score.line,
-                "reasons": reasons.collect::<Vec<Value>>(),
-            }))?;
-            continue;
+impl TriageArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        let bytes = read(&self.file)?;
+        let crumb = parse(&self.file, &bytes)?;
+        for score in crumb::triage(&crumb) {
+            if self.json {
+                let reasons = score.reasons.iter().map(|(points, why)| json!({ "points": points, "why": why }));
+                ui.json(&json!({
+                    "score": score.points, "line": score.index + 1, "section": score.section, "entry": score.line,
+                    "reasons": reasons.collect::<Vec<Value>>(),
+                }))?;
+                continue;
+            }
+            let reasons: Vec<String> = score.reasons.iter().map(|(points, why)| format!("{why} {points}")).collect();
+            let line = format!(
+                "{:>3} {:>4} {}\n         {}\n",
+                score.points,
+                score.index + 1,
+                Plain(&score.line),
+                reasons.join(" + ")
+            );
+            ui.write_content(line.as_bytes())?;
         }
-        let reasons: Vec<String> = score.reasons.iter().map(|(points, why)| format!("{why} {points}")).collect();
-        let line = format!(
-            "{:>3} {:>4} {}\n         {}\n",
-            score.points,
-            score.index + 1,
-            Plain(&score.line),
-            reasons.join(" + ")
-        );
-        ui.write_content(line.as_bytes())?;
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }

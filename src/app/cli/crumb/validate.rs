@@ -1,14 +1,13 @@
 //! `git trace crumb validate`.
 
+use crate::base::error::{Result, bail};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{ExitStatus, Ui, read};
-use crate::base::error::{Result, bail};
+use super::{Context, ExitStatus, Ui, read};
 use crate::base::finding::Weight;
-use crate::git::{Env, Repo};
 use crate::memory::crumb::{CrumbFile, TOKEN_LIMIT, check};
 use crate::tokens::Encoding;
 use crate::trace::store::write::encoding;
@@ -39,17 +38,20 @@ struct Request {
     content: String,
 }
 
-pub(crate) fn run(args: &ValidateArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
-    // Outside of a repository files are judged all the same.
-    let encoding = Repo::open_from_env(env).ok().and_then(|repo| encoding(&repo).ok()).unwrap_or_default();
-    let mut are_valid = true;
-    for path in &args.files {
-        are_valid &= validate(path, args, encoding, ui)?;
+impl ValidateArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        // Outside of a repository files are judged all the same.
+        let encoding = context.repo().ok().and_then(|repo| encoding(&repo).ok()).unwrap_or_default();
+        let mut are_valid = true;
+        for path in &self.files {
+            are_valid &= validate(path, self, encoding, ui)?;
+        }
+        Ok(if are_valid { ExitStatus::Success } else { ExitStatus::No })
     }
-    Ok(if are_valid { ExitStatus::Success } else { ExitStatus::No })
 }
 
-fn validate(path: &Path, args: &ValidateArgs, encoding: Encoding, ui: &mut Ui) -> Result<bool> {
+fn validate(path: &Path, args: &ValidateArgs, encoding: Encoding, ui: &Ui) -> Result<bool> {
     let name = if path.as_os_str() == "-" { "stdin".to_owned() } else { path.display().to_string() };
     let mut bytes = read(path)?;
     if let Some(content) = requested(&bytes)? {
@@ -65,7 +67,7 @@ fn validate(path: &Path, args: &ValidateArgs, encoding: Encoding, ui: &mut Ui) -
             .as_ref()
             .and_then(CrumbFile::header)
             .map(|header| json!({ "version": header.version, "identity": header.identity, "session": header.session }));
-        ui.json_line(&json!({
+        ui.json(&json!({
             "path": name, "valid": is_valid, "errors": errors, "warnings": warnings, "header": header,
             "tokens": encoding.count(&bytes), "token_limit": TOKEN_LIMIT, "findings": findings,
         }))?;
@@ -75,7 +77,7 @@ fn validate(path: &Path, args: &ValidateArgs, encoding: Encoding, ui: &mut Ui) -
         ui.write_content(format!("{}\n", finding.in_file(&name)).as_bytes())?;
     }
     let word = if is_valid { "valid" } else { "not valid" };
-    ui.note(&format!("{name}: {word}, errors: {errors}, warnings: {warnings}"));
+    ui.note(format!("{name}: {word}, errors: {errors}, warnings: {warnings}"));
     Ok(is_valid)
 }
 

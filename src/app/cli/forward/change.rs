@@ -1,15 +1,15 @@
 //! `git trace forward status` and `expire`.
 
+use crate::base::error::Result;
 use serde_json::json;
 
-use super::{line, note_damaged, required, write_pretty};
-use crate::app::cli::{ExitStatus, Session};
-use crate::base::error::Result;
+use super::{Place, line, note_damaged, write_pretty};
+use crate::app::cli::ExitStatus;
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{CrumbStatus, Query, find, get, json as shape, set_status};
+use crate::trace::TraceName;
 use crate::trace::change::remove;
-use crate::trace::store::write::{Accounting, Signature, encoding};
-use crate::trace::{AgentName, TraceName};
+use crate::trace::store::write::Accounting;
 
 /// Show whether a crumb is active, completed or superseded, or say so
 #[derive(clap::Args, Debug)]
@@ -29,28 +29,31 @@ pub(crate) struct StatusArgs {
     json: bool,
 }
 
-pub(crate) fn run_status(session: &mut Session, agent: Option<&AgentName>, args: &StatusArgs) -> Result<ExitStatus> {
-    let agent = required(agent)?;
-    let repo = &session.repo;
-    let crumb = find(repo, agent, &args.id)?;
-    let before = crumb.about.status;
-    let status = args.status.unwrap_or(before);
-    let reason = args.reason.as_deref();
-    let changed = match args.status {
-        Some(status) => {
-            let signature = Signature::take(repo, session.now())?;
-            set_status(repo, agent, &signature, encoding(repo)?, crumb.id, status, reason)?.is_some()
+impl StatusArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let context = place.context;
+        let agent = place.agent()?;
+        let repo = context.repo()?;
+        let crumb = find(repo, agent, &self.id)?;
+        let before = crumb.about.status;
+        let status = self.status.unwrap_or(before);
+        let reason = self.reason.as_deref();
+        let changed = match self.status {
+            Some(status) => {
+                let signature = context.signature()?;
+                set_status(repo, agent, &signature, context.encoding()?, crumb.id, status, reason)?.is_some()
+            }
+            None => false,
+        };
+        if self.json {
+            let (id, before) = (crumb.id.to_string(), before.as_str());
+            context.ui.json(&json!({ "id": id, "status": status.as_str(), "before": before, "changed": changed }))?;
+        } else {
+            let was = if changed { format!(" (was {before})") } else { String::new() };
+            writeln!(context.ui, "{} {status}{was}", crumb.id)?;
         }
-        None => false,
-    };
-    if args.json {
-        let (id, before) = (crumb.id.to_string(), before.as_str());
-        session.ui.json_line(&json!({ "id": id, "status": status.as_str(), "before": before, "changed": changed }))?;
-    } else {
-        let was = if changed { format!(" (was {before})") } else { String::new() };
-        writeln!(session.ui.out(), "{} {status}{was}", crumb.id)?;
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }
 
 /// List the crumbs whose time is over, and take them out if asked
@@ -68,34 +71,38 @@ pub(crate) struct ExpireArgs {
     json: bool,
 }
 
-pub(crate) fn run_expire(session: &mut Session, agent: Option<&AgentName>, args: &ExpireArgs) -> Result<ExitStatus> {
-    let agent = required(agent)?;
-    let repo = &session.repo;
-    let now = moment(repo, session.now())?;
-    let mut found = get(repo, agent, &Query::all(), now)?;
-    found.crumbs.retain(|crumb| crumb.about.is_expired(now));
-    if args.delete {
-        let accounting = Accounting::counting(encoding(repo)?);
-        for crumb in &found.crumbs {
-            let signature = Signature::take(repo, session.now())?;
-            remove::delete(repo, &TraceName::of_agent(agent), &signature, accounting, crumb.id, Some("expired"))?;
+impl ExpireArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let context = place.context;
+        let agent = place.agent()?;
+        let repo = context.repo()?;
+        let now = moment(repo, context.now())?;
+        let mut found = get(repo, agent, &Query::all(), now)?;
+        found.crumbs.retain(|crumb| crumb.about.is_expired(now));
+        if self.delete {
+            let accounting = Accounting::counting(context.encoding()?);
+            for crumb in &found.crumbs {
+                let signature = context.signature()?;
+                remove::delete(repo, &TraceName::of_agent(agent), &signature, accounting, crumb.id, Some("expired"))?;
+            }
         }
+        note_damaged(context, &found.damaged);
+        if self.json {
+            let crumbs: Vec<_> = found.crumbs.iter().map(|crumb| shape::crumb(agent, crumb)).collect();
+            write_pretty(context, &json!({ "expired": crumbs, "deleted": self.delete }))?;
+            return Ok(ExitStatus::Success);
+        }
+        for crumb in &found.crumbs {
+            let line = line(context, crumb);
+            writeln!(context.ui, "{line}")?;
+        }
+        match (found.crumbs.len(), self.delete) {
+            (0, _) => context.ui.note("no crumb's time is over"),
+            (count, true) => context.ui.note(format!("{count} taken out; history keeps them")),
+            (count, false) => {
+                context.ui.note(format!("{count} out of reading; --delete takes them out of what is there"))
+            }
+        }
+        Ok(ExitStatus::Success)
     }
-    note_damaged(session, &found.damaged);
-    if args.json {
-        let crumbs: Vec<_> = found.crumbs.iter().map(|crumb| shape::crumb(agent, crumb)).collect();
-        write_pretty(session, &json!({ "expired": crumbs, "deleted": args.delete }))?;
-        return Ok(ExitStatus::Success);
-    }
-    session.ui.settle_colour(&session.repo)?;
-    for crumb in &found.crumbs {
-        let line = line(session, crumb);
-        writeln!(session.ui.out(), "{line}")?;
-    }
-    match (found.crumbs.len(), args.delete) {
-        (0, _) => session.ui.note("no crumb's time is over"),
-        (count, true) => session.ui.note(&format!("{count} taken out; history keeps them")),
-        (count, false) => session.ui.note(&format!("{count} out of reading; --delete takes them out of what is there")),
-    }
-    Ok(ExitStatus::Success)
 }

@@ -1,16 +1,14 @@
 //! `git trace forward export`, `import` and `stats`.
 
+use crate::base::error::Result;
 use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::{required, write_pretty};
-use crate::app::cli::{ExitStatus, Session, input, output};
-use crate::base::error::Result;
+use super::{Place, write_pretty};
+use crate::app::cli::ExitStatus;
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{exchange, stats};
-use crate::trace::AgentName;
-use crate::trace::store::write::{Signature, encoding};
 
 /// Write all crumbs of the agent as JSON, the oldest first
 ///
@@ -22,21 +20,24 @@ pub(crate) struct ExportArgs {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run_export(session: &mut Session, agent: Option<&AgentName>, args: &ExportArgs) -> Result<ExitStatus> {
-    let agent = required(agent)?;
-    let now = moment(&session.repo, session.now())?;
-    let export = exchange::export(&session.repo, agent, now)?;
-    for damaged in &export.damaged {
-        session.ui.note(&format!("warning: {}: left out: {}", damaged.path, damaged.cause));
+impl ExportArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let context = place.context;
+        let agent = place.agent()?;
+        let now = moment(context.repo()?, context.now())?;
+        let export = exchange::export(context.repo()?, agent, now)?;
+        for damaged in &export.damaged {
+            context.ui.note(format!("warning: {}: left out: {}", damaged.path, damaged.cause));
+        }
+        let Some(path) = &self.output else {
+            write_pretty(context, &export)?;
+            return Ok(ExitStatus::Success);
+        };
+        let text = serde_json::to_string_pretty(&export)? + "\n";
+        context.ui.write_file(Some(path), text.as_bytes())?;
+        context.ui.note(format!("{} exported", export.crumbs.len()));
+        Ok(ExitStatus::Success)
     }
-    let Some(path) = &args.output else {
-        write_pretty(session, &export)?;
-        return Ok(ExitStatus::Success);
-    };
-    let text = serde_json::to_string_pretty(&export)? + "\n";
-    output::write(path, text.as_bytes())?;
-    session.ui.note(&format!("{} exported", export.crumbs.len()));
-    Ok(ExitStatus::Success)
 }
 
 /// Read crumbs that `export` or `get --json` wrote; of what is there already only that it is over is taken
@@ -51,21 +52,24 @@ pub(crate) struct ImportArgs {
     json: bool,
 }
 
-pub(crate) fn run_import(session: &mut Session, agent: Option<&AgentName>, args: &ImportArgs) -> Result<ExitStatus> {
-    let agent = required(agent)?;
-    let bytes = input::read(&args.file)?;
-    let repo = &session.repo;
-    let signature = Signature::take(repo, session.now())?;
-    let imported = exchange::import(repo, agent, &signature, encoding(repo)?, &bytes)?;
-    let exchange::Imported { recorded, known, closed } = imported;
-    if args.json {
-        session.ui.json_line(&json!({ "recorded": recorded, "known": known, "closed": closed }))?;
-    } else {
-        let passed_over = if known == 0 { String::new() } else { format!(", {known} were there already") };
-        let closed = if closed == 0 { String::new() } else { format!(", {closed} of them are over now") };
-        writeln!(session.ui.out(), "{recorded} imported{passed_over}{closed}")?;
+impl ImportArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let context = place.context;
+        let agent = place.agent()?;
+        let bytes = crate::app::cli::flags::content::read(&self.file)?;
+        let repo = context.repo()?;
+        let signature = context.signature()?;
+        let imported = exchange::import(repo, agent, &signature, context.encoding()?, &bytes)?;
+        let exchange::Imported { recorded, known, closed } = imported;
+        if self.json {
+            context.ui.json(&json!({ "recorded": recorded, "known": known, "closed": closed }))?;
+        } else {
+            let skipped_lines = if known == 0 { String::new() } else { format!(", {known} were there already") };
+            let closed = if closed == 0 { String::new() } else { format!(", {closed} of them are over now") };
+            writeln!(context.ui, "{recorded} imported{skipped_lines}{closed}")?;
+        }
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }
 
 /// Print figures of the agent's crumbs: how many a week, of which priority, type and status, how many tasks
@@ -80,27 +84,30 @@ pub(crate) struct StatsArgs {
     json: bool,
 }
 
-pub(crate) fn run_stats(session: &mut Session, agent: Option<&AgentName>, args: &StatsArgs) -> Result<ExitStatus> {
-    let agent = required(agent)?;
-    let now = moment(&session.repo, session.now())?;
-    let stats = stats::stats(&session.repo, agent, args.lookback_days, now)?;
-    if args.json {
-        session.ui.json_line(&serde_json::to_value(&stats)?)?;
-        return Ok(ExitStatus::Success);
+impl StatsArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let context = place.context;
+        let agent = place.agent()?;
+        let now = moment(context.repo()?, context.now())?;
+        let stats = stats::stats(context.repo()?, agent, self.lookback_days, now)?;
+        if self.json {
+            context.ui.json(&serde_json::to_value(&stats)?)?;
+            return Ok(ExitStatus::Success);
+        }
+        let mut rows = vec![
+            (format!("crumbs in {} days", stats.lookback_days), stats.total_crumbs.to_string()),
+            ("a week".to_owned(), stats.crumbs_per_week.to_string()),
+        ];
+        for dist in [&stats.priority_dist, &stats.type_dist, &stats.status_dist] {
+            rows.extend(dist.0.iter().map(|(word, count)| (format!("  {word}"), count.to_string())));
+        }
+        rows.push(("tasks".to_owned(), stats.total_tasks.to_string()));
+        rows.push(("a crumb".to_owned(), stats.avg_tasks_per_crumb.to_string()));
+        let rate = stats.completion_rate.map_or("-".to_owned(), |rate| rate.to_string());
+        rows.push(("completed of them".to_owned(), rate));
+        for (name, value) in rows {
+            writeln!(context.ui, "{name:<20} {value}")?;
+        }
+        Ok(ExitStatus::Success)
     }
-    let mut rows = vec![
-        (format!("crumbs in {} days", stats.lookback_days), stats.total_crumbs.to_string()),
-        ("a week".to_owned(), stats.crumbs_per_week.to_string()),
-    ];
-    for dist in [&stats.priority_dist, &stats.type_dist, &stats.status_dist] {
-        rows.extend(dist.0.iter().map(|(word, count)| (format!("  {word}"), count.to_string())));
-    }
-    rows.push(("tasks".to_owned(), stats.total_tasks.to_string()));
-    rows.push(("a crumb".to_owned(), stats.avg_tasks_per_crumb.to_string()));
-    let rate = stats.completion_rate.map_or("-".to_owned(), |rate| rate.to_string());
-    rows.push(("completed of them".to_owned(), rate));
-    for (name, value) in rows {
-        writeln!(session.ui.out(), "{name:<20} {value}")?;
-    }
-    Ok(ExitStatus::Success)
 }

@@ -1,15 +1,13 @@
 //! `git trace forward leave`.
 
+use crate::base::error::{Error, Result};
 use serde_json::Value;
 
-use super::{crumb_type, line, priority, required};
-use crate::app::cli::{ExitStatus, Session};
-use crate::base::error::{Error, Result};
+use super::{Place, crumb_type, line, priority};
+use crate::app::cli::ExitStatus;
 use crate::memory::forward::template::Template;
 use crate::memory::forward::text::{self, Content};
 use crate::memory::forward::{CrumbType, Note, Priority, find, json as shape, leave};
-use crate::trace::AgentName;
-use crate::trace::store::write::{Signature, encoding};
 
 /// Leave a crumb for the next session
 ///
@@ -66,42 +64,44 @@ pub(crate) struct LeaveArgs {
     json: bool,
 }
 
-pub(crate) fn run(session: &mut Session, agent: Option<&AgentName>, args: &LeaveArgs) -> Result<ExitStatus> {
-    let agent = required(agent)?;
-    let content = Content {
-        summary: args.summary.clone().unwrap_or_default(),
-        discoveries: list("discovery", &args.discoveries)?,
-        emotional: pairs("emotional", &args.emotional)?
-            .into_iter()
-            .map(|(name, value)| (name, shape::plain(&value)))
-            .collect(),
-        unfinished: list("unfinished", &args.unfinished)?,
-        references: references(&args.references)?,
-        if_disoriented: list("if-disoriented", &args.if_disoriented)?,
-    };
-    let mut note = match args.template {
-        Some(template) => template.note(content, args.deadline.as_deref())?,
-        None => Note::new(content),
-    };
-    note.priority = args.priority.unwrap_or(note.priority);
-    note.crumb_type = args.crumb_type.unwrap_or(note.crumb_type);
-    let repo = &session.repo;
-    if let Some(parent) = &args.parent {
-        note.parent = Some(find(repo, agent, parent)?.id);
+impl LeaveArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let context = place.context;
+        let agent = place.agent()?;
+        let content = Content {
+            summary: self.summary.clone().unwrap_or_default(),
+            discoveries: list("discovery", &self.discoveries)?,
+            emotional: pairs("emotional", &self.emotional)?
+                .into_iter()
+                .map(|(name, value)| (name, shape::plain(&value)))
+                .collect(),
+            unfinished: list("unfinished", &self.unfinished)?,
+            references: references(&self.references)?,
+            if_disoriented: list("if-disoriented", &self.if_disoriented)?,
+        };
+        let mut note = match self.template {
+            Some(template) => template.note(content, self.deadline.as_deref())?,
+            None => Note::new(content),
+        };
+        note.priority = self.priority.unwrap_or(note.priority);
+        note.crumb_type = self.crumb_type.unwrap_or(note.crumb_type);
+        let repo = context.repo()?;
+        if let Some(parent) = &self.parent {
+            note.parent = Some(find(repo, agent, parent)?.id);
+        }
+        let signature = context.signature()?;
+        let left = leave(repo, agent, &signature, context.encoding()?, &note)?;
+        if let Some(warning) = text::unlisted(&note.content, &left.text) {
+            context.ui.note(&warning);
+        }
+        if self.json {
+            context.ui.json(&shape::left(agent, &left)?)?;
+        } else {
+            let line = line(context, &left);
+            writeln!(context.ui, "{line}")?;
+        }
+        Ok(ExitStatus::Success)
     }
-    let signature = Signature::take(repo, session.now())?;
-    let left = leave(repo, agent, &signature, encoding(repo)?, &note)?;
-    if let Some(warning) = text::unlisted(&note.content, &left.text) {
-        session.ui.note(&warning);
-    }
-    if args.json {
-        session.ui.json_line(&shape::left(agent, &left)?)?;
-    } else {
-        session.ui.settle_colour(&session.repo)?;
-        let line = line(session, &left);
-        writeln!(session.ui.out(), "{line}")?;
-    }
-    Ok(ExitStatus::Success)
 }
 
 /// What is refused, and how it is to be written.

@@ -1,19 +1,20 @@
 //! `git trace forward migrate`.
 
+use crate::base::error::{Context as _, Error, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde_json::json;
 
-use super::required;
-use crate::app::cli::ui::escaped;
-use crate::app::cli::{ExitStatus, Session, input};
-use crate::base::error::{Context as _, Error, Result, bail};
+use super::Place;
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::escaped;
 use crate::memory::breadcrumb::{Query, Store, StoreFile};
 use crate::memory::forward::migrate::{Candidate, Judged, Verdict, migrate};
-use crate::trace::store::write::{Signature, encoding};
-use crate::trace::{AgentName, Time};
+use crate::trace::Time;
+use crate::trace::store::write::Signature;
 
 /// Make crumbs of notes that were left by hand
 ///
@@ -38,30 +39,33 @@ pub(crate) struct MigrateArgs {
     json: bool,
 }
 
-pub(crate) fn run(session: &mut Session, agent: Option<&AgentName>, args: &MigrateArgs) -> Result<ExitStatus> {
-    let agent = required(agent)?;
-    if args.files.is_empty() && args.breadcrumbs.is_none() {
-        let hint = "give files, --breadcrumbs, or both";
-        return Err(Error::with_hint("there is nothing to look at", hint));
+impl MigrateArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let context = place.context;
+        let agent = place.agent()?;
+        if self.files.is_empty() && self.breadcrumbs.is_none() {
+            let hint = "give files, --breadcrumbs, or both".to_owned();
+            return Err(Error::with_hint("there is nothing to look at".to_owned(), hint));
+        }
+        let now = context.now();
+        let mut candidates = Vec::new();
+        for path in &self.files {
+            candidates.push(of_file(path, now)?);
+        }
+        if let Some(prefix) = &self.breadcrumbs {
+            candidates.extend(of_breadcrumbs(context, prefix, now)?);
+        }
+        let repo = context.repo()?;
+        let signature = Signature::take(repo, now)?;
+        let judged = migrate(repo, agent, &signature, context.encoding()?, candidates, self.dry_run)?;
+        report(context, self, &judged)?;
+        Ok(ExitStatus::Success)
     }
-    let now = session.now();
-    let mut candidates = Vec::new();
-    for path in &args.files {
-        candidates.push(of_file(path, now)?);
-    }
-    if let Some(prefix) = &args.breadcrumbs {
-        candidates.extend(of_breadcrumbs(session, prefix, now)?);
-    }
-    let repo = &session.repo;
-    let signature = Signature::take(repo, now)?;
-    let judged = migrate(repo, agent, &signature, encoding(repo)?, candidates, args.dry_run)?;
-    report(session, args, &judged)?;
-    Ok(ExitStatus::Success)
 }
 
 fn of_file(path: &Path, now: Time) -> Result<Candidate> {
     let place = path.display().to_string();
-    let bytes = input::read(path)?;
+    let bytes = crate::app::cli::flags::content::read(path)?;
     let Ok(text) = String::from_utf8(bytes) else { bail!("cannot read `{place}`: it is not UTF-8 text") };
     let modified = fs::metadata(path).and_then(|meta| meta.modified()).ok();
     let seconds = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_secs());
@@ -69,8 +73,8 @@ fn of_file(path: &Path, now: Time) -> Result<Candidate> {
     Ok(Candidate { place, text, at })
 }
 
-fn of_breadcrumbs(session: &Session, prefix: &str, now: Time) -> Result<Vec<Candidate>> {
-    let Some(root) = session.repo.worktree() else { bail!("there are no breadcrumbs without a working tree") };
+fn of_breadcrumbs(context: &Context, prefix: &str, now: Time) -> Result<Vec<Candidate>> {
+    let Some(root) = context.repo()?.worktree() else { bail!("there are no breadcrumbs without a working tree") };
     let folder = std::env::current_dir().context("cannot tell which folder this is")?;
     let store = Store::find(&folder, &root);
     let listing = store.list(&Query { prefix: prefix.to_owned(), ..Query::default() }, now)?;
@@ -83,7 +87,7 @@ fn of_breadcrumbs(session: &Session, prefix: &str, now: Time) -> Result<Vec<Cand
     Ok(candidates.collect())
 }
 
-fn report(session: &mut Session, args: &MigrateArgs, judged: &[Judged]) -> Result<()> {
+fn report(context: &Context, args: &MigrateArgs, judged: &[Judged]) -> Result<()> {
     let mut rows = Vec::new();
     for Judged { place, verdict } in judged {
         let (word, id, why) = match verdict {
@@ -102,11 +106,11 @@ fn report(session: &mut Session, args: &MigrateArgs, judged: &[Judged]) -> Resul
             rows.push(row);
         } else {
             let rest = id.map_or(why, ToString::to_string);
-            writeln!(session.ui.out(), "{word} {}: {}", escaped(place), escaped(&rest))?;
+            writeln!(context.ui, "{word} {}: {}", escaped(place), escaped(&rest))?;
         }
     }
     if args.json {
-        session.ui.json_line(&rows.into())?;
+        context.ui.json(&rows)?;
     }
     Ok(())
 }

@@ -6,10 +6,9 @@ mod leave;
 mod migrate;
 mod read;
 
-use clap::Subcommand;
-
-use super::ui::{DIM, ID, escaped};
-use super::{ExitStatus, Session};
+use super::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::{DIM, escaped};
 use crate::base::error::{Diagnostic as _, Result};
 use crate::memory::forward::agent::chosen;
 use crate::memory::forward::crumb::Damaged;
@@ -22,7 +21,7 @@ use crate::trace::{AgentName, Time};
 /// Each agent has its own, under `refs/crumbs/<agent>`; they are pushed and fetched only where that ref is named.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ForwardArgs {
-    /// Agent whose crumbs are meant [default: `$GITTRACE_AGENT`, or git config `trace.agent`]
+    /// Agent whose forward crumbs are meant [default: `$GITTRACE_AGENT`, or git config `trace.agent`]
     #[arg(long, global = true, value_name = "NAME")]
     agent: Option<AgentName>,
 
@@ -30,52 +29,51 @@ pub(crate) struct ForwardArgs {
     command: ForwardCommand,
 }
 
-#[derive(Subcommand, Debug)]
-enum ForwardCommand {
-    Leave(Box<leave::LeaveArgs>),
-    Get(read::GetArgs),
-    Show(read::ShowArgs),
-    Status(change::StatusArgs),
-    Chain(read::ChainArgs),
-    Export(exchange::ExportArgs),
-    Import(exchange::ImportArgs),
-    Expire(change::ExpireArgs),
-    Stats(exchange::StatsArgs),
-    Migrate(migrate::MigrateArgs),
-}
-
-pub(crate) fn run(session: &mut Session, args: &ForwardArgs) -> Result<ExitStatus> {
-    let agent = chosen(&session.repo, args.agent.as_ref())?;
-    let agent = agent.as_ref();
-    match &args.command {
-        ForwardCommand::Leave(args) => leave::run(session, agent, args),
-        ForwardCommand::Get(args) => read::run_get(session, agent, args),
-        ForwardCommand::Show(args) => read::run_show(session, agent, args),
-        ForwardCommand::Status(args) => change::run_status(session, agent, args),
-        ForwardCommand::Chain(args) => read::run_chain(session, agent, args),
-        ForwardCommand::Export(args) => exchange::run_export(session, agent, args),
-        ForwardCommand::Import(args) => exchange::run_import(session, agent, args),
-        ForwardCommand::Expire(args) => change::run_expire(session, agent, args),
-        ForwardCommand::Stats(args) => exchange::run_stats(session, agent, args),
-        ForwardCommand::Migrate(args) => migrate::run(session, agent, args),
+commands! {
+    ForwardCommand(&Place<'_>) {
+        Leave(Box<leave::LeaveArgs>),
+        Get(read::GetArgs),
+        Show(read::ShowArgs),
+        Status(change::StatusArgs),
+        Chain(read::ChainArgs),
+        Export(exchange::ExportArgs),
+        Import(exchange::ImportArgs),
+        Expire(change::ExpireArgs),
+        Stats(exchange::StatsArgs),
+        Migrate(migrate::MigrateArgs),
     }
 }
 
-/// The agent, where a command can do nothing without one.
-fn required(agent: Option<&AgentName>) -> Result<&AgentName, ForwardError> {
-    agent.ok_or(ForwardError::NoAgent)
+impl ForwardArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let agent = chosen(context.repo()?, self.agent.as_ref())?;
+        self.command.run(&Place { context, agent })
+    }
+}
+
+/// What a command about forward crumbs works with.
+struct Place<'c> {
+    context: &'c Context,
+    agent: Option<AgentName>,
+}
+
+impl Place<'_> {
+    /// The agent, for a command that can do nothing without one.
+    fn agent(&self) -> Result<&AgentName, ForwardError> {
+        self.agent.as_ref().ok_or(ForwardError::NoAgent)
+    }
 }
 
 /// Says that there is nothing, because no agent was named.
-fn note_no_agent(session: &Session) {
+fn note_no_agent(context: &Context) {
     let hint = ForwardError::NoAgent.hint().unwrap_or_default();
-    session.ui.note(&format!("no agent was named, so there are no crumbs\nhint: {hint}"));
+    context.ui.note(format!("no agent was named, so there are no crumbs\nhint: {hint}"));
 }
 
 /// Says which crumbs could not be read.
-fn note_damaged(session: &Session, damaged: &[Damaged]) {
+fn note_damaged(context: &Context, damaged: &[Damaged]) {
     for Damaged { path, cause, .. } in damaged {
-        session.ui.note(&format!("warning: {path}: passed over: {cause}"));
+        context.ui.note(format!("warning: {path}: passed over: {cause}"));
     }
 }
 
@@ -90,14 +88,14 @@ fn crumb_type(text: &str) -> Result<CrumbType, String> {
 }
 
 /// A crumb in one line: its id, when it was left, what it is, and how its summary begins.
-fn line(session: &Session, crumb: &Crumb) -> String {
+fn line(context: &Context, crumb: &Crumb) -> String {
     let about = &crumb.about;
     let content = crate::memory::forward::text::parse(&crumb.text).map(|(_, content)| content);
     let summary = one_line(content.as_ref().map_or(crumb.text.as_str(), |content| content.summary.as_str()));
     let summary: String = summary.chars().take(80).collect();
-    let id = session.ui.styled(ID, &crumb.id.to_string());
+    let id = context.ui.id(crumb.id);
     let details = format!("{} {} {} {}", second(about.created), about.priority, about.crumb_type, about.status);
-    format!("{id} {} {}", session.ui.styled(DIM, &details), escaped(&summary))
+    format!("{id} {} {}", context.ui.styled(DIM, &details), escaped(&summary))
 }
 
 /// A time to the second.
@@ -106,26 +104,26 @@ fn second(time: Time) -> String {
 }
 
 /// Writes crumbs whole, each under a line that names it, or a line each.
-fn write_crumbs(session: &mut Session, crumbs: &[Crumb], is_oneline: bool) -> Result<()> {
-    session.ui.page(&session.repo)?;
+fn write_crumbs(context: &Context, crumbs: &[Crumb], is_oneline: bool) -> Result<()> {
+    context.ui.page()?;
     for (index, crumb) in crumbs.iter().enumerate() {
         if is_oneline {
-            let line = line(session, crumb);
-            writeln!(session.ui.out(), "{line}")?;
+            let line = line(context, crumb);
+            writeln!(context.ui, "{line}")?;
             continue;
         }
         let gap = if index == 0 { "" } else { "\n" };
-        let id = session.ui.styled(ID, &crumb.id.to_string());
-        writeln!(session.ui.out(), "{gap}crumb {id} ({})", crumb.about.status)?;
-        session.ui.write_content(crumb.text.as_bytes())?;
-        writeln!(session.ui.out())?;
+        let id = context.ui.id(crumb.id);
+        writeln!(context.ui, "{gap}crumb {id} ({})", crumb.about.status)?;
+        context.ui.write_content(crumb.text.as_bytes())?;
+        writeln!(context.ui)?;
     }
     Ok(())
 }
 
 /// Writes a value as JSON on many lines.
-fn write_pretty(session: &mut Session, value: &impl serde::Serialize) -> Result<()> {
+fn write_pretty(context: &Context, value: &impl serde::Serialize) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    Ok(session.ui.write_content(text.as_bytes())?)
+    Ok(context.ui.write_content(text.as_bytes())?)
 }

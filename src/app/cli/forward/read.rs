@@ -1,14 +1,13 @@
 //! `git trace forward get`, `show` and `chain`.
 
+use crate::base::error::Result;
 use serde_json::json;
 
-use super::{crumb_type, note_damaged, note_no_agent, priority, required, write_crumbs, write_pretty};
-use crate::app::cli::{ExitStatus, Session};
-use crate::base::error::Result;
+use super::{Place, crumb_type, note_damaged, note_no_agent, priority, write_crumbs, write_pretty};
+use crate::app::cli::ExitStatus;
 use crate::memory::forward::chain::{Start, chain};
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{CrumbStatus, CrumbType, Found, Priority, Query, find, get, json as shape};
-use crate::trace::AgentName;
 
 /// Print the newest crumbs of the agent; none is an empty answer
 #[derive(clap::Args, Debug)]
@@ -46,34 +45,37 @@ pub(crate) struct GetArgs {
     json: bool,
 }
 
-pub(crate) fn run_get(session: &mut Session, agent: Option<&AgentName>, args: &GetArgs) -> Result<ExitStatus> {
-    let Some(agent) = agent else {
-        note_no_agent(session);
-        if args.json {
-            // The shape is the same whoever asks; no name stands in an empty answer.
-            write_pretty(session, &shape::answer(&"nobody".parse()?, &[], &[]))?;
+impl GetArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let context = place.context;
+        let Some(agent) = &place.agent else {
+            note_no_agent(context);
+            if self.json {
+                // The shape is the same whoever asks; no name stands in an empty answer.
+                write_pretty(context, &shape::answer(&"nobody".parse()?, &[], &[]))?;
+            }
+            return Ok(ExitStatus::Success);
+        };
+        let query = Query {
+            lookback_hours: Some(self.lookback_hours),
+            priority: self.priority,
+            crumb_type: self.crumb_type,
+            status: if self.all { None } else { Some(self.status) },
+            expired: self.all,
+            limit: self.limit,
+        };
+        let now = moment(context.repo()?, context.now())?;
+        let Found { crumbs, damaged } = get(context.repo()?, agent, &query, now)?;
+        note_damaged(context, &damaged);
+        if self.json {
+            write_pretty(context, &shape::answer(agent, &crumbs, &damaged))?;
+        } else if crumbs.is_empty() {
+            context.ui.note(format!("no crumbs of `{agent}` are found"));
+        } else {
+            write_crumbs(context, &crumbs, self.oneline)?;
         }
-        return Ok(ExitStatus::Success);
-    };
-    let query = Query {
-        lookback_hours: Some(args.lookback_hours),
-        priority: args.priority,
-        crumb_type: args.crumb_type,
-        status: if args.all { None } else { Some(args.status) },
-        expired: args.all,
-        limit: args.limit,
-    };
-    let now = moment(&session.repo, session.now())?;
-    let Found { crumbs, damaged } = get(&session.repo, agent, &query, now)?;
-    note_damaged(session, &damaged);
-    if args.json {
-        write_pretty(session, &shape::answer(agent, &crumbs, &damaged))?;
-    } else if crumbs.is_empty() {
-        session.ui.note(&format!("no crumbs of `{agent}` are found"));
-    } else {
-        write_crumbs(session, &crumbs, args.oneline)?;
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }
 
 /// Print a crumb's text as it was left, whatever its status and age
@@ -87,19 +89,22 @@ pub(crate) struct ShowArgs {
     json: bool,
 }
 
-pub(crate) fn run_show(session: &mut Session, agent: Option<&AgentName>, args: &ShowArgs) -> Result<ExitStatus> {
-    let agent = required(agent)?;
-    let crumb = find(&session.repo, agent, &args.id)?;
-    if args.json {
-        write_pretty(session, &shape::crumb(agent, &crumb))?;
-    } else {
-        session.ui.page(&session.repo)?;
-        session.ui.write_content(crumb.text.as_bytes())?;
-        if session.ui.is_terminal() {
-            writeln!(session.ui.out())?;
+impl ShowArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let context = place.context;
+        let agent = place.agent()?;
+        let crumb = find(context.repo()?, agent, &self.id)?;
+        if self.json {
+            write_pretty(context, &shape::crumb(agent, &crumb))?;
+        } else {
+            context.ui.page()?;
+            context.ui.write_content(crumb.text.as_bytes())?;
+            if context.ui.is_terminal() {
+                writeln!(context.ui)?;
+            }
         }
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }
 
 /// Print a crumb and those it goes on from, the first one first
@@ -117,30 +122,33 @@ pub(crate) struct ChainArgs {
     json: bool,
 }
 
-pub(crate) fn run_chain(session: &mut Session, agent: Option<&AgentName>, args: &ChainArgs) -> Result<ExitStatus> {
-    let agent = required(agent)?;
-    let last = find(&session.repo, agent, &args.id)?;
-    let chain = chain(&session.repo, agent, last)?;
-    match chain.start {
-        Start::First => {}
-        Start::Missing(parent) => {
-            session.ui.note(&format!("warning: the chain begins late: crumb {parent} is not there"));
-        }
-        Start::Cycle(parent) => {
-            session.ui.note(&format!("warning: the chain is a circle: it leads back to {parent}"));
-        }
-    }
-    if args.json {
-        let crumbs: Vec<_> = chain.crumbs.iter().map(|crumb| shape::crumb(agent, crumb)).collect();
-        let mut answer = json!({ "crumbs": crumbs });
+impl ChainArgs {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+        let context = place.context;
+        let agent = place.agent()?;
+        let last = find(context.repo()?, agent, &self.id)?;
+        let chain = chain(context.repo()?, agent, last)?;
         match chain.start {
             Start::First => {}
-            Start::Missing(parent) => answer["missing_parent"] = parent.to_string().into(),
-            Start::Cycle(parent) => answer["cycle"] = parent.to_string().into(),
+            Start::Missing(parent) => {
+                context.ui.note(format!("warning: the chain begins late: crumb {parent} is not there"));
+            }
+            Start::Cycle(parent) => {
+                context.ui.note(format!("warning: the chain is a circle: it leads back to {parent}"));
+            }
         }
-        write_pretty(session, &answer)?;
-    } else {
-        write_crumbs(session, &chain.crumbs, args.oneline)?;
+        if self.json {
+            let crumbs: Vec<_> = chain.crumbs.iter().map(|crumb| shape::crumb(agent, crumb)).collect();
+            let mut answer = json!({ "crumbs": crumbs });
+            match chain.start {
+                Start::First => {}
+                Start::Missing(parent) => answer["missing_parent"] = parent.to_string().into(),
+                Start::Cycle(parent) => answer["cycle"] = parent.to_string().into(),
+            }
+            write_pretty(context, &answer)?;
+        } else {
+            write_crumbs(context, &chain.crumbs, self.oneline)?;
+        }
+        Ok(ExitStatus::Success)
     }
-    Ok(ExitStatus::Success)
 }

@@ -1,77 +1,74 @@
-//! The hooks of agents: each event brings the session's trace up to its transcript.
+//! The hooks of agents: each event imports what is new in the session's transcript.
 
+use crate::base::error::Result;
 use std::env::{current_dir, current_exe};
 use std::io::{self, Read as _, Write as _};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::app::cli::ExitStatus;
-use crate::app::cli::ui::Ui;
-use crate::base::error::Result;
-use crate::git::{Env, Repo};
+use crate::app::context::Context;
 use crate::memory::brief;
 use crate::memory::forward::read::moment;
-use crate::trace::Time;
-use crate::trace::store::write::{Signature, encoding};
 use crate::transcript::format::Format;
 use crate::transcript::hook::{self, Call, Duty};
 use crate::transcript::import::{Seen, Writing};
 
-/// What agents tell a hook is short; more is read from no one.
+/// The input of a hook is short; more than this is not read.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
-/// With more than this to import, a process of its own does it, and the agent does not wait.
+/// If more than this is to be imported, a background process does it, so that the agent does not wait.
 const MAX_WAIT: u64 = 8 * 1024 * 1024;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct AgentArgs {
-    /// Import however much there is before returning
+    /// Finish the import before returning, however long it takes
     #[arg(long)]
     wait: bool,
 }
 
-pub(crate) fn run(args: &AgentArgs, format: Format, env: Env, ui: &mut Ui) -> ExitStatus {
-    // Outside of a repository there is nothing to record, and nowhere to say so.
-    let Ok(repo) = Repo::open_from_env(env) else { return ExitStatus::Success };
-    if let Err(error) = act(args, format, &repo, ui) {
-        let cause = format!("{error:#}");
-        // Where the log cannot be written either, nobody can be told.
-        let _ = hook::log(repo.common_dir(), Time::now(), format.as_str(), &cause);
+impl AgentArgs {
+    pub(crate) fn run(&self, context: &Context, format: Format) {
+        // Outside of a repository, nothing is recorded, and there is no log to write to.
+        let Ok(repo) = context.repo() else { return };
+        if let Err(error) = self.act(context, format) {
+            // If the log cannot be written either, nobody can be told.
+            let _ = hook::log(repo.common_dir(), context.now(), format.as_str(), &format!("{error:#}"));
+        }
     }
-    ExitStatus::Success
-}
 
-fn act(args: &AgentArgs, format: Format, repo: &Repo, ui: &mut Ui) -> Result<()> {
-    let mut input = Vec::new();
-    io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
-    let call = Call::parse(&input)?;
-    match call.duty() {
-        Duty::Greet => greet(repo, ui),
-        Duty::Record if !args.wait && hook::backlog(repo, format, &call)? > MAX_WAIT => leave(format, &input),
-        Duty::Record => {
-            let signature = Signature::take(repo, Time::now())?;
-            let (encoding, seen) = (encoding(repo)?, Seen::of_settings(repo)?);
-            hook::record(Writing { repo, signature: &signature, encoding, seen }, format, &call)?;
-            Ok(())
+    fn act(&self, context: &Context, format: Format) -> Result<()> {
+        let repo = context.repo()?;
+        let mut input = Vec::new();
+        io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
+        let call = Call::parse(&input)?;
+        match call.duty() {
+            Duty::Greet => greet(context),
+            Duty::Record if !self.wait && hook::backlog(repo, format, &call)? > MAX_WAIT => detach(format, &input),
+            Duty::Record => {
+                let (signature, encoding) = (context.signature()?, context.encoding()?);
+                let writing = Writing { repo, signature: &signature, encoding, seen: Seen::of_settings(repo)? };
+                hook::record(writing, format, &call)?;
+                Ok(())
+            }
         }
     }
 }
 
-/// Hands the session that begins its brief, in the form that all of these agents take. Where there is nothing to tell,
-/// nothing is said.
-fn greet(repo: &Repo, ui: &mut Ui) -> Result<()> {
+/// Prints the brief for a new session in the form that all of these agents take, or nothing if the brief is empty.
+fn greet(context: &Context) -> Result<()> {
+    let repo = context.repo()?;
     let folder = repo.worktree().map_or_else(current_dir, Ok)?;
-    let brief = brief::of_repository(repo, &folder, moment(repo, Time::now())?)?.text;
-    if !brief.trim().is_empty() {
-        let output = json!({ "hookEventName": "SessionStart", "additionalContext": brief });
-        ui.json_line(&json!({ "hookSpecificOutput": output }))?;
+    let brief = brief::of_repository(repo, &folder, moment(repo, context.now())?)?.text;
+    if brief.trim().is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let output = json!({ "hookEventName": "SessionStart", "additionalContext": brief });
+    context.ui.json(&json!({ "hookSpecificOutput": output }))
 }
 
 /// Leaves the work to a process that nobody waits for.
-fn leave(format: Format, input: &[u8]) -> Result<()> {
+fn detach(format: Format, input: &[u8]) -> Result<()> {
     let mut command = Command::new(current_exe()?);
     command.args(["hook", format.as_str(), "--wait"]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

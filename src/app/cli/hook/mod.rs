@@ -1,20 +1,19 @@
-//! `git trace hook`: what others call when something happens; one file a sort of caller.
+//! `git trace hook`: what git and agents call, one file per kind of caller.
 
 mod agent;
 mod pre_commit;
 
+use crate::base::error::Result;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Subcommand;
 
 use super::ExitStatus;
-use super::ui::Ui;
-use crate::base::error::Result;
-use crate::git::Env;
+use crate::app::context::Context;
 use crate::transcript::format::Format;
 
-/// Do what a hook is for; agents and git call this
+/// Run a hook; agents and git call this
 #[derive(clap::Args, Debug)]
 pub(crate) struct HookArgs {
     #[command(subcommand)]
@@ -23,35 +22,38 @@ pub(crate) struct HookArgs {
 
 #[derive(Subcommand, Debug)]
 enum Hook {
-    /// Record the session that Claude Code tells of on stdin
+    /// Record the Claude Code session that stdin describes
     ClaudeCode(agent::AgentArgs),
-    /// Record the session that Codex tells of on stdin
+    /// Record the Codex session that stdin describes
     Codex(agent::AgentArgs),
-    /// Record the session that Gemini CLI tells of on stdin
+    /// Record the Gemini CLI session that stdin describes
     GeminiCli(agent::AgentArgs),
-    /// Judge what is about to be committed: breadcrumbs, crumb files, checkpoints, and the secrets in them
+    /// Check staged breadcrumbs, crumb files and checkpoints, and search them for secrets
     PreCommit(pre_commit::PreCommitArgs),
-    /// The same of a merge that git is about to commit
+    /// Check the result of a merge in the same way, before git commits it
     PreMergeCommit(pre_commit::PreCommitArgs),
 }
 
-pub(crate) fn run(args: &HookArgs, env: Env, ui: &mut Ui) -> Result<ExitStatus> {
-    Ok(match &args.hook {
-        Hook::ClaudeCode(args) => agent::run(args, Format::ClaudeCode, env, ui),
-        Hook::Codex(args) => agent::run(args, Format::Codex, env, ui),
-        Hook::GeminiCli(args) => agent::run(args, Format::GeminiCli, env, ui),
-        Hook::PreCommit(args) | Hook::PreMergeCommit(args) => pre_commit::run(args, env, ui)?,
-    })
+impl HookArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        match &self.hook {
+            Hook::ClaudeCode(args) => args.run(context, Format::ClaudeCode),
+            Hook::Codex(args) => args.run(context, Format::Codex),
+            Hook::GeminiCli(args) => args.run(context, Format::GeminiCli),
+            Hook::PreCommit(args) | Hook::PreMergeCommit(args) => return args.run(context),
+        }
+        Ok(ExitStatus::Success)
+    }
 }
 
-/// Whether these words call an agent's hook. Of those even a wrong word or a panic must not stop the agent, which takes an
-/// exit status of 2 as a veto.
-pub(crate) fn is_agents(args: &[OsString]) -> bool {
+/// Whether this command line is the hook of an agent. An agent takes exit status 2 as a veto, so not even a wrong argument
+/// or a panic may cause it.
+pub(crate) fn is_agent_hook(args: &[OsString]) -> bool {
     let word = |at: usize| args.get(at).and_then(|word| word.to_str());
     word(1) == Some("hook") && word(2).is_some_and(|agent| agent.parse::<Format>().is_ok())
 }
 
-/// Runs an agent's hook: whatever happens, it went well.
+/// Runs the hook of an agent and returns 0, whatever happens.
 pub(crate) fn guarded(run: impl FnOnce() -> u8) -> u8 {
     std::panic::set_hook(Box::new(|_| ()));
     let _ = catch_unwind(AssertUnwindSafe(run));

@@ -1,0 +1,25 @@
+//! Holding commits against a budget.
+
+use crate::app::context::Context;
+use crate::base::error::Result;
+use crate::trace::store::budget::BudgetPolicy;
+
+/// The budget of this command.
+#[derive(clap::Args, Debug)]
+pub(crate) struct BudgetArgs {
+    /// Most tokens that the trace may count for [default: `trace.budget`, or none]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u64>,
+
+    /// What happens to a commit that goes over it: warn, reject, or a command that may make room
+    /// [default: `trace.budgetAction`, or warn]
+    #[arg(long, value_name = "ACTION")]
+    budget_action: Option<String>,
+}
+
+impl BudgetArgs {
+    /// The budget that the flags say, or else the settings.
+    pub(crate) fn guard(&self, context: &Context) -> Result<BudgetPolicy> {
+        BudgetPolicy::new(context.repo()?, self.budget, self.budget_action.as_deref())
+    }
+}

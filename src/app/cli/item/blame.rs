@@ -1,0 +1,90 @@
+//! `git trace blame`: which commit brought each line of an item.
+
+use crate::base::error::Result;
+use serde_json::json;
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::{DIM, ID, escaped};
+use crate::git::short_oid;
+use crate::trace::query::blame::{Blame, blame};
+use crate::trace::store::resolve::Resolver;
+use crate::trace::store::revision;
+use crate::trace::{Item, Tip, TraceError};
+
+/// Show which commit brought each line of an item
+///
+/// Each line with its commit, author and time, the agent whose session it was imported from, and the commit of the code then.
+#[derive(clap::Args, Debug)]
+pub(crate) struct BlameArgs {
+    /// Item: its id or four digits of it, #<position>, or a commit that touched it
+    item: String,
+
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl BlameArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let repo = context.repo()?;
+        let name = context.trace_name(None)?;
+        let tip = Tip::of_trace(repo, &name)?;
+        let resolver = Resolver::new(repo, &name, &tip)?;
+        let id = resolver.item(&self.item)?;
+        let Some(slot) = resolver.find_live(id) else {
+            // Where it was taken out, its text stands in the parent; which one is not worth a guess here.
+            match revision::find(repo, &tip, id, None)? {
+                Some(_) => return Err(TraceError::NotLive { item: id, trace: name }.into()),
+                None => return Err(TraceError::UnknownItem { spec: self.item.clone(), trace: name }.into()),
+            }
+        };
+        let Blame { lines, commits } = blame(repo, &tip, slot)?;
+        if self.json {
+            for (number, line) in lines.iter().enumerate() {
+                let (tip, item) = &commits[line.commit];
+                let mut object = json!({
+                    "line": number + 1,
+                    "text": line.text,
+                    "commit": tip.commit.oid.to_string(),
+                    "by": tip.commit.author,
+                    "at": tip.time().to_string(),
+                    "revision": item.revision,
+                });
+                if let Some(source) = &item.fields.source {
+                    object["source"] = source.to_string().into();
+                }
+                if let Some(code) = &tip.trailers.code {
+                    object["code"] = code.as_str().into();
+                }
+                context.ui.json(&object)?;
+            }
+            return Ok(ExitStatus::Success);
+        }
+        context.ui.page()?;
+        let whos: Vec<String> = commits.iter().map(|(tip, item)| who(tip, item)).collect();
+        let width = whos.iter().map(|who| who.chars().count()).max().unwrap_or(0);
+        let digits = lines.len().to_string().len();
+        for (number, line) in lines.iter().enumerate() {
+            let oid = context.ui.styled(ID, &short_oid(commits[line.commit].0.commit.oid));
+            let who = context.ui.styled(DIM, &format!("({:<width$} {:>digits$})", whos[line.commit], number + 1));
+            writeln!(context.ui, "{oid} {who} {}", escaped(&line.text))?;
+        }
+        Ok(ExitStatus::Success)
+    }
+}
+
+/// Who brought a line, when, from which agent's session, and at which commit of the code.
+fn who(tip: &Tip, item: &Item) -> String {
+    let author = tip.commit.author.split(" <").next().unwrap_or_default();
+    let mut who = format!("{} {}", escaped(author), tip.time());
+    if let Some(source) = &item.fields.source {
+        who.push(' ');
+        who.push_str(&escaped(source.format()));
+    }
+    if let Some(code) = &tip.trailers.code {
+        who.push_str(" code ");
+        who.extend(escaped(code).chars().take(7));
+    }
+    who
+}

@@ -1,0 +1,184 @@
+//! `git trace commit`: an item comes in.
+
+use crate::base::error::{Context as _, Result};
+use std::io::{self, BufRead};
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::app::cli::ExitStatus;
+use crate::app::cli::flags::budget::BudgetArgs;
+use crate::app::cli::flags::content as input;
+use crate::app::cli::flags::content::{ContentArgs, key_value, meta_value};
+use crate::app::context::Context;
+use crate::app::ui::{ID, escaped};
+use crate::tokens::{TokenUsage, parse_usage};
+use crate::trace::change::append::Committed;
+use crate::trace::change::commit::{self, Entry};
+use crate::trace::model::json::set_field;
+use crate::trace::model::level::Level;
+use crate::trace::model::trailers::preview;
+use crate::trace::store::budget::BudgetPolicy;
+use crate::trace::{Draft, Fields, ItemType, TraceName};
+
+/// Commit an item at the end of the trace
+///
+/// An instruction under a name that is live in the trace replaces it.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CommitArgs {
+    #[command(flatten)]
+    content: ContentArgs,
+
+    /// What it is: instruction, dialogue, `tool_io`, reasoning, artifact, output, freeform, or what `git trace types` lists
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "dialogue")]
+    item_type: ItemType,
+
+    /// Who speaks: user, assistant or system; of a tool's result: tool
+    #[arg(short = 'r', long, value_name = "ROLE")]
+    role: Option<String>,
+
+    /// First line of the commit, in place of a preview of the content
+    #[arg(short = 's', long, value_name = "TEXT")]
+    subject: Option<String>,
+
+    /// Name of the instruction, speaker or tool
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    name: Option<String>,
+
+    /// Provider's id that ties a tool's result to its call
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    call_id: Option<String>,
+
+    /// Item that this one answers
+    #[arg(long, value_name = "ITEM")]
+    reply_to: Option<String>,
+
+    /// Entry of the open dictionary; the value may be JSON
+    #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = key_value)]
+    meta: Vec<(String, String)>,
+
+    /// Any other field, such as direction=call, status=error, path=src/lib.rs
+    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = key_value)]
+    set: Vec<(String, String)>,
+
+    /// Priority: skip, normal or pinned [default: that of the type]
+    #[arg(short = 'p', long, value_name = "LEVEL")]
+    priority: Option<Level>,
+
+    /// Why it has that priority
+    #[arg(long, value_name = "TEXT", requires = "priority", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// What the provider reported that the context took: its answer, or the usage in it, as a file, `-`, or JSON itself
+    #[arg(long, value_name = "FILE|JSON|-")]
+    usage: Option<String>,
+
+    #[command(flatten)]
+    budget: BudgetArgs,
+
+    /// Read items from stdin, one JSON object a line, and answer each with a line before the next is read
+    #[arg(long, conflicts_with_all = ["message", "file", "stdin", "role", "subject", "name", "call_id", "reply_to", "meta", "set", "priority", "usage"])]
+    batch: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl CommitArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let name = context.trace_name(None)?;
+        let guard = self.budget.guard(context)?;
+        if self.batch {
+            return run_batch(context, &name, &guard);
+        }
+        let (set_reply_to, set): (Vec<_>, Vec<_>) = self.set.iter().partition(|(field, _)| field == "reply_to");
+        let entry = Entry {
+            draft: Draft { fields: fields(self, &set)?, body: self.content.read_or_edit(context, b"")? },
+            subject: self.subject.clone(),
+            reply_to: self.reply_to.as_ref().or(set_reply_to.last().map(|(_, item)| item)).cloned(),
+            priority: self.priority,
+            reason: self.reason.clone(),
+            usage: self.usage.as_deref().map(read_usage).transpose()?,
+        };
+        let committed = commit(context, &name, &guard, entry)?;
+        let subject = self.subject.clone().unwrap_or_else(|| preview(&committed.item));
+        if self.json {
+            context.ui.json(&commit::to_json(&committed))?;
+        } else {
+            print(context, &name, &committed, subject)?;
+        }
+        Ok(ExitStatus::Success)
+    }
+}
+
+/// Reads a provider's usage from JSON, stdin or a file.
+fn read_usage(source: &str) -> Result<TokenUsage> {
+    let bytes = match source {
+        json if json.trim_start().starts_with('{') => json.as_bytes().to_vec(),
+        file => input::read(Path::new(file))?,
+    };
+    parse_usage(&bytes).context("cannot read the usage")
+}
+
+fn fields(args: &CommitArgs, set: &[&(String, String)]) -> Result<Fields> {
+    let mut fields = Fields::new(args.item_type.clone());
+    let flags = [("role", &args.role), ("name", &args.name), ("call_id", &args.call_id)];
+    let flags = flags.into_iter().filter_map(|(field, value)| Some((field, value.as_ref()?)));
+    for (field, value) in flags.chain(set.iter().map(|(field, value)| (field.as_str(), value))) {
+        set_field(&mut fields, field, &Value::String(value.clone()))?;
+    }
+    fields.meta.extend(args.meta.iter().map(|(key, value)| (key.clone(), meta_value(value))));
+    Ok(fields)
+}
+
+fn print(context: &Context, name: &TraceName, committed: &Committed, subject: String) -> Result<()> {
+    let Committed { item, seq, commit, .. } = committed;
+    let subject = match commit {
+        Some(_) => subject,
+        None => "unchanged: this text is there already".to_owned(),
+    };
+    let id = context.ui.styled(ID, &item.id.to_string());
+    let subject = escaped(&subject).into_owned();
+    writeln!(context.ui, "[{name} #{seq}] {subject} {id}")?;
+    Ok(())
+}
+
+/// Commits line by line. A line that is refused is answered with its error, and the next one is read.
+fn run_batch(context: &Context, name: &TraceName, guard: &BudgetPolicy) -> Result<ExitStatus> {
+    let mut status = ExitStatus::Success;
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if input.read_until(b'\n', &mut line).context("cannot read stdin")? == 0 {
+            return Ok(status);
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let committed = entry_of(&line).and_then(|entry| commit(context, name, guard, entry));
+        let answer = match committed {
+            Ok(committed) => commit::to_json(&committed),
+            Err(failure) => {
+                status = ExitStatus::No;
+                let mut answer = json!({ "error": format!("{failure:#}") });
+                if let Some(hint) = failure.hint() {
+                    answer["hint"] = hint.into();
+                }
+                answer
+            }
+        };
+        context.ui.json(&answer)?;
+        context.ui.flush()?;
+    }
+}
+
+fn commit(context: &Context, name: &TraceName, guard: &BudgetPolicy, entry: Entry) -> Result<Committed> {
+    commit::commit(context.repo()?, name, context.now(), guard, |warning| context.ui.note(warning), entry)
+}
+
+fn entry_of(line: &[u8]) -> Result<Entry> {
+    let object: Map<String, Value> = serde_json::from_slice(line).context("the line is not a JSON object")?;
+    Entry::of_json(&object)
+}

@@ -1,0 +1,204 @@
+//! `git trace compress` and `git trace expand`: many items become one summary, and come back.
+
+use crate::base::error::{Error, Result};
+use serde_json::json;
+
+use crate::app::cli::ExitStatus;
+use crate::app::cli::flags::content::{ContentArgs, read_stdin};
+use crate::app::cli::trace::pick;
+use crate::app::context::Context;
+use crate::app::ui::{ID, escaped};
+use crate::tokens::Budget;
+use crate::trace::change::compress::{self, Compressed, Extent, Request, Selection, compress, expand, prompt, select};
+use crate::trace::change::compressor;
+use crate::trace::model::trailers::preview;
+use crate::trace::store::resolve::Resolver;
+use crate::trace::store::view::View;
+use crate::trace::store::write::Accounting;
+use crate::trace::{ItemType, TraceName};
+
+/// What a summary costs that is yet to be written, where a budget is to be met.
+const EXPECTED_SUMMARY: u64 = 500;
+
+/// Replace many items by one summary
+///
+/// Pinned and skipped items stay as they are, and a call goes together with its results. The summary is given by -m, -F or
+/// stdin (`-`), or written by the command in `trace.compressor`, which reads the prompt and prints the summary. `git trace
+/// expand` brings everything back.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CompressArgs {
+    /// Items from A to B; all of the trace where nothing else says what
+    #[arg(value_name = "A..B", conflicts_with_all = ["keep", "to"])]
+    range: Option<String>,
+
+    /// All but the last so many items
+    #[arg(long, value_name = "COUNT", conflicts_with = "to")]
+    keep: Option<usize>,
+
+    /// What compresses best and is oldest, until the trace counts for no more than so many tokens
+    #[arg(long, value_name = "TOKENS")]
+    to: Option<u64>,
+
+    /// Only items of this type
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    item_type: Option<ItemType>,
+
+    #[command(flatten)]
+    content: ContentArgs,
+
+    /// Print the prompt for the summary, and change nothing
+    #[arg(long)]
+    print_prompt: bool,
+
+    /// Say what would be replaced, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// First line of the commit
+    #[arg(short = 's', long, value_name = "TEXT")]
+    subject: Option<String>,
+
+    /// Why
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Bring back the items that a summary stands for
+#[derive(clap::Args, Debug)]
+pub(crate) struct ExpandArgs {
+    /// The summary
+    item: String,
+
+    /// Why
+    #[arg(short = 'm', long, value_name = "TEXT", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl CompressArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let repo = context.repo()?;
+        let name = context.trace_name(None)?;
+        let view = View::open(repo, &name, None)?;
+        let encoding = context.encoding()?;
+        // Alone, `-` is no range but stdin.
+        let (range, from_stdin) = match self.range.as_deref() {
+            Some("-") => (None, true),
+            range => (range, false),
+        };
+        let body = match (self.print_prompt || self.dry_run, from_stdin) {
+            (true, _) => None,
+            (false, true) => Some(read_stdin()?),
+            (false, false) => self.content.read()?,
+        };
+        let expected = body.as_ref().map_or(EXPECTED_SUMMARY, |body| encoding.count(body) + 3);
+        let extent = match (range, self.keep, self.to) {
+            (Some(range), ..) => {
+                let resolver = Resolver::new(repo, &name, &view.tip)?;
+                Extent::of_range(resolver.range(range)?)
+            }
+            (_, Some(keep), _) => Extent::AllButLast(keep),
+            (.., Some(tokens)) => Extent::DownTo { tokens, summary: expected },
+            _ => Extent::All,
+        };
+        let selection = select(repo, &view, encoding, extent, self.item_type.as_ref())?;
+        if selection.items.is_empty() {
+            context.ui.note(
+                "Nothing to compress: what was named is pinned, skipped, within the budget, or bound to a call that is",
+            );
+            return Ok(ExitStatus::No);
+        }
+        if self.print_prompt {
+            let text = prompt(repo, view.types(), &selection)?;
+            context.ui.write_content(text.as_bytes())?;
+            return Ok(ExitStatus::Success);
+        }
+        let before = view.total(repo, encoding)?.tokens;
+        if self.dry_run {
+            return print_plan(context, &name, &selection, before, self.json);
+        }
+        let body = match body {
+            Some(body) => body,
+            None => written_by_command(context, &view, &selection)?,
+        };
+        let summary = compress::summary(body);
+        let budget = self.to.map(|max_tokens| Budget { max_tokens });
+        let signature = context.signature()?;
+        let (subject, reason) = (self.subject.as_deref(), self.reason.as_deref());
+        let request = Request { selection: &selection, summary: &summary, subject, reason };
+        let done = compress(repo, &name, &signature, Accounting { encoding, budget }, &request)?;
+        print_done(context, &name, &selection, &done, before, self.json)
+    }
+}
+
+fn written_by_command(context: &Context, view: &View, selection: &Selection) -> Result<Vec<u8>> {
+    let command = context.repo()?.config()?.text(compressor::SETTING)?.ok_or_else(|| {
+        Error::with_hint(
+            "no summary was given",
+            "give it with -m, -F or `-`, or set `trace.compressor` to a command; --print-prompt shows what it reads",
+        )
+    })?;
+    Ok(compressor::run(&command, prompt(context.repo()?, view.types(), selection)?)?)
+}
+
+fn print_plan(
+    context: &Context,
+    name: &TraceName,
+    selection: &Selection,
+    before: u64,
+    json: bool,
+) -> Result<ExitStatus> {
+    let ids: Vec<String> = selection.items.iter().map(|slot| slot.id.to_string()).collect();
+    if json {
+        let tokens = json!({ "before": before, "selected": selection.cost });
+        context.ui.json(&json!({ "trace": name.as_str(), "items": ids, "tokens": tokens }))?;
+        return Ok(ExitStatus::Success);
+    }
+    let (count, cost) = (ids.len(), selection.cost);
+    writeln!(context.ui, "Would replace {count} items, {cost} of {before} tokens:")?;
+    for slot in &selection.items {
+        let id = context.ui.styled(ID, &slot.id.to_string());
+        writeln!(context.ui, "  #{} {} {id}", slot.seq, slot.item_type)?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn print_done(
+    context: &Context,
+    name: &TraceName,
+    selection: &Selection,
+    done: &Compressed,
+    before: u64,
+    json: bool,
+) -> Result<ExitStatus> {
+    let (items, after, Compressed { summary, seq, .. }) = (selection.items.len(), done.after(before), done);
+    if json {
+        context.ui.json(&compress::to_json(name, items, done, before))?;
+        return Ok(ExitStatus::Success);
+    }
+    let id = context.ui.styled(ID, &summary.id.to_string());
+    let what = escaped(&preview(summary)).into_owned();
+    let out = &context.ui;
+    writeln!(out, "[{name} #{seq}] {items} items became one: {what} {id}")?;
+    writeln!(out, "  {before} → {after} tokens; `git trace expand {}` brings them back", summary.id)?;
+    Ok(ExitStatus::Success)
+}
+
+impl ExpandArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let repo = context.repo()?;
+        let name = context.trace_name(None)?;
+        let view = View::open(repo, &name, None)?;
+        let summary = Resolver::new(repo, &name, &view.tip)?.live(&self.item)?.id;
+        let signature = context.signature()?;
+        let outcome = expand(repo, &name, &signature, context.encoding()?, summary, self.reason.as_deref())?;
+        pick::print(context, &name, &outcome, "nothing to bring back: all of it is here", self.json)
+    }
+}

@@ -1,0 +1,103 @@
+//! `git trace edit`: an item's content is replaced.
+
+use crate::base::error::{Context as _, Result};
+use serde_json::{Map, Value};
+
+use crate::app::cli::ExitStatus;
+use crate::app::cli::flags::budget::BudgetArgs;
+use crate::app::cli::flags::content::{ContentArgs, key_value, meta_value};
+use crate::app::context::Context;
+use crate::app::ui::{ID, escaped};
+use crate::trace::change::edit::{self, Edited, Patch, apply};
+use crate::trace::model::trailers::preview;
+use crate::trace::store::resolve::Resolver;
+use crate::trace::store::total::read_item;
+use crate::trace::{ItemType, Tip};
+
+/// Replace the content of an item; its id and its place stay
+///
+/// Fields that are not given are kept, a provider's signature excepted: it signed what was there before.
+#[derive(clap::Args, Debug)]
+pub(crate) struct EditArgs {
+    /// Item: its id or four digits of it, #<position>, or a commit that touched it
+    item: String,
+
+    #[command(flatten)]
+    content: ContentArgs,
+
+    /// New type
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    item_type: Option<ItemType>,
+
+    /// Field to set, such as name=x or status=error
+    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = key_value)]
+    set: Vec<(String, String)>,
+
+    /// Entry of the open dictionary to set; the value may be JSON
+    #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = key_value)]
+    meta: Vec<(String, String)>,
+
+    /// First line of the commit, in place of a preview of the content
+    #[arg(short = 's', long, value_name = "TEXT")]
+    subject: Option<String>,
+
+    /// Why
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    #[command(flatten)]
+    budget: BudgetArgs,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl EditArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let repo = context.repo()?;
+        let name = context.trace_name(None)?;
+        let tip = Tip::of_trace(repo, &name)?;
+        let resolver = Resolver::new(repo, &name, &tip)?;
+        let slot = resolver.live(&self.item)?.clone();
+
+        let mut fields: Vec<(String, Value)> = Vec::new();
+        for (field, value) in &self.set {
+            let value = match field.as_str() {
+                "reply_to" => resolver.item(value).context("nothing to reply to")?.to_string(),
+                _ => value.clone(),
+            };
+            fields.push((field.clone(), Value::String(value)));
+        }
+        if let Some(item_type) = &self.item_type {
+            fields.push(("type".to_owned(), Value::String(item_type.to_string())));
+        }
+        if !self.meta.is_empty() {
+            let mut meta: Map<String, Value> = read_item(repo, &slot)?.fields.meta;
+            meta.extend(self.meta.iter().map(|(key, value)| (key.clone(), meta_value(value))));
+            fields.push(("meta".to_owned(), Value::Object(meta)));
+        }
+        let body = match self.content.read()? {
+            Some(body) => Some(body),
+            None if !fields.is_empty() => None,
+            None => Some(self.content.read_or_edit(context, &read_item(repo, &slot)?.body)?),
+        };
+        let patch = Patch { body, fields, subject: self.subject.clone(), reason: self.reason.clone() };
+        let signature = context.signature()?;
+        let guard = self.budget.guard(context)?;
+        let edited = apply(repo, &name, &signature, &guard, |warning| context.ui.note(warning), (slot.id, patch))?;
+        if self.json {
+            context.ui.json(&edit::to_json(&edited))?;
+            return Ok(ExitStatus::Success);
+        }
+        let Edited { item, seq, commit } = edited;
+        let id = context.ui.styled(ID, &item.id.to_string());
+        let subject = self.subject.clone().unwrap_or_else(|| preview(&item));
+        let what = match commit {
+            Some(_) => format!("revision {}: {}", item.revision, escaped(&subject)),
+            None => "unchanged: this text is there already".to_owned(),
+        };
+        writeln!(context.ui, "[{name} #{seq}] {what} {id}")?;
+        Ok(ExitStatus::Success)
+    }
+}

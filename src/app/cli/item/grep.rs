@@ -1,0 +1,114 @@
+//! `git trace grep`: searches what items say.
+
+use crate::base::error::{Context as _, Result};
+use anstyle::{AnsiColor, Style};
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::{DIM, ID, Ui, escaped};
+use crate::git::short_oid;
+use crate::trace::query::grep::{Hit, Line, Query, Reading, history, live, to_json};
+use crate::trace::{ItemType, Tip};
+
+/// How what matches looks.
+const MATCH: Style = AnsiColor::Red.on_default().bold();
+
+/// Search what items say, line by line
+///
+/// Exit status 1 if nothing matches.
+#[derive(clap::Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct GrepArgs {
+    /// Regular expression to look for
+    #[arg(allow_hyphen_values = true)]
+    pattern: String,
+
+    /// Upper and lower case are the same
+    #[arg(short = 'i', long)]
+    ignore_case: bool,
+
+    /// The pattern is a text, not a regular expression
+    #[arg(short = 'F', long)]
+    fixed_strings: bool,
+
+    /// Only the ids of items that match
+    #[arg(short = 'l', long, conflicts_with_all = ["count", "json"])]
+    name_only: bool,
+
+    /// Only how many lines of each item match
+    #[arg(short = 'c', long, conflicts_with = "json")]
+    count: bool,
+
+    /// Only items of this type
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    item_type: Option<ItemType>,
+
+    /// All that the trace ever held, newest first: earlier revisions and what was taken out too
+    #[arg(long)]
+    all_history: bool,
+
+    /// One JSON object an item
+    #[arg(long)]
+    json: bool,
+}
+
+impl GrepArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let name = context.trace_name(None)?;
+        let tip = Tip::of_trace(context.repo()?, &name)?;
+        let reading = Reading { fixed: self.fixed_strings, ignore_case: self.ignore_case };
+        let query = Query::new(&self.pattern, reading, self.item_type.clone())
+            .with_context(|| format!("cannot search for `{}`", escaped(&self.pattern)))?;
+        if !self.json {
+            context.ui.page()?;
+        }
+        let (repo, ui) = (context.repo()?, &context.ui);
+        let mut found = false;
+        let mut printed = Ok(());
+        let mut show = |commit: Option<&Tip>, hit: Hit| {
+            found = true;
+            if printed.is_ok() {
+                printed = print(ui, self, &query, commit, &hit);
+            }
+        };
+        if self.all_history {
+            history(repo, &tip, &query, |commit, hit| show(Some(commit), hit))?;
+        } else {
+            live(repo, &tip, &query, |hit| show(None, hit))?;
+        }
+        printed?;
+        Ok(if found { ExitStatus::Success } else { ExitStatus::No })
+    }
+}
+
+fn print(ui: &Ui, args: &GrepArgs, query: &Query, commit: Option<&Tip>, hit: &Hit) -> Result<()> {
+    if args.json {
+        return Ok(ui.json(&to_json(commit, hit))?);
+    }
+    let commit = commit.map(|tip| ui.styled(DIM, &short_oid(tip.commit.oid)) + " ").unwrap_or_default();
+    let id = ui.styled(ID, &hit.slot.id.to_string());
+    if args.name_only {
+        writeln!(ui, "{commit}{id}")?;
+        return Ok(());
+    }
+    let place = format!("{commit}#{} {id}", hit.slot.seq);
+    if args.count {
+        writeln!(ui, "{place}:{}", hit.count())?;
+        return Ok(());
+    }
+    if hit.lines.is_empty() {
+        writeln!(ui, "{place}: binary content matches")?;
+    }
+    for Line { number, text } in &hit.lines {
+        let mut line = format!("{place}:{number}:");
+        let mut written = 0;
+        for (start, end) in query.places(text) {
+            line.push_str(&escaped(&text[written..start]));
+            line.push_str(&ui.styled(MATCH, &escaped(&text[start..end])));
+            written = end;
+        }
+        line.push_str(&escaped(&text[written..]));
+        writeln!(ui, "{line}")?;
+    }
+    Ok(())
+}

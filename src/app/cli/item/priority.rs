@@ -1,0 +1,202 @@
+//! `git trace pin`, `skip`, `unpin` and `priority`: what matters, and why.
+
+use crate::base::error::Result;
+use serde_json::{Value, json};
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::{DIM, ID, escaped};
+use crate::trace::model::trailers::{one_line, preview};
+use crate::trace::model::tree::ItemEntry;
+use crate::trace::model::types::Types;
+use crate::trace::store::priority::{self, Level, Record, SetLevel, Setting};
+use crate::trace::store::resolve::Resolver;
+use crate::trace::store::total;
+use crate::trace::store::view::View;
+use crate::trace::{ItemId, Tip};
+
+/// Pin items: they survive compression and budget cuts word for word
+#[derive(clap::Args, Debug)]
+pub(crate) struct PinArgs {
+    #[command(flatten)]
+    items: ItemsArgs,
+}
+
+/// Skip items: they are left out of materializing, in every trace, until they are unpinned
+#[derive(clap::Args, Debug)]
+pub(crate) struct SkipArgs {
+    #[command(flatten)]
+    items: ItemsArgs,
+}
+
+/// Give items the normal priority again
+#[derive(clap::Args, Debug)]
+pub(crate) struct UnpinArgs {
+    #[command(flatten)]
+    items: ItemsArgs,
+}
+
+#[derive(clap::Args, Debug)]
+struct ItemsArgs {
+    /// Items: ids or four digits of them, #<position>, or commits that touched them
+    #[arg(required = true, value_name = "ITEM")]
+    items: Vec<String>,
+
+    /// Why
+    #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
+    reason: Option<String>,
+}
+
+/// Show priorities, or set one
+///
+/// Without an item, lists every live item whose priority was set, with the reason.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PriorityArgs {
+    /// Item to show or set
+    item: Option<String>,
+
+    /// Level to set: skip, normal or pinned
+    #[arg(requires = "item")]
+    level: Option<Level>,
+
+    /// Why
+    #[arg(short = 'm', long = "message", value_name = "REASON", requires = "level", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// Every change of the item's priority, oldest first
+    #[arg(long, requires = "item", conflicts_with = "level")]
+    history: bool,
+
+    /// All live items that have this level, set or by default
+    #[arg(long, value_name = "LEVEL", conflicts_with = "item")]
+    list: Option<Level>,
+
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl PinArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        set(context, &self.items.items, Level::Pinned, self.items.reason.as_deref())
+    }
+}
+
+impl SkipArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        set(context, &self.items.items, Level::Skip, self.items.reason.as_deref())
+    }
+}
+
+impl UnpinArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        set(context, &self.items.items, Level::Normal, self.items.reason.as_deref())
+    }
+}
+
+impl PriorityArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        match (&self.item, self.level) {
+            (Some(item), Some(level)) => set(context, std::slice::from_ref(item), level, self.reason.as_deref()),
+            (Some(item), None) => show(context, item, self),
+            _ => list(context, self),
+        }
+    }
+}
+
+fn set(context: &Context, specs: &[String], level: Level, reason: Option<&str>) -> Result<ExitStatus> {
+    let repo = context.repo()?;
+    let name = context.trace_name(None)?;
+    let tip = Tip::of_trace(repo, &name)?;
+    let signature = context.signature()?;
+    let requests = priority::requests(repo, &name, &tip, &signature, specs, (level, reason))?;
+    priority::set(repo, &signature, &requests)?;
+    for request in &requests {
+        let place = request.seq.map_or_else(|| format!("[{name}]"), |seq| format!("[{name} #{seq}]"));
+        let id = context.ui.styled(ID, &request.item.to_string());
+        writeln!(context.ui, "{place} {level} {id}")?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<ExitStatus> {
+    let repo = context.repo()?;
+    let name = context.trace_name(None)?;
+    let tip = Tip::of_trace(repo, &name)?;
+    let resolver = Resolver::new(repo, &name, &tip)?;
+    let item = resolver.item(spec)?;
+    let settings = Record::open(repo)?.history(repo, item)?;
+    if args.history {
+        for setting in &settings {
+            print_setting(context, item, setting, args.json)?;
+        }
+        return Ok(ExitStatus::Success);
+    }
+    let live = resolver.find_live(item).cloned();
+    match (settings.last(), live) {
+        (Some(setting), _) => print_setting(context, item, setting, args.json)?,
+        (None, Some(slot)) => {
+            let level = SetLevel::Default(Types::read(repo)?.rules(&slot.item_type).priority);
+            print_level(context, &slot, level, args.json)?;
+        }
+        (None, None) => writeln!(context.ui, "normal {item}")?,
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn list(context: &Context, args: &PriorityArgs) -> Result<ExitStatus> {
+    let name = context.trace_name(None)?;
+    let view = View::open(context.repo()?, &name, None)?;
+    for slot in &view.slots {
+        let level = view.level(slot);
+        let wanted = match args.list {
+            Some(wanted) => level.level() == wanted,
+            None => matches!(level, SetLevel::Set(_)),
+        };
+        if wanted {
+            print_level(context, slot, level, args.json)?;
+        }
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn print_setting(context: &Context, id: ItemId, setting: &Setting, json: bool) -> Result<()> {
+    if json {
+        context.ui.json(&setting_json(id, setting))?;
+        return Ok(());
+    }
+    let reason = setting.reason.as_deref().map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
+    let Setting { level, at, by, .. } = setting;
+    let line = format!("{level} since {at} by {by}{reason}");
+    let line = escaped(&line).into_owned();
+    writeln!(context.ui, "{line} {id}")?;
+    Ok(())
+}
+
+fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, json: bool) -> Result<()> {
+    if json {
+        let mut object = match level {
+            SetLevel::Set(setting) => setting_json(slot.id, setting),
+            SetLevel::Default(level) => json!({ "id": slot.id.to_string(), "level": level.as_str() }),
+        };
+        object["seq"] = slot.seq.into();
+        object["type"] = slot.item_type.as_str().into();
+        context.ui.json(&object)?;
+        return Ok(());
+    }
+    let subject = preview(&total::read_item(context.repo()?, slot)?);
+    let why = level.reason().map(|reason| format!(" ({})", one_line(reason))).unwrap_or_default();
+    let text = escaped(&format!("{subject}{why}")).into_owned();
+    let level = context.ui.styled(DIM, level.level().as_str());
+    let id = context.ui.styled(ID, &slot.id.to_string());
+    writeln!(context.ui, "{level} #{} {text} {id}", slot.seq)?;
+    Ok(())
+}
+
+fn setting_json(id: ItemId, setting: &Setting) -> Value {
+    let mut object = json!({ "id": id.to_string(), "level": setting.level.as_str(), "at": setting.at.to_string(), "by": setting.by });
+    if let Some(reason) = &setting.reason {
+        object["reason"] = reason.as_str().into();
+    }
+    object
+}

@@ -1,0 +1,96 @@
+//! `git trace types`: the types of items, and what holds for each.
+
+use crate::base::error::Result;
+use serde_json::{Value, json};
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::{BOLD, DIM, escaped};
+use crate::trace::ItemType;
+use crate::trace::model::types::{TypeRules, Types};
+
+/// List the types of items with their rules
+///
+/// Git config `traceType.<name>.role`, `.priority`, `.schema`, `.aggregate`, `.order`, `.compressOrder` and `.compress` declare a
+/// type, or change one; a committed `.traceconfig` may do so too, and git config outranks it.
+#[derive(clap::Args, Debug)]
+pub(crate) struct TypesArgs {
+    /// Type to list alone, with its schema and its prompt for compression
+    name: Option<ItemType>,
+
+    /// One JSON object a line, with everything
+    #[arg(long)]
+    json: bool,
+}
+
+impl TypesArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let types = Types::read(context.repo()?)?;
+        types.check_schemas(context.repo()?)?;
+        for setting in types.unknown() {
+            context.ui.note(format!("warning: `{setting}` is not a rule that is known, and does nothing"));
+        }
+        let wanted = |item_type: &ItemType| self.name.as_ref().is_none_or(|name| name == item_type);
+        let listed: Vec<(ItemType, &TypeRules)> = types.all().filter(|(item_type, _)| wanted(item_type)).collect();
+        if listed.is_empty() {
+            context.ui.note("no such type; `git trace types` lists those there are");
+            return Ok(ExitStatus::No);
+        }
+        if !self.json {
+            let heading = row("type", "role", "priority", "aggregate", "order", "compress order", "");
+            let heading = context.ui.styled(BOLD, &heading);
+            writeln!(context.ui, "{heading}")?;
+        }
+        for (item_type, rules) in listed {
+            if self.json {
+                context.ui.json(&to_json(&item_type, rules))?;
+                continue;
+            }
+            let (order, compress_order) = (rules.order.to_string(), rules.compress_order.to_string());
+            let aggregate = if rules.aggregate { "yes" } else { "no" };
+            let schema = if rules.schema.is_some() { "schema" } else { "" };
+            let (name, priority) = (item_type.as_str(), rules.priority.as_str());
+            let line = row(name, role(rules), priority, aggregate, &order, &compress_order, schema);
+            writeln!(context.ui, "{line}")?;
+            if self.name.is_some() {
+                let page = [("schema", rules.schema.as_deref()), ("compress", Some(&*rules.compress))];
+                for (what, text) in page {
+                    let Some(text) = text else { continue };
+                    let (what, text) = (context.ui.styled(DIM, what), escaped(text).into_owned());
+                    writeln!(context.ui, "\n{what}\n{text}")?;
+                }
+            }
+        }
+        Ok(ExitStatus::Success)
+    }
+}
+
+fn role(rules: &TypeRules) -> &'static str {
+    rules.role.map_or("its own", |role| role.as_str())
+}
+
+fn row(name: &str, role: &str, priority: &str, joins: &str, order: &str, compress_order: &str, rest: &str) -> String {
+    let line = format!("{name:<14} {role:<10} {priority:<9} {joins:<10} {order:>5} {compress_order:>15}  {rest}");
+    line.trim_end().to_owned()
+}
+
+fn to_json(item_type: &ItemType, rules: &TypeRules) -> Value {
+    let schema =
+        rules.schema.as_ref().map(|text| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())));
+    let mut object = json!({
+        "type": item_type.as_str(),
+        "built_in": item_type.is_built_in(),
+        "priority": rules.priority.as_str(),
+        "aggregate": rules.aggregate,
+        "order": rules.order,
+        "compress_order": rules.compress_order,
+        "compress": rules.compress,
+    });
+    if let Some(role) = rules.role {
+        object["role"] = role.as_str().into();
+    }
+    if let Some(schema) = schema {
+        object["schema"] = schema;
+    }
+    object
+}

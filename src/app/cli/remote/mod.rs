@@ -1,0 +1,281 @@
+//! `git trace push`, `fetch`, `pull` and `remote`: traces are shared through git's own remotes.
+
+use crate::base::error::{Result, bail};
+use serde_json::{Value, json};
+
+use crate::app::cli::ExitStatus;
+use crate::app::cli::flags::conflicts::{SettleArgs, print_conflicts};
+use crate::app::context::Context;
+use crate::app::ui::escaped;
+use crate::git::{PushFate, short_oid};
+use crate::trace::change::merge::{FastForward, Outcome};
+use crate::trace::sync::{Delivery, Request, arrivals, fetch, follow, is_private, named, pull, push};
+use crate::trace::{Tip, TraceName};
+
+/// Send traces to a remote, with the priorities of their items
+///
+/// Nothing else leaves: no other trace, no priority of another item. Forward crumbs and crumb archives go only by their full
+/// names, such as refs/crumbs/ada.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PushArgs {
+    /// Remote [default: that of the checked-out branch, or origin]
+    remote: Option<String>,
+
+    /// Traces, or globs such as 'codex/*' [default: the current trace]
+    #[arg(value_name = "TRACE")]
+    traces: Vec<String>,
+
+    /// Replace a trace that was rebased or reset, if nobody else has pushed to it since the last fetch
+    #[arg(short, long)]
+    force: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Get traces of a remote, without changing local ones
+///
+/// They are then at refs/trace-remotes/REMOTE/TRACE, and can be named REMOTE/TRACE: `git trace diff origin/main`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct FetchArgs {
+    /// Remote [default: that of the checked-out branch, or origin]
+    remote: Option<String>,
+
+    /// Traces, or globs [default: all]
+    #[arg(value_name = "TRACE")]
+    traces: Vec<String>,
+
+    /// Forget traces that the remote no longer has
+    #[arg(short, long)]
+    prune: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Get traces of a remote and merge them into the local ones
+///
+/// Where both sides went on, the published items come first, so that a published prefix never moves. Traces that are missing
+/// here are made.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PullArgs {
+    /// Remote [default: that of the checked-out branch, or origin]
+    remote: Option<String>,
+
+    /// Traces, or globs [default: all]
+    #[arg(value_name = "TRACE")]
+    traces: Vec<String>,
+
+    #[command(flatten)]
+    settle: SettleArgs,
+
+    /// Refuse to merge: only move on
+    #[arg(long)]
+    ff_only: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// List what is known of remotes' traces, or have plain `git fetch` bring them along
+#[derive(clap::Args, Debug)]
+pub(crate) struct RemoteArgs {
+    /// Remote
+    remote: Option<String>,
+
+    /// Have plain `git fetch` bring the remote's traces along from now on
+    #[arg(long, requires = "remote", conflicts_with = "unfollow")]
+    follow: bool,
+
+    /// No longer
+    #[arg(long, requires = "remote")]
+    unfollow: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn remote_of(context: &Context, named: Option<&str>) -> Result<String> {
+    let remote = match named {
+        Some(remote) => remote.to_owned(),
+        None => context.repo()?.default_remote()?,
+    };
+    if remote.starts_with('-') {
+        bail!("`{}` cannot be a remote", escaped(&remote));
+    }
+    // What the last push or fetch saw is kept under the remote's name, so it must have one.
+    if context.repo()?.config()?.text(&format!("remote.{remote}.url"))?.is_none() {
+        bail!("there is no remote `{}`: `git remote add` makes one", escaped(&remote));
+    }
+    Ok(remote)
+}
+
+impl PushArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let remote = remote_of(context, self.remote.as_deref())?;
+        let repo = context.repo()?;
+        let (others, patterns): (Vec<String>, Vec<String>) =
+            self.traces.iter().cloned().partition(|name| is_private(name));
+        let traces = if self.traces.is_empty() {
+            let name = context.trace_name(None)?;
+            Tip::of_trace(repo, &name)?;
+            vec![name]
+        } else {
+            named(repo, &patterns)?
+        };
+        for name in &others {
+            if repo.find_ref(name)?.is_none() {
+                bail!("there is no `{}`", escaped(name));
+            }
+        }
+        let signature = context.signature()?;
+        let request = Request { remote: &remote, traces: &traces, others: &others, force: self.force };
+        let delivery = push(repo, &signature, &request)?;
+        print_delivery(context, &remote, &delivery, self.json)
+    }
+}
+
+fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bool) -> Result<ExitStatus> {
+    let word = |fate| match fate {
+        PushFate::Moved => "pushed",
+        PushFate::UpToDate => "up_to_date",
+        PushFate::Behind => "behind",
+        PushFate::Contended => "contended",
+        PushFate::Refused => "refused",
+    };
+    let short = |refname: &str| refname.strip_prefix("refs/traces/").unwrap_or(refname).to_owned();
+    if json {
+        let listed: Vec<Value> = delivery
+            .refs
+            .iter()
+            .map(|pushed| json!({ "name": short(&pushed.refname), "result": word(pushed.fate), "summary": pushed.summary }))
+            .collect();
+        context.ui.json(&json!({ "remote": remote, "refs": listed, "priorities": delivery.priorities }))?;
+    } else {
+        let out = &context.ui;
+        for pushed in &delivery.refs {
+            let name = short(&pushed.refname);
+            match pushed.fate {
+                PushFate::UpToDate => writeln!(out, "{name}: up to date")?,
+                _ => writeln!(out, "{name} → {remote}: {}", escaped(&pushed.summary))?,
+            }
+        }
+        match delivery.priorities {
+            0 => {}
+            1 => writeln!(out, "with the priorities of 1 item")?,
+            count => writeln!(out, "with the priorities of {count} items")?,
+        }
+    }
+    if delivery.refs.iter().any(|pushed| pushed.fate == PushFate::Behind) {
+        context.ui.note("hint: the remote has something that you do not have: `git trace pull` first");
+    }
+    Ok(if delivery.is_complete() { ExitStatus::Success } else { ExitStatus::No })
+}
+
+impl FetchArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let remote = remote_of(context, self.remote.as_deref())?;
+        let repo = context.repo()?;
+        let signature = context.signature()?;
+        let options: &[&str] = if self.prune { &["--prune"] } else { &[] };
+        let priorities = fetch(repo, &signature, &remote, &self.traces, options)?;
+        let arrived = arrivals(repo, &remote, &self.traces)?;
+        if self.json {
+            let listed: Vec<Value> = arrived
+                .iter()
+                .map(|arrival| json!({ "name": arrival.name.as_str(), "commit": arrival.tip.to_string() }))
+                .collect();
+            context.ui.json(&json!({ "remote": remote, "traces": listed, "priorities": priorities }))?;
+            return Ok(ExitStatus::Success);
+        }
+        for arrival in &arrived {
+            writeln!(context.ui, "{remote}/{} {}", arrival.name, short_oid(arrival.tip))?;
+        }
+        Ok(ExitStatus::Success)
+    }
+}
+
+impl PullArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let remote = remote_of(context, self.remote.as_deref())?;
+        let repo = context.repo()?;
+        let signature = context.signature()?;
+        let encoding = context.encoding()?;
+        let priorities = fetch(repo, &signature, &remote, &self.traces, &["--quiet"])?;
+        let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
+        let mut answers: Vec<Value> = Vec::new();
+        let mut complete = true;
+        for arrival in arrivals(repo, &remote, &self.traces)? {
+            let theirs = Tip::read(context.repo()?, arrival.tip)?;
+            let ours = Tip::find(context.repo()?, &arrival.name)?.unwrap_or_else(|| theirs.clone());
+            let settlement = self.settle.read(context, &arrival.name, [&ours, &theirs])?;
+            let pulled = pull(context.repo()?, &signature, encoding, &remote, &arrival, &settlement, fast_forward)?;
+            let (result, commit) = match &pulled.outcome {
+                Outcome::UpToDate => ("up_to_date", None),
+                Outcome::FastForward(oid) => (if pulled.is_new { "new" } else { "fast_forward" }, Some(*oid)),
+                Outcome::Merged(oid, _) => ("merge", Some(*oid)),
+                Outcome::Conflicts(_) => ("conflict", None),
+                Outcome::Diverged => ("diverged", None),
+            };
+            complete &= !matches!(pulled.outcome, Outcome::Conflicts(_) | Outcome::Diverged);
+            if self.json {
+                let commit = commit.map(|oid| oid.to_string());
+                answers.push(json!({ "name": arrival.name.as_str(), "result": result, "commit": commit }));
+                continue;
+            }
+            print_pulled(context, &remote, &arrival.name, &pulled.outcome, pulled.is_new)?;
+        }
+        if self.json {
+            context.ui.json(&json!({ "remote": remote, "traces": answers, "priorities": priorities }))?;
+        }
+        Ok(if complete { ExitStatus::Success } else { ExitStatus::No })
+    }
+}
+
+fn print_pulled(context: &Context, remote: &str, name: &TraceName, outcome: &Outcome, is_new: bool) -> Result<()> {
+    match outcome {
+        Outcome::UpToDate => writeln!(context.ui, "{name}: up to date")?,
+        Outcome::FastForward(oid) => {
+            let what = if is_new { "new" } else { "moved on" };
+            writeln!(context.ui, "{name}: {what}, at {}", short_oid(*oid))?;
+        }
+        Outcome::Merged(oid, merged) => {
+            let (added, edited, removed) = (merged.added.len(), merged.edited.len(), merged.removed.len());
+            let counts = format!("{added} items of yours behind theirs, {edited} edited, {removed} taken out");
+            writeln!(context.ui, "{name}: merged, {counts}, at {}", short_oid(*oid))?;
+        }
+        Outcome::Conflicts(conflicts) => {
+            writeln!(context.ui, "{name}: not merged; ours is this repository's, theirs is {remote}'s")?;
+            print_conflicts(context, conflicts, false)?;
+        }
+        Outcome::Diverged => writeln!(context.ui, "{name}: not moved, since it has items of its own")?,
+    }
+    Ok(())
+}
+
+impl RemoteArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        if self.follow || self.unfollow {
+            let remote = remote_of(context, self.remote.as_deref())?;
+            follow(context.repo()?, &remote, self.follow)?;
+            let what = if self.follow { "brings" } else { "no longer brings" };
+            writeln!(context.ui, "`git fetch {remote}` {what} its traces along")?;
+            return Ok(ExitStatus::Success);
+        }
+        let prefix = "refs/trace-remotes/";
+        let wanted = self.remote.as_ref().map(|remote| format!("{prefix}{remote}/"));
+        for (refname, oid) in context.repo()?.list_refs(wanted.as_deref().unwrap_or(prefix))? {
+            let name = refname.strip_prefix(prefix).unwrap_or(&refname).to_owned();
+            if self.json {
+                context.ui.json(&json!({ "name": name, "commit": oid.to_string() }))?;
+            } else {
+                writeln!(context.ui, "{name} {}", short_oid(oid))?;
+            }
+        }
+        Ok(ExitStatus::Success)
+    }
+}

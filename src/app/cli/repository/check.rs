@@ -1,0 +1,79 @@
+//! `git trace check`: what must not be committed, told by line.
+
+use crate::base::error::{Context as _, Error, Result};
+use std::env::current_dir;
+
+use serde_json::{Value, json};
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::base::finding::Weight;
+use crate::check::staged::{CheckError, Checked, Source, check};
+use crate::git::Git;
+use crate::trace::Time;
+
+/// Check committed breadcrumbs, crumb files and checkpoints, for CI, or those about to be committed
+///
+/// Prints `path:line:column: rule: what is wrong; what to do`, a line each. The exit status is 1 if there are errors;
+/// warnings do not count. The blobs of the commit or of the index are read, not the files of the working tree.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CheckArgs {
+    /// Commit or tree to check
+    #[arg(default_value = "HEAD")]
+    rev: String,
+
+    /// What is staged, in the place of a commit
+    #[arg(long, conflicts_with = "rev")]
+    staged: bool,
+
+    /// Errors only
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl CheckArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        let env = context.env.clone();
+        let folder = current_dir().context("cannot tell which folder this is")?;
+        let source = if self.staged { Source::Staged } else { Source::Rev(self.rev.clone()) };
+        let checked = match check(&Git::in_folder(folder), env, &source, Time::now()) {
+            Err(error @ CheckError::NoSuchRev { .. }) if self.rev == "HEAD" => {
+                let hint = "before the first commit, `--staged` checks what is in the index".to_owned();
+                return Err(Error::with_hint(error.to_string(), hint));
+            }
+            checked => checked?,
+        };
+        let count = |weight| checked.iter().flat_map(|file| &file.findings).filter(|f| f.weight == weight).count();
+        let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
+        if self.json {
+            ui.json(&as_json(&checked, errors, warnings)?)?;
+        } else {
+            for file in &checked {
+                let shown = file.findings.iter().filter(|finding| !self.quiet || finding.weight == Weight::Error);
+                for finding in shown {
+                    ui.write_content(format!("{}\n", finding.in_file(&file.path)).as_bytes())?;
+                }
+            }
+            ui.note(format!("files checked: {}, errors: {errors}, warnings: {warnings}", checked.len()));
+        }
+        Ok(if errors == 0 { ExitStatus::Success } else { ExitStatus::No })
+    }
+}
+
+fn as_json(checked: &[Checked], errors: usize, warnings: usize) -> Result<Value> {
+    let mut findings = Vec::new();
+    for file in checked {
+        for finding in &file.findings {
+            let mut value = serde_json::to_value(finding)?;
+            value["path"] = Value::String(file.path.clone());
+            findings.push(value);
+        }
+    }
+    let files: Vec<_> = checked.iter().map(|file| json!({ "path": file.path, "kind": file.kind.as_str() })).collect();
+    Ok(json!({ "files": files, "findings": findings, "errors": errors, "warnings": warnings }))
+}

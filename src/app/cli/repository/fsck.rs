@@ -1,0 +1,121 @@
+//! `git trace fsck`: whether all that is kept here is whole and says what is so.
+
+use crate::base::error::Result;
+use std::io::{self, IsTerminal as _};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::base::finding::Weight;
+use crate::check::fsck::{self, Fault, Repaired, Report};
+use crate::trace::TraceName;
+
+/// Check that traces and all that belongs to them are whole
+///
+/// Reads every trace's items and history, priorities and their tags, forward crumbs, crumb archives, refs and reflogs. Prints
+/// `weight: trace: commit: item: rule: what is wrong; what to do`, a line each. The exit status is 1 if there are errors;
+/// warnings do not count. What plain git leaves behind, such as shared positions, is no fault.
+#[derive(clap::Args, Debug)]
+pub(crate) struct FsckArgs {
+    /// Traces to check [default: all of them, and everything else]
+    #[arg(value_name = "TRACE")]
+    traces: Vec<TraceName>,
+
+    /// Put right what can be derived again: tags, totals, the record's order and lines that cannot be read,
+    /// broken refs and reflogs, left-over locks
+    #[arg(long)]
+    repair: bool,
+
+    /// Errors only
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl FsckArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let report = check(context, self)?;
+        let mut repaired = Vec::new();
+        if self.repair && report.faults.iter().any(|fault| fault.repair.is_some()) {
+            let signature = context.signature()?;
+            repaired = fsck::repair(context.repo()?, &signature, &report.faults);
+        }
+        let is_done = |fault: &Fault| {
+            let done = repaired.iter().find(|repaired| Some(&repaired.repair) == fault.repair.as_ref());
+            done.is_some_and(|repaired| repaired.error.is_none())
+        };
+        let left = report.faults.iter().filter(|fault| fault.weight == Weight::Error && !is_done(fault)).count();
+        if self.json {
+            context.ui.json(&as_json(&report, &repaired, is_done)?)?;
+        } else {
+            for fault in report.faults.iter().filter(|fault| !self.quiet || fault.weight == Weight::Error) {
+                context.ui.write_content(format!("{fault}\n").as_bytes())?;
+            }
+            for Repaired { repair, error } in &repaired {
+                let line = match error {
+                    None => format!("repaired: {repair}\n"),
+                    Some(error) => format!("not repaired: {repair}: {error}\n"),
+                };
+                context.ui.write_content(line.as_bytes())?;
+            }
+            let promised = match report.promised {
+                0 => String::new(),
+                count => format!(", not here but promised by a remote: {count}"),
+            };
+            context.ui.note(format!(
+                "traces checked: {}, commits: {}, items: {}, errors: {}, warnings: {}{promised}",
+                report.traces,
+                report.commits,
+                report.items,
+                report.count(Weight::Error),
+                report.count(Weight::Warning)
+            ));
+        }
+        Ok(if left == 0 { ExitStatus::Success } else { ExitStatus::No })
+    }
+}
+
+fn check(context: &Context, args: &FsckArgs) -> Result<Report> {
+    let bar = (io::stderr().is_terminal() && !args.quiet).then(|| {
+        let style = ProgressStyle::with_template("checking: {pos} commits, {per_sec}");
+        ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+    });
+    let watch = |commits| bar.iter().for_each(|bar| bar.set_position(commits as u64));
+    let report = fsck::check(context.repo()?, &args.traces, &watch);
+    bar.iter().for_each(ProgressBar::finish_and_clear);
+    Ok(report?)
+}
+
+fn as_json(report: &Report, repaired: &[Repaired], is_done: impl Fn(&Fault) -> bool) -> Result<Value> {
+    let mut findings = Vec::new();
+    for fault in &report.faults {
+        let mut value = serde_json::to_value(fault)?;
+        value["repairable"] = fault.repair.is_some().into();
+        value["repaired"] = is_done(fault).into();
+        findings.push(value);
+    }
+    let repairs: Vec<_> = repaired
+        .iter()
+        .map(|repaired| match &repaired.error {
+            None => json!({ "repair": repaired.repair.to_string(), "done": true }),
+            Some(error) => {
+                json!({ "repair": repaired.repair.to_string(), "done": false, "error": error.to_string() })
+            }
+        })
+        .collect();
+    Ok(json!({
+        "findings": findings,
+        "repairs": repairs,
+        "traces": report.traces,
+        "commits": report.commits,
+        "items": report.items,
+        "promised": report.promised,
+        "errors": report.count(Weight::Error),
+        "warnings": report.count(Weight::Warning),
+    }))
+}

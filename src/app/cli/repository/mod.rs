@@ -1,0 +1,6 @@
+//! Commands that check and maintain what a repository keeps.
+
+pub(crate) mod check;
+pub(crate) mod count;
+pub(crate) mod fsck;
+pub(crate) mod gc;

@@ -1,0 +1,106 @@
+//! `git trace export`: a trace as JSON Lines, or as a transcript that an agent resumes from.
+
+use crate::base::error::{Context as _, Error, Result, bail};
+use std::env;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::escaped;
+use crate::git::Git;
+use crate::trace::query::export::export;
+use crate::trace::store::view::View;
+use crate::trace::{Tip, TraceName};
+use crate::transcript::export::{self as transcripts, Setting};
+use crate::transcript::format::Format;
+
+/// Write a trace as JSON Lines, one line an operation, oldest first, or as a transcript for an agent
+///
+/// `import jsonl` reads the lines back: items, edits, deletions, restorations and priorities, with their times and authors.
+/// `export claude-code` and `export codex` write what the trace holds now, without what is skipped, as a new session where
+/// that agent resumes it from.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ExportArgs {
+    /// claude-code or codex, to write a session for it [default: JSON Lines]
+    #[arg(value_name = "FORMAT")]
+    first: Option<String>,
+
+    /// Trace to write [default: the current one]
+    name: Option<TraceName>,
+
+    /// File to write; `-` is stdout [default of a session: where the agent looks for it]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Say as JSON what was written
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+}
+
+impl ExportArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        match (&self.first, self.first.as_deref().map(str::parse::<Format>)) {
+            (_, Some(Ok(format))) => session_of(context, self, format),
+            (Some(name), _) if self.name.is_none() => lines(context, self, Some(&name.parse()?)),
+            (Some(name), _) => bail!("`{name}` is no format; claude-code and codex are"),
+            (None, _) => lines(context, self, None),
+        }
+    }
+}
+
+fn lines(context: &Context, args: &ExportArgs, name: Option<&TraceName>) -> Result<ExitStatus> {
+    let name = context.trace_name(name)?;
+    let tip = Tip::of_trace(context.repo()?, &name)?;
+    match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
+        Some(path) => {
+            let mut bytes = Vec::new();
+            export(context.repo()?, tip, &mut bytes)?;
+            context.ui.write_file(Some(path), &bytes)?;
+        }
+        None => export(context.repo()?, tip, &mut context.ui.content())?,
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<ExitStatus> {
+    let name = context.trace_name(args.name.as_ref())?;
+    let view = View::open(context.repo()?, &name, None)?;
+    let folder =
+        context.repo()?.worktree().map_or_else(env::current_dir, Ok).context("cannot find the working folder")?;
+    let branch = Git::in_folder(&folder).ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
+    let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
+    let setting = Setting::new(&folder, branch, context.now(), std::process::id());
+    let Some(outgoing) = transcripts::transcript(context.repo()?, &view, format, &setting)? else {
+        bail!("{} cannot go on from a transcript that others wrote", format.agent());
+    };
+    for note in &outgoing.notes {
+        context.ui.note(note);
+    }
+    if outgoing.items == 0 {
+        let hint = "git trace status shows what it holds".to_owned();
+        return Err(Error::with_hint(format!("trace `{name}` holds nothing to go on from"), hint));
+    }
+    if args.output.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+        context.ui.content().write_all(&outgoing.bytes)?;
+        return Ok(ExitStatus::Success);
+    }
+    let home = format.home(context.repo()?.env());
+    let found = home.and_then(|home| transcripts::place(format, &home, &setting));
+    let Some(path) = args.output.clone().or(found) else { bail!("name a file: --output FILE") };
+    transcripts::save(&outgoing.bytes, &path).with_context(|| format!("cannot write `{}`", path.display()))?;
+    let resume = transcripts::resume_command(format, &setting.session);
+    if args.json {
+        context.ui.json(&json!({ "session": setting.session, "file": path.to_string_lossy(),
+            "items": outgoing.items, "notes": outgoing.notes, "resume": resume }))?;
+        return Ok(ExitStatus::Success);
+    }
+    writeln!(context.ui, "{} items written to {}", outgoing.items, escaped(&path.to_string_lossy()))?;
+    if args.output.is_none() {
+        context.ui.flush()?;
+        context.ui.note(format!("`{resume}` goes on from there"));
+    }
+    Ok(ExitStatus::Success)
+}

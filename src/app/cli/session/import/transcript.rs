@@ -1,0 +1,130 @@
+//! Importing the sessions of agents.
+
+use crate::base::error::{Context as _, Error, Result};
+use std::env;
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use super::{Wanted, print_report, report_json};
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::trace::store::head;
+use crate::trace::{Tip, TraceName};
+use crate::transcript::format::Format;
+use crate::transcript::import::{self, Destination, Imported, Seen, Writing};
+use crate::transcript::input::Input;
+use crate::transcript::{Tally, session};
+
+pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Result<ExitStatus> {
+    let file = match args.file {
+        Some(file) => file.to_owned(),
+        None => newest_session(context, format)?,
+    };
+    let destination = destination(context, &file)?;
+    let current = head::current(context.repo()?)?;
+    let has_current = Tip::find(context.repo()?, &current)?.is_some();
+    let signature = context.signature()?;
+    let seen = if args.as_seen { Seen::Only } else { Seen::of_settings(context.repo()?)? };
+    let writing = Writing { repo: context.repo()?, signature: &signature, encoding: context.encoding()?, seen };
+    let imported = if file.as_os_str() == "-" {
+        let input = Input::Stream(Box::new(io::stdin().lock()));
+        import::transcript(writing, format, destination, input).context("cannot import `-`")?
+    } else {
+        let bar = progress(&file);
+        let watch = |bytes| bar.iter().for_each(|bar| bar.set_position(bytes));
+        let imported = session::import(writing, format, destination, &file, &watch);
+        bar.iter().for_each(ProgressBar::finish_and_clear);
+        imported?
+    };
+    let main = imported.traces.first().map_or_else(TraceName::default_name, |(name, _)| name.clone());
+    // An empty file makes no trace.
+    let is_there = Tip::find(context.repo()?, &main)?.is_some();
+    let becomes_current = is_there && !has_current && context.named_trace()?.is_none() && current != main;
+    if becomes_current {
+        head::switch(context.repo()?, &main)?;
+    }
+    if args.json {
+        context.ui.json(&to_json(&imported))?;
+        return Ok(ExitStatus::Success);
+    }
+    for (name, report) in &imported.traces {
+        print_report(context, name, report)?;
+    }
+    context.ui.flush()?;
+    print_tally(context, &imported.tally);
+    if becomes_current {
+        context.ui.note(format!("the current trace is now `{main}`"));
+    } else if is_there && context.trace_name(None)? != main {
+        context.ui.note(format!("`git trace switch {main}` makes it the current trace"));
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// On a terminal, a bar that shows how far a file has been read.
+fn progress(file: &Path) -> Option<ProgressBar> {
+    let length = fs::metadata(file).ok()?.len();
+    let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {eta}").ok()?;
+    io::stderr().is_terminal().then(|| ProgressBar::new(length).with_style(style))
+}
+
+/// Where the main line goes: to the trace that was named or initialized for it, else to that of its session.
+fn destination(context: &Context, file: &Path) -> Result<Destination> {
+    if let Some(name) = &context.named_trace()? {
+        return Ok(Destination::Trace(name.clone()));
+    }
+    if let Some(name) = head::chosen(context.repo()?)?
+        && Tip::find(context.repo()?, &name)?.is_none()
+    {
+        return Ok(Destination::Trace(name));
+    }
+    let stem = file.file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "-");
+    Ok(Destination::Session(stem.map(str::to_owned)))
+}
+
+fn newest_session(context: &Context, format: Format) -> Result<PathBuf> {
+    let hint = format!("name a file: git trace import {format} FILE");
+    let Some(home) = format.home(context.repo()?.env()) else {
+        return Err(Error::with_hint("no file was given".to_owned(), hint));
+    };
+    let here = env::current_dir().context("cannot find the working folder")?;
+    let top = context.repo()?.worktree();
+    for folder in [Some(here), top].into_iter().flatten() {
+        let found = format.newest(&home, &folder);
+        if let Some(file) = found.with_context(|| format!("cannot look into `{}`", home.display()))? {
+            context.ui.note(format!("importing {}", file.display()));
+            return Ok(file);
+        }
+    }
+    let message = format!("{} has no session of this folder under `{}`", format.agent(), home.display());
+    Err(Error::with_hint(message, hint))
+}
+
+fn print_tally(context: &Context, tally: &Tally) {
+    let listed = |kinds: &std::collections::BTreeMap<String, u64>| {
+        kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
+    };
+    if !tally.ignored.is_empty() {
+        context.ui.note(format!("no content, not imported: {}", listed(&tally.ignored)));
+    }
+    if !tally.unknown.is_empty() {
+        context.ui.note(format!("of unknown kinds, not imported: {}", listed(&tally.unknown)));
+    }
+    if tally.damaged > 0 {
+        let lines = tally.damaged_lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        context.ui.note(format!("{} damaged lines, not imported: {lines}", tally.damaged));
+    }
+    if tally.cut {
+        context.ui.note("the last record is not complete yet; import again when it is");
+    }
+}
+
+fn to_json(imported: &Imported) -> Value {
+    let Tally { ignored, unknown, damaged, damaged_lines, cut, .. } = &imported.tally;
+    let traces: Vec<Value> = imported.traces.iter().map(|(name, report)| report_json(name, report)).collect();
+    json!({ "traces": traces, "ignored": ignored, "unknown": unknown, "damaged": damaged,
+        "damaged_lines": damaged_lines, "cut": cut })
+}

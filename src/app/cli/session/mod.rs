@@ -1,0 +1,5 @@
+//! Commands that exchange traces with agents and files.
+
+pub(crate) mod export;
+pub(crate) mod import;
+pub(crate) mod sessions;

@@ -1,0 +1,85 @@
+//! `git trace sessions`: what agents' sessions were recorded.
+
+use crate::base::error::Result;
+use serde_json::{Value, json};
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::{DIM, ID, escaped};
+use crate::git::short_oid;
+use crate::trace::Time;
+use crate::transcript::sessions::{Recorded, list};
+
+/// List the recorded sessions of agents, the latest first
+///
+/// With each stand its items and tokens, what the person said first, and the commits of the code that were made meanwhile.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SessionsArgs {
+    /// Stop after this many
+    #[arg(short = 'n', long = "max-count", value_name = "N")]
+    max_count: Option<usize>,
+
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl SessionsArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let encoding = context.encoding()?;
+        let found = list(context.repo()?, encoding)?;
+        if !self.json {
+            context.ui.page()?;
+        }
+        for recorded in found.iter().take(self.max_count.unwrap_or(usize::MAX)) {
+            if self.json {
+                context.ui.json(&to_json(recorded))?;
+            } else {
+                print(context, recorded)?;
+            }
+        }
+        Ok(ExitStatus::Success)
+    }
+}
+
+fn print(context: &Context, recorded: &Recorded) -> Result<()> {
+    let Recorded { name, began, ended, items, total, first_words, sub_agents, commits, .. } = recorded;
+    let name = context.ui.styled(ID, name.as_str());
+    let agents = if *sub_agents > 0 { format!(", {sub_agents} sub-agents") } else { String::new() };
+    let when = context.ui.styled(DIM, &format!("{} to {}", minute(*began), minute(*ended)));
+    writeln!(context.ui, "{name}  {when}  {items} items, {} tokens ({}){agents}", total.tokens, total.basis.source())?;
+    if !first_words.is_empty() {
+        writeln!(context.ui, "    {}", escaped(first_words))?;
+    }
+    for commit in commits {
+        let oid = context.ui.styled(ID, &short_oid(commit.oid));
+        writeln!(context.ui, "    {oid} {}", escaped(&commit.subject))?;
+    }
+    Ok(())
+}
+
+/// A time to the minute.
+fn minute(time: Time) -> String {
+    let text = time.to_string();
+    text.get(..16).map_or_else(|| text.clone(), |minute| minute.replace('T', " "))
+}
+
+fn to_json(recorded: &Recorded) -> Value {
+    let commits: Vec<Value> = recorded
+        .commits
+        .iter()
+        .map(|commit| json!({ "commit": commit.oid.to_string(), "at": Time::from_second(commit.time).to_string(), "subject": commit.subject }))
+        .collect();
+    json!({
+        "trace": recorded.name.as_str(),
+        "agent": recorded.agent.as_str(),
+        "began_at": recorded.began.to_string(),
+        "ended_at": recorded.ended.to_string(),
+        "items": recorded.items,
+        "tokens": recorded.total.tokens,
+        "source": recorded.total.basis.source(),
+        "first_words": recorded.first_words,
+        "sub_agents": recorded.sub_agents,
+        "commits": commits,
+    })
+}

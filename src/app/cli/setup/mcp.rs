@@ -1,0 +1,21 @@
+//! `git trace mcp`: start the server of the Model Context Protocol.
+
+use crate::app::context::Context;
+use crate::app::mcp::{Groups, serve};
+use crate::base::error::Result;
+
+/// Serve this repository's memory to an agent with the Model Context Protocol, over stdin and stdout
+///
+/// `git trace install --mcp CLIENT` configures a client to start the server.
+#[derive(clap::Args, Debug)]
+pub(crate) struct McpArgs {
+    /// Tools to offer: default, all, or a comma-separated list of groups: breadcrumb, forward, trace, crumb, checkpoint, brief
+    #[arg(long, value_name = "GROUPS", default_value = "default")]
+    tools: Groups,
+}
+
+impl McpArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        serve(context.env.clone(), context.named_trace()?, self.tools.clone())
+    }
+}

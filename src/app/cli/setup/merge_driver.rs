@@ -1,0 +1,239 @@
+//! `git trace merge-driver`: what git calls to merge one file.
+//!
+//! Git reads an exit status of 0 as merged, 1 to 128 as a conflict left in the file, and only more as failure; so whatever
+//! goes wrong here, a panic included, is 129. Nothing is printed on stdout and nothing read from stdin: both belong to the
+//! command that merges.
+
+use crate::base::error::{Context as _, Result, bail};
+use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::Ui;
+use crate::base::bounded;
+use crate::base::merge::{FileKind, Labels, Markers, MergeInput, Merged, Style};
+use crate::memory::{breadcrumb, checkpoint, crumb};
+
+/// The exit status of a merge that could not be made.
+const FAILED: u8 = 129;
+
+/// Merge one file by meaning; git and jj call this
+///
+/// `git trace install` tells git to. The exit status is 0 if all was settled, 1 if conflicts are left in the result, and
+/// 129 if the merge could not be made; then nothing was written.
+#[derive(clap::Args, Debug)]
+pub(crate) struct MergeDriverArgs {
+    /// File with the version that both sides come from, git's %O
+    base: PathBuf,
+
+    /// File with our version, git's %A; the result is written here
+    ours: PathBuf,
+
+    /// File with their version, git's %B
+    theirs: PathBuf,
+
+    /// Length of conflict markers, git's %L
+    marker_size: Option<String>,
+
+    /// Path in the repository, which tells the kind of file, git's %P
+    #[arg(allow_hyphen_values = true)]
+    path: Option<OsString>,
+
+    /// Name of the base in conflicts, git's %S
+    #[arg(allow_hyphen_values = true)]
+    base_label: Option<OsString>,
+
+    /// Name of our side, git's %X
+    #[arg(allow_hyphen_values = true)]
+    our_label: Option<OsString>,
+
+    /// Name of their side, git's %Y
+    #[arg(allow_hyphen_values = true)]
+    their_label: Option<OsString>,
+
+    /// FileKind of file, whatever the path: breadcrumbs, crumb, checkpoint, checkpoint-index
+    #[arg(long)]
+    kind: Option<FileKind>,
+
+    /// Write the result here and leave our version alone
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// How conflicts are written: merge, diff3 or zdiff3 [default: `merge.conflictStyle`]
+    #[arg(long, value_name = "STYLE", value_parser = style)]
+    style: Option<Style>,
+}
+
+fn style(text: &str) -> Result<Style, String> {
+    match text {
+        "merge" => Ok(Style::Merge),
+        "diff3" => Ok(Style::Diff3),
+        "zdiff3" => Ok(Style::Zdiff3),
+        _ => Err("merge, diff3 or zdiff3 is expected".to_owned()),
+    }
+}
+
+/// Runs the driver in `run` and gives an exit status that git reads aright, whatever happens.
+pub(crate) fn guarded(run: impl FnOnce() -> u8) -> u8 {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(status @ (0 | 1)) => status,
+        // A panic has told its message on stderr by itself.
+        _ => FAILED,
+    }
+}
+
+impl MergeDriverArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let ui = &context.ui;
+        let labels = Labels {
+            base: label(self.base_label.as_deref(), "%S", "base"),
+            ours: label(self.our_label.as_deref(), "%X", "ours"),
+            theirs: label(self.their_label.as_deref(), "%Y", "theirs"),
+        };
+        let size = match self.marker_size.as_deref() {
+            None | Some("" | "%L") => Markers::DEFAULT_SIZE,
+            Some(text) => match text.parse() {
+                Ok(size @ 1..=10_000) => size,
+                _ => bail!("`{text}` is not a length of conflict markers"),
+            },
+        };
+        let mut markers = Markers { size, style: self.style.unwrap_or_default(), labels };
+        let path = self.path.as_deref().unwrap_or_default();
+        match self.kind.or_else(|| FileKind::of_path(path.as_encoded_bytes())) {
+            Some(FileKind::Breadcrumbs) => merge_breadcrumbs(self, ui, &mut markers),
+            Some(FileKind::Crumb) => merge_crumb(self, ui, &mut markers),
+            Some(FileKind::Checkpoint | FileKind::CheckpointIndex) => merge_checkpoint(self, ui, &mut markers),
+            None => merge_text(self, &markers),
+        }
+    }
+}
+
+/// A label as git gave it; older versions of git leave placeholders that they do not know as they are.
+fn label(given: Option<&OsStr>, placeholder: &str, default: &str) -> String {
+    let given = given.filter(|text| !text.is_empty() && *text != placeholder);
+    given.map_or(default.to_owned(), |text| text.to_string_lossy().into_owned())
+}
+
+fn merge_breadcrumbs(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
+    let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
+    let merged = breadcrumb::merge(MergeInput { base: &base, ours: &ours, theirs: &theirs });
+    write_merged(args, ui, markers, &merged, "breadcrumbs")
+}
+
+fn merge_crumb(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
+    let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
+    match crumb::merge(MergeInput { base: &base, ours: &ours, theirs: &theirs }) {
+        Some(merged) => write_merged(args, ui, markers, &merged, "crumb"),
+        // What cannot be read as a crumb file is merged as text.
+        None => merge_text(args, markers),
+    }
+}
+
+fn merge_checkpoint(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
+    let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
+    if [&base, &ours, &theirs].iter().any(|text| is_binary(text)) {
+        return merge_text(args, markers);
+    }
+    match checkpoint::merge(MergeInput { base: &base, ours: &ours, theirs: &theirs }) {
+        Some(merged) => write_merged(args, ui, markers, &merged, "checkpoint"),
+        None => merge_text(args, markers),
+    }
+}
+
+/// Says what there is to say of a merge, and writes its result. A path that git did not give is `unnamed`.
+fn write_merged<N: Display>(
+    args: &MergeDriverArgs,
+    ui: &Ui,
+    markers: &mut Markers,
+    merged: &Merged<'_, N>,
+    unnamed: &str,
+) -> Result<ExitStatus> {
+    let path = args.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(unnamed.as_ref());
+    for note in &merged.notes {
+        ui.note(format!("{}: {note}", path.display()));
+    }
+    if !merged.is_clean() && args.style.is_none() {
+        markers.style = configured_style();
+    }
+    let output = args.output.as_deref().unwrap_or(&args.ours);
+    let failed = || format!("cannot write `{}`", output.display());
+    let file = File::create(output).with_context(failed)?;
+    let mut out = BufWriter::with_capacity(1 << 17, file);
+    merged.write(&mut out, markers).and_then(|()| out.flush()).with_context(failed)?;
+    Ok(if merged.is_clean() { ExitStatus::Success } else { ExitStatus::No })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    bounded::read_file(path).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+/// What `merge.conflictStyle` says; only asked where there is a conflict, since it takes a call of git.
+fn configured_style() -> Style {
+    let asked = Command::new("git").args(["config", "--get", "merge.conflictStyle"]).stdin(Stdio::null()).output();
+    let answer = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    style(&answer).unwrap_or_default()
+}
+
+/// Merges by lines, as git itself would have.
+fn merge_text(args: &MergeDriverArgs, markers: &Markers) -> Result<ExitStatus> {
+    let Labels { base, ours, theirs } = &markers.labels;
+    let versions = [&args.base, &args.ours, &args.theirs].map(|path| read(path));
+    let [base_text, our_text, their_text] = versions;
+    if [base_text?, our_text?, their_text?].iter().any(|text| is_binary(text)) {
+        // As git's own merge: ours stays, and it is a conflict.
+        if let Some(output) = &args.output {
+            fs::copy(&args.ours, output).with_context(|| format!("cannot write `{}`", output.display()))?;
+        }
+        return Ok(ExitStatus::No);
+    }
+    let mut command = Command::new("git");
+    command.args(["merge-file", "-p", "-q", &format!("--marker-size={}", markers.size)]);
+    match args.style {
+        Some(Style::Diff3) => drop(command.arg("--diff3")),
+        Some(Style::Zdiff3) => drop(command.arg("--zdiff3")),
+        Some(Style::Merge) | None => {}
+    }
+    command.args(["-L", ours, "-L", base, "-L", theirs, "--"]).args([&args.ours, &args.base, &args.theirs]);
+    let merged =
+        command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().context("cannot run `git merge-file`")?;
+    // The number of conflicts, at most 127.
+    let is_clean = match merged.status.code() {
+        Some(0) => true,
+        Some(1..=127) => false,
+        _ => bail!("`git merge-file` failed"),
+    };
+    let output = args.output.as_deref().unwrap_or(&args.ours);
+    fs::write(output, merged.stdout).with_context(|| format!("cannot write `{}`", output.display()))?;
+    Ok(if is_clean { ExitStatus::Success } else { ExitStatus::No })
+}
+
+/// Whether git takes a text for binary: a NUL among its first bytes.
+fn is_binary(text: &[u8]) -> bool {
+    text[..text.len().min(8000)].contains(&0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_is_one_that_git_reads_as_failure() {
+        for (status, expected) in [(0, 0), (1, 1), (2, 129), (101, 129), (141, 129)] {
+            assert_eq!(guarded(|| status), expected);
+        }
+        assert_eq!(guarded(|| panic!("this panic is part of the test")), 129);
+    }
+
+    #[test]
+    fn placeholders_that_an_older_git_left_are_no_labels() {
+        assert_eq!(label(Some("%X".as_ref()), "%X", "ours"), "ours");
+        assert_eq!(label(Some("HEAD".as_ref()), "%X", "ours"), "HEAD");
+        assert_eq!(label(None, "%X", "ours"), "ours");
+    }
+}

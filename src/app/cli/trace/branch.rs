@@ -1,0 +1,141 @@
+//! `git trace branch`: traces beside one another.
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::{BOLD, DIM, ID, escaped};
+use crate::base::error::{Context as _, Result, bail};
+use crate::git::short_oid;
+use crate::trace::TraceName;
+use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
+use crate::trace::store::head;
+use crate::trace::store::resolve::{State, state};
+
+/// List, start, rename or delete traces
+///
+/// Without a name: every trace with its items, tokens and last subject; `*` marks the current one, `+` one that is the
+/// current one of another worktree. A new trace shares its history with the one it starts from; no object is copied.
+///
+/// A deleted trace's place is kept under `refs/trace-orig/<name>`, where `%2F` stands for `/`.
+#[derive(clap::Args, Debug)]
+#[command(override_usage = "git trace branch [--json]\n       \
+    git trace branch NAME [START]\n       \
+    git trace branch -m [OLD] NEW\n       \
+    git trace branch (-d | -D) NAME...")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct BranchArgs {
+    /// Name of the new trace; with -m, -d and -D what these are told
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Rename a trace [default: the current one]
+    #[arg(short = 'm', long = "move", conflicts_with_all = ["delete", "force_delete", "json"])]
+    rename: bool,
+
+    /// Delete traces that the current trace or a remote holds
+    #[arg(short = 'd', long, conflicts_with_all = ["force_delete", "json"])]
+    delete: bool,
+
+    /// Delete traces whatever holds them
+    #[arg(short = 'D', conflicts_with = "json")]
+    force_delete: bool,
+
+    /// List as JSON, one object a line
+    #[arg(long, conflicts_with = "names")]
+    json: bool,
+}
+
+impl BranchArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        if self.rename {
+            return run_rename(context, self);
+        }
+        if self.delete || self.force_delete {
+            return run_delete(context, self);
+        }
+        match self.names.as_slice() {
+            [] => run_list(context, self.json),
+            [name] => start(context, &name.parse()?, None),
+            [name, from] => start(context, &name.parse()?, Some(from)),
+            _ => bail!("a new trace takes a name and what to start from; to list, give neither"),
+        }
+    }
+}
+
+fn start(context: &Context, name: &TraceName, from: Option<&str>) -> Result<ExitStatus> {
+    let oid = begin(context, name, from)?;
+    writeln!(context.ui, "Created trace `{name}` at {oid}")?;
+    Ok(ExitStatus::Success)
+}
+
+/// Creates a trace from what the user named, or from the current one's tip; the short oid of where it starts.
+pub(crate) fn begin(context: &Context, name: &TraceName, from: Option<&str>) -> Result<String> {
+    let repo = context.repo()?;
+    let current = context.trace_name(None)?;
+    let start = match from {
+        Some(spec) => state(repo, &current, spec).with_context(|| format!("cannot start from `{}`", escaped(spec)))?,
+        None => State::of_trace(repo, &current)?,
+    };
+    let who = context.signature()?.committer;
+    create(repo, name, &who, start.tip.commit.oid, from.unwrap_or(current.as_str()))?;
+    Ok(short_oid(start.tip.commit.oid))
+}
+
+fn run_rename(context: &Context, args: &BranchArgs) -> Result<ExitStatus> {
+    let repo = context.repo()?;
+    let (old, new): (TraceName, TraceName) = match args.names.as_slice() {
+        [new] => (context.trace_name(None)?, new.parse()?),
+        [old, new] => (old.parse()?, new.parse()?),
+        _ => bail!("-m takes the new name, or the old and the new one"),
+    };
+    rename(repo, &old, &new, &context.signature()?.committer)?;
+    writeln!(context.ui, "Renamed trace `{old}` to `{new}`")?;
+    Ok(ExitStatus::Success)
+}
+
+fn run_delete(context: &Context, args: &BranchArgs) -> Result<ExitStatus> {
+    let repo = context.repo()?;
+    let names = args.names.iter().map(|name| name.parse()).collect::<Result<Vec<TraceName>, _>>()?;
+    if names.is_empty() {
+        bail!("name the traces to delete");
+    }
+    let who = context.signature()?.committer;
+    let unmerged = if args.force_delete { Unmerged::Delete } else { Unmerged::Refuse };
+    for name in &names {
+        let deleted = delete(repo, name, &who, unmerged)?;
+        writeln!(context.ui, "Deleted trace `{name}`, kept as {}: {}", deleted.kept, short_oid(deleted.tip))?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn run_list(context: &Context, json: bool) -> Result<ExitStatus> {
+    let repo = context.repo()?;
+    let current = head::current(repo)?;
+    let listed = list(repo, context.encoding()?)?;
+    if json {
+        for trace in &listed {
+            context.ui.json(&to_json(trace, trace.name == current))?;
+        }
+        return Ok(ExitStatus::Success);
+    }
+    if listed.is_empty() {
+        context.ui.note("there is no trace yet: `git trace commit -m TEXT` makes the first one");
+    }
+    context.ui.page()?;
+    let width = listed.iter().map(|trace| trace.name.as_str().chars().count()).max().unwrap_or(0);
+    for trace in &listed {
+        let Listed { name, tip, items, total, worktrees } = trace;
+        let mark = match (*name == current, worktrees.is_empty()) {
+            (true, _) => '*',
+            (false, true) => ' ',
+            (false, false) => '+',
+        };
+        let padded = format!("{:<width$}", escaped(name.as_str()));
+        let padded = if *name == current { context.ui.styled(BOLD, &padded) } else { padded };
+        let oid = context.ui.styled(ID, &short_oid(tip.commit.oid));
+        let size = format!("{items:>6} items {:>8} tokens", total.tokens);
+        let size = context.ui.styled(DIM, &size);
+        let subject = escaped(tip.commit.subject()).into_owned();
+        writeln!(context.ui, "{mark} {padded} {size}  {subject} {oid}")?;
+    }
+    Ok(ExitStatus::Success)
+}

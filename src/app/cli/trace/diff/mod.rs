@@ -1,0 +1,144 @@
+//! `git trace diff`: what differs between two states, by item.
+
+mod text;
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::{BOLD, DIM, ID, escaped};
+use crate::base::error::{Result, bail};
+use crate::trace::query::diff::json::{diff_to_json, revision_to_json};
+use crate::trace::query::diff::markdown::markdown;
+use crate::trace::query::diff::revisions::{Revision, revisions};
+use crate::trace::query::diff::{Diff, Target, between, target};
+use crate::trace::{ItemId, Tip, TraceName};
+use text::Style;
+
+/// Show what differs between two states, by item
+///
+/// Without an argument: what the last commit changed, and priorities since. With one: from there to now. `A..B` and `A B` go from A
+/// to B, `A...B` from what both have in common to B. A state is a trace (or `origin/main`), a commit, an item (the commit that
+/// last touched it) or an RFC 3339 time; an item alone shows its revisions.
+#[derive(clap::Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct DiffArgs {
+    /// States to compare, or an item
+    #[arg(value_name = "STATE", num_args = 0..=2)]
+    states: Vec<String>,
+
+    /// Lines around what differs
+    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
+    context: usize,
+
+    /// Mark words as [-removed-] and {+added+} in place of colours
+    #[arg(long)]
+    word_diff: bool,
+
+    /// One line an item, with how many lines came and went
+    #[arg(long, conflicts_with_all = ["name_only", "json", "markdown"])]
+    stat: bool,
+
+    /// Only the items' ids
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    name_only: bool,
+
+    /// Answer as JSON, with the items on both sides
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+
+    /// A comment for a pull request
+    #[arg(long)]
+    markdown: bool,
+
+    /// Exit with 1 if there is a difference
+    #[arg(long)]
+    exit_code: bool,
+}
+
+impl DiffArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let name = context.trace_name(None)?;
+        let differs = match target(context.repo()?, &name, &self.states)? {
+            Target::States(states) => {
+                let (before, after) = *states;
+                let diff = between(context.repo()?, before, after, context.encoding()?)?;
+                show(context, self, &diff)?;
+                !diff.items.is_empty()
+            }
+            Target::Item(id) => show_revisions(context, self, &name, id)?,
+        };
+        Ok(if self.exit_code && differs { ExitStatus::No } else { ExitStatus::Success })
+    }
+}
+
+fn show(context: &Context, args: &DiffArgs, diff: &Diff) -> Result<()> {
+    if args.json {
+        let answer = diff_to_json(context.repo()?, diff)?;
+        return Ok(context.ui.json(&answer)?);
+    }
+    if args.markdown {
+        let page = markdown(context.repo()?, diff, args.context)?;
+        return Ok(context.ui.write_content(page.as_bytes())?);
+    }
+    if diff.items.is_empty() {
+        return Ok(());
+    }
+    context.ui.page()?;
+    if args.name_only {
+        for slot in diff.items.iter().filter_map(|item| item.entry()) {
+            writeln!(context.ui, "{}", slot.id)?;
+        }
+        return Ok(());
+    }
+    let summary = context.ui.styled(BOLD, &diff.summary());
+    if args.stat {
+        for item in &diff.items {
+            text::stat(context, item)?;
+        }
+        writeln!(context.ui, "{summary}")?;
+        return Ok(());
+    }
+    writeln!(context.ui, "{summary}")?;
+    let style = Style { context: args.context, words: args.word_diff };
+    for item in &diff.items {
+        writeln!(context.ui)?;
+        text::item(context, item, style)?;
+    }
+    Ok(())
+}
+
+/// Shows the revisions of an item, newest first; whether it has more than one.
+fn show_revisions(context: &Context, args: &DiffArgs, name: &TraceName, id: ItemId) -> Result<bool> {
+    let tip = Tip::of_trace(context.repo()?, name)?;
+    let revisions = revisions(context.repo()?, &tip, id)?;
+    if args.markdown {
+        bail!("--markdown is for two states: an item's revisions are shown as text or JSON");
+    }
+    if !args.json {
+        context.ui.page()?;
+    }
+    for (number, revision) in revisions.iter().enumerate() {
+        if args.json {
+            let answer = revision_to_json(context.repo()?, revision)?;
+            context.ui.json(&answer)?;
+            continue;
+        }
+        let Revision { tip, item } = revision;
+        if args.name_only {
+            writeln!(context.ui, "{}", tip.commit.oid)?;
+            continue;
+        }
+        if number > 0 && !args.stat {
+            writeln!(context.ui)?;
+        }
+        let oid = context.ui.styled(ID, &tip.commit.oid.to_string());
+        let by = escaped(&format!("{}, {}", tip.time(), tip.commit.author)).into_owned();
+        let by = context.ui.styled(DIM, &by);
+        writeln!(context.ui, "commit {oid} {by}")?;
+        if args.stat {
+            text::stat(context, item)?;
+        } else {
+            text::item(context, item, Style { context: args.context, words: args.word_diff })?;
+        }
+    }
+    Ok(revisions.len() > 1)
+}

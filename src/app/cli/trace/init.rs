@@ -1,0 +1,32 @@
+//! `git trace init`: chooses the name that the first commit will create.
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::base::error::{Error, Result};
+use crate::trace::store::head;
+use crate::trace::{Tip, TraceName};
+
+/// Make a new, empty trace the current one
+///
+/// It comes into being with its first commit. A first commit without `init` creates the trace `main`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct InitArgs {
+    /// Name of the new trace [default: main]
+    name: Option<TraceName>,
+}
+
+impl InitArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let name = match self.name.as_ref().or(context.named_trace()?.as_ref()) {
+            Some(name) => name.clone(),
+            None => TraceName::default_name(),
+        };
+        if Tip::find(context.repo()?, &name)?.is_some() {
+            let hint = format!("`git trace switch {name}` makes it the current one");
+            return Err(Error::with_hint(format!("trace `{name}` is there already"), hint));
+        }
+        head::switch(context.repo()?, &name)?;
+        writeln!(context.ui, "The current trace is `{name}`; its first commit creates it.")?;
+        Ok(ExitStatus::Success)
+    }
+}

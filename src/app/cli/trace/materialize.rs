@@ -1,0 +1,217 @@
+//! `git trace materialize`: a trace as messages for a model.
+
+use crate::base::error::{Result, bail};
+use std::collections::HashMap;
+
+use clap::ValueEnum;
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::materialize::command::{self, CommandError};
+use crate::materialize::envelope::{Format, Rendered, envelope, render};
+use crate::materialize::{Cut, MaterializeError, Materialized, Options, OverBudget, materialize};
+use crate::message::change::{Change, Why};
+use crate::trace::model::item::{ItemType, Role};
+use crate::trace::store::resolve::Resolver;
+use crate::trace::store::view::View;
+use crate::trace::{ItemId, TraceName};
+
+/// Turn a trace into messages for a model
+///
+/// Skipped items are left out, instructions become one system message, neighbours of one type and role are joined. The same
+/// trace gives the same bytes. What a provider cannot be sent as it is becomes text or is left out, and stderr says so.
+#[derive(clap::Args, Debug)]
+pub(crate) struct MaterializeArgs {
+    /// Trace to turn into messages [default: the current one]
+    name: Option<TraceName>,
+
+    /// State to use: a commit, an item (the commit that last touched it), or an RFC 3339 time
+    #[arg(long, value_name = "WHEN")]
+    as_of: Option<String>,
+
+    /// Form of the output [default: what the command in git config `trace.materializer` makes of it, or messages]
+    #[arg(long, value_enum)]
+    format: Option<FormatArg>,
+
+    /// `none`: one message an item, nothing joined
+    #[arg(long, value_enum, default_value_t = Aggregate::Join)]
+    aggregate: Aggregate,
+
+    /// Say before the text of edited items that they were
+    #[arg(long)]
+    edit_markers: bool,
+
+    /// Role for a type, in place of its own, such as output=user
+    #[arg(long = "role", value_name = "TYPE=ROLE", value_parser = type_role)]
+    roles: Vec<(ItemType, Role)>,
+
+    /// Keep what is pinned and the newest items that fit into so many tokens; a call stays with its result
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u64>,
+
+    /// Keep what is pinned and so many of the newest items; of older ones only a line that says what they are
+    #[arg(long, value_name = "ITEMS")]
+    recent: Option<usize>,
+
+    /// Keep what is pinned, this item and what follows it
+    #[arg(long, value_name = "ITEM")]
+    since_item: Option<String>,
+
+    /// Tell Anthropic where to cache, at so many places: the system's texts, what is pinned, all
+    #[arg(long, value_name = "MARKS", value_parser = clap::value_parser!(u8).range(0..=4))]
+    cache_marks: Option<u8>,
+
+    /// The messages in an envelope: items behind each, token counts, commit, what was left out or changed and why
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// An array of messages with a role and content
+    Messages,
+    /// Messages of `OpenAI` Chat Completions
+    #[value(name = "openai")]
+    OpenAi,
+    /// Input items of `OpenAI` Responses
+    Responses,
+    /// System and messages of Anthropic
+    Anthropic,
+    /// System instruction and contents of Gemini
+    Gemini,
+    /// A page to read
+    Text,
+}
+
+impl From<FormatArg> for Format {
+    fn from(format: FormatArg) -> Self {
+        match format {
+            FormatArg::Messages => Self::Messages,
+            FormatArg::OpenAi => Self::OpenAi,
+            FormatArg::Responses => Self::Responses,
+            FormatArg::Anthropic => Self::Anthropic,
+            FormatArg::Gemini => Self::Gemini,
+            FormatArg::Text => Self::Text,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Aggregate {
+    /// Join what belongs together
+    Join,
+    /// One message an item
+    None,
+}
+
+fn type_role(text: &str) -> Result<(ItemType, Role), String> {
+    let (item_type, role) = text.split_once('=').ok_or("TYPE=ROLE is expected")?;
+    if item_type == "tool_io" {
+        return Err("the roles of tool_io are fixed: a call is the assistant's, a result the tool's".to_owned());
+    }
+    let role = role.parse().map_err(|error| format!("{error}"))?;
+    if role == Role::Tool {
+        return Err("only tool_io has the role tool".to_owned());
+    }
+    Ok((item_type.parse().map_err(|error| format!("{error}"))?, role))
+}
+
+impl MaterializeArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let repo = context.repo()?;
+        let name = context.trace_name(self.name.as_ref())?;
+        if self.cache_marks.is_some() && !matches!(self.format, Some(FormatArg::Anthropic)) {
+            bail!("--cache-marks goes with --format anthropic: no other provider has marks");
+        }
+        let encoding = context.encoding()?;
+        let view = View::open(repo, &name, self.as_of.as_deref())?;
+        let since = match &self.since_item {
+            Some(spec) => Some(Resolver::new(repo, &name, &view.tip)?.live(spec)?.seq),
+            None => None,
+        };
+        let cut = Cut { since, recent: self.recent, budget: self.budget };
+        if self.format.is_none()
+            && let Some(command) = repo.config()?.text("trace.materializer")?.filter(|command| !command.is_empty())
+        {
+            if self.json || self.edit_markers || !self.roles.is_empty() || self.aggregate == Aggregate::None {
+                bail!(
+                    "--json, --role, --aggregate and --edit-markers go with --format: `trace.materializer` makes of the items what \
+                 it likes"
+                );
+            }
+            let printed = match command::run(repo, &view, &command, &cut, encoding) {
+                Err(CommandError::Items(MaterializeError::OverBudget(over))) => return Ok(refuse(context, &over)),
+                printed => printed?,
+            };
+            say_what_changed(context, &printed.aside, &[]);
+            return print(context, &printed.bytes);
+        }
+        let format = self.format.map_or(Format::Messages, Format::from);
+        let options = Options {
+            one_message_an_item: self.aggregate == Aggregate::None,
+            edit_markers: self.edit_markers,
+            roles: self.roles.iter().cloned().collect::<HashMap<_, _>>(),
+            cut,
+        };
+        let materialized = match materialize(repo, &view, &options, encoding) {
+            Err(MaterializeError::OverBudget(over)) => return Ok(refuse(context, &over)),
+            materialized => materialized?,
+        };
+
+        let Rendered { content, changes, .. } = render(format, &materialized, self.cache_marks)?;
+        say_what_changed(context, &materialized, &changes);
+        if self.json {
+            let rendered = Rendered { format, content, changes };
+            let mut line = serde_json::to_vec(&envelope(repo, &name, &view, &materialized, rendered, encoding)?)?;
+            line.push(b'\n');
+            context.ui.write_content(&line)?;
+            return Ok(ExitStatus::Success);
+        }
+        print(context, &content)
+    }
+}
+
+fn print(context: &Context, content: &[u8]) -> Result<ExitStatus> {
+    if context.ui.is_terminal() {
+        context.ui.page()?;
+        context.ui.write_content(content)?;
+    } else {
+        context.ui.write_raw(content)?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// How many items are named with a note.
+const NAMED: usize = 5;
+
+/// Says that what may not be cut is too much.
+fn refuse(context: &Context, over: &OverBudget) -> ExitStatus {
+    context.ui.note(format!("error: {over}"));
+    ExitStatus::No
+}
+
+/// Says on stderr what is damaged, what was cut, and what is not sent as it is: one line for each reason.
+fn say_what_changed(context: &Context, materialized: &Materialized, changes: &[Change]) {
+    for (path, damage) in &materialized.damaged {
+        context.ui.note(format!("warning: item file `{path}` is damaged and taken as it stands: {damage}"));
+    }
+    let say = |items: Vec<ItemId>, what: &str| {
+        if items.is_empty() {
+            return;
+        }
+        let named: Vec<String> = items.iter().take(NAMED).map(ToString::to_string).collect();
+        let more = if items.len() > NAMED { format!(" and {} more", items.len() - NAMED) } else { String::new() };
+        context.ui.note(format!("{}{more}: {what}", named.join(", ")));
+    };
+    for (why, what) in [("older", "left out: before the item to begin with"), ("budget", "left out: over the budget")] {
+        let dropped = materialized.left_out.iter().filter(|omission| omission.why == why);
+        say(dropped.map(|omission| omission.item).collect(), what);
+    }
+    say(materialized.shortened.clone(), "shortened to what they are: not among the newest");
+    for why in Why::VALUES.iter().filter_map(|word| word.parse::<Why>().ok()) {
+        let places = changes.iter().filter(|change| change.why == why);
+        let mut items: Vec<ItemId> = places.flat_map(|change| materialized.items_at(change.place)).copied().collect();
+        items.dedup();
+        say(items, why.describe());
+    }
+}

@@ -1,0 +1,86 @@
+//! `git trace merge`: another line of context comes in.
+
+use super::pick;
+use crate::app::cli::ExitStatus;
+use crate::app::cli::flags::conflicts::{SettleArgs, print_conflicts};
+use crate::app::context::Context;
+use crate::app::ui::ID;
+use crate::base::error::{Result, bail};
+use crate::base::merge::Side;
+use crate::git::short_oid;
+use crate::trace::Tip;
+use crate::trace::change::merge::json::outcome_to_json;
+use crate::trace::change::merge::{FastForward, Options, Outcome, merge};
+
+/// Merge another trace into the current one
+///
+/// The list is then what both have, what this trace has, and what the other has, each item once. An item that both edited is
+/// merged by lines. Where that clashes, or one edited what the other took out, nothing is changed, and both versions are shown.
+#[derive(clap::Args, Debug)]
+pub(crate) struct MergeArgs {
+    /// Trace to merge: a name, a remote's trace such as origin/main, or a commit of one
+    #[arg(value_name = "TRACE")]
+    other: String,
+
+    /// Bring in these items only, as cherry-pick does
+    #[arg(long, value_name = "ITEM", num_args = 1.., conflicts_with_all = ["no_ff", "ff_only"])]
+    items: Vec<String>,
+
+    #[command(flatten)]
+    settle: SettleArgs,
+
+    /// Make a commit even where this trace could simply move on
+    #[arg(long, conflicts_with = "ff_only")]
+    no_ff: bool,
+
+    /// Refuse if this trace has commits of its own
+    #[arg(long)]
+    ff_only: bool,
+
+    /// First line of the commit
+    #[arg(short = 's', long, value_name = "TEXT")]
+    subject: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl MergeArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let name = context.trace_name(None)?;
+        let theirs = context.tip(&name, &self.other)?;
+        if !self.items.is_empty() {
+            return pick::bring_in(context, &name, &self.other, &self.items, &self.settle, None, self.json);
+        }
+        let repo = context.repo()?;
+        let signature = context.signature()?;
+        let ours = Tip::find(repo, &name)?;
+        let settlement = self.settle.read(context, &name, [ours.as_ref().unwrap_or(&theirs), &theirs])?;
+        let fast_forward = match (self.no_ff, self.ff_only) {
+            (true, _) => FastForward::Never,
+            (_, true) => FastForward::Only,
+            _ => FastForward::Allowed,
+        };
+        let subject = self.subject.clone().unwrap_or_else(|| format!("merge {}", self.other));
+        let options = Options { settlement, fast_forward, first: Side::Ours, subject: &subject };
+        let outcome = merge(repo, &name, &signature, context.encoding()?, &theirs, &options)?;
+        match &outcome {
+            Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, self.json),
+            Outcome::Diverged => bail!("trace `{name}` has commits that `{}` does not have", self.other),
+            outcome if self.json => context.ui.json(&outcome_to_json(repo, &name, outcome)?)?,
+            Outcome::UpToDate => writeln!(context.ui, "Already up to date")?,
+            Outcome::FastForward(commit) => {
+                let oid = context.ui.styled(ID, &short_oid(*commit));
+                writeln!(context.ui, "[{name}] moved on to {} {oid}", self.other)?;
+            }
+            Outcome::Merged(commit, merged) => {
+                let oid = context.ui.styled(ID, &short_oid(*commit));
+                let [added, edited, removed] = [merged.added.len(), merged.edited.len(), merged.removed.len()];
+                let out = &context.ui;
+                writeln!(out, "[{name}] {subject}: {added} items came in, {edited} edited, {removed} taken out {oid}")?;
+            }
+        }
+        Ok(ExitStatus::Success)
+    }
+}

@@ -1,0 +1,178 @@
+//! `git trace cherry-pick`, `git trace revert` and `git trace rebase`: single changes, brought in, taken back or replayed.
+
+use crate::base::error::{Result, bail};
+use serde_json::{Value, json};
+
+use crate::app::cli::ExitStatus;
+use crate::app::cli::flags::conflicts::{SettleArgs, print_conflicts};
+use crate::app::context::Context;
+use crate::app::ui::{ID, escaped};
+use crate::git::short_oid;
+use crate::trace::change::merge::three_way::Placement;
+use crate::trace::change::replay::{Outcome, pick, rebase, revert};
+use crate::trace::store::resolve::Resolver;
+use crate::trace::{Tip, TraceName};
+
+/// Bring single items of another trace into the current one
+///
+/// They come in at the end, a commit each, and keep their ids; replies, priorities and metadata hang on those. An item that is
+/// here already gets what was changed of it there.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CherryPickArgs {
+    /// Trace to take them from: a name, a remote's trace, or a commit of one
+    #[arg(value_name = "TRACE")]
+    from: String,
+
+    /// Items as they are named there; A..B is all from A to B
+    #[arg(required = true, value_name = "ITEM")]
+    items: Vec<String>,
+
+    #[command(flatten)]
+    settle: SettleArgs,
+
+    /// Why
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Take back what earlier commits did
+///
+/// What came in goes out, what went out comes back where it stood, what was edited is as before. History keeps both.
+#[derive(clap::Args, Debug)]
+pub(crate) struct RevertArgs {
+    /// Commits of this trace
+    #[arg(required = true, value_name = "COMMIT")]
+    commits: Vec<String>,
+
+    #[command(flatten)]
+    settle: SettleArgs,
+
+    /// Why
+    #[arg(short = 'm', long, value_name = "TEXT", allow_hyphen_values = true)]
+    reason: Option<String>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Replay what this trace did on top of another
+///
+/// In a conflict, ours is the trace that is replayed on, as in git. The place before is kept as refs/trace-orig/<trace>.
+#[derive(clap::Args, Debug)]
+pub(crate) struct RebaseArgs {
+    /// Trace to replay on: a name, a remote's trace, or a commit of one
+    #[arg(value_name = "TRACE")]
+    onto: String,
+
+    #[command(flatten)]
+    settle: SettleArgs,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl CherryPickArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let name = context.trace_name(None)?;
+        let reason = self.reason.as_deref();
+        bring_in(context, &name, &self.from, &self.items, &self.settle, reason, self.json)
+    }
+}
+
+/// Picks items of the trace `from`.
+pub(crate) fn bring_in(
+    context: &Context,
+    name: &TraceName,
+    from: &str,
+    items: &[String],
+    settle: &SettleArgs,
+    reason: Option<&str>,
+    json: bool,
+) -> Result<ExitStatus> {
+    let source = context.tip(name, from)?;
+    let repo = context.repo()?;
+    let ours = Tip::of_trace(repo, name)?;
+    let resolver = Resolver::new(repo, name, &source)?;
+    let mut ids = Vec::new();
+    for spec in items {
+        ids.extend(resolver.range(spec)?.iter().map(|slot| slot.id));
+    }
+    let settlement = settle.read(context, name, [&ours, &source])?;
+    let signature = context.signature()?;
+    let request = pick::Request { source: &source, items: &ids, settlement: &settlement, reason };
+    let outcome = pick::pick(repo, name, &signature, context.encoding()?, &request)?;
+    print(context, name, &outcome, "nothing to pick: all of it is here", json)
+}
+
+impl RevertArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let repo = context.repo()?;
+        let name = context.trace_name(None)?;
+        let tip = Tip::of_trace(repo, &name)?;
+        let mut commits = Vec::new();
+        for spec in &self.commits {
+            match repo.find_commit(spec)? {
+                Some(commit) if repo.is_ancestor(commit, tip.commit.oid)? => commits.push(commit),
+                _ => bail!("`{}` is not a commit of trace `{name}`", escaped(spec)),
+            }
+        }
+        let settlement = self.settle.read(context, &name, [&tip, &tip])?;
+        let signature = context.signature()?;
+        let (placement, reason) = (Placement::WhereTheyStood, self.reason.as_deref());
+        let request = revert::Request { commits: &commits, settlement: &settlement, verb: "revert", placement, reason };
+        let outcome = revert::revert(repo, &name, &signature, context.encoding()?, &request)?;
+        print(context, &name, &outcome, "nothing to take back: it was undone already", self.json)
+    }
+}
+
+impl RebaseArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let name = context.trace_name(None)?;
+        let onto = context.tip(&name, &self.onto)?;
+        let repo = context.repo()?;
+        let tip = Tip::of_trace(repo, &name)?;
+        let settlement = self.settle.read(context, &name, [&onto, &tip])?;
+        let signature = context.signature()?;
+        let outcome = rebase::rebase(repo, &name, &signature, context.encoding()?, &onto, &settlement)?;
+        print(context, &name, &outcome, "Already up to date", self.json)
+    }
+}
+
+/// Tells what came of it.
+pub(crate) fn print(
+    context: &Context,
+    name: &TraceName,
+    outcome: &Outcome,
+    nothing: &str,
+    json: bool,
+) -> Result<ExitStatus> {
+    let made = match outcome {
+        Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, json),
+        Outcome::Nothing => &[][..],
+        Outcome::Done(made) => made,
+    };
+    if json {
+        let commits: Vec<Value> =
+            made.iter().map(|made| json!({ "commit": made.commit.to_string(), "subject": made.subject })).collect();
+        context.ui.json(&json!({ "trace": name.as_str(), "commits": commits }))?;
+        return Ok(ExitStatus::Success);
+    }
+    if matches!(outcome, Outcome::Nothing) {
+        writeln!(context.ui, "{nothing}")?;
+        return Ok(ExitStatus::Success);
+    }
+    for made in made {
+        let oid = context.ui.styled(ID, &short_oid(made.commit));
+        writeln!(context.ui, "[{name}] {} {oid}", escaped(&made.subject))?;
+    }
+    if made.is_empty() {
+        writeln!(context.ui, "[{name}] moved on, with nothing to replay")?;
+    }
+    Ok(ExitStatus::Success)
+}

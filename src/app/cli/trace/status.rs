@@ -1,0 +1,156 @@
+//! `git trace status`: the trace at a glance.
+
+use crate::base::error::Result;
+use std::collections::BTreeMap;
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::{BOLD, DIM, ID, escaped};
+use crate::tokens::Encoding;
+use crate::trace::model::item::ItemType;
+use crate::trace::model::level::Level;
+use crate::trace::model::trailers::Total;
+use crate::trace::query::status::{nothing_yet_json, to_json};
+use crate::trace::store::settings;
+use crate::trace::store::total::item_cost;
+use crate::trace::store::view::View;
+use crate::trace::{Tip, TraceName};
+
+/// How many characters a full bar has.
+const BAR: u64 = 30;
+
+/// Show what a trace holds and what it counts for
+///
+/// On a terminal, bars show what each type and each priority takes, and how full the budget is.
+#[derive(clap::Args, Debug)]
+pub(crate) struct StatusArgs {
+    /// Trace to look at [default: the current one]
+    name: Option<TraceName>,
+
+    /// Answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a trace holds.
+struct Status<'a> {
+    name: &'a TraceName,
+    view: &'a View,
+    total: Total,
+    budget: Option<u64>,
+    by_type: BTreeMap<String, Share>,
+    by_level: BTreeMap<Level, Share>,
+}
+
+/// The items of one kind.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    items: usize,
+    /// What they cost; counted only for a terminal, since it reads every item.
+    tokens: u64,
+}
+
+impl StatusArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let repo = context.repo()?;
+        let name = context.trace_name(self.name.as_ref())?;
+        if self.name.is_none() && Tip::find(repo, &name)?.is_none() {
+            return nothing_yet(context, &name, self.json);
+        }
+        let encoding = context.encoding()?;
+        let view = View::open(repo, &name, None)?;
+        let mut status = Status {
+            name: &name,
+            view: &view,
+            total: view.total(repo, encoding)?,
+            budget: settings::number(repo, "trace.budget")?,
+            by_type: BTreeMap::new(),
+            by_level: BTreeMap::new(),
+        };
+        for slot in &view.slots {
+            status.by_type.entry(slot.item_type.to_string()).or_default().items += 1;
+            status.by_level.entry(view.level(slot).level()).or_default().items += 1;
+        }
+        if self.json {
+            return print_json(context, &status);
+        }
+        if context.ui.is_terminal() {
+            add_tokens(context, &mut status, encoding)?;
+        }
+        print(context, &status)
+    }
+}
+
+fn nothing_yet(context: &Context, name: &TraceName, json: bool) -> Result<ExitStatus> {
+    if json {
+        context.ui.json(&nothing_yet_json(name))?;
+    } else {
+        writeln!(context.ui, "On trace {name}\n  nothing yet: `git trace commit -m TEXT` makes the first item")?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn add_tokens(context: &Context, status: &mut Status<'_>, encoding: Encoding) -> Result<()> {
+    let view = status.view;
+    let (by_type, by_level) = (&mut status.by_type, &mut status.by_level);
+    view.for_each_item(context.repo()?, |slot, reading| {
+        let cost = item_cost(&reading.item, encoding);
+        by_type.entry(slot.item_type.to_string()).or_default().tokens += cost;
+        by_level.entry(view.level(slot).level()).or_default().tokens += cost;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn print_json(context: &Context, status: &Status<'_>) -> Result<ExitStatus> {
+    let answer = to_json(status.name, status.view, status.total, status.budget);
+    context.ui.json(&answer)?;
+    Ok(ExitStatus::Success)
+}
+
+fn print(context: &Context, status: &Status<'_>) -> Result<ExitStatus> {
+    let Status { name, view, total, budget, .. } = status;
+    let heading = context.ui.styled(BOLD, &format!("On trace {name}"));
+    let oid = context.ui.styled(ID, &crate::git::short_oid(view.tip.commit.oid));
+    let basis = context.ui.styled(DIM, &format!("({})", total.basis.as_str()));
+    let subject = escaped(view.tip.commit.subject()).into_owned();
+    let items = view.slots.len();
+    let of_budget = budget.map(|budget| format!(" of {budget}")).unwrap_or_default();
+    let is_terminal = context.ui.is_terminal();
+    let out = &context.ui;
+    writeln!(out, "{heading}")?;
+    writeln!(out, "  {items} items, {}{of_budget} tokens {basis}", total.tokens)?;
+    if let Some(budget) = budget.filter(|_| is_terminal) {
+        writeln!(out, "  [{:-<width$}]", bar(total.tokens, budget), width = usize::try_from(BAR).unwrap_or(0))?;
+    }
+    writeln!(out, "  last: {subject} {oid}\n")?;
+    let whole = status.by_type.values().map(|share| share.tokens).max().unwrap_or(0);
+    let built_in = ItemType::BUILT_IN.iter().filter_map(|word| Some((*word, *status.by_type.get(*word)?)));
+    let custom = status.by_type.iter().filter(|(word, _)| !ItemType::BUILT_IN.contains(&word.as_str()));
+    for (word, share) in built_in.chain(custom.map(|(word, share)| (word.as_str(), *share))) {
+        writeln!(out, "  {}", row(word, share, whole))?;
+    }
+    writeln!(out)?;
+    let whole = status.by_level.values().map(|share| share.tokens).max().unwrap_or(0);
+    for level in [Level::Pinned, Level::Normal, Level::Skip] {
+        let share = status.by_level.get(&level).copied().unwrap_or_default();
+        writeln!(out, "  {}", row(level.as_str(), share, whole))?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// A line of the table; its tokens and bar are left out where nothing was counted.
+fn row(word: &str, share: Share, whole: u64) -> String {
+    let Share { items, tokens } = share;
+    if whole == 0 {
+        format!("{word:<12}{items:>7}")
+    } else {
+        format!("{word:<12}{items:>7}{tokens:>10}  {}", bar(tokens, whole))
+    }
+}
+
+/// `part` of `whole` as a bar of at most [`BAR`] characters; what is there shows.
+fn bar(part: u64, whole: u64) -> String {
+    let length = part.saturating_mul(BAR).checked_div(whole).unwrap_or(0).min(BAR).max(u64::from(part > 0));
+    "#".repeat(usize::try_from(length).unwrap_or(0))
+}

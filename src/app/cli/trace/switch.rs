@@ -1,0 +1,40 @@
+//! `git trace switch`: makes another trace the current one.
+
+use super::branch;
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::base::error::Result;
+use crate::trace::store::head;
+use crate::trace::{Tip, TraceName};
+
+/// Make another trace the current one of this worktree
+#[derive(clap::Args, Debug)]
+pub(crate) struct SwitchArgs {
+    /// Name of the trace; `-` is the one that was current before
+    name: String,
+
+    /// Trace, commit, item or time to start from, with -c [default: the tip of the current trace]
+    #[arg(requires = "create")]
+    start: Option<String>,
+
+    /// Create the trace
+    #[arg(short = 'c', long)]
+    create: bool,
+}
+
+impl SwitchArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let repo = context.repo()?;
+        let name: TraceName =
+            if self.name == "-" && !self.create { head::previous(repo)? } else { self.name.parse()? };
+        let done = if self.create {
+            format!("a new trace `{name}` at {}", branch::begin(context, &name, self.start.as_deref())?)
+        } else {
+            Tip::of_trace(repo, &name)?;
+            format!("trace `{name}`")
+        };
+        head::switch(context.repo()?, &name)?;
+        writeln!(context.ui, "Switched to {done}")?;
+        Ok(ExitStatus::Success)
+    }
+}

@@ -1,0 +1,93 @@
+//! `git trace view`: a trace as one page for a browser.
+
+use crate::base::error::{Context as _, Result};
+use std::path::{Path, PathBuf};
+
+use crate::app::cli::ExitStatus;
+use crate::app::context::Context;
+use crate::app::ui::escaped;
+use crate::app::view::{LAST, Options, Past, page};
+use crate::base::replace::{Access, put};
+use crate::git::browse;
+use crate::trace::TraceName;
+
+/// Show a trace as a page in the browser: its items, tokens, priorities, edits, branches and timeline
+///
+/// The page is one file that loads nothing and sends nothing, so it can be attached to a pull request. Texts of items that were
+/// taken out are not on it, and what looks like a secret is replaced. Without --output it is written into the git folder and
+/// opened in the browser that git config `trace.browser` or `web.browser` names, or that git finds.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ViewArgs {
+    /// Trace to show [default: the current one]
+    name: Option<TraceName>,
+
+    /// State to show: a commit, an item (the commit that last touched it), or an RFC 3339 time
+    #[arg(long, value_name = "WHEN")]
+    as_of: Option<String>,
+
+    /// File to write, and no browser is opened; `-` is stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Most items, and most commits, to show, the newest
+    #[arg(long, value_name = "N", default_value_t = LAST)]
+    last: usize,
+
+    /// The items that were taken out, with their texts, too
+    #[arg(long, conflicts_with = "no_edits")]
+    deleted: bool,
+
+    /// Leave out what edited items said before
+    #[arg(long)]
+    no_edits: bool,
+
+    /// Only write the page and say where
+    #[arg(long, conflicts_with = "output")]
+    no_open: bool,
+}
+
+impl ViewArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let repo = context.repo()?;
+        let name = context.trace_name(self.name.as_ref())?;
+        let past = match (self.deleted, self.no_edits) {
+            (true, _) => Past::All,
+            (_, true) => Past::Nothing,
+            _ => Past::Edits,
+        };
+        let page = page(repo, &name, self.as_of.as_deref(), Options { last: self.last, past }, context.encoding()?)?;
+        if page.earlier > 0 {
+            context.ui.note(format!("{} earlier items are not on the page; --last takes more", page.earlier));
+        }
+        if page.redacted > 0 {
+            context.ui.note(format!("what looks like a secret was taken out in {} places of the page", page.redacted));
+        }
+        match self.output.as_deref() {
+            Some(path) if path.as_os_str() == "-" => {
+                context.ui.write_raw(page.html.as_bytes())?;
+                Ok(ExitStatus::Success)
+            }
+            Some(path) => {
+                context.ui.write_file(Some(path), page.html.as_bytes())?;
+                Ok(ExitStatus::Success)
+            }
+            None => {
+                let path = save(&context.repo()?.common_dir().join("trace").join("view"), &name, page.html.as_bytes())?;
+                writeln!(context.ui, "{}", escaped(&path.to_string_lossy()))?;
+                context.ui.flush()?;
+                if !self.no_open && browse(&path, "trace.browser").is_err() {
+                    context.ui.note("no browser could be opened; git config trace.browser names one");
+                }
+                Ok(ExitStatus::Success)
+            }
+        }
+    }
+}
+
+/// Writes the page of a trace in `folder`, in place of the one that was there: one file a trace, readable by its owner only.
+fn save(folder: &Path, name: &TraceName, html: &[u8]) -> Result<PathBuf> {
+    // Names hold slashes; a percent sign is turned as well, so that no two names meet.
+    let path = folder.join(format!("{}.html", name.as_str().replace('%', "%25").replace('/', "%2F")));
+    put(&path, Access::Private, html).with_context(|| format!("cannot write `{}`", path.display()))?;
+    Ok(path)
+}

@@ -1,0 +1,106 @@
+//! What a command, a hook, or a tool knows of the world: one value, made once per command line or request.
+
+use crate::base::error::{Context as _, Result};
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::ui::Ui;
+use crate::git::{Env, Git, GitError, Repo, worktree_root};
+use crate::memory::breadcrumb::Store;
+use crate::tokens::Encoding;
+use crate::trace::store::write::{self, Signature};
+use crate::trace::store::{head, resolve};
+use crate::trace::{Time, Tip, TraceName};
+
+/// Folder, environment, clock, output, and the repository, which is opened when it is first needed.
+pub(crate) struct Context {
+    pub(crate) env: Env,
+    pub(crate) ui: Ui,
+    /// What `--trace` names.
+    trace: Option<TraceName>,
+    repo: Rc<OnceCell<Repo>>,
+}
+
+impl Context {
+    pub(crate) fn new(env: Env, trace: Option<TraceName>) -> Self {
+        let repo = Rc::new(OnceCell::new());
+        Self { ui: Ui::new(&env, Rc::clone(&repo)), env, trace, repo }
+    }
+
+    /// The repository that the folder or `$GIT_DIR` is in.
+    pub(crate) fn repo(&self) -> Result<&Repo, GitError> {
+        match self.repo.get() {
+            Some(repo) => Ok(repo),
+            None => {
+                let repo = Repo::open_from_env(self.env.clone())?;
+                Ok(self.repo.get_or_init(|| repo))
+            }
+        }
+    }
+
+    /// The folder that the program was started in.
+    #[expect(clippy::unused_self, reason = "commands reach the folder through their context only")]
+    pub(crate) fn folder(&self) -> Result<PathBuf> {
+        std::env::current_dir().context("cannot find the current folder")
+    }
+
+    /// The real path of the root of the working tree.
+    pub(crate) fn root(&self) -> Result<PathBuf> {
+        let root = worktree_root(&self.folder()?, self.env.clone())?;
+        Ok(root.canonicalize().unwrap_or(root))
+    }
+
+    /// Git, called in the folder.
+    pub(crate) fn git(&self) -> Result<Git> {
+        Ok(Git::in_folder(self.folder()?))
+    }
+
+    /// The clock, read now.
+    #[expect(clippy::unused_self, reason = "commands reach the clock through their context only")]
+    pub(crate) fn now(&self) -> Time {
+        Time::now()
+    }
+
+    /// The trace that `--trace` or `$GITTRACE_NAME` names.
+    pub(crate) fn named_trace(&self) -> Result<Option<TraceName>> {
+        match (&self.trace, self.env.text("GITTRACE_NAME")) {
+            (Some(name), _) => Ok(Some(name.clone())),
+            (None, Some(name)) => Ok(Some(name.parse()?)),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The trace to work on: `named` by the command, else the one that `--trace` or the environment names, else the current one.
+    pub(crate) fn trace_name(&self, named: Option<&TraceName>) -> Result<TraceName> {
+        let repo = self.repo()?;
+        let name = match named.cloned().map_or_else(|| self.named_trace(), |name| Ok(Some(name)))? {
+            Some(name) => name,
+            None => head::current(repo)?,
+        };
+        // The tip is noted before anything slow, such as an editor, so that a trace deleted meanwhile is not created anew.
+        // Whoever needs the tip reports why it cannot be read.
+        let _ = Tip::note(repo, &name);
+        Ok(name)
+    }
+
+    /// The commit that `spec` names: a trace, a remote's trace, or a state of the trace `name`.
+    pub(crate) fn tip(&self, name: &TraceName, spec: &str) -> Result<Tip> {
+        Ok(resolve::state(self.repo()?, name, spec)?.tip)
+    }
+
+    /// Who acts, and when.
+    pub(crate) fn signature(&self) -> Result<Signature> {
+        Ok(Signature::take(self.repo()?, self.now())?)
+    }
+
+    /// The encoding that the repository counts tokens with.
+    pub(crate) fn encoding(&self) -> Result<Encoding> {
+        Ok(write::encoding(self.repo()?)?)
+    }
+
+    /// The breadcrumb store that serves the folder, in a working tree with this root.
+    pub(crate) fn breadcrumbs(&self, root: &Path) -> Result<Store> {
+        Ok(Store::find(&self.folder()?, root))
+    }
+}

@@ -1,0 +1,306 @@
+//! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
+
+use crate::base::error::{Context as _, Result};
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::fmt::{self, Write as _};
+use std::fs;
+use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::base::replace::{Access, put, real_path};
+use crate::git::{Env, Oid, Repo, short_oid};
+use crate::trace::Time;
+
+/// Dim, for details.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// For ids.
+pub(crate) const ID: Style = AnsiColor::Yellow.on_default();
+/// For headings.
+pub(crate) const BOLD: Style = Style::new().bold();
+
+/// stdout and stderr of this command.
+pub(crate) struct Ui {
+    out: RefCell<Out>,
+    is_terminal: bool,
+    no_color: bool,
+    colored: OnceCell<bool>,
+    /// The repository, once a command has opened it: its settings decide on colors and on the pager.
+    repo: Rc<OnceCell<Repo>>,
+}
+
+/// Where the answer goes.
+enum Out {
+    Stdout(BufWriter<Stdout>),
+    Pager(Child),
+}
+
+impl Out {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Stdout(stdout) => stdout,
+            Self::Pager(child) => match &mut child.stdin {
+                Some(stdin) => stdin,
+                None => unreachable!("a pager is started with its stdin piped, and only finish takes it"),
+            },
+        }
+    }
+}
+
+impl Ui {
+    pub(crate) fn new(env: &Env, repo: Rc<OnceCell<Repo>>) -> Self {
+        Self {
+            out: RefCell::new(Out::Stdout(BufWriter::with_capacity(1 << 16, io::stdout()))),
+            is_terminal: io::stdout().is_terminal(),
+            no_color: env.text("NO_COLOR").is_some() || env.text("TERM") == Some("dumb"),
+            colored: OnceCell::new(),
+            repo,
+        }
+    }
+
+    /// Whether styles are written, which `color.ui` decides.
+    fn is_colored(&self) -> bool {
+        *self.colored.get_or_init(|| {
+            let Some(repo) = self.repo.get() else { return false };
+            match repo.config().and_then(|config| config.text("color.ui")).ok().flatten().as_deref() {
+                Some("always") => true,
+                Some("never" | "false" | "no" | "off" | "0") => false,
+                _ => self.is_terminal && !self.no_color,
+            }
+        })
+    }
+
+    /// Sends the answer through git's pager if stdout is a terminal, as git's own commands do.
+    pub(crate) fn page(&self) -> Result<()> {
+        let Some(repo) = self.repo.get().filter(|_| self.is_terminal) else { return Ok(()) };
+        let env = repo.env();
+        let configured = repo.config()?.text("core.pager")?;
+        if env.is_set("GIT_PAGER") && env.text("GIT_PAGER").is_none() {
+            return Ok(());
+        }
+        let pager = env.text("GIT_PAGER").or(configured.as_deref()).or(env.text("PAGER")).unwrap_or("less");
+        if matches!(pager, "" | "cat") {
+            return Ok(());
+        }
+        let mut command = Command::new("sh");
+        command.args(["-c", pager]).stdin(Stdio::piped());
+        if env.text("LESS").is_none() {
+            command.env("LESS", "FRX");
+        }
+        // If the pager cannot be started, the answer goes to the terminal itself.
+        if let Ok(child) = command.spawn() {
+            *self.out.borrow_mut() = Out::Pager(child);
+        }
+        Ok(())
+    }
+
+    /// Makes `writeln!(ui, …)` work. Text from outside must be [`escaped`] first.
+    pub(crate) fn write_fmt(&self, text: fmt::Arguments<'_>) -> Result<()> {
+        Ok(self.out.borrow_mut().writer().write_fmt(text)?)
+    }
+
+    /// Writes bytes unchanged, also to a terminal.
+    pub(crate) fn write_raw(&self, bytes: &[u8]) -> Result<()> {
+        Ok(self.out.borrow_mut().writer().write_all(bytes)?)
+    }
+
+    pub(crate) fn flush(&self) -> Result<()> {
+        Ok(self.out.borrow_mut().writer().flush()?)
+    }
+
+    /// Whether the answer is read on a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// `text` in a style.
+    pub(crate) fn styled(&self, style: Style, text: &str) -> String {
+        if self.is_colored() { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+
+    /// An item id, in the style of ids.
+    pub(crate) fn id(&self, id: impl fmt::Display) -> String {
+        self.styled(ID, &id.to_string())
+    }
+
+    /// A short commit id, in the style of ids.
+    pub(crate) fn oid(&self, oid: Oid) -> String {
+        self.styled(ID, &short_oid(oid))
+    }
+
+    /// Writes text from outside: unchanged to a file or pipe, with visible control characters to a terminal.
+    pub(crate) fn write_content(&self, bytes: impl AsRef<[u8]>) -> Result<()> {
+        let bytes = bytes.as_ref();
+        if self.is_terminal {
+            self.write_raw(escaped(&String::from_utf8_lossy(bytes)).as_bytes())
+        } else {
+            self.write_raw(bytes)
+        }
+    }
+
+    /// A writer with the effect of [`Ui::write_content`].
+    pub(crate) fn content(&self) -> ContentWriter<'_> {
+        ContentWriter(self)
+    }
+
+    /// Writes text from outside to stdout, or to a file if one is named.
+    ///
+    /// A reader of the file sees the old or the new text, never a part. A pipe or a terminal is written to directly, and so
+    /// is a file whose folder is read-only.
+    pub(crate) fn write_file(&self, path: Option<&Path>, bytes: &[u8]) -> Result<()> {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return self.write_content(bytes) };
+        let write = || {
+            // The name is kept as it was given: links below /proc lead to pipes that have no path.
+            match fs::metadata(path) {
+                Ok(found) if !found.is_file() => return fs::write(path, bytes),
+                Ok(found) if found.permissions().readonly() => return Err(io::ErrorKind::PermissionDenied.into()),
+                _ => {}
+            }
+            let real = real_path(path)?;
+            // A missing folder is most often a typing error, so it is not created.
+            fs::metadata(real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+            match put(&real, Access::Usual, bytes) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => fs::write(&real, bytes),
+                done => done,
+            }
+        };
+        write().with_context(|| format!("cannot write `{}`", path.display()))
+    }
+
+    /// Writes a value as one line of JSON.
+    pub(crate) fn json(&self, value: &impl Serialize) -> Result<()> {
+        self.write_content(serde_json::to_string(value)? + "\n")
+    }
+
+    /// Writes a value as JSON on many lines.
+    pub(crate) fn json_pretty(&self, value: &impl Serialize) -> Result<()> {
+        self.write_content(serde_json::to_string_pretty(value)? + "\n")
+    }
+
+    /// Writes rows in columns that are two spaces apart.
+    pub(crate) fn table<const N: usize>(&self, rows: &[[String; N]]) -> Result<()> {
+        let mut widths = [0; N];
+        for row in rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        for row in rows {
+            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+            let line = cells.collect::<Vec<_>>().join("  ");
+            writeln!(self, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+
+    /// Writes a line on stderr.
+    #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
+    pub(crate) fn note(&self, text: impl AsRef<str>) {
+        // If stderr is closed, nobody can be told.
+        let _ = io::stderr().write_all(format!("{}\n", escaped(text.as_ref())).as_bytes());
+    }
+
+    /// A progress bar on stderr, if that is a terminal.
+    #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
+    pub(crate) fn progress(&self, template: &str, length: Option<u64>) -> Option<ProgressBar> {
+        let style = ProgressStyle::with_template(template).ok()?;
+        let bar = || length.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style);
+        io::stderr().is_terminal().then(bar)
+    }
+
+    /// Writes what is buffered and waits for the pager.
+    pub(crate) fn finish(&self) -> io::Result<()> {
+        match &mut *self.out.borrow_mut() {
+            Out::Stdout(stdout) => stdout.flush(),
+            Out::Pager(child) => {
+                drop(child.stdin.take());
+                child.wait().map(drop)
+            }
+        }
+    }
+}
+
+impl Drop for Ui {
+    /// Waits for the pager even if the command fails: the pager owns the terminal until it ends.
+    fn drop(&mut self) {
+        // The error was reported before, or nobody is there to read it.
+        let _ = self.finish();
+    }
+}
+
+/// See [`Ui::content`].
+pub(crate) struct ContentWriter<'u>(&'u Ui);
+
+impl Write for ContentWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut out = self.0.out.borrow_mut();
+        if self.0.is_terminal {
+            out.writer().write_all(escaped(&String::from_utf8_lossy(bytes)).as_bytes())
+        } else {
+            out.writer().write_all(bytes)
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.out.borrow_mut().writer().flush()
+    }
+}
+
+/// `text` with each control character except tab and line break, and each character that changes the direction of text,
+/// as an escape: a terminal would obey it.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    let dangerous = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
+    };
+    if !text.contains(dangerous) {
+        return Cow::Borrowed(text);
+    }
+    let mut visible = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if dangerous(c) {
+            // Writing to a String cannot fail. The escapes are those of JSON, so that escaped JSON stays JSON.
+            let _ = write!(visible, "\\u{:04x}", u32::from(c));
+        } else {
+            visible.push(c);
+        }
+    }
+    Cow::Owned(visible)
+}
+
+/// A time to the minute, in UTC.
+pub(crate) fn minute(time: Time) -> String {
+    let text = time.to_string();
+    text.get(..16).unwrap_or(&text).replace('T', " ")
+}
+
+/// A text from outside on one line of at most `width` characters; a longer one ends with `…`.
+pub(crate) fn one_line(text: &str, width: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = escaped(&line);
+    if line.chars().count() <= width {
+        return line.into_owned();
+    }
+    line.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_control_characters() {
+        assert_eq!(escaped("a\u{1b}[31m\u{9b}2J\r\u{202e}b\n\tc"), "a\\u001b[31m\\u009b2J\\u000d\\u202eb\n\tc");
+        assert!(matches!(escaped("plain — text"), Cow::Borrowed(_)));
+    }
+}
