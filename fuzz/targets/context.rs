@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use super::{World, versions};
-use crate::materialize::envelope::{Format, envelope, render};
+use crate::materialize::envelope::{MessageFormat, envelope, render};
 use crate::materialize::{Options, materialize};
 use crate::tokens::Encoding;
 use crate::trace::change::append::{Request, append};
@@ -59,11 +59,16 @@ pub(super) fn run(data: &[u8]) {
         }
         let view = View::open(repo, &trace, None).expect("it is there");
         let materialized = materialize(repo, &view, &Options::default(), Encoding::default()).expect("it is there");
-        for format in
-            [Format::Messages, Format::OpenAi, Format::Responses, Format::Anthropic, Format::Gemini, Format::Text]
-        {
+        for format in [
+            MessageFormat::Messages,
+            MessageFormat::OpenAi,
+            MessageFormat::Responses,
+            MessageFormat::Anthropic,
+            MessageFormat::Gemini,
+            MessageFormat::Text,
+        ] {
             let rendered = render(format, &materialized, None).expect("messages can be written");
-            if !matches!(format, Format::Text) {
+            if !matches!(format, MessageFormat::Text) {
                 serde_json::from_slice::<serde_json::Value>(&rendered.content).expect("valid JSON");
             }
             let envelope = envelope(repo, &trace, &view, &materialized, rendered, Encoding::default());

@@ -5,14 +5,14 @@
 use std::io::Cursor;
 
 use crate::trace::model::schema;
-use crate::transcript::Entry;
+use crate::transcript::TranscriptEntry;
 use crate::transcript::format::Format;
-use crate::transcript::reader::Transcript;
+use crate::transcript::read::reader::Transcript;
 
 const FORMATS: [Format; 4] = [Format::ClaudeCode, Format::Codex, Format::GeminiCli, Format::SweAgent];
 
 /// Reads all entries.
-fn all(reader: &mut dyn Transcript) -> Vec<Entry> {
+fn all(reader: &mut dyn Transcript) -> Vec<TranscriptEntry> {
     let mut entries = Vec::new();
     while let Some(entry) = reader.next() {
         entries.push(entry.expect("nothing in a file is fatal"));
@@ -26,7 +26,7 @@ pub(super) fn run(data: &[u8]) {
     let cut = usize::from(u16::from_le_bytes([*low, *high])) % (bytes.len() + 1);
     let _ = Format::detect(bytes);
 
-    let mut reader = format.open(Box::new(bytes)).expect("a slice can be read");
+    let mut reader = (format.agent().open)(Box::new(bytes)).expect("a slice can be read");
     let whole = all(&mut *reader);
     for entry in &whole {
         schema::validate(&entry.draft).expect("every draft is what its type asks for");
@@ -36,22 +36,25 @@ pub(super) fn run(data: &[u8]) {
     let tally = reader.tally();
     assert!(tally.damaged_lines.len() <= 20);
 
-    let mut part = format.open(Box::new(&bytes[..cut])).expect("a slice can be read");
+    let mut part = (format.agent().open)(Box::new(&bytes[..cut])).expect("a slice can be read");
     let first = all(&mut *part);
     assert!(first.len() <= whole.len());
     assert_eq!(first, whole[..first.len()], "a cut file gives the first entries");
     if !part.is_appended() {
         return;
     }
-    let position = Transcript::position(&*part);
-    let Some(memory) = part.memory() else { return };
-    let resumed = format.resume(Box::new(Cursor::new(bytes)), &position, &memory).expect("a slice can be read");
+    let position = part.consumed();
+    let Some(state) = part.saved_state() else { return };
+    let resumed =
+        (format.agent().resume)(Box::new(Cursor::new(bytes)), &position, &state).expect("a slice can be read");
     let mut resumed = resumed.expect("the same bytes are there");
     let rest = all(&mut *resumed);
     assert_eq!(rest, whole[first.len()..], "reading on gives the rest");
-    assert_eq!(part.take_rewound().then(resumed.take_rewound()), reader.take_rewound());
+    let mut rewound = part.take_rewound();
+    rewound += resumed.take_rewound();
+    assert_eq!(rewound, reader.take_rewound());
 
-    let mut skipping = format.open(Box::new(bytes)).expect("a slice can be read");
+    let mut skipping = (format.agent().open)(Box::new(bytes)).expect("a slice can be read");
     assert!(skipping.skip_to(&position).expect("a slice can be read"));
     assert_eq!(all(&mut *skipping), rest, "passing over gives the rest");
 }

@@ -1,7 +1,7 @@
-//! Looking for the first item whose presence makes a command fail.
+//! Finds the first item that makes a command fail.
 //!
-//! The command is shown prefixes of the items, as messages. Its exit status is read as `git bisect run` reads it: 0 is good,
-//! 125 cannot be told, 1 to 127 is bad, and anything else stops the search. Nothing is written to the repository.
+//! The command gets prefixes of the items, as messages. Its exit status has the meaning that `git bisect run` defines: 0 is good,
+//! 125 is untestable, any other up to 127 is bad, and anything else stops the search. Nothing is written to the repository.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,44 +14,38 @@ use thiserror::Error;
 use crate::base::error::Diagnostic;
 use crate::trace::ItemId;
 
-/// The variable that names the file with the candidate, for a command that does not read its stdin.
+/// The variable with the path of the candidate file, for a command that does not read its stdin.
 pub(crate) const CANDIDATE: &str = "GITTRACE_CANDIDATE";
-/// The variable with the id of the candidate's last item; empty where it has none.
+/// The variable with the id of the candidate's last item; empty if the candidate has none.
 pub(crate) const LAST_ITEM: &str = "GITTRACE_CANDIDATE_ITEM";
 
-/// What a command says of a candidate.
+/// The verdict of a command on a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// It does not fail.
     Good,
-    /// It fails.
     Bad,
-    /// It cannot tell.
+    /// The command cannot test the candidate.
     Unknown,
 }
 
-/// What came of a search among `n` items.
+/// The result of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// With this item, counted from 0, it begins to fail.
+    /// The command starts to fail with the item at this index.
     First(usize),
-    /// With one of these, from the first to the last; between them the command cannot tell.
+    /// It starts to fail with one of the items between these indexes, inclusive; the prefixes between them are untestable.
     Among(usize, usize),
-    /// With all items it does not fail.
+    /// It does not fail with all items.
     NeverFails,
-    /// Without any item it fails.
+    /// It fails without any item.
     AlwaysFails,
-    /// With all items, or without any, it cannot tell.
+    /// The prefix of all items, or of none, is untestable.
     Untold,
 }
 
-/// Searches for the first of `len` items with which `test`, given how many of the first items are present, begins to fail.
+/// Finds the first of `len` items with which `test`, given the number of items present, starts to fail.
 ///
-/// Tests the whole and the empty one first, then halves; about log₂ `len` tests, more where the command cannot tell.
-///
-/// # Errors
-///
-/// What `test` returns.
+/// Tests all items and none first, then bisects: about log₂ `len` tests, more if prefixes are untestable.
 pub(crate) fn search<E>(len: usize, mut test: impl FnMut(usize) -> Result<Verdict, E>) -> Result<Outcome, E> {
     match test(len)? {
         Verdict::Good => return Ok(Outcome::NeverFails),
@@ -64,7 +58,7 @@ pub(crate) fn search<E>(len: usize, mut test: impl FnMut(usize) -> Result<Verdic
         Verdict::Unknown => return Ok(Outcome::Untold),
         Verdict::Good => {}
     }
-    // With `good` items it is good, with `bad` items bad.
+    // The prefix of `good` items is good, that of `bad` items is bad.
     let (mut good, mut bad) = (0, len);
     let mut unknown: BTreeSet<usize> = BTreeSet::new();
     while bad - good > 1 {
@@ -84,36 +78,19 @@ pub(crate) fn search<E>(len: usize, mut test: impl FnMut(usize) -> Result<Verdic
     Ok(Outcome::First(good))
 }
 
-/// Why a command gave no verdict.
 #[derive(Debug, Error)]
 pub(crate) enum BisectError {
-    /// It could not be shown the candidate, or be run.
     #[error("cannot run `{command}`")]
-    Run {
-        /// The command.
-        command: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// It asked for the search to end.
+    Run { command: String, source: io::Error },
     #[error("`{command}` ended with {status}, which stops the search")]
-    Stopped {
-        /// The command.
-        command: String,
-        /// How it ended.
-        status: String,
-    },
+    Stopped { command: String, status: String },
 }
 
 impl Diagnostic for BisectError {}
 
-/// Shows a candidate to a command, on its stdin and as a file, and reads the verdict off its exit status.
+/// Runs a command with a candidate on stdin and as a file, and returns the verdict of its exit status.
 ///
-/// What the command prints goes to stderr: stdout is for the answer.
-///
-/// # Errors
-///
-/// [`BisectError`].
+/// Its output goes to stderr, because stdout is for the result of the search.
 pub(crate) fn judge(command: &[OsString], candidate: &[u8], last_item: Option<ItemId>) -> Result<Verdict, BisectError> {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let name = words.join(" ");
@@ -161,7 +138,7 @@ mod tests {
         }
 
         #[test]
-        fn where_some_cannot_be_told_the_culprit_is_among_what_is_named(culprit in 0_usize..20, untold: u32) {
+        fn with_untestable_prefixes_the_culprit_is_in_the_reported_range(culprit in 0_usize..20, untold: u32) {
             let verdict = |present: usize| match present {
                 1..20 if untold & (1 << present) != 0 => Verdict::Unknown,
                 present if present > culprit => Verdict::Bad,
@@ -176,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_or_always_fails_is_said() {
+    fn commands_that_never_or_always_fail_are_reported() {
         assert_eq!(found(5, |_| Verdict::Good).0, Outcome::NeverFails);
         assert_eq!(found(5, |_| Verdict::Bad).0, Outcome::AlwaysFails);
         assert_eq!(found(5, |_| Verdict::Unknown).0, Outcome::Untold);

@@ -1,7 +1,7 @@
-//! Cutting: less than the whole, for want of room.
+//! Cuts: which items to omit or shorten to save tokens.
 //!
-//! What is pinned is never cut, and a call never parts from its result: a pair is kept whole where either half is. A thought
-//! after the first cut loses the proof that what it was signed over is still there.
+//! Pinned items are never cut, and a call is never separated from its result: if one is kept, both are. Reasoning after the
+//! first cut loses its signature, because what it was signed with is incomplete.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,36 +14,35 @@ use crate::tokens::Encoding;
 use crate::tokens::framing::{PER_REPLY, message_cost};
 use crate::trace::{ItemId, ItemType};
 
-/// What to leave out. Each cut is made of what the one before left, in this order.
+/// What to omit. The cuts apply in this order, each to the result of the previous one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cut {
-    /// Only what is pinned, this position and what follows it.
+    /// Keep only pinned items and those from this position on.
     pub since: Option<u32>,
-    /// Only what is pinned and the newest items whole, so many; of older ones their subject line.
+    /// Keep only pinned items and this number of the newest ones complete; shorten the others to their subject.
     pub recent: Option<usize>,
-    /// Only what is pinned and the newest items that fit, up to the first that does not; in tokens, as a trace's total
-    /// counts them.
+    /// Keep only pinned items and the newest ones that fit into this number of tokens, up to the first that does not.
     pub budget: Option<u64>,
 }
 
-/// What may not be cut is more than the budget.
+/// The pinned items exceed the budget.
 #[derive(Debug, Error, Clone, Copy, PartialEq, Eq)]
-#[error("what is pinned takes {pinned} tokens, more than the budget of {budget}")]
+#[error("pinned items take {pinned} tokens, more than the budget of {budget}")]
 pub struct OverBudget {
-    /// Tokens of the pinned items, of what belongs with them, and of the reply's opening.
+    /// The tokens of the pinned items, of their calls and results, and of the reply's start.
     pub pinned: u64,
-    /// What was allowed.
+    /// The budget in tokens.
     pub budget: u64,
 }
 
-/// What a cut left.
+/// The result of a cut.
 pub(super) struct Kept {
     pub(super) pieces: Vec<Piece>,
     pub(super) left_out: Vec<Omission>,
     pub(super) shortened: Vec<ItemId>,
 }
 
-/// Makes the cut. `pieces` are in reading order and stay so.
+/// Makes the cut. `pieces` are, and stay, in trace order.
 pub(super) fn cut(pieces: Vec<Piece>, cut: &Cut, encoding: Encoding) -> Result<Kept, OverBudget> {
     if *cut == Cut::default() {
         return Ok(Kept { pieces, left_out: Vec::new(), shortened: Vec::new() });
@@ -68,7 +67,7 @@ pub(super) fn cut(pieces: Vec<Piece>, cut: &Cut, encoding: Encoding) -> Result<K
     Ok(kept)
 }
 
-/// Which item is the other half of which, before anything was cut: what was shortened does not show it any more.
+/// Which call belongs to which result, found before cutting: a shortened item no longer shows it.
 struct Pairs(HashMap<ItemId, ItemId>);
 
 impl Pairs {
@@ -79,14 +78,14 @@ impl Pairs {
         Self(pairs.collect())
     }
 
-    /// The place of each piece's other half, where it has one that is still there.
+    /// The index of each piece's call or result, if it is still present.
     fn among(&self, pieces: &[Piece]) -> Vec<Option<usize>> {
         let halves = pieces.iter().enumerate().filter(|(_, piece)| self.0.contains_key(&piece.item));
         let places: HashMap<ItemId, usize> = halves.map(|(index, piece)| (piece.item, index)).collect();
         pieces.iter().map(|piece| places.get(self.0.get(&piece.item)?).copied()).collect()
     }
 
-    /// Keeps the other half of every pair of which one is kept.
+    /// Keeps both items of every pair of which one is kept.
     fn complete(&self, pieces: &[Piece], mut whole: Vec<bool>) -> Vec<bool> {
         for (index, partner) in self.among(pieces).into_iter().enumerate() {
             if let Some(partner) = partner {
@@ -135,7 +134,7 @@ impl Kept {
             let Piece { item, item_type, seq, tokens, .. } = piece;
             self.left_out.push(Omission { item, seq, item_type, why, reason: None, tokens });
         }
-        // What is dropped now was not shortened after all.
+        // An item that is dropped now does not count as shortened.
         let gone: HashSet<ItemId> = self.left_out.iter().map(|omission| omission.item).collect();
         self.shortened.retain(|item| !gone.contains(item));
     }
@@ -155,7 +154,7 @@ impl Kept {
             let tokens = encoding.count(subject.as_bytes());
             piece.tokens = message_cost(tokens, false);
             piece.block = Block { content: Content::Text(subject), known_tokens: Some(tokens) };
-            // Told about, no longer said: so neighbours join, whoever said them.
+            // A summary, no longer a message of its author, so that neighbors join whatever their roles were.
             (piece.item_type, piece.role, piece.name, piece.turn) = (ItemType::freeform(), Role::User, None, None);
             (piece.order, piece.aggregates) = (0, true);
         }
@@ -174,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// What a model or a tool says at a position: a word, a call, or a result, of one of two call ids.
+    /// A text, a call, or a result with one of two call ids.
     fn piece(index: usize, kind: u8, pinned: bool) -> Piece {
         let call_id = format!("c{}", kind % 2);
         let (item_type, role, content) = match kind {
@@ -206,9 +205,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the cut: what is pinned stays whole, a call and its result stay or go together, the budget holds.
+        /// Every cut keeps pinned items complete, keeps or omits pairs together, and stays within the budget.
         #[test]
-        fn no_cut_takes_what_is_pinned_or_parts_a_pair(
+        fn no_cut_omits_pinned_items_or_splits_a_pair(
             kinds in prop::collection::vec((0..5_u8, prop::bool::weighted(0.2)), 1..14),
             since in prop::option::of(0..14_u32),
             recent in prop::option::of(0..6_usize),

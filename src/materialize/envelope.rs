@@ -1,4 +1,4 @@
-//! Messages in the form that is asked for, and the envelope that tells what is behind them.
+//! Messages in an output format, and the JSON envelope that describes them.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -7,32 +7,27 @@ use serde_json::{Value, json};
 use super::Materialized;
 use crate::base::error::{Context as _, Result};
 use crate::git::Repo;
-use crate::message::change::{Change, Fate, Why};
+use crate::message::adjustment::Adjustment;
 use crate::message::{self, Api, messages, text};
 use crate::tokens::Encoding;
 use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceName};
 
-/// The form that messages are printed in.
+/// The format that messages are printed in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Format {
-    /// An array of messages with a role and content.
+pub(crate) enum MessageFormat {
+    /// The neutral JSON form.
     Messages,
-    /// Messages of `OpenAI` Chat Completions.
     OpenAi,
-    /// Input items of `OpenAI` Responses.
     Responses,
-    /// System and messages of Anthropic.
     Anthropic,
-    /// System instruction and contents of Gemini.
     Gemini,
-    /// A page to read.
+    /// Plain text for people.
     Text,
 }
 
-impl Format {
-    /// The provider's interface that asks for it.
+impl MessageFormat {
     fn api(self) -> Option<Api> {
         match self {
             Self::Messages | Self::Text => None,
@@ -44,30 +39,24 @@ impl Format {
     }
 }
 
-/// Messages in a form.
+/// Formatted messages.
 #[derive(Debug)]
 pub(crate) struct Rendered {
-    /// The form.
-    pub format: Format,
-    /// The text, which ends with a line break but for [`Format::Text`].
+    pub format: MessageFormat,
+    /// Ends with a line break, except in [`MessageFormat::Text`].
     pub content: Vec<u8>,
-    /// What had to be changed for it.
-    pub changes: Vec<Change>,
+    pub adjustments: Vec<Adjustment>,
 }
 
-/// Messages in a form, and what had to be changed for it.
-///
-/// # Errors
-///
-/// If a message cannot be written as JSON.
-pub(crate) fn render(format: Format, materialized: &Materialized, cache_marks: Option<u8>) -> Result<Rendered> {
+/// Formats messages.
+pub(crate) fn render(format: MessageFormat, materialized: &Materialized, cache_marks: Option<u8>) -> Result<Rendered> {
     let mut content = Vec::new();
-    let changes = match format.api() {
+    let adjustments = match format.api() {
         Some(api) => {
             let marks = materialized.cache_marks(cache_marks.unwrap_or_default().into());
             message::write(api, &materialized.messages, marks, &mut content)?
         }
-        None if matches!(format, Format::Messages) => {
+        None if matches!(format, MessageFormat::Messages) => {
             messages::write(&materialized.messages, &mut content)?;
             Vec::new()
         }
@@ -76,17 +65,13 @@ pub(crate) fn render(format: Format, materialized: &Materialized, cache_marks: O
             Vec::new()
         }
     };
-    if !matches!(format, Format::Text) {
+    if !matches!(format, MessageFormat::Text) {
         content.push(b'\n');
     }
-    Ok(Rendered { format, content, changes })
+    Ok(Rendered { format, content, adjustments })
 }
 
-/// The messages with the items behind each, the counts, and what was left out or changed and why.
-///
-/// # Errors
-///
-/// Those of reading objects.
+/// The messages with their items and token counts, and what was omitted or changed and why.
 pub(crate) fn envelope<'a>(
     repo: &Repo,
     name: &'a TraceName,
@@ -110,37 +95,37 @@ pub(crate) fn envelope<'a>(
         at: view.tip.time().to_string(),
         format: rendered.format,
         messages: match rendered.format {
-            Format::Text => serde_json::value::to_raw_value(&content)?,
+            MessageFormat::Text => serde_json::value::to_raw_value(&content)?,
             _ => RawValue::from_string(content.replace('\n', ""))?,
         },
         items: materialized.items.iter().map(ids).collect(),
         tokens,
         left_out: left_out(materialized),
-        changed: changed(materialized, &rendered.changes),
+        changed: changed(materialized, &rendered.adjustments),
     })
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize, Debug)]
 pub(crate) struct Envelope<'a> {
     trace: &'a str,
     commit: String,
     at: String,
-    format: Format,
-    /// Exactly what is printed without `--json`, on one line.
+    format: MessageFormat,
+    /// The same as without `--json`, on one line.
     messages: Box<RawValue>,
-    /// The ids behind each message, in the order of the messages.
+    /// The item ids of each message.
     items: Vec<Vec<String>>,
     tokens: Tokens,
     left_out: Value,
     changed: Vec<Changed>,
 }
 
-/// An item that is not sent as it is.
+/// An item that is not sent unchanged.
 #[derive(Serialize, Debug)]
 struct Changed {
     id: String,
-    /// `text`, `left_out`, `adjusted` or `shortened`.
+    /// `text`, `left_out`, `adjusted`, or `shortened`.
     fate: &'static str,
     why: &'static str,
 }
@@ -148,9 +133,9 @@ struct Changed {
 #[derive(Serialize, Debug)]
 struct Tokens {
     total: u64,
-    /// Where the total comes from: `counted` or `reported`.
+    /// `counted` or `reported`.
     source: &'static str,
-    /// Of the messages; always counted.
+    /// The tokens of the messages; always counted.
     request: u64,
     encoding: String,
 }
@@ -172,13 +157,12 @@ fn left_out(materialized: &Materialized) -> Value {
     omissions.collect()
 }
 
-fn changed(materialized: &Materialized, changes: &[Change]) -> Vec<Changed> {
+fn changed(materialized: &Materialized, adjustments: &[Adjustment]) -> Vec<Changed> {
     let shortened = materialized.shortened.iter();
     let shortened = shortened.map(|id| Changed { id: id.to_string(), fate: "shortened", why: "recent" });
-    let changes = changes.iter().flat_map(|change| {
-        let (fate, why): (Fate, Why) = (change.why.fate(), change.why);
-        let ids = materialized.items_at(change.place).iter();
-        ids.map(move |id| Changed { id: id.to_string(), fate: fate.as_str(), why: why.as_str() })
+    let adjusted = adjustments.iter().flat_map(|Adjustment { position, reason }| {
+        let (fate, why) = (reason.replacement().as_str(), reason.as_str());
+        materialized.items_at(*position).iter().map(move |id| Changed { id: id.to_string(), fate, why })
     });
-    shortened.chain(changes).collect()
+    shortened.chain(adjusted).collect()
 }

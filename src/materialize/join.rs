@@ -1,4 +1,4 @@
-//! Joining: which items share a message, and which share a text.
+//! Joins items: which share a message, and which share a text.
 
 use std::collections::HashMap;
 
@@ -7,60 +7,60 @@ use crate::message::{Block, Content, Message, Role};
 use crate::trace::ItemId;
 use crate::trace::model::item::ItemType;
 
-/// An item on its way into a message.
+/// An item that is about to become a message, or part of one.
 #[derive(Clone, Debug)]
 pub struct Piece {
     /// The item.
     pub item: ItemId,
     /// Its type.
     pub item_type: ItemType,
-    /// Who speaks.
+    /// Its role.
     pub role: Role,
-    /// The speaker's or instruction's name.
+    /// The name of the participant or instruction.
     pub name: Option<String>,
-    /// The provider message it came in.
+    /// The provider's message that it came from.
     pub turn: Option<String>,
-    /// What it says.
+    /// Its content.
     pub block: Block,
-    /// Its position.
+    /// Its position in the trace.
     pub seq: u32,
-    /// Where its type stands among the others, the smaller the earlier.
+    /// The sort key of its type; smaller keys come first.
     pub order: i32,
-    /// Whether it may not be cut.
+    /// Whether it is pinned, so that no cut omits it.
     pub pinned: bool,
-    /// Whether its type, or it itself, lets neighbours join.
+    /// Whether its type, or the item itself, allows joining it with its neighbors.
     pub aggregates: bool,
-    /// What it costs as a message of its own; 0 where no cut asked.
+    /// Its tokens as a message of its own; 0 if no cut needs them.
     pub tokens: u64,
-    /// What is left of it where older items are shortened; only where they may be.
+    /// Its subject, if a cut may shorten it.
     pub(super) subject: Option<String>,
 }
 
-/// A message that is being put together, and the items behind it.
+/// A message that is being built, and its items.
 #[derive(Clone, Debug)]
 pub struct Joined {
-    /// The message, as far as it goes.
+    /// The message so far.
     pub message: Message,
-    /// The items behind each block.
+    /// The items of each block.
     pub items: Vec<Vec<ItemId>>,
-    /// Whether all of it is pinned.
+    /// Whether all its items are pinned.
     pub pinned: bool,
     /// The type of the last item.
     pub last_type: ItemType,
-    /// Whether all items are of that type.
+    /// Whether all its items have that type.
     pub uniform: bool,
-    /// Whether the last item lets neighbours join.
+    /// Whether the last item allows joining.
     pub aggregates: bool,
 }
 
-/// How an item stands to a message before it.
+/// How an item joins an earlier message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Join {
-    /// It begins a message of its own.
+    /// It starts a new message.
     Apart,
-    /// It goes into the message, as a block of its own.
+    /// It joins the message as a block of its own.
     Block,
-    /// It goes into the message's last text, a blank line between; as a block of its own where either is no plain text.
+    /// It joins the last text of the message, after a blank line; or as a block if either is not plain text.
     Text,
 }
 
@@ -77,8 +77,8 @@ impl Joined {
         }
     }
 
-    /// How the built-in rules join a piece that follows: into the message of its turn; else into the last one, where that is
-    /// of its type, role and name and both let neighbours join; a tool's never.
+    /// The built-in rules: an item joins the message of its turn, else the last message if that has the same type, role, and
+    /// name, and both allow joining. Tool items do not join the last message.
     #[must_use]
     pub fn own_join(&self, piece: &Piece, same_turn: bool) -> Join {
         let aggregate = self.aggregates && piece.aggregates;
@@ -94,7 +94,6 @@ impl Joined {
         }
     }
 
-    /// Puts a piece in.
     fn add(&mut self, piece: Piece, how: Join) {
         if self.message.name != piece.name {
             self.message.name = None;
@@ -120,12 +119,12 @@ impl Joined {
     }
 }
 
-/// Joins pieces, given in the order in which they speak.
+/// Joins sorted pieces.
 pub(super) fn join<M: Materializer + ?Sized>(materializer: &M, pieces: Vec<Piece>) -> Vec<Joined> {
     let mut all: Vec<Joined> = Vec::with_capacity(pieces.len());
     let mut turns: HashMap<(String, Role), usize> = HashMap::new();
     for piece in pieces {
-        // A result answers its call in a message of its own, whatever it came with.
+        // A result is always a message of its own, whatever turn it came in.
         let is_result = matches!(piece.block.content, Content::ToolResult { .. });
         let turn = piece.turn.clone().filter(|_| !is_result).map(|turn| (turn, piece.role));
         let begun = turn.as_ref().and_then(|turn| turns.get(turn)).copied();
@@ -151,7 +150,7 @@ fn is_tool(piece: &Piece) -> bool {
     matches!(piece.block.content, Content::ToolCall { .. } | Content::ToolResult { .. })
 }
 
-/// The text of a block that may be joined with another; a signature signs its text as it is.
+/// The text of a block that can be joined. Signed reasoning cannot, because the signature covers its exact text.
 fn joinable(content: &Content) -> Option<&str> {
     match content {
         Content::Text(text) | Content::Reasoning { text, signature: None } => Some(text),

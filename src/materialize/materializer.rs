@@ -1,29 +1,26 @@
-//! The trait behind materializing: what somebody may want otherwise, a hook each, or the whole.
+//! The trait that customizes materializing: one hook per question, or everything.
 
-use super::cut::{Cut, Kept};
+use super::cut::{Cut, Kept, break_signature};
 use super::join::{Join, Joined, Piece, join};
-use super::order::arrange;
 use super::piece::{self, Gathered};
 use super::{MaterializeError, Materialized, Options};
 use crate::git::Repo;
 use crate::tokens::Encoding;
-use crate::trace::model::item::{Item, Role};
+use crate::trace::model::item::{Item, ItemType, Role};
 use crate::trace::store::view::View;
 
-/// Makes messages of a trace's items.
+/// Converts a trace's items to messages.
 ///
-/// Each hook answers one question, and is told what the built-in rules say; what is not implemented is as it always is.
-/// Whoever wants everything otherwise implements [`Materializer::materialize`]. The built-in one is [`Options`]. The messages
-/// are written in a provider's shape by [`crate::message::write`].
+/// Each hook answers one question. It gets the answer of the built-in rules as `own`, or in the item, and returns that or another;
+/// hooks that are not implemented keep the built-in rules. Implement [`Materializer::materialize`] to replace all of them.
+/// [`Options`] is the built-in materializer, and [`crate::messages::write`] writes the messages as JSON.
 ///
-/// The same items must give the same answers: then the same trace gives the same bytes, and prompt caches stay warm.
+/// A hook must give the same answer for the same item. Then the same trace yields the same bytes, and prompt caches stay valid.
 ///
 /// ```
-/// use git_trace::materialize::{Join, Joined, Materializer, Piece};
-/// use git_trace::trace::Item;
-/// use git_trace::trace::item::Role;
+/// use git_trace::{Item, Join, Joined, Materializer, Piece, Role};
 ///
-/// /// What was produced is shown as the user's, and never joined.
+/// /// Shows outputs as user messages, and never joins them.
 /// struct Outputs;
 ///
 /// impl Materializer for Outputs {
@@ -37,37 +34,33 @@ use crate::trace::store::view::View;
 /// }
 /// ```
 pub trait Materializer {
-    /// Who speaks in an item; `own` is what the item or its type says.
+    /// The role of an item; `own` is that of the item or its type.
     ///
-    /// The role tool stands for results of tools alone.
+    /// [`Role::Tool`] is only for tool results.
     fn role(&self, item: &Item, own: Role) -> Role {
         let _ = item;
         own
     }
 
-    /// An item that was edited, as it is to be shown; its text may be changed, so that it tells of the edit.
+    /// The version of an edited item that the messages contain; the default is the item itself.
     fn edited(&self, item: Item) -> Item {
         item
     }
 
-    /// Where an item stands among the others, the smaller the earlier; those that stand alike stay in reading order.
+    /// The sort key of an item. Items with a smaller key come first; items with the same key stay in trace order.
     ///
-    /// A call must stand before its result, and as it does.
+    /// A call and its result must have the same key.
     fn order(&self, piece: &Piece) -> i32 {
         piece.order
     }
 
-    /// How an item goes together with a message before it: the one of its turn, or else the last; `own` is the built-in answer.
+    /// Whether an item joins an earlier message: that of its turn, or else the last one.
     fn join(&self, before: &Joined, piece: &Piece, own: Join) -> Join {
         let _ = (before, piece);
         own
     }
 
     /// Turns what a view shows into messages, oldest first. Reads every live item once, and nothing else.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::git::GitError::MissingObject`] and its kin; [`super::OverBudget`] has both figures.
     fn materialize(
         &self,
         repo: &Repo,
@@ -77,11 +70,31 @@ pub trait Materializer {
     ) -> Result<Materialized, MaterializeError> {
         let Gathered { kept, damaged } = piece::gather(self, repo, view, cut, encoding)?;
         let Kept { mut pieces, left_out, shortened } = kept;
-        arrange(self, &mut pieces);
+        sort(self, &mut pieces);
         let joined = join(self, pieces);
         let pinned_messages = joined.iter().take_while(|joined| joined.pinned).count();
         let (messages, items) = joined.into_iter().map(|joined| (joined.message, joined.items)).unzip();
         Ok(Materialized { messages, items, pinned_messages, shortened, left_out, damaged })
+    }
+}
+
+/// Sorts pieces, given in trace order, by [`Materializer::order`]. Pieces with the same order stay in trace order.
+///
+/// Reasoning after the first moved piece loses its signature, because other content precedes it now. Moving instructions to
+/// the front does not matter, because providers do not sign the system message.
+fn sort<M: Materializer + ?Sized>(materializer: &M, pieces: &mut [Piece]) {
+    if pieces.is_sorted_by_key(|piece| materializer.order(piece)) {
+        return;
+    }
+    let in_conversation = |piece: &&mut Piece| piece.item_type != ItemType::instruction();
+    let before: Vec<u32> = pieces.iter_mut().filter(in_conversation).map(|piece| piece.seq).collect();
+    pieces.sort_by_cached_key(|piece| materializer.order(piece));
+    let mut moved = false;
+    for (piece, seq) in pieces.iter_mut().filter(in_conversation).zip(before) {
+        moved |= piece.seq != seq;
+        if moved {
+            break_signature(piece);
+        }
     }
 }
 
@@ -90,7 +103,6 @@ impl Materializer for Options {
         self.roles.get(&item.fields.item_type).copied().unwrap_or(own)
     }
 
-    /// Puts a line before its text that says so, where markers are asked for and it is a text.
     fn edited(&self, mut item: Item) -> Item {
         if self.edit_markers && !item.fields.is_call() && std::str::from_utf8(&item.body).is_ok() {
             item.body.splice(0..0, format!("[edited, revision {}]\n", item.revision).into_bytes());

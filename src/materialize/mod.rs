@@ -1,16 +1,14 @@
-//! Items to messages.
+//! Converts a trace's items to messages.
 //!
-//! - Types stand in their order: instructions are joined into one system message, which comes first.
-//! - Neighbours of the same type, role and name are joined with a blank line between, where their type and they themselves let
-//!   them; tool items, artifacts and signed reasoning never are.
-//! - Blocks of one turn are put back into one message, where the first of them stands; a tool's result is always a message
-//!   of its own.
-//! - A cut keeps what is pinned, and never a call without its result; see [`cut`].
-//! - A thought's signature holds as long as nothing before it changed; see [`prefix`].
+//! - Item types are ordered: instructions are joined into one system message, which comes first.
+//! - Adjacent items of the same type, role, and name are joined with a blank line between them, if their type and the items allow
+//!   it; tool items, artifacts, and signed reasoning are never joined.
+//! - The blocks of one turn form one message, at the position of the first; a tool result is always its own message.
+//! - A cut keeps pinned items, and never separates a call from its result; see [`cut`].
+//! - A signature of reasoning is valid as long as nothing before it changed; see [`prefix`].
 //!
-//! Same items, same messages: nothing here looks at a clock, and an edit late in the trace leaves the messages before it as
-//! they were (an instruction excepted, which joins the first one). What else materializing may do is for a [`Materializer`]
-//! to say.
+//! The same items always yield the same messages. An edit late in the trace leaves the earlier messages unchanged, except for
+//! an instruction, which belongs to the first one. A [`Materializer`] can change the rules.
 
 pub(crate) mod bisect;
 pub(crate) mod command;
@@ -18,7 +16,6 @@ pub(crate) mod cut;
 pub(crate) mod envelope;
 mod join;
 mod materializer;
-mod order;
 mod piece;
 pub(crate) mod prefix;
 
@@ -27,8 +24,8 @@ use std::collections::HashMap;
 use crate::base::error::Diagnostic;
 use crate::git::Repo;
 use crate::message::Message;
+use crate::message::adjustment::BlockPosition;
 use crate::message::anthropic::CacheMarks;
-use crate::message::change::Place;
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::file::BadItemFile;
@@ -39,13 +36,13 @@ pub use cut::{Cut, OverBudget};
 pub use join::{Join, Joined, Piece};
 pub use materializer::Materializer;
 
-/// Why a trace did not become messages.
+/// Why a trace could not be converted to messages.
 #[derive(Debug, thiserror::Error)]
 pub enum MaterializeError {
-    /// The trace cannot be read.
+    /// The trace could not be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// What may not be cut is more than the budget.
+    /// The pinned items exceed the budget.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
 }
@@ -59,37 +56,39 @@ impl Diagnostic for MaterializeError {
     }
 }
 
-/// The built-in materializer: what may be chosen of it.
+/// The options of the built-in materializer.
+///
+/// The default joins items, marks no edits, keeps all roles, and cuts nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// One message an item, in reading order, in place of joining.
+    /// Make one message per item, in trace order, instead of joining items.
     pub one_message_an_item: bool,
-    /// Put a line before the text of items that were edited.
+    /// Put a line before the text of each edited item.
     pub edit_markers: bool,
-    /// Roles for types, in place of their own.
+    /// Roles that replace those of item types.
     pub roles: HashMap<ItemType, Role>,
-    /// What to leave out for want of room.
+    /// What to omit to save tokens.
     pub cut: Cut,
 }
 
-/// A trace's messages, oldest first, and what stayed out of them.
+/// A trace's messages, and what they omit.
 #[derive(Debug, Default)]
 pub struct Materialized {
-    /// The messages.
+    /// The messages, oldest first.
     pub messages: Vec<Message>,
-    /// The items behind each block of each message, in order.
+    /// The items of each block of each message.
     pub items: Vec<Vec<Vec<ItemId>>>,
-    /// How many of the first messages hold pinned items only.
+    /// How many of the first messages contain only pinned items.
     pub pinned_messages: usize,
-    /// Items of which only the subject line is left, in reading order.
+    /// Items that are shortened to their subject, in trace order.
     pub shortened: Vec<ItemId>,
-    /// Live items that were left out, in reading order.
+    /// Live items that are omitted, in trace order.
     pub left_out: Vec<Omission>,
-    /// Item files that are damaged and were taken as they stand: path and cause.
+    /// Damaged item files, whose content is used unchanged: path and cause.
     pub damaged: Vec<(String, BadItemFile)>,
 }
 
-/// A live item that was left out.
+/// A live item that the messages omit.
 #[derive(Clone, Debug)]
 pub struct Omission {
     /// The item.
@@ -98,39 +97,40 @@ pub struct Omission {
     pub seq: u32,
     /// Its type.
     pub item_type: ItemType,
-    /// `skip`, `superseded`, `budget` or `older`.
+    /// `skip`, `superseded`, `budget`, or `older`.
     pub why: &'static str,
-    /// The reason given with the priority.
+    /// The reason recorded with the priority.
     pub reason: Option<String>,
-    /// Tokens it would have cost.
+    /// The tokens that it would add.
     pub tokens: u64,
 }
 
 impl Materialized {
-    /// The exact cost of the messages as a request.
+    /// The tokens of the messages as a request.
     #[must_use]
     pub fn request_tokens(&self, encoding: Encoding) -> u64 {
         PER_REPLY + self.messages.iter().map(|message| message.cost(encoding)).sum::<u64>()
     }
 
-    /// The items behind a block.
-    #[must_use]
-    pub fn items_at(&self, place: Place) -> &[ItemId] {
-        self.items.get(place.message).and_then(|blocks| blocks.get(place.block)).map_or(&[], Vec::as_slice)
+    /// The items of a block.
+    pub(crate) fn items_at(&self, position: BlockPosition) -> &[ItemId] {
+        self.items.get(position.message).and_then(|blocks| blocks.get(position.block)).map_or(&[], Vec::as_slice)
     }
 
-    /// Where up to `count` cache marks go.
-    #[must_use]
-    pub fn cache_marks(&self, count: usize) -> CacheMarks {
+    /// Up to `count` cache marks for these messages.
+    pub(crate) fn cache_marks(&self, count: usize) -> CacheMarks {
         CacheMarks { count, pinned_messages: self.pinned_messages }
     }
 }
 
-/// Turns what a view shows into messages, as the built-in materializer does. Reads every live item once, and nothing else.
+/// Converts the items of a view to messages with the built-in materializer.
+///
+/// Reads every live item once. Skipped and superseded items are omitted, and listed in [`Materialized::left_out`].
 ///
 /// # Errors
 ///
-/// [`crate::git::GitError::MissingObject`] and its kin; [`OverBudget`] has both figures.
+/// [`MaterializeError::Trace`] if an object is missing or unreadable, [`MaterializeError::OverBudget`] if the pinned items
+/// exceed the budget.
 pub fn materialize(
     repo: &Repo,
     view: &View,

@@ -1,8 +1,8 @@
-//! Pieces: items on their way into messages, read and cut.
+//! Reads the items of a view as pieces, and cuts them.
 
 use super::cut::{self, Cut, Kept};
 use super::join::Piece;
-use super::prefix::Prefix;
+use super::prefix::SignedPrefix;
 use super::{MaterializeError, Materializer, Omission};
 use crate::git::Repo;
 use crate::message::{Api, Block, Content, Signature};
@@ -17,14 +17,13 @@ use crate::trace::model::types::Types;
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::view::View;
 
-/// What a view shows, read and cut.
 pub(super) struct Gathered {
     pub(super) kept: Kept,
-    /// Item files that are damaged and were taken as they stand: path and cause.
+    /// Damaged item files, whose content is used unchanged: path and cause.
     pub(super) damaged: Vec<(String, BadItemFile)>,
 }
 
-/// Reads every live item and makes the cut; what is kept stands in reading order.
+/// Reads every live item and makes the cut; the result is in trace order.
 pub(super) fn gather<M: Materializer + ?Sized>(
     materializer: &M,
     repo: &Repo,
@@ -35,16 +34,16 @@ pub(super) fn gather<M: Materializer + ?Sized>(
     let mut left_out = Vec::new();
     let mut damaged = Vec::new();
     let mut pieces = Vec::with_capacity(view.slots.len());
-    let mut prefix = Prefix::new(repo, view);
+    let mut prefix = SignedPrefix::new(repo, view);
     let types = view.types();
     view.for_each_item(repo, |slot, Reading { item, damage }| {
         damaged.extend(damage.map(|damage| (slot.path.clone(), damage)));
-        // Counting is left to who asks for it: a budget, or what tells of an omission.
+        // Count tokens only if needed: for a budget, or to report an omission.
         let counted = cut.budget.is_some() || view.left_out(slot).is_some();
         let tokens = if counted { item_cost(&item, encoding) } else { 0 };
         let own = types.role(&item.fields);
         let role = materializer.role(&item, own);
-        let holds = prefix.take(slot, &item, role != own)?;
+        let holds = prefix.add(slot, &item, role != own)?;
         if let Some(why) = view.left_out(slot) {
             left_out.push(Omission {
                 item: slot.id,
@@ -73,7 +72,7 @@ pub(super) fn gather<M: Materializer + ?Sized>(
     Ok(Gathered { kept, damaged })
 }
 
-/// An item as a message of its own, with what joining needs to know of it.
+/// An item as a message of its own, with what joining needs.
 fn piece_of(slot: &ItemEntry, item: Item, role: Role, types: &Types, encoding: Encoding) -> Piece {
     let known_tokens = item.cached_tokens(encoding);
     let Item { id, mut fields, body, .. } = item;
@@ -99,7 +98,7 @@ fn piece_of(slot: &ItemEntry, item: Item, role: Role, types: &Types, encoding: E
         },
         _ => match String::from_utf8(body) {
             Ok(text) => Content::Text(text),
-            // A freeform item may hold any bytes; they go where bytes can.
+            // A freeform item may contain binary data.
             Err(error) => Content::Artifact {
                 kind: None,
                 path: None,
@@ -125,8 +124,8 @@ fn piece_of(slot: &ItemEntry, item: Item, role: Role, types: &Types, encoding: E
     }
 }
 
-/// The signature of a thought, with what the item tells of it: whose it is by the format it was read from, or the meta key
-/// `provider`. One that no header can hold is kept in the meta key `signature`.
+/// The signature of reasoning. Its provider is known from the format it was imported from, or the meta key `provider`. A
+/// signature that no header can hold is in the meta key `signature`.
 fn signature(fields: &mut Fields) -> Option<Signature> {
     let meta = |key: &str| fields.meta.get(key).and_then(|value| value.as_str());
     let value = fields.signature.take().or_else(|| meta("signature").map(str::to_owned))?;
@@ -143,7 +142,7 @@ fn signature(fields: &mut Fields) -> Option<Signature> {
     })
 }
 
-/// Text of a body whose type promises text; what a foreign hand made of it is read as well as can be.
+/// The text of a body. Its type requires UTF-8, but another program may have written something else.
 fn into_text(body: Vec<u8>) -> String {
     String::from_utf8(body).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

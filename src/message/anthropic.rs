@@ -9,43 +9,51 @@
 //! ]}
 //! ```
 //!
-//! User and assistant speak in turn, the user first; a call's result opens the message after it. `content` is always an
-//! array, so that nothing before a block depends on what follows it.
+//! User and assistant alternate, the user first; results open the message after their calls. `content` is always an array, so
+//! that nothing before a block depends on what follows it.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::change::Change;
-use super::media::{base64, file_name, from_base64};
+use super::media::{IMAGES_AND_PDF, base64, file_name, from_base64};
+use super::normalize::{Part, PartContent, Turn, TurnRole};
 use super::read::{Fault, File, Node, Object, Reading, push_text};
-use super::shape::{Part, Shaped, Speaker, What, shape};
-use super::{Api, Content, Message, Role, Signature, Status, write_lines};
+use super::{Api, Content, Provider, Role, Signature, Status, write_request};
 
-/// The most marks that a request may carry.
-pub(crate) const MOST_CACHE_MARKS: usize = 4;
+/// The maximum number of cache marks in a request.
+pub(crate) const MAX_CACHE_MARKS: usize = 4;
 
-/// Where the provider is told to keep what it has read.
+/// Where a request asks the provider to cache its prefix.
 ///
-/// Marks go to the ends of what will stay the same, the surest first: the system's texts, the pinned messages that follow
-/// them, all that is there, and then what the user said before.
+/// The marks are set at the ends of what is likely to stay the same, the likeliest first: the system text, the pinned messages
+/// after it, the complete request, and then earlier user messages.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CacheMarks {
-    /// How many, [`MOST_CACHE_MARKS`] at most.
+pub(crate) struct CacheMarks {
+    /// The number of marks, at most [`MAX_CACHE_MARKS`].
     pub count: usize,
-    /// How many of the first messages hold pinned items only.
+    /// How many of the first messages contain only pinned items.
     pub pinned_messages: usize,
 }
 
+pub(super) const PROVIDER: Provider = Provider {
+    alternates: true,
+    max_call_id: 128,
+    is_call_id_char: |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'),
+    accepts_media: |media_type| IMAGES_AND_PDF.contains(&media_type) || media_type == "image/gif",
+    read,
+    write,
+};
+
 #[derive(Serialize)]
-struct Out<'a> {
+struct OutgoingMessage<'a> {
     role: &'static str,
     content: Vec<Block<'a>>,
 }
 
 #[derive(Serialize)]
-struct Mark {
+struct CacheControl {
     r#type: &'static str,
 }
 
@@ -55,19 +63,19 @@ enum Block<'a> {
     Text {
         text: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Mark>,
+        cache_control: Option<CacheControl>,
     },
     Image {
         source: Source<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Mark>,
+        cache_control: Option<CacheControl>,
     },
     Document {
         source: Source<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Mark>,
+        cache_control: Option<CacheControl>,
     },
     Thinking {
         thinking: &'a str,
@@ -81,7 +89,7 @@ enum Block<'a> {
         name: &'a str,
         input: &'a RawValue,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Mark>,
+        cache_control: Option<CacheControl>,
     },
     ToolResult {
         tool_use_id: &'a str,
@@ -90,7 +98,7 @@ enum Block<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         is_error: Option<bool>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Mark>,
+        cache_control: Option<CacheControl>,
     },
 }
 
@@ -101,54 +109,39 @@ struct Source<'a> {
     data: String,
 }
 
-/// Writes the request's messages; says what was not sent as it is.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub(crate) fn write(messages: &[Message], marks: CacheMarks, out: &mut impl Write) -> io::Result<Vec<Change>> {
-    let Shaped { turns, changes } = shape(messages, Api::Anthropic);
+fn write(turns: &[Turn<'_>], marks: CacheMarks, out: &mut dyn Write) -> io::Result<()> {
     let (system, rest) = match turns.split_first() {
-        Some((first, rest)) if first.speaker == Speaker::System => (first.parts.as_slice(), rest),
-        _ => (&[][..], turns.as_slice()),
+        Some((first, rest)) if first.role == TurnRole::System => (first.parts.as_slice(), rest),
+        _ => (&[][..], turns),
     };
     let mut system: Vec<Block<'_>> = system.iter().map(block).collect();
-    let mut all: Vec<Out<'_>> = Vec::with_capacity(rest.len());
-    // The last block of which all before it, and itself, are pinned.
+    let mut all: Vec<OutgoingMessage<'_>> = Vec::with_capacity(rest.len());
+    // The last block that is pinned, as are all before it.
     let mut pinned: Option<(usize, usize)> = None;
     let mut still_pinned = true;
     for turn in rest {
-        // The user's words stand in one message with the results they follow.
-        if turn.speaker != Speaker::User || all.last().is_none_or(|last| last.role != "user") {
-            let role = if turn.speaker == Speaker::Assistant { "assistant" } else { "user" };
-            all.push(Out { role, content: Vec::with_capacity(turn.parts.len()) });
+        // A user message and the results before it form one message.
+        if turn.role != TurnRole::User || all.last().is_none_or(|last| last.role != "user") {
+            let role = if turn.role == TurnRole::Assistant { "assistant" } else { "user" };
+            all.push(OutgoingMessage { role, content: Vec::with_capacity(turn.parts.len()) });
         }
         let message = all.len() - 1;
         for part in &turn.parts {
             all[message].content.push(block(part));
-            still_pinned &= part.place.message < marks.pinned_messages;
+            still_pinned &= part.position.message < marks.pinned_messages;
             if still_pinned {
                 pinned = Some((message, all[message].content.len() - 1));
             }
         }
     }
-    mark(&mut system, &mut all, pinned, marks.count.min(MOST_CACHE_MARKS));
-    out.write_all(b"{")?;
-    if !system.is_empty() {
-        out.write_all(b"\"system\":")?;
-        serde_json::to_writer(&mut *out, &system)?;
-        out.write_all(b",\n")?;
-    }
-    out.write_all(b"\"messages\":")?;
-    write_lines(&all, out)?;
-    out.write_all(b"}")?;
-    Ok(changes)
+    mark(&mut system, &mut all, pinned, marks.count.min(MAX_CACHE_MARKS));
+    write_request(("system", Some(system).filter(|system| !system.is_empty())), ("messages", &all), out)
 }
 
 fn block<'a>(part: &'a Part<'_>) -> Block<'a> {
-    match &part.what {
-        What::Text(text) => Block::Text { text, cache_control: None },
-        What::Media { media_type, path, bytes } => {
+    match &part.content {
+        PartContent::Text(text) => Block::Text { text, cache_control: None },
+        PartContent::Media { media_type, path, bytes } => {
             let source = Source { r#type: "base64", media_type, data: base64(bytes) };
             if media_type.starts_with("image/") {
                 Block::Image { source, cache_control: None }
@@ -157,16 +150,16 @@ fn block<'a>(part: &'a Part<'_>) -> Block<'a> {
                 Block::Document { source, title, cache_control: None }
             }
         }
-        What::Thought { text, signature } => match signature {
+        PartContent::Reasoning { text, signature } => match signature {
             Some(signature) if signature.redacted => Block::RedactedThinking { data: &signature.value },
             signature => Block::Thinking {
                 thinking: text,
                 signature: signature.map_or("", |signature| signature.value.as_str()),
             },
         },
-        What::Call { id, name, arguments } => Block::ToolUse { id, name, input: arguments, cache_control: None },
-        What::Result { id, status, text, .. } => {
-            // A failure must say something.
+        PartContent::Call { id, name, arguments } => Block::ToolUse { id, name, input: arguments, cache_control: None },
+        PartContent::Result { id, status, text, .. } => {
+            // The provider rejects an empty error.
             let silent = if *status == Some(Status::Error) { Some("error") } else { None };
             let content = if text.trim().is_empty() { silent } else { Some(*text) };
             let is_error = status.map(|status| status == Status::Error);
@@ -176,7 +169,7 @@ fn block<'a>(part: &'a Part<'_>) -> Block<'a> {
 }
 
 /// Sets up to `count` marks.
-fn mark(system: &mut [Block<'_>], messages: &mut [Out<'_>], pinned: Option<(usize, usize)>, count: usize) {
+fn mark(system: &mut [Block<'_>], messages: &mut [OutgoingMessage<'_>], pinned: Option<(usize, usize)>, count: usize) {
     let mut left = count;
     if left > 0
         && let Some(last) = system.last_mut()
@@ -197,7 +190,7 @@ fn mark(system: &mut [Block<'_>], messages: &mut [Out<'_>], pinned: Option<(usiz
     }
 }
 
-/// Marks a block; `false` if it cannot be marked, or is already.
+/// Marks a block; `false` if it cannot be marked or already is.
 fn set_mark(block: &mut Block<'_>) -> bool {
     match block {
         Block::Thinking { .. } | Block::RedactedThinking { .. } => false,
@@ -206,13 +199,12 @@ fn set_mark(block: &mut Block<'_>) -> bool {
         | Block::Document { cache_control, .. }
         | Block::ToolUse { cache_control, .. }
         | Block::ToolResult { cache_control, .. } => {
-            cache_control.is_none() && cache_control.replace(Mark { r#type: "ephemeral" }).is_none()
+            cache_control.is_none() && cache_control.replace(CacheControl { r#type: "ephemeral" }).is_none()
         }
     }
 }
 
-/// Reads messages: of a request, a response, or alone.
-pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
+fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     if root.is_list() {
         return reading.each(root, read_message);
     }
@@ -231,7 +223,7 @@ pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> 
     match object.find("messages") {
         Some(messages) => reading.each(&messages, read_message),
         None if system.is_some() => Ok(()),
-        None => Err(root.fault("`messages`, `role` or a list of messages is expected")),
+        None => Err(root.fault("expected `messages`, `role`, or a list of messages")),
     }
 }
 
@@ -290,7 +282,7 @@ fn read_block(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), 
     Ok(())
 }
 
-/// A result: its texts in lines, and what is no text behind it, as the user's.
+/// Reads a result: its text blocks, joined by line breaks, and then its other blocks as the user's.
 fn read_result(node: &Node<'_>, object: &Object<'_>, reading: &mut Reading) -> Result<(), Fault> {
     let call_id = object.text("tool_use_id")?;
     let is_error = object.find("is_error").map(|_| object.is_true("is_error"));

@@ -9,22 +9,36 @@
 //! ]}
 //! ```
 //!
-//! User and model speak in turn, the user first; as many responses as calls open the content after them. The signature of a
-//! thought stands on the part that follows it, which is where the provider gives it and wants it back.
+//! User and model alternate, the user first; the content after calls opens with as many responses. The signature of a thought
+//! is on the part that follows it, which is where the provider sends and expects it.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::change::Change;
-use super::media::{base64, from_base64};
+use super::anthropic::CacheMarks;
+use super::media::{IMAGES_AND_PDF, base64, from_base64};
+use super::normalize::{self, PartContent, Turn, TurnRole};
 use super::read::{Fault, File, Node, Reading};
-use super::shape::{Shaped, Speaker, What, shape};
-use super::{Api, Content, Message, Role, Signature, Status, write_lines};
+use super::{Api, Content, Provider, Role, Signature, Status, write_request};
+
+pub(super) const PROVIDER: Provider = Provider {
+    alternates: true,
+    max_call_id: 128,
+    is_call_id_char: |b| b.is_ascii_graphic(),
+    accepts_media: |media_type| {
+        IMAGES_AND_PDF.contains(&media_type)
+            || matches!(media_type, "image/heic" | "image/heif")
+            || media_type.starts_with("audio/")
+            || media_type.starts_with("video/")
+    },
+    read,
+    write,
+};
 
 #[derive(Serialize)]
-struct Out<'a> {
+struct OutgoingContent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
     parts: Vec<Part<'a>>,
@@ -38,100 +52,87 @@ struct Part<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     thought: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    inline_data: Option<Data<'a>>,
+    inline_data: Option<InlineData<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    function_call: Option<Call<'a>>,
+    function_call: Option<FunctionCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    function_response: Option<Answer<'a>>,
+    function_response: Option<FunctionResponse<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thought_signature: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct InlineData<'a> {
     mime_type: &'a str,
     data: String,
 }
 
 #[derive(Serialize)]
-struct Call<'a> {
+struct FunctionCall<'a> {
     id: &'a str,
     name: &'a str,
     args: &'a RawValue,
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct FunctionResponse<'a> {
     id: &'a str,
     name: &'a str,
-    response: Outcome<'a>,
+    response: ResponseBody<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Outcome<'a> {
+enum ResponseBody<'a> {
     Output(&'a str),
     Error(&'a str),
 }
 
-/// Writes the request's contents; says what was not sent as it is.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub(crate) fn write(messages: &[Message], out: &mut impl Write) -> io::Result<Vec<Change>> {
-    let Shaped { turns, changes } = shape(messages, Api::Gemini);
+fn write(turns: &[Turn<'_>], _: CacheMarks, out: &mut dyn Write) -> io::Result<()> {
     let mut system = None;
-    let mut all: Vec<Out<'_>> = Vec::with_capacity(turns.len());
-    for turn in &turns {
+    let mut all: Vec<OutgoingContent<'_>> = Vec::with_capacity(turns.len());
+    for turn in turns {
         let parts = parts_of(&turn.parts);
-        let role = match turn.speaker {
-            Speaker::System => {
-                system = Some(Out { role: None, parts });
+        let role = match turn.role {
+            TurnRole::System => {
+                system = Some(OutgoingContent { role: None, parts });
                 continue;
             }
-            Speaker::Assistant => "model",
-            Speaker::User | Speaker::Tools => "user",
+            TurnRole::Assistant => "model",
+            TurnRole::User | TurnRole::Tools => "user",
         };
         match all.last_mut() {
-            // The user's words stand in one content with the responses they follow.
+            // A user message and the responses before it form one content.
             Some(last) if last.role == Some(role) => last.parts.extend(parts),
-            _ => all.push(Out { role: Some(role), parts }),
+            _ => all.push(OutgoingContent { role: Some(role), parts }),
         }
     }
-    out.write_all(b"{")?;
-    if let Some(system) = &system {
-        out.write_all(b"\"systemInstruction\":")?;
-        serde_json::to_writer(&mut *out, system)?;
-        out.write_all(b",\n")?;
-    }
-    out.write_all(b"\"contents\":")?;
-    write_lines(&all, out)?;
-    out.write_all(b"}")?;
-    Ok(changes)
+    write_request(("systemInstruction", system), ("contents", &all), out)
 }
 
-fn parts_of<'a>(parts: &'a [super::shape::Part<'_>]) -> Vec<Part<'a>> {
+fn parts_of<'a>(parts: &'a [normalize::Part<'_>]) -> Vec<Part<'a>> {
     let mut out: Vec<Part<'a>> = Vec::with_capacity(parts.len());
-    // The signature that the next part carries.
+    // The signature for the next part.
     let mut signed: Option<&'a str> = None;
     for part in parts {
         let mut next = Part::default();
-        match &part.what {
-            What::Text(text) => next.text = Some(text),
-            What::Media { media_type, bytes, .. } => {
-                next.inline_data = Some(Data { mime_type: media_type, data: base64(bytes) });
+        match &part.content {
+            PartContent::Text(text) => next.text = Some(text),
+            PartContent::Media { media_type, bytes, .. } => {
+                next.inline_data = Some(InlineData { mime_type: media_type, data: base64(bytes) });
             }
-            What::Call { id, name, arguments } => next.function_call = Some(Call { id, name, args: arguments }),
-            What::Result { id, name, status, text } => {
+            PartContent::Call { id, name, arguments } => {
+                next.function_call = Some(FunctionCall { id, name, args: arguments })
+            }
+            PartContent::Result { id, name, status, text } => {
                 let response =
-                    if *status == Some(Status::Error) { Outcome::Error(text) } else { Outcome::Output(text) };
-                next.function_response = Some(Answer { id, name, response });
+                    if *status == Some(Status::Error) { ResponseBody::Error(text) } else { ResponseBody::Output(text) };
+                next.function_response = Some(FunctionResponse { id, name, response });
             }
-            What::Thought { text, signature } => {
+            PartContent::Reasoning { text, signature } => {
                 if let Some(earlier) = signed.take() {
-                    // Two thoughts side by side: the earlier one's signature stays with it.
+                    // Two thoughts in a row: the earlier one keeps its signature.
                     let own =
                         Part { text: Some(""), thought: true, thought_signature: Some(earlier), ..Part::default() };
                     match out.last_mut() {
@@ -154,8 +155,7 @@ fn parts_of<'a>(parts: &'a [super::shape::Part<'_>]) -> Vec<Part<'a>> {
     out
 }
 
-/// Reads contents: of a request, of a response's candidates, or alone.
-pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
+fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     if root.is_list() {
         return reading.each(root, read_content);
     }
@@ -175,7 +175,7 @@ pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> 
         return read_content(&contents, reading);
     }
     if let Some(candidates) = object.find("candidates") {
-        // The others are what might have been said.
+        // The other candidates are alternatives.
         let first = candidates.list()?.into_iter().next();
         let first = first.ok_or_else(|| candidates.fault("there is no candidate"))?;
         return read_content(&first.object()?.member("content")?, reading);
@@ -186,7 +186,7 @@ pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> 
     if system.is_some() {
         return Ok(());
     }
-    Err(root.fault("`contents`, `candidates` or a list of contents is expected"))
+    Err(root.fault("expected `contents`, `candidates`, or a list of contents"))
 }
 
 fn read_content(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
@@ -235,12 +235,12 @@ fn read_part(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), F
         let call = call.object()?;
         let name = call.text("name")?;
         let arguments = call.find("args").map_or_else(|| "{}".to_owned(), |args| args.raw.get().to_owned());
-        let call_id = call.find_text("id")?.unwrap_or_else(|| made_up_id(reading, &name, Role::Assistant));
+        let call_id = call.find_text("id")?.unwrap_or_else(|| generated_id(reading, &name, Role::Assistant));
         reading.put(&node.path, Role::Assistant, Content::ToolCall { call_id, name: Some(name), arguments });
     } else if let Some(answer) = object.find_any(&["functionResponse", "function_response"]) {
         let answer = answer.object()?;
         let name = answer.text("name")?;
-        let call_id = answer.find_text("id")?.unwrap_or_else(|| made_up_id(reading, &name, Role::Tool));
+        let call_id = answer.find_text("id")?.unwrap_or_else(|| generated_id(reading, &name, Role::Tool));
         let response = answer.member("response")?;
         let of_response = response.object()?;
         let (status, text) = match (of_response.find("output"), of_response.find("error")) {
@@ -255,7 +255,7 @@ fn read_part(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), F
     Ok(())
 }
 
-/// A part's signature goes to the thought before it; where there is none, one comes in that says nothing.
+/// Moves a part's signature to the thought before it; without one, adds an empty thought.
 fn sign(signature: Signature, node: &Node<'_>, reading: &mut Reading) {
     let last = reading.messages.last_mut().and_then(|message| message.blocks.last_mut());
     if let Some(Content::Reasoning { signature: unsigned @ None, .. }) = last.map(|block| &mut block.content) {
@@ -266,8 +266,8 @@ fn sign(signature: Signature, node: &Node<'_>, reading: &mut Reading) {
     }
 }
 
-/// The id of a call or response without one: its tool and which of that tool's it is.
-fn made_up_id(reading: &Reading, name: &str, role: Role) -> String {
+/// An id for a call or response without one: its tool, and its number among that tool's.
+fn generated_id(reading: &Reading, name: &str, role: Role) -> String {
     let prefix = format!("{name}-");
     let blocks = reading.messages.iter().filter(|message| message.role == role).flat_map(|message| &message.blocks);
     let earlier = blocks.filter(|block| match &block.content {

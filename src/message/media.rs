@@ -1,13 +1,14 @@
-//! Media: what bytes are, and which provider takes them.
+//! Media types, base64, and data URLs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::Api;
+/// The media types that every provider accepts from users.
+pub(super) const IMAGES_AND_PDF: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
 
-/// The media type of bytes: what their first ones tell, else what was declared.
+/// The media type of a file: by its first bytes, else as declared.
 ///
-/// What they tell comes first since providers look too, and refuse a picture that is not what it is called.
+/// The bytes decide because providers check them too, and reject an image that is not what it claims to be.
 pub(super) fn media_type<'a>(bytes: &[u8], declared: Option<&'a str>) -> Option<&'a str> {
     sniffed(bytes).or_else(|| declared.map(|declared| declared.split(';').next().unwrap_or(declared).trim()))
 }
@@ -26,17 +27,6 @@ fn sniffed(bytes: &[u8]) -> Option<&'static str> {
     STARTS.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, media_type)| *media_type)
 }
 
-/// Whether a user may send such bytes.
-pub(super) fn takes(api: Api, media_type: &str) -> bool {
-    match media_type {
-        "image/png" | "image/jpeg" | "image/webp" | "application/pdf" => true,
-        "image/gif" => api != Api::Gemini,
-        "image/heic" | "image/heif" => api == Api::Gemini,
-        _ if api == Api::Gemini => media_type.starts_with("audio/") || media_type.starts_with("video/"),
-        _ => false,
-    }
-}
-
 /// `data:image/png;base64,…`
 pub(super) fn data_url(media_type: &str, bytes: &[u8]) -> String {
     let mut url = format!("data:{media_type};base64,");
@@ -44,7 +34,7 @@ pub(super) fn data_url(media_type: &str, bytes: &[u8]) -> String {
     url
 }
 
-/// What a data URL holds; `None` for another address.
+/// The media type and content of a data URL; `None` for any other URL.
 pub(super) fn from_data_url(url: &str) -> Option<(String, Vec<u8>)> {
     let (media_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
     Some((media_type.to_owned(), BASE64.decode(data).ok()?))
@@ -58,7 +48,7 @@ pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
     BASE64.decode(text).ok()
 }
 
-/// The name a file is sent under.
+/// The name that a file is sent with.
 pub(super) fn file_name<'a>(path: Option<&'a str>, media_type: &str) -> &'a str {
     let last = path.and_then(|path| path.rsplit(['/', '\\']).next()).filter(|name| !name.is_empty());
     last.unwrap_or(if media_type == "application/pdf" { "document.pdf" } else { "file" })

@@ -1,4 +1,4 @@
-//! The neutral form: an array of messages, one a line.
+//! The neutral JSON form: an array of messages, one per line.
 //!
 //! ```json
 //! [
@@ -8,8 +8,9 @@
 //! ]
 //! ```
 //!
-//! `content` is a text where the message is one plain text, else an array of blocks: `text`, `reasoning`, `tool_call` (its
-//! `arguments` are JSON in a text, as the model wrote them), `tool_result` and `artifact` (with `text` or `base64`).
+//! `content` is a string if the message is a single text, else an array of blocks: `text`, `reasoning`, `tool_call` (its
+//! `arguments` are a string of JSON, exactly as the model wrote it), `tool_result`, and `artifact` (with `text`, or `base64` if
+//! it is not UTF-8).
 
 use std::io::{self, Write};
 
@@ -20,11 +21,11 @@ use serde::{Serialize, Serializer};
 
 use super::{Block, Content, Message};
 
-/// Writes the array.
+/// Writes the messages, without a line break at the end.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Any error of `out`.
 pub fn write(messages: &[Message], out: &mut impl Write) -> io::Result<()> {
     super::write_lines(messages, out)
 }

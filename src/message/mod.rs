@@ -1,18 +1,25 @@
-//! Messages as every provider has them in some form: a role and content blocks, oldest message first.
+//! Messages in the form that all providers share: a role and content blocks, oldest message first.
 //!
-//! What a provider's own shape asks for is written from these; [`messages`] is the neutral form, [`text`] a page to read.
-//! What every provider asks for in some measure is in `shape`, so that each rule is written once.
+//! | Module | Contents |
+//! | --- | --- |
+//! | [`messages`], `text` | the neutral JSON form, and plain text for people |
+//! | `openai`, `responses`, `anthropic`, `gemini` | one provider API each: its reader, its writer, and its `PROVIDER` |
+//! | `normalize` | the rules that all providers have in common, applied before any of them writes |
+//! | `adjustment` | what normalizing changed, and why |
+//! | `read`, `media` | shared parts of the readers, and of images and documents |
+//!
+//! Adding a provider means one module, one variant of [`Api`], and one line in `Api::provider`.
 
+pub(crate) mod adjustment;
 pub(crate) mod anthropic;
-pub(crate) mod change;
-pub(crate) mod gemini;
+mod gemini;
 mod media;
 pub mod messages;
-pub(crate) mod openai;
+mod normalize;
+mod openai;
 mod pair;
 pub(crate) mod read;
-pub(crate) mod responses;
-mod shape;
+mod responses;
 pub(crate) mod text;
 
 use std::io::{self, Write};
@@ -21,38 +28,42 @@ use serde::Serialize;
 
 pub(crate) use pair::pair_calls;
 
+use self::adjustment::Adjustment;
+use self::anthropic::CacheMarks;
+use self::normalize::{Normalized, Turn, normalize};
+use self::read::{Fault, Node, Reading};
 use crate::base::string_enum::string_enum;
 use crate::tokens::Encoding;
 use crate::tokens::framing::{self, message_cost};
 
 string_enum! {
-    /// Who speaks.
+    /// Who a message is from, as in the providers' APIs.
     Role {
-        /// The instructions' voice.
+        /// Instructions to the model.
         System = "system",
-        /// The person.
+        /// The user.
         User = "user",
         /// The model.
         Assistant = "assistant",
-        /// A tool that answers a call.
+        /// A tool that returns a result.
         Tool = "tool",
     }
 }
 
 string_enum! {
-    /// How a tool's call went.
+    /// The outcome of a tool call.
     Status {
-        /// It did what it was asked.
+        /// The call succeeded.
         Ok = "ok",
-        /// It failed; the body says how.
+        /// The call failed; the result's text says how.
         Error = "error",
     }
 }
 
 string_enum! {
-    /// The interfaces whose request messages can be written and read.
+    /// The provider APIs whose messages can be written and read.
     Api {
-        /// `OpenAI` Chat Completions, and what is compatible with it.
+        /// `OpenAI` Chat Completions, and compatible APIs.
         OpenAi = "openai",
         /// `OpenAI` Responses.
         Responses = "responses",
@@ -63,90 +74,117 @@ string_enum! {
     }
 }
 
+/// Everything specific to one provider API.
+struct Provider {
+    /// Whether user and model must alternate, with system text only before them.
+    alternates: bool,
+    /// The maximum length of a call id.
+    max_call_id: usize,
+    /// Whether a call id may contain this character.
+    is_call_id_char: fn(u8) -> bool,
+    /// Whether a user may send this media type.
+    accepts_media: fn(&str) -> bool,
+    /// Reads a request, a response, or messages alone.
+    read: fn(&Node<'_>, &mut Reading) -> Result<(), Fault>,
+    /// Writes the messages of a request.
+    write: fn(&[Turn<'_>], CacheMarks, &mut dyn Write) -> io::Result<()>,
+}
+
+impl Api {
+    fn provider(self) -> &'static Provider {
+        match self {
+            Self::OpenAi => &openai::PROVIDER,
+            Self::Responses => &responses::PROVIDER,
+            Self::Anthropic => &anthropic::PROVIDER,
+            Self::Gemini => &gemini::PROVIDER,
+        }
+    }
+}
+
 /// One message of a request.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Message {
-    /// Who speaks.
+    /// Who the message is from.
     pub role: Role,
-    /// The speaker's name.
+    /// The name of the participant, if it has one.
     pub name: Option<String>,
-    /// What is said, in order; never empty.
+    /// The content in order; never empty.
     pub blocks: Vec<Block>,
 }
 
-/// One block of a message.
+/// One content block of a message.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Block {
-    /// What it is.
+    /// The content.
     pub content: Content,
-    /// Tokens of its text, where they are known already.
+    /// The token count of [`Content::counted`], if it is already known; otherwise it is counted when needed.
     pub known_tokens: Option<u64>,
 }
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Content {
     /// Plain text.
     Text(String),
-    /// What the model thought.
+    /// The model's reasoning.
     Reasoning {
-        /// The thought; empty where the provider hides it.
+        /// The text; empty if the provider hides it.
         text: String,
-        /// The provider's signature.
+        /// The provider's signature, which makes the provider accept the reasoning again.
         signature: Option<Signature>,
     },
-    /// A tool is called.
+    /// A tool call by the model.
     ToolCall {
-        /// Ties the result to it.
+        /// Links the call to its result.
         call_id: String,
         /// The tool.
         name: Option<String>,
-        /// The arguments: JSON, as it was written.
+        /// The arguments: JSON, verbatim.
         arguments: String,
     },
-    /// A tool answers.
+    /// The result of a tool call.
     ToolResult {
-        /// The call it answers.
+        /// The id of the call.
         call_id: String,
         /// The tool.
         name: Option<String>,
-        /// How it went, where it was said.
+        /// The outcome, if it was reported.
         status: Option<Status>,
-        /// The answer.
+        /// The output.
         text: String,
     },
-    /// A file, an image, a document.
+    /// A file, an image, or a document.
     Artifact {
-        /// What sort.
+        /// The kind, such as `image`.
         kind: Option<String>,
-        /// Where it lives.
+        /// The path of the file.
         path: Option<String>,
-        /// Programming language.
+        /// The programming language.
         language: Option<String>,
-        /// Media type.
+        /// The media type.
         media_type: Option<String>,
-        /// Its bytes.
+        /// The bytes, not encoded.
         bytes: Vec<u8>,
     },
 }
 
-/// A provider's signature of a thought, and what is known of it.
+/// A provider's signature of reasoning, and whether it can be sent again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signature {
     /// The signature, verbatim.
     pub value: String,
-    /// Who signed; none: nobody knows, so whoever is asked is trusted to.
+    /// The provider that signed; if unknown, any provider is sent the signature.
     pub by: Option<Api>,
-    /// The provider's own id of the thought.
+    /// The provider's own id of the reasoning.
     pub id: Option<String>,
-    /// Whether the thought itself is in the signature, encrypted.
+    /// Whether the signature contains the encrypted reasoning itself.
     pub redacted: bool,
-    /// Whether everything said before the thought is still as it was.
+    /// Whether everything before the reasoning is unchanged, so that the signature is still valid.
     pub holds: bool,
 }
 
 impl Signature {
-    /// A signature of which nothing else is known.
+    /// A signature of an unknown provider.
     #[must_use]
     pub fn new(value: String) -> Self {
         Self { value, by: None, id: None, redacted: false, holds: true }
@@ -154,7 +192,7 @@ impl Signature {
 }
 
 impl Content {
-    /// The bytes whose tokens count.
+    /// The bytes whose tokens are counted: the text, the arguments, or the file.
     #[must_use]
     pub fn counted(&self) -> &[u8] {
         match self {
@@ -166,7 +204,7 @@ impl Content {
         }
     }
 
-    /// The name that is sent along with it.
+    /// The tool's name, which is sent with a call or result.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
@@ -177,7 +215,7 @@ impl Content {
 }
 
 impl Message {
-    /// What the message costs in a request: its texts' tokens and framing.
+    /// The tokens that the message adds to a request: its content and its framing.
     #[must_use]
     pub fn cost(&self, encoding: Encoding) -> u64 {
         let tokens = |block: &Block| block.known_tokens.unwrap_or_else(|| encoding.count(block.content.counted()));
@@ -186,8 +224,8 @@ impl Message {
     }
 }
 
-/// Writes an array of values, one a line.
-fn write_lines<T: Serialize>(values: impl IntoIterator<Item = T>, out: &mut impl Write) -> io::Result<()> {
+/// Writes an array with one value per line.
+fn write_lines<T: Serialize>(values: impl IntoIterator<Item = T>, out: &mut dyn Write) -> io::Result<()> {
     let mut empty = true;
     for value in values {
         out.write_all(if empty { b"[\n" } else { b",\n" })?;
@@ -197,23 +235,33 @@ fn write_lines<T: Serialize>(values: impl IntoIterator<Item = T>, out: &mut impl
     out.write_all(if empty { b"[]" } else { b"\n]" })
 }
 
-/// Writes a request's messages as an interface has them; says what was not sent as it is, in the messages' order.
+/// Writes `{"<system_name>": system, "<messages_name>": messages}`, without the system member if there is none.
+fn write_request<T: Serialize>(
+    (system_name, system): (&str, Option<impl Serialize>),
+    (messages_name, messages): (&str, &[T]),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write!(out, "{{")?;
+    if let Some(system) = system {
+        write!(out, "\"{system_name}\":")?;
+        serde_json::to_writer(&mut *out, &system)?;
+        writeln!(out, ",")?;
+    }
+    write!(out, "\"{messages_name}\":")?;
+    write_lines(messages, out)?;
+    write!(out, "}}")
+}
+
+/// Writes messages as a request of an API. Returns what could not be sent unchanged, in message order.
 ///
-/// Only Anthropic has marks.
-///
-/// # Errors
-///
-/// Those of `out`.
+/// Only Anthropic has cache marks.
 pub(crate) fn write(
     api: Api,
     messages: &[Message],
-    marks: anthropic::CacheMarks,
+    marks: CacheMarks,
     out: &mut impl Write,
-) -> io::Result<Vec<change::Change>> {
-    match api {
-        Api::OpenAi => openai::write(messages, out),
-        Api::Responses => responses::write(messages, out),
-        Api::Anthropic => anthropic::write(messages, marks, out),
-        Api::Gemini => gemini::write(messages, out),
-    }
+) -> io::Result<Vec<Adjustment>> {
+    let Normalized { turns, adjustments } = normalize(messages, api);
+    (api.provider().write)(&turns, marks, out)?;
+    Ok(adjustments)
 }

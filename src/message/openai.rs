@@ -8,48 +8,57 @@
 //! ]
 //! ```
 //!
-//! `content` is one text but where the user sends files along. There is no place for reasoning.
+//! `content` is one text, except where the user sends files. The API does not accept reasoning.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::change::Change;
-use super::media::{data_url, file_name, from_data_url};
+use super::anthropic::CacheMarks;
+use super::media::{IMAGES_AND_PDF, data_url, file_name, from_data_url};
+use super::normalize::{Part, PartContent, Turn, TurnRole};
 use super::read::{Fault, File as Attached, Node, OPENAI_ROLES, Object, Reading, push_text};
-use super::shape::{Part, Shaped, Speaker, Turn, What, shape};
-use super::{Api, Content, Message, Role, write_lines};
+use super::{Content, Provider, Role, write_lines};
+
+pub(super) const PROVIDER: Provider = Provider {
+    alternates: false,
+    max_call_id: 40,
+    is_call_id_char: |b| b.is_ascii_graphic(),
+    accepts_media: |media_type| IMAGES_AND_PDF.contains(&media_type) || media_type == "image/gif",
+    read,
+    write,
+};
 
 #[derive(Serialize)]
-struct Out<'a> {
+struct OutgoingMessage<'a> {
     role: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<Said<'a>>,
+    content: Option<MessageContent<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Call<'a>>,
+    tool_calls: Vec<ToolCall<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Said<'a> {
+enum MessageContent<'a> {
     Text(std::borrow::Cow<'a, str>),
-    Parts(Vec<Piece<'a>>),
+    Parts(Vec<ContentPart<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece<'a> {
+enum ContentPart<'a> {
     Text { text: &'a str },
-    ImageUrl { image_url: Url },
+    ImageUrl { image_url: ImageUrl },
     File { file: File<'a> },
 }
 
 #[derive(Serialize)]
-struct Url {
+struct ImageUrl {
     url: String,
 }
 
@@ -60,7 +69,7 @@ struct File<'a> {
 }
 
 #[derive(Serialize)]
-struct Call<'a> {
+struct ToolCall<'a> {
     id: &'a str,
     r#type: &'static str,
     function: Function<'a>,
@@ -72,30 +81,23 @@ struct Function<'a> {
     arguments: &'a str,
 }
 
-/// Writes the request's messages; says what was not sent as it is.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub(crate) fn write(messages: &[Message], out: &mut impl Write) -> io::Result<Vec<Change>> {
-    let Shaped { turns, changes } = shape(messages, Api::OpenAi);
-    write_lines(turns.iter().flat_map(messages_of), out)?;
-    Ok(changes)
+fn write(turns: &[Turn<'_>], _: CacheMarks, out: &mut dyn Write) -> io::Result<()> {
+    write_lines(turns.iter().flat_map(messages_of), out)
 }
 
-/// A turn's messages: one, but of the tools one a result.
-fn messages_of<'a>(turn: &'a Turn<'_>) -> Vec<Out<'a>> {
-    let role = match turn.speaker {
-        Speaker::System => "system",
-        Speaker::User => "user",
-        Speaker::Assistant => "assistant",
-        Speaker::Tools => {
-            let results = turn.parts.iter().filter_map(|part| match &part.what {
-                What::Result { id, text, .. } => Some(Out {
+/// The messages of a turn: one per result, and one for any other turn.
+fn messages_of<'a>(turn: &'a Turn<'_>) -> Vec<OutgoingMessage<'a>> {
+    let role = match turn.role {
+        TurnRole::System => "system",
+        TurnRole::User => "user",
+        TurnRole::Assistant => "assistant",
+        TurnRole::Tools => {
+            let results = turn.parts.iter().filter_map(|part| match &part.content {
+                PartContent::Result { id, text, .. } => Some(OutgoingMessage {
                     role: "tool",
                     name: None,
                     tool_call_id: Some(id),
-                    content: Some(Said::Text((*text).into())),
+                    content: Some(MessageContent::Text((*text).into())),
                     tool_calls: Vec::new(),
                 }),
                 _ => None,
@@ -103,51 +105,50 @@ fn messages_of<'a>(turn: &'a Turn<'_>) -> Vec<Out<'a>> {
             return results.collect();
         }
     };
-    let calls = turn.parts.iter().filter_map(|part| match &part.what {
-        What::Call { id, name, arguments } => {
-            Some(Call { id, r#type: "function", function: Function { name, arguments: arguments.get() } })
+    let calls = turn.parts.iter().filter_map(|part| match &part.content {
+        PartContent::Call { id, name, arguments } => {
+            Some(ToolCall { id, r#type: "function", function: Function { name, arguments: arguments.get() } })
         }
         _ => None,
     });
     let tool_calls = calls.collect();
-    vec![Out { role, name: turn.name, tool_call_id: None, content: said(&turn.parts), tool_calls }]
+    vec![OutgoingMessage { role, name: turn.name, tool_call_id: None, content: content(&turn.parts), tool_calls }]
 }
 
-fn said<'a>(parts: &'a [Part<'_>]) -> Option<Said<'a>> {
-    if parts.iter().any(|part| matches!(part.what, What::Media { .. })) {
-        return Some(Said::Parts(parts.iter().filter_map(piece).collect()));
+fn content<'a>(parts: &'a [Part<'_>]) -> Option<MessageContent<'a>> {
+    if parts.iter().any(|part| matches!(part.content, PartContent::Media { .. })) {
+        return Some(MessageContent::Parts(parts.iter().filter_map(content_part).collect()));
     }
     let texts: Vec<&str> = parts.iter().filter_map(text).collect();
     match texts.as_slice() {
         [] => None,
-        [text] => Some(Said::Text((*text).into())),
-        texts => Some(Said::Text(texts.join("\n\n").into())),
+        [text] => Some(MessageContent::Text((*text).into())),
+        texts => Some(MessageContent::Text(texts.join("\n\n").into())),
     }
 }
 
 fn text<'a>(part: &'a Part<'_>) -> Option<&'a str> {
-    match &part.what {
-        What::Text(text) => Some(text),
+    match &part.content {
+        PartContent::Text(text) => Some(text),
         _ => None,
     }
 }
 
-fn piece<'a>(part: &'a Part<'_>) -> Option<Piece<'a>> {
-    match &part.what {
-        What::Text(text) => Some(Piece::Text { text }),
-        What::Media { media_type, bytes, .. } if media_type.starts_with("image/") => {
-            Some(Piece::ImageUrl { image_url: Url { url: data_url(media_type, bytes) } })
+fn content_part<'a>(part: &'a Part<'_>) -> Option<ContentPart<'a>> {
+    match &part.content {
+        PartContent::Text(text) => Some(ContentPart::Text { text }),
+        PartContent::Media { media_type, bytes, .. } if media_type.starts_with("image/") => {
+            Some(ContentPart::ImageUrl { image_url: ImageUrl { url: data_url(media_type, bytes) } })
         }
-        What::Media { media_type, path, bytes } => {
+        PartContent::Media { media_type, path, bytes } => {
             let file = File { filename: file_name(*path, media_type), file_data: data_url(media_type, bytes) };
-            Some(Piece::File { file })
+            Some(ContentPart::File { file })
         }
         _ => None,
     }
 }
 
-/// Reads messages: of a request, of a response's choices, or alone.
-pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
+fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     if root.is_list() {
         return reading.each(root, read_message);
     }
@@ -156,14 +157,14 @@ pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> 
         return reading.each(&messages, read_message);
     }
     if let Some(choices) = object.find("choices") {
-        // The others are what might have been said.
+        // The other choices are alternatives.
         let first = choices.list()?.into_iter().next().ok_or_else(|| choices.fault("there is no choice"))?;
         return read_message(&first.object()?.member("message")?, reading);
     }
     if object.find("role").is_some() {
         return read_message(root, reading);
     }
-    Err(root.fault("`messages`, `choices` or a list of messages is expected"))
+    Err(root.fault("expected `messages`, `choices`, or a list of messages"))
 }
 
 fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {

@@ -1,13 +1,12 @@
-//! Calls and their results: which answers which.
+//! Pairs tool calls with their results.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::Content;
 
-/// Pairs calls with results: for each content, the index of its partner.
+/// For each content, the index of its call or result.
 ///
-/// A result answers the earliest call of its id that stands before it and has no answer yet; what is left over has none.
-#[must_use]
+/// A result belongs to the earliest call before it that has the same id and no result yet.
 pub(crate) fn pair_calls<'c>(contents: impl IntoIterator<Item = &'c Content>) -> Vec<Option<usize>> {
     let mut partners = Vec::new();
     let mut open: HashMap<&str, VecDeque<usize>> = HashMap::new();
@@ -40,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_answers_the_first_open_call_of_its_id() {
+    fn a_result_belongs_to_the_first_open_call_with_its_id() {
         let contents =
             [result("a"), call("a"), call("a"), result("a"), result("b"), result("a"), result("a"), call("c")];
         let partners = pair_calls(&contents);

@@ -9,23 +9,32 @@
 //! ]
 //! ```
 //!
-//! A reasoning item stands before the item it led to. `content` is one text but where the user sends files along.
+//! A reasoning item precedes the item that it led to. `content` is one text, except where the user sends files.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::change::Change;
-use super::media::{data_url, file_name, from_data_url};
+use super::anthropic::CacheMarks;
+use super::media::{IMAGES_AND_PDF, data_url, file_name, from_data_url};
+use super::normalize::{Part, PartContent, Turn, TurnRole};
 use super::read::{Fault, File, Node, OPENAI_ROLES, Reading, push_text};
-use super::shape::{Part, Shaped, Speaker, Turn, What, shape};
-use super::{Api, Content, Message, Role, Signature, write_lines};
+use super::{Api, Content, Provider, Role, Signature, write_lines};
+
+pub(super) const PROVIDER: Provider = Provider {
+    alternates: false,
+    max_call_id: 64,
+    is_call_id_char: |b| b.is_ascii_graphic(),
+    accepts_media: |media_type| IMAGES_AND_PDF.contains(&media_type) || media_type == "image/gif",
+    read,
+    write,
+};
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Out<'a> {
-    Message { role: &'static str, content: Said<'a> },
+enum OutgoingItem<'a> {
+    Message { role: &'static str, content: MessageContent<'a> },
     Reasoning { id: Cow<'a, str>, summary: Vec<Summary<'a>>, encrypted_content: &'a str },
     FunctionCall { call_id: &'a str, name: &'a str, arguments: &'a str },
     FunctionCallOutput { call_id: &'a str, output: &'a str },
@@ -39,14 +48,14 @@ struct Summary<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Said<'a> {
+enum MessageContent<'a> {
     Text(&'a str),
-    Parts(Vec<Piece<'a>>),
+    Parts(Vec<ContentPart<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type")]
-enum Piece<'a> {
+enum ContentPart<'a> {
     #[serde(rename = "input_text")]
     Text { text: &'a str },
     #[serde(rename = "input_image")]
@@ -55,44 +64,42 @@ enum Piece<'a> {
     File { filename: &'a str, file_data: String },
 }
 
-/// Writes the request's input; says what was not sent as it is.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub(crate) fn write(messages: &[Message], out: &mut impl Write) -> io::Result<Vec<Change>> {
-    let Shaped { turns, changes } = shape(messages, Api::Responses);
-    write_lines(turns.iter().flat_map(items_of), out)?;
-    Ok(changes)
+fn write(turns: &[Turn<'_>], _: CacheMarks, out: &mut dyn Write) -> io::Result<()> {
+    write_lines(turns.iter().flat_map(items_of), out)
 }
 
-fn items_of<'a>(turn: &'a Turn<'_>) -> Vec<Out<'a>> {
-    let role = match turn.speaker {
-        Speaker::System => "system",
-        Speaker::Assistant => "assistant",
-        Speaker::User | Speaker::Tools => "user",
+fn items_of<'a>(turn: &'a Turn<'_>) -> Vec<OutgoingItem<'a>> {
+    let role = match turn.role {
+        TurnRole::System => "system",
+        TurnRole::Assistant => "assistant",
+        TurnRole::User | TurnRole::Tools => "user",
     };
-    if turn.parts.iter().any(|part| matches!(part.what, What::Media { .. })) {
-        return vec![Out::Message { role, content: Said::Parts(turn.parts.iter().filter_map(piece).collect()) }];
+    if turn.parts.iter().any(|part| matches!(part.content, PartContent::Media { .. })) {
+        return vec![OutgoingItem::Message {
+            role,
+            content: MessageContent::Parts(turn.parts.iter().filter_map(content_part).collect()),
+        }];
     }
     turn.parts.iter().filter_map(|part| item(role, part)).collect()
 }
 
-fn item<'a>(role: &'static str, part: &'a Part<'_>) -> Option<Out<'a>> {
-    Some(match &part.what {
-        What::Text(text) => Out::Message { role, content: Said::Text(text) },
-        What::Thought { text, signature } => {
+fn item<'a>(role: &'static str, part: &'a Part<'_>) -> Option<OutgoingItem<'a>> {
+    Some(match &part.content {
+        PartContent::Text(text) => OutgoingItem::Message { role, content: MessageContent::Text(text) },
+        PartContent::Reasoning { text, signature } => {
             let signature = (*signature)?;
             let summary = if text.is_empty() { Vec::new() } else { vec![Summary { r#type: "summary_text", text }] };
-            Out::Reasoning { id: id(signature), summary, encrypted_content: &signature.value }
+            OutgoingItem::Reasoning { id: id(signature), summary, encrypted_content: &signature.value }
         }
-        What::Call { id, name, arguments } => Out::FunctionCall { call_id: id, name, arguments: arguments.get() },
-        What::Result { id, text, .. } => Out::FunctionCallOutput { call_id: id, output: text },
-        What::Media { .. } => return None,
+        PartContent::Call { id, name, arguments } => {
+            OutgoingItem::FunctionCall { call_id: id, name, arguments: arguments.get() }
+        }
+        PartContent::Result { id, text, .. } => OutgoingItem::FunctionCallOutput { call_id: id, output: text },
+        PartContent::Media { .. } => return None,
     })
 }
 
-/// The provider's own id, which what it encrypted names; where it was not kept, one that is always the same.
+/// The provider's own id, which the encrypted content names; if it was not stored, one derived from the signature.
 fn id(signature: &Signature) -> Cow<'_, str> {
     match &signature.id {
         Some(id) => Cow::Borrowed(id),
@@ -100,21 +107,20 @@ fn id(signature: &Signature) -> Cow<'_, str> {
     }
 }
 
-fn piece<'a>(part: &'a Part<'_>) -> Option<Piece<'a>> {
-    match &part.what {
-        What::Text(text) => Some(Piece::Text { text }),
-        What::Media { media_type, bytes, .. } if media_type.starts_with("image/") => {
-            Some(Piece::Image { detail: "auto", image_url: data_url(media_type, bytes) })
+fn content_part<'a>(part: &'a Part<'_>) -> Option<ContentPart<'a>> {
+    match &part.content {
+        PartContent::Text(text) => Some(ContentPart::Text { text }),
+        PartContent::Media { media_type, bytes, .. } if media_type.starts_with("image/") => {
+            Some(ContentPart::Image { detail: "auto", image_url: data_url(media_type, bytes) })
         }
-        What::Media { media_type, path, bytes } => {
-            Some(Piece::File { filename: file_name(*path, media_type), file_data: data_url(media_type, bytes) })
+        PartContent::Media { media_type, path, bytes } => {
+            Some(ContentPart::File { filename: file_name(*path, media_type), file_data: data_url(media_type, bytes) })
         }
         _ => None,
     }
 }
 
-/// Reads items: of a request, of a response, or alone.
-pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
+fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     if root.is_list() {
         return reading.each(root, read_item);
     }
@@ -139,7 +145,7 @@ pub(super) fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> 
         }
         None if instructions.is_some() => Ok(()),
         None if object.find("type").is_some() || object.find("role").is_some() => read_item(root, reading),
-        None => Err(root.fault("`input`, `output` or a list of items is expected")),
+        None => Err(root.fault("expected `input`, `output`, or a list of items")),
     }
 }
 
@@ -185,7 +191,7 @@ fn read_item(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
 fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     let object = node.object()?;
     let role = object.role(&OPENAI_ROLES)?;
-    // What the model says is one with the thoughts and calls beside it.
+    // A message of the model forms one message with the reasoning and calls beside it.
     if role != Role::Assistant {
         reading.begin(&node.path, role, None);
     }

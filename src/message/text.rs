@@ -1,14 +1,10 @@
-//! A page to read: every message under a line that says whose it is.
+//! Messages as plain text for people: each block after a line that names its role and kind.
 
 use std::io::{self, Write};
 
 use super::{Block, Content, Message};
 
-/// Writes the page. Bytes that are no text are named, not written.
-///
-/// # Errors
-///
-/// Those of `out`.
+/// Writes the text. Binary content is replaced by its size.
 pub(crate) fn write(messages: &[Message], out: &mut impl Write) -> io::Result<()> {
     for (index, message) in messages.iter().enumerate() {
         if index > 0 {
@@ -27,7 +23,7 @@ pub(crate) fn write(messages: &[Message], out: &mut impl Write) -> io::Result<()
     Ok(())
 }
 
-/// What a block is, where it is not just said.
+/// Describes a block that is not plain text.
 fn detail(block: &Block) -> String {
     match &block.content {
         Content::Text(_) => String::new(),

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::transcript::format::Format;
-use crate::transcript::import::Seen;
+use crate::transcript::import::CompactionMode;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn after_a_compaction_the_model_sees_only_what_was_kept() {
     for (name, bytes) in SAMPLES.into_iter().filter(|(name, _)| name.contains("compact")) {
         let growing = Growing::new();
         let repo = &growing.repo;
-        growing.import_seen(Format::ClaudeCode, bytes, Seen::Only);
+        growing.import_seen(Format::ClaudeCode, bytes, CompactionMode::RequireReplay);
         let (lines, summary) = lines(bytes);
         assert_eq!(seen(repo, &[]), told(&lines[summary..]), "{name}");
 
@@ -82,7 +82,7 @@ fn priorities_set_by_people_survive_a_compaction() {
     let bytes = SAMPLES[1].1;
     let (lines, summary) = lines(bytes);
     let growing = Growing::new();
-    growing.import_seen(Format::ClaudeCode, &lines[..summary].concat(), Seen::Only);
+    growing.import_seen(Format::ClaudeCode, &lines[..summary].concat(), CompactionMode::RequireReplay);
     let items = growing.repo.lines(&["export", "t"]);
     let call = items.iter().position(|item| item["direction"] == "call").unwrap();
     let other = items.iter().rposition(|item| item["type"] == "dialogue").unwrap();
@@ -101,7 +101,7 @@ fn priorities_set_by_people_survive_a_compaction() {
 
 fn growing_after(bytes: &[u8]) -> usize {
     let growing = Growing::new();
-    growing.import_seen(Format::ClaudeCode, bytes, Seen::Only);
+    growing.import_seen(Format::ClaudeCode, bytes, CompactionMode::RequireReplay);
     growing.repo.bodies("t").len()
 }
 
@@ -215,7 +215,7 @@ fn codex_compactions_are_replayed() {
     let mut records = Vec::new();
     for (more, expected) in compacted_rollout() {
         records.extend(more);
-        growing.import_seen(Format::Codex, &rollout(&records), Seen::Only);
+        growing.import_seen(Format::Codex, &rollout(&records), CompactionMode::RequireReplay);
         let seen: Vec<String> = seen(&growing.repo, &[])
             .into_iter()
             .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
@@ -225,10 +225,10 @@ fn codex_compactions_are_replayed() {
         growing.repo.total("t");
     }
     let at_once = Growing::new();
-    at_once.import_seen(Format::Codex, &rollout(&records), Seen::Only);
+    at_once.import_seen(Format::Codex, &rollout(&records), CompactionMode::RequireReplay);
     assert_eq!(growing.state(), at_once.state());
     let matrix = Growing::new();
-    matrix.import_seen(Format::Codex, MATRIX, Seen::Only);
+    matrix.import_seen(Format::Codex, MATRIX, CompactionMode::RequireReplay);
     matrix.repo.fsck();
     matrix.repo.total("t");
     let again = matrix.import(Format::Codex, MATRIX);
@@ -250,11 +250,11 @@ fn gemini_compressions_are_replayed() {
     ];
     let bytes: Vec<u8> = records.iter().map(|record| format!("{record}\n")).collect::<String>().into_bytes();
     let growing = Growing::new();
-    growing.import_seen(Format::GeminiCli, &bytes, Seen::Only);
+    growing.import_seen(Format::GeminiCli, &bytes, CompactionMode::RequireReplay);
     assert_eq!(seen(&growing.repo, &[]), ["summary"]);
     let (whole, cut) = (growing.state(), memchr::memrchr(b'\n', &bytes[..bytes.len() - 1]).unwrap() + 1);
     let growing = Growing::new();
-    growing.import_seen(Format::GeminiCli, &bytes[..cut], Seen::Only);
+    growing.import_seen(Format::GeminiCli, &bytes[..cut], CompactionMode::RequireReplay);
     assert_eq!(seen(&growing.repo, &[]), ["summary", "three", "four"]);
     growing.import(Format::GeminiCli, &bytes);
     assert_eq!(growing.state(), whole);
@@ -277,7 +277,7 @@ fn preserved_items_follow_the_summary_of_a_compaction() {
     ];
     let bytes: Vec<u8> = records.iter().map(|record| format!("{record}\n")).collect::<String>().into_bytes();
     let growing = Growing::new();
-    growing.import_seen(Format::ClaudeCode, &bytes, Seen::Only);
+    growing.import_seen(Format::ClaudeCode, &bytes, CompactionMode::RequireReplay);
     assert_eq!(seen(&growing.repo, &[]), ["summary", "two", "three", "four"]);
 }
 
@@ -302,7 +302,7 @@ fn usage_reported_after_a_compaction_is_the_total() {
         let growing = Growing::new();
         growing.repo.git(&["config", "traceType.reasoning.priority", "skip"]);
         for part in parts {
-            growing.import_seen(Format::ClaudeCode, lines[..*part].concat().as_bytes(), Seen::Only);
+            growing.import_seen(Format::ClaudeCode, lines[..*part].concat().as_bytes(), CompactionMode::RequireReplay);
         }
         let tokens = &growing.repo.json(&["--trace", "t", "status", "--json"])["tokens"];
         (tokens["source"].clone(), tokens["total"].as_u64().unwrap())
@@ -319,14 +319,14 @@ proptest! {
         let records: Records = compacted_rollout().into_iter().flat_map(|(records, _)| records).collect();
         for (format, bytes) in [(Format::ClaudeCode, SAMPLES[1].1.to_vec()), (Format::Codex, rollout(&records))] {
             let whole = Growing::new();
-            whole.import_seen(format, &bytes, Seen::Only);
+            whole.import_seen(format, &bytes, CompactionMode::RequireReplay);
             let mut cuts: Vec<usize> = points.iter().map(|point| point.index(bytes.len())).collect();
             cuts.sort_unstable();
             let growing = Growing::new();
             for cut in cuts {
-                growing.import_seen(format, &bytes[..cut], Seen::Only);
+                growing.import_seen(format, &bytes[..cut], CompactionMode::RequireReplay);
             }
-            growing.import_seen(format, &bytes, Seen::Only);
+            growing.import_seen(format, &bytes, CompactionMode::RequireReplay);
             prop_assert_eq!(growing.state(), whole.state());
         }
     }

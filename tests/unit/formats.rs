@@ -256,7 +256,7 @@ proptest! {
     #[test]
     fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         for format in [Format::Codex, Format::GeminiCli, Format::SweAgent] {
-            let read = format.open(Box::new(&bytes[..])).unwrap();
+            let read = (format.agent().open)(Box::new(&bytes[..])).unwrap();
             prop_assert!(read.into_iter().all(|entry| entry.is_ok()));
         }
     }

@@ -9,8 +9,7 @@ use crate::trace::change::bulk;
 use crate::trace::store::write::Signature;
 use crate::trace::{Time, Tip, TraceName};
 use crate::transcript::format::Format;
-use crate::transcript::import::{Destination, Imported, Seen, Writing};
-use crate::transcript::session;
+use crate::transcript::import::{CompactionMode, Destination, ImportContext, Imported, session};
 use proptest::prelude::*;
 
 use crate::unit::repo::TestRepo;
@@ -39,14 +38,19 @@ impl Growing {
 
     /// Writes the file and imports it.
     pub(crate) fn import(&self, format: Format, bytes: &[u8]) -> Imported {
-        self.import_seen(format, bytes, Seen::All)
+        self.import_seen(format, bytes, CompactionMode::KeepOriginals)
     }
 
     /// The same, with or without compactions replayed.
-    pub(crate) fn import_seen(&self, format: Format, bytes: &[u8], seen: Seen) -> Imported {
+    pub(crate) fn import_seen(&self, format: Format, bytes: &[u8], seen: CompactionMode) -> Imported {
         fs::write(&self.file, bytes).unwrap();
         let signature = Signature::take(&self.opened, Time::now()).unwrap();
-        let writing = Writing { repo: &self.opened, signature: &signature, encoding: Encoding::default(), seen };
+        let writing = ImportContext {
+            repo: &self.opened,
+            signature: &signature,
+            encoding: Encoding::default(),
+            compactions: seen,
+        };
         session::import(writing, format, Destination::Trace(self.name.clone()), &self.file, &|_| ()).unwrap()
     }
 
@@ -81,7 +85,7 @@ impl Growing {
     }
 }
 
-fn at_once(format: Format, bytes: &[u8], seen: Seen) -> State {
+fn at_once(format: Format, bytes: &[u8], seen: CompactionMode) -> State {
     let growing = Growing::new();
     growing.import_seen(format, bytes, seen);
     growing.state()
@@ -99,8 +103,8 @@ fn cuts(bytes: &[u8], count: usize) -> Vec<usize> {
 #[test]
 fn growing_samples_give_the_same_trace() {
     for (name, bytes) in SAMPLES {
-        for seen in [Seen::All, Seen::Only] {
-            if seen == Seen::Only && !name.contains("compact") {
+        for seen in [CompactionMode::KeepOriginals, CompactionMode::RequireReplay] {
+            if seen == CompactionMode::RequireReplay && !name.contains("compact") {
                 continue;
             }
             let expected = at_once(Format::ClaudeCode, bytes, seen);
@@ -138,7 +142,7 @@ fn only_new_records_are_read() {
     }
     let third = growing.import(Format::ClaudeCode, bytes);
     assert_eq!((third.traces[0].1.recorded, third.traces[0].1.known), (0, 0));
-    assert_eq!(growing.state(), at_once(Format::ClaudeCode, bytes, Seen::All));
+    assert_eq!(growing.state(), at_once(Format::ClaudeCode, bytes, CompactionMode::KeepOriginals));
 }
 
 #[test]
@@ -192,7 +196,7 @@ proptest! {
         let bytes = SAMPLES[4].1;
         let mut cuts: Vec<usize> = points.iter().map(|point| point.index(bytes.len())).collect();
         cuts.sort_unstable();
-        check_cut_file(Format::ClaudeCode, bytes, &cuts, &at_once(Format::ClaudeCode, bytes, Seen::All));
+        check_cut_file(Format::ClaudeCode, bytes, &cuts, &at_once(Format::ClaudeCode, bytes, CompactionMode::KeepOriginals));
     }
 }
 

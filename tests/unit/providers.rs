@@ -6,8 +6,8 @@ use std::process::Command;
 
 use crate::git::{Env, Repo};
 use crate::materialize::{Cut, MaterializeError, Materialized, Options, OverBudget, command, materialize};
+use crate::message::adjustment::{Adjustment, AdjustmentReason, BlockPosition, Replacement};
 use crate::message::anthropic::CacheMarks;
-use crate::message::change::{Change, Fate, Place, Why};
 use crate::message::{self, Api, Block, Content, Message, Role, Signature, Status};
 use crate::tokens::Encoding;
 use crate::trace::change::append;
@@ -17,8 +17,8 @@ use crate::trace::store::view::View;
 use crate::trace::store::write::{self, Accounting};
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, TraceName};
 use crate::transcript::format::Format;
-use crate::transcript::import::{Destination, Seen, Writing, transcript};
-use crate::transcript::input::Input;
+use crate::transcript::import::input::Input;
+use crate::transcript::import::{CompactionMode, Destination, ImportContext, transcript};
 use proptest::prelude::*;
 use regex::Regex;
 use serde_json::Value;
@@ -57,14 +57,14 @@ fn model(blocks: Vec<Block>) -> Message {
     Message { role: Role::Assistant, name: None, blocks }
 }
 
-fn write(api: Api, messages: &[Message]) -> (String, Vec<Change>) {
+fn write(api: Api, messages: &[Message]) -> (String, Vec<Adjustment>) {
     let mut out = Vec::new();
     let changes = message::write(api, messages, CacheMarks::default(), &mut out).unwrap();
     (String::from_utf8(out).unwrap(), changes)
 }
 
-fn whys(changes: &[Change]) -> Vec<Why> {
-    changes.iter().map(|change| change.why).collect()
+fn whys(changes: &[Adjustment]) -> Vec<AdjustmentReason> {
+    changes.iter().map(|change| change.reason).collect()
 }
 
 /// The request for each of the four providers, with the changes it needed.
@@ -73,7 +73,7 @@ fn written(messages: &[Message]) -> String {
     for api in APIS {
         let (text, changes) = write(api, messages);
         writeln!(page, "--- {api}\n{text}").unwrap();
-        for Change { place: Place { message, block }, why } in changes {
+        for Adjustment { position: BlockPosition { message, block }, reason: why } in changes {
             writeln!(page, "{message}.{block} {}", why.describe()).unwrap();
         }
     }
@@ -110,8 +110,12 @@ impl Sample {
         let sample = Self::new();
         let destination = Destination::Trace(sample.name.clone());
         let signature = sample.signature(0);
-        let writing =
-            Writing { repo: &sample.repo, signature: &signature, encoding: Encoding::default(), seen: Seen::All };
+        let writing = ImportContext {
+            repo: &sample.repo,
+            signature: &signature,
+            encoding: Encoding::default(),
+            compactions: CompactionMode::KeepOriginals,
+        };
         let input = Input::Stream(Box::new(bytes));
         transcript(writing, Format::ClaudeCode, destination, input).unwrap();
         sample
@@ -149,7 +153,7 @@ impl Sample {
         materialize(&self.repo, &view, &Options { cut, ..Options::default() }, Encoding::default())
     }
 
-    fn written(&self, api: Api) -> (String, Vec<Change>) {
+    fn written(&self, api: Api) -> (String, Vec<Adjustment>) {
         write(api, &self.materialized(Cut::default()).unwrap().messages)
     }
 }
@@ -169,7 +173,7 @@ fn a_session_is_written_for_every_provider() {
         let (text, changes) = sample.written(api);
         serde_json::from_str::<Value>(&text).unwrap();
         let page = changes.iter().fold(redacted(&text) + "\n", |page, change| {
-            page + "\n" + change.why.fate().as_str() + " " + change.why.as_str()
+            page + "\n" + change.reason.replacement().as_str() + " " + change.reason.as_str()
         });
         insta::assert_snapshot!(api.as_str(), page);
     }
@@ -221,10 +225,11 @@ fn signed_thoughts_are_sent_only_to_their_signer() {
             let (page, changes) = write(api, &messages);
             let carried = api != Api::OpenAi && by.is_none_or(|by| by == api);
             assert_eq!(page.contains("c2ln"), carried, "{api} {by:?}");
-            assert_eq!(whys(&changes), if carried { vec![] } else { vec![Why::ForeignThought] });
+            assert_eq!(whys(&changes), if carried { vec![] } else { vec![AdjustmentReason::ForeignReasoning] });
         }
         let messages = [say(Role::User, "a"), model(vec![text(), thought("hm", signed(None))])];
-        let expected = if api == Api::OpenAi { Why::ForeignThought } else { Why::LastThought };
+        let expected =
+            if api == Api::OpenAi { AdjustmentReason::ForeignReasoning } else { AdjustmentReason::LastReasoning };
         assert_eq!(whys(&write(api, &messages).1), [expected]);
     }
     let redacted = Signature { redacted: true, ..Signature::new("ZGF0YQ==".to_owned()) };
@@ -244,7 +249,7 @@ fn signed_thoughts_are_sent_only_to_their_signer() {
 fn a_thought_is_sent_while_its_prefix_is_unchanged() {
     let dropped = |sample: &Sample| {
         let (_, changes) = sample.written(Api::Anthropic);
-        changes.iter().filter(|change| change.why == Why::ChangedBefore).count()
+        changes.iter().filter(|change| change.reason == AdjustmentReason::ChangedBefore).count()
     };
     let ids = |sample: &Sample| -> Vec<ItemId> {
         View::open(&sample.repo, &sample.name, None).unwrap().slots.iter().map(|slot| slot.id).collect()
@@ -361,10 +366,10 @@ fn editing_the_last_item_keeps_earlier_messages() {
 
 #[test]
 fn every_reason_describes_what_happened_to_the_block() {
-    for word in Why::VALUES {
-        let why: Why = word.parse().unwrap();
+    for word in AdjustmentReason::VALUES {
+        let why: AdjustmentReason = word.parse().unwrap();
         let left_out = why.describe().starts_with("left out");
-        assert_eq!(left_out, why.fate() == Fate::LeftOut, "{word}");
+        assert_eq!(left_out, why.replacement() == Replacement::LeftOut, "{word}");
     }
 }
 

@@ -14,7 +14,7 @@ use crate::git::{Git, GitError};
 use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::{Namespaces, Store, StoreFile, check};
 use crate::trace::Time;
-use crate::transcript::hook;
+use crate::transcript::import::hook;
 
 /// What was looked at and how it is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

@@ -18,7 +18,7 @@ use super::place::Place;
 use crate::base::bounded;
 use crate::base::error::{Context as _, Result, bail};
 use crate::git::Git;
-use crate::materialize::envelope::{Format, render};
+use crate::materialize::envelope::{MessageFormat, render};
 use crate::materialize::{Options, materialize};
 use crate::memory::breadcrumb::{Query, StoreFile};
 use crate::memory::checkpoint::{Folder, Pathspec};
@@ -129,7 +129,7 @@ fn trace(place: &Place, rest: &str) -> Result<(String, &'static str)> {
     {
         let view = View::open(&repo, name, None)?;
         let materialized = materialize(&repo, &view, &Options::default(), encoding(&repo)?)?;
-        let content = render(Format::Text, &materialized, None)?.content;
+        let content = render(MessageFormat::Text, &materialized, None)?.content;
         return Ok((String::from_utf8_lossy(&content).into_owned(), PLAIN));
     }
     let Some((name, spec)) = rest.rsplit_once('/') else { bail!("there is no trace `{rest}`") };

@@ -40,7 +40,7 @@ fn changes_are_reported_on_stderr_and_in_the_envelope() {
     assert_eq!(answer["messages"][0]["content"], "Where is x?");
     sample.set(2, user, Level::Pinned);
     let (status, answer, notes) = sample.git_trace(&["materialize", "--budget", "4"], "");
-    let expected = "error: what is pinned takes 10 tokens, more than the budget of 4\n";
+    let expected = "error: pinned items take 10 tokens, more than the budget of 4\n";
     assert_eq!((status, answer.as_str(), notes.as_str()), (Some(1), "", expected));
     let (status, _, notes) = sample.git_trace(&["materialize", "--budget", "10"], "");
     assert_eq!((status, notes), (Some(0), format!("{dangling}: left out: over the budget\n")));
@@ -79,7 +79,7 @@ fn a_user_command_receives_only_what_a_cut_keeps() {
     let recent = r#"[["dialogue user: first words",true],["Be careful.",null],["last words",null]]"#;
     let note = format!("{first}: shortened to what they are: not among the newest\n");
     assert_eq!(told(&["--recent", "2"]), (Some(0), recent.to_owned(), note));
-    let note = "error: what is pinned takes 9 tokens, more than the budget of 5\n";
+    let note = "error: pinned items take 9 tokens, more than the budget of 5\n";
     assert_eq!(told(&["--budget", "5"]), (Some(1), "[]".to_owned(), note.to_owned()));
     let (status, _, notes) = sample.git_trace(&["materialize", "--edit-markers"], "");
     assert_eq!((status, notes.lines().count()), (Some(2), 1), "{notes}");
@@ -130,7 +130,7 @@ fn an_import_with_faults_exits_with_one() {
     let request = r#"{"messages":[{"role":"user","content":"Where is x?"},{"role":"owner","content":""}]}"#;
     let (status, answer, notes) = sample.git_trace(&["import", "anthropic", "-"], request);
     assert_eq!((status, answer.as_str()), (Some(1), "1 imported into trace `main`\n"));
-    assert_eq!(notes, "-: line 1, $.messages[1].role: `owner` is not a role that is known\n");
+    assert_eq!(notes, "-: line 1, $.messages[1].role: `owner` is an unknown role\n");
     let (status, answer, _) = sample.git_trace(&["materialize", "--format", "anthropic"], "");
     assert_eq!(status, Some(0));
     let (status, again, _) = sample.git_trace(&["import", "anthropic", "-"], &answer);

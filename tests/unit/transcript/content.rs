@@ -1,7 +1,7 @@
 //! The items that the content of a record becomes.
 
 use crate::trace::model::item::{Direction, Role, Status};
-use crate::transcript::Entry;
+use crate::transcript::TranscriptEntry;
 use serde_json::{Value, json};
 
 use super::{assistant, bodies, body, call, check, file, read_text, result, user};
@@ -51,7 +51,7 @@ fn a_multipart_result_keeps_its_images() {
     let artifact = &entries[2];
     assert_eq!(artifact.draft.body, b"\x89PNG"[..4]);
     assert_eq!(artifact.draft.fields.media_type.as_deref(), Some("image/png"));
-    let shape = |entry: &Entry| {
+    let shape = |entry: &TranscriptEntry| {
         let fields = &entry.draft.fields;
         (fields.item_type.to_string(), fields.name.clone(), fields.reply_to)
     };

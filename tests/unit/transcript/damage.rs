@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::transcript::claude_code::Reader;
+use crate::transcript::agents::claude_code::Reader;
+use crate::transcript::read::reader::Transcript as _;
 use proptest::prelude::*;
 use serde_json::json;
 

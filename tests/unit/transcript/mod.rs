@@ -10,21 +10,22 @@ use std::io;
 
 use crate::trace::model::item::Draft;
 use crate::trace::model::schema;
-use crate::transcript::claude_code::Reader;
-use crate::transcript::{Entry, Position, Tally};
+use crate::transcript::agents::claude_code::Reader;
+use crate::transcript::read::reader::Transcript as _;
+use crate::transcript::{Position, Tally, TranscriptEntry};
 use serde_json::{Value, json};
 
 use crate::unit::samples::{SAMPLES, said};
 
 struct Reading {
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
     tally: Tally,
     position: Position,
 }
 
 fn finish(mut reader: Reader<&[u8]>) -> Reading {
     let entries = reader.by_ref().map(|entry| entry.expect("memory does not fail")).collect();
-    Reading { entries, tally: reader.tally().clone(), position: reader.position() }
+    Reading { entries, tally: reader.tally().clone(), position: reader.consumed() }
 }
 
 fn read(bytes: &[u8]) -> Reading {
@@ -41,7 +42,7 @@ fn read_text(text: &str) -> Reading {
     read(text.as_bytes())
 }
 
-fn body(entry: &Entry) -> &str {
+fn body(entry: &TranscriptEntry) -> &str {
     std::str::from_utf8(&entry.draft.body).unwrap()
 }
 
@@ -76,7 +77,7 @@ fn file(records: &[Value]) -> String {
 }
 
 /// What holds for the entries of any file whatsoever.
-fn check(entries: &[Entry]) {
+fn check(entries: &[TranscriptEntry]) {
     let mut before = HashSet::new();
     for entry in entries {
         let Draft { mut fields, body } = entry.draft.clone();

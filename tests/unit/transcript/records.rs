@@ -1,6 +1,7 @@
 //! Records in their order: those that are there twice, sub-agents', and what a compaction wrote.
 
-use crate::transcript::claude_code::Reader;
+use crate::transcript::agents::claude_code::Reader;
+use crate::transcript::read::reader::Transcript as _;
 use serde_json::json;
 
 use super::{SAMPLES, assistant, bodies, call, check, check_cut, file, read_text, result, user};

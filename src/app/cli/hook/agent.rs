@@ -11,8 +11,8 @@ use crate::app::context::Context;
 use crate::memory::brief;
 use crate::memory::forward::read::moment;
 use crate::transcript::format::Format;
-use crate::transcript::hook::{self, Call, Duty};
-use crate::transcript::import::{Seen, Writing};
+use crate::transcript::import::hook::{self, HookAction, HookInput};
+use crate::transcript::import::{CompactionMode, ImportContext};
 
 /// The input of a hook is short; more than this is not read.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
@@ -41,14 +41,21 @@ impl AgentArgs {
         let repo = context.repo()?;
         let mut input = Vec::new();
         io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
-        let call = Call::parse(&input)?;
-        match call.duty() {
-            Duty::Greet => greet(context),
-            Duty::Record if !self.wait && hook::backlog(repo, format, &call)? > MAX_WAIT => detach(format, &input),
-            Duty::Record => {
+        let call = HookInput::parse(&input)?;
+        match call.action() {
+            HookAction::PrintBrief => greet(context),
+            HookAction::Import if !self.wait && hook::backlog(repo, format, &call)? > MAX_WAIT => {
+                detach(format, &input)
+            }
+            HookAction::Import => {
                 let (signature, encoding) = (context.signature()?, context.encoding()?);
-                let writing = Writing { repo, signature: &signature, encoding, seen: Seen::of_settings(repo)? };
-                hook::record(writing, format, &call)?;
+                let writing = ImportContext {
+                    repo,
+                    signature: &signature,
+                    encoding,
+                    compactions: CompactionMode::from_settings(repo)?,
+                };
+                hook::import(writing, format, &call)?;
                 Ok(())
             }
         }

@@ -14,7 +14,7 @@ use crate::git::Git;
 use crate::trace::query::export::export;
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceName};
-use crate::transcript::export::{self as transcripts, Setting};
+use crate::transcript::export::{self as transcripts, NewSession};
 use crate::transcript::format::Format;
 
 /// Write a trace as JSON Lines, one line an operation, oldest first, or as a transcript for an agent
@@ -72,9 +72,9 @@ fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<Ex
         context.repo()?.worktree().map_or_else(env::current_dir, Ok).context("cannot find the working folder")?;
     let branch = Git::in_folder(&folder).ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
     let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
-    let setting = Setting::new(&folder, branch, context.now(), std::process::id());
-    let Some(outgoing) = transcripts::transcript(context.repo()?, &view, format, &setting)? else {
-        bail!("{} cannot go on from a transcript that others wrote", format.agent());
+    let new_session = NewSession::new(&folder, branch, context.now(), std::process::id());
+    let Some(outgoing) = transcripts::transcript(context.repo()?, &view, format, &new_session)? else {
+        bail!("{} cannot go on from a transcript that others wrote", format.agent().name);
     };
     for note in &outgoing.notes {
         context.ui.note(note);
@@ -88,12 +88,12 @@ fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<Ex
         return Ok(ExitStatus::Success);
     }
     let home = format.home(context.repo()?.env());
-    let found = home.and_then(|home| transcripts::place(format, &home, &setting));
+    let found = home.and_then(|home| transcripts::transcript_path(format, &home, &new_session));
     let Some(path) = args.output.clone().or(found) else { bail!("name a file: --output FILE") };
     transcripts::save(&outgoing.bytes, &path).with_context(|| format!("cannot write `{}`", path.display()))?;
-    let resume = transcripts::resume_command(format, &setting.session);
+    let resume = transcripts::resume_command(format, &new_session.id);
     if args.json {
-        context.ui.json(&json!({ "session": setting.session, "file": path.to_string_lossy(),
+        context.ui.json(&json!({ "session": new_session.id, "file": path.to_string_lossy(),
             "items": outgoing.items, "notes": outgoing.notes, "resume": resume }))?;
         return Ok(ExitStatus::Success);
     }

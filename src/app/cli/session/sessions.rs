@@ -8,7 +8,7 @@ use crate::app::context::Context;
 use crate::app::ui::{DIM, ID, escaped};
 use crate::git::short_oid;
 use crate::trace::Time;
-use crate::transcript::sessions::{Recorded, list};
+use crate::transcript::import::sessions::{RecordedSession, list};
 
 /// List the recorded sessions of agents, the latest first
 ///
@@ -42,14 +42,14 @@ impl SessionsArgs {
     }
 }
 
-fn print(context: &Context, recorded: &Recorded) -> Result<()> {
-    let Recorded { name, began, ended, items, total, first_words, sub_agents, commits, .. } = recorded;
+fn print(context: &Context, recorded: &RecordedSession) -> Result<()> {
+    let RecordedSession { name, began, ended, items, total, first_prompt, sub_agents, commits, .. } = recorded;
     let name = context.ui.styled(ID, name.as_str());
     let agents = if *sub_agents > 0 { format!(", {sub_agents} sub-agents") } else { String::new() };
     let when = context.ui.styled(DIM, &format!("{} to {}", minute(*began), minute(*ended)));
     writeln!(context.ui, "{name}  {when}  {items} items, {} tokens ({}){agents}", total.tokens, total.basis.source())?;
-    if !first_words.is_empty() {
-        writeln!(context.ui, "    {}", escaped(first_words))?;
+    if !first_prompt.is_empty() {
+        writeln!(context.ui, "    {}", escaped(first_prompt))?;
     }
     for commit in commits {
         let oid = context.ui.styled(ID, &short_oid(commit.oid));
@@ -64,7 +64,7 @@ fn minute(time: Time) -> String {
     text.get(..16).map_or_else(|| text.clone(), |minute| minute.replace('T', " "))
 }
 
-fn to_json(recorded: &Recorded) -> Value {
+fn to_json(recorded: &RecordedSession) -> Value {
     let commits: Vec<Value> = recorded
         .commits
         .iter()
@@ -78,7 +78,7 @@ fn to_json(recorded: &Recorded) -> Value {
         "items": recorded.items,
         "tokens": recorded.total.tokens,
         "source": recorded.total.basis.source(),
-        "first_words": recorded.first_words,
+        "first_words": recorded.first_prompt,
         "sub_agents": recorded.sub_agents,
         "commits": commits,
     })

@@ -250,7 +250,7 @@ fn run_agents(
     let mut steps = Vec::new();
     for format in &args.agents {
         if !agent::AGENTS.contains(format) {
-            bail!("{} has no hooks; claude-code, codex and gemini-cli have", format.agent());
+            bail!("{} has no hooks; claude-code, codex and gemini-cli have", format.agent().name);
         }
         steps.extend(act(&agent_setup(args, env, *format)?)?);
     }

@@ -12,7 +12,7 @@ use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::app::ui::{ID, escaped};
 use crate::materialize::bisect::{Outcome, Verdict, judge, search};
-use crate::materialize::envelope::{Format, render};
+use crate::materialize::envelope::{MessageFormat, render};
 use crate::materialize::{Cut, Options, command, materialize};
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
@@ -63,8 +63,11 @@ impl BisectArgs {
         let shows_progress = stderr().is_terminal();
         let mut tests = 0;
         let outcome = search(slots.len(), |present| -> Result<Verdict> {
-            let candidate =
-                content(context, args.format.map(Format::from), &view.of_only(repo, slots[..present].to_vec())?)?;
+            let candidate = content(
+                context,
+                args.format.map(MessageFormat::from),
+                &view.of_only(repo, slots[..present].to_vec())?,
+            )?;
             let last = present.checked_sub(1).map(|index| slots[index].id);
             let verdict = judge(&args.command, &candidate, last)?;
             tests += 1;
@@ -83,7 +86,7 @@ impl BisectArgs {
 }
 
 /// What the command is shown.
-fn content(context: &Context, format: Option<Format>, view: &View) -> Result<Vec<u8>> {
+fn content(context: &Context, format: Option<MessageFormat>, view: &View) -> Result<Vec<u8>> {
     let repo = context.repo()?;
     if format.is_none()
         && let Some(materializer) = repo.config()?.text("trace.materializer")?.filter(|command| !command.is_empty())
@@ -91,7 +94,7 @@ fn content(context: &Context, format: Option<Format>, view: &View) -> Result<Vec
         return Ok(command::run(repo, view, &materializer, &Cut::default(), context.encoding()?)?.bytes);
     }
     let materialized = materialize(repo, view, &Options::default(), context.encoding()?)?;
-    Ok(render(format.unwrap_or(Format::Messages), &materialized, None)?.content)
+    Ok(render(format.unwrap_or(MessageFormat::Messages), &materialized, None)?.content)
 }
 
 fn answer(

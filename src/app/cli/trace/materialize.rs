@@ -8,9 +8,9 @@ use clap::ValueEnum;
 use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::materialize::command::{self, CommandError};
-use crate::materialize::envelope::{Format, Rendered, envelope, render};
+use crate::materialize::envelope::{MessageFormat, Rendered, envelope, render};
 use crate::materialize::{Cut, MaterializeError, Materialized, Options, OverBudget, materialize};
-use crate::message::change::{Change, Why};
+use crate::message::adjustment::{Adjustment, AdjustmentReason};
 use crate::trace::model::item::{ItemType, Role};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::view::View;
@@ -83,7 +83,7 @@ pub(crate) enum FormatArg {
     Text,
 }
 
-impl From<FormatArg> for Format {
+impl From<FormatArg> for MessageFormat {
     fn from(format: FormatArg) -> Self {
         match format {
             FormatArg::Messages => Self::Messages,
@@ -143,10 +143,10 @@ impl MaterializeArgs {
                 Err(CommandError::Items(MaterializeError::OverBudget(over))) => return Ok(refuse(context, &over)),
                 printed => printed?,
             };
-            say_what_changed(context, &printed.aside, &[]);
+            say_what_changed(context, &printed.omitted, &[]);
             return print(context, &printed.bytes);
         }
-        let format = self.format.map_or(Format::Messages, Format::from);
+        let format = self.format.map_or(MessageFormat::Messages, MessageFormat::from);
         let options = Options {
             one_message_an_item: self.aggregate == Aggregate::None,
             edit_markers: self.edit_markers,
@@ -158,10 +158,10 @@ impl MaterializeArgs {
             materialized => materialized?,
         };
 
-        let Rendered { content, changes, .. } = render(format, &materialized, self.cache_marks)?;
-        say_what_changed(context, &materialized, &changes);
+        let Rendered { content, adjustments, .. } = render(format, &materialized, self.cache_marks)?;
+        say_what_changed(context, &materialized, &adjustments);
         if self.json {
-            let rendered = Rendered { format, content, changes };
+            let rendered = Rendered { format, content, adjustments };
             let mut line = serde_json::to_vec(&envelope(repo, &name, &view, &materialized, rendered, encoding)?)?;
             line.push(b'\n');
             context.ui.write_content(&line)?;
@@ -191,7 +191,7 @@ fn refuse(context: &Context, over: &OverBudget) -> ExitStatus {
 }
 
 /// Says on stderr what is damaged, what was cut, and what is not sent as it is: one line for each reason.
-fn say_what_changed(context: &Context, materialized: &Materialized, changes: &[Change]) {
+fn say_what_changed(context: &Context, materialized: &Materialized, adjustments: &[Adjustment]) {
     for (path, damage) in &materialized.damaged {
         context.ui.note(format!("warning: item file `{path}` is damaged and taken as it stands: {damage}"));
     }
@@ -208,10 +208,11 @@ fn say_what_changed(context: &Context, materialized: &Materialized, changes: &[C
         say(dropped.map(|omission| omission.item).collect(), what);
     }
     say(materialized.shortened.clone(), "shortened to what they are: not among the newest");
-    for why in Why::VALUES.iter().filter_map(|word| word.parse::<Why>().ok()) {
-        let places = changes.iter().filter(|change| change.why == why);
-        let mut items: Vec<ItemId> = places.flat_map(|change| materialized.items_at(change.place)).copied().collect();
+    for reason in AdjustmentReason::VALUES.iter().filter_map(|word| word.parse::<AdjustmentReason>().ok()) {
+        let positions = adjustments.iter().filter(|adjustment| adjustment.reason == reason);
+        let mut items: Vec<ItemId> =
+            positions.flat_map(|adjustment| materialized.items_at(adjustment.position)).copied().collect();
         items.dedup();
-        say(items, why.describe());
+        say(items, reason.describe());
     }
 }

@@ -6,7 +6,7 @@ use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::base::error::{Result, bail};
-use crate::materialize::envelope::{Format, envelope, render};
+use crate::materialize::envelope::{MessageFormat, envelope, render};
 use crate::materialize::{Cut, Options, materialize};
 use crate::trace::change::commit::{self, Entry, commit};
 use crate::trace::model::item::ItemType;
@@ -127,12 +127,12 @@ fn run_commit(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
 
 fn run_materialize(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let format = match arguments.text("format")? {
-        None | Some("messages") => Format::Messages,
-        Some("openai") => Format::OpenAi,
-        Some("responses") => Format::Responses,
-        Some("anthropic") => Format::Anthropic,
-        Some("gemini") => Format::Gemini,
-        Some("text") => Format::Text,
+        None | Some("messages") => MessageFormat::Messages,
+        Some("openai") => MessageFormat::OpenAi,
+        Some("responses") => MessageFormat::Responses,
+        Some("anthropic") => MessageFormat::Anthropic,
+        Some("gemini") => MessageFormat::Gemini,
+        Some("text") => MessageFormat::Text,
         Some(_) => {
             bail!("argument `format`: messages, openai, responses, anthropic, gemini or text is expected")
         }

@@ -14,10 +14,10 @@ use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
+use crate::transcript::Tally;
 use crate::transcript::format::Format;
-use crate::transcript::import::{self, Destination, Imported, Seen, Writing};
-use crate::transcript::input::Input;
-use crate::transcript::{Tally, session};
+use crate::transcript::import::input::Input;
+use crate::transcript::import::{self, CompactionMode, Destination, ImportContext, Imported, session};
 
 pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Result<ExitStatus> {
     let file = match args.file {
@@ -28,8 +28,10 @@ pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Resul
     let current = head::current(context.repo()?)?;
     let has_current = Tip::find(context.repo()?, &current)?.is_some();
     let signature = context.signature()?;
-    let seen = if args.as_seen { Seen::Only } else { Seen::of_settings(context.repo()?)? };
-    let writing = Writing { repo: context.repo()?, signature: &signature, encoding: context.encoding()?, seen };
+    let compactions =
+        if args.as_seen { CompactionMode::RequireReplay } else { CompactionMode::from_settings(context.repo()?)? };
+    let writing =
+        ImportContext { repo: context.repo()?, signature: &signature, encoding: context.encoding()?, compactions };
     let imported = if file.as_os_str() == "-" {
         let input = Input::Stream(Box::new(io::stdin().lock()));
         import::transcript(writing, format, destination, input).context("cannot import `-`")?
@@ -99,7 +101,7 @@ fn newest_session(context: &Context, format: Format) -> Result<PathBuf> {
             return Ok(file);
         }
     }
-    let message = format!("{} has no session of this folder under `{}`", format.agent(), home.display());
+    let message = format!("{} has no session of this folder under `{}`", format.agent().name, home.display());
     Err(Error::with_hint(message, hint))
 }
 

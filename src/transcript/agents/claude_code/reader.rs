@@ -1,0 +1,258 @@
+//! Reads records, given the earlier ones.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::FORMAT;
+use super::compaction::ActiveMessages;
+use super::content::RecordContent;
+use super::records::{Attachment, Message, Record, is_display_only, is_ignored, is_ignored_system};
+use super::turns::Turns;
+use crate::tokens::parse_usage;
+use crate::trace::change::bulk::Usage;
+use crate::trace::model::item::Role;
+use crate::trace::model::source::Source;
+use crate::transcript::TranscriptEntry;
+use crate::transcript::read::builder::{EntryBuilder, RecordSource, SourceTracker, ToolCalls};
+use crate::transcript::read::reader::{Outcome, Output, RecordReader};
+use crate::transcript::read::{header, json};
+
+/// Longer usage objects are not stored; real ones have about four hundred bytes.
+const MAX_USAGE: usize = 8 * 1024;
+
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct ClaudeCode {
+    calls: ToolCalls,
+    /// The threads of sidechain records, by uuid.
+    threads: HashMap<String, String>,
+    sources: SourceTracker,
+    /// By thread: message id and usage of the last record that had one.
+    usage: HashMap<String, (String, String)>,
+    /// The threads with any content.
+    started: HashSet<Option<String>>,
+    /// The threads with a compaction that was not replayed, or with rewound turns. From then on, reported usage is not that of
+    /// their traces.
+    usage_differs: HashSet<Option<String>>,
+    turns: Turns,
+    /// Whether turns were removed or brought back since the last item.
+    turns_changed: bool,
+    /// Only maintained when compactions are replayed.
+    active: ActiveMessages,
+}
+
+impl RecordReader for ClaudeCode {
+    type Record<'a> = Record<'a>;
+
+    fn recognizes(record: &Record<'_>) -> bool {
+        let identified = [record.uuid, record.leaf, record.session].iter().any(Option::is_some);
+        record.kind.and_then(json::text).is_some() && identified
+    }
+
+    fn is_record(record: &Record<'_>) -> bool {
+        record.kind.and_then(json::text).is_some()
+    }
+
+    fn session(&self, record: &Record<'_>) -> Option<String> {
+        record.session.and_then(json::text).map(Into::into)
+    }
+
+    fn read(&mut self, record: &Record<'_>, bytes: &[u8], output: &mut Output) -> Outcome {
+        let thread = self.thread(record, bytes);
+        let Some(kind) = record.kind.and_then(json::text) else { return Outcome::Unknown("(no type)".to_owned()) };
+        let subtype = record.subtype.and_then(json::text).unwrap_or_default();
+        let name = header::one_line(&kind, 64).unwrap_or_else(|| "(no type)".to_owned());
+
+        let message: Message<'_> = record.message.map(json::view_of).unwrap_or_default();
+        let bare = record.message.filter(|message| !message.get().starts_with('{'));
+        let message_content = message.content.or(bare).or(record.content);
+        if thread.is_none() {
+            self.turns_changed |= self.turns.add_record(record, message_content, &mut output.rewound);
+        }
+        if let Some(compaction) = record.compaction.filter(|_| output.replays_compactions) {
+            self.active.announce(thread.as_deref(), compaction);
+        }
+        let content = match &*kind {
+            "user" | "assistant" => message_content,
+            "system" => record.content.filter(|_| !is_ignored_system(&subtype)),
+            "summary" => record.summary,
+            "attachment" => record.attachment,
+            other if is_ignored(other) => return Outcome::Ignored(name),
+            _ => return Outcome::Unknown(name),
+        };
+        let Some(content) = content else {
+            if kind != "system" {
+                return Outcome::Ignored(format!("{name}/empty"));
+            }
+            let name = header::one_line(&format!("system/{subtype}"), 64).unwrap_or(name);
+            return if is_ignored_system(&subtype) { Outcome::Ignored(name) } else { Outcome::Unknown(name) };
+        };
+        let Some(source) = self.source(record, bytes, content) else { return Outcome::Repeated };
+
+        let is_summary = json::is_true(record.is_compact_summary) && self.started.contains(&thread);
+        let builder = EntryBuilder::new(FORMAT, source, record.timestamp, thread, output.end_offset);
+        let role = if kind == "assistant" { Role::Assistant } else { Role::User };
+        let mut entries = RecordContent::new(builder, role, &mut self.calls);
+        match &*kind {
+            "summary" => {
+                entries.builder.skip = Some("session title, not said to the model");
+                if let Some(leaf) = record.leaf.and_then(json::text) {
+                    entries.builder.meta.insert("leaf".to_owned(), leaf.into());
+                }
+                entries.add_named("summary", content);
+            }
+            "system" => {
+                // The agent sends only the output of the user's own commands to the model.
+                let sent = subtype == "local_command";
+                entries.builder.skip = (!sent).then_some("shown to the person, not said to the model");
+                entries.add_named(if subtype.is_empty() { "system" } else { &subtype }, content);
+            }
+            "attachment" => add_attachment(&mut entries, content),
+            _ => {
+                add_message_meta(&mut entries, record, &message);
+                if is_summary && !output.replays_compactions {
+                    entries.builder.skip = Some("compaction summary; its originals are here");
+                }
+                entries.add(content);
+            }
+        }
+        let mut entries = entries.builder.entries;
+        let Some(first) = entries.first() else { return Outcome::Ignored(format!("{name}/empty")) };
+        if first.thread.is_none() {
+            let items = entries.iter().filter(|entry| entry.skip.is_none()).map(|entry| entry.id);
+            self.turns.add_items(record, items, &mut output.rewound);
+        }
+        if output.replays_compactions {
+            self.active.add(record, &mut entries, is_summary.then(|| self.turns.rewound_items()));
+        }
+        self.set_turn_and_usage(&mut entries, record, bytes, &message, role);
+        if let Some(entry) = entries.iter().find(|entry| entry.skip.is_none()) {
+            self.started.insert(entry.thread.clone());
+        }
+        output.entries.extend(entries);
+        Outcome::Imported
+    }
+}
+
+impl ClaudeCode {
+    /// The sub-agent that wrote the record.
+    fn thread(&mut self, record: &Record<'_>, bytes: &[u8]) -> Option<String> {
+        if !json::is_true(record.sidechain) {
+            return None;
+        }
+        let uuid = json::member_text(record.uuid);
+        let known = |uuid: &str| self.threads.get(uuid).cloned();
+        let thread = json::member_text(record.agent)
+            .map(|agent| header::thread(&agent))
+            .or_else(|| known(uuid.as_deref()?))
+            .or_else(|| known(&record.parent.and_then(json::text)?))
+            .unwrap_or_else(|| {
+                let root = uuid.as_deref().map_or(bytes, str::as_bytes);
+                blake3::hash(root).to_hex()[..8].to_owned()
+            });
+        if let Some(uuid) = uuid {
+            self.threads.entry(uuid.into_owned()).or_insert_with(|| thread.clone());
+        }
+        Some(thread)
+    }
+
+    /// The source of the record's items; `None` if it repeats an earlier record.
+    fn source(&mut self, record: &Record<'_>, bytes: &[u8], content: &RawValue) -> Option<RecordSource> {
+        let Some(uuid) = json::member_text(record.uuid) else {
+            // The user may really say the same thing twice, such as "continue"; a title occurs once.
+            return match self.sources.count(bytes) {
+                1 => Some(RecordSource::Content(bytes.to_vec())),
+                _ if record.summary.is_some() => None,
+                count => Some(RecordSource::Content([bytes, format!("\n{count}").as_bytes()].concat())),
+            };
+        };
+        // The content alone: a record that is written again may have a newer usage.
+        self.sources.by_id(&uuid, content.get().as_bytes())
+    }
+
+    /// Sets the turn that groups the entries of a message, and the usage that was reported with it.
+    fn set_turn_and_usage(
+        &mut self,
+        entries: &mut [TranscriptEntry],
+        record: &Record<'_>,
+        bytes: &[u8],
+        message: &Message<'_>,
+        role: Role,
+    ) {
+        let by_model = role == Role::Assistant;
+        let message_id = message.id.filter(|_| by_model).and_then(json::text).and_then(|id| header::id(&id));
+        let turn = message_id.or_else(|| {
+            (entries.len() > 1).then(|| {
+                let uuid = record.uuid.and_then(json::text).and_then(|uuid| header::id(&uuid));
+                uuid.unwrap_or_else(|| Source::of_content(FORMAT, bytes, 0).record().to_owned())
+            })
+        });
+        for entry in entries.iter_mut() {
+            entry.draft.fields.turn.clone_from(&turn);
+        }
+        let is_skipped_summary =
+            entries.iter().any(|entry| entry.skip.is_some() && entry.draft.fields.meta.contains_key("compact_summary"));
+        let replaces = entries.iter().any(|entry| entry.replaces.is_some());
+        let Some(last) = entries.last_mut() else { return };
+        if replaces {
+            last.usage = Usage::Void;
+            return;
+        }
+        // The trace contains rewound turns; a report does not count them.
+        if last.thread.is_none() && std::mem::take(&mut self.turns_changed) && self.usage_differs.insert(None) {
+            last.usage = Usage::Void;
+            return;
+        }
+        if is_skipped_summary && self.usage_differs.insert(last.thread.clone()) {
+            last.usage = Usage::Void;
+            return;
+        }
+        let Some(usage) = message.usage.filter(|usage| by_model && usage.get().len() <= MAX_USAGE) else { return };
+        let reported = (turn.unwrap_or_default(), usage.get().to_owned());
+        let previous = self.usage.entry(last.thread.clone().unwrap_or_default()).or_default();
+        if *previous != reported {
+            if let Ok(usage @ Value::Object(_)) = serde_json::from_str(usage.get()) {
+                if !self.usage_differs.contains(&last.thread)
+                    && let Ok(reported) = parse_usage(usage.to_string().as_bytes())
+                {
+                    last.usage = Usage::Reported(reported.context_tokens());
+                }
+                last.draft.fields.meta.insert("usage".to_owned(), usage);
+            }
+            *previous = reported;
+        }
+    }
+}
+
+/// Adds to every item of a message what the record says of the message.
+fn add_message_meta(entries: &mut RecordContent<'_>, record: &Record<'_>, message: &Message<'_>) {
+    let model = message.model.and_then(json::text).and_then(|model| header::one_line(&model, 128));
+    if let Some(model) = model.filter(|_| entries.role == Role::Assistant) {
+        entries.builder.meta.insert("model".to_owned(), model.into());
+    }
+    for (flag, name) in [
+        (record.is_meta, "is_meta"),
+        (record.is_compact_summary, "compact_summary"),
+        (record.is_api_error, "api_error"),
+    ] {
+        if json::is_true(flag) {
+            entries.builder.meta.insert(name.to_owned(), true.into());
+        }
+    }
+}
+
+/// Adds what the agent put into the conversation by itself, or the user while the model was busy.
+fn add_attachment(entries: &mut RecordContent<'_>, attachment: &RawValue) {
+    let view: Attachment<'_> = json::view_of(attachment);
+    let kind = view.kind.and_then(json::text).unwrap_or(Cow::Borrowed("attachment"));
+    if let Some(prompt) = view.prompt.filter(|_| kind == "queued_command") {
+        entries.builder.meta.insert("queued".to_owned(), true.into());
+        entries.add(prompt);
+    } else {
+        entries.builder.skip = is_display_only(&kind).then_some("shown to the person, not said to the model");
+        entries.unknown(0, &kind, attachment);
+    }
+}

@@ -1,0 +1,82 @@
+//! Views of the format's records.
+
+use serde_json::value::RawValue;
+
+use crate::transcript::read::json::view;
+
+view! {
+    /// One record: an object of the file.
+    Record {
+        kind = "type", subtype, uuid, parent = "parentUuid", logical_parent = "logicalParentUuid",
+        compaction = "compactMetadata", session = "sessionId", cwd, timestamp, sidechain = "isSidechain",
+        agent = "agentId", is_meta = "isMeta", is_compact_summary = "isCompactSummary",
+        is_api_error = "isApiErrorMessage", message, content, summary, leaf = "leafUuid", attachment,
+    }
+}
+
+view! { Compaction { preserved = "preservedSegment" } }
+
+view! {
+    /// The range of records that a compaction preserved after its summary.
+    Preserved { head = "headUuid", tail = "tailUuid" }
+}
+
+view! {
+    /// The provider's message in a record of kind `user` or `assistant`.
+    Message { id, model, content, usage }
+}
+
+view! {
+    /// A content block of a message or of a tool's result.
+    Block {
+        kind = "type", text, thinking, signature, data, id, name, input, call_id = "tool_use_id", content, is_error,
+        source, title, context,
+    }
+}
+
+view! {
+    /// The source of an image or document.
+    BlobSource { kind = "type", media_type, data, url }
+}
+
+view! { Attachment { kind = "type", prompt } }
+
+view! {
+    /// The most informative arguments of the agent's own tools.
+    Arguments { description, file_path, path, notebook_path, pattern, command, query, url, skill, prompt }
+}
+
+impl<'a> Arguments<'a> {
+    /// The most informative first.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = &'a RawValue> {
+        let first = [self.description, self.file_path, self.path, self.notebook_path, self.pattern];
+        let rest = [self.command, self.query, self.url, self.skill, self.prompt];
+        first.into_iter().chain(rest).flatten()
+    }
+}
+
+/// Record kinds without content for the model, or with copies of it.
+const IGNORED: &str = "agent-color agent-name agent-setting ai-title attribution-snapshot bridge-session \
+    content-replacement custom-title file-history-delta file-history-snapshot last-prompt marble-origami-commit \
+    marble-origami-snapshot mode permission-mode pr-link progress queue-operation speculation-accept started tag \
+    task-summary worktree-state";
+
+/// The same among the subtypes of `system`.
+const IGNORED_SYSTEM: &str = "agents_killed api_error api_metrics bridge_status compact_boundary file_snapshot \
+    microcompact_boundary stop_hook_summary turn_duration";
+
+/// Attachments that are shown to the user but not sent to the model.
+const DISPLAY_ONLY_ATTACHMENTS: &str = "already_read_file command_permissions dynamic_skill hook_cancelled \
+    hook_error_during_execution hook_non_blocking_error hook_permission_decision hook_system_message structured_output";
+
+pub(super) fn is_ignored(kind: &str) -> bool {
+    IGNORED.split(' ').any(|ignored| ignored == kind)
+}
+
+pub(super) fn is_ignored_system(subtype: &str) -> bool {
+    IGNORED_SYSTEM.split(' ').any(|ignored| ignored == subtype)
+}
+
+pub(super) fn is_display_only(attachment: &str) -> bool {
+    DISPLAY_ONLY_ATTACHMENTS.split(' ').any(|kind| kind == attachment)
+}

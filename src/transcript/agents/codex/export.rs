@@ -1,0 +1,184 @@
+//! Writes a transcript as Codex does: a head, response items, and the events that its list of sessions shows.
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Value, json};
+
+use super::FORMAT;
+use crate::trace::Time;
+use crate::trace::model::item::{Item, Role};
+use crate::transcript::export::{ExportedTranscript, NewSession, json_line, json_type, parts_of_result, quoted, text};
+
+/// The agent version whose files this imitates.
+const VERSION: &str = "0.146.0";
+
+pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut ExportedTranscript) {
+    let is_base = |item: &&Item| {
+        item.fields.item_type.as_str() == "instruction"
+            && item.fields.source.as_ref().is_some_and(|source| source.format() == FORMAT)
+    };
+    let base = items.first().filter(is_base);
+    let mut head = json!({
+        "id": session.id, "timestamp": session.at.to_string(), "cwd": session.folder.to_string_lossy(),
+        "originator": "codex_cli_rs", "cli_version": VERSION, "source": "cli", "model_provider": "openai",
+    });
+    if let Some(base) = base {
+        head["base_instructions"] = json!({ "text": text(base) });
+        exported.items += 1;
+    }
+    push(exported, session.at, "session_meta", &head.to_string());
+    let mut at = usize::from(base.is_some());
+    while at < items.len() {
+        let item = &items[at];
+        let mut end = at + 1 + parts_of_result(items, at).len();
+        if is_message(item) {
+            while end < items.len() && is_message(&items[end]) && same_message(item, &items[end]) {
+                end += 1;
+            }
+        }
+        let time = item.fields.created.unwrap_or(session.at);
+        match payload(&items[at..end]) {
+            Some(payload) => {
+                push(exported, time, "response_item", &payload);
+                exported.items += end - at;
+                if let Some(event) = event(&items[at..end]) {
+                    push(exported, time, "event_msg", &event.to_string());
+                }
+            }
+            None => exported
+                .notes
+                .push(format!("reasoning {} is omitted: the provider of this agent did not sign it", item.id)),
+        }
+        at = end;
+    }
+}
+
+/// `<home>/sessions/2026/08/03/rollout-2026-08-03T10-48-56-<id>.jsonl`
+pub(super) fn path(home: &Path, session: &NewSession) -> Option<PathBuf> {
+    let time = session.at.to_string();
+    let (day, clock) = (time.get(..10)?, time.get(11..19)?);
+    let folder = day.split('-').fold(home.join("sessions"), |folder, part| folder.join(part));
+    Some(folder.join(format!("rollout-{day}T{}-{}.jsonl", clock.replace(':', "-"), session.id)))
+}
+
+fn push(exported: &mut ExportedTranscript, time: Time, kind: &str, payload: &str) {
+    let line = format!("{{\"timestamp\":\"{time}\",\"type\":\"{kind}\",\"payload\":{payload}}}\n");
+    exported.bytes.extend(line.as_bytes());
+}
+
+/// Whether an item is written as part of a message.
+fn is_message(item: &Item) -> bool {
+    match item.fields.item_type.as_str() {
+        "dialogue" | "instruction" | "artifact" | "output" => true,
+        // Reasoning that a person rewrote is not signed, and is meant to be read.
+        "reasoning" => item.revision > 1 && item.fields.signature.is_none(),
+        "freeform" => json_type(item).is_none_or(|own| item.fields.name.as_deref() != Some(&own)),
+        _ => false,
+    }
+}
+
+fn same_message(first: &Item, next: &Item) -> bool {
+    let record = |item: &Item| item.fields.source.as_ref().map(|source| source.record().to_owned());
+    role(first) == role(next) && record(first).is_some() && record(first) == record(next)
+}
+
+fn role(item: &Item) -> &'static str {
+    match (item.fields.item_type.as_str(), item.fields.role) {
+        ("instruction", _) | (_, Some(Role::System)) => "developer",
+        ("output" | "reasoning", _) | (_, Some(Role::Assistant)) => "assistant",
+        _ => "user",
+    }
+}
+
+/// The response item for some items; `None` for reasoning of another provider.
+fn payload(items: &[Item]) -> Option<String> {
+    let item = items.first()?;
+    let fields = &item.fields;
+    if is_message(item) {
+        let content: Vec<Value> = items.iter().map(part).collect();
+        return Some(json!({ "type": "message", "role": role(item), "content": content }).to_string());
+    }
+    let call_id = fields.call_id.as_deref().unwrap_or_default();
+    let custom = fields.meta.get("custom").and_then(Value::as_bool) == Some(true);
+    let name = fields.name.as_deref().unwrap_or("unknown");
+    Some(match fields.item_type.as_str() {
+        "reasoning" => {
+            fields.source.as_ref().filter(|source| matches!(source.format(), FORMAT | "responses"))?;
+            let summary =
+                if item.body.is_empty() { json!([]) } else { json!([{ "type": "summary_text", "text": text(item) }]) };
+            let odd = fields.meta.get("signature").and_then(Value::as_str);
+            let mut payload = json!({ "type": "reasoning", "summary": summary,
+                "encrypted_content": fields.signature.as_deref().or(odd) });
+            if let Some(id) = fields.meta.get("id") {
+                payload["id"] = id.clone();
+            }
+            payload.to_string()
+        }
+        "tool_io" if fields.is_call() && custom => {
+            let input = serde_json::from_slice::<String>(&item.body).unwrap_or_else(|_| text(item));
+            json!({ "type": "custom_tool_call", "status": "completed", "call_id": call_id, "name": name, "input": input })
+                .to_string()
+        }
+        "tool_io" if fields.is_call() && name == "local_shell_call" => {
+            let action = json_line(item)?;
+            let call_id = quoted(call_id);
+            format!(
+                "{{\"type\":\"local_shell_call\",\"call_id\":{call_id},\"status\":\"completed\",\"action\":{action}}}"
+            )
+        }
+        "tool_io" if fields.is_call() => {
+            let mut payload =
+                json!({ "type": "function_call", "name": name, "arguments": text(item), "call_id": call_id });
+            if let Some(namespace) = fields.meta.get("namespace") {
+                payload["namespace"] = namespace.clone();
+            }
+            payload.to_string()
+        }
+        "tool_io" => {
+            let kind = if custom { "custom_tool_call_output" } else { "function_call_output" };
+            let output = if items.len() == 1 {
+                Value::from(text(item))
+            } else {
+                let mut parts = vec![json!({ "type": "input_text", "text": text(item) })];
+                parts.extend(items[1..].iter().map(part));
+                Value::from(parts)
+            };
+            json!({ "type": kind, "call_id": call_id, "output": output }).to_string()
+        }
+        _ => json_line(item)?,
+    })
+}
+
+/// A part of a message or a tool output.
+fn part(item: &Item) -> Value {
+    let fields = &item.fields;
+    match fields.item_type.as_str() {
+        "artifact" if fields.media_type.as_deref().is_some_and(|media_type| media_type.starts_with("image/")) => {
+            let media_type = fields.media_type.as_deref().unwrap_or_default();
+            let url = format!("data:{media_type};base64,{}", BASE64.encode(&item.body));
+            json!({ "type": "input_image", "image_url": url })
+        }
+        "freeform" if fields.name.as_deref() == Some("image") => {
+            json!({ "type": "input_image", "image_url": text(item) })
+        }
+        "freeform" if json_type(item).is_some() => {
+            serde_json::from_slice(&item.body).unwrap_or_else(|_| json!({ "type": "input_text", "text": text(item) }))
+        }
+        _ => {
+            let kind = if role(item) == "assistant" { "output_text" } else { "input_text" };
+            json!({ "type": kind, "text": text(item) })
+        }
+    }
+}
+
+/// The event that shows a message on the screen.
+fn event(items: &[Item]) -> Option<Value> {
+    let item = items.iter().find(|item| item.fields.item_type.as_str() == "dialogue")?;
+    match role(item) {
+        "user" => Some(json!({ "type": "user_message", "message": text(item), "images": [] })),
+        "assistant" => Some(json!({ "type": "agent_message", "message": text(item) })),
+        _ => None,
+    }
+}

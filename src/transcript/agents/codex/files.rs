@@ -1,0 +1,74 @@
+//! Where Codex stores its rollouts: one folder per day. The head of each file names the folder that the session ran in.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::records::{Head, Record};
+use crate::transcript::agents::{has_extension, list_folder, newest_first};
+use crate::transcript::read::json;
+
+/// How much of a file is read to find the folder that it ran in.
+const MAX_HEAD: u64 = 1024 * 1024;
+
+/// The newest rollout of `folder`, by modification time.
+///
+/// Files from before September 2025 do not name their folder and are ignored.
+pub(super) fn newest_rollout(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+    let mut paths = Vec::new();
+    for sessions in ["sessions", "archived_sessions"] {
+        collect(&home.join(sessions), 3, &mut paths)?;
+    }
+    let mut newest = newest_first(paths, |_, _| true)?;
+    Ok(newest.find(|path| ran_in(path).is_some_and(|ran| Path::new(&ran) == folder)))
+}
+
+/// Collects the rollouts in a folder and its subfolders to a depth.
+fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for path in list_folder(folder)? {
+        if depth > 0 && path.is_dir() {
+            collect(&path, depth - 1, found)?;
+        } else if has_extension(&path, &["jsonl"]) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The working folder in the head of a rollout.
+fn ran_in(path: &Path) -> Option<String> {
+    let mut head = Vec::new();
+    File::open(path).ok()?.take(MAX_HEAD).read_to_end(&mut head).ok()?;
+    let line = head.split(|b| *b == b'\n').next()?;
+    let record: Record<'_> = serde_json::from_slice(line).ok()?;
+    let head: Head<'_> = record.payload.and_then(|payload| serde_json::from_str(payload.get()).ok())?;
+    head.cwd.or(record.cwd).and_then(json::text).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn the_newest_rollout_of_a_folder_is_found() {
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(newest_rollout(home.path(), Path::new("/a")).unwrap(), None);
+        let write = |name: &str, cwd: &str, age: u64| {
+            let path = home.path().join("sessions/2026/08/03").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, format!("{{\"type\":\"session_meta\",\"payload\":{{\"id\":\"x\",\"cwd\":\"{cwd}\"}}}}\n"))
+                .unwrap();
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+            path
+        };
+        let old = write("rollout-1.jsonl", "/a", 50);
+        let newer = write("rollout-2.jsonl", "/a", 40);
+        write("rollout-3.jsonl", "/b", 10);
+        assert_eq!(newest_rollout(home.path(), Path::new("/a")).unwrap(), Some(newer));
+        assert_ne!(old, home.path());
+    }
+}

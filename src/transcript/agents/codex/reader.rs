@@ -1,0 +1,289 @@
+//! Reads records, given the earlier ones.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::FORMAT;
+use super::compaction::{ActiveMessage, roll_back};
+use super::records::{
+    Head, IGNORED_ITEM, IGNORED_RECORDS, Part, Record, ResponseItem, RolledBack, ToolOutput, is_event, is_response_item,
+};
+use crate::trace::model::item::{Fields, ItemType, Role, Status};
+use crate::transcript::TranscriptEntry;
+use crate::transcript::read::builder::{
+    EntryBuilder, RecordSource, SourceTracker, ToolCalls, arguments, freeform, hash, image, message_fields, reasoning,
+    result, split_text,
+};
+use crate::transcript::read::reader::{Outcome, Output, RecordReader};
+use crate::transcript::read::{header, json, packed};
+
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Codex {
+    session: String,
+    /// The calls without a result.
+    open_calls: ToolCalls,
+    sources: SourceTracker,
+    /// Hashes of the content of all records, whatever ids they have.
+    #[serde(with = "packed")]
+    pub(super) known_content: HashSet<u64>,
+    /// Whether there was any content except instructions.
+    pub(super) started: bool,
+    pub(super) active: Vec<ActiveMessage>,
+}
+
+impl RecordReader for Codex {
+    type Record<'a> = Record<'a>;
+
+    fn recognizes(record: &Record<'_>) -> bool {
+        let kind = record.kind.and_then(json::text);
+        let is_bare_item =
+            matches!(kind.as_deref(), Some("message" | "reasoning" | "function_call" | "function_call_output"))
+                && (record.role.is_some() || record.call_id.is_some());
+        let is_old_head = kind.is_none() && record.id.is_some() && record.instructions.is_some();
+        (record.payload.is_some() && kind.is_some()) || record.state.is_some() || is_bare_item || is_old_head
+    }
+
+    fn is_record(record: &Record<'_>) -> bool {
+        record.kind.and_then(json::text).is_some() && (record.payload.is_some() || record.timestamp.is_some())
+    }
+
+    fn session(&self, record: &Record<'_>) -> Option<String> {
+        let kind = record.kind.and_then(json::text);
+        match (kind.as_deref(), record.payload) {
+            (Some("session_meta"), Some(payload)) => json::view_of::<Head<'_>>(payload).id.and_then(json::text),
+            (None, None) => record.id.and_then(json::text),
+            _ => None,
+        }
+        .map(Into::into)
+    }
+
+    fn read(&mut self, record: &Record<'_>, bytes: &[u8], output: &mut Output) -> Outcome {
+        if self.session.is_empty() {
+            self.session = self.session(record).unwrap_or_default();
+        }
+        let kind = record.kind.and_then(json::text);
+        let count = self.sources.count(bytes);
+        let source = [self.session.as_bytes(), b"\n", bytes, format!("\n{count}").as_bytes()].concat();
+        let source = RecordSource::Content(source);
+        let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, None, output.end_offset);
+        let outcome = match (kind.as_deref(), record.payload) {
+            (Some("response_item"), Some(payload)) => {
+                self.response_item(&mut builder, &json::view_of(payload), payload.get())
+            }
+            (Some("compacted"), Some(payload)) => self.compacted(&mut builder, &json::view_of(payload), output),
+            (Some("session_meta"), Some(payload)) => self.head(&mut builder, &json::view_of(payload)),
+            (Some("event_msg"), payload) => self.event(payload, output),
+            (Some(kind), _) if IGNORED_RECORDS.contains(&kind) => Outcome::Ignored(kind.to_owned()),
+            (Some(kind), None) if is_response_item(kind) => match std::str::from_utf8(bytes) {
+                Ok(text) => self.response_item(&mut builder, &serde_json::from_str(text).unwrap_or_default(), text),
+                Err(_) => Outcome::Unknown(kind.to_owned()),
+            },
+            (Some(kind), _) => Outcome::Unknown(header::one_line(kind, 64).unwrap_or_else(|| "(no type)".to_owned())),
+            (None, _) if record.state.is_some() => Outcome::Ignored("state".to_owned()),
+            (None, _) if record.id.is_some() => {
+                self.head(&mut builder, &Head { instructions: record.instructions, ..Head::default() })
+            }
+            (None, _) => Outcome::Unknown("(no type)".to_owned()),
+        };
+        if outcome == Outcome::Imported && kind.as_deref() != Some("compacted") {
+            builder.group_turn();
+        }
+        output.entries.extend(builder.entries);
+        outcome
+    }
+}
+
+impl Codex {
+    /// Reads the head of the session. A file that continues another one repeats it.
+    fn head(&mut self, builder: &mut EntryBuilder, head: &Head<'_>) -> Outcome {
+        let base = head.base_instructions.and_then(|base| match json::text(base) {
+            None => json::view_of::<Part<'_>>(base).text.and_then(json::text),
+            text => text,
+        });
+        let repeated = head.instructions.and_then(json::text);
+        let instructions = [(base, None), (repeated, Some("said again by a message"))];
+        for (text, skip) in instructions.into_iter().filter_map(|(text, skip)| Some((text?, skip))) {
+            if !text.trim().is_empty() && self.known_content.insert(hash([&b"instructions"[..], text.as_bytes()])) {
+                builder.skip = skip;
+                builder.push(Fields::new(ItemType::instruction()), text.into_owned());
+            }
+        }
+        if builder.entries.is_empty() { Outcome::Ignored("session_meta".to_owned()) } else { Outcome::Imported }
+    }
+
+    /// Reads an event for the screen, which may be that the user rolled turns back.
+    fn event(&mut self, payload: Option<&RawValue>, output: &mut Output) -> Outcome {
+        let event = payload.and_then(|payload| json::view_of::<Part<'_>>(payload).kind);
+        let event = event.and_then(json::text).unwrap_or_default();
+        let turns = payload.and_then(|payload| json::view_of::<RolledBack<'_>>(payload).turns);
+        let turns = turns.filter(|_| event == "thread_rolled_back").and_then(|turns| turns.get().parse().ok());
+        if let Some(turns) = turns {
+            output.rewound.note(&roll_back(&mut self.active, turns), true);
+        }
+        let name = header::one_line(&format!("event_msg/{event}"), 64).unwrap_or_default();
+        if turns.is_some() || is_event(&event) { Outcome::Ignored(name) } else { Outcome::Unknown(name) }
+    }
+
+    /// Reads a response item that is a record of its own.
+    fn response_item(&mut self, builder: &mut EntryBuilder, item: &ResponseItem<'_>, text: &str) -> Outcome {
+        let outcome = self.item(builder, item, text);
+        if !builder.entries.is_empty() {
+            self.active.push(ActiveMessage::new(content_hash(item, text), &builder.entries));
+        }
+        outcome
+    }
+
+    /// Reads a response item; `text` is its JSON.
+    pub(super) fn item(&mut self, builder: &mut EntryBuilder, item: &ResponseItem<'_>, text: &str) -> Outcome {
+        let kind = item.kind.and_then(json::text).unwrap_or_default();
+        if kind == IGNORED_ITEM {
+            return Outcome::Ignored(kind.into_owned());
+        }
+        self.known_content.insert(content_hash(item, text));
+        if matches!(&*kind, "custom_tool_call" | "custom_tool_call_output") {
+            builder.meta.insert("custom".to_owned(), true.into());
+        }
+        // An item without the members that its kind requires is stored verbatim.
+        let added = match &*kind {
+            "message" => self.message(builder, item),
+            "reasoning" => add_reasoning(builder, item),
+            "function_call" => {
+                let body = item.arguments.map_or_else(
+                    || b"{}".to_vec(),
+                    |value| json::text(value).map_or_else(|| value.get().into(), |text| arguments(&text)),
+                );
+                self.call(builder, item, item.name, body)
+            }
+            "custom_tool_call" => self.call(builder, item, item.name, json::json_or(item.input, "\"\"")),
+            "local_shell_call" => self.call(builder, item, item.kind, json::json_or(item.action, "{}")),
+            "function_call_output" | "custom_tool_call_output" => self.result(builder, item),
+            _ => None,
+        };
+        if added.is_none() {
+            let name = if kind.is_empty() { "response_item" } else { &*kind };
+            builder.push(freeform(name, Some(Role::Assistant)), text);
+        }
+        self.started |= builder.has_conversation();
+        if builder.entries.is_empty() { Outcome::Ignored(format!("{kind}/empty")) } else { Outcome::Imported }
+    }
+
+    fn message(&mut self, builder: &mut EntryBuilder, item: &ResponseItem<'_>) -> Option<()> {
+        let role = match &*json::text(item.role?)? {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "developer" | "system" => Role::System,
+            _ => return None,
+        };
+        let content = item.content?;
+        if let Some(text) = json::text(content) {
+            builder.push(message_fields(role, !self.started), text.into_owned());
+            return Some(());
+        }
+        for raw_part in json::list(content)? {
+            if let Some(text) = part_text(raw_part) {
+                builder.push(message_fields(role, !self.started), text.into_owned());
+            } else {
+                add_part(builder, raw_part, role);
+            }
+        }
+        Some(())
+    }
+
+    fn call(
+        &mut self,
+        builder: &mut EntryBuilder,
+        item: &ResponseItem<'_>,
+        name: Option<&RawValue>,
+        body: Vec<u8>,
+    ) -> Option<()> {
+        let id = json::text(item.call_id.or(item.id)?)?;
+        let block = builder.entries.len();
+        let entry = builder.push_call(block, &mut self.open_calls, &id, &json::text(name?)?, body)?;
+        if let Some(namespace) = item.namespace.and_then(json::text) {
+            entry.draft.fields.meta.insert("namespace".to_owned(), namespace.into());
+        }
+        Some(())
+    }
+
+    fn result(&mut self, builder: &mut EntryBuilder, item: &ResponseItem<'_>) -> Option<()> {
+        let id = json::text(item.call_id?)?;
+        let raw_output = item.output?;
+        let mut fields = result(&id, self.open_calls.get(&*id), None)?;
+        let output: ToolOutput<'_> =
+            if raw_output.get().starts_with('{') { json::view_of(raw_output) } else { ToolOutput::default() };
+        fields.status = output.success.map(|_| if json::is_true(output.success) { Status::Ok } else { Status::Error });
+        let content = output.content.unwrap_or(raw_output);
+        let (body, others) = if let Some(text) = json::text(content).or_else(|| output.text.and_then(json::text)) {
+            (text.into_owned(), Vec::new())
+        } else if let Some(parts) = json::list(content) {
+            split_text(parts, part_text)
+        } else {
+            (content.get().to_owned(), Vec::new())
+        };
+        let result = builder.push(fields, body).id;
+        for raw_part in others {
+            add_part(builder, raw_part, Role::User).draft.fields.reply_to = Some(result);
+        }
+        self.open_calls.remove(&*id);
+        Some(())
+    }
+}
+
+fn part_text(raw_part: &RawValue) -> Option<std::borrow::Cow<'_, str>> {
+    json::view_of::<Part<'_>>(raw_part).text.and_then(json::text)
+}
+
+fn add_reasoning(builder: &mut EntryBuilder, item: &ResponseItem<'_>) -> Option<()> {
+    let signature = item.encrypted_content.and_then(json::text);
+    let lists = [item.summary, item.content].into_iter().flatten();
+    let texts: Option<Vec<_>> = lists.filter_map(json::list).flatten().map(part_text).collect();
+    let texts = texts?;
+    if texts.is_empty() && signature.is_none() {
+        return Some(());
+    }
+    let entry = builder.push(reasoning(signature.as_deref()), texts.join("\n\n"));
+    if let Some(id) = item.id.and_then(json::text) {
+        entry.draft.fields.meta.insert("id".to_owned(), id.into());
+    }
+    Some(())
+}
+
+/// Adds an image, or a part of unknown shape verbatim.
+fn add_part<'b>(builder: &'b mut EntryBuilder, raw_part: &RawValue, role: Role) -> &'b mut TranscriptEntry {
+    let part: Part<'_> = json::view_of(raw_part);
+    if let Some(url) = part.image_url.and_then(json::text) {
+        let (fields, body) = image(&url, role);
+        return builder.push(fields, body);
+    }
+    let kind = json::member_text(part.kind);
+    builder.push(freeform(kind.as_deref().unwrap_or("part"), Some(role)), raw_part.get())
+}
+
+/// A hash of an item's content without ids and metadata: a compaction copies items without them.
+pub(super) fn content_hash(item: &ResponseItem<'_>, text: &str) -> u64 {
+    let kind = item.kind.and_then(json::text).unwrap_or_default();
+    let member = |value: Option<&RawValue>| value.map(|value| value.get().to_owned()).unwrap_or_default();
+    let members = match &*kind {
+        "message" => {
+            let mut members = vec![member(item.role)];
+            match item.content.and_then(json::list) {
+                Some(parts) => members.extend(
+                    parts.into_iter().map(|part| part_text(part).map_or_else(|| part.get().to_owned(), Into::into)),
+                ),
+                None => members.push(member(item.content)),
+            }
+            members
+        }
+        "reasoning" => vec![member(item.summary), member(item.encrypted_content)],
+        _ if item.call_id.is_some() => vec![
+            member(item.call_id),
+            member(item.name),
+            member(item.arguments.or(item.input).or(item.action)),
+            member(item.output),
+        ],
+        _ => vec![text.to_owned()],
+    };
+    hash(std::iter::once(kind.as_bytes()).chain(members.iter().map(String::as_bytes)))
+}

@@ -1,0 +1,67 @@
+//! Sessions of Gemini CLI: `<home>/tmp/<project>/chats/session-<time>-<id>.json`, and `.jsonl` since 2026.
+//!
+//! An old file is one document with a list of messages. A new one is a log with one object per line: a message, written again
+//! whenever it grows, or a change to earlier messages:
+//!
+//! ```text
+//! {"sessionId":"f763…","projectHash":"7e89…","startTime":"…"}
+//! {"id":"98b3…","timestamp":"…","type":"gemini","content":"…","thoughts":[…],"toolCalls":[…],"tokens":{…},"model":"…"}
+//! {"$set":{"lastUpdated":"…"}}
+//! {"$rewindTo":"98b3…"}
+//! ```
+//!
+//! | part of a message | item |
+//! | --- | --- |
+//! | `thoughts` | `reasoning`, subject and description, without a signature |
+//! | `content` | `dialogue` of the user or the model, one per part; files are `artifact` |
+//! | `toolCalls` | `tool_io` call and, once present, result |
+//! | a message of another type, such as `info` | `freeform` named after it, skipped: only the user sees it |
+//!
+//! - A part's source is its message and its place in it, so a message that is written again yields only its new parts.
+//!   Changed content under the same name is imported as a further item.
+//! - `$rewindTo` removes the named message and all later ones: their items get the priority skip.
+//! - Messages in a `$set` are imported if they are new. Messages that it omits were rewound; but when compactions are
+//!   replayed and the `$set` starts with a new message, that message replaces them.
+
+mod active;
+mod files;
+mod reader;
+mod records;
+
+use std::io::{Cursor, Read as _};
+use std::path::{Path, PathBuf};
+
+pub(crate) use reader::GeminiCli;
+
+use super::{AgentFormat, DocumentLines, TranscriptReader};
+use crate::transcript::format::{first_lines, head};
+
+/// The format's name in sources and trace names.
+pub(crate) const FORMAT: &str = "gemini-cli";
+
+pub(crate) const AGENT: AgentFormat = AgentFormat {
+    home: |env| {
+        let home = env.os("GEMINI_CLI_HOME").or_else(|| env.os("HOME"));
+        Some(home.map_or_else(PathBuf::new, |home| Path::new(home).join(".gemini")))
+    },
+    newest_session: files::newest_session,
+    open: |mut reader| {
+        let head = head(&mut *reader)?;
+        let is_log = is_log(&head);
+        let reader = Cursor::new(head).chain(reader);
+        Ok(if is_log {
+            Box::new(TranscriptReader::<_, GeminiCli>::new(reader))
+        } else {
+            Box::new(TranscriptReader::<_, GeminiCli>::of_document(DocumentLines::new(reader)))
+        })
+    },
+    ..AgentFormat::of_lines::<GeminiCli>("Gemini CLI")
+};
+
+/// Whether the first line is a complete object without messages, which no document is.
+fn is_log(head: &[u8]) -> bool {
+    first_lines(head).next().is_some_and(|line| {
+        serde_json::from_slice::<records::Record<'_>>(line)
+            .is_ok_and(|record| record.messages.is_none_or(|messages| messages.get().len() <= 2))
+    })
+}

@@ -1,0 +1,235 @@
+//! Reads records, given the earlier ones.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::FORMAT;
+use super::active::ActiveMessages;
+use super::records::{GeminiToolCall, InlineData, Part, Record, Thought, ToolResponse};
+use crate::trace::model::id::ItemId;
+use crate::trace::model::item::{Fields, Role, Status};
+use crate::trace::model::source::Source;
+use crate::transcript::TranscriptEntry;
+use crate::transcript::read::builder::{
+    EntryBuilder, RecordSource, SourceTracker, ToolCall, artifact, call, decode, dialogue, freeform, reasoning, result,
+    time,
+};
+use crate::transcript::read::reader::{Outcome, Output, RecordReader};
+use crate::transcript::read::{header, json};
+
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct GeminiCli {
+    messages: ActiveMessages,
+    sources: SourceTracker,
+}
+
+impl RecordReader for GeminiCli {
+    type Record<'a> = Record<'a>;
+
+    fn recognizes(record: &Record<'_>) -> bool {
+        let has_type = record.kind.and_then(json::text).is_some();
+        let is_document = record.messages.is_some() && record.session.is_some() && !has_type;
+        record.project.is_some() || record.set.is_some() || record.rewind.is_some() || is_document
+    }
+
+    fn is_record(record: &Record<'_>) -> bool {
+        (record.id.is_some() && record.kind.is_some()) || record.set.is_some() || record.rewind.is_some()
+    }
+
+    fn session(&self, record: &Record<'_>) -> Option<String> {
+        record.session.and_then(json::text).map(Into::into)
+    }
+
+    fn read(&mut self, record: &Record<'_>, _: &[u8], output: &mut Output) -> Outcome {
+        if let Some(target) = record.rewind.and_then(json::text) {
+            self.messages.rewind_to(&target, &mut output.rewound);
+            return Outcome::Ignored("$rewindTo".to_owned());
+        }
+        let change: Option<Record<'_>> = record.set.map(json::view_of);
+        if let Some(messages) = change.as_ref().map_or(record.messages, |change| change.messages) {
+            return self.messages(messages, change.is_some(), output);
+        }
+        if change.is_some() {
+            return Outcome::Ignored("$set".to_owned());
+        }
+        if record.id.is_some() && record.kind.is_some() {
+            return self.message(record, output);
+        }
+        let is_head = [record.session, record.project, record.started, record.updated].iter().any(Option::is_some);
+        if is_head { Outcome::Ignored("head".to_owned()) } else { Outcome::Unknown("(no type)".to_owned()) }
+    }
+}
+
+impl GeminiCli {
+    /// Reads a list of messages: those of a document or, with `set`, the only ones that are active from now on.
+    fn messages(&mut self, messages: &RawValue, set: bool, output: &mut Output) -> Outcome {
+        let listed = json::list(messages).unwrap_or_else(|| vec![messages]);
+        let listed: Vec<Record<'_>> = listed.into_iter().map(json::view_of).collect();
+        let mut outcome = Outcome::Ignored(if set { "$set" } else { "head" }.to_owned());
+        let before = output.entries.len();
+        let mut starts_new = false;
+        for (number, message) in listed.iter().enumerate() {
+            let known = self.messages.count();
+            let of_message = self.message(message, output);
+            starts_new |= number == 0 && self.messages.count() > known && output.entries.len() > before;
+            if outcome != Outcome::Imported {
+                outcome = of_message;
+            }
+        }
+        if set {
+            let ids = listed.iter().filter_map(|message| message.id.and_then(json::text));
+            let ids: Vec<String> = ids.map(Into::into).collect();
+            let replays = starts_new && output.replays_compactions;
+            let summary = output.entries.get_mut(before).filter(|entry| replays && entry.skip.is_none());
+            self.messages.set(&ids, summary, &mut output.rewound);
+        }
+        outcome
+    }
+
+    fn message(&mut self, record: &Record<'_>, output: &mut Output) -> Outcome {
+        let (Some(id), Some(kind)) = (record.id.and_then(json::text), record.kind.and_then(json::text)) else {
+            return Outcome::Unknown("(no type)".to_owned());
+        };
+        let source = RecordSource::Id(id.to_string());
+        let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, None, output.end_offset);
+        if let Some(model) = record.model.and_then(json::text).and_then(|model| header::one_line(&model, 128)) {
+            builder.meta.insert("model".to_owned(), model.into());
+        }
+        let is_sent = matches!(&*kind, "user" | "gemini");
+        builder.skip = (!is_sent).then_some("shown to the person, not said to the model");
+        let turn = header::id(&id);
+        let mut message = MessageParts { builder, id: &id, turn, sources: &mut self.sources, repeated: 0 };
+        message.thoughts(record);
+        message.content(record, &kind);
+        message.calls(record);
+        let repeated = message.repeated;
+        let mut entries = message.builder.entries;
+        if let (Some(tokens), Some(last)) = (record.tokens, entries.last_mut())
+            && let Ok(tokens @ Value::Object(_)) = serde_json::from_str(tokens.get())
+        {
+            last.draft.fields.meta.insert("tokens".to_owned(), tokens);
+        }
+        self.messages.add(&id, entries.iter().map(|entry| entry.id), &mut output.rewound);
+        let outcome = match (entries.is_empty(), repeated) {
+            (false, _) => Outcome::Imported,
+            (true, 0) => Outcome::Ignored(header::one_line(&format!("{kind}/empty"), 64).unwrap_or_default()),
+            (true, _) => Outcome::Repeated,
+        };
+        output.entries.extend(entries);
+        outcome
+    }
+}
+
+/// The parts of one message while their entries are built.
+struct MessageParts<'s> {
+    builder: EntryBuilder,
+    id: &'s str,
+    turn: Option<String>,
+    sources: &'s mut SourceTracker,
+    /// How many parts were read before.
+    repeated: usize,
+}
+
+impl MessageParts<'_> {
+    /// Adds a part, unless it was read before with the same content.
+    fn push(&mut self, place: &str, mut fields: Fields, body: impl Into<Vec<u8>>) -> Option<&mut TranscriptEntry> {
+        let body = body.into();
+        let Some(source) = self.sources.by_id(&format!("{}#{place}", self.id), &body) else {
+            self.repeated += 1;
+            return None;
+        };
+        if !fields.is_result() {
+            fields.turn.clone_from(&self.turn);
+        }
+        Some(self.builder.push_from(source.block(FORMAT, 0), fields, body))
+    }
+
+    fn thoughts(&mut self, record: &Record<'_>) {
+        for (number, raw_thought) in record.thoughts.and_then(json::list).unwrap_or_default().into_iter().enumerate() {
+            let thought: Thought<'_> = json::view_of(raw_thought);
+            let texts = [thought.subject, thought.description].into_iter().filter_map(json::member_text);
+            let texts: Vec<_> = texts.collect();
+            let body = if texts.is_empty() { raw_thought.get().to_owned() } else { texts.join("\n") };
+            let created = thought.timestamp.and_then(time);
+            if let Some(entry) = self.push(&format!("thought-{number}"), reasoning(None), body) {
+                entry.draft.fields.created = created.or(entry.draft.fields.created);
+            }
+        }
+    }
+
+    fn content(&mut self, record: &Record<'_>, kind: &str) {
+        let Some(content) = record.content else { return };
+        let role = if kind == "gemini" { Role::Assistant } else { Role::User };
+        let fields = || if matches!(kind, "user" | "gemini") { dialogue(role) } else { freeform(kind, None) };
+        if let Some(text) = json::text(content) {
+            if !text.is_empty() {
+                self.push("content", fields(), text.into_owned());
+            }
+            return;
+        }
+        let parts = json::list(content).unwrap_or_else(|| vec![content]);
+        for (number, raw_part) in parts.into_iter().enumerate() {
+            let place = format!("part-{number}");
+            let part: Part<'_> = json::view_of(raw_part);
+            let data: InlineData<'_> = part.inline_data.map(json::view_of).unwrap_or_default();
+            if let Some(text) = json::text(raw_part).or_else(|| part.text.and_then(json::text)) {
+                let fields = if json::is_true(part.thought) { reasoning(None) } else { fields() };
+                self.push(&place, fields, text.into_owned());
+            } else if let (Some(media_type), Some(bytes)) =
+                (data.mime_type.and_then(json::text), data.data.and_then(json::text).and_then(|data| decode(&data)))
+            {
+                self.push(&place, artifact(&media_type, role), bytes);
+            } else {
+                self.push(&place, freeform("part", Some(role)), raw_part.get());
+            }
+        }
+    }
+
+    fn calls(&mut self, record: &Record<'_>) {
+        for (number, raw_call) in record.calls.and_then(json::list).unwrap_or_default().into_iter().enumerate() {
+            let tool: GeminiToolCall<'_> = json::view_of(raw_call);
+            let id = tool.id.and_then(json::text).map_or_else(|| format!("{}-{number}", self.id), Into::into);
+            let place = format!("call-{number}");
+            let Some(fields) = call(&id, &tool.name.and_then(json::text).unwrap_or_default()) else {
+                self.push(&place, freeform("toolCall", Some(Role::Assistant)), raw_call.get());
+                continue;
+            };
+            let created = tool.timestamp.and_then(time);
+            let called = ToolCall {
+                id: ItemId::of_source(&Source::new(FORMAT, &format!("{}#{place}", self.id), 0)),
+                name: fields.name.clone().unwrap_or_default(),
+                thread: None,
+            };
+            self.push(&place, fields, json::json_or(tool.args, "{}"));
+            let Some((text, failed)) = tool.result.and_then(result_text) else { continue };
+            let Some(mut fields) = result(&id, Some(&called), None) else { continue };
+            let status = tool.status.and_then(json::text);
+            let failed = failed || matches!(status.as_deref(), Some("error" | "cancelled"));
+            fields.status = Some(if failed { Status::Error } else { Status::Ok });
+            if let Some(entry) = self.push(&format!("result-{number}"), fields, text) {
+                entry.draft.fields.created = created.or(entry.draft.fields.created);
+            }
+        }
+    }
+}
+
+/// The text of a tool's result, and whether it is an error; `None` if there is no result yet.
+fn result_text(result: &RawValue) -> Option<(String, bool)> {
+    let parts = json::list(result).unwrap_or_else(|| vec![result]);
+    if parts.is_empty() {
+        return None;
+    }
+    let mut texts = Vec::new();
+    let mut failed = false;
+    for raw_part in &parts {
+        let part: Part<'_> = json::view_of(raw_part);
+        let wrapped = part.response.and_then(|response| json::view_of::<ToolResponse<'_>>(response).response);
+        let response: ToolResponse<'_> = wrapped.map(json::view_of).unwrap_or_default();
+        failed |= response.error.is_some();
+        let text = part.text.or(response.output).or(response.error);
+        let text = json::text(raw_part).or_else(|| text.and_then(json::text));
+        texts.push(text.map_or_else(|| raw_part.get().to_owned(), Into::into));
+    }
+    Some((texts.join("\n"), failed))
+}

@@ -1,0 +1,127 @@
+//! The agents whose transcripts can be read, one file or folder each.
+//!
+//! An agent's module documents its format, implements [`RecordReader`] for it, and describes itself to the rest of the
+//! program in one constant, `AGENT`. Adding an agent means adding its module here and its line to the table in
+//! [`super::format`].
+
+pub(crate) mod claude_code;
+pub(crate) mod codex;
+pub(crate) mod gemini_cli;
+pub(crate) mod swe_agent;
+
+use std::fs::{self, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::Position;
+use super::export::Exporter;
+use super::import::input::Seekable;
+use super::read::document::DocumentLines;
+use super::read::reader::{RecordReader, Transcript, TranscriptReader};
+use crate::git::Env;
+
+type BoxedTranscript<'r> = Box<dyn Transcript + 'r>;
+
+/// Everything that the rest of the program knows of an agent.
+pub(crate) struct AgentFormat {
+    /// The agent's name in messages, such as `Claude Code`.
+    pub name: &'static str,
+    /// Whether a line, or a member of a document as one, belongs to this format.
+    pub recognizes: fn(&[u8]) -> bool,
+    /// The folder in which the agent stores the user's data, if it has one.
+    pub home: fn(&Env) -> Option<PathBuf>,
+    /// The newest session of a project folder, below `home`; `None` if there is none.
+    pub newest_session: fn(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>>,
+    /// The files of a session's sub-agents that are stored separately, sorted by id.
+    pub sub_agents: fn(transcript: &Path) -> io::Result<Vec<SubAgent>>,
+    /// Starts reading a transcript at its first byte.
+    pub open: for<'r> fn(Box<dyn Read + 'r>) -> io::Result<BoxedTranscript<'r>>,
+    /// Continues at a position, see [`TranscriptReader::resume`].
+    pub resume: for<'r> fn(Box<dyn Seekable + 'r>, &Position, &[u8]) -> io::Result<Option<BoxedTranscript<'r>>>,
+    /// How a trace is written in this format, if the agent can resume it.
+    pub exporter: Option<Exporter>,
+}
+
+/// The transcript of a sub-agent, stored beside that of its session.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct SubAgent {
+    /// The id in the file's name; the reader's entries have it as their thread.
+    pub id: String,
+    pub path: PathBuf,
+}
+
+impl AgentFormat {
+    /// An agent that appends JSON objects to a file, one per line, and whose files are not searched for.
+    const fn of_lines<S: RecordReader + 'static>(name: &'static str) -> Self {
+        Self {
+            name,
+            recognizes: recognizes::<S>,
+            home: |_| None,
+            newest_session: |_, _| Ok(None),
+            sub_agents: |_| Ok(Vec::new()),
+            open: |reader| Ok(Box::new(TranscriptReader::<_, S>::new(reader))),
+            resume: resume::<S>,
+            exporter: None,
+        }
+    }
+
+    /// An agent that rewrites one JSON document.
+    const fn of_document<S: RecordReader + 'static>(name: &'static str) -> Self {
+        Self {
+            open: |reader| Ok(Box::new(TranscriptReader::<_, S>::of_document(DocumentLines::new(reader)))),
+            resume: |_, _, _| Ok(None),
+            ..Self::of_lines::<S>(name)
+        }
+    }
+}
+
+fn recognizes<S: RecordReader>(line: &[u8]) -> bool {
+    serde_json::from_slice::<S::Record<'_>>(line).is_ok_and(|record| S::recognizes(&record))
+}
+
+fn resume<'r, S: RecordReader + 'static>(
+    reader: Box<dyn Seekable + 'r>,
+    position: &Position,
+    state: &[u8],
+) -> io::Result<Option<BoxedTranscript<'r>>> {
+    let resumed = TranscriptReader::<_, S>::resume(reader, position, state)?;
+    Ok(resumed.map(|reader| Box::new(reader) as BoxedTranscript<'r>))
+}
+
+/// The folder named by an environment variable, else `folder` in the home folder.
+fn home_folder(env: &Env, variable: &str, folder: &str) -> Option<PathBuf> {
+    Some(match (env.os(variable), env.os("HOME")) {
+        (Some(chosen), _) => PathBuf::from(chosen),
+        (None, Some(home)) => Path::new(home).join(folder),
+        (None, None) => PathBuf::new(),
+    })
+}
+
+/// The paths in a folder; none if the folder does not exist.
+fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(Vec::new()),
+        listing => listing?.map(|entry| entry.map(|entry| entry.path())).collect(),
+    }
+}
+
+/// The files among `paths` that `accept` accepts, newest first.
+fn newest_first(
+    paths: Vec<PathBuf>,
+    accept: impl Fn(&Path, &Metadata) -> bool,
+) -> io::Result<impl Iterator<Item = PathBuf>> {
+    let mut found = Vec::new();
+    for path in paths {
+        // A file that vanished meanwhile, or a broken link, is not the newest.
+        let Ok(metadata) = fs::metadata(&path) else { continue };
+        if metadata.is_file() && accept(&path, &metadata) {
+            found.push((metadata.modified()?, path));
+        }
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(found.into_iter().map(|(_, path)| path))
+}
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    path.extension().is_some_and(|extension| extensions.iter().any(|wanted| extension == *wanted))
+}

@@ -1,0 +1,207 @@
+//! Writes a trace as an agent's own transcript, so that the agent can resume from the context as it is now.
+//!
+//! Each agent's `export.rs` writes its format; this module prepares the items. Skipped and superseded items are omitted. A call
+//! without a result gets one that says so, and a result without a call becomes a user message, because providers reject
+//! either alone. Records that came from the same format keep their ids, so that importing the file into another trace yields
+//! the same items.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::format::Format;
+use crate::base::replace::{Access, put_new};
+use crate::git::Repo;
+use crate::trace::model::item::{Direction, Fields, Item, ItemType, Role, Status};
+use crate::trace::store::total::Reading;
+use crate::trace::store::view::View;
+use crate::trace::{ItemId, Time, TraceError};
+
+/// The result of a call that has none.
+const UNANSWERED: &str = "(no result was recorded)";
+
+/// How a trace is written in an agent's format.
+pub(crate) struct Exporter {
+    pub write: fn(&[Item], &NewSession, &mut ExportedTranscript),
+    /// The file below `home` in which the agent looks for the session.
+    pub path: fn(home: &Path, &NewSession) -> Option<PathBuf>,
+    /// The command that resumes a session, without the session's id.
+    pub resume_command: &'static str,
+}
+
+/// The session that an exported transcript starts.
+#[derive(Clone, Debug)]
+pub(crate) struct NewSession {
+    /// Never used before.
+    pub id: String,
+    pub folder: PathBuf,
+    /// The branch of the code, or empty.
+    pub branch: String,
+    pub at: Time,
+}
+
+impl NewSession {
+    /// A session with an id that no two exports share.
+    pub(crate) fn new(folder: &Path, branch: String, at: Time, process: u32) -> Self {
+        // Agents store the path without a trailing slash.
+        let folder: PathBuf = folder.components().collect();
+        let seed = format!("{}\n{}\n{process}", folder.display(), at.as_nanosecond());
+        Self { id: uuid(seed.as_bytes()), folder, branch, at }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ExportedTranscript {
+    pub bytes: Vec<u8>,
+    /// The number of items in it.
+    pub items: usize,
+    /// What could not be exported unchanged, for the user.
+    pub notes: Vec<String>,
+}
+
+/// Writes the visible items as a transcript; `None` if no agent resumes from this format.
+pub(crate) fn transcript(
+    repo: &Repo,
+    view: &View,
+    format: Format,
+    session: &NewSession,
+) -> Result<Option<ExportedTranscript>, TraceError> {
+    let Some(exporter) = &format.agent().exporter else { return Ok(None) };
+    let mut exported = ExportedTranscript::default();
+    let items = pair_calls(read(repo, view)?, &mut exported.notes);
+    (exporter.write)(&items, session, &mut exported);
+    Ok(Some(exported))
+}
+
+/// The file in which the agent looks for the transcript of a session.
+pub(crate) fn transcript_path(format: Format, home: &Path, session: &NewSession) -> Option<PathBuf> {
+    let exporter = format.agent().exporter.as_ref()?;
+    (exporter.path)(home, session)
+}
+
+/// The command that resumes a session.
+pub(crate) fn resume_command(format: Format, session: &str) -> String {
+    let command = format.agent().exporter.as_ref().map_or("", |exporter| exporter.resume_command);
+    format!("{command} {session}")
+}
+
+/// Writes a transcript to a new file, atomically; fails if the file exists.
+pub(crate) fn save(bytes: &[u8], path: &Path) -> io::Result<()> {
+    put_new(path, Access::Private, bytes)
+}
+
+fn read(repo: &Repo, view: &View) -> Result<Vec<Item>, TraceError> {
+    let mut items = Vec::new();
+    view.for_each_item(repo, |slot, Reading { item, .. }| {
+        if view.left_out(slot).is_none() {
+            items.push(item);
+        }
+        Ok(())
+    })?;
+    Ok(items)
+}
+
+/// Gives each call a unique id and a result, and each result a call.
+fn pair_calls(items: Vec<Item>, notes: &mut Vec<String>) -> Vec<Item> {
+    let mut open: HashMap<String, Vec<String>> = HashMap::new();
+    let mut used: HashSet<String> = HashSet::new();
+    let mut prepared: Vec<Item> = Vec::with_capacity(items.len());
+    for mut item in items {
+        let given = item.fields.call_id.clone().unwrap_or_default();
+        if item.fields.is_call() {
+            let mut id = plain(&given);
+            while !used.insert(id.clone()) {
+                id = format!("{}-{}", plain(&given), used.len());
+            }
+            open.entry(given).or_default().insert(0, id.clone());
+            item.fields.call_id = Some(id);
+        } else if item.fields.is_result() {
+            match open.get_mut(&given).and_then(Vec::pop) {
+                Some(id) => item.fields.call_id = Some(id),
+                None => item = as_user_message(item, notes),
+            }
+        }
+        prepared.push(item);
+    }
+    let unanswered: HashSet<String> = open.into_values().flatten().collect();
+    let mut answered = Vec::with_capacity(prepared.len());
+    for item in prepared {
+        let call = item.fields.is_call().then(|| (item.id, item.fields.clone()));
+        answered.push(item);
+        if let Some((id, fields)) = call
+            && fields.call_id.as_ref().is_some_and(|call| unanswered.contains(call))
+        {
+            notes.push(format!("call {id} has no result; it is answered by `{UNANSWERED}`"));
+            answered.push(answer(id, fields));
+        }
+    }
+    answered
+}
+
+/// A result without a call, as a user message.
+fn as_user_message(mut item: Item, notes: &mut Vec<String>) -> Item {
+    notes.push(format!("result {} has no call; the user tells it", item.id));
+    let mut fields = Fields::new(ItemType::dialogue());
+    fields.role = Some(Role::User);
+    fields.created = item.fields.created;
+    item.fields = fields;
+    item
+}
+
+fn answer(call: ItemId, call_fields: Fields) -> Item {
+    let mut fields = Fields::new(ItemType::tool_io());
+    (fields.direction, fields.role) = (Some(Direction::Result), Some(Role::Tool));
+    (fields.call_id, fields.name) = (call_fields.call_id, call_fields.name);
+    (fields.status, fields.created) = (Some(Status::Error), call_fields.created);
+    Item { id: call, fields, revision: 1, tokens: None, body: UNANSWERED.as_bytes().to_vec() }
+}
+
+/// A call id with only the characters that all providers accept.
+fn plain(id: &str) -> String {
+    let plain: String =
+        id.chars().take(64).map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect();
+    if plain.is_empty() { "call".to_owned() } else { plain }
+}
+
+/// The images and other parts that belong to a tool result and follow it.
+pub(super) fn parts_of_result(items: &[Item], at: usize) -> &[Item] {
+    let following = &items[at + 1..];
+    let is_part = |item: &&Item| {
+        item.fields.reply_to == Some(items[at].id) && matches!(item.fields.item_type.as_str(), "artifact" | "freeform")
+    };
+    &following[..following.iter().take_while(is_part).count()]
+}
+
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The body as text.
+pub(super) fn text(item: &Item) -> String {
+    String::from_utf8_lossy(&item.body).into_owned()
+}
+
+/// The body on one line, if it is JSON. A JSON string contains no raw line breaks.
+pub(super) fn json_line(item: &Item) -> Option<String> {
+    let text = std::str::from_utf8(&item.body).ok()?;
+    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
+    Some(text.replace(['\n', '\r'], " "))
+}
+
+/// The `type` in a body that was stored verbatim.
+pub(super) fn json_type(item: &Item) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_slice(&item.body).ok()?;
+    value.get("type")?.as_str().map(str::to_owned)
+}
+
+/// An id in the form of a random UUID, derived from `seed`.
+pub(super) fn uuid(seed: &[u8]) -> String {
+    let hex = blake3::hash(seed).to_hex();
+    format!("{}-{}-4{}-a{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])
+}
+
+pub(super) fn is_uuid(text: &str) -> bool {
+    let at_dashes =
+        |(at, b): (usize, u8)| if matches!(at, 8 | 13 | 18 | 23) { b == b'-' } else { b.is_ascii_hexdigit() };
+    text.len() == 36 && text.bytes().enumerate().all(at_dashes)
+}

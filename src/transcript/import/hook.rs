@@ -1,0 +1,136 @@
+//! Agent hooks: their input, what they do, and the log of their failures.
+//!
+//! Agents call a hook with a JSON object on stdin:
+//!
+//! ```text
+//! {"session_id":"6b2e…","transcript_path":"/home/ada/.claude/projects/…/6b2e….jsonl","hook_event_name":"Stop","cwd":"…"}
+//! ```
+//!
+//! A hook must never stop the agent, so failures are written to `<git dir>/trace/hook.log`, one line each.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::session::{self, SessionError};
+use super::{Destination, ImportContext, Imported};
+use crate::base::error::Diagnostic;
+use crate::git::{GitError, Repo};
+use crate::trace::change::bulk;
+use crate::trace::model::trailers::one_line;
+use crate::trace::{Time, TraceError, TraceName};
+use crate::transcript::format::Format;
+
+/// A log longer than this is started anew.
+const MAX_LOG: u64 = 64 * 1024;
+
+/// The input of a hook.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct HookInput {
+    pub session_id: String,
+    /// Absent if the agent keeps no transcript.
+    pub transcript_path: Option<PathBuf>,
+    #[serde(default)]
+    pub hook_event_name: String,
+}
+
+/// What a hook does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum HookAction {
+    /// At the start of a session: print a brief for it on stdout.
+    PrintBrief,
+    /// Import the transcript.
+    Import,
+}
+
+#[derive(Debug, Error)]
+pub(crate) enum HookError {
+    #[error("unexpected hook input: {cause}")]
+    BadInput { cause: String },
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl Diagnostic for HookError {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::BadInput { .. } => None,
+            Self::Session(error) => Some(error),
+            Self::Trace(error) => Some(error),
+            Self::Git(error) => Some(error),
+        }
+    }
+}
+
+impl HookInput {
+    /// Parses the stdin of a hook.
+    pub(crate) fn parse(input: &[u8]) -> Result<Self, HookError> {
+        let input: Self =
+            serde_json::from_slice(input).map_err(|error| HookError::BadInput { cause: error.to_string() })?;
+        if input.session_id.is_empty() {
+            return Err(HookError::BadInput { cause: "the session has no id".to_owned() });
+        }
+        Ok(input)
+    }
+
+    pub(crate) fn action(&self) -> HookAction {
+        if self.hook_event_name == "SessionStart" { HookAction::PrintBrief } else { HookAction::Import }
+    }
+
+    /// The trace of the session.
+    pub(crate) fn trace(&self, format: Format) -> TraceName {
+        TraceName::of_session(format.as_str(), &self.session_id)
+    }
+}
+
+/// The number of bytes of the transcript that were not imported yet.
+pub(crate) fn backlog(repo: &Repo, format: Format, input: &HookInput) -> Result<u64, HookError> {
+    let length = input.transcript_path.as_deref().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
+    let mark = bulk::last_mark(repo, &input.trace(format), &input.session_id)?;
+    Ok(length.saturating_sub(mark.map_or(0, |mark| mark.offset)))
+}
+
+/// Imports the transcript that a hook names into the trace of its session; `None` if there is no transcript.
+///
+/// The second of two concurrent hooks of one session waits for the first.
+pub(crate) fn import(
+    context: ImportContext<'_>,
+    format: Format,
+    input: &HookInput,
+) -> Result<Option<Imported>, HookError> {
+    // An agent may name the file before it has written anything.
+    let Some(path) = input.transcript_path.as_deref().filter(|path| path.exists()) else { return Ok(None) };
+    let name = input.trace(format);
+    let _lock = context.repo.lock(&format!("transcript of {}", name.refname()))?;
+    Ok(Some(session::import(context, format, Destination::Trace(name), path, &|_| ())?))
+}
+
+pub(crate) fn log_path(common_dir: &Path) -> PathBuf {
+    common_dir.join("trace").join("hook.log")
+}
+
+/// Adds a failure to the log.
+pub(crate) fn log(common_dir: &Path, at: Time, agent: &str, failure: &str) -> io::Result<()> {
+    let path = log_path(common_dir);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let is_full = fs::metadata(&path).is_ok_and(|file| file.len() > MAX_LOG);
+    let mut file = OpenOptions::new().create(true).write(true).append(!is_full).truncate(is_full).open(&path)?;
+    file.write_all(format!("{at} {agent}: {}\n", one_line(failure)).as_bytes())
+}
+
+/// The failures in the log, oldest first.
+pub(crate) fn failures(common_dir: &Path) -> io::Result<Vec<String>> {
+    match fs::read(log_path(common_dir)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        log => Ok(String::from_utf8_lossy(&log?).lines().map(str::to_owned).collect()),
+    }
+}

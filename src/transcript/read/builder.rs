@@ -1,0 +1,317 @@
+//! Builds the entries of one record: their fields, sources, and ids.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, hash_map};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use base64::{alphabet, engine::DecodePaddingMode};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::{header, packed};
+use crate::base::time::Time;
+use crate::trace::change::bulk::Usage;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::item::{Direction, Draft, Fields, ItemType, Role};
+use crate::trace::model::source::Source;
+use crate::transcript::TranscriptEntry;
+
+/// The maximum length of a stored name of a tool, model, or block, in characters.
+pub(crate) const MAX_NAME: usize = 256;
+
+/// Base64 as browsers and agents write it, padded or not.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// What the sources, and so the ids, of a record's items are derived from.
+#[derive(Clone)]
+pub(crate) enum RecordSource {
+    /// The record's own id.
+    Id(String),
+    /// Bytes that distinguish the record from all others.
+    Content(Vec<u8>),
+}
+
+impl RecordSource {
+    pub(crate) fn block(&self, format: &str, block: usize) -> Source {
+        match self {
+            Self::Id(id) => Source::new(format, id, block),
+            Self::Content(bytes) => Source::of_content(format, bytes, block),
+        }
+    }
+}
+
+/// Recognizes records that were read before.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct SourceTracker {
+    /// For records with an id, the hash of the first content by the hash of the id; for others, their number by their hash.
+    #[serde(with = "packed")]
+    known: HashMap<u64, u64>,
+}
+
+impl SourceTracker {
+    /// The source of content under an id; `None` if the same content was read under that id before.
+    ///
+    /// Other content under a known id gets a source of its own, so that nothing is lost.
+    pub(crate) fn by_id(&mut self, id: &str, content: &[u8]) -> Option<RecordSource> {
+        let content_hash = hash([&b"content"[..], content]);
+        match self.known.entry(hash([&b"id"[..], id.as_bytes()])) {
+            hash_map::Entry::Vacant(slot) => {
+                slot.insert(content_hash);
+                Some(RecordSource::Id(id.to_owned()))
+            }
+            hash_map::Entry::Occupied(first) if *first.get() == content_hash => None,
+            hash_map::Entry::Occupied(_) => {
+                let changed = [id.as_bytes(), b"\n", content].concat();
+                let repeated = self.known.insert(hash([&b"changed"[..], &changed]), content_hash).is_some();
+                (!repeated).then_some(RecordSource::Content(changed))
+            }
+        }
+    }
+
+    /// How often a record without an id has occurred, this time included.
+    pub(crate) fn count(&mut self, record: &[u8]) -> u64 {
+        let count = self.known.entry(hash([&b"record"[..], record])).or_insert(0);
+        *count += 1;
+        *count
+    }
+}
+
+/// A tool call that a result may answer.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct ToolCall {
+    pub id: ItemId,
+    pub name: String,
+    pub thread: Option<String>,
+}
+
+/// The tool calls so far, by call id as in the file.
+pub(crate) type ToolCalls = HashMap<String, ToolCall>;
+
+/// The entries of one record while they are built.
+pub(crate) struct EntryBuilder {
+    format: &'static str,
+    source: RecordSource,
+    end_offset: u64,
+    pub created: Option<Time>,
+    /// Metadata that every item gets.
+    pub meta: Map<String, Value>,
+    pub thread: Option<String>,
+    pub skip: Option<&'static str>,
+    pub entries: Vec<TranscriptEntry>,
+}
+
+impl EntryBuilder {
+    pub(crate) fn new(
+        format: &'static str,
+        source: RecordSource,
+        created: Option<&RawValue>,
+        thread: Option<String>,
+        end_offset: u64,
+    ) -> Self {
+        let created = created.and_then(time);
+        Self { format, source, end_offset, created, meta: Map::new(), thread, skip: None, entries: Vec::new() }
+    }
+
+    /// Adds an entry whose block number is its position in the record.
+    pub(crate) fn push(&mut self, fields: Fields, body: impl Into<Vec<u8>>) -> &mut TranscriptEntry {
+        self.push_block(self.entries.len(), fields, body)
+    }
+
+    /// Adds an entry with a block number, unique in the record.
+    pub(crate) fn push_block(
+        &mut self,
+        block: usize,
+        fields: Fields,
+        body: impl Into<Vec<u8>>,
+    ) -> &mut TranscriptEntry {
+        self.push_from(self.source.block(self.format, block), fields, body)
+    }
+
+    /// Adds an entry with a source of its own.
+    pub(crate) fn push_from(
+        &mut self,
+        source: Source,
+        mut fields: Fields,
+        body: impl Into<Vec<u8>>,
+    ) -> &mut TranscriptEntry {
+        let id = ItemId::of_source(&source);
+        fields.source = Some(source);
+        fields.created = self.created;
+        fields.meta.extend(self.meta.clone());
+        self.entries.push(TranscriptEntry {
+            id,
+            draft: Draft { fields, body: body.into() },
+            thread: self.thread.clone(),
+            skip: self.skip.map(str::to_owned),
+            replaces: None,
+            subject: None,
+            usage: Usage::Unsaid,
+            end_offset: self.end_offset,
+        });
+        self.entries.last_mut().expect("one was just added")
+    }
+
+    /// Adds a tool call and remembers it for its result; `None` if it has no id or name.
+    pub(crate) fn push_call(
+        &mut self,
+        block: usize,
+        calls: &mut ToolCalls,
+        id: &str,
+        name: &str,
+        body: impl Into<Vec<u8>>,
+    ) -> Option<&mut TranscriptEntry> {
+        let fields = call(id, name)?;
+        let name = fields.name.clone().unwrap_or_default();
+        let thread = self.thread.clone();
+        let entry = self.push_block(block, fields, body);
+        calls.insert(id.to_owned(), ToolCall { id: entry.id, name, thread });
+        Some(entry)
+    }
+
+    /// Makes the entries of a record with several one turn, except instructions.
+    pub(crate) fn group_turn(&mut self) {
+        if self.entries.len() > 1 {
+            let turn = self.entries[0].draft.fields.source.as_ref().map(|source| source.record().to_owned());
+            for entry in self.entries.iter_mut().filter(|entry| !is_instruction(entry)) {
+                entry.draft.fields.turn.clone_from(&turn);
+            }
+        }
+    }
+
+    /// Whether any entry is part of the conversation, not an instruction.
+    pub(crate) fn has_conversation(&self) -> bool {
+        self.entries.iter().any(|entry| !is_instruction(entry))
+    }
+}
+
+fn is_instruction(entry: &TranscriptEntry) -> bool {
+    entry.draft.fields.item_type == ItemType::instruction()
+}
+
+pub(crate) fn time(value: &RawValue) -> Option<Time> {
+    super::json::text(value)?.parse().ok()
+}
+
+pub(crate) fn dialogue(role: Role) -> Fields {
+    let mut fields = Fields::new(ItemType::dialogue());
+    fields.role = Some(role);
+    fields
+}
+
+/// A message's text: a system message is an instruction before the conversation, and dialogue after that.
+pub(crate) fn message_fields(role: Role, opening: bool) -> Fields {
+    if role == Role::System && opening { Fields::new(ItemType::instruction()) } else { dialogue(role) }
+}
+
+pub(crate) fn freeform(name: &str, role: Option<Role>) -> Fields {
+    let mut fields = Fields::new(ItemType::freeform());
+    fields.name = header::one_line(name, MAX_NAME);
+    fields.role = role;
+    fields
+}
+
+pub(crate) fn reasoning(signature: Option<&str>) -> Fields {
+    let mut fields = Fields::new(ItemType::reasoning());
+    if let Some(signature) = signature.filter(|signature| !signature.is_empty()) {
+        set_signature(&mut fields, signature);
+    }
+    fields
+}
+
+/// Stores a signature verbatim: in the header, or in the metadata if no header can hold it.
+pub(crate) fn set_signature(fields: &mut Fields, signature: &str) {
+    if signature.is_empty() || signature.chars().any(char::is_control) {
+        fields.meta.insert("signature".to_owned(), signature.into());
+    } else {
+        fields.signature = Some(signature.to_owned());
+    }
+}
+
+/// A tool call; `None` if it has no id or name.
+pub(crate) fn call(id: &str, name: &str) -> Option<Fields> {
+    let mut fields = Fields::new(ItemType::tool_io());
+    fields.role = Some(Role::Assistant);
+    fields.direction = Some(Direction::Call);
+    fields.call_id = Some(header::id(id)?);
+    fields.name = Some(header::one_line(name, MAX_NAME)?);
+    Some(fields)
+}
+
+/// A tool result in a thread; `None` if it does not name its call.
+pub(crate) fn result(id: &str, call: Option<&ToolCall>, thread: Option<&str>) -> Option<Fields> {
+    let mut fields = Fields::new(ItemType::tool_io());
+    fields.role = Some(Role::Tool);
+    fields.direction = Some(Direction::Result);
+    fields.call_id = Some(header::id(id)?);
+    if let Some(call) = call {
+        fields.name = Some(call.name.clone());
+        // Each thread becomes its own trace, and an item can only reply to one in the same trace.
+        fields.reply_to = (call.thread.as_deref() == thread).then_some(call.id);
+    }
+    Some(fields)
+}
+
+/// The body of a tool call: JSON verbatim, and any other text as a JSON string.
+pub(crate) fn arguments(text: &str) -> Vec<u8> {
+    match text.trim() {
+        "" => b"{}".to_vec(),
+        _ if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => text.as_bytes().to_vec(),
+        _ => Value::from(text).to_string().into_bytes(),
+    }
+}
+
+/// The text of a tool result's parts, joined by line breaks, and the other parts.
+pub(crate) fn split_text<'a>(
+    parts: Vec<&'a RawValue>,
+    text: impl Fn(&'a RawValue) -> Option<Cow<'a, str>>,
+) -> (String, Vec<&'a RawValue>) {
+    let (mut texts, mut others) = (Vec::new(), Vec::new());
+    for part in parts {
+        match text(part) {
+            Some(text) => texts.push(text),
+            None => others.push(part),
+        }
+    }
+    (texts.join("\n"), others)
+}
+
+/// An image in a data URL as an artifact that `role` sent, or its address as text.
+pub(crate) fn image(url: &str, role: Role) -> (Fields, Vec<u8>) {
+    let data = url.strip_prefix("data:").and_then(|url| url.split_once(";base64,"));
+    if let Some((media_type, bytes)) = data.and_then(|(media_type, data)| Some((media_type, decode(data)?))) {
+        return (artifact(media_type, role), bytes);
+    }
+    (freeform("image", Some(role)), url.as_bytes().to_vec())
+}
+
+/// A file that `role` sent.
+pub(crate) fn artifact(media_type: &str, role: Role) -> Fields {
+    let mut fields = Fields::new(ItemType::artifact());
+    fields.kind = Some(if media_type.starts_with("image/") { "image" } else { "document" }.to_owned());
+    fields.media_type = header::one_line(media_type, 128);
+    fields.meta.insert("role".to_owned(), role.as_str().into());
+    fields
+}
+
+pub(crate) fn decode(data: &str) -> Option<Vec<u8>> {
+    BASE64.decode(data).ok().or_else(|| {
+        let dense: String = data.split_ascii_whitespace().collect();
+        BASE64.decode(dense).ok()
+    })
+}
+
+/// The first 64 bits of a BLAKE3 hash; a collision does not happen by accident.
+pub(crate) fn hash<'b>(parts: impl IntoIterator<Item = &'b [u8]>) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    let mut first = [0; 8];
+    first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    u64::from_le_bytes(first)
+}

@@ -1,0 +1,203 @@
+//! Splits one JSON document into lines: each element of a member list, and each other member, becomes an object with one
+//! member.
+//!
+//! ```text
+//! {"sessionId":"f763…","messages":[{"id":"a"},{"id":"b"}]}
+//! ```
+//!
+//! becomes
+//!
+//! ```text
+//! {"sessionId":"f763…"}
+//! {"messages":{"id":"a"}}
+//! {"messages":{"id":"b"}}
+//! ```
+//!
+//! So a document of any length is read by the reader of lines, with memory for its longest element.
+
+use std::io::{self, Read};
+
+const CHUNK: usize = 64 * 1024;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Start,
+    /// Between members.
+    Members,
+    Name {
+        escaped: bool,
+    },
+    /// After a name.
+    Colon,
+    Value,
+    /// In a value or an element.
+    Inside {
+        depth: usize,
+        text: bool,
+        escaped: bool,
+    },
+    /// Between elements of a list.
+    Elements,
+    /// After the document, or in something that is not a document: bytes pass unchanged.
+    Outside,
+}
+
+pub(crate) struct DocumentLines<R> {
+    reader: R,
+    state: State,
+    name: Vec<u8>,
+    in_list: bool,
+    input: Box<[u8]>,
+    output: Vec<u8>,
+    given: usize,
+}
+
+impl<R: Read> DocumentLines<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self {
+            reader,
+            state: State::Start,
+            name: Vec::new(),
+            in_list: false,
+            input: vec![0; CHUNK].into_boxed_slice(),
+            output: Vec::new(),
+            given: 0,
+        }
+    }
+}
+
+impl<R: Read> Read for DocumentLines<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.output.len() {
+            self.output.clear();
+            self.given = 0;
+            let length = match self.reader.read(&mut self.input) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                result => result?,
+            };
+            if length == 0 {
+                return Ok(0);
+            }
+            let input = std::mem::take(&mut self.input);
+            for byte in &input[..length] {
+                self.state = self.step(*byte);
+            }
+            self.input = input;
+        }
+        let length = into.len().min(self.output.len() - self.given);
+        into[..length].copy_from_slice(&self.output[self.given..self.given + length]);
+        self.given += length;
+        Ok(length)
+    }
+}
+
+impl<R> DocumentLines<R> {
+    fn step(&mut self, byte: u8) -> State {
+        let blank = byte.is_ascii_whitespace();
+        match self.state {
+            State::Start if blank || matches!(byte, 0xef | 0xbb | 0xbf) => State::Start,
+            State::Start if byte == b'{' => State::Members,
+            State::Members if blank || byte == b',' => State::Members,
+            State::Members if byte == b'"' => {
+                self.name.clear();
+                self.name.push(byte);
+                State::Name { escaped: false }
+            }
+            State::Members if byte == b'}' => State::Outside,
+            State::Name { escaped } => {
+                self.name.push(byte);
+                match byte {
+                    b'"' if !escaped => State::Colon,
+                    _ => State::Name { escaped: byte == b'\\' && !escaped },
+                }
+            }
+            State::Colon if blank => State::Colon,
+            State::Colon if byte == b':' => State::Value,
+            State::Value if blank => State::Value,
+            State::Value if byte == b'[' => State::Elements,
+            State::Value => self.begin(byte, false),
+            State::Elements if blank || byte == b',' => State::Elements,
+            State::Elements if byte == b']' => State::Members,
+            State::Elements => self.begin(byte, true),
+            State::Inside { depth, text: true, escaped } => {
+                self.output.push(byte);
+                let text = byte != b'"' || escaped;
+                State::Inside { depth, text, escaped: byte == b'\\' && !escaped }
+            }
+            State::Inside { depth, .. } => self.inside(depth, byte),
+            State::Outside | State::Start | State::Members | State::Colon => {
+                self.output.push(byte);
+                State::Outside
+            }
+        }
+    }
+
+    /// Starts the line of a value or an element.
+    fn begin(&mut self, byte: u8, in_list: bool) -> State {
+        self.in_list = in_list;
+        self.output.push(b'{');
+        self.output.extend_from_slice(&self.name);
+        self.output.push(b':');
+        self.inside(0, byte)
+    }
+
+    /// Handles a byte of a value outside its strings. Line breaks have no meaning there, and would end the line.
+    fn inside(&mut self, depth: usize, byte: u8) -> State {
+        let at = |depth| State::Inside { depth, text: false, escaped: false };
+        match byte {
+            b',' | b']' | b'}' if depth == 0 => {
+                self.output.extend_from_slice(b"}\n");
+                match byte {
+                    b',' if self.in_list => State::Elements,
+                    b',' | b']' => State::Members,
+                    _ => State::Outside,
+                }
+            }
+            b'\n' | b'\r' => at(depth),
+            b'"' => {
+                self.output.push(byte);
+                State::Inside { depth, text: true, escaped: false }
+            }
+            _ => {
+                self.output.push(byte);
+                match byte {
+                    b'{' | b'[' => at(depth + 1),
+                    b'}' | b']' => at(depth - 1),
+                    _ => at(depth),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lines(document: &str) -> String {
+        let mut text = String::new();
+        DocumentLines::new(document.as_bytes()).read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn elements_and_members_become_lines() {
+        let document = "\u{feff}{ \"a\\\"b\" : [ {\"x\": [1,\n2], \"t\":\"]},\\\"\\n\"} , 3,\"y\"],\"c\":null,\n\"d\":{\"e\":[]}}\n";
+        let expected = "{\"a\\\"b\":{\"x\": [1,2], \"t\":\"]},\\\"\\n\"} }\n{\"a\\\"b\":3}\n{\"a\\\"b\":\"y\"}\n{\"c\":null}\n\
+                        {\"d\":{\"e\":[]}}\n\n";
+        assert_eq!(lines(document), expected);
+        assert_eq!(lines("[1,2]"), "[1,2]");
+        assert_eq!(lines("{\"a\":["), "");
+        assert_eq!(lines("{\"a\":[{\"b\":1"), "{\"a\":{\"b\":1");
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(prop::sample::select(b"{}[]\",:\\ a\n".to_vec()), 0..60)) {
+            let mut out = Vec::new();
+            DocumentLines::new(&bytes[..]).read_to_end(&mut out).unwrap();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Views of JSON objects: the members that matter, undecoded; everything else is skipped without decoding.
+//!
+//! Lenient on purpose: of repeated members the last counts, `null` means absent, and a member of an unexpected type affects
+//! nothing but itself.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_json::value::RawValue;
+
+/// Declares a view: a struct with one undecoded member per field. A field has the member's name unless another is given.
+macro_rules! view {
+    ($(#[$doc:meta])* $name:ident { $($field:ident $(= $key:literal)?),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Default)]
+        pub(crate) struct $name<'a> {
+            $(pub(crate) $field: Option<&'a serde_json::value::RawValue>),+
+        }
+
+        impl<'de> serde::de::Deserialize<'de> for $name<'de> {
+            fn deserialize<D: serde::de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Members;
+
+                impl<'de> serde::de::Visitor<'de> for Members {
+                    type Value = $name<'de>;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                        let mut view = $name::default();
+                        while let Some(key) = map.next_key::<$crate::transcript::read::json::Text<'de>>()? {
+                            $(if key.0 == $crate::transcript::read::json::key!($field $($key)?) {
+                                view.$field = $crate::transcript::read::json::present(map.next_value()?);
+                                continue;
+                            })+
+                            map.next_value::<serde::de::IgnoredAny>()?;
+                        }
+                        Ok(view)
+                    }
+                }
+
+                deserializer.deserialize_map(Members)
+            }
+        }
+    };
+}
+pub(crate) use view;
+
+macro_rules! key {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $key:literal) => {
+        $key
+    };
+}
+pub(crate) use key;
+
+/// The value unless it is `null`.
+pub(crate) fn present(value: &RawValue) -> Option<&RawValue> {
+    (value.get() != "null").then_some(value)
+}
+
+/// The text of a JSON string; `None` for any other value.
+pub(crate) fn text(value: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(inner));
+    }
+    serde_json::from_str::<Text<'_>>(value.get()).ok().map(|text| text.0)
+}
+
+/// The elements of a JSON array; `None` for any other value.
+pub(crate) fn list(value: &RawValue) -> Option<Vec<&RawValue>> {
+    value.get().starts_with('[').then(|| serde_json::from_str(value.get()).ok()).flatten()
+}
+
+/// A view of an object; of any other value, a view without members.
+pub(crate) fn view_of<'a, V: Deserialize<'a> + Default>(value: &'a RawValue) -> V {
+    serde_json::from_str(value.get()).unwrap_or_default()
+}
+
+/// The JSON of a member, or `default` if it is absent.
+pub(crate) fn json_or(value: Option<&RawValue>, default: &str) -> Vec<u8> {
+    value.map_or(default, RawValue::get).as_bytes().to_vec()
+}
+
+/// The text of a member that is a non-empty string.
+pub(crate) fn member_text(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
+    value.and_then(text).filter(|text| !text.is_empty())
+}
+
+/// Whether the value is `true`.
+pub(crate) fn is_true(value: Option<&RawValue>) -> bool {
+    value.is_some_and(|value| value.get() == "true")
+}
+
+/// A JSON string in which each half of a surrogate pair, left by JavaScript when it truncates text, becomes U+FFFD.
+pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+
+        impl<'de> Visitor<'de> for Bytes {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_bytes<E: Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+                match std::str::from_utf8(bytes) {
+                    Ok(text) => Ok(Text(Cow::Borrowed(text))),
+                    Err(_) => self.visit_bytes(bytes),
+                }
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(replace_surrogates(bytes.to_vec()))))
+            }
+        }
+
+        // As bytes: only then does serde_json accept half a surrogate pair instead of rejecting the record.
+        deserializer.deserialize_bytes(Bytes)
+    }
+}
+
+/// The bytes as text, with each encoded surrogate (`ED A0..BF xx`, of which UTF-8 has none) replaced by U+FFFD.
+fn replace_surrogates(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let mut bytes = error.into_bytes();
+        for at in 0..bytes.len().saturating_sub(2) {
+            if bytes[at] == 0xed && bytes[at + 1] >= 0xa0 {
+                bytes[at..at + 3].copy_from_slice("\u{fffd}".as_bytes());
+            }
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    view! {
+        /// A view for these tests.
+        Sample { kind = "type", body }
+    }
+
+    fn sample(json: &str) -> Sample<'_> {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn the_last_member_of_a_name_counts_whatever_its_type() {
+        let view = sample(r#"{"type":1,"b\u006fdy":{"a":[1, 2]},"other":[{}],"ty\ud800":0,"type":"x"}"#);
+        assert_eq!(text(view.kind.unwrap()).unwrap(), "x");
+        assert_eq!(view.body.unwrap().get(), r#"{"a":[1, 2]}"#);
+        assert!(text(view.body.unwrap()).is_none());
+        assert!(sample(r#"{"type":null}"#).kind.is_none());
+        assert!(serde_json::from_str::<Sample<'_>>("[]").is_err());
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_becomes_one_replacement_character() {
+        let view = sample(r#"{"type":"a\ud83db\udc00","body":"\ud83d\ude00 ä\n"}"#);
+        assert_eq!(text(view.kind.unwrap()).unwrap(), "a\u{fffd}b\u{fffd}");
+        assert_eq!(text(view.body.unwrap()).unwrap(), "😀 ä\n");
+    }
+
+    #[test]
+    fn deep_nesting_does_not_overflow_the_stack() {
+        let deep = format!("{{\"body\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(sample(&deep).body.unwrap().get().len(), 200_000);
+    }
+}

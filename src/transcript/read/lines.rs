@@ -1,0 +1,261 @@
+//! Splits a JSON Lines file into lines, and computes the digest of the last consumed bytes.
+//!
+//! A window slides over the file: [`Lines::rest`] returns the rest of the current line, and the caller consumes the part that
+//! it understood. The result depends only on the bytes from the first unconsumed one on, so that reading from any
+//! consumed position returns the same.
+
+use std::io::{self, Read};
+
+use crate::transcript::{DIGEST_WINDOW, Position, digest_of};
+
+/// The size of one read.
+const CHUNK: usize = 64 * 1024;
+
+/// How a line ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ending {
+    /// With a line break: the line is final.
+    Newline,
+    /// With the file: the line may still grow.
+    EndOfFile,
+    /// Not within the maximum length.
+    TooLong,
+}
+
+/// The rest of the current line.
+pub(super) struct Rest<'a> {
+    /// The bytes up to the line break, which is excluded.
+    pub(super) bytes: &'a [u8],
+    /// The line's number, from 1.
+    pub(super) number: u64,
+    pub(super) ending: Ending,
+}
+
+pub(super) struct Lines<R> {
+    reader: R,
+    max_line: usize,
+    /// Bytes of the file; those before `filled` were read.
+    buffer: Vec<u8>,
+    filled: usize,
+    /// Where the unconsumed bytes start in the buffer. Up to [`DIGEST_WINDOW`] consumed bytes are kept before them.
+    start: usize,
+    /// There is no line break between `start` and this.
+    searched: usize,
+    /// Where in the file the buffer starts.
+    base: u64,
+    number: u64,
+    /// Where the file appears to end.
+    limit: u64,
+    ended: bool,
+}
+
+impl<R: Read> Lines<R> {
+    pub(super) fn new(reader: R, max_line: usize) -> Self {
+        Self {
+            reader,
+            max_line,
+            buffer: Vec::new(),
+            filled: 0,
+            start: 0,
+            searched: 0,
+            base: 0,
+            number: 1,
+            limit: u64::MAX,
+            ended: false,
+        }
+    }
+
+    /// Continues after `window`, the bytes before `offset` that the digest covers, in line `number`.
+    pub(super) fn resume(reader: R, max_line: usize, window: Vec<u8>, offset: u64, number: u64) -> Self {
+        let start = window.len();
+        let base = offset - start as u64;
+        let lines = Self::new(reader, max_line);
+        Self { filled: start, start, searched: start, buffer: window, base, number, ..lines }
+    }
+
+    /// Makes the file appear to end at `limit`; `u64::MAX` removes the limit.
+    pub(super) fn end_at(&mut self, limit: u64) {
+        self.limit = limit;
+        self.ended = false;
+    }
+
+    /// The file offset of the unconsumed bytes.
+    pub(super) fn offset(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    /// The line number of the unconsumed bytes.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(super) fn position(&self) -> Position {
+        Position { offset: self.offset(), digest: digest_of(self.window()) }
+    }
+
+    /// The last consumed bytes.
+    fn window(&self) -> &[u8] {
+        &self.buffer[self.start - self.start.min(DIGEST_WINDOW)..self.start]
+    }
+
+    /// The rest of the current line; `None` at the end of the file.
+    pub(super) fn rest(&mut self) -> io::Result<Option<Rest<'_>>> {
+        let (end, ending) = loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.filled]) {
+                self.searched += at;
+                break (self.searched, Ending::Newline);
+            }
+            self.searched = self.filled;
+            if self.filled - self.start > self.max_line {
+                break (self.start + self.max_line, Ending::TooLong);
+            }
+            if !self.fill()? {
+                break (self.filled, Ending::EndOfFile);
+            }
+        };
+        if ending == Ending::EndOfFile && self.start == end {
+            return Ok(None);
+        }
+        // The result must not depend on how much happened to be in the buffer.
+        let (end, ending) = if end - self.start > self.max_line {
+            (self.start + self.max_line, Ending::TooLong)
+        } else {
+            (end, ending)
+        };
+        Ok(Some(Rest { bytes: &self.buffer[self.start..end], number: self.number, ending }))
+    }
+
+    /// Consumes the first `length` bytes of the rest.
+    pub(super) fn consume(&mut self, length: usize) {
+        self.start += length;
+        self.searched = self.searched.max(self.start);
+    }
+
+    /// Consumes the rest and its line break, however long; if the file ends first, returns false and consumes nothing.
+    pub(super) fn consume_line(&mut self) -> io::Result<bool> {
+        let mut before = None;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.filled]) {
+                let past = self.searched + at + 1;
+                self.consume(past - self.start);
+                self.number += 1;
+                return Ok(true);
+            }
+            self.searched = self.filled;
+            if self.filled - self.start > self.max_line {
+                // Too long to keep: from here on, remember only the last bytes, and the position to return to.
+                before.get_or_insert_with(|| (self.offset(), self.window().to_vec()));
+                self.consume(self.filled - self.start);
+            }
+            if !self.fill()? {
+                if let Some((offset, window)) = before {
+                    let start = window.len();
+                    self.base = offset - start as u64;
+                    self.buffer = window;
+                    (self.start, self.searched, self.filled) = (start, start, start);
+                }
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Reads more; false at the end.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        if self.buffer.len() - self.filled < CHUNK {
+            self.make_room();
+        }
+        let left = self.limit.saturating_sub(self.base + self.filled as u64);
+        let room = (self.buffer.len() - self.filled).min(usize::try_from(left).unwrap_or(usize::MAX));
+        let length = loop {
+            match self.reader.read(&mut self.buffer[self.filled..self.filled + room]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
+        self.filled += length;
+        self.ended = length == 0;
+        Ok(!self.ended)
+    }
+
+    /// Drops consumed bytes before the digest window, and grows the buffer if that is not enough.
+    fn make_room(&mut self) {
+        let gone = self.start - self.start.min(DIGEST_WINDOW);
+        self.buffer.copy_within(gone..self.filled, 0);
+        self.base += gone as u64;
+        self.filled -= gone;
+        self.searched -= gone;
+        self.start -= gone;
+        if self.buffer.len() - self.filled < CHUNK {
+            self.buffer.resize((self.buffer.len() * 2).max(DIGEST_WINDOW + 4 * CHUNK), 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns one byte per read, so that every line is seen incomplete.
+    struct Drip<'a>(&'a [u8]);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let length = into.len().min(1);
+            self.0.read(&mut into[..length])
+        }
+    }
+
+    fn read_all(lines: &mut Lines<Drip<'_>>) -> Vec<(u64, String, Ending)> {
+        let mut all = Vec::new();
+        while let Some(rest) = lines.rest().unwrap() {
+            let length = rest.bytes.len();
+            all.push((rest.number, String::from_utf8_lossy(rest.bytes).into_owned(), rest.ending));
+            if !lines.consume_line().unwrap() {
+                lines.consume(length);
+                break;
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn lines_are_returned_once_and_counted() {
+        let mut lines = Lines::new(Drip(b"a\n\nbc\r\nd"), 100);
+        let line = |number, text: &str, ending| (number, text.to_owned(), ending);
+        let expected = [
+            line(1, "a", Ending::Newline),
+            line(2, "", Ending::Newline),
+            line(3, "bc\r", Ending::Newline),
+            line(4, "d", Ending::EndOfFile),
+        ];
+        assert_eq!(read_all(&mut lines), expected);
+        assert_eq!(lines.offset(), 8);
+        assert!(lines.position().find(io::Cursor::new(b"a\n\nbc\r\nd")).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_skipped() {
+        let file = format!("a\n{}\nb\n", "x".repeat(1000));
+        let mut lines = Lines::new(Drip(file.as_bytes()), 10);
+        let endings: Vec<_> = read_all(&mut lines).into_iter().map(|(_, text, ending)| (text.len(), ending)).collect();
+        assert_eq!(endings, [(1, Ending::Newline), (10, Ending::TooLong), (1, Ending::Newline)]);
+        assert!(lines.position().find(io::Cursor::new(file.as_bytes())).unwrap().is_some());
+        assert_eq!(lines.offset(), file.len() as u64);
+    }
+
+    #[test]
+    fn a_last_line_over_the_limit_is_not_consumed() {
+        let file = format!("a\n{}", "x".repeat(1000));
+        let mut lines = Lines::new(Drip(file.as_bytes()), 10);
+        assert!(lines.rest().unwrap().is_some());
+        assert!(lines.consume_line().unwrap());
+        assert_eq!(lines.rest().unwrap().unwrap().ending, Ending::TooLong);
+        assert!(!lines.consume_line().unwrap());
+        assert_eq!(lines.offset(), 2);
+        assert!(lines.position().find(io::Cursor::new(file.as_bytes())).unwrap().is_some());
+        assert!(lines.rest().unwrap().is_none());
+    }
+}

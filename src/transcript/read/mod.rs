@@ -1,0 +1,13 @@
+//! The parts that all transcript readers share, in the order in which bytes pass through them.
+//!
+//! [`document`] turns a JSON document into lines; [`lines`] splits bytes into lines; [`reader`] finds the records in them and
+//! hands each to a [`reader::RecordReader`]; [`json`] gives typed access to a record's members; [`header`] cleans text that goes
+//! into item headers and refs; [`builder`] makes the entries.
+
+pub(crate) mod builder;
+pub(crate) mod document;
+pub(crate) mod header;
+pub(crate) mod json;
+mod lines;
+pub(crate) mod packed;
+pub(crate) mod reader;

@@ -1,0 +1,367 @@
+//! Reads records from lines of JSON, whatever the format, and yields their entries.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Seek};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::lines::{Ending, Lines};
+use crate::transcript::import::rewind::Rewound;
+use crate::transcript::{Position, Tally, TranscriptEntry, TranscriptError};
+
+/// The maximum length of a line in bytes; a longer one counts as damaged. The largest known lines hold a few pasted images.
+pub(crate) const MAX_LINE: usize = 256 * 1024 * 1024;
+
+/// Lines longer than this are not searched for a record after damage.
+const MAX_SALVAGE: usize = 16 * 1024 * 1024;
+
+/// How many positions that search tries.
+const SALVAGE_TRIES: usize = 64;
+
+/// What a record turned out to be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// It yielded at least one entry.
+    Imported,
+    /// It occurred before.
+    Repeated,
+    /// Records of this kind have no content.
+    Ignored(String),
+    /// This kind is not known.
+    Unknown(String),
+}
+
+/// Where a record reader puts its results.
+#[derive(Default)]
+pub(crate) struct Output {
+    /// Whether the summary of a compaction replaces what it summarizes, see [`TranscriptEntry::replaces`].
+    pub replays_compactions: bool,
+    /// The end of the current record in the file.
+    pub end_offset: u64,
+    pub entries: VecDeque<TranscriptEntry>,
+    /// The items that rewinds removed or brought back since the last call of [`Transcript::take_rewound`].
+    pub rewound: Rewound,
+}
+
+/// The meaning of one format's records, given the earlier ones.
+///
+/// The value is the state that reading builds up. It is stored as JSON between two imports.
+pub(crate) trait RecordReader: Default + Serialize + DeserializeOwned {
+    /// A view of a record's bytes.
+    type Record<'a>: Deserialize<'a> + Copy;
+
+    /// Whether a record in the head of a file identifies this format.
+    fn recognizes(record: &Self::Record<'_>) -> bool;
+
+    /// Whether an object found after damage is a record, not part of one.
+    fn is_record(record: &Self::Record<'_>) -> bool;
+
+    /// The session that the record names.
+    fn session(&self, record: &Self::Record<'_>) -> Option<String>;
+
+    /// Converts a record, `bytes` in the file, to entries.
+    fn read(&mut self, record: &Self::Record<'_>, bytes: &[u8], output: &mut Output) -> Outcome;
+}
+
+/// Enough to continue at a position without reading the file before it.
+#[derive(Serialize, Deserialize)]
+struct SavedState<S> {
+    offset: u64,
+    digest: String,
+    line: u64,
+    session: Option<String>,
+    replays_compactions: bool,
+    records: S,
+}
+
+/// A transcript of any format, as the import uses it.
+pub(crate) trait Transcript: Iterator<Item = Result<TranscriptEntry, TranscriptError>> {
+    /// Whether the file only grows, so that reading can continue at a position.
+    fn is_appended(&self) -> bool;
+    /// The session's id, once a record named it. The file of a resumed session may contain records of others; the first
+    /// counts.
+    fn session_id(&self) -> Option<&str>;
+    fn tally(&self) -> &Tally;
+    /// The end of the last complete record; meaningful after the last entry.
+    fn consumed(&self) -> Position;
+    /// Skips what an earlier reader consumed, but learns from it, so that the entries after it are the same as if all had
+    /// been read.
+    ///
+    /// Call this before taking the first entry. Returns false if the file does not begin with the same bytes; then read the
+    /// file again with a new reader. The tally starts at this point.
+    fn skip_to(&mut self, position: &Position) -> Result<bool, TranscriptError>;
+    /// The state that [`TranscriptReader::resume`] needs to continue here.
+    fn saved_state(&self) -> Option<Vec<u8>>;
+    /// Sets [`Output::replays_compactions`]; call this before taking the first entry.
+    fn set_replays_compactions(&mut self, replays: bool);
+    /// Takes the items that rewinds removed or brought back since the last call, skipped parts included.
+    fn take_rewound(&mut self) -> Rewound;
+}
+
+/// Reads a transcript as a stream of entries, in file order.
+///
+/// Memory is bounded by the longest line (at most [`MAX_LINE`]) and a few words per record: open tool calls, threads of
+/// sub-agents, and hashes of what was read.
+pub(crate) struct TranscriptReader<R, S> {
+    lines: Lines<R>,
+    records: S,
+    output: Output,
+    tally: Tally,
+    session_id: Option<String>,
+    damaged_line: u64,
+    ended: bool,
+    is_document: bool,
+}
+
+impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
+    /// Starts at the first byte of a transcript. `reader` need not be buffered.
+    pub(crate) fn new(reader: R) -> Self {
+        Self::with_max_line(reader, MAX_LINE)
+    }
+
+    /// Reads the lines of a document, which the agent rewrites each time.
+    pub(crate) fn of_document(reader: R) -> Self {
+        Self { is_document: true, ..Self::new(reader) }
+    }
+
+    fn with_max_line(reader: R, max_line: usize) -> Self {
+        Self {
+            lines: Lines::new(reader, max_line),
+            records: S::default(),
+            output: Output::default(),
+            tally: Tally::default(),
+            session_id: None,
+            damaged_line: 0,
+            ended: false,
+            is_document: false,
+        }
+    }
+
+    /// Continues at `position` with the saved state; `None` if the state belongs to another position or the file has other
+    /// bytes there. Reads at most [`crate::transcript::DIGEST_WINDOW`] bytes before the position.
+    pub(crate) fn resume(mut reader: R, position: &Position, state: &[u8]) -> io::Result<Option<Self>>
+    where
+        R: Seek,
+    {
+        let Ok(saved) = serde_json::from_slice::<SavedState<S>>(state) else { return Ok(None) };
+        if saved.offset != position.offset || saved.digest != position.digest {
+            return Ok(None);
+        }
+        let Some(window) = position.find(&mut reader)? else { return Ok(None) };
+        let lines = Lines::resume(reader, MAX_LINE, window, saved.offset, saved.line);
+        Ok(Some(Self {
+            lines,
+            records: saved.records,
+            output: Output { replays_compactions: saved.replays_compactions, ..Output::default() },
+            tally: Tally::default(),
+            session_id: saved.session,
+            damaged_line: 0,
+            ended: false,
+            is_document: false,
+        }))
+    }
+
+    /// Reads the next record, or skips something that is none; false at the end.
+    fn read_record(&mut self) -> Result<bool, TranscriptError> {
+        let offset = self.lines.offset();
+        self.try_read_record().map_err(|source| TranscriptError { offset, source })
+    }
+
+    fn try_read_record(&mut self) -> io::Result<bool> {
+        let offset = self.lines.offset();
+        let Some(rest) = self.lines.rest()? else { return Ok(false) };
+        let (number, ending) = (rest.number, rest.ending);
+
+        let start = start_of_record(rest.bytes, offset == 0);
+        if start == rest.bytes.len() && ending != Ending::TooLong {
+            // White space at the end of the file may precede an incomplete record, so it is not consumed.
+            return Ok(ending == Ending::Newline && self.lines.consume_line()?);
+        }
+        if let Some((record, length)) = parse::<S>(&rest.bytes[start..]) {
+            let end = start + length;
+            if self.session_id.is_none() {
+                self.session_id = self.records.session(&record).filter(|id| !id.is_empty());
+            }
+            self.output.end_offset = offset + end as u64;
+            match self.records.read(&record, &rest.bytes[start..end], &mut self.output) {
+                Outcome::Imported => self.tally.imported += 1,
+                Outcome::Repeated => self.tally.repeated += 1,
+                Outcome::Ignored(kind) => self.tally.add_ignored(&kind),
+                Outcome::Unknown(kind) => self.tally.add_unknown(&kind),
+            }
+            self.lines.consume(end);
+            return Ok(true);
+        }
+
+        let salvaged = (ending == Ending::Newline).then(|| salvage::<S>(rest.bytes, start + 1)).flatten();
+        match salvaged {
+            Some(at) => self.lines.consume(at),
+            None if ending == Ending::EndOfFile || !self.lines.consume_line()? => {
+                self.tally.cut = true;
+                return Ok(false);
+            }
+            None => {}
+        }
+        if self.damaged_line != number {
+            self.damaged_line = number;
+            self.tally.add_damaged(number);
+        }
+        Ok(true)
+    }
+}
+
+impl<R: Read, S: RecordReader> Iterator for TranscriptReader<R, S> {
+    type Item = Result<TranscriptEntry, TranscriptError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(entry) = self.output.entries.pop_front() {
+                return Some(Ok(entry));
+            }
+            if self.ended {
+                return None;
+            }
+            match self.read_record() {
+                Ok(more) => self.ended = !more,
+                Err(error) => {
+                    self.ended = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
+
+impl<R: Read, S: RecordReader> Transcript for TranscriptReader<R, S> {
+    fn is_appended(&self) -> bool {
+        !self.is_document
+    }
+
+    fn session_id(&self) -> Option<&str> {
+        self.session_id.as_deref()
+    }
+
+    fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    fn consumed(&self) -> Position {
+        self.lines.position()
+    }
+
+    fn skip_to(&mut self, position: &Position) -> Result<bool, TranscriptError> {
+        self.lines.end_at(position.offset);
+        while self.read_record()? {
+            self.output.entries.clear();
+        }
+        let same = self.lines.position() == *position;
+        self.lines.end_at(u64::MAX);
+        self.tally = Tally::default();
+        self.ended = !same;
+        Ok(same)
+    }
+
+    fn saved_state(&self) -> Option<Vec<u8>> {
+        let Position { offset, digest } = self.lines.position();
+        let state = SavedState {
+            offset,
+            digest,
+            line: self.lines.number(),
+            session: self.session_id.clone(),
+            replays_compactions: self.output.replays_compactions,
+            records: &self.records,
+        };
+        serde_json::to_vec(&state).ok()
+    }
+
+    fn set_replays_compactions(&mut self, replays: bool) {
+        self.output.replays_compactions = replays;
+    }
+
+    fn take_rewound(&mut self) -> Rewound {
+        std::mem::take(&mut self.output.rewound)
+    }
+}
+
+/// The number of bytes before the record: white space and, at the start of a file, a byte order mark.
+fn start_of_record(bytes: &[u8], first: bool) -> usize {
+    let mark = if first && bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    mark + bytes[mark..].iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count()
+}
+
+/// The record at the start of the bytes, and its length.
+fn parse<S: RecordReader>(bytes: &[u8]) -> Option<(S::Record<'_>, usize)> {
+    let mut objects = serde_json::Deserializer::from_slice(bytes).into_iter();
+    let record = objects.next()?.ok()?;
+    Some((record, objects.byte_offset()))
+}
+
+/// The position after damage from which complete records fill the line to its end.
+///
+/// A process that dies while writing leaves an incomplete record without a line break, and the first record of the next
+/// process follows on the same line.
+fn salvage<S: RecordReader>(bytes: &[u8], from: usize) -> Option<usize> {
+    if bytes.len() > MAX_SALVAGE {
+        return None;
+    }
+    let tail = bytes.get(from..)?;
+    memchr::memmem::find_iter(tail, b"{\"").take(SALVAGE_TRIES).map(|at| from + at).find(|&at| {
+        let mut left = &bytes[at..];
+        while !left.trim_ascii_start().is_empty() {
+            match parse::<S>(left) {
+                Some((record, length)) if S::is_record(&record) => left = &left[length..],
+                _ => return false,
+            }
+        }
+        true
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Transcript as _;
+    use crate::transcript::agents::claude_code::ClaudeCode;
+
+    type Reader<R> = super::TranscriptReader<R, ClaudeCode>;
+
+    fn salvage(bytes: &[u8], from: usize) -> Option<usize> {
+        super::salvage::<ClaudeCode>(bytes, from)
+    }
+
+    fn bodies(reader: &mut Reader<&[u8]>) -> Vec<String> {
+        reader.map(|entry| String::from_utf8(entry.unwrap().draft.body).unwrap()).collect()
+    }
+
+    fn record(text: &str) -> String {
+        format!("{{\"type\":\"user\",\"uuid\":\"{}\",\"message\":\"{text}\"}}", text.len())
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_damaged_except_for_complete_records_at_its_start() {
+        let file = format!("{}\n{}{}\n{}\n", record("a"), record("bb"), record(&"x".repeat(500)), record("ccc"));
+        let mut whole = Reader::with_max_line(file.as_bytes(), 200);
+        assert_eq!(bodies(&mut whole), ["a", "bb", "ccc"]);
+        assert_eq!(whole.tally().damaged_lines, [2]);
+        assert_eq!(whole.consumed().offset, file.len() as u64);
+        for at in 0..file.len() {
+            let mut part = Reader::with_max_line(&file.as_bytes()[..at], 200);
+            let mut all = bodies(&mut part);
+            let mut rest = Reader::with_max_line(file.as_bytes(), 200);
+            assert!(rest.skip_to(&part.consumed()).unwrap());
+            all.extend(bodies(&mut rest));
+            assert_eq!(all, ["a", "bb", "ccc"], "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn a_record_after_an_incomplete_one_is_found() {
+        let line = format!("{{\"message\":{{\"a\":[{}{}", record("a"), record("bb"));
+        assert_eq!(salvage(line.as_bytes(), 1), line.find("{\"type"));
+        assert_eq!(salvage(b"{\"a\":{\"type\":\"x\"}", 1), Some(5));
+        assert_eq!(salvage(b"{\"a\":{\"type\":\"x\"},", 1), None);
+        assert_eq!(salvage(b"{\"a\":{\"kind\":\"x\"}", 1), None);
+        assert_eq!(salvage(b"{", 1), None);
+        assert_eq!(salvage(b"", 1), None);
+    }
+}
