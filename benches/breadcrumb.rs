@@ -9,7 +9,7 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use git_trace::Time;
-use git_trace::measured::{Expiry, Key, Markers, MergeInput, Query, SetRequest, Store, StoreFile, Writer, merge};
+use git_trace::measured::{BreadcrumbStore, merge_breadcrumbs};
 use serde_json::Value;
 
 const SIZES: [usize; 3] = [100, 10_000, 100_000];
@@ -43,33 +43,27 @@ fn scan(path: &Path, key: &str) -> Option<Value> {
 fn stores(c: &mut Criterion) {
     for size in SIZES {
         let folder = tempfile::tempdir().expect("there is a place for temporary files");
-        let store = Store::in_folder(folder.path());
-        let path = store.path(StoreFile::Shared);
+        let store = BreadcrumbStore::in_folder(folder.path());
+        let path = store.shared_file();
         fs::write(&path, text(size, |_| false)).expect("the folder can be written");
         let last_key = format!("error.key_{:06}", size - 1);
 
         let mut group = c.benchmark_group("breadcrumb");
         group.sample_size(20);
         group.bench_with_input(BenchmarkId::new("get", size), &size, |b, _| {
-            b.iter(|| {
-                black_box(store.lookup(&last_key, now()).expect("the store is read").record.expect("it is there"))
-            });
+            b.iter(|| assert!(store.contains(&last_key, now())));
         });
         group.bench_with_input(BenchmarkId::new("get, not there", size), &size, |b, _| {
-            b.iter(|| black_box(store.lookup("auth.nothing", now()).expect("the store is read")));
+            b.iter(|| assert!(!store.contains("auth.nothing", now())));
         });
         group.bench_with_input(BenchmarkId::new("get, plain scan", size), &size, |b, _| {
             b.iter(|| black_box(scan(&path, &last_key).expect("it is there")));
         });
-        let query = Query { prefix: "build.key_00".to_owned(), limit: Some(100), ..Query::default() };
         group.bench_with_input(BenchmarkId::new("list of a prefix", size), &size, |b, _| {
-            b.iter(|| black_box(store.list(&query, now()).expect("the store is read")));
+            b.iter(|| black_box(store.list("build.key_00", 100, now())));
         });
-        let writer = Writer::new(&store, &|_| true, Writer::PATIENCE);
-        let key: Key = "auth.method".parse().expect("is a key");
         group.bench_with_input(BenchmarkId::new("set", size), &size, |b, _| {
-            let setting = SetRequest { key: &key, value: "JWT", task_id: None, expiry: Expiry::Kept };
-            b.iter(|| black_box(writer.set(&setting, now()).expect("the store is written")));
+            b.iter(|| store.set("auth.method", "JWT", now()));
         });
     }
 }
@@ -83,9 +77,9 @@ fn merges(c: &mut Criterion) {
             let (ours, theirs) = (text(size, |n| n % every == 0), text(size, |n| (n + every / 2) % every == 0));
             // Otherwise the sides would be equal.
             let theirs = if every == 1 { theirs.replace("T12", "T13") } else { theirs };
-            let sides = MergeInput { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
+            let (base, ours, theirs) = (base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
             group.bench_with_input(BenchmarkId::new(name, size), &size, |b, _| {
-                b.iter(|| black_box(merge(sides).to_bytes(&Markers::default())));
+                b.iter(|| black_box(merge_breadcrumbs(base, ours, theirs)));
             });
         }
     }

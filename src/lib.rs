@@ -64,10 +64,7 @@ pub use trace::{Draft, Fields, Item, ItemType, Time, Tip, TraceName};
 /// What the benchmarks measure below the public interface.
 #[doc(hidden)]
 pub mod measured {
-    pub use crate::base::merge::{Markers, MergeInput};
-    pub use crate::memory::breadcrumb::merge::merge;
-    pub use crate::memory::breadcrumb::writer::{Expiry, SetRequest};
-    pub use crate::memory::breadcrumb::{Key, Query, Store, StoreFile, Writer};
+    pub use crate::memory::breadcrumb::measured::{BreadcrumbStore, merge_breadcrumbs};
     pub use crate::trace::change::append::{Request, append};
     pub use crate::trace::change::jsonl;
     pub use crate::trace::model::tree;

@@ -49,7 +49,7 @@ fn a_breadcrumb_is_set_read_listed_and_deleted() {
     ");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "delete", "auth.method", "--confirm"]), @"
     --- stderr
-    error: there is no breadcrumb `auth.method`
+    error: no breadcrumb is named `auth.method`
     [exit 1]
     ");
     place.ok(&["breadcrumb", "set", "db.a", "1", "--task-id", "7"]);
@@ -75,13 +75,13 @@ fn a_refused_breadcrumb_is_not_written() {
     let long = "x".repeat(10 * 1024 + 1);
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.long", &long]), @"
     --- stderr
-    error: a value of 10241 bytes is too long for `auth.long`: 10240 are allowed
-    hint: put it into a file and store its path
+    error: value of `auth.long` too long: 10241 bytes, the limit is 10240
+    hint: put the value in a file and store its path
     [exit 2]
     ");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth-method", "JWT"]), @"
     --- stderr
-    error: invalid value 'auth-method' for '<KEY>': `auth-method` is not a key: '-' is not a letter, digit, dot or underscore of ASCII
+    error: invalid value 'auth-method' for '<KEY>': invalid key `auth-method`: '-' is not an ASCII letter, digit, dot, or underscore
 
     For more information, try '--help'.
     [exit 2]
@@ -91,8 +91,8 @@ fn a_refused_breadcrumb_is_not_written() {
     place.ok(&["breadcrumb", "set", "auth.b", "2"]);
     insta::assert_snapshot!(place.trace(&["breadcrumb", "rename", "auth.a", "auth.b"]), @"
     --- stderr
-    error: there is a breadcrumb `auth.b` already
-    hint: give --force to replace it
+    error: breadcrumb `auth.b` already exists
+    hint: use --force to replace it
     [exit 2]
     ");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "rename", "auth.a", "auth.b", "--force"]), @"auth.a -> auth.b");
@@ -118,11 +118,11 @@ fn an_unreadable_line_blocks_writes_and_is_named_when_reading() {
         let text = [line("auth.a", "1", 0).as_bytes(), bad, b"\n", line("z", "1", 0).as_bytes()].concat();
         place.write(STORE, &text);
         let answer = place.trace(&["breadcrumb", "set", "auth.a", "2"]);
-        assert!(answer.contains("line 2 cannot be read") && answer.ends_with("[exit 2]\n"), "{answer}");
+        assert!(answer.contains("line 2 is invalid") && answer.ends_with("[exit 2]\n"), "{answer}");
         assert!(answer.contains(STORE), "{answer}");
         assert_eq!(fs::read(place.at.join(STORE)).unwrap(), text);
         let answer = place.trace(&["breadcrumb", "list", "--format", "jsonl"]);
-        assert!(answer.contains(&format!("warning: {STORE}:2: passed over: ")), "{answer}");
+        assert!(answer.contains(&format!("warning: {STORE}:2: skipped: ")), "{answer}");
         assert!(answer.starts_with(&(line("auth.a", "1", 0) + &line("z", "1", 0))), "{answer}");
     }
     // These are read and written all the same: marks of editors, line ends of Windows, very long lines.
@@ -166,7 +166,7 @@ fn secret_breadcrumbs_are_stored_outside_of_gits_reach() {
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "secret.token", "t0p"]), @"
     --- stderr
     error: cannot write `[ROOT]/repo/.synapse/breadcrumbs-secret.jsonl`: git does not ignore it
-    hint: add `breadcrumbs-secret.jsonl` to `.gitignore`, and if it was committed: git rm --cached <it>
+    hint: add `breadcrumbs-secret.jsonl` to `.gitignore`; if it is committed, run `git rm --cached` on it
     [exit 2]
     ");
     assert!(!place.at.join(".synapse").exists());
@@ -272,7 +272,7 @@ fn breadcrumbs_are_exported_and_imported() {
     );
     insta::assert_snapshot!(place.trace_with(&["breadcrumb", "import"], "{\"key\":\"a b\",\"value\":\"1\"}"), @"
     --- stderr
-    error: cannot take in `-`: breadcrumb 0 cannot be taken in: `a b` is not a key: ' ' is not a letter, digit, dot or underscore of ASCII
+    error: cannot take in `-`: cannot import breadcrumb 0: invalid key `a b`: ' ' is not an ASCII letter, digit, dot, or underscore
     [exit 2]
     ");
 }
@@ -351,8 +351,8 @@ fn resolve_decides_conflicts_as_the_merge_driver_does() {
     place.write(STORE, "<<<<<<< a\nnonsense\n=======\nrubbish\n>>>>>>> b\n");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "resolve"]), @"
     --- stderr
-    .synapse/breadcrumbs.jsonl: conflict: line 1 of ours cannot be read: the line is not JSON: expected ident
-    .synapse/breadcrumbs.jsonl: conflict: line 1 of theirs cannot be read: the line is not JSON: expected value
+    .synapse/breadcrumbs.jsonl: conflict: line 1 of ours is invalid: invalid JSON: expected ident
+    .synapse/breadcrumbs.jsonl: conflict: line 1 of theirs is invalid: invalid JSON: expected value
     .synapse/breadcrumbs.jsonl: conflicts left to you: 1
     [exit 1]
     ");

@@ -36,19 +36,19 @@ fn check_reports_findings_by_line() {
     place.commit("bad");
     insta::assert_snapshot!(place.trace(&["check"]), @"
     .synapse/breadcrumbs-secret.jsonl:1:1: secret-file: the file of the secrets is in git; `git rm --cached` it, add it to `.gitignore`, and replace the secrets if it was pushed
-    .synapse/breadcrumbs.jsonl:2:1: unsorted: `api.a` stands behind a greater key; sort the lines by key; any `breadcrumb set` does it
-    .synapse/breadcrumbs.jsonl:3:1: duplicate-key: `api.a` is in line 2 already; keep the line that is right
+    .synapse/breadcrumbs.jsonl:2:1: unsorted: `api.a` follows a greater key; sort the lines by key; any `breadcrumb set` does that
+    .synapse/breadcrumbs.jsonl:3:1: duplicate-key: `api.a` is already on line 2; keep the correct line
     .synapse/breadcrumbs.jsonl:4:1: conflict-marker: the line is a conflict marker; resolve the conflict
-    .synapse/breadcrumbs.jsonl:5:1: secret-in-shared-file: `secret.token` is a secret in the file that is committed; take the line out, set it again, and replace the secret if it was pushed
-    .synapse/breadcrumbs.jsonl:6:1: value-too-long: the value of `api.long` has 10241 bytes, more than 10240; put it into a file and store its path
-    .synapse/breadcrumbs.jsonl:6:1: unsorted: `api.long` stands behind a greater key; sort the lines by key; any `breadcrumb set` does it
-    .synapse/breadcrumbs.jsonl:7:1: bad-key: `odd key` is not a key: ' ' is not a letter, digit, dot or underscore of ASCII; rename it with `breadcrumb rename`
-    .synapse/breadcrumbs.jsonl:7:1: unsorted: `odd key` stands behind a greater key; sort the lines by key; any `breadcrumb set` does it
-    .synapse/breadcrumbs.jsonl:8:1: unknown-namespace: the namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`
-    .synapse/breadcrumbs.jsonl:8:1: bad-time: `created_at` of `zoo.a` is not a time: `yesterday`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
-    .synapse/breadcrumbs.jsonl:8:1: bad-time: `updated_at` of `zoo.a` is not a time: `yesterday`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
-    .synapse/breadcrumbs.jsonl:9:1: cut-off: the line is cut off; restore the line from git or delete it
-    .synapse/breadcrumbs.jsonl:9:12: no-final-newline: the last line has no end; add a line end
+    .synapse/breadcrumbs.jsonl:5:1: secret-in-shared-file: secret `secret.token` is in the file that is committed; delete the line, set it again, and replace the secret if it was pushed
+    .synapse/breadcrumbs.jsonl:6:1: value-too-long: the value of `api.long` has 10241 bytes, more than 10240; put the value in a file and store its path
+    .synapse/breadcrumbs.jsonl:6:1: unsorted: `api.long` follows a greater key; sort the lines by key; any `breadcrumb set` does that
+    .synapse/breadcrumbs.jsonl:7:1: bad-key: invalid key `odd key`: ' ' is not an ASCII letter, digit, dot, or underscore; rename it with `breadcrumb rename`
+    .synapse/breadcrumbs.jsonl:7:1: unsorted: `odd key` follows a greater key; sort the lines by key; any `breadcrumb set` does that
+    .synapse/breadcrumbs.jsonl:8:1: unknown-namespace: namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`
+    .synapse/breadcrumbs.jsonl:8:1: bad-time: `created_at` of `zoo.a` is not a valid time: `yesterday`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
+    .synapse/breadcrumbs.jsonl:8:1: bad-time: `updated_at` of `zoo.a` is not a valid time: `yesterday`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
+    .synapse/breadcrumbs.jsonl:9:1: cut-off: the line is truncated; restore the line from git or delete it
+    .synapse/breadcrumbs.jsonl:9:12: no-final-newline: the last line has no line ending; add a line feed
     --- stderr
     files checked: 3, errors: 12, warnings: 2
     [exit 1]
@@ -70,7 +70,7 @@ fn check_reads_the_index_and_nothing_else() {
     place.write(STORE, "rubbish\n");
     place.git(&["add", "-A"]);
     insta::assert_snapshot!(place.trace(&["check", "--staged"]), @"
-    .synapse/breadcrumbs.jsonl:1:1: not-json: the line is not JSON: expected value; restore the line from git or delete it
+    .synapse/breadcrumbs.jsonl:1:1: not-json: invalid JSON: expected value; restore the line from git or delete it
     --- stderr
     files checked: 1, errors: 1, warnings: 0
     [exit 1]

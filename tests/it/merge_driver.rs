@@ -179,7 +179,7 @@ fn unresolvable_records_become_git_conflicts() {
     Automatic merge failed; fix conflicts and then commit the result.
     --- stderr
     .synapse/breadcrumbs.jsonl: `api.a`: both sides changed it; took ours
-    .synapse/breadcrumbs.jsonl: conflict: line 2 of theirs cannot be read: the line is not JSON: expected value
+    .synapse/breadcrumbs.jsonl: conflict: line 2 of theirs is invalid: invalid JSON: expected value
     [exit 1]
     ");
     assert_eq!(place.read(STORE), line("api.a", "ours", 2) + "<<<<<<< HEAD\n=======\nrubbish\n>>>>>>> side\n");

@@ -61,8 +61,8 @@ pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time) -> Result<Vec<D
         found.push(hooks(git)?);
         found.extend(shared(git, root)?);
         let store = Store::find(git.folder(), root);
-        for half in StoreFile::ALL {
-            found.extend(breadcrumbs(git, &store, half, now)?);
+        for file in StoreFile::ALL {
+            found.extend(breadcrumbs(git, &store, file, now)?);
         }
     }
     Ok(found)
@@ -253,22 +253,22 @@ fn recording(git: &Git) -> Result<Option<Diagnosis>, GitError> {
     }))
 }
 
-fn breadcrumbs(git: &Git, store: &Store, half: StoreFile, now: Time) -> Result<Option<Diagnosis>, GitError> {
-    let path = store.path(half);
+fn breadcrumbs(git: &Git, store: &Store, file: StoreFile, now: Time) -> Result<Option<Diagnosis>, GitError> {
+    let path = store.path(file);
     let Ok(text) = crate::base::bounded::read_file(&path) else { return Ok(None) };
-    if half == StoreFile::Secret && !git.is_ignored(&path)? {
-        let message = format!("git does not ignore `{half}`");
+    if file == StoreFile::Secret && !git.is_ignored(&path)? {
+        let message = format!("git does not ignore `{file}`");
         let remedy = "add it to `.gitignore`, and if it was committed, replace what it holds";
         return Ok(Some(bad("secrets", Health::Error, message, remedy)));
     }
     let namespaces = store.namespaces().unwrap_or_else(|_| Namespaces::default());
-    let findings = check(&text, &Rules { half, namespaces: &namespaces, now });
+    let findings = check(&text, &Rules { file, namespaces: &namespaces, now });
     let errors: Vec<_> = findings.iter().filter(|finding| finding.weight == Weight::Error).collect();
     Ok(Some(match errors.first() {
-        None => good("breadcrumbs", format!("`{half}` can be read")),
+        None => good("breadcrumbs", format!("`{file}` can be read")),
         Some(first) => {
             let (count, line) = (errors.len(), first.position.line);
-            let message = format!("`{half}` has {count} errors; the first is in line {line}: {}", first.message);
+            let message = format!("`{file}` has {count} errors; the first is in line {line}: {}", first.message);
             bad("breadcrumbs", Health::Error, message, &first.remedy)
         }
     }))

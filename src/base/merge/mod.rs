@@ -1,14 +1,14 @@
-//! Three-way merge: what every file format's merge has in common.
+//! Three-way merge: the types that the merge of every file format shares.
 //!
-//! A merge takes [`MergeInput`] and gives a [`Merged`] text: hunks that are settled, conflicts that are not, and notes for the
-//! person who reads along. It never fails: what it cannot settle is a conflict, written between git's [`Markers`]. Which
-//! format a path holds is a [`FileKind`]; the merges themselves live with their formats.
+//! A merge takes a [`MergeInput`] and returns [`Merged`]: a list of hunks, and notes for the user. It never fails. A hunk
+//! that it cannot resolve is a conflict, written between git's [`Markers`]. [`FileKind`] tells which format a path has; each
+//! format's merge is in that format's own module.
 
 pub(crate) mod conflict;
-pub(crate) mod kind;
-pub(crate) mod lines;
-pub(crate) mod outcome;
+pub(crate) mod diff3;
+pub(crate) mod file_kind;
+pub(crate) mod merged;
 
-pub use conflict::{Labels, Markers, Style};
-pub(crate) use kind::FileKind;
-pub use outcome::{ConflictText, Hunk, MergeInput, Merged, Side};
+pub(crate) use conflict::{Labels, Markers, Style};
+pub(crate) use file_kind::FileKind;
+pub(crate) use merged::{ConflictText, Hunk, MergeInput, Merged, Side};

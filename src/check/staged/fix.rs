@@ -37,7 +37,7 @@ pub(crate) fn is_mendable(checked: &Checked) -> bool {
 
 /// Mends a file of the working tree whose root is `root`.
 ///
-/// Of several lines with one key the one that counts stays, see [`breadcrumb::tidy`]. A file that is a symbolic link is left
+/// Of several lines with one key the one that counts stays, see [`breadcrumb::fix`]. A file that is a symbolic link is left
 /// alone.
 ///
 /// # Errors
@@ -56,7 +56,7 @@ pub(crate) fn mend(root: &Path, checked: &Checked) -> io::Result<Fate> {
     }
     let seen = replace::read(&path)?;
     let mended = match checked.kind {
-        FileKind::Breadcrumbs => match breadcrumb::tidy(&seen.text) {
+        FileKind::Breadcrumbs => match breadcrumb::fix(&seen.text) {
             Some(mended) => mended,
             None => return Ok(Fate::Unreadable),
         },

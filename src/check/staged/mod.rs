@@ -125,7 +125,7 @@ fn judge(
 
 fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, now: Time) -> Vec<Finding> {
     let is_secret = entry.path.ends_with(StoreFile::Secret.file_name().as_bytes());
-    let half = if is_secret { StoreFile::Secret } else { StoreFile::Shared };
+    let file = if is_secret { StoreFile::Secret } else { StoreFile::Shared };
     let mut findings = Vec::new();
     if is_secret {
         let remedy = "`git rm --cached` it, add it to `.gitignore`, and replace the secrets if it was pushed";
@@ -134,14 +134,14 @@ fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, no
     let none = Namespaces::default();
     let namespaces = match declared {
         Some(Declared::Read(namespaces)) => namespaces,
-        Some(Declared::InvalidLine(problem)) => {
+        Some(Declared::Invalid(problem)) => {
             let message = format!("`config.json` beside it cannot be used: {problem}");
             findings.push(Finding { weight: Weight::Warning, ..of_file("bad-config", &message, "correct it") });
             &none
         }
         None => &none,
     };
-    findings.extend(breadcrumb::check(text, &Rules { half, namespaces, now }));
+    findings.extend(breadcrumb::check(text, &Rules { file, namespaces, now }));
     findings
 }
 
@@ -189,7 +189,7 @@ fn of_file(code: &'static str, message: &str, remedy: &str) -> Finding {
 /// What the `config.json` of a store says.
 enum Declared {
     Read(Namespaces),
-    InvalidLine(String),
+    Invalid(String),
 }
 
 /// The declared namespaces of every store, by folder, as the same source has them.
@@ -210,7 +210,7 @@ fn namespaces(git: &Git, source: &Source, entries: &[Entry]) -> Result<HashMap<V
         if let Some(text) = blob {
             let declared = match Namespaces::parse(&text) {
                 Ok(namespaces) => Declared::Read(namespaces),
-                Err(error) => Declared::InvalidLine(error.to_string()),
+                Err(error) => Declared::Invalid(error.to_string()),
             };
             found.insert(folders[index].to_vec(), declared);
         }

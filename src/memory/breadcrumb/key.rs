@@ -1,23 +1,20 @@
-//! Keys: what may be set, and which half of the store holds it.
+//! Keys: which keys may be set, and which are secret.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// A key that may be set: letters, digits, dots and underscores of ASCII, 256 at most.
+/// A key that may be set: 1 to 256 ASCII letters, digits, dots, and underscores.
 ///
-/// Files may hold other keys, written by other programs; they are read, listed, deleted and renamed all the same.
+/// Other programs may have written other keys. Those can be read, listed, deleted, and renamed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Key(String);
+pub(crate) struct Key(String);
+
+const MAX_LEN: usize = 256;
 
 impl Key {
-    /// Length of the longest key.
-    pub const MAX_LEN: usize = 256;
-
-    /// The text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -28,60 +25,44 @@ impl fmt::Display for Key {
     }
 }
 
-/// Why a text is not a key.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-pub enum BadKey {
-    /// No text at all.
-    #[error("a key is empty")]
+pub(crate) enum InvalidKey {
+    #[error("a key cannot be empty")]
     Empty,
-    /// More than [`Key::MAX_LEN`] bytes.
-    #[error("a key of {len} bytes is too long: {} are allowed", Key::MAX_LEN)]
-    TooLong {
-        /// Its length in bytes.
-        len: usize,
-    },
-    /// A character that keys do not have.
-    #[error("`{key}` is not a key: {found:?} is not a letter, digit, dot or underscore of ASCII")]
-    Character {
-        /// The text as it was given.
-        key: String,
-        /// The first character that is not allowed.
-        found: char,
-    },
+    #[error("key too long: {len} bytes, the limit is {MAX_LEN}")]
+    TooLong { len: usize },
+    #[error("invalid key `{key}`: {found:?} is not an ASCII letter, digit, dot, or underscore")]
+    Character { key: String, found: char },
 }
 
 impl FromStr for Key {
-    type Err = BadKey;
+    type Err = InvalidKey;
 
-    fn from_str(text: &str) -> Result<Self, BadKey> {
+    fn from_str(text: &str) -> Result<Self, InvalidKey> {
         if text.is_empty() {
-            return Err(BadKey::Empty);
+            return Err(InvalidKey::Empty);
         }
-        if text.len() > Self::MAX_LEN {
-            return Err(BadKey::TooLong { len: text.len() });
+        if text.len() > MAX_LEN {
+            return Err(InvalidKey::TooLong { len: text.len() });
         }
         match text.chars().find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_')) {
-            Some(found) => Err(BadKey::Character { key: text.to_owned(), found }),
+            Some(found) => Err(InvalidKey::Character { key: text.to_owned(), found }),
             None => Ok(Self(text.to_owned())),
         }
     }
 }
 
-/// The namespace of a key: what stands before its first dot, or all of it.
-#[must_use]
-pub(crate) fn namespace(key: &str) -> &str {
+/// The part of a key before its first dot, or all of it.
+pub(crate) fn namespace_of(key: &str) -> &str {
     key.split_once('.').map_or(key, |(namespace, _)| namespace)
 }
 
-/// Whether a key belongs into the half of the store that git ignores.
-#[must_use]
 pub(crate) fn is_secret(key: &str) -> bool {
-    namespace(key).eq_ignore_ascii_case("secret")
+    namespace_of(key).eq_ignore_ascii_case("secret")
 }
 
-/// Whether a key is written as custom has it: lower case, and something between any two dots.
-#[must_use]
-pub(crate) fn is_customary(key: &str) -> bool {
+/// Whether a key follows the naming convention: lowercase, no empty segment.
+pub(crate) fn is_conventional(key: &str) -> bool {
     !key.bytes().any(|b| b.is_ascii_uppercase()) && key.split('.').all(|segment| !segment.is_empty())
 }
 
@@ -100,10 +81,10 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_told_by_their_namespace() {
+    fn the_namespace_tells_secrets() {
         assert!(["secret.token", "secret", "Secret.a", "SECRET.a"].into_iter().all(is_secret));
         assert!(!["secrets.token", "auth.secret", ""].into_iter().any(is_secret));
-        assert!(is_customary("auth.token_expiry"));
-        assert!(["Auth.method", "auth..method", ".auth", "auth."].into_iter().all(|key| !is_customary(key)));
+        assert!(is_conventional("auth.token_expiry"));
+        assert!(["Auth.method", "auth..method", ".auth", "auth."].into_iter().all(|key| !is_conventional(key)));
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::document::{
+use crate::base::finding::{Finding, LineIndex, Weight};
+use crate::memory::crumb::grammar::document::{
     BadHeader, CrumbFile, HEADER, Header, Line, LineKind, SectionMark, is_conflict_marker, section_start,
 };
-use super::entry::{Entry, EntryKind, SessionRef};
-use crate::base::finding::{Finding, LineIndex, Weight};
+use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRef};
 use crate::tokens::Encoding;
 
 /// How many tokens a file should take at most: it is read whole at the start of every session.
@@ -20,7 +20,6 @@ pub(crate) const FAILURE_LIMIT: usize = 5;
 pub(crate) const FAILURES: &str = "failures";
 
 /// Says all there is to say about a crumb file, by place. Any bytes will do.
-#[must_use]
 pub(crate) fn check(bytes: &[u8], encoding: Encoding) -> Vec<Finding> {
     let mut check = Check { index: LineIndex::new(bytes), findings: Vec::new() };
     match CrumbFile::parse(bytes) {

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::check::FAILURES;
-use super::document::{CrumbFile, Header, Line, LineEnding, LineKind};
-use super::entry::{Counter, DASH, EntryKind, SessionForm, SessionRef, is_key};
-use super::error::CrumbError;
+use crate::memory::crumb::check::FAILURES;
+use crate::memory::crumb::error::CrumbError;
+use crate::memory::crumb::grammar::document::{CrumbFile, Header, Line, LineEnding, LineKind};
+use crate::memory::crumb::grammar::entry::{Counter, DASH, EntryKind, SessionForm, SessionRef, is_key};
 use crate::trace::model::trailers::one_line;
 
 /// The sections of the published text, in its order.
@@ -17,30 +17,21 @@ pub(crate) const MAX_TEXT_LEN: usize = 4096;
 /// An entry to be added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NewEntry<'t> {
-    /// What it is.
     pub kind: EntryKind,
-    /// In which section.
     pub section: &'t str,
     /// Whose it is, in a file of several agents.
     pub agent: Option<char>,
-    /// What it says; becomes one line.
     pub text: &'t str,
 }
 
 /// What noting a failure came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RecordedFailure {
-    /// Its line as it is now.
     pub line: String,
-    /// How often it has happened.
     pub count: u64,
 }
 
 /// The text of a new file: a header of session 1 and the five sections, empty but for `facts`.
-///
-/// # Errors
-///
-/// [`CrumbError::BadIdentity`], and what [`add`] says of the facts.
 pub(crate) fn new_file(identity: &str, facts: &[String]) -> Result<Vec<u8>, CrumbError> {
     let is_word = !identity.is_empty() && !identity.contains(|c: char| c.is_whitespace() || c.is_control());
     if !is_word {
@@ -58,10 +49,6 @@ pub(crate) fn new_file(identity: &str, facts: &[String]) -> Result<Vec<u8>, Crum
 }
 
 /// Raises the session; gives the new one. The rest of the header keeps its bytes.
-///
-/// # Errors
-///
-/// [`CrumbError::NoHeader`] and [`CrumbError::LastSession`].
 pub(crate) fn start(crumb: &mut CrumbFile<'_>) -> Result<u64, CrumbError> {
     let line = crumb.lines.iter_mut().find(|line| line.kind == LineKind::Header).ok_or(CrumbError::NoHeader)?;
     let header = Header::parse(&line.text).map_err(|_| CrumbError::NoHeader)?;
@@ -73,10 +60,6 @@ pub(crate) fn start(crumb: &mut CrumbFile<'_>) -> Result<u64, CrumbError> {
 }
 
 /// Adds an entry, last in its section; gives its line. A note names the session; a section that is missing is added.
-///
-/// # Errors
-///
-/// [`CrumbError::NoText`], [`CrumbError::TextTooLong`], [`CrumbError::BadSection`] and [`CrumbError::NoHeader`].
 pub(crate) fn add(crumb: &mut CrumbFile<'_>, addition: &NewEntry<'_>) -> Result<String, CrumbError> {
     let text = text_of(addition.text)?;
     let session = crumb.header().ok_or(CrumbError::NoHeader)?.session;
@@ -89,10 +72,6 @@ pub(crate) fn add(crumb: &mut CrumbFile<'_>, addition: &NewEntry<'_>) -> Result<
 
 /// Notes a failure: counts up the one that is known by `key` to this agent, or adds it with `text`. The words of a known
 /// one stay.
-///
-/// # Errors
-///
-/// [`CrumbError::BadKey`], and as [`add`].
 pub(crate) fn add_failure(
     crumb: &mut CrumbFile<'_>,
     key: &str,
@@ -158,7 +137,7 @@ pub(crate) fn append(crumb: &mut CrumbFile<'_>, section: &str, text: String) -> 
 /// Adds an empty section at its place: standard ones in their order, others at the end.
 pub(crate) fn add_section(crumb: &mut CrumbFile<'_>, name: &str) -> Result<(), CrumbError> {
     let text = format!("{}{name}", crumb.mark().as_char());
-    let is_name = super::document::section_start(&text).is_some_and(|(_, read)| read == name);
+    let is_name = crate::memory::crumb::grammar::document::section_start(&text).is_some_and(|(_, read)| read == name);
     if !is_name || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Err(CrumbError::BadSection { name: name.to_owned() });
     }

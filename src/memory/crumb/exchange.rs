@@ -10,11 +10,11 @@
 
 use std::borrow::Cow;
 
-use super::check::FAILURES;
-use super::document::{CrumbFile, LineKind, SectionMark};
-use super::edit::{append, with_counter};
-use super::entry::{Counter, Entry, EntryKind, SessionRange, SessionRef};
-use super::error::CrumbError;
+use crate::memory::crumb::check::FAILURES;
+use crate::memory::crumb::edit::{append, with_counter};
+use crate::memory::crumb::error::CrumbError;
+use crate::memory::crumb::grammar::document::{CrumbFile, LineKind, SectionMark};
+use crate::memory::crumb::grammar::entry::{Counter, Entry, EntryKind, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
 
 /// How many lines may be received at once: what is sent is to be read whole.
@@ -23,11 +23,8 @@ const MAX_LINES: usize = 2000;
 /// What receiving came to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Received {
-    /// Lines that are new, with their sections.
     pub added: Vec<(String, String)>,
-    /// Failures that are counted higher now.
     pub counted: Vec<String>,
-    /// How many entries were known.
     pub known: usize,
 }
 
@@ -38,11 +35,6 @@ fn letter(identity: &str) -> Option<char> {
 
 /// The file, or those of its `sections` that are named, for another agent to receive: every entry with its agent's letter,
 /// which is `agent` or else the first of the identity.
-///
-/// # Errors
-///
-/// [`CrumbError::NoHeader`], [`CrumbError::NoSuchSection`], [`CrumbError::NoAgent`], and [`CrumbError::Invalid`] for lines
-/// that are no entries.
 pub(crate) fn send(crumb: &CrumbFile<'_>, sections: &[String], agent: Option<char>) -> Result<String, CrumbError> {
     let header = crumb.header().ok_or(CrumbError::NoHeader)?;
     let all = crumb.sections();
@@ -69,12 +61,6 @@ pub(crate) fn send(crumb: &CrumbFile<'_>, sections: &[String], agent: Option<cha
 }
 
 /// Takes in what another agent sent: a file, or sections without a header.
-///
-/// # Errors
-///
-/// [`CrumbError::NoAgent`] where an entry has no letter and none can be told, [`CrumbError::SharedLetter`] where the sender's
-/// is ours, [`CrumbError::Invalid`] for lines that are no entries or name no session where they must; and as [`super::add`].
-/// Nothing is to be written then.
 pub(crate) fn receive(
     crumb: &mut CrumbFile<'_>,
     sent: &CrumbFile<'_>,

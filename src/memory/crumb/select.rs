@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use super::document::CrumbFile;
-use super::error::CrumbError;
+use crate::memory::crumb::error::CrumbError;
+use crate::memory::crumb::grammar::document::CrumbFile;
 
 /// What names an entry: the number of its line; the whole line, its failure's name, its sessions (`@10-13`) or its
 /// content; or a part of it that no other entry has.
@@ -13,7 +13,6 @@ pub(crate) struct Selector(String);
 
 impl Selector {
     /// As it was given.
-    #[must_use]
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
@@ -28,10 +27,6 @@ impl FromStr for Selector {
 }
 
 /// The index of the line of the entry that is named.
-///
-/// # Errors
-///
-/// [`CrumbError::NoSuchEntry`] and [`CrumbError::Ambiguous`].
 pub(crate) fn select(crumb: &CrumbFile<'_>, selector: &Selector) -> Result<usize, CrumbError> {
     let wanted = selector.as_str();
     let no_such = || CrumbError::NoSuchEntry { selector: wanted.to_owned() };

@@ -86,7 +86,11 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-fn merged<'a>(base: &'a [u8], ours: &'a [u8], theirs: &'a [u8]) -> Merged<'a, crate::memory::breadcrumb::merge::Note> {
+fn merged<'a>(
+    base: &'a [u8],
+    ours: &'a [u8],
+    theirs: &'a [u8],
+) -> Merged<'a, crate::memory::breadcrumb::merge::MergeNote> {
     merge(MergeInput { base, ours, theirs })
 }
 
@@ -127,7 +131,7 @@ fn is_bad(line: &[u8]) -> bool {
 }
 
 /// All lines of a merge, those of every version in conflicts included, without markers.
-fn all_lines(merged: &Merged<'_, crate::memory::breadcrumb::merge::Note>) -> Vec<u8> {
+fn all_lines(merged: &Merged<'_, crate::memory::breadcrumb::merge::MergeNote>) -> Vec<u8> {
     let mut text = Vec::new();
     for hunk in &merged.hunks {
         match hunk {
@@ -294,7 +298,7 @@ proptest! {
         let conflict: Merged<'_, ()> = Merged { hunks: vec![Hunk::Conflict(contested)], notes: Vec::new() };
         for (style, base) in [(Style::Diff3, &base[..]), (Style::Merge, b"")] {
             let markers = Markers { style, ..Markers::default() };
-            let resolved = resolve(&conflict.to_bytes(&markers), Markers::DEFAULT_SIZE).unwrap();
+            let resolved = resolve(&conflict.to_bytes(&markers), None, Markers::DEFAULT_SIZE).unwrap();
             prop_assert_eq!(resolved.to_bytes(&markers), bytes(base, &ours, &theirs));
         }
     }
@@ -306,7 +310,7 @@ proptest! {
         let markers = Markers { style: Style::Diff3, size: 9, ..Markers::default() };
         let text = bytes(&base, &ours, &theirs);
         // Must not panic, whatever stands between the markers.
-        if let Ok(resolved) = resolve(&text, Markers::DEFAULT_SIZE) {
+        if let Ok(resolved) = resolve(&text, None, Markers::DEFAULT_SIZE) {
             drop(resolved.to_bytes(&markers));
         }
     }

@@ -88,7 +88,7 @@ fn the_later_of_two_lines_with_one_key_wins() {
     {"key":"k","value":"late","updated_at":"2025-01-01T02:00:00Z"}
     {"key":"x","value":"1","updated_at":"2025-01-01T01:00:00Z"}
     {"key":"y","value":"1","updated_at":"2025-01-01T01:00:00Z"}
-    note: `k`: ours has it more than once; line 3 does not count
+    note: `k`: ours has it more than once; line 3 is ignored
     "#);
     // The line that did not count was taken out by ours: that changes nothing, and their change is taken.
     let changed = line("k", "changed", 0);
@@ -103,7 +103,7 @@ fn an_unreadable_line_on_both_sides_is_kept() {
     {"key":"b","value":"1","updated_at":"2025-01-01T01:00:00Z"}
     {"key":"c","value":"1","updated_at":"2025-01-01T01:00:00Z"}
     nonsense
-    note: line 3 cannot be read and was carried along: the line is not JSON: expected ident
+    note: kept invalid line 3: invalid JSON: expected ident
     "#);
 }
 
@@ -118,7 +118,7 @@ fn an_unreadable_line_added_by_one_side_is_a_conflict() {
     =======
     []
     >>>>>>> theirs
-    note: conflict: line 2 of theirs cannot be read: the line is not a JSON object
+    note: conflict: line 2 of theirs is invalid: the line is not a JSON object
     "#);
 }
 
@@ -136,7 +136,7 @@ fn a_truncated_line_conflicts_with_its_record() {
     {"key":"b","value":"
     >>>>>>> theirs
     {"key":"c","value":"1","updated_at":"2025-01-01T01:00:00Z"}
-    note: conflict: line 2 of theirs cannot be read: the line is cut off
+    note: conflict: line 2 of theirs is invalid: the line is truncated
     "#);
 }
 
@@ -146,7 +146,7 @@ fn a_repaired_line_stays_repaired() {
     insta::assert_snapshot!(shown("[]\n", &a, &format!("{b}[]\n")), @r#"
     {"key":"a","value":"1","updated_at":"2025-01-01T01:00:00Z"}
     {"key":"b","value":"1","updated_at":"2025-01-01T01:00:00Z"}
-    note: line 2 of theirs, which cannot be read, was taken out by ours
+    note: ours removed invalid line 2 of theirs
     "#);
 }
 
@@ -173,7 +173,7 @@ fn every_kind_of_unreadable_line_is_a_conflict_that_names_the_line() {
         assert_eq!(merged.conflict_count(), 1, "{}", String::from_utf8_lossy(bad));
         let notes: Vec<_> = merged.notes.iter().map(ToString::to_string).collect();
         assert_eq!(notes.len(), 1);
-        assert!(notes[0].starts_with("conflict: line 1 of theirs cannot be read: "), "{}", notes[0]);
+        assert!(notes[0].starts_with("conflict: line 1 of theirs is invalid: "), "{}", notes[0]);
         let text = merged.to_bytes(&Markers::default());
         assert!(memchr::memmem::find(&text, bad).is_some(), "lost {}", String::from_utf8_lossy(bad));
     }
@@ -206,8 +206,8 @@ fn a_base_with_conflict_markers_is_not_trusted() {
     =======
     [2]
     >>>>>>> theirs
-    note: conflict: line 3 of ours cannot be read: the line is not a JSON object
-    note: conflict: line 3 of theirs cannot be read: the line is not a JSON object
+    note: conflict: line 3 of ours is invalid: the line is not a JSON object
+    note: conflict: line 3 of theirs is invalid: the line is not a JSON object
     "#);
 }
 
@@ -224,8 +224,8 @@ fn lines_before_a_conflict_have_one_order() {
     =======
     [4]
     >>>>>>> theirs
-    note: conflict: line 3 of ours cannot be read: the line is not a JSON object
-    note: conflict: line 3 of theirs cannot be read: the line is not a JSON object
+    note: conflict: line 3 of ours is invalid: the line is not a JSON object
+    note: conflict: line 3 of theirs is invalid: the line is not a JSON object
     "#);
     assert_eq!(one_way, other_way.replace("[3]", "[5]").replace("[4]", "[3]").replace("[5]", "[4]"));
 }
@@ -235,7 +235,7 @@ fn reordered_unreadable_lines_are_not_a_conflict() {
     let (a, b) = (line("a", "1", 1), line("b", "1", 1));
     let result = shown("[1]\n[2]\n", &format!("[2]\n[1]\n{a}"), &format!("[1]\n[2]\n{b}"));
     assert!(
-        result.starts_with(&format!("{a}{b}[1]\n[2]\nnote: line 2 cannot be read and was carried along")),
+        result.starts_with(&format!("{a}{b}[1]\n[2]\nnote: kept invalid line 2")),
         "{result}"
     );
 }

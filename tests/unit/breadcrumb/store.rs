@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::base::time::Time;
 use crate::memory::breadcrumb::check::Rules;
-use crate::memory::breadcrumb::exchange::{self, Format, OnExisting};
+use crate::memory::breadcrumb::exchange::{self, Format, OnConflict};
 use crate::memory::breadcrumb::query::{Expired, Order, Sort};
-use crate::memory::breadcrumb::writer::{Existing, Expiry, Imported, SetRequest};
+use crate::memory::breadcrumb::store::write::{Expiry, IfTaken, Imported, SetRequest};
 use crate::memory::breadcrumb::{Key, Namespaces, Query, Record, Store, StoreError, StoreFile, Writer, check};
 
 const NOW: &str = "2026-02-10T09:00:00.5Z";
@@ -117,7 +117,7 @@ fn files_written_by_synapse_are_read_and_kept() {
     assert!(place.writer().delete("zz.new").unwrap().is_some());
     assert_eq!(place.text(), text);
     for name in ["design-document.jsonl", "written-by-synapse-1.0.7.jsonl", "upstream-repository.jsonl"] {
-        let rules = Rules { half: StoreFile::Shared, namespaces: &Namespaces::default(), now: time(NOW) };
+        let rules = Rules { file: StoreFile::Shared, namespaces: &Namespaces::default(), now: time(NOW) };
         assert_eq!(check(fixture(name).as_bytes(), &rules), [], "{name}");
     }
 }
@@ -138,14 +138,14 @@ fn an_unreadable_line_blocks_writes_but_not_reads() {
     let text = format!("{}{}nonsense\n{}", line("a", "1"), "{\"key\":\"b\",\"val\n", line("c", "1"));
     let place = TestStore::of(&text);
     for result in [place.set("a", "2").err(), place.writer().delete("c").err(), place.writer().prune(time(NOW)).err()] {
-        let Some(StoreError::InvalidLine { path, first, count }) = result else { panic!("{result:?}") };
+        let Some(StoreError::InvalidLines { path, first, count }) = result else { panic!("{result:?}") };
         assert_eq!((path, first.line, count), (place.path(), 2, 2));
     }
     assert_eq!(place.text(), text);
     assert_eq!(place.value("c").as_deref(), Some("1"));
     let listing = place.store.list(&Query::default(), time(NOW)).unwrap();
     assert_eq!(listing.total, 2);
-    let lines: Vec<_> = listing.skipped_lines.iter().map(|passed| passed.unreadable.line).collect();
+    let lines: Vec<_> = listing.skipped_lines.iter().map(|skipped| skipped.invalid.line).collect();
     assert_eq!(lines, [2, 3]);
 }
 
@@ -161,7 +161,7 @@ fn a_large_file_is_bisected_then_scanned() {
     text += "nonsense\n";
     fs::write(place.path(), &text).unwrap();
     assert_eq!(place.value("a.by_hand").as_deref(), Some("late"));
-    assert_eq!(place.store.lookup("none", time(NOW)).unwrap().skipped_lines[0].unreadable.line, 20_002);
+    assert_eq!(place.store.lookup("none", time(NOW)).unwrap().skipped_lines[0].invalid.line, 20_002);
     let query = Query { prefix: "k.1999".to_owned(), ..Query::default() };
     assert_eq!(place.store.list(&query, time(NOW)).unwrap().total, 10);
 }
@@ -239,10 +239,10 @@ fn secrets_are_written_only_where_git_ignores_them() {
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions()) & 0o777, 0o600);
     assert_eq!(place.value("secret.token").as_deref(), Some("s3cret"));
     assert_eq!(place.store.list(&Query::default(), time(NOW)).unwrap().total, 1);
-    let result = place.writer().rename("secret.token", &key("auth.token"), Existing::Refused, time(NOW));
+    let result = place.writer().rename("secret.token", &key("auth.token"), IfTaken::Refuse, time(NOW));
     assert!(matches!(result, Err(StoreError::LeavesSecret { .. })));
     place.set("auth.token", "t").unwrap();
-    place.writer().rename("auth.token", &key("secret.other"), Existing::Refused, time(NOW)).unwrap();
+    place.writer().rename("auth.token", &key("secret.other"), IfTaken::Refuse, time(NOW)).unwrap();
     assert_eq!((place.text().len(), place.value("secret.other").as_deref()), (0, Some("t")));
 }
 
@@ -250,12 +250,12 @@ fn secrets_are_written_only_where_git_ignores_them() {
 fn a_rename_keeps_the_record_and_overwrites_only_on_request() {
     let place = TestStore::of(format!("{}{}{}", line("a", "1"), line("b key", "2"), line("c", "3")));
     let writer = place.writer();
-    let result = writer.rename("a", &key("c"), Existing::Refused, time(NOW));
+    let result = writer.rename("a", &key("c"), IfTaken::Refuse, time(NOW));
     assert!(matches!(result, Err(StoreError::KeyTaken { .. })));
-    let result = writer.rename("nope", &key("d"), Existing::Refused, time(NOW));
+    let result = writer.rename("nope", &key("d"), IfTaken::Refuse, time(NOW));
     assert!(matches!(result, Err(StoreError::NoSuchKey { .. })));
-    writer.rename("b key", &key("d"), Existing::Refused, time(NOW)).unwrap();
-    writer.rename("a", &key("c"), Existing::Replaced, time(NOW)).unwrap();
+    writer.rename("b key", &key("d"), IfTaken::Refuse, time(NOW)).unwrap();
+    writer.rename("a", &key("c"), IfTaken::Replace, time(NOW)).unwrap();
     insta::assert_snapshot!(place.text(), @r#"
     {"key":"c","value":"1","created_at":"2025-01-01T00:00:00Z","updated_at":"2026-02-10T09:00:00.5Z"}
     {"key":"d","value":"2","created_at":"2025-01-01T00:00:00Z","updated_at":"2026-02-10T09:00:00.5Z"}
@@ -270,10 +270,10 @@ fn an_export_imports_elsewhere() {
     exchange::export(&listing.records, Format::Json, &mut exported).unwrap();
     let other = TestStore::of(line("auth.method", "older") + &line("zz", "1"));
     let import = |existing| other.writer().import(exchange::parse(&exported).unwrap(), existing, time(NOW)).unwrap();
-    assert_eq!(import(OnExisting::Keep), Imported { added: 7, replaced: 0, kept: 1 });
+    assert_eq!(import(OnConflict::Keep), Imported { added: 7, replaced: 0, kept: 1 });
     assert_eq!(other.value("auth.method").as_deref(), Some("older"));
-    assert_eq!(import(OnExisting::Later), Imported { added: 0, replaced: 1, kept: 7 });
-    assert_eq!(import(OnExisting::Replace), Imported { added: 0, replaced: 0, kept: 8 });
+    assert_eq!(import(OnConflict::Newest), Imported { added: 0, replaced: 1, kept: 7 });
+    assert_eq!(import(OnConflict::Replace), Imported { added: 0, replaced: 0, kept: 8 });
     assert_eq!(other.text().lines().count(), 9);
     let record: Record<'_> = Record::parse(other.text().lines().nth(1).unwrap().as_bytes()).unwrap().into_owned();
     assert_eq!((&*record.key, record.task_id), ("auth.method", Some(15)));
@@ -290,7 +290,7 @@ fn an_unchanged_store_is_not_written() {
     let place = TestStore::of(&text);
     let modified = fs::metadata(place.path()).unwrap().modified().unwrap();
     assert!(place.writer().delete("c").unwrap().is_none());
-    assert_eq!(place.writer().import(Vec::new(), OnExisting::Later, time(NOW)).unwrap(), Imported::default());
+    assert_eq!(place.writer().import(Vec::new(), OnConflict::Newest, time(NOW)).unwrap(), Imported::default());
     assert_eq!((place.text(), fs::metadata(place.path()).unwrap().modified().unwrap()), (text, modified));
     place.set("c", "1").unwrap();
     let keys: Vec<_> = place.text().lines().map(|line| line[8..9].to_owned()).collect();
@@ -424,27 +424,27 @@ fn a_check_names_every_line_and_its_fix() {
         "{\"key\":\"secret.y\",\"value\":\"\",\"created_at\":\"2025-01-01T00:00:00Z\",\"updated_at\":\"2025-01-01T00:00:00Z\"}",
     );
     let namespaces = Namespaces::parse(br#"{"breadcrumb_namespaces":{"b":"Ours"}}"#).unwrap();
-    let rules = Rules { half: StoreFile::Shared, namespaces: &namespaces, now: time(NOW) };
+    let rules = Rules { file: StoreFile::Shared, namespaces: &namespaces, now: time(NOW) };
     let findings = check(text.as_bytes(), &rules);
     let report: Vec<_> =
         findings.iter().map(|finding| format!("{} {}", finding.weight, finding.in_file("b.jsonl"))).collect();
     insta::assert_snapshot!(report.join("\n"), @"
-    warning b.jsonl:1:1: byte-order-mark: the file starts with a byte order mark; save it as UTF-8 without one
+    warning b.jsonl:1:1: byte-order-mark: the file starts with a byte order mark; save it without the byte order mark
     warning b.jsonl:1:2: not-utc: `created_at` of `b.x` is not in UTC: `2025-01-01T00:00:00+01:00`; write it in UTC, with a `Z`
-    error b.jsonl:1:2: bad-time: `updated_at` of `b.x` is not a time: `soon`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
-    error b.jsonl:2:1: unsorted: `auth.x` stands behind a greater key; sort the lines by key; any `breadcrumb set` does it
+    error b.jsonl:1:2: bad-time: `updated_at` of `b.x` is not a valid time: `soon`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
+    error b.jsonl:2:1: unsorted: `auth.x` follows a greater key; sort the lines by key; any `breadcrumb set` does that
     error b.jsonl:3:1: conflict-marker: the line is a conflict marker; resolve the conflict
     error b.jsonl:4:1: missing-time: `b.x` has no `created_at`; set it again
-    error b.jsonl:4:1: duplicate-key: `b.x` is in line 1 already; keep the line that is right
-    warning b.jsonl:5:1: key-style: `Error.X` is not written as custom has it; use lower case, and a name between any two dots
-    warning b.jsonl:5:1: unknown-namespace: the namespace `Error` is neither standard nor declared; declare it in `.synapse/config.json`
+    error b.jsonl:4:1: duplicate-key: `b.x` is already on line 1; keep the correct line
+    warning b.jsonl:5:1: key-style: key `Error.X` does not follow the naming convention; use lowercase letters and no empty segments
+    warning b.jsonl:5:1: unknown-namespace: namespace `Error` is neither standard nor declared; declare it in `.synapse/config.json`
     warning b.jsonl:5:1: time-order: `Error.X` was updated before it was created; correct one of the two times
     warning b.jsonl:5:1: expired: `Error.X` expired at 2025-02-01T00:00:00Z; remove it with `breadcrumb prune`
-    error b.jsonl:5:1: unsorted: `Error.X` stands behind a greater key; sort the lines by key; any `breadcrumb set` does it
-    error b.jsonl:6:1: bad-key: `no good` is not a key: ' ' is not a letter, digit, dot or underscore of ASCII; rename it with `breadcrumb rename`
+    error b.jsonl:5:1: unsorted: `Error.X` follows a greater key; sort the lines by key; any `breadcrumb set` does that
+    error b.jsonl:6:1: bad-key: invalid key `no good`: ' ' is not an ASCII letter, digit, dot, or underscore; rename it with `breadcrumb rename`
     error b.jsonl:7:1: wrong-type: `value` is not a string; correct the record or delete the line
-    error b.jsonl:8:1: secret-in-shared-file: `secret.y` is a secret in the file that is committed; take the line out, set it again, and replace the secret if it was pushed
-    warning b.jsonl:8:102: no-final-newline: the last line has no end; add a line end
+    error b.jsonl:8:1: secret-in-shared-file: secret `secret.y` is in the file that is committed; delete the line, set it again, and replace the secret if it was pushed
+    warning b.jsonl:8:102: no-final-newline: the last line has no line ending; add a line feed
     ");
     assert!(findings.iter().all(|finding| finding.span.end <= text.len()));
 }

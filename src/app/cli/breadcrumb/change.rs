@@ -9,10 +9,10 @@ use serde_json::json;
 use super::{Place, shown_value};
 use crate::app::cli::flags::content::read;
 use crate::app::secrets::refuse_secret_breadcrumb;
-use crate::memory::breadcrumb::key::namespace;
-use crate::memory::breadcrumb::query::{BadMoment, Moment};
+use crate::memory::breadcrumb::namespace_of;
+use crate::memory::breadcrumb::query::{InvalidMoment, Moment};
 use crate::memory::breadcrumb::store::LARGE_FILE_LEN;
-use crate::memory::breadcrumb::writer::{Existing, Expiry, SetRequest};
+use crate::memory::breadcrumb::store::write::{Expiry, IfTaken, SetRequest};
 use crate::memory::breadcrumb::{Key, StoreFile};
 
 /// Set a breadcrumb, or update an existing one
@@ -52,9 +52,9 @@ enum Until {
 }
 
 impl FromStr for Until {
-    type Err = BadMoment;
+    type Err = InvalidMoment;
 
-    fn from_str(text: &str) -> Result<Self, BadMoment> {
+    fn from_str(text: &str) -> Result<Self, InvalidMoment> {
         if text == "never" { Ok(Self::Never) } else { text.parse().map(Self::At) }
     }
 }
@@ -115,8 +115,8 @@ impl SetArgs {
 /// Warns about an unknown namespace or a large file after a write.
 fn warn(place: &Place<'_>, key: &str, file_len: u64) {
     match place.store.namespaces() {
-        Ok(namespaces) if !namespaces.know(key) => {
-            let name = namespace(key);
+        Ok(namespaces) if !namespaces.contains(key) => {
+            let name = namespace_of(key);
             place.ui.note(format!(
                 "warning: the namespace `{name}` is neither standard nor declared in `.synapse/config.json`"
             ));
@@ -132,7 +132,7 @@ fn warn(place: &Place<'_>, key: &str, file_len: u64) {
 
 impl RenameArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let existing = if self.force { Existing::Replaced } else { Existing::Refused };
+        let existing = if self.force { IfTaken::Replace } else { IfTaken::Refuse };
         place.write(|writer| Ok(writer.rename(&self.from, &self.to, existing, place.now())?))?;
         place.ui.write_content(format!("{} -> {}\n", self.from, self.to))?;
         warn(place, self.to.as_str(), 0);

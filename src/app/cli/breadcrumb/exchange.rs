@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Place;
 use crate::app::cli::flags::content::read;
 use crate::app::secrets::refuse_secret_breadcrumb;
-use crate::memory::breadcrumb::exchange::{self, Format, OnExisting};
+use crate::memory::breadcrumb::exchange::{self, Format, OnConflict};
 use crate::memory::breadcrumb::query::Expired;
 use crate::memory::breadcrumb::{Query, StoreFile};
 
@@ -66,9 +66,9 @@ impl ImportArgs {
         let records = exchange::parse(&text).with_context(|| format!("cannot import `{}`", self.file.display()))?;
         records.iter().try_for_each(|record| refuse_secret_breadcrumb(&record.key, &record.value))?;
         let existing = match self.existing {
-            ExistingArg::Later => OnExisting::Later,
-            ExistingArg::Keep => OnExisting::Keep,
-            ExistingArg::Replace => OnExisting::Replace,
+            ExistingArg::Later => OnConflict::Newest,
+            ExistingArg::Keep => OnConflict::Keep,
+            ExistingArg::Replace => OnConflict::Replace,
         };
         let imported = place.write(|writer| Ok(writer.import(records, existing, place.now())?))?;
         let (added, replaced, kept) = (imported.added, imported.replaced, imported.kept);
@@ -85,7 +85,7 @@ impl ExportArgs {
         let mut listing = place.store.list(&query, place.now())?;
         place.warn_skipped_lines(&listing.skipped_lines);
         if !self.secrets {
-            listing.records.retain(|record| record.lives_in(StoreFile::Shared));
+            listing.records.retain(|record| StoreFile::of_key(&record.key) == StoreFile::Shared);
         }
         let format = match self.format {
             ExportFormat::Json => Format::Json,

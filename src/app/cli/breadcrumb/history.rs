@@ -4,7 +4,7 @@ use crate::base::error::{Error, Result};
 use serde_json::json;
 
 use super::{ExitStatus, Place, shown_text, shown_value};
-use crate::memory::breadcrumb::history::history;
+use crate::memory::breadcrumb::query::history::history;
 use crate::memory::breadcrumb::{Record, StoreFile};
 use crate::trace::Time;
 
@@ -25,12 +25,12 @@ pub(crate) struct HistoryArgs {
 
 impl HistoryArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
-        let half = StoreFile::of_key(&self.key);
-        if half == StoreFile::Secret {
+        let file = StoreFile::of_key(&self.key);
+        if file == StoreFile::Secret {
             let message = format!("`{}` has no history: secrets are not committed", self.key);
             return Err(Error::with_hint(message, "`git trace breadcrumb get` prints its value".to_owned()));
         }
-        let path = place.store.path(half);
+        let path = place.store.path(file);
         let path = path.strip_prefix(&place.root).unwrap_or(&path);
         let mut changes = history(&place.git, &place.root, path, &self.key)?;
         let uncommitted = self.uncommitted(place, changes.first().and_then(|change| change.record.as_ref()))?;

@@ -76,16 +76,16 @@ impl Place<'_> {
     }
 
     /// The path of a store file, relative to the root of the working tree.
-    fn shown(&self, half: StoreFile) -> String {
-        let path = self.store.path(half);
+    fn shown(&self, file: StoreFile) -> String {
+        let path = self.store.path(file);
         path.strip_prefix(&self.root).unwrap_or(&path).display().to_string()
     }
 
     /// Warns about lines that could not be read.
     fn warn_skipped_lines(&self, skipped_lines: &[SkippedLine]) {
-        for SkippedLine { half, unreadable } in skipped_lines {
-            let (file, line) = (self.shown(*half), unreadable.line);
-            self.ui.note(format!("warning: {file}:{line}: skipped: {}", unreadable.reason));
+        for SkippedLine { file, invalid } in skipped_lines {
+            let (file, line) = (self.shown(*file), invalid.line);
+            self.ui.note(format!("warning: {file}:{line}: skipped: {}", invalid.reason));
         }
     }
 }

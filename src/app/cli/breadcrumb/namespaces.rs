@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Place, shown_text};
 use crate::memory::breadcrumb::Query;
-use crate::memory::breadcrumb::key::namespace;
+use crate::memory::breadcrumb::namespace_of;
 use crate::memory::breadcrumb::namespace::STANDARD;
 
 /// List namespaces: standard ones, those declared in `.synapse/config.json`, and undeclared ones in use
@@ -31,7 +31,7 @@ impl NamespacesArgs {
             let fits =
                 |name: &&&str| record.key.strip_prefix(**name).is_some_and(|r| r.is_empty() || r.starts_with('.'));
             let name = known.keys().filter(fits).max_by_key(|name| name.len()).copied();
-            let name = name.unwrap_or_else(|| namespace(&record.key));
+            let name = name.unwrap_or_else(|| namespace_of(&record.key));
             known.entry(name).or_insert(("unknown", "", 0)).2 += 1;
         }
         if self.json {

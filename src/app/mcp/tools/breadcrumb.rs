@@ -11,7 +11,7 @@ use crate::app::secrets::refuse_secret_breadcrumb;
 use crate::base::error::{Context as _, Result, bail, failure};
 use crate::memory::breadcrumb::query::{Moment, Order, Sort};
 use crate::memory::breadcrumb::store::SkippedLine;
-use crate::memory::breadcrumb::writer::{Expiry, SetRequest};
+use crate::memory::breadcrumb::store::write::{Expiry, SetRequest};
 use crate::memory::breadcrumb::{Key, Query, Store, Writer};
 
 pub(crate) const TOOLS: [Tool; 4] = [
@@ -150,8 +150,7 @@ fn with_writer<T>(place: &Place, write: impl FnOnce(&Writer<'_>) -> Result<T>) -
 }
 
 fn warnings(skipped_lines: &[SkippedLine]) -> Vec<String> {
-    let line = |one: &SkippedLine| {
-        format!("warning: {}:{}: passed over: {}", one.half, one.unreadable.line, one.unreadable.reason)
-    };
+    let line =
+        |one: &SkippedLine| format!("warning: {}:{}: skipped: {}", one.file, one.invalid.line, one.invalid.reason);
     skipped_lines.iter().take(20).map(line).collect()
 }

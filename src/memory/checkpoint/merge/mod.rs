@@ -55,7 +55,7 @@ impl fmt::Display for Note {
 /// A base with conflict markers counts for what its own base says.
 #[must_use]
 pub(crate) fn merge(sides: MergeInput<'_>) -> Option<Merged<'static, Note>> {
-    let base = conflict::settled_base(sides.base);
+    let base = conflict::flatten_base(sides.base);
     let texts = [&base[..], sides.ours, sides.theirs].map(std::str::from_utf8);
     let [Ok(base), Ok(ours), Ok(theirs)] = texts else { return None };
     let mut merge = Merge { hunks: Vec::new(), notes: Vec::new() };
@@ -188,7 +188,7 @@ impl Merge {
 
     /// Merges by lines.
     fn lines(&mut self, base: &str, ours: &str, theirs: &str) {
-        for [base, ours, theirs] in crate::base::merge::lines::parts(base, ours, theirs) {
+        for [base, ours, theirs] in crate::base::merge::diff3::chunks(base, ours, theirs) {
             if ours == theirs || base == theirs {
                 self.take(ours);
             } else if base == ours {

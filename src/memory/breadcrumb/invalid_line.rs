@@ -1,0 +1,205 @@
+//! Lines that are not valid records, and why.
+
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use super::record::{MAX_DEPTH, Members, depth};
+use crate::base::merge::conflict;
+
+/// Why a line is not a record. `at` is an offset in the line, in bytes.
+#[derive(Debug, Error, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum LineError {
+    #[error("the line is not valid UTF-8")]
+    NotUtf8 { at: usize },
+    #[error("the line is a conflict marker")]
+    ConflictMarker,
+    #[error("the line is truncated")]
+    Truncated,
+    #[error("the line is not a JSON object")]
+    NotAnObject,
+    #[error("unexpected text after the JSON object")]
+    TrailingText { at: usize },
+    #[error("invalid JSON: {problem}")]
+    NotJson { at: usize, problem: String },
+    #[error("the line nests deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+    #[error("the record has no `{name}`")]
+    Missing { name: &'static str },
+    #[error("the record has `{name}` twice")]
+    Repeated { name: &'static str },
+    #[error("`{name}` is not {expected}")]
+    WrongType { name: &'static str, expected: &'static str },
+}
+
+impl LineError {
+    /// The name of the rule in findings. It never changes.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::NotUtf8 { .. } => "not-utf8",
+            Self::ConflictMarker => "conflict-marker",
+            Self::Truncated => "cut-off",
+            Self::NotAnObject => "not-an-object",
+            Self::TrailingText { .. } => "more-than-one",
+            Self::NotJson { .. } => "not-json",
+            Self::TooDeep => "too-deep",
+            Self::Missing { .. } => "missing-member",
+            Self::Repeated { .. } => "repeated-member",
+            Self::WrongType { .. } => "wrong-type",
+        }
+    }
+
+    /// What the user should do, in the imperative.
+    pub(crate) fn remedy(&self) -> &'static str {
+        match self {
+            Self::ConflictMarker => "resolve the conflict",
+            Self::TrailingText { .. } => "put each object on its own line",
+            Self::Repeated { .. } => "keep one of the two",
+            Self::Missing { .. } | Self::WrongType { .. } => "correct the record or delete the line",
+            _ => "restore the line from git or delete it",
+        }
+    }
+
+    /// The offset of the problem in the line, in bytes.
+    pub(crate) fn offset(&self) -> usize {
+        match self {
+            Self::NotUtf8 { at } | Self::TrailingText { at } | Self::NotJson { at, .. } => *at,
+            _ => 0,
+        }
+    }
+}
+
+/// A line that was skipped while reading. Lines count from 1.
+#[derive(Debug, Error, Clone, PartialEq, Eq, Hash)]
+#[error("line {line} is invalid: {reason}")]
+pub(crate) struct InvalidLine {
+    pub line: usize,
+    pub reason: LineError,
+}
+
+/// Determines why a line is not a record. The line must not be a valid one.
+pub(crate) fn diagnose(line: &[u8]) -> LineError {
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => return LineError::NotUtf8 { at: error.valid_up_to() },
+    };
+    if conflict::is_marker(line) {
+        return LineError::ConflictMarker;
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let first = match values.next() {
+        None => return LineError::Truncated,
+        Some(Ok(value)) => value.get(),
+        Some(Err(error)) if error.classify() == Category::Eof => return LineError::Truncated,
+        Some(Err(error)) => return not_json(text, &error),
+    };
+    if !first.starts_with('{') {
+        return LineError::NotAnObject;
+    }
+    let after = text[values.byte_offset()..].trim_start();
+    if !after.is_empty() {
+        return LineError::TrailingText { at: text.len() - after.len() };
+    }
+    if depth(first) > MAX_DEPTH {
+        return LineError::TooDeep;
+    }
+    match serde_json::from_str(first) {
+        Ok(Members(members)) => {
+            diagnose_members(&members.iter().map(|(name, raw)| (&*name.0, raw.get())).collect::<Vec<_>>())
+        }
+        Err(error) => not_json(text, &error),
+    }
+}
+
+fn not_json(text: &str, error: &serde_json::Error) -> LineError {
+    let full = error.to_string();
+    // Remove the position: serde_json sees this line only, and calls it line 1.
+    let problem = full.rsplit_once(" at line ").map_or(full.as_str(), |(problem, _)| problem).to_owned();
+    LineError::NotJson { at: error.column().saturating_sub(1).min(text.len()), problem }
+}
+
+fn diagnose_members(members: &[(&str, &str)]) -> LineError {
+    const STRING: &str = "a string";
+    let ours = [
+        ("key", STRING),
+        ("value", STRING),
+        ("task_id", "a 64-bit integer"),
+        ("created_at", STRING),
+        ("updated_at", STRING),
+        ("expires_at", STRING),
+    ];
+    for (name, expected) in ours {
+        let mut values = members.iter().filter(|(member, _)| *member == name).map(|(_, raw)| *raw);
+        let Some(raw) = values.next() else {
+            if matches!(name, "key" | "value") {
+                return LineError::Missing { name };
+            }
+            continue;
+        };
+        if values.next().is_some() {
+            return LineError::Repeated { name };
+        }
+        let is_valid = match name {
+            "task_id" => serde_json::from_str::<Option<i64>>(raw).is_ok(),
+            "expires_at" => serde_json::from_str::<Option<String>>(raw).is_ok(),
+            _ => serde_json::from_str::<String>(raw).is_ok(),
+        };
+        if !is_valid {
+            return LineError::WrongType { name, expected };
+        }
+    }
+    LineError::TooDeep
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::breadcrumb::Record;
+
+    #[test]
+    fn every_bad_line_gets_its_reason() {
+        let deep = format!(r#"{{"key":"k","value":"v","deep":{}1{}}}"#, "[".repeat(400), "]".repeat(400));
+        let nested_too_deep = format!(r#"{{"key":"k","value":"v","deep":{}{}}}"#, "[".repeat(127), "]".repeat(127));
+        let missing = |name| LineError::Missing { name };
+        let repeated = |name| LineError::Repeated { name };
+        let wrong = |name, expected| LineError::WrongType { name, expected };
+        for (line, reason) in [
+            (&b"{\"key\":\"k\",\"val"[..], LineError::Truncated),
+            (b"{\"key\":\"k\",\"value\":\"v\"", LineError::Truncated),
+            (b"[]", LineError::NotAnObject),
+            (b"\"key\"", LineError::NotAnObject),
+            (b"<<<<<<< HEAD", LineError::ConflictMarker),
+            (b"=======\r", LineError::ConflictMarker),
+            (b"{\"key\":\"\xff\",\"value\":\"v\"}", LineError::NotUtf8 { at: 8 }),
+            (b"{\"key\":\"k\",\"value\":\"v\"}{\"key\":\"l\",\"value\":\"v\"}", LineError::TrailingText { at: 23 }),
+            (b"{\"key\":\"k\",\"value\":\"v\"} x", LineError::TrailingText { at: 24 }),
+            (deep.as_bytes(), LineError::TooDeep),
+            (nested_too_deep.as_bytes(), LineError::TooDeep),
+            (b"{}", missing("key")),
+            (b"{\"key\":\"k\"}", missing("value")),
+            (b"{\"key\":\"k\",\"value\":\"v\",\"key\":\"k\"}", repeated("key")),
+            (b"{\"key\":1,\"value\":\"v\"}", wrong("key", "a string")),
+            (b"{\"key\":\"k\",\"value\":null}", wrong("value", "a string")),
+            (b"{\"key\":\"k\",\"value\":\"v\",\"task_id\":\"1\"}", wrong("task_id", "a 64-bit integer")),
+            (b"{\"key\":\"k\",\"value\":\"v\",\"task_id\":1.5}", wrong("task_id", "a 64-bit integer")),
+            (b"{\"key\":\"k\",\"value\":\"v\",\"updated_at\":7}", wrong("updated_at", "a string")),
+        ] {
+            assert_eq!(Record::parse(line).unwrap_err(), reason, "{}", String::from_utf8_lossy(line));
+        }
+        for line in [&b"\0"[..], b"{\"key\":\"k\0\",\"value\":\"v\"}", b"\xef\xbb\xbf{}", b"nonsense", b"{'key':'k'}"] {
+            assert_eq!(Record::parse(line).unwrap_err().code(), "not-json", "{}", String::from_utf8_lossy(line));
+        }
+    }
+
+    #[test]
+    fn long_lines_and_deep_ones_within_bounds_are_read() {
+        let long = format!(r#"{{"key":"k","value":"{}"}}"#, "x".repeat(200_000));
+        assert_eq!(Record::parse(long.as_bytes()).unwrap().value.len(), 200_000);
+        let deep = format!(r#"{{"key":"k","value":"v","deep":{}{}}}"#, "[".repeat(126), "]".repeat(126));
+        let record = Record::parse(deep.as_bytes()).unwrap();
+        assert_eq!(record.render(), deep);
+        assert!(record.means_same(&record));
+        let crlf = Record::parse(b"{\"key\":\"k\",\"value\":\"v\",\"task_id\":null,\"expires_at\":null}\r").unwrap();
+        assert_eq!(crlf.render(), r#"{"key":"k","value":"v"}"#);
+    }
+}

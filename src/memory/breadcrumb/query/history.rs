@@ -1,0 +1,99 @@
+//! The history of a key, from git.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::git::{Git, GitError};
+use crate::memory::breadcrumb::Record;
+use crate::memory::breadcrumb::record::keep_winners;
+use crate::memory::breadcrumb::store::lines::{find_key, split_bom};
+
+/// One commit that changed a breadcrumb.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyChange {
+    /// The commit's oid.
+    pub commit: String,
+    /// The author time, in RFC 3339 with the author's zone.
+    pub at: String,
+    pub author: String,
+    pub subject: String,
+    /// `None` if the commit deleted the breadcrumb.
+    pub record: Option<Record<'static>>,
+    /// Whether no parent had the breadcrumb.
+    pub is_new: bool,
+}
+
+/// Lists the commits up to `HEAD` that changed the breadcrumb `key` in the file at `path`, newest first.
+///
+/// `path` is relative to the worktree root `root`. A merge is listed if its breadcrumb differs from that of each parent. Reads
+/// the file once per commit that changed it.
+pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<Vec<KeyChange>, GitError> {
+    if git.ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?.code != Some(0) {
+        return Ok(Vec::new());
+    }
+    let absolute = root.join(path).to_string_lossy().into_owned();
+    let format = "--format=%aI%x1f%an%x1f%s";
+    let list = git.run(&["rev-list", "--parents", "--encoding=UTF-8", format, "HEAD", "--", &absolute])?;
+    let list = String::from_utf8_lossy(&list);
+    let commits = parse_list(&list);
+    let in_tree = path.to_string_lossy();
+    let names: Vec<_> = commits.iter().map(|commit| format!("{}:{in_tree}", commit.oids[0])).collect();
+    let mut states: HashMap<&str, Option<Record<'static>>> = HashMap::with_capacity(commits.len());
+    git.blobs::<GitError>(&names, |index, blob| {
+        states.insert(commits[index].oids[0], blob.and_then(|blob| winning_record(&blob, key)));
+        Ok(())
+    })?;
+    let state = |oid: &str| states.get(oid).and_then(Option::as_ref);
+    let same = |a: Option<&Record<'_>>, b: Option<&Record<'_>>| match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.means_same(b),
+        _ => false,
+    };
+    let changes = commits.iter().filter_map(|commit| {
+        let (oid, parents) = commit.oids.split_first()?;
+        let now = state(oid);
+        let is_unchanged = parents.iter().any(|parent| same(state(parent), now)) || parents.is_empty() && now.is_none();
+        (!is_unchanged).then(|| KeyChange {
+            commit: (*oid).to_owned(),
+            at: commit.at.to_owned(),
+            author: commit.author.to_owned(),
+            subject: commit.subject.to_owned(),
+            record: now.cloned(),
+            is_new: parents.iter().all(|parent| state(parent).is_none()),
+        })
+    });
+    Ok(changes.collect())
+}
+
+/// A line pair of `git rev-list`. The parents are those among the commits that changed the file.
+struct ListedCommit<'l> {
+    oids: Vec<&'l str>,
+    at: &'l str,
+    author: &'l str,
+    subject: &'l str,
+}
+
+fn parse_list(list: &str) -> Vec<ListedCommit<'_>> {
+    let mut lines = list.split('\n');
+    let mut commits = Vec::new();
+    while let (Some(head), Some(fields)) = (lines.next(), lines.next()) {
+        let mut fields = fields.splitn(3, '\u{1f}');
+        commits.push(ListedCommit {
+            oids: head.split(' ').skip(1).collect(),
+            at: fields.next().unwrap_or_default(),
+            author: fields.next().unwrap_or_default(),
+            subject: fields.next().unwrap_or_default(),
+        });
+    }
+    commits
+}
+
+/// The record of a key in a text. Invalid lines are ignored.
+fn winning_record(text: &[u8], key: &str) -> Option<Record<'static>> {
+    let (_, text) = split_bom(text);
+    let lines = text.split(|b| *b == b'\n').filter(|line| find_key(line).as_deref() == Some(key.as_bytes()));
+    let mut records: Vec<_> =
+        lines.filter_map(|line| Record::parse(line).ok()).filter(|r| r.key == key).map(Record::into_owned).collect();
+    keep_winners(&mut records);
+    records.pop()
+}

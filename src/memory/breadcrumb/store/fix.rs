@@ -1,0 +1,67 @@
+//! Fixing a file's text where no judgment is needed: line order, duplicate keys, and line endings.
+
+use super::lines::{BOM, Lines};
+use crate::memory::breadcrumb::Record;
+
+/// The text with its lines sorted, each key once, and an ending on each line; `None` if a line is invalid.
+///
+/// Of several lines with one key, the winner stays, byte for byte. A text that is in order is returned unchanged, including
+/// its blank lines.
+pub(crate) fn fix(text: &[u8]) -> Option<Vec<u8>> {
+    let Lines { has_bom, lines, is_sorted } = Lines::new(text);
+    let mut records = Vec::with_capacity(lines.len());
+    for line in &lines {
+        records.push((Record::parse(line.line).ok()?, line.line));
+    }
+    // The sort is stable, so of equal records the last line wins.
+    records.sort_by(|a, b| a.0.key.as_bytes().cmp(b.0.key.as_bytes()));
+    let mut winners: Vec<(Record<'_>, &[u8])> = Vec::with_capacity(records.len());
+    for (record, line) in records {
+        match winners.last_mut() {
+            Some(last) if last.0.key == record.key => {
+                if record.precedence(&last.0).is_ge() {
+                    *last = (record, line);
+                }
+            }
+            _ => winners.push((record, line)),
+        }
+    }
+    if is_sorted && winners.len() == lines.len() && (text.is_empty() || text.ends_with(b"\n")) {
+        return Some(text.to_vec());
+    }
+    // The last line of a text may lack its line ending. It then gets that of the first line.
+    let is_crlf = lines.first().is_some_and(|first| first.line.ends_with(b"\r"));
+    let unended = lines.last().filter(|_| !text.ends_with(b"\n")).map(|last| last.line.as_ptr());
+    let mut fixed = if has_bom { BOM.to_vec() } else { Vec::new() };
+    for (_, line) in winners {
+        fixed.extend(line);
+        let lacks_return = is_crlf && unended == Some(line.as_ptr()) && !line.ends_with(b"\r");
+        fixed.extend(if lacks_return { &b"\r\n"[..] } else { b"\n" });
+    }
+    Some(fixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(key: &str, value: &str, hour: u32) -> String {
+        format!("{{\"key\":\"{key}\",\"value\":\"{value}\",\"updated_at\":\"2025-01-01T{hour:02}:00:00Z\"}}")
+    }
+
+    #[test]
+    fn lines_are_sorted_deduplicated_and_ended() {
+        let (a, b, newer) = (line("a", "1", 0), line("b", "1", 0), line("b", "2", 1));
+        for (text, expected) in [
+            (format!("{b}\n{a}"), Some(format!("{a}\n{b}\n"))),
+            (format!("{newer}\n{b}\n{a}\n"), Some(format!("{a}\n{newer}\n"))),
+            (format!("{b}\r\n{a}"), Some(format!("{a}\r\n{b}\r\n"))),
+            (format!("{a}\n\n{b}\n"), Some(format!("{a}\n\n{b}\n"))),
+            (format!("{a}\nrubbish\n"), None),
+            (String::new(), Some(String::new())),
+        ] {
+            let fixed = fix(text.as_bytes()).map(|fixed| String::from_utf8(fixed).unwrap());
+            assert_eq!(fixed, expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The store: a folder with two files, how they are searched, and how they are rewritten.
+
+mod edit;
+mod error;
+pub(crate) mod fix;
+pub(crate) mod lines;
+mod read;
+pub(crate) mod write;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub(crate) use error::StoreError;
+pub(crate) use read::SkippedLine;
+
+use super::Namespaces;
+use super::key::is_secret;
+use crate::base::bounded;
+
+const FOLDER: &str = ".synapse";
+
+/// Size of a file, in bytes, above which `check` and `set` warn.
+pub(crate) const LARGE_FILE_LEN: u64 = 1024 * 1024;
+
+/// A breadcrumb store: the folder `.synapse` of one worktree. The first write creates it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Store {
+    folder: PathBuf,
+}
+
+/// One of the two files of a store.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum StoreFile {
+    /// It is committed.
+    Shared,
+    /// Git must ignore it.
+    Secret,
+}
+
+impl StoreFile {
+    pub(crate) const ALL: [Self; 2] = [Self::Shared, Self::Secret];
+
+    /// The file in which a key belongs.
+    pub(crate) fn of_key(key: &str) -> Self {
+        if is_secret(key) { Self::Secret } else { Self::Shared }
+    }
+
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Shared => Self::Secret,
+            Self::Secret => Self::Shared,
+        }
+    }
+
+    pub(crate) fn file_name(self) -> &'static str {
+        match self {
+            Self::Shared => "breadcrumbs.jsonl",
+            Self::Secret => "breadcrumbs-secret.jsonl",
+        }
+    }
+}
+
+impl fmt::Display for StoreFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.file_name())
+    }
+}
+
+impl Store {
+    pub(crate) fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// The nearest `.synapse` from `start` up to the worktree root `top`, or else the one that `top` will have.
+    ///
+    /// If `start` is outside `top`, the store is in `top`. Both paths should be absolute.
+    pub(crate) fn find(start: &Path, top: &Path) -> Self {
+        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let (start, top) = (canonical(start), canonical(top));
+        let within = start.ancestors().take_while(|folder| folder.starts_with(&top));
+        let found = within.map(|folder| folder.join(FOLDER)).find(|folder| folder.is_dir());
+        Self { folder: found.unwrap_or_else(|| top.join(FOLDER)) }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn path(&self, file: StoreFile) -> PathBuf {
+        self.folder.join(file.file_name())
+    }
+
+    /// The namespaces that `config.json` declares; none if there is no such file.
+    pub(crate) fn namespaces(&self) -> Result<Namespaces, StoreError> {
+        let path = self.folder.join("config.json");
+        match bounded::read_file(&path) {
+            Ok(text) => Namespaces::parse(&text).map_err(|source| StoreError::Config { path, source }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Namespaces::default()),
+            Err(source) => Err(StoreError::Read { path, source }),
+        }
+    }
+}

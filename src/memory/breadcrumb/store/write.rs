@@ -1,0 +1,318 @@
+//! Writing: each change reads the file under the lock, and replaces it atomically.
+//!
+//! Lines that are not being changed keep their bytes. The first write sorts a file that a person left unsorted. A change
+//! without effect writes nothing.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::edit::Selection;
+use super::{Store, StoreError, StoreFile};
+use crate::base::replace::{Access, Lock, Seen, Stem, read, real_path, replace};
+use crate::base::time::Time;
+use crate::memory::breadcrumb::exchange::OnConflict;
+use crate::memory::breadcrumb::record::keep_winners;
+use crate::memory::breadcrumb::{Key, Record};
+
+/// Length of the longest value that may be set, in bytes.
+pub(crate) const MAX_VALUE_LEN: usize = 10 * 1024;
+
+/// The name of lock and temporary files.
+pub(crate) const STEM: Stem = Stem(".breadcrumbs");
+
+/// How often a change is repeated because a program that does not take our lock changed the file.
+const MAX_ATTEMPTS: usize = 10;
+
+/// Writes to a store. All methods fail with the [`StoreError`]s of reading and writing a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Writer<'s> {
+    store: &'s Store,
+    is_ignored: &'s dyn Fn(&Path) -> bool,
+    patience: Duration,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SetRequest<'s> {
+    pub key: &'s Key,
+    pub value: &'s str,
+    /// `None` keeps the task of an existing record.
+    pub task_id: Option<i64>,
+    pub expiry: Expiry,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Expiry {
+    /// Keeps the expiry of an existing record, unless it has passed: the new value could not be read.
+    #[default]
+    Kept,
+    Never,
+    At(Time),
+}
+
+/// The result of [`Writer::set`].
+#[derive(Debug)]
+pub(crate) struct SetResult {
+    pub record: Record<'static>,
+    pub is_new: bool,
+    /// Length of the file in bytes; see [`super::LARGE_FILE_LEN`].
+    pub file_len: u64,
+}
+
+/// The numbers of breadcrumbs that an import added, replaced, and left unchanged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Imported {
+    pub added: usize,
+    pub replaced: usize,
+    pub kept: usize,
+}
+
+/// What a rename does when the new key exists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum IfTaken {
+    Refuse,
+    Replace,
+}
+
+/// The records that replace the selected ones, and the result to return.
+struct Replacement<T> {
+    records: Vec<Record<'static>>,
+    result: T,
+}
+
+impl<'s> Writer<'s> {
+    /// The usual time to wait for other writers.
+    pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// The secret file is written only if `is_ignored` says that git ignores its path. `patience` is how long to wait for
+    /// other writers.
+    pub(crate) fn new(store: &'s Store, is_ignored: &'s dyn Fn(&Path) -> bool, patience: Duration) -> Self {
+        Self { store, is_ignored, patience }
+    }
+
+    /// Adds or updates a breadcrumb. An update keeps `created_at`, unknown members, and what the request does not give.
+    ///
+    /// `updated_at` becomes `now`, or one nanosecond after its old value if that is later.
+    pub(crate) fn set(&self, request: &SetRequest<'_>, now: Time) -> Result<SetResult, StoreError> {
+        let key = request.key.as_str();
+        check_value(key, request.value)?;
+        let update = |old| {
+            let old = winner(old);
+            let is_new = old.is_none();
+            let mut record = old.unwrap_or_else(|| Record::new(key.to_owned(), ""));
+            record.value = request.value.to_owned().into();
+            record.task_id = request.task_id.or(record.task_id);
+            record.expires_at = match request.expiry {
+                Expiry::Kept if record.is_expired(now) => None,
+                Expiry::Kept => record.expires_at.take(),
+                Expiry::Never => None,
+                Expiry::At(time) => Some(time.to_string().into()),
+            };
+            set_updated(&mut record, now);
+            Ok(Replacement { records: vec![record.clone()], result: (record, is_new) })
+        };
+        let ((record, is_new), file_len) = self.edit(StoreFile::of_key(key), |record| record.key == key, update)?;
+        Ok(SetResult { record, is_new, file_len })
+    }
+
+    /// Deletes a breadcrumb and returns it. The key may be any text.
+    pub(crate) fn delete(&self, key: &str) -> Result<Option<Record<'static>>, StoreError> {
+        Ok(winner(self.delete_where(|record| record.key == key)?))
+    }
+
+    /// Deletes all breadcrumbs of a task; returns them, sorted by key.
+    pub(crate) fn delete_task(&self, task_id: i64) -> Result<Vec<Record<'static>>, StoreError> {
+        self.delete_where(|record| record.task_id == Some(task_id))
+    }
+
+    /// Deletes expired breadcrumbs; returns them, sorted by key.
+    pub(crate) fn prune(&self, now: Time) -> Result<Vec<Record<'static>>, StoreError> {
+        self.delete_where(|record| record.is_expired(now))
+    }
+
+    fn delete_where(
+        &self,
+        is_selected: impl Fn(&Record<'_>) -> bool + Sync,
+    ) -> Result<Vec<Record<'static>>, StoreError> {
+        let mut deleted = Vec::new();
+        for file in StoreFile::ALL {
+            let delete = |old| Ok(Replacement { records: Vec::new(), result: old });
+            deleted.append(&mut self.edit(file, &is_selected, delete)?.0);
+        }
+        keep_winners(&mut deleted);
+        Ok(deleted)
+    }
+
+    /// Changes the key of a breadcrumb; returns the renamed breadcrumb.
+    pub(crate) fn rename(
+        &self,
+        from: &str,
+        to: &Key,
+        if_taken: IfTaken,
+        now: Time,
+    ) -> Result<Record<'static>, StoreError> {
+        let (old_file, new_file) = (StoreFile::of_key(from), StoreFile::of_key(to.as_str()));
+        let no_such_key = || StoreError::NoSuchKey { key: from.to_owned() };
+        let rename = |old: Record<'static>, taken: Option<Record<'static>>| {
+            if taken.is_some() && if_taken == IfTaken::Refuse {
+                return Err(StoreError::KeyTaken { key: to.clone() });
+            }
+            // Later than both, so that in a merge it wins over the record that had the key before.
+            let earlier = old.updated().max(taken.and_then(|taken| taken.updated()));
+            let mut record = Record { key: to.to_string().into(), ..old };
+            set_updated(&mut record, now.after(earlier));
+            Ok(Replacement { records: vec![record.clone()], result: record })
+        };
+        if old_file == new_file {
+            let is_either = |record: &Record<'_>| record.key == from || record.key == to.as_str();
+            let rename_in_file = |both: Vec<Record<'static>>| {
+                if from == to.as_str() {
+                    let record = winner(both).ok_or_else(no_such_key)?;
+                    return Ok(Replacement { records: vec![record.clone()], result: record });
+                }
+                let (old, taken) = both.into_iter().partition(|record| record.key == from);
+                rename(winner(old).ok_or_else(no_such_key)?, winner(taken))
+            };
+            return Ok(self.edit(old_file, is_either, rename_in_file)?.0);
+        }
+        if new_file == StoreFile::Shared {
+            return Err(StoreError::LeavesSecret { from: from.to_owned(), to: to.clone() });
+        }
+        // Add it to the new file before deleting it from the old one: after a crash it is in both files, not in none.
+        let keep = |old: Vec<Record<'static>>| Ok(Replacement { records: old.clone(), result: winner(old) });
+        let old = self.edit(old_file, |record| record.key == from, keep)?.0.ok_or_else(no_such_key)?;
+        let add = |taken| rename(old.clone(), winner(taken));
+        let record = self.edit(new_file, |record| record.key == to.as_str(), add)?.0;
+        self.delete(from)?;
+        Ok(record)
+    }
+
+    /// Imports breadcrumbs, all or none per file. Missing times become `now`.
+    pub(crate) fn import(
+        &self,
+        mut records: Vec<Record<'static>>,
+        on_conflict: OnConflict,
+        now: Time,
+    ) -> Result<Imported, StoreError> {
+        for record in &mut records {
+            check_value(&record.key, &record.value)?;
+            fill_missing_times(record, now);
+        }
+        keep_winners(&mut records);
+        let mut imported = Imported::default();
+        for file in StoreFile::ALL {
+            let in_file = records.iter().filter(|record| StoreFile::of_key(&record.key) == file);
+            let new: HashMap<&str, &Record<'static>> = in_file.map(|record| (&*record.key, record)).collect();
+            if new.is_empty() {
+                continue;
+            }
+            let merge = |mut old: Vec<Record<'static>>| {
+                let mut new = new.clone();
+                let mut counts = Imported::default();
+                keep_winners(&mut old);
+                old.retain(|old| {
+                    let is_replaced = new.get(&*old.key).is_some_and(|new| on_conflict.replaces(old, new));
+                    if is_replaced {
+                        counts.replaced += 1;
+                    } else {
+                        counts.kept += 1;
+                        new.remove(&*old.key);
+                    }
+                    !is_replaced
+                });
+                counts.added = new.len() - counts.replaced;
+                old.extend(new.into_values().cloned());
+                Ok(Replacement { records: old, result: counts })
+            };
+            let counts = self.edit(file, |record| new.contains_key(&*record.key), merge)?.0;
+            imported.added += counts.added;
+            imported.replaced += counts.replaced;
+            imported.kept += counts.kept;
+        }
+        Ok(imported)
+    }
+
+    /// Replaces the selected records by those that `change` returns; returns its result and the length of the file.
+    /// `change` is called again if another program changed the file.
+    fn edit<T>(
+        &self,
+        file: StoreFile,
+        is_selected: impl Fn(&Record<'_>) -> bool + Sync,
+        change: impl Fn(Vec<Record<'static>>) -> Result<Replacement<T>, StoreError>,
+    ) -> Result<(T, u64), StoreError> {
+        let shown = self.store.path(file);
+        let write_error = |source| StoreError::Write { path: shown.clone(), source };
+        let path = real_path(&shown).map_err(write_error)?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        if !folder.exists() {
+            let replacement = change(Vec::new())?;
+            if replacement.records.is_empty() {
+                return Ok((replacement.result, 0));
+            }
+            self.check_ignored(file, &shown)?;
+            fs::create_dir_all(folder).map_err(write_error)?;
+        }
+        let lock = Lock::take(folder, STEM, self.patience).map_err(write_error)?;
+        let _lock = lock.ok_or_else(|| StoreError::Busy { path: shown.clone() })?;
+        for _ in 0..MAX_ATTEMPTS {
+            let Seen { text, stamp, is_read_only } =
+                read(&path).map_err(|source| StoreError::Read { path: shown.clone(), source })?;
+            let selection = Selection::parse(&text, &is_selected)
+                .map_err(|(first, count)| StoreError::InvalidLines { path: shown.clone(), first, count })?;
+            let replacement = change(selection.records())?;
+            let edited = selection.replace(&replacement.records);
+            if edited.is_unchanged() {
+                return Ok((replacement.result, text.len() as u64));
+            }
+            self.check_ignored(file, &shown)?;
+            if is_read_only {
+                return Err(StoreError::ReadOnly { path: shown });
+            }
+            let access = if file == StoreFile::Secret { Access::Private } else { Access::Usual };
+            let mut file_len = 0;
+            let is_replaced = replace(&path, STEM, stamp.as_ref(), access, |out| {
+                file_len = edited.write(out)?;
+                Ok(())
+            });
+            if is_replaced.map_err(write_error)? {
+                return Ok((replacement.result, file_len));
+            }
+        }
+        Err(StoreError::Changing { path: shown })
+    }
+
+    fn check_ignored(&self, file: StoreFile, path: &Path) -> Result<(), StoreError> {
+        if file == StoreFile::Secret && !(self.is_ignored)(path) {
+            return Err(StoreError::NotIgnored { path: path.to_owned() });
+        }
+        Ok(())
+    }
+}
+
+fn check_value(key: &str, value: &str) -> Result<(), StoreError> {
+    if value.len() > MAX_VALUE_LEN {
+        return Err(StoreError::ValueTooLong { key: key.to_owned(), len: value.len() });
+    }
+    Ok(())
+}
+
+/// The winner among records of one key.
+fn winner(mut records: Vec<Record<'static>>) -> Option<Record<'static>> {
+    keep_winners(&mut records);
+    records.into_iter().next()
+}
+
+fn set_updated(record: &mut Record<'static>, now: Time) {
+    let updated = now.after(record.updated());
+    record.updated_at = Some(updated.to_string().into());
+    record.created_at.get_or_insert_with(|| updated.to_string().into());
+}
+
+/// Sets the times that an imported record lacks, or that are invalid.
+fn fill_missing_times(record: &mut Record<'static>, now: Time) {
+    let created = record.created().or(record.updated()).unwrap_or(now);
+    let updated = record.updated().unwrap_or_else(|| now.max(created));
+    record.created_at = Some(created.to_string().into());
+    record.updated_at = Some(updated.to_string().into());
+}

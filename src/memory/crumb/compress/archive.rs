@@ -1,0 +1,257 @@
+//! The archive: the originals of what compressing took out of a file, as a history under `refs/crumb-archive/<identity>`.
+//!
+//! ```text
+//! lines/3f/9a1c2e7b10d4e5      originals of the line that has this digest, a line each
+//! failures/81/d2f0a94c55b9a0   the failures of that name, one an agent, as they were when they went
+//! ```
+//!
+//! A line is found by the first 16 digits of the BLAKE3 of its text, so nothing need stand in the file itself. Originals
+//! that are summaries themselves have originals of their own: that is their lineage. The refs are private: no plain push or
+//! clone takes them along.
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::git::{Entry, GitError, LOCK_PATIENCE, LogLine, Mode, NewCommit, Oid, Repo, TreeStore};
+use crate::memory::crumb::compress::CompressionPlan;
+use crate::memory::crumb::error::CrumbError;
+use crate::trace::model::trailers::one_line;
+use crate::trace::model::tree::TreeEditor;
+use crate::trace::store::write::Signature;
+
+/// Where archives are.
+pub(crate) const ARCHIVES: &str = "refs/crumb-archive/";
+
+/// The ref of the archive of an identity. What a ref's name cannot hold is written as `%` and two hex digits a byte.
+pub(crate) fn refname(identity: &str) -> String {
+    let encoded = |is_plain: &dyn Fn(char) -> bool| {
+        let mut name = ARCHIVES.to_owned();
+        for c in identity.chars() {
+            if is_plain(c) {
+                name.push(c);
+            } else {
+                let mut bytes = [0; 4];
+                name.extend(c.encode_utf8(&mut bytes).bytes().map(|b| format!("%{b:02x}")));
+            }
+        }
+        name
+    };
+    let with_dots = encoded(&|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    if Repo::is_refname(&with_dots) { with_dots } else { encoded(&|c| c.is_alphanumeric() || matches!(c, '-' | '_')) }
+}
+
+/// Whether a ref is the archive of some identity.
+pub(crate) fn is_refname(name: &str) -> bool {
+    let Some(encoded) = name.strip_prefix(ARCHIVES) else { return false };
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let (byte, after) = match code {
+            Some(byte) if *first == b'%' => (byte, &after[2..]),
+            _ => (*first, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8(bytes).is_ok_and(|identity| refname(&identity) == name)
+}
+
+/// Where the failures of a file of failures are looked for: the path of each one's name.
+pub(crate) fn failure_paths(text: &str) -> impl Iterator<Item = String> {
+    text.lines().filter_map(|line| {
+        crate::memory::crumb::Entry::parse(line).map(|entry| failure_path(entry.key().unwrap_or(entry.text)))
+    })
+}
+
+/// What an archive has, as of its tip.
+#[derive(Debug)]
+pub(crate) struct Archive<'r> {
+    repo: &'r Repo,
+    tip: Option<Oid>,
+    tree: Option<Oid>,
+}
+
+impl<'r> Archive<'r> {
+    /// Opens the archive of an identity; an empty one where there is none yet.
+    pub(crate) fn open(repo: &'r Repo, identity: &str) -> Result<Self, CrumbError> {
+        let tip = repo.find_ref(&refname(identity))?;
+        let tree = tip.map(|tip| repo.read_commit(tip)).transpose()?.map(|commit| commit.tree);
+        Ok(Self { repo, tip, tree })
+    }
+
+    /// The originals of a line, those of summaries among them in their place; `None` if it has none here.
+    pub(crate) fn originals(&self, line: &str) -> Result<Option<Vec<String>>, CrumbError> {
+        let mut seen = vec![line.to_owned()];
+        self.trace_back(line, &mut seen)
+    }
+
+    fn trace_back(&self, line: &str, seen: &mut Vec<String>) -> Result<Option<Vec<String>>, CrumbError> {
+        let Some(lines) = self.read(&line_path(line))? else { return Ok(None) };
+        let mut originals = Vec::new();
+        for original in lines {
+            let is_new = !seen.contains(&original);
+            let older = if is_new {
+                seen.push(original.clone());
+                self.trace_back(&original, seen)?
+            } else {
+                None
+            };
+            match older {
+                Some(older) => originals.extend(older),
+                None => originals.push(original),
+            }
+        }
+        Ok(Some(originals))
+    }
+
+    /// The failures of that name, one an agent, as they were when they went.
+    pub(crate) fn failure(&self, name: &str) -> Result<Vec<String>, CrumbError> {
+        Ok(self.read(&failure_path(name))?.unwrap_or_default())
+    }
+
+    /// All failures that are here, sorted.
+    pub(crate) fn failures(&self) -> Result<Vec<String>, CrumbError> {
+        let mut failures = Vec::new();
+        let Some(tree) = self.tree else { return Ok(failures) };
+        for top in self.repo.read_tree(tree)?.into_iter().filter(|entry| entry.name == b"failures") {
+            for middle in folders(self.repo.read_tree(top.oid)?) {
+                for file in self.repo.read_tree(middle.oid)? {
+                    failures.extend(self.lines_of(file.oid)?);
+                }
+            }
+        }
+        failures.sort();
+        Ok(failures)
+    }
+
+    fn read(&self, path: &str) -> Result<Option<Vec<String>>, CrumbError> {
+        let Some(mut tree) = self.tree else { return Ok(None) };
+        let mut names = path.split('/').peekable();
+        while let Some(name) = names.next() {
+            let entries = self.repo.read_tree(tree)?;
+            let Some(found) = entries.into_iter().find(|entry| entry.name == name.as_bytes()) else { return Ok(None) };
+            match (names.peek(), found.mode()) {
+                (Some(_), Mode::Folder) => tree = found.oid,
+                (None, Mode::File) => return self.lines_of(found.oid).map(Some),
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    fn lines_of(&self, blob: Oid) -> Result<Vec<String>, CrumbError> {
+        let text = String::from_utf8_lossy(&self.repo.read_blob(blob)?).into_owned();
+        Ok(text.split_terminator('\n').map(str::to_owned).collect())
+    }
+
+    /// The tree with what a plan takes out.
+    fn with(&self, plan: &CompressionPlan) -> Result<Oid, CrumbError> {
+        let mut editor = TreeEditor::new(self.repo, self.tree)?;
+        for group in &plan.groups {
+            let line = group.line();
+            let mut originals = Vec::new();
+            for member in &group.members {
+                // A line that comes out as one of its members did stands for what that one stood for.
+                let before = if member.line == line { self.read(&line_path(&line))? } else { None };
+                originals.extend(before.unwrap_or_else(|| vec![member.line.clone()]));
+            }
+            let blob = self.repo.write_blob((originals.join("\n") + "\n").as_bytes())?;
+            editor.put(self.repo, &line_path(&line), blob)?;
+        }
+        let mut failures: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for evicted in &plan.evicted {
+            failures.entry(&evicted.name).or_default().push(evicted.line.clone());
+        }
+        for (name, new) in failures {
+            let agent = |line: &str| crate::memory::crumb::Entry::parse(line).and_then(|entry| entry.agent);
+            let mut lines = self.failure(name)?;
+            lines.retain(|line| !new.iter().any(|new| agent(new) == agent(line)));
+            lines.extend(new);
+            let blob = self.repo.write_blob((lines.join("\n") + "\n").as_bytes())?;
+            editor.put(self.repo, &failure_path(name), blob)?;
+        }
+        Ok(editor.write(self.repo)?)
+    }
+}
+
+/// Puts what a plan takes out of a file into the archive of `identity`, in one commit.
+pub(crate) fn store(
+    repo: &Repo,
+    identity: &str,
+    session: u64,
+    plan: &CompressionPlan,
+    signature: &Signature,
+) -> Result<(), CrumbError> {
+    let refname = refname(identity);
+    let _lock = repo.lock(&refname)?;
+    let start = Instant::now();
+    let (subject, message) = message(identity, session, plan);
+    loop {
+        let archive = Archive::open(repo, identity)?;
+        let tree = archive.with(plan)?;
+        if Some(tree) == archive.tree {
+            return Ok(());
+        }
+        let parents: Vec<Oid> = archive.tip.into_iter().collect();
+        let commit = NewCommit {
+            tree,
+            parents: &parents,
+            author: &signature.author,
+            committer: &signature.committer,
+            message: &message,
+        };
+        let commit = repo.write_commit(&commit)?;
+        match repo.move_ref(&refname, archive.tip, commit, LogLine { who: &signature.committer, why: &subject }) {
+            Ok(()) => return Ok(()),
+            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Subject and message of a commit: what became of what, as trailers.
+fn message(identity: &str, session: u64, plan: &CompressionPlan) -> (String, String) {
+    let count: usize = plan.groups.iter().map(|group| group.members.len()).sum();
+    let subject = one_line(&format!(
+        "compress {identity}: {count} entries into {} lines, {} failures archived",
+        plan.groups.len(),
+        plan.evicted.len()
+    ));
+    let mut message = format!("{subject}\n\nCrumb-Session: {session}\n");
+    for group in &plan.groups {
+        let line = group.line();
+        message.extend(["Crumb-Line: ", &digest(&line), " ", &group.reference.to_string(), "\n"]);
+        for member in &group.members {
+            message.extend(["Crumb-Original: ", &digest(&member.line), "\n"]);
+        }
+    }
+    for evicted in &plan.evicted {
+        message.extend(["Crumb-Failure: ", &digest(&evicted.name), " ", &one_line(&evicted.name), "\n"]);
+    }
+    (subject, message)
+}
+
+fn digest(text: &str) -> String {
+    let mut digits = blake3::hash(text.as_bytes()).to_hex().to_string();
+    digits.truncate(16);
+    digits
+}
+
+fn line_path(line: &str) -> String {
+    let digits = digest(line);
+    format!("lines/{}/{}", &digits[..2], &digits[2..])
+}
+
+fn failure_path(name: &str) -> String {
+    let digits = digest(name);
+    format!("failures/{}/{}", &digits[..2], &digits[2..])
+}
+
+fn folders(entries: Vec<Entry>) -> impl Iterator<Item = Entry> {
+    entries.into_iter().filter(|entry| entry.mode() == Mode::Folder)
+}

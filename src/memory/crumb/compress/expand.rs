@@ -1,0 +1,49 @@
+//! Bringing back what compressing took out.
+
+use crate::memory::crumb::check::FAILURES;
+use crate::memory::crumb::compress::archive::Archive;
+use crate::memory::crumb::edit::{append, fix_line_endings};
+use crate::memory::crumb::error::CrumbError;
+use crate::memory::crumb::grammar::document::{CrumbFile, Line};
+use crate::memory::crumb::grammar::entry::{Entry, is_key};
+use crate::memory::crumb::select::{Selector, select};
+
+/// Puts the originals of a compressed line into its place, or an archived failure that is named by `area:topic` back into
+/// its section; gives the lines that came back.
+pub(crate) fn expand(
+    crumb: &mut CrumbFile<'_>,
+    archive: &Archive<'_>,
+    selector: &Selector,
+) -> Result<Vec<String>, CrumbError> {
+    let identity = crumb.header().ok_or(CrumbError::NoHeader)?.identity.to_owned();
+    let not_archived = |line: &str| CrumbError::NotArchived { identity: identity.clone(), line: line.to_owned() };
+    let name = selector.as_str();
+    let is_there = crumb.entries().any(|(_, _, entry)| entry.key() == Some(name));
+    if is_key(name) && !is_there {
+        let lines = archive.failure(name)?;
+        if lines.is_empty() || lines.iter().any(|line| Entry::parse(line).is_none()) {
+            return Err(not_archived(name));
+        }
+        for line in &lines {
+            append(crumb, FAILURES, line.clone())?;
+        }
+        return Ok(lines);
+    }
+    let index = select(crumb, selector)?;
+    let line = crumb.lines[index].text.to_string();
+    let originals = archive.originals(&line)?.ok_or_else(|| not_archived(&line))?;
+    // Others may have written there too: what is no entry does not come into a file.
+    if originals.is_empty() || originals.iter().any(|original| Entry::parse(original).is_none()) {
+        return Err(not_archived(&line));
+    }
+    let (last, inner) = (crumb.lines[index].ending, crumb.ending());
+    let count = originals.len();
+    let lines = originals
+        .iter()
+        .enumerate()
+        .map(|(n, original)| Line::new(original.clone(), if n + 1 == count { last } else { inner }));
+    let lines: Vec<Line<'_>> = lines.collect();
+    crumb.lines.splice(index..=index, lines);
+    fix_line_endings(crumb);
+    Ok(originals)
+}

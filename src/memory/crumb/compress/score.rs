@@ -1,0 +1,71 @@
+//! Which entries are worth their place: a score for each, and why.
+//!
+//! A failure scores by how often it happened and how lately, since it is the memory that costs most to learn; rules and
+//! facts are kept whatever their age; notes fade with their tier.
+
+use crate::memory::crumb::check::FAILURES;
+use crate::memory::crumb::compress::tier::Tier;
+use crate::memory::crumb::grammar::document::CrumbFile;
+use crate::memory::crumb::grammar::entry::{Entry, EntryKind};
+
+/// What an entry is worth.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Score {
+    pub index: usize,
+    pub section: String,
+    pub line: String,
+    /// The higher, the rather it should stay; 0 to 100.
+    pub points: u64,
+    /// What the points are made of, in order; they add up to `points`.
+    pub reasons: Vec<(u64, String)>,
+}
+
+/// Scores every entry of a file; the one to be kept first comes first, of equal ones the one that stands higher.
+pub(crate) fn triage(crumb: &CrumbFile<'_>) -> Vec<Score> {
+    let session = crumb.header().map(|header| header.session);
+    let score = |(index, section, entry): (usize, &str, Entry<'_>)| {
+        let reasons = reasons(section, &entry, session);
+        Score {
+            index,
+            section: section.to_owned(),
+            line: crumb.lines[index].text.to_string(),
+            points: reasons.iter().map(|(points, _)| points).sum(),
+            reasons,
+        }
+    };
+    let mut scores: Vec<Score> = crumb.entries().map(score).collect();
+    scores.sort_by_key(|score| (std::cmp::Reverse(score.points), score.index));
+    scores
+}
+
+/// Points by what it is: 20 to 60. By how often it happened: up to 25. By how lately: up to 15.
+fn reasons(section: &str, entry: &Entry<'_>, session: Option<u64>) -> Vec<(u64, String)> {
+    let (points, what) = match entry.kind {
+        EntryKind::Lesson if section == FAILURES => (60, "a failure"),
+        EntryKind::Constraint => (70, "a constraint"),
+        EntryKind::Lesson => (55, "a lesson"),
+        EntryKind::Directive => (50, "a directive"),
+        EntryKind::Fact | EntryKind::SharedFact if section == "core" => (65, "who the agent is"),
+        EntryKind::Warning => (45, "a warning"),
+        EntryKind::Fact | EntryKind::SharedFact => (40, "a fact"),
+        EntryKind::Note => (20, "a note"),
+        EntryKind::Summary => (15, "a summary"),
+    };
+    let mut reasons = vec![(points, what.to_owned())];
+    if let Some(counter) = entry.counter.filter(|_| entry.kind == EntryKind::Lesson) {
+        let points = counter.count.saturating_mul(5).min(25);
+        reasons.push((points, format!("happened {} times", counter.count)));
+    }
+    let last = entry.counter.map(|counter| counter.last.latest()).max(entry.latest());
+    if let (Some(last), Some(session)) = (last, session) {
+        let tier = Tier::of(last, session);
+        let points = match tier {
+            Tier::Hot => 15,
+            Tier::Warm => 8,
+            Tier::Cold => 0,
+        };
+        let ago = session.saturating_sub(last);
+        reasons.push((points, format!("{}, {ago} sessions ago", tier.as_str())));
+    }
+    reasons
+}

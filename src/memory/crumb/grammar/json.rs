@@ -1,0 +1,48 @@
+//! A crumb file as JSON.
+
+use serde_json::{Value, json};
+
+use crate::memory::crumb::compress::tier::Tier;
+use crate::memory::crumb::grammar::document::CrumbFile;
+
+/// Header and sections with their entries. A line is counted from 1; what an entry does not have is left out.
+pub(crate) fn to_json(crumb: &CrumbFile<'_>) -> Value {
+    let header = crumb.header();
+    let mut sections: Vec<Value> = Vec::new();
+    for section in crumb.sections() {
+        let lines = crumb.lines[section.start..section.end].iter().enumerate();
+        let entries = lines.filter_map(|(offset, line)| {
+            let entry = line.entry()?;
+            let mut value =
+                json!({ "line": section.start + offset + 1, "kind": entry.kind.as_str(), "text": entry.text });
+            if let Some(agent) = entry.agent {
+                value["agent"] = agent.to_string().into();
+            }
+            if let Some(reference) = entry.reference {
+                value["sessions"] = json!({ "from": reference.from.to_string(), "latest": reference.later().latest() });
+                if let Some(to) = reference.to {
+                    value["sessions"]["to"] = to.to_string().into();
+                }
+            }
+            if let Some(counter) = entry.counter {
+                value["counter"] = json!({ "count": counter.count, "last": counter.last.to_string() });
+            }
+            if let Some(key) = entry.key() {
+                value["key"] = key.into();
+            }
+            if let (Some(latest), Some(header)) = (entry.latest().filter(|_| entry.kind.is_dated()), &header) {
+                value["heat"] = Tier::of(latest, header.session).as_str().into();
+            }
+            if !entry.tags.is_empty() {
+                let tags = entry.tags.iter().map(|tag| json!({ "name": tag.name, "text": tag.text }));
+                value["tags"] = tags.collect();
+            }
+            Some(value)
+        });
+        let entries: Vec<Value> = entries.collect();
+        sections.push(json!({ "name": section.name, "line": section.start + 1, "entries": entries }));
+    }
+    let header = header
+        .map(|header| json!({ "version": header.version, "identity": header.identity, "session": header.session }));
+    json!({ "header": header, "sections": sections })
+}
