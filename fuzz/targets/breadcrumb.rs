@@ -2,13 +2,13 @@
 
 use super::lie_within;
 use crate::memory::breadcrumb::exchange::{Format, export, parse};
-use crate::memory::breadcrumb::{Namespaces, Record, StoreFile, check, tidy};
+use crate::memory::breadcrumb::{Namespaces, Record, StoreFile, check, fix};
 use crate::trace::Time;
 
 pub(super) fn run(text: &[u8]) {
     let _ = Namespaces::parse(text);
-    for half in StoreFile::ALL {
-        let rules = check::Rules { half, namespaces: &Namespaces::default(), now: Time::from_second(1_770_714_000) };
+    for file in StoreFile::ALL {
+        let rules = check::Rules { file, namespaces: &Namespaces::default(), now: Time::from_second(1_770_714_000) };
         assert!(lie_within(&check(text, &rules), text));
     }
     for line in text.split(|b| *b == b'\n') {
@@ -20,8 +20,8 @@ pub(super) fn run(text: &[u8]) {
         assert_eq!(again.canonical(), record.canonical());
         assert!(again.means_same(&record) && record.means_same(&again) && record.precedence(&again).is_eq());
     }
-    if let Some(tidied) = tidy(text) {
-        assert_eq!(tidy(&tidied).as_deref(), Some(&*tidied));
+    if let Some(fixed) = fix(text) {
+        assert_eq!(fix(&fixed).as_deref(), Some(&*fixed));
     }
     if let Ok(records) = parse(text) {
         for format in [Format::Json, Format::Jsonl] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{exchange, versions};
 use crate::base::merge::{Markers, MergeInput, Style};
 use crate::memory::breadcrumb::Record;
-use crate::memory::breadcrumb::merge::{merge, resolve};
+use crate::memory::breadcrumb::merge::{merge, resolve::resolve};
 
 /// The effective record of each key.
 fn records(text: &[u8]) -> BTreeMap<String, Record<'_>> {
@@ -33,11 +33,11 @@ pub(super) fn run(data: &[u8]) {
     exchange(&mut other);
     assert_eq!(other.to_bytes(&markers), text);
 
-    drop(resolve(&text, Markers::DEFAULT_SIZE));
+    drop(resolve(&text, None, Markers::DEFAULT_SIZE));
     if !merged.is_clean() {
         return;
     }
-    let settled = crate::base::merge::conflict::settled_base(&base);
+    let settled = crate::base::merge::conflict::flatten_base(&base);
     let (base, ours, theirs, all) = (records(&settled), records(&ours), records(&theirs), records(&text));
     for key in ours.keys().chain(theirs.keys()) {
         let unchanged = |side: &Record<'_>| base.get(key).is_some_and(|base| base.means_same(side));

@@ -1,6 +1,6 @@
 //! Conflict markers: any text that is written between them reads back.
 
-use crate::base::merge::conflict::{parse, settled_base, versions};
+use crate::base::merge::conflict::{flatten_base, parse, versions};
 use crate::base::merge::{ConflictText, Hunk, Markers, Merged, Style};
 
 /// Complete lines that do not look like a marker.
@@ -13,7 +13,7 @@ pub(super) fn run(data: &[u8]) {
     for size in [1, 7, 9] {
         let _ = (parse(data, size), versions(data, size));
     }
-    let settled = settled_base(data).into_owned();
+    let settled = flatten_base(data).into_owned();
     assert!(settled.len() <= data.len());
 
     let [base, ours, theirs] = super::versions(data).map(|text| lines(&text));

@@ -2,8 +2,8 @@
 
 use super::lie_within;
 use crate::memory::crumb::{
-    CrumbFile, EntryKind, NewEntry, add, add_failure, check, format, plan, remove, select, start, textconv, to_json,
-    triage,
+    CrumbFile, EntryKind, NewEntry, add, add_failure, check, format, plan, remove, select, start_session, textconv,
+    to_json, triage,
 };
 use crate::tokens::Encoding;
 
@@ -29,7 +29,7 @@ pub(super) fn run(bytes: &[u8]) {
         let printed = changed.print();
         assert_eq!(CrumbFile::parse(&printed).expect("what was text stays text").lines, changed.lines);
     }
-    if start(&mut crumb).is_ok() {
+    if start_session(&mut crumb).is_ok() {
         assert!(crumb.header().is_some_and(|header| header.session > 0));
     }
     if !crumb.lines.is_empty() {

@@ -52,7 +52,7 @@ pub(super) fn run(bytes: &[u8]) {
     if let Some(moment) = checkpoint::Moment::parse(text) {
         assert_eq!(Some(moment.time), moment.time.to_string().parse().ok());
     }
-    if let Some(time) = breadcrumb::record::instant(text) {
+    if let Some(time) = breadcrumb::record::parse_time(text) {
         assert!(time.hours_earlier(1).is_none_or(|earlier| earlier < time));
     }
     if let Ok(key) = text.parse::<Key>() {

@@ -21,7 +21,7 @@ pub mod measured;
 pub(crate) mod merge;
 pub(crate) mod namespace;
 pub(crate) mod query;
-mod record;
+pub(crate) mod record;
 pub(crate) mod store;
 
 pub(crate) use check::check;

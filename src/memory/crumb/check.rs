@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::base::finding::{Finding, LineIndex, Weight};
 use crate::memory::crumb::grammar::document::{
-    BadHeader, CrumbFile, HEADER, Header, Line, LineKind, SectionMark, is_conflict_marker, section_start,
+    BadHeader, CrumbFile, HEADER, Header, Line, LineKind, SectionMark, is_conflict_marker, parse_section,
 };
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRef};
 use crate::tokens::Encoding;
@@ -101,7 +101,9 @@ impl Check<'_> {
             BadHeader::Session(found) => {
                 format!("a session such as `s1` is expected, and `{}` was found", excerpt(found))
             }
-            BadHeader::More(found) => format!("the header ends with its session, and `{}` follows", excerpt(found)),
+            BadHeader::TrailingText(found) => {
+                format!("the header ends with its session, and `{}` follows", excerpt(found))
+            }
         };
         self.error(place.span(), CODE, message, REMEDY);
         // What is a section or an entry is checked as one too.
@@ -140,7 +142,7 @@ impl Check<'_> {
     }
 
     fn check_section<'p>(&mut self, place: &Place<'p>, state: &mut State<'p>) {
-        let Some((mark, name)) = section_start(&place.line.text) else { return };
+        let Some((mark, name)) = parse_section(&place.line.text) else { return };
         state.section = Some(name);
         state.failures = 0;
         let line = self.line(place);

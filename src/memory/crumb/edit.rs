@@ -1,40 +1,39 @@
-//! Changing a crumb file: an entry goes last in its section, and nothing else moves.
+//! Changing a crumb file in memory. A new entry is added at the end of its section, and no other line moves.
 
 use std::borrow::Cow;
 
-use crate::memory::crumb::check::FAILURES;
-use crate::memory::crumb::error::CrumbError;
-use crate::memory::crumb::grammar::document::{CrumbFile, Header, Line, LineEnding, LineKind};
-use crate::memory::crumb::grammar::entry::{Counter, DASH, EntryKind, SessionForm, SessionRef, is_key};
+use super::check::FAILURES;
+use super::error::CrumbError;
+use super::grammar::document::{CrumbFile, Header, Line, LineEnding, LineKind, parse_section};
+use super::grammar::entry::{Counter, DASH, Entry, EntryKind, SessionForm, SessionRef, is_key};
 use crate::trace::model::trailers::one_line;
 
-/// The sections of the published text, in its order.
+/// The sections of the published format, in order.
 pub(crate) const STANDARD: [&str; 5] = ["core", "rules", FAILURES, "active", "volatile"];
 
 /// Length of the longest text that may be added, in bytes.
 pub(crate) const MAX_TEXT_LEN: usize = 4096;
 
-/// An entry to be added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NewEntry<'t> {
     pub kind: EntryKind,
     pub section: &'t str,
-    /// Whose it is, in a file of several agents.
+    /// The agent's letter, in a file of several agents.
     pub agent: Option<char>,
+    /// It is converted to one line.
     pub text: &'t str,
 }
 
-/// What noting a failure came to.
+/// The result of [`add_failure`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RecordedFailure {
     pub line: String,
     pub count: u64,
 }
 
-/// The text of a new file: a header of session 1 and the five sections, empty but for `facts`.
+/// The text of a new file: a header with session 1, and the five sections, with `facts` in the first.
 pub(crate) fn new_file(identity: &str, facts: &[String]) -> Result<Vec<u8>, CrumbError> {
-    let is_word = !identity.is_empty() && !identity.contains(|c: char| c.is_whitespace() || c.is_control());
-    if !is_word {
+    if !is_word(identity) {
         return Err(CrumbError::BadIdentity { identity: identity.to_owned() });
     }
     let mut text = format!("{}\n", Header { version: 2, identity, session: 1 });
@@ -48,8 +47,12 @@ pub(crate) fn new_file(identity: &str, facts: &[String]) -> Result<Vec<u8>, Crum
     Ok(crumb.print())
 }
 
-/// Raises the session; gives the new one. The rest of the header keeps its bytes.
-pub(crate) fn start(crumb: &mut CrumbFile<'_>) -> Result<u64, CrumbError> {
+fn is_word(name: &str) -> bool {
+    !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+/// Increments the session number in the header; returns the new number.
+pub(crate) fn start_session(crumb: &mut CrumbFile<'_>) -> Result<u64, CrumbError> {
     let line = crumb.lines.iter_mut().find(|line| line.kind == LineKind::Header).ok_or(CrumbError::NoHeader)?;
     let header = Header::parse(&line.text).map_err(|_| CrumbError::NoHeader)?;
     let session = header.session.checked_add(1).ok_or(CrumbError::LastSession { session: header.session })?;
@@ -59,19 +62,19 @@ pub(crate) fn start(crumb: &mut CrumbFile<'_>) -> Result<u64, CrumbError> {
     Ok(session)
 }
 
-/// Adds an entry, last in its section; gives its line. A note names the session; a section that is missing is added.
-pub(crate) fn add(crumb: &mut CrumbFile<'_>, addition: &NewEntry<'_>) -> Result<String, CrumbError> {
-    let text = text_of(addition.text)?;
+/// Adds an entry and returns its line. A note names the current session. A missing section is added.
+pub(crate) fn add(crumb: &mut CrumbFile<'_>, entry: &NewEntry<'_>) -> Result<String, CrumbError> {
+    let text = clean_text(entry.text)?;
     let session = crumb.header().ok_or(CrumbError::NoHeader)?.session;
-    let agent = addition.agent.map(String::from).unwrap_or_default();
-    let reference = if addition.kind.is_dated() { format!(" @{session}") } else { String::new() };
-    let line = format!("{}{agent}{reference} {text}", addition.kind.mark());
-    append(crumb, addition.section, line.clone())?;
+    let agent = entry.agent.map(String::from).unwrap_or_default();
+    let reference = if entry.kind.is_dated() { format!(" @{session}") } else { String::new() };
+    let line = format!("{}{agent}{reference} {text}", entry.kind.mark());
+    append(crumb, entry.section, line.clone())?;
     Ok(line)
 }
 
-/// Notes a failure: counts up the one that is known by `key` to this agent, or adds it with `text`. The words of a known
-/// one stay.
+/// Counts a failure: increments the counter of the agent's failure `key`, or adds it with `text`. An existing failure keeps
+/// its text.
 pub(crate) fn add_failure(
     crumb: &mut CrumbFile<'_>,
     key: &str,
@@ -87,14 +90,14 @@ pub(crate) fn add_failure(
     });
     if let Some((index, _, entry)) = known {
         let count = entry.counter.map_or(1, |counter| counter.count).saturating_add(1);
-        let form = entry.counter.map_or(SessionForm::Plain, |counter| counter.last.form);
-        let form = if form == SessionForm::Session { form } else { SessionForm::Plain };
-        let line =
-            with_counter(&crumb.lines[index].text, Counter { count, last: SessionRef { number: session, form } });
+        let is_session_form = entry.counter.is_some_and(|counter| counter.last.form == SessionForm::Session);
+        let form = if is_session_form { SessionForm::Session } else { SessionForm::Plain };
+        let counter = Counter { count, last: SessionRef { number: session, form } };
+        let line = with_counter(&crumb.lines[index].text, counter);
         crumb.lines[index].text = Cow::Owned(line.clone());
         return Ok(RecordedFailure { line, count });
     }
-    let text = if text.trim().is_empty() { String::new() } else { format!(" {}", text_of(text)?) };
+    let text = if text.trim().is_empty() { String::new() } else { format!(" {}", clean_text(text)?) };
     let counter = Counter { count: 1, last: SessionRef::plain(session) };
     let agent = agent.map(String::from).unwrap_or_default();
     let line = format!("{}{agent} {key}{text}{DASH}{counter}", EntryKind::Lesson.mark());
@@ -102,22 +105,22 @@ pub(crate) fn add_failure(
     Ok(RecordedFailure { line, count: 1 })
 }
 
-/// The line of an entry with another counter; all else keeps its bytes.
+/// The line of an entry with another counter. The rest keeps its bytes.
 pub(crate) fn with_counter(line: &str, counter: Counter) -> String {
-    let Some(entry) = super::Entry::parse(line) else { return line.to_owned() };
-    let end = |part: &str| part.as_ptr().addr() - line.as_ptr().addr() + part.len();
+    let Some(entry) = Entry::parse(line) else { return line.to_owned() };
+    let text_end = entry.text.as_ptr().addr() - line.as_ptr().addr() + entry.text.len();
     let tags = if entry.tags_text.is_empty() { String::new() } else { format!(" {}", entry.tags_text) };
-    format!("{}{DASH}{counter}{tags}", &line[..end(entry.text)])
+    format!("{}{DASH}{counter}{tags}", &line[..text_end])
 }
 
-/// Takes the line at `index` out; gives what it said.
+/// Removes the line at `index` and returns its text.
 pub(crate) fn remove(crumb: &mut CrumbFile<'_>, index: usize) -> String {
     let removed = crumb.lines.remove(index);
     fix_line_endings(crumb);
     removed.text.into_owned()
 }
 
-/// Puts a line last in a section, behind its last line that is not blank.
+/// Adds a line after the last line of a section that is not blank.
 pub(crate) fn append(crumb: &mut CrumbFile<'_>, section: &str, text: String) -> Result<(), CrumbError> {
     let find = |crumb: &CrumbFile<'_>| {
         crumb.sections().iter().find(|found| found.name == section).map(|found| (found.start, found.end))
@@ -125,8 +128,7 @@ pub(crate) fn append(crumb: &mut CrumbFile<'_>, section: &str, text: String) -> 
     if find(crumb).is_none() {
         add_section(crumb, section)?;
     }
-    let place = find(crumb);
-    let (start, end) = place.ok_or_else(|| CrumbError::BadSection { name: section.to_owned() })?;
+    let (start, end) = find(crumb).ok_or_else(|| CrumbError::BadSection { name: section.to_owned() })?;
     let last = crumb.lines[start..end].iter().rposition(|line| line.kind != LineKind::Blank).unwrap_or(0);
     let ending = crumb.ending();
     crumb.lines.insert(start + last + 1, Line::new(text, ending));
@@ -134,19 +136,17 @@ pub(crate) fn append(crumb: &mut CrumbFile<'_>, section: &str, text: String) -> 
     Ok(())
 }
 
-/// Adds an empty section at its place: standard ones in their order, others at the end.
-pub(crate) fn add_section(crumb: &mut CrumbFile<'_>, name: &str) -> Result<(), CrumbError> {
+/// Adds an empty section: a standard one in its order, another at the end.
+fn add_section(crumb: &mut CrumbFile<'_>, name: &str) -> Result<(), CrumbError> {
     let text = format!("{}{name}", crumb.mark().as_char());
-    let is_name = crate::memory::crumb::grammar::document::section_start(&text).is_some_and(|(_, read)| read == name);
-    if !is_name || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+    if !is_word(name) || parse_section(&text).is_none_or(|(_, parsed)| parsed != name) {
         return Err(CrumbError::BadSection { name: name.to_owned() });
     }
     let order = |name: &str| STANDARD.iter().position(|standard| *standard == name).unwrap_or(STANDARD.len());
     let ending = crumb.ending();
-    let before = crumb.sections().iter().find(|section| order(section.name) > order(name)).map(|section| section.start);
-    if let Some(index) = before {
-        let lines = [Line::new(text, ending), Line::new("", ending)];
-        crumb.lines.splice(index..index, lines.map(own));
+    let next = crumb.sections().iter().find(|section| order(section.name) > order(name)).map(|section| section.start);
+    if let Some(index) = next {
+        crumb.lines.splice(index..index, [Line::new(text, ending), Line::new("", ending)]);
     } else {
         if crumb.lines.last().is_some_and(|line| line.kind != LineKind::Blank) {
             crumb.lines.push(Line::new("", ending));
@@ -157,11 +157,7 @@ pub(crate) fn add_section(crumb: &mut CrumbFile<'_>, name: &str) -> Result<(), C
     Ok(())
 }
 
-fn own(line: Line<'_>) -> Line<'static> {
-    Line { text: Cow::Owned(line.text.into_owned()), ending: line.ending, kind: line.kind }
-}
-
-/// Gives every line but the last an end, as they came to stand in the middle.
+/// Adds the line ending that a line lacks if it was the last one before.
 pub(crate) fn fix_line_endings(crumb: &mut CrumbFile<'_>) {
     let ending = crumb.ending();
     let inner = crumb.lines.len().saturating_sub(1);
@@ -170,7 +166,7 @@ pub(crate) fn fix_line_endings(crumb: &mut CrumbFile<'_>) {
     }
 }
 
-fn text_of(text: &str) -> Result<String, CrumbError> {
+fn clean_text(text: &str) -> Result<String, CrumbError> {
     let line = one_line(text);
     match line.len() {
         0 => Err(CrumbError::NoText),

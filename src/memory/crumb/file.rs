@@ -1,31 +1,30 @@
-//! Writing a crumb file: each change reads the file under the lock of its folder, and puts a whole new one in its place.
+//! Reading and writing the file on disk. Each change reads it under the lock of its folder, and replaces it atomically.
 
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use super::error::CrumbError;
+use super::grammar::document::{CrumbFile, is_conflict_marker};
 use crate::base::bounded;
-use crate::base::replace::{Access, Lock, Seen, Stem, real_path, replace};
-use crate::memory::crumb::error::CrumbError;
-use crate::memory::crumb::grammar::document::{CrumbFile, is_conflict_marker};
+use crate::base::replace::{self, Access, Lock, Seen, Stem, real_path};
 
-/// What the files beside it are called while one is written.
+/// The name of lock and temporary files.
 const STEM: Stem = Stem(".git-trace-crumb");
 
 /// How long to wait for other writers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often a change is made anew because a program without our lock changed the file meanwhile.
+/// How often a change is repeated because a program that does not take our lock changed the file.
 const MAX_ATTEMPTS: usize = 10;
 
-/// Reads a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CrumbError> {
     bounded::read_file(path).map_err(|source| CrumbError::Read { path: path.to_owned(), source })
 }
 
-/// Changes a file that is there; gives what `change` answers. A change that changes nothing writes nothing.
+/// Changes an existing file; returns the result of `change`. A change without effect writes nothing.
 ///
-/// `change` may be asked again, after somebody without our lock changed the file.
+/// `change` is called again if another program changed the file.
 pub(crate) fn edit<T>(
     path: &Path,
     mut change: impl FnMut(&mut CrumbFile<'_>) -> Result<T, CrumbError>,
@@ -36,12 +35,12 @@ pub(crate) fn edit<T>(
         }
         let mut crumb = CrumbFile::parse(&seen.text)?;
         check_editable(&crumb)?;
-        let answer = change(&mut crumb)?;
-        Ok((crumb.print(), answer))
+        let result = change(&mut crumb)?;
+        Ok((crumb.print(), result))
     })
 }
 
-/// Creates a file that is not there yet.
+/// Creates a file; fails if it exists.
 pub(crate) fn create(path: &Path, text: &[u8]) -> Result<(), CrumbError> {
     write(path, |seen| match seen.stamp {
         Some(_) => Err(CrumbError::Exists { path: path.to_owned() }),
@@ -49,7 +48,7 @@ pub(crate) fn create(path: &Path, text: &[u8]) -> Result<(), CrumbError> {
     })
 }
 
-/// Whether a file may be added to.
+/// Fails if the file has no header, or contains a conflict.
 pub(crate) fn check_editable(crumb: &CrumbFile<'_>) -> Result<(), CrumbError> {
     if crumb.header().is_none() {
         return Err(CrumbError::NoHeader);
@@ -67,18 +66,18 @@ fn write<T>(path: &Path, mut change: impl FnMut(&Seen) -> Result<(Vec<u8>, T), C
     let lock = Lock::take(folder, STEM, PATIENCE).map_err(write_error)?;
     let _lock = lock.ok_or_else(|| CrumbError::Busy { path: path.to_owned() })?;
     for _ in 0..MAX_ATTEMPTS {
-        let seen =
-            crate::base::replace::read(&real).map_err(|source| CrumbError::Read { path: path.to_owned(), source })?;
-        let (text, answer) = change(&seen)?;
+        let seen = replace::read(&real).map_err(|source| CrumbError::Read { path: path.to_owned(), source })?;
+        let (text, result) = change(&seen)?;
         if seen.stamp.is_some() && text == seen.text {
-            return Ok(answer);
+            return Ok(result);
         }
         if seen.is_read_only {
             return Err(CrumbError::ReadOnly { path: path.to_owned() });
         }
-        let is_done = replace(&real, STEM, seen.stamp.as_ref(), Access::Usual, |out| io::Write::write_all(out, &text));
-        if is_done.map_err(write_error)? {
-            return Ok(answer);
+        let version = seen.stamp.as_ref();
+        let is_replaced = replace::replace(&real, STEM, version, Access::Usual, |out| io::Write::write_all(out, &text));
+        if is_replaced.map_err(write_error)? {
+            return Ok(result);
         }
     }
     Err(CrumbError::Changing { path: path.to_owned() })

@@ -31,7 +31,7 @@ pub(crate) use compress::expand::expand;
 pub(crate) use compress::score::triage;
 pub(crate) use compress::tier::Tier;
 pub(crate) use compress::{CompressionPlan, archive, plan};
-pub(crate) use edit::{NewEntry, add, add_failure, new_file, remove, start};
+pub(crate) use edit::{NewEntry, add, add_failure, new_file, remove, start_session};
 pub(crate) use error::CrumbError;
 pub(crate) use exchange::{receive, send};
 pub(crate) use file::{create, edit, read};

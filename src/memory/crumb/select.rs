@@ -1,4 +1,4 @@
-//! Naming an entry of a file.
+//! Selecting an entry of a file.
 
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -6,13 +6,12 @@ use std::str::FromStr;
 use crate::memory::crumb::error::CrumbError;
 use crate::memory::crumb::grammar::document::CrumbFile;
 
-/// What names an entry: the number of its line; the whole line, its failure's name, its sessions (`@10-13`) or its
-/// content; or a part of it that no other entry has.
+/// Names an entry by its line number; by its complete line, failure name, sessions (`@10-13`), or content; or by a part of the
+/// line that is in no other entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Selector(String);
 
 impl Selector {
-    /// As it was given.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
@@ -26,7 +25,7 @@ impl FromStr for Selector {
     }
 }
 
-/// The index of the line of the entry that is named.
+/// The index of the line that a selector names.
 pub(crate) fn select(crumb: &CrumbFile<'_>, selector: &Selector) -> Result<usize, CrumbError> {
     let wanted = selector.as_str();
     let no_such = || CrumbError::NoSuchEntry { selector: wanted.to_owned() };

@@ -20,8 +20,8 @@ fn a_session_is_noted_from_start_to_end() {
     insta::assert_snapshot!(place.trace(&["crumb", "new", FILE, "--fact", "writes tests"]), @"created agent.crumb for AGENT, session 1");
     insta::assert_snapshot!(place.trace(&["crumb", "new", FILE]), @"
     --- stderr
-    error: `agent.crumb` is there already
-    hint: `git trace crumb note` and its kin add to it
+    error: `agent.crumb` already exists
+    hint: `git trace crumb note` adds to it
     [exit 2]
     ");
     for args in [
@@ -133,20 +133,20 @@ fn refusals_give_a_hint_and_change_nothing() {
     hint: keep it where git does not look: git trace breadcrumb set secret.<name>; if it is none: git config --add trace.allowSecret f95ddb36486e283f
     [exit 2]
     --- stderr
-    error: cannot change `agent.crumb`: `no-colon` is not the name of a failure: `area:topic` is, without spaces
+    error: cannot change `agent.crumb`: invalid failure name `no-colon`: expected `area:topic` without spaces
     [exit 2]
     --- stderr
-    error: cannot change `agent.crumb`: `a:b\n§core` is not the name of a failure: `area:topic` is, without spaces
+    error: cannot change `agent.crumb`: invalid failure name `a:b\n§core`: expected `area:topic` without spaces
     [exit 2]
     --- stderr
-    error: cannot change `agent.crumb`: `a b` is not the name of a section: it is one word without control characters
+    error: cannot change `agent.crumb`: invalid section name `a b`: expected one word without control characters
     [exit 2]
     --- stderr
-    error: cannot change `agent.crumb`: no entry is named by `nothing`
+    error: cannot change `agent.crumb`: no entry matches `nothing`
     hint: `git trace crumb show` lists the entries with their lines
     [exit 1]
     --- stderr
-    error: cannot change `none.crumb`: there is no file `none.crumb`
+    error: cannot change `none.crumb`: no such file: `none.crumb`
     hint: `git trace crumb new` creates one
     [exit 2]
     --- stderr
@@ -155,11 +155,11 @@ fn refusals_give_a_hint_and_change_nothing() {
     For more information, try '--help'.
     [exit 2]
     --- stderr
-    error: `A B` is not an identity: it is one word without control characters
+    error: invalid identity `A B`: expected one word without control characters
     [exit 2]
     --- stderr
     error: cannot change `agent.crumb`: the archive of `AGENT` has no originals of `a:b`
-    hint: `git trace crumb expand --list` tells what is there
+    hint: `git trace crumb expand --list` shows what is archived
     [exit 1]
     ");
     assert_eq!(place.read(FILE), before);
@@ -168,8 +168,8 @@ fn refusals_give_a_hint_and_change_nothing() {
     let answers = ["c.crumb", "d.crumb"].map(|file| place.trace(&["crumb", "note", file, "x"]));
     insta::assert_snapshot!(answers.concat(), @"
     --- stderr
-    error: cannot change `c.crumb`: the file does not start with the header of a crumb file
-    hint: start it with a line such as `∴CRUMB2 MYAGENT s1`; `git trace crumb validate` tells more
+    error: cannot change `c.crumb`: the file does not start with a crumb file header
+    hint: start the file with a line such as `∴CRUMB2 MYAGENT s1`; `git trace crumb validate` shows all problems
     [exit 2]
     --- stderr
     error: cannot change `d.crumb`: line 3 is a conflict marker
@@ -363,8 +363,8 @@ fn sent_entries_are_received_once() {
     ");
     insta::assert_snapshot!(place.trace_with(&["crumb", "receive", "echo.crumb"], "§core\n. whose\n"), @"
     --- stderr
-    error: cannot take in `-`: it is not known whose entries these are: no identity says so with a first letter from A to Z
-    hint: give --agent
+    error: cannot take in `-`: cannot tell whose entries these are: the header has no identity that starts with a letter from A to Z
+    hint: give the letter with --agent
     [exit 2]
     ");
 }

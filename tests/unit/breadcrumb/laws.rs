@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged, Style};
 use crate::memory::breadcrumb::Record;
-use crate::memory::breadcrumb::merge::{merge, resolve};
+use crate::memory::breadcrumb::merge::{merge, resolve::resolve};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

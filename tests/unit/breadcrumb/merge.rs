@@ -234,8 +234,5 @@ fn lines_before_a_conflict_have_one_order() {
 fn reordered_unreadable_lines_are_not_a_conflict() {
     let (a, b) = (line("a", "1", 1), line("b", "1", 1));
     let result = shown("[1]\n[2]\n", &format!("[2]\n[1]\n{a}"), &format!("[1]\n[2]\n{b}"));
-    assert!(
-        result.starts_with(&format!("{a}{b}[1]\n[2]\nnote: kept invalid line 2")),
-        "{result}"
-    );
+    assert!(result.starts_with(&format!("{a}{b}[1]\n[2]\nnote: kept invalid line 2")), "{result}");
 }

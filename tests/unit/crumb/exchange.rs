@@ -60,8 +60,8 @@ fn agents_with_the_same_letter_are_distinguished() {
     let sent = "∴CRUMB2 SAGE s5\n\n§core\n.S theirs\n.E another's\n";
     insta::assert_snapshot!(place.trace_with(&["crumb", "receive", "spark.crumb"], sent), @"
     --- stderr
-    error: cannot take in `-`: `SAGE` and `SPARK` share the letter S
-    hint: give the sender another one with --agent
+    error: cannot take in `-`: `SAGE` and `SPARK` have the same letter S
+    hint: give the sender another letter with --agent
     [exit 2]
     ");
     insta::assert_snapshot!(place.trace_with(&["crumb", "receive", "spark.crumb", "--agent", "G"], sent), @"
@@ -73,7 +73,7 @@ fn agents_with_the_same_letter_are_distinguished() {
     insta::assert_snapshot!(place.trace_with(&["crumb", "receive", "spark.crumb"], "∴CRUMB2 ECHO s5\n§core\nn @x bad\n"), @"
     --- stderr
     error: cannot take in `-`: line 3: `@x` does not name a session
-    hint: `git trace crumb validate` tells all that is wrong
+    hint: `git trace crumb validate` shows all problems
     [exit 2]
     ");
 }

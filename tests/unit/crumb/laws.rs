@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::base::finding::Weight;
 use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged, Style};
 use crate::memory::crumb::{
-    CrumbFile, EntryKind, LineKind, NewEntry, Tier, add, add_failure, check, format, merge, plan, remove, start,
+    CrumbFile, EntryKind, LineKind, NewEntry, Tier, add, add_failure, check, format, merge, plan, remove, start_session,
 };
 use crate::tokens::Encoding;
 use proptest::collection::vec;
@@ -102,7 +102,7 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
 fn after(base: &str, sessions: usize, deeds: &[Deed]) -> Vec<u8> {
     let mut crumb = CrumbFile::parse(base.as_bytes()).unwrap();
     for _ in 0..sessions {
-        start(&mut crumb).unwrap();
+        start_session(&mut crumb).unwrap();
     }
     for deed in deeds {
         if let Deed::Fail(key) = deed {
@@ -130,7 +130,7 @@ fn merged<'a>(
     base: &'a [u8],
     ours: &'a [u8],
     theirs: &'a [u8],
-) -> Option<Merged<'a, crate::memory::crumb::merge::Note>> {
+) -> Option<Merged<'a, crate::memory::crumb::merge::MergeNote>> {
     merge(MergeInput { base, ours, theirs })
 }
 

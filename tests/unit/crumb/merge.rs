@@ -54,7 +54,7 @@ fn a_failure_removed_by_one_side_stays_if_the_other_changed_it() {
     let ours = file(8, "§failures\n~ a:b it — 3x @8\n~ a:c it — 2x @3\n\n§core\n. b\n");
     let theirs = file(8, "§core\n. a\n");
     insta::assert_snapshot!(merged(&base, &ours, &theirs), @"
-    `a:b`: theirs took it out, ours changed it; kept
+    `a:b`: theirs deleted it, ours changed it; kept
     ∴CRUMB2 A s8
 
     §failures

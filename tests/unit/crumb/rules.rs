@@ -114,7 +114,7 @@ fn every_rule_reports_its_violation() {
     ! f:13:1: conflict-marker: the line is a conflict marker; resolve the conflict
     ");
     insta::assert_snapshot!(verdict(format!("∴CRUMB2 A s5\n§core\n. {}\n", "word ".repeat(400))), @"f:1:1: too-long: the file takes 414 tokens, and about 400 are meant to be the most; `git trace crumb compress` it, or take out what nobody needs");
-    insta::assert_snapshot!(verdict(b"\xe2\x88\xb4CRUMB2 A s5\n\xa7core\n"), @"! f:2:1: not-utf8: the file is not UTF-8 at byte 15; save it as UTF-8, or restore it from git");
+    insta::assert_snapshot!(verdict(b"\xe2\x88\xb4CRUMB2 A s5\n\xa7core\n"), @"! f:2:1: not-utf8: invalid UTF-8 at byte 15; save it as UTF-8, or restore it from git");
 }
 
 #[test]

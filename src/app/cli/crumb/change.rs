@@ -127,7 +127,7 @@ impl NewArgs {
 impl StartArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let ui = &context.ui;
-        let session = edit(&self.file, crumb::start)?;
+        let session = edit(&self.file, crumb::start_session)?;
         answer(ui, &format!("session {session}"))
     }
 }

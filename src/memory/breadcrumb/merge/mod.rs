@@ -23,7 +23,6 @@ use std::collections::HashMap;
 
 use invalid_lines::{Invalid, MergedInvalidLines};
 pub(crate) use note::MergeNote;
-pub(crate) use resolve::resolve;
 
 use super::Record;
 use super::store::lines::{BOM, KeyedLine, Lines, order_keys};

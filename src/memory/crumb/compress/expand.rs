@@ -1,4 +1,4 @@
-//! Bringing back what compressing took out.
+//! Expanding: restoring what compression removed.
 
 use crate::memory::crumb::check::FAILURES;
 use crate::memory::crumb::compress::archive::Archive;
@@ -8,8 +8,8 @@ use crate::memory::crumb::grammar::document::{CrumbFile, Line};
 use crate::memory::crumb::grammar::entry::{Entry, is_key};
 use crate::memory::crumb::select::{Selector, select};
 
-/// Puts the originals of a compressed line into its place, or an archived failure that is named by `area:topic` back into
-/// its section; gives the lines that came back.
+/// Replaces a compressed line by its originals, or adds the archived failure `area:topic` to its section again; returns the
+/// restored lines.
 pub(crate) fn expand(
     crumb: &mut CrumbFile<'_>,
     archive: &Archive<'_>,
@@ -32,17 +32,15 @@ pub(crate) fn expand(
     let index = select(crumb, selector)?;
     let line = crumb.lines[index].text.to_string();
     let originals = archive.originals(&line)?.ok_or_else(|| not_archived(&line))?;
-    // Others may have written there too: what is no entry does not come into a file.
+    // Other programs may write to the archive too; add nothing to the file that is not an entry.
     if originals.is_empty() || originals.iter().any(|original| Entry::parse(original).is_none()) {
         return Err(not_archived(&line));
     }
-    let (last, inner) = (crumb.lines[index].ending, crumb.ending());
-    let count = originals.len();
-    let lines = originals
-        .iter()
-        .enumerate()
-        .map(|(n, original)| Line::new(original.clone(), if n + 1 == count { last } else { inner }));
-    let lines: Vec<Line<'_>> = lines.collect();
+    let (last_ending, ending) = (crumb.lines[index].ending, crumb.ending());
+    let mut lines: Vec<Line<'_>> = originals.iter().map(|original| Line::new(original.clone(), ending)).collect();
+    if let Some(last) = lines.last_mut() {
+        last.ending = last_ending;
+    }
     crumb.lines.splice(index..=index, lines);
     fix_line_endings(crumb);
     Ok(originals)

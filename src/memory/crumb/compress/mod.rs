@@ -1,8 +1,8 @@
-//! Compressing: what is no longer fresh becomes shorter, and the failures that matter least go.
+//! Compression: older notes are summarized, and the least important failures are archived.
 //!
-//! Notes and summaries are grouped by section and agent. Hot ones stay; warm ones become one line a session, cold ones one
-//! line in all. A range ranks by its later end; an entry that names no session stays. What is one summary line already is
-//! left alone, so compressing again changes nothing.
+//! Notes and summaries are grouped by section and agent. Hot ones stay, warm ones become one line per session, and cold ones
+//! become one line. A range has the age of its later end. An entry without a session stays. A group that is already one
+//! summary line stays too, so compressing again changes nothing.
 
 pub(crate) mod archive;
 pub(crate) mod expand;
@@ -20,10 +20,10 @@ use crate::memory::crumb::grammar::document::{CrumbFile, Line};
 use crate::memory::crumb::grammar::entry::{EntryKind, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
 
-/// What compressing a file would do.
+/// The changes of a compression.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CompressionPlan {
-    /// Lines that take the place of others, by place.
+    /// By position in the file, like `evicted`.
     pub groups: Vec<Group>,
     pub evicted: Vec<Evicted>,
 }
@@ -35,11 +35,10 @@ pub(crate) struct Group {
     pub agent: Option<char>,
     pub reference: SessionRange,
     pub members: Vec<Member>,
-    /// What the line will say; as shortened by rule, until somebody says it better.
+    /// The text of the new line: shortened by rule, unless a compressor replaced it.
     pub text: String,
 }
 
-/// An entry that is compressed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Member {
     pub index: usize,
@@ -48,28 +47,28 @@ pub(crate) struct Member {
     reference: SessionRange,
 }
 
-/// A failure that goes to the archive.
+/// A failure that is archived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Evicted {
     pub index: usize,
-    /// Its name, or all its words where it has none.
+    /// Its name, or its text if it has no name.
     pub name: String,
     pub line: String,
 }
 
 impl Group {
-    /// The line that takes their place.
+    /// The line that replaces them.
     pub(crate) fn line(&self) -> String {
         let agent = self.agent.map(String::from).unwrap_or_default();
         format!("{}{agent} {} {}", EntryKind::Summary.mark(), self.reference, self.text).trim_end().to_owned()
     }
 
-    /// Takes what a compressor said as the text: made one line, and cut by rule where it is too long.
+    /// Sets the text to a compressor's answer, converted to one line and cut to the limit.
     pub(crate) fn set_text(&mut self, text: &str) {
         self.text = shorten(&[&one_line(text)], limit(self.tier));
     }
 
-    /// What a compressor is asked.
+    /// The prompt for a compressor.
     pub(crate) fn prompt(&self) -> String {
         let lines: Vec<&str> = self.members.iter().map(|member| member.line.as_str()).collect();
         prompt(&self.reference.to_string(), &lines, self.tier)
@@ -77,12 +76,11 @@ impl Group {
 }
 
 impl CompressionPlan {
-    /// Whether there is nothing to do.
     pub(crate) fn is_empty(&self) -> bool {
         self.groups.is_empty() && self.evicted.is_empty()
     }
 
-    /// Does it, to the file that the plan was made of. Each new line stands where the first of its members did.
+    /// Applies the plan to the file that it was made for. A new line takes the position of the first entry of its group.
     pub(crate) fn apply(&self, crumb: &mut CrumbFile<'_>) {
         let mut gone: BTreeSet<usize> = self.evicted.iter().map(|evicted| evicted.index).collect();
         for group in &self.groups {
@@ -100,14 +98,14 @@ impl CompressionPlan {
     }
 }
 
-/// Which line an entry goes to: section, agent, and for a warm one its session.
-type Place = (usize, Option<char>, Option<u64>);
+/// The entries of one group have the same section, agent, and, if warm, session.
+type GroupKey = (usize, Option<char>, Option<u64>);
 
-/// Plans the compressing of a file; nothing without a header.
+/// Plans the compression of a file. The plan is empty if the file has no header.
 pub(crate) fn plan(crumb: &CrumbFile<'_>) -> CompressionPlan {
     let Some(header) = crumb.header() else { return CompressionPlan::default() };
     let sections = crumb.sections();
-    let mut places: BTreeMap<Place, (Tier, bool, Vec<Member>)> = BTreeMap::new();
+    let mut places: BTreeMap<GroupKey, (Tier, bool, Vec<Member>)> = BTreeMap::new();
     for (index, _, entry) in crumb.entries() {
         let section = sections.partition_point(|section| section.start < index).checked_sub(1);
         let (Some(section), Some(reference), true) = (section, entry.reference, entry.kind.is_dated()) else {
@@ -145,7 +143,7 @@ fn group(tier: Tier, agent: Option<char>, members: Vec<Member>) -> Group {
     Group { tier, agent, reference, members, text }
 }
 
-/// The sessions from the earliest to the latest.
+/// The range from the earliest to the latest session.
 fn span(members: &[Member]) -> SessionRange {
     let points = members.iter().flat_map(|member| [member.reference.earlier(), member.reference.later()]);
     let mut points: Vec<SessionRef> = points.collect();
@@ -155,15 +153,11 @@ fn span(members: &[Member]) -> SessionRange {
     SessionRange { from, to: to.filter(|to| to.latest() != from.latest()) }
 }
 
-/// The failures past the five with the highest counts, of equal ones the latest.
+/// All failures but the five with the highest counts, or, of equal counts, the latest.
 fn evicted(crumb: &CrumbFile<'_>) -> Vec<Evicted> {
     let mut failures: Vec<_> =
         crumb.entries().filter(|(_, section, entry)| *section == FAILURES && entry.kind == EntryKind::Lesson).collect();
-    failures.sort_by_key(|(index, _, entry)| {
-        let count = entry.counter.map_or(1, |counter| counter.count);
-        let last = entry.counter.map(|counter| counter.last.latest()).max(entry.latest());
-        (std::cmp::Reverse((count, last)), *index)
-    });
+    failures.sort_by_key(|(index, _, entry)| (std::cmp::Reverse(entry.frequency()), *index));
     let mut evicted: Vec<Evicted> = failures
         .into_iter()
         .skip(FAILURE_LIMIT)

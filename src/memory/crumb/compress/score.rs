@@ -1,26 +1,25 @@
-//! Which entries are worth their place: a score for each, and why.
+//! Scoring entries: how much each is worth keeping, and why.
 //!
-//! A failure scores by how often it happened and how lately, since it is the memory that costs most to learn; rules and
-//! facts are kept whatever their age; notes fade with their tier.
+//! A failure scores by how often and how recently it happened, because it costs most to learn again. Rules and facts are kept
+//! at any age. Notes lose points with age.
 
 use crate::memory::crumb::check::FAILURES;
 use crate::memory::crumb::compress::tier::Tier;
 use crate::memory::crumb::grammar::document::CrumbFile;
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind};
 
-/// What an entry is worth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Score {
     pub index: usize,
     pub section: String,
     pub line: String,
-    /// The higher, the rather it should stay; 0 to 100.
+    /// 0 to 100. The highest should be kept first.
     pub points: u64,
-    /// What the points are made of, in order; they add up to `points`.
+    /// The parts of `points`, with their reasons.
     pub reasons: Vec<(u64, String)>,
 }
 
-/// Scores every entry of a file; the one to be kept first comes first, of equal ones the one that stands higher.
+/// Scores every entry; sorted by score, then by position in the file.
 pub(crate) fn triage(crumb: &CrumbFile<'_>) -> Vec<Score> {
     let session = crumb.header().map(|header| header.session);
     let score = |(index, section, entry): (usize, &str, Entry<'_>)| {
@@ -38,7 +37,7 @@ pub(crate) fn triage(crumb: &CrumbFile<'_>) -> Vec<Score> {
     scores
 }
 
-/// Points by what it is: 20 to 60. By how often it happened: up to 25. By how lately: up to 15.
+/// Points for the kind of entry: 15 to 70; for how often it happened: up to 25; for how recently: up to 15.
 fn reasons(section: &str, entry: &Entry<'_>, session: Option<u64>) -> Vec<(u64, String)> {
     let (points, what) = match entry.kind {
         EntryKind::Lesson if section == FAILURES => (60, "a failure"),
@@ -56,8 +55,7 @@ fn reasons(section: &str, entry: &Entry<'_>, session: Option<u64>) -> Vec<(u64, 
         let points = counter.count.saturating_mul(5).min(25);
         reasons.push((points, format!("happened {} times", counter.count)));
     }
-    let last = entry.counter.map(|counter| counter.last.latest()).max(entry.latest());
-    if let (Some(last), Some(session)) = (last, session) {
+    if let (Some(last), Some(session)) = (entry.frequency().1, session) {
         let tier = Tier::of(last, session);
         let points = match tier {
             Tier::Hot => 15,

@@ -1,15 +1,15 @@
-//! Making a short text of long ones: by rule, or by a prompt to the user's compressor.
+//! Shortening texts: by rule, or by a prompt to the user's compressor command.
 
 use crate::memory::crumb::compress::tier::Tier;
 
-/// How long the text of a line for one session may be, in characters.
+/// The limit of the text for one session, in characters.
 const WARM_LEN: usize = 120;
-/// How long the text of the line for all cold sessions may be, in characters.
+/// The limit of the text for all cold sessions, in characters.
 const COLD_LEN: usize = 240;
-/// With less room than this, in characters, a text is left out.
+/// A text that would get fewer characters than this is omitted.
 const LEAST_LEN: usize = 20;
 
-/// How long a text may be at most, in characters.
+/// The limit of a text, in characters.
 pub(crate) fn limit(tier: Tier) -> usize {
     match tier {
         Tier::Hot => usize::MAX,
@@ -20,17 +20,17 @@ pub(crate) fn limit(tier: Tier) -> usize {
 
 /// Joins texts, oldest first, into one of at most `limit` characters.
 ///
-/// Short ones stay whole, long ones are cut at a word and share the room that is left. Where there is too little for all,
-/// the oldest are left out and counted.
+/// Short texts stay complete. Long texts are cut at a word, and share the remaining characters. If there are too few
+/// characters for all texts, the oldest are omitted and counted.
 pub(crate) fn shorten(texts: &[&str], limit: usize) -> String {
     let texts: Vec<&str> = texts.iter().copied().filter(|text| !text.is_empty()).collect();
-    // Each takes a character and what separates it at least; so many are not worth a try.
+    // Each text takes at least one character and its separator, so more than this many cannot fit.
     let first = texts.len().saturating_sub(limit / 3 + 1);
-    for left_out in first..texts.len() {
-        let kept = &texts[left_out..];
+    for omitted in first..texts.len() {
+        let kept = &texts[omitted..];
         let is_last = kept.len() == 1;
-        let mut prefix = if left_out == 0 { String::new() } else { format!("({left_out} more) ") };
-        // The last text says more than how many there were.
+        let mut prefix = if omitted == 0 { String::new() } else { format!("({omitted} more) ") };
+        // The last text is worth more than the count of omitted ones.
         if is_last && prefix.len() >= limit {
             prefix.clear();
         }
@@ -45,7 +45,7 @@ pub(crate) fn shorten(texts: &[&str], limit: usize) -> String {
     String::new()
 }
 
-/// How much of `room` each text gets: all it needs where that is less than an equal part of what is left.
+/// The share of `room` that each text gets: its length, up to an equal part of what remains.
 fn shares(texts: &[&str], room: usize) -> Vec<usize> {
     let lens: Vec<usize> = texts.iter().map(|text| text.chars().count()).collect();
     let mut order: Vec<usize> = (0..texts.len()).collect();
@@ -58,7 +58,7 @@ fn shares(texts: &[&str], room: usize) -> Vec<usize> {
     shares
 }
 
-/// A text cut to `len` characters, at the end of a word where there is one.
+/// A text cut to `len` characters, at the end of a word if possible.
 fn cut(text: &str, len: usize) -> String {
     if text.chars().count() <= len {
         return text.to_owned();
@@ -70,13 +70,13 @@ fn cut(text: &str, len: usize) -> String {
     format!("{}…", if kept.is_empty() { &head } else { kept })
 }
 
-/// What a compressor is asked: to say in one line what these lines say of these sessions.
+/// The prompt for a compressor: to summarize the lines of these sessions in one line.
 pub(crate) fn prompt(reference: &str, lines: &[&str], tier: Tier) -> String {
     let limit = limit(tier);
     let mut prompt = format!(
-        "Below is what an agent noted at the end of its sessions ({reference}), an entry a line.\n\
-         Say it in one line of at most {limit} characters, for the same agent to read in later sessions.\n\
-         Keep names, numbers, decisions and what is unfinished. Answer with the line alone.\n\n"
+        "Below are the notes that an agent wrote at the end of its sessions ({reference}), one entry per line.\n\
+         Summarize them in one line of at most {limit} characters, for the same agent to read in later sessions.\n\
+         Keep names, numbers, decisions, and unfinished work. Answer with the line only.\n\n"
     );
     for line in lines {
         prompt.extend([line, "\n"]);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_stays_and_long_texts_share_the_rest() {
+    fn short_texts_stay_and_long_texts_share_the_rest() {
         assert_eq!(shorten(&["a", "", "b c"], 20), "a; b c");
         assert_eq!(shorten(&["one two three four five six", "seven"], 30), "one two three four…; seven");
         let long = "word ".repeat(100);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_is_longer_than_it_may_be() {
+    fn no_text_exceeds_its_limit() {
         for limit in 1..60 {
             for texts in [&["ünï cödé — x"; 3][..], &["abc def ghi jkl mno pqr stu vwx"], &["a"; 40]] {
                 let short = shorten(texts, limit);

@@ -1,17 +1,17 @@
-//! How fresh a session is: what may be compressed, and how far.
+//! Tiers: how recent a session is, and so how far its entries are compressed.
 
-/// How fresh a session is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Tier {
-    /// Of the last five sessions, or of one to come: stays as it is.
+    /// One of the last five sessions, or a future one. Its entries are not compressed.
     Hot,
-    /// The sixth to the fifteenth: one line a session.
+    /// The sixth to the fifteenth session: compressed to one line per session.
     Warm,
+    /// All earlier sessions: compressed to one line.
     Cold,
 }
 
 impl Tier {
-    /// The tier of session `of` in a file at session `now`: its rank, `now` − `of` + 1, is 1–5, 6–15, or 16 and up.
+    /// The tier of session `of` in a file at session `now`, by the rank `now` − `of` + 1.
     pub(crate) fn of(of: u64, now: u64) -> Self {
         match now.saturating_sub(of) {
             0..=4 => Self::Hot,
@@ -20,7 +20,6 @@ impl Tier {
         }
     }
 
-    /// The word for it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Hot => "hot",

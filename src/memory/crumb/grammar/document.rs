@@ -1,34 +1,32 @@
-//! A crumb file as lines, to the byte.
+//! A crumb file as lines. Parsing and printing returns the same bytes.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use thiserror::Error;
 
+use super::entry::{Entry, parse_number};
 use crate::base::merge::conflict;
-use crate::memory::crumb::grammar::entry::{Entry, number};
 
-/// What some editors put before the text.
+/// The byte order mark that some editors write.
 pub(crate) const BOM: &str = "\u{feff}";
 
-/// What a header starts with.
+/// The start of a header.
 pub(crate) const HEADER: &str = "∴CRUMB";
 
-/// A file that is not text.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("the file is not UTF-8 at byte {offset}")]
+#[error("invalid UTF-8 at byte {offset}")]
 pub(crate) struct NotUtf8 {
+    /// Counts from 0.
     pub offset: usize,
 }
 
-/// A crumb file: its lines as they stand. Printing what was read gives the same bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CrumbFile<'a> {
     pub has_bom: bool,
     pub lines: Vec<Line<'a>>,
 }
 
-/// One line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Line<'a> {
     pub text: Cow<'a, str>,
@@ -36,16 +34,15 @@ pub(crate) struct Line<'a> {
     pub kind: LineKind,
 }
 
-/// How a line ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LineEnding {
+    /// The file ends without a line ending.
     None,
     Lf,
     CrLf,
 }
 
 impl LineEnding {
-    /// The characters.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::None => "",
@@ -55,11 +52,10 @@ impl LineEnding {
     }
 }
 
-/// What a line is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LineKind {
     Blank,
-    /// The first line that is not blank, where it is a header.
+    /// Only the first line that is not blank can be a header.
     Header,
     Section,
     Entry,
@@ -69,13 +65,15 @@ pub(crate) enum LineKind {
 /// The first line: `∴CRUMB2 SPARK s222`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header<'a> {
+    /// 1 or 2.
     pub version: u8,
+    /// The name of the agent.
     pub identity: &'a str,
-    /// How many sessions there were, the current one included.
+    /// The number of the current session; the first is 1.
     pub session: u64,
 }
 
-/// Why a line is not a header.
+/// Why a line is not a header. The text is what was found instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum BadHeader<'a> {
     NoMark,
@@ -83,24 +81,23 @@ pub(crate) enum BadHeader<'a> {
     NoIdentity,
     NoSession,
     Session(&'a str),
-    More(&'a str),
+    TrailingText(&'a str),
 }
 
 impl<'a> Header<'a> {
-    /// Reads a line; spaces around it do not matter.
+    /// Parses a line; spaces around it are ignored.
     pub(crate) fn parse(line: &'a str) -> Result<Self, BadHeader<'a>> {
         let mut words = line.split([' ', '\t']).filter(|word| !word.is_empty());
-        let version = words.next().and_then(|word| word.strip_prefix(HEADER)).ok_or(BadHeader::NoMark)?;
-        let version = match version {
+        let version = match words.next().and_then(|word| word.strip_prefix(HEADER)).ok_or(BadHeader::NoMark)? {
             "1" => 1,
             "2" => 2,
             other => return Err(BadHeader::Version(other)),
         };
         let identity = words.next().ok_or(BadHeader::NoIdentity)?;
         let word = words.next().ok_or(BadHeader::NoSession)?;
-        let session = word.strip_prefix('s').and_then(number).ok_or(BadHeader::Session(word))?;
+        let session = word.strip_prefix('s').and_then(parse_number).ok_or(BadHeader::Session(word))?;
         match words.next() {
-            Some(more) => Err(BadHeader::More(more)),
+            Some(more) => Err(BadHeader::TrailingText(more)),
             None => Ok(Self { version, identity, session }),
         }
     }
@@ -112,17 +109,16 @@ impl fmt::Display for Header<'_> {
     }
 }
 
-/// How sections are marked; a file keeps to one of them.
+/// The first character of a section line. A file uses only one of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SectionMark {
-    /// `§`.
+    /// `§`
     Paragraph,
-    /// `=`.
+    /// `=`
     Equals,
 }
 
 impl SectionMark {
-    /// The character.
     pub(crate) fn as_char(self) -> char {
         match self {
             Self::Paragraph => '§',
@@ -131,8 +127,8 @@ impl SectionMark {
     }
 }
 
-/// SectionMark and name of a line that starts a section.
-pub(crate) fn section_start(line: &str) -> Option<(SectionMark, &str)> {
+/// Mark and name of a section line.
+pub(crate) fn parse_section(line: &str) -> Option<(SectionMark, &str)> {
     let (mark, rest) = match line.strip_prefix('§') {
         Some(rest) => (SectionMark::Paragraph, rest),
         None => (SectionMark::Equals, line.strip_prefix('=')?),
@@ -141,39 +137,63 @@ pub(crate) fn section_start(line: &str) -> Option<(SectionMark, &str)> {
     is_named.then(|| (mark, rest.trim_end()))
 }
 
-/// Whether a line is one that merges leave.
 pub(crate) fn is_conflict_marker(line: &str) -> bool {
-    conflict::marker(line.as_bytes()).is_some_and(|(_, size)| size >= conflict::Markers::DEFAULT_SIZE)
+    conflict::is_marker(line.as_bytes())
 }
 
-/// A section of a file, by the numbers of its lines.
+/// A section, by the indexes of its lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Section<'c> {
     pub name: &'c str,
     pub mark: SectionMark,
+    /// Index of the section line.
     pub start: usize,
+    /// Index after the last line.
     pub end: usize,
 }
 
 impl<'a> Line<'a> {
-    /// The entry that stands on it.
+    /// A line that is not a header.
+    pub(crate) fn new(text: impl Into<Cow<'a, str>>, ending: LineEnding) -> Self {
+        let text = text.into();
+        let kind = if text.trim().is_empty() {
+            LineKind::Blank
+        } else if parse_section(&text).is_some() {
+            LineKind::Section
+        } else if Entry::parse(&text).is_some() {
+            LineKind::Entry
+        } else {
+            LineKind::Unknown
+        };
+        Self { text, ending, kind }
+    }
+
+    fn parse(line: &'a str) -> Self {
+        let (text, ending) = match line.strip_suffix('\n') {
+            None => (line, LineEnding::None),
+            Some(text) => match text.strip_suffix('\r') {
+                Some(text) => (text, LineEnding::CrLf),
+                None => (text, LineEnding::Lf),
+            },
+        };
+        Self::new(text, ending)
+    }
+
     pub(crate) fn entry(&self) -> Option<Entry<'_>> {
         if self.kind == LineKind::Entry { Entry::parse(&self.text) } else { None }
     }
 
-    /// A line that we write; its kind is found out.
-    pub(crate) fn new(text: impl Into<Cow<'a, str>>, ending: LineEnding) -> Self {
-        let text = text.into();
-        Self { kind: line_kind(&text), text, ending }
+    pub(crate) fn into_owned(self) -> Line<'static> {
+        Line { text: Cow::Owned(self.text.into_owned()), ending: self.ending, kind: self.kind }
     }
 }
 
 impl<'a> CrumbFile<'a> {
-    /// Reads a file. Any text is one; [`super::check()`] says what is wrong with it.
+    /// Parses any text; [`check`](crate::memory::crumb::check()) finds what is invalid in it.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, NotUtf8> {
         let text = std::str::from_utf8(bytes).map_err(|error| NotUtf8 { offset: error.valid_up_to() })?;
         let (has_bom, text) = text.strip_prefix(BOM).map_or((false, text), |rest| (true, rest));
-        let mut lines: Vec<Line<'a>> = text.split_inclusive('\n').map(read_line).collect();
+        let mut lines: Vec<Line<'a>> = text.split_inclusive('\n').map(Line::parse).collect();
         if let Some(first) = lines.iter_mut().find(|line| line.kind != LineKind::Blank)
             && Header::parse(&first.text).is_ok()
         {
@@ -182,48 +202,44 @@ impl<'a> CrumbFile<'a> {
         Ok(Self { has_bom, lines })
     }
 
-    /// The bytes of the file.
     pub(crate) fn print(&self) -> Vec<u8> {
         let mut text = String::from(if self.has_bom { BOM } else { "" });
         for line in &self.lines {
-            text.push_str(&line.text);
-            text.push_str(line.ending.as_str());
+            text.extend([&*line.text, line.ending.as_str()]);
         }
         text.into_bytes()
     }
 
-    /// The header, if there is one.
     pub(crate) fn header(&self) -> Option<Header<'_>> {
         let line = self.lines.iter().find(|line| line.kind == LineKind::Header)?;
         Header::parse(&line.text).ok()
     }
 
-    /// The sections, in order.
     pub(crate) fn sections(&self) -> Vec<Section<'_>> {
         let mut sections: Vec<Section<'_>> = Vec::new();
         for (index, line) in self.lines.iter().enumerate().filter(|(_, line)| line.kind == LineKind::Section) {
             if let Some(last) = sections.last_mut() {
                 last.end = index;
             }
-            if let Some((mark, name)) = section_start(&line.text) {
+            if let Some((mark, name)) = parse_section(&line.text) {
                 sections.push(Section { name, mark, start: index, end: self.lines.len() });
             }
         }
         sections
     }
 
-    /// The entries with the index of their line and the name of their section; those before any section have none.
+    /// The entries, each with the index of its line and the name of its section. The name is empty before any section.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, &str, Entry<'_>)> {
         let mut section = "";
         self.lines.iter().enumerate().filter_map(move |(index, line)| {
-            if let Some((_, name)) = section_start(&line.text).filter(|_| line.kind == LineKind::Section) {
+            if let Some((_, name)) = parse_section(&line.text).filter(|_| line.kind == LineKind::Section) {
                 section = name;
             }
             line.entry().map(|entry| (index, section, entry))
         })
     }
 
-    /// How its lines end: as the first one does.
+    /// The line ending of the first line, which new lines get.
     pub(crate) fn ending(&self) -> LineEnding {
         match self.lines.first().map(|line| line.ending) {
             Some(LineEnding::CrLf) => LineEnding::CrLf,
@@ -231,36 +247,12 @@ impl<'a> CrumbFile<'a> {
         }
     }
 
-    /// How its sections are marked: as the first one is.
+    /// The section mark of the first section, which new sections get.
     pub(crate) fn mark(&self) -> SectionMark {
         self.sections().first().map_or(SectionMark::Paragraph, |section| section.mark)
     }
 
-    /// The same without what it borrows from.
     pub(crate) fn into_owned(self) -> CrumbFile<'static> {
-        let own =
-            |line: Line<'_>| Line { text: Cow::Owned(line.text.into_owned()), ending: line.ending, kind: line.kind };
-        CrumbFile { has_bom: self.has_bom, lines: self.lines.into_iter().map(own).collect() }
-    }
-}
-
-fn read_line(line: &str) -> Line<'_> {
-    let (text, ending) = match line.strip_suffix('\n') {
-        None => (line, LineEnding::None),
-        Some(text) => text.strip_suffix('\r').map_or((text, LineEnding::Lf), |text| (text, LineEnding::CrLf)),
-    };
-    Line { kind: line_kind(text), text: Cow::Borrowed(text), ending }
-}
-
-/// What a line is, wherever it stands.
-fn line_kind(text: &str) -> LineKind {
-    if text.trim().is_empty() {
-        LineKind::Blank
-    } else if section_start(text).is_some() {
-        LineKind::Section
-    } else if Entry::parse(text).is_some() {
-        LineKind::Entry
-    } else {
-        LineKind::Unknown
+        CrumbFile { has_bom: self.has_bom, lines: self.lines.into_iter().map(Line::into_owned).collect() }
     }
 }

@@ -1,4 +1,4 @@
-//! Entries: one line each, a mark, and what stands behind it.
+//! Entries: one line each.
 //!
 //! ```text
 //! ~S @8 api:rate-limit hit 429 when batch-processing — 3x @s8 [PREFLIGHT: auto-detected]
@@ -7,29 +7,29 @@
 
 use std::fmt;
 
-/// What an entry is, by the mark it starts with.
+/// The kind of an entry. The line starts with its mark.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum EntryKind {
     /// `.`: a fact or a state.
     Fact,
-    /// `!`: what must never be done.
+    /// `!`: something that the agent must never do.
     Constraint,
     /// `~`: a lesson or a failure.
     Lesson,
-    /// `*`: what needs attention.
+    /// `*`: something that needs attention.
     Warning,
-    /// `>`: an instruction from whoever is in charge.
+    /// `>`: an instruction from a person in charge.
     Directive,
-    /// `n`: what happened in a session.
+    /// `n`: an event of a session.
     Note,
     /// `c`: a summary of sessions.
     Summary,
-    /// `f`: a fact in a shared file; an agent's letter always follows.
+    /// `f`: a fact in a file of several agents; an agent's letter must follow.
     SharedFact,
 }
 
 impl EntryKind {
-    /// Every kind, in the order of the published text.
+    /// Every kind, in the order of the published format.
     pub(crate) const ALL: [Self; 8] = [
         Self::Fact,
         Self::Constraint,
@@ -41,140 +41,124 @@ impl EntryKind {
         Self::SharedFact,
     ];
 
-    /// The mark.
-    pub(crate) fn mark(self) -> char {
+    fn mark_and_word(self) -> (char, &'static str) {
         match self {
-            Self::Fact => '.',
-            Self::Constraint => '!',
-            Self::Lesson => '~',
-            Self::Warning => '*',
-            Self::Directive => '>',
-            Self::Note => 'n',
-            Self::Summary => 'c',
-            Self::SharedFact => 'f',
+            Self::Fact => ('.', "fact"),
+            Self::Constraint => ('!', "constraint"),
+            Self::Lesson => ('~', "lesson"),
+            Self::Warning => ('*', "warning"),
+            Self::Directive => ('>', "directive"),
+            Self::Note => ('n', "note"),
+            Self::Summary => ('c', "summary"),
+            Self::SharedFact => ('f', "shared-fact"),
         }
+    }
+
+    pub(crate) fn mark(self) -> char {
+        self.mark_and_word().0
     }
 
     /// The word for it in JSON.
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Fact => "fact",
-            Self::Constraint => "constraint",
-            Self::Lesson => "lesson",
-            Self::Warning => "warning",
-            Self::Directive => "directive",
-            Self::Note => "note",
-            Self::Summary => "summary",
-            Self::SharedFact => "shared-fact",
-        }
+        self.mark_and_word().1
     }
 
-    fn of_mark(mark: char) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.mark() == mark)
-    }
-
-    /// Whether it tells of sessions, and so should say of which.
+    /// Whether entries of this kind should name a session.
     pub(crate) fn is_dated(self) -> bool {
         matches!(self, Self::Note | Self::Summary)
     }
 }
 
-/// How the number of a session is written.
+/// How a session number is written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum SessionForm {
-    /// `8`.
+    /// `8`
     Plain,
-    /// `s8`.
+    /// `s8`
     Session,
-    /// `pre8`: before session 8, number unknown.
+    /// `pre8`: an unknown session before session 8.
     Before,
 }
 
-/// A session, as an entry names it.
+impl SessionForm {
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Session => "s",
+            Self::Before => "pre",
+        }
+    }
+}
+
+/// A session as an entry names it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct SessionRef {
+    /// As written.
     pub number: u64,
     pub form: SessionForm,
 }
 
 impl SessionRef {
-    /// The session of that number.
     pub(crate) fn plain(number: u64) -> Self {
         Self { number, form: SessionForm::Plain }
     }
 
-    /// The latest session that is meant: `pre8` is 7 at the latest.
+    /// The latest session that this may be: `pre8` is 7 at the latest.
     pub(crate) fn latest(self) -> u64 {
-        match self.form {
-            SessionForm::Before => self.number.saturating_sub(1),
-            SessionForm::Plain | SessionForm::Session => self.number,
-        }
+        if self.form == SessionForm::Before { self.number.saturating_sub(1) } else { self.number }
     }
 
-    /// Reads `15`, `s8` or `pre122`.
+    /// Parses `15`, `s8`, or `pre122`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (form, digits) = if let Some(digits) = text.strip_prefix("pre") {
-            (SessionForm::Before, digits)
-        } else if let Some(digits) = text.strip_prefix('s') {
-            (SessionForm::Session, digits)
-        } else {
-            (SessionForm::Plain, text)
-        };
-        Some(Self { number: number(digits)?, form })
+        let forms = [SessionForm::Before, SessionForm::Session, SessionForm::Plain];
+        let (form, digits) = forms.into_iter().find_map(|form| Some((form, text.strip_prefix(form.prefix())?)))?;
+        Some(Self { number: parse_number(digits)?, form })
     }
 }
 
 impl fmt::Display for SessionRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let form = match self.form {
-            SessionForm::Plain => "",
-            SessionForm::Session => "s",
-            SessionForm::Before => "pre",
-        };
-        write!(f, "{form}{}", self.number)
+        write!(f, "{}{}", self.form.prefix(), self.number)
     }
 }
 
-/// Reads digits of ASCII, and nothing else, as a number of 64 bits.
-pub(crate) fn number(digits: &str) -> Option<u64> {
-    let is_plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    is_plain.then(|| digits.parse().ok())?
+/// Parses ASCII digits without a sign.
+pub(crate) fn parse_number(digits: &str) -> Option<u64> {
+    digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The sessions an entry is about.
+/// The sessions that an entry is about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct SessionRange {
     pub from: SessionRef,
+    /// `None` for a single session.
     pub to: Option<SessionRef>,
 }
 
 impl SessionRange {
-    /// Reads `@15` or `@10-13`.
+    pub(crate) fn one(session: SessionRef) -> Self {
+        Self { from: session, to: None }
+    }
+
+    /// Parses `@15` or `@10-13`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let points = text.strip_prefix('@')?;
-        match points.split_once('-') {
+        let sessions = text.strip_prefix('@')?;
+        match sessions.split_once('-') {
             Some((from, to)) => Some(Self { from: SessionRef::parse(from)?, to: Some(SessionRef::parse(to)?) }),
-            None => Some(Self { from: SessionRef::parse(points)?, to: None }),
+            None => SessionRef::parse(sessions).map(Self::one),
         }
     }
 
-    /// The end that lies earlier.
+    /// The earlier end.
     pub(crate) fn earlier(&self) -> SessionRef {
-        match self.to {
-            Some(to) if to.latest() < self.from.latest() => to,
-            _ => self.from,
-        }
+        self.to.filter(|_| self.is_backward()).unwrap_or(self.from)
     }
 
-    /// The end that lies later; it is what a range ranks by.
+    /// The later end. The age of an entry is that of this session.
     pub(crate) fn later(&self) -> SessionRef {
-        match self.to {
-            Some(to) if to.latest() >= self.from.latest() => to,
-            _ => self.from,
-        }
+        self.to.filter(|_| !self.is_backward()).unwrap_or(self.from)
     }
 
-    /// Whether a range runs backwards.
     pub(crate) fn is_backward(&self) -> bool {
         self.to.is_some_and(|to| to.latest() < self.from.latest())
     }
@@ -187,7 +171,7 @@ impl fmt::Display for SessionRange {
     }
 }
 
-/// How often something failed, and in which session last.
+/// How often something failed, and the session in which it failed last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Counter {
     pub count: u64,
@@ -197,7 +181,7 @@ pub(crate) struct Counter {
 impl Counter {
     fn parse(text: &str) -> Option<Self> {
         let (count, last) = text.split_once("x @")?;
-        Some(Self { count: number(count)?, last: SessionRef::parse(last)? })
+        Some(Self { count: parse_number(count)?, last: SessionRef::parse(last)? })
     }
 }
 
@@ -207,39 +191,45 @@ impl fmt::Display for Counter {
     }
 }
 
-/// A tag behind the text: `[PREFLIGHT: auto-detected]`.
+/// A tag after the text: `[PREFLIGHT: auto-detected]`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Tag<'a> {
+    /// Uppercase letters, digits, `-`, and `_`.
     pub name: &'a str,
+    /// The text after the colon.
     pub text: Option<&'a str>,
 }
 
-/// What stands before a counter.
+/// The separator before a counter.
 pub(crate) const DASH: &str = " — ";
 
-/// One entry, borrowing from its line. Parts are of the line's own text, so their places in it can be told.
+/// One entry. Its strings borrow from the line, so their offsets in it can be computed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry<'a> {
     pub kind: EntryKind,
-    /// Whose it is, in a file of several agents.
+    /// The agent's letter, in a file of several agents.
     pub agent: Option<char>,
     pub reference: Option<SessionRange>,
+    /// The text without reference, counter, and tags.
     pub text: &'a str,
     pub counter: Option<Counter>,
     pub tags: Vec<Tag<'a>>,
+    /// Everything after the reference, verbatim.
     pub content: &'a str,
+    /// The tags, verbatim.
     pub tags_text: &'a str,
-    /// What stands where a reference must and is none.
+    /// Text in the place of a reference or counter that is not a valid one.
     pub bad_reference: Option<&'a str>,
 }
 
 const SPACE: [char; 2] = [' ', '\t'];
 
 impl<'a> Entry<'a> {
-    /// Reads a line; `None` if it does not start with a known mark and a space.
+    /// Parses a line; `None` if it does not start with a known mark and a space.
     pub(crate) fn parse(line: &'a str) -> Option<Self> {
         let mut chars = line.chars();
-        let kind = EntryKind::of_mark(chars.next()?)?;
+        let mark = chars.next()?;
+        let kind = EntryKind::ALL.into_iter().find(|kind| kind.mark() == mark)?;
         let mut rest = chars.as_str();
         let agent = rest.chars().next().filter(char::is_ascii_uppercase);
         if agent.is_some() {
@@ -274,27 +264,33 @@ impl<'a> Entry<'a> {
 
     /// The name of a failure: a first word `area:topic`.
     pub(crate) fn key(&self) -> Option<&'a str> {
-        let word = self.text.split(SPACE).next()?;
-        is_key(word).then_some(word)
+        self.text.split(SPACE).next().filter(|word| is_key(word))
     }
 
-    /// The latest session that it speaks of, by its reference or else its counter.
+    /// The latest session of its reference, or else of its counter.
     pub(crate) fn latest(&self) -> Option<u64> {
         let reference = self.reference.map(|reference| reference.later().latest());
         reference.or(self.counter.map(|counter| counter.last.latest()))
     }
 
-    /// The line that says it, in the customary spacing.
+    /// The number of times that this happened, and the last session, for ranking failures.
+    pub(crate) fn frequency(&self) -> (u64, Option<u64>) {
+        let last = self.counter.map(|counter| counter.last.latest()).max(self.latest());
+        (self.counter.map_or(1, |counter| counter.count), last)
+    }
+
+    /// The line for this entry, with normal spacing.
     pub(crate) fn render(&self) -> String {
         let mut line = String::from(self.kind.mark());
         line.extend(self.agent);
-        let reference = self.reference.map(|reference| reference.to_string());
-        let counter = self.counter.map(|counter| counter.to_string());
-        for part in [reference.as_deref(), Some(self.text)].into_iter().flatten().filter(|part| !part.is_empty()) {
-            line.extend([" ", part]);
+        if let Some(reference) = self.reference {
+            line += &format!(" {reference}");
         }
-        if let Some(counter) = &counter {
-            line.extend([DASH, counter]);
+        if !self.text.is_empty() {
+            line.extend([" ", self.text]);
+        }
+        if let Some(counter) = self.counter {
+            line += &format!("{DASH}{counter}");
         }
         if !self.tags_text.is_empty() {
             line.extend([" ", self.tags_text]);
@@ -303,25 +299,25 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Whether a word names a failure: something on both sides of a colon.
+/// Whether a word names a failure: two nonempty parts separated by a colon.
 pub(crate) fn is_key(word: &str) -> bool {
     let is_word = !word.contains(char::is_whitespace);
     is_word && word.split_once(':').is_some_and(|(area, topic)| !area.is_empty() && !topic.is_empty())
 }
 
 fn looks_like_counter(tail: &str) -> bool {
-    let digits = tail.bytes().take_while(u8::is_ascii_digit).count();
-    digits > 0 && tail[digits..].starts_with("x @")
+    tail.starts_with(|c: char| c.is_ascii_digit())
+        && tail.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with("x @")
 }
 
-/// Takes the tags off the end; gives what stands before them, and the tags in order.
+/// Splits the tags off the end; returns the text before them, and the tags in order.
 fn split_tags(content: &str) -> (&str, Vec<Tag<'_>>) {
     let mut body = content;
     let mut tags = Vec::new();
     while let Some(inner) = body.strip_suffix(']') {
         let Some(open) = inner.rfind('[') else { break };
         let before = &body[..open];
-        let Some(tag) = tag(&inner[open + 1..]).filter(|_| before.ends_with(SPACE)) else { break };
+        let Some(tag) = parse_tag(&inner[open + 1..]).filter(|_| before.ends_with(SPACE)) else { break };
         tags.push(tag);
         body = before.trim_end_matches(SPACE);
     }
@@ -329,7 +325,7 @@ fn split_tags(content: &str) -> (&str, Vec<Tag<'_>>) {
     (body, tags)
 }
 
-fn tag(inner: &str) -> Option<Tag<'_>> {
+fn parse_tag(inner: &str) -> Option<Tag<'_>> {
     let (name, text) = match inner.split_once(':') {
         Some((name, text)) => (name, Some(text.trim_matches(SPACE))),
         None => (inner, None),
@@ -357,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_told() {
+    fn a_line_without_mark_and_space_is_not_an_entry() {
         for line in ["", "f fact", ".fact", "x what", "nothing", "§core", " . indented", "n@15 x", "fs x", "∴CRUMB2"]
         {
             assert_eq!(Entry::parse(line), None, "{line}");
@@ -368,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_read_where_they_stand() {
+    fn a_reference_is_parsed_right_after_the_mark() {
         for (line, reference, bad) in [
             ("n @15 x", Some("@15"), None),
             ("c @10-13 x", Some("@10-13"), None),

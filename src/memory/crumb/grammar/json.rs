@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::memory::crumb::compress::tier::Tier;
 use crate::memory::crumb::grammar::document::CrumbFile;
 
-/// Header and sections with their entries. A line is counted from 1; what an entry does not have is left out.
+/// The header, and the sections with their entries. Lines count from 1. Members that an entry lacks are omitted.
 pub(crate) fn to_json(crumb: &CrumbFile<'_>) -> Value {
     let header = crumb.header();
     let mut sections: Vec<Value> = Vec::new();

@@ -1,13 +1,13 @@
-//! A crumb file as `git diff` shows it: one line an entry, each with its section.
+//! A crumb file as `git diff` shows it: one line per entry, with its section.
 
 use std::fmt::Write as _;
 
 use crate::base::finding::Plain;
-use crate::memory::crumb::grammar::document::{CrumbFile, LineKind, section_start};
+use crate::memory::crumb::grammar::document::{CrumbFile, LineKind, parse_section};
 
-/// The text that differences are shown of. Any bytes give one; control characters are shown as escapes.
+/// The text that git compares. The input may be any bytes; control characters are escaped.
 ///
-/// The counter of a failure stands on a line of its own, so that counting up does not look like other words.
+/// The counter of a failure is on a separate line, so that an increment does not look like a changed text.
 pub(crate) fn textconv(bytes: &[u8]) -> String {
     let lossy = String::from_utf8_lossy(bytes);
     let Ok(crumb) = CrumbFile::parse(lossy.as_bytes()) else { return lossy.into_owned() };
@@ -24,7 +24,7 @@ pub(crate) fn textconv(bytes: &[u8]) -> String {
                 None => Ok(()),
             },
             LineKind::Section => {
-                section = section_start(&line.text).map_or("", |(_, name)| name);
+                section = parse_section(&line.text).map_or("", |(_, name)| name);
                 writeln!(text, "{}", Plain(&line.text))
             }
             LineKind::Entry => entry(&mut text, section, line),
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_of_a_section_reaches_a_terminal_raw() {
+    fn section_names_are_escaped() {
         let text = "∴CRUMB2 A s1\n§a\u{1b}[2J\n. fact\n~a:b [2x @1] words\nx\n";
         assert!(!textconv(text.as_bytes()).contains('\u{1b}'));
     }
