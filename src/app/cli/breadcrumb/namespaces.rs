@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{Place, shown_text};
 use crate::memory::breadcrumb::Query;
-use crate::memory::breadcrumb::namespace_of;
 use crate::memory::breadcrumb::namespace::STANDARD;
+use crate::memory::breadcrumb::namespace_of;
 
 /// List namespaces: standard ones, those declared in `.synapse/config.json`, and undeclared ones in use
 #[derive(clap::Args, Debug)]
