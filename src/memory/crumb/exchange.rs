@@ -1,12 +1,11 @@
-//! Exchanging memory with other agents: what is sent is a crumb file, what comes in is tagged with its agent's letter.
+//! Exchanging entries with other agents: sending a crumb file, and receiving one.
 //!
-//! An entry is taken in once: one that is there with the same words and the same agent is known, and so is one that carries
-//! our own letter. A failure that is known takes over the agent's count where that is greater. So receiving the same again
-//! changes nothing.
+//! A received entry has its agent's letter. An entry is added once: one with the same text and agent is known, and so is one
+//! with our own letter. A known failure gets the agent's count if that is greater. So receiving a file again changes nothing.
 //!
-//! Each file counts its own sessions, so one that the sender names may be still to come here. Such an entry gets the session
-//! in which it is received, and a tag keeps what it said: `nS @15 fixed the parser [FROM: @121]`. What comes in then ranks as
-//! new, is valid, and is known again by what it said.
+//! Each file counts its own sessions, so a session of the sender may be in the future here. Such an entry gets the current
+//! session, and a tag keeps the original: `nS @15 fixed the parser [FROM: @121]`. The entry is then recent and valid, and its
+//! tag identifies it when it is received again.
 
 use std::borrow::Cow;
 
@@ -17,10 +16,10 @@ use crate::memory::crumb::grammar::document::{CrumbFile, LineKind, SectionMark};
 use crate::memory::crumb::grammar::entry::{Counter, Entry, EntryKind, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
 
-/// How many lines may be received at once: what is sent is to be read whole.
+/// The most lines that may be received at once, because an agent reads the complete file.
 const MAX_LINES: usize = 2000;
 
-/// What receiving came to.
+/// The result of [`receive`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Received {
     pub added: Vec<(String, String)>,
@@ -28,13 +27,13 @@ pub(crate) struct Received {
     pub known: usize,
 }
 
-/// The letter of the agent that an identity names: its first one, as a capital.
+/// The letter of an agent: the first one of its identity, in uppercase.
 fn letter(identity: &str) -> Option<char> {
     identity.chars().next().map(|c| c.to_ascii_uppercase()).filter(char::is_ascii_uppercase)
 }
 
-/// The file, or those of its `sections` that are named, for another agent to receive: every entry with its agent's letter,
-/// which is `agent` or else the first of the identity.
+/// Renders the file, or only the given `sections`, for another agent. Entries without a letter get `agent`, or else the letter
+/// of the identity.
 pub(crate) fn send(crumb: &CrumbFile<'_>, sections: &[String], agent: Option<char>) -> Result<String, CrumbError> {
     let header = crumb.header().ok_or(CrumbError::NoHeader)?;
     let all = crumb.sections();
@@ -51,16 +50,16 @@ pub(crate) fn send(crumb: &CrumbFile<'_>, sections: &[String], agent: Option<cha
             if let Some(entry) = line.entry() {
                 let agent = entry.agent.or(agent);
                 let agent = agent.ok_or(CrumbError::NoAgent)?;
-                text.extend([tagged(&line.text, &entry, agent, section.mark).as_str(), "\n"]);
+                text.extend([with_letter(&line.text, &entry, agent, section.mark).as_str(), "\n"]);
             } else if line.kind != LineKind::Blank {
-                return Err(no_entry(index));
+                return Err(not_an_entry(index));
             }
         }
     }
     Ok(text)
 }
 
-/// Takes in what another agent sent: a file, or sections without a header.
+/// Adds the entries that another agent sent: a file, or sections without a header. After an error, discard the file.
 pub(crate) fn receive(
     crumb: &mut CrumbFile<'_>,
     sent: &CrumbFile<'_>,
@@ -74,39 +73,39 @@ pub(crate) fn receive(
         return Err(CrumbError::SharedLetter { letter, ours, theirs });
     }
     if sent.lines.len() > MAX_LINES {
-        let message = format!("more than {MAX_LINES} lines are not taken in");
+        let message = format!("the file has more than {MAX_LINES} lines");
         return Err(CrumbError::Invalid { line: MAX_LINES + 1, message });
     }
     if let Some(index) = sent.lines.iter().position(|line| line.kind == LineKind::Unknown) {
-        return Err(no_entry(index));
+        return Err(not_an_entry(index));
     }
     let mark = crumb.mark();
     let mut received = Received::default();
     for (index, section, entry) in sent.entries() {
         if section.is_empty() {
-            return Err(no_entry(index));
+            return Err(not_an_entry(index));
         }
         if let Some(bad) = entry.bad_reference {
             let message = format!("`{}` does not name a session", bad.escape_debug());
             return Err(CrumbError::Invalid { line: index + 1, message });
         }
-        // The letter that is asked for stands for the sender's own too.
+        // `agent` also replaces the sender's own letter.
         let agent = match entry.agent.filter(|own| agent.is_none() || Some(*own) != their_letter) {
             Some(own) => own,
             None => agent.or(their_letter).ok_or(CrumbError::NoAgent)?,
         };
-        let line = tagged(&sent.lines[index].text, &entry, agent, mark);
+        let line = with_letter(&sent.lines[index].text, &entry, agent, mark);
         if Some(agent) == our_letter && theirs != ours {
             received.known += 1;
             continue;
         }
-        take_in(crumb, section, &original(&line), session, &mut received)?;
+        receive_line(crumb, section, &original(&line), session, &mut received)?;
     }
     Ok(received)
 }
 
-/// Takes in a line as its sender wrote it, `session` being ours.
-fn take_in(
+/// Adds a line as its sender wrote it. `session` is ours.
+fn receive_line(
     crumb: &mut CrumbFile<'_>,
     section: &str,
     line: &str,
@@ -117,10 +116,10 @@ fn take_in(
     let is_failure = section == FAILURES && entry.kind == EntryKind::Lesson && entry.key().is_some();
     let known = crumb.entries().find(|(at, name, known)| {
         let is_same_failure = is_failure && known.agent == entry.agent && known.key() == entry.key();
-        *name == section && (is_same_failure || said(&crumb.lines[*at].text) == said(line))
+        *name == section && (is_same_failure || identity_of(&crumb.lines[*at].text) == identity_of(line))
     });
     let Some((at, ..)) = known else {
-        let line = placed(line, session);
+        let line = localized(line, session);
         append(crumb, section, line.clone())?;
         received.added.push((section.to_owned(), line));
         return Ok(());
@@ -130,7 +129,7 @@ fn take_in(
     let known_weight = Entry::parse(&known).and_then(|known| known.counter).map(weight);
     match entry.counter {
         Some(counter) if is_failure && Some(weight(counter)) > known_weight => {
-            let line = placed(&with_counter(&known, counter), session);
+            let line = localized(&with_counter(&known, counter), session);
             crumb.lines[at].text = Cow::Owned(line.clone());
             received.counted.push(line);
         }
@@ -139,17 +138,17 @@ fn take_in(
     Ok(())
 }
 
-/// What a line said where it came from, in the customary spacing: by that it is known again.
-fn said(line: &str) -> String {
+/// The sender's version of a line with normal spacing, which identifies it.
+fn identity_of(line: &str) -> String {
     let line = original(line);
     Entry::parse(&line).map(|entry| entry.render()).unwrap_or(line)
 }
 
-/// The tag that keeps the sessions which an entry named where it came from: the reference's, then the counter's.
+/// The tag with the sender's sessions: that of the reference, then that of the counter.
 const FROM: &str = "FROM";
 
-/// A line whose sessions are none to come in `session`.
-fn placed(line: &str, session: u64) -> String {
+/// The line with future sessions replaced by `session`.
+fn localized(line: &str, session: u64) -> String {
     let Some(entry) = Entry::parse(line) else { return line.to_owned() };
     let is_late = |point: SessionRef| point.number > session;
     let late_reference = entry.reference.filter(|found| is_late(found.from) || found.to.is_some_and(is_late));
@@ -167,7 +166,7 @@ fn placed(line: &str, session: u64) -> String {
     Entry { reference, counter, tags_text: tags.trim_start(), ..entry }.render()
 }
 
-/// A line as it was before it was [`placed`]; one that was not is as it is.
+/// Reverts [`localized`]. Other lines are returned unchanged.
 fn original(line: &str) -> String {
     let restored = Entry::parse(line).and_then(|entry| {
         let tag = entry.tags.last().filter(|tag| tag.name == FROM)?;
@@ -184,8 +183,8 @@ fn original(line: &str) -> String {
     restored.unwrap_or_else(|| line.to_owned())
 }
 
-/// A line with its agent's letter, without control characters, and with the mark for facts that goes with the sections'.
-fn tagged(line: &str, entry: &Entry<'_>, agent: char, mark: SectionMark) -> String {
+/// A line with its agent's letter, without control characters, and with the mark for facts that fits the section mark.
+fn with_letter(line: &str, entry: &Entry<'_>, agent: char, mark: SectionMark) -> String {
     let kind = match (entry.kind, mark) {
         (EntryKind::Fact, SectionMark::Equals) => EntryKind::SharedFact,
         (EntryKind::SharedFact, SectionMark::Paragraph) => EntryKind::Fact,
@@ -197,6 +196,6 @@ fn tagged(line: &str, entry: &Entry<'_>, agent: char, mark: SectionMark) -> Stri
     format!("{}{agent}{rest}", kind.mark())
 }
 
-fn no_entry(index: usize) -> CrumbError {
-    CrumbError::Invalid { line: index + 1, message: "what stands there is no entry of a section".to_owned() }
+fn not_an_entry(index: usize) -> CrumbError {
+    CrumbError::Invalid { line: index + 1, message: "the line is not an entry of a section".to_owned() }
 }

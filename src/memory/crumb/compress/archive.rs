@@ -1,13 +1,12 @@
-//! The archive: the originals of what compressing took out of a file, as a history under `refs/crumb-archive/<identity>`.
+//! The archive: the originals of compressed entries, as a history under `refs/crumb-archive/<identity>`.
 //!
 //! ```text
-//! lines/3f/9a1c2e7b10d4e5      originals of the line that has this digest, a line each
-//! failures/81/d2f0a94c55b9a0   the failures of that name, one an agent, as they were when they went
+//! lines/3f/9a1c2e7b10d4e5      originals of the line with this digest, one per line
+//! failures/81/d2f0a94c55b9a0   the archived failures of one name, one line per agent
 //! ```
 //!
-//! A line is found by the first 16 digits of the BLAKE3 of its text, so nothing need stand in the file itself. Originals
-//! that are summaries themselves have originals of their own: that is their lineage. The refs are private: no plain push or
-//! clone takes them along.
+//! A path contains the first 16 hex digits of the BLAKE3 digest of the line or name, so the crumb file needs no reference to
+//! it. An original may itself be a summary with originals. The refs are private: plain pushes and clones do not copy them.
 
 use std::collections::BTreeMap;
 use std::thread;
