@@ -66,7 +66,7 @@ fn a_failing_reader_returns_its_error() {
     let mut reader = Reader::new(io::Read::chain(text.as_bytes(), Broken));
     assert_eq!(body(&reader.next().unwrap().unwrap()), "one");
     let error = reader.next().unwrap().unwrap_err();
-    assert_eq!(error.to_string(), format!("cannot read the transcript past byte {}", text.len()));
+    assert_eq!(error.to_string(), format!("cannot read the transcript after byte {}", text.len()));
     assert!(reader.next().is_none());
 }
 
