@@ -3,24 +3,24 @@
 use crate::base::error::{Context as _, Result};
 use std::path::PathBuf;
 
-use super::{Context, ExitStatus};
+use super::Context;
 use crate::memory::brief::json::to_json;
 use crate::memory::brief::{Request, compile};
 use crate::memory::forward::read::moment;
 use crate::trace::AgentName;
 
-/// Print what a session needs at its start, within a budget of tokens
+/// Print what a session needs at its start, within a token budget
 ///
-/// It is put together from what is there: the agent's crumb file and forward crumbs, the next actions of the current
-/// checkpoint, the inbox, the team's file, the breadcrumbs asked for, and the end of the trace. What does not fit is left out
-/// from the end, and the brief says how much.
+/// The brief combines the agent's crumb file and forward crumbs, the next actions of the current checkpoint, the inbox, the
+/// team file, the requested breadcrumbs, and the end of the trace. If it exceeds the budget, the last parts are left out, and
+/// the brief says how much is missing.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BriefArgs {
-    /// Agent whose brief it is [default: `$GITTRACE_AGENT`, or git config `trace.agent`]
+    /// Agent to write the brief for [default: `$GITTRACE_AGENT`, or git config `trace.agent`]
     #[arg(long, value_name = "NAME")]
     agent: Option<AgentName>,
 
-    /// Most tokens it may have [default: git config `trace.briefBudget`, or 800]
+    /// Token budget [default: git config `trace.briefBudget`, or 800]
     #[arg(long, value_name = "N")]
     budget: Option<u64>,
 
@@ -28,25 +28,25 @@ pub(crate) struct BriefArgs {
     #[arg(long, value_name = "FILE")]
     crumb: Option<PathBuf>,
 
-    /// File that the agents share [default: git config `trace.briefTeam`]
+    /// File that all agents share [default: git config `trace.briefTeam`]
     #[arg(long, value_name = "FILE")]
     team: Option<PathBuf>,
 
-    /// File of messages, one a line [default: git config `trace.briefInbox`]
+    /// File of messages, one per line [default: git config `trace.briefInbox`]
     #[arg(long, value_name = "FILE")]
     inbox: Option<PathBuf>,
 
-    /// Breadcrumb to tell: a key, or what keys start with, such as `auth.` [default: git config `trace.briefBreadcrumbs`]
+    /// Breadcrumb to include: a key, or a prefix of keys such as `auth.` [default: git config `trace.briefBreadcrumbs`]
     #[arg(long = "breadcrumb", value_name = "KEY")]
     breadcrumbs: Vec<String>,
 
-    /// As JSON, with what was left out
+    /// Print JSON that lists what was left out
     #[arg(long)]
     json: bool,
 }
 
 impl BriefArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let folder = std::env::current_dir().context("cannot tell which folder this is")?;
         let mut request = Request::of_settings(context.repo()?, self.agent.as_ref(), &folder)?;
         request.trace = context.trace_name(None)?;
@@ -70,6 +70,6 @@ impl BriefArgs {
         } else {
             context.ui.write_content(brief.text.as_bytes())?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

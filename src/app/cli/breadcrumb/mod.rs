@@ -19,10 +19,10 @@ use crate::memory::breadcrumb::store::SkippedLine;
 use crate::memory::breadcrumb::{Record, Store, StoreFile, Writer};
 use crate::trace::Time;
 
-/// Keep facts that outlive a session: a key, a value, and when it was learnt
+/// Store facts that outlive a session: a key, a value, and when it was learned
 ///
-/// They are kept in `.synapse/breadcrumbs.jsonl`, one JSON object a line, to be committed with the code. Keys in the
-/// namespace `secret` are kept in `.synapse/breadcrumbs-secret.jsonl`, which git must ignore.
+/// They are stored in `.synapse/breadcrumbs.jsonl`, one JSON object per line, which you commit with the code. Keys in the
+/// namespace `secret` are stored in `.synapse/breadcrumbs-secret.jsonl`, which git must ignore.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BreadcrumbArgs {
     #[command(subcommand)]

@@ -3,29 +3,30 @@
 use crate::base::error::{Result, bail};
 use serde_json::json;
 
-use super::{ExitStatus, Place, brief};
+use super::{ExitStatus, Place};
 use crate::app::cli::flags::content as input;
 use crate::app::ui::escaped;
+use crate::app::ui::one_line;
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::change::{NewCheckpoint, add_delta, archive, create, set_current};
 use crate::memory::checkpoint::edit::{Completion, DeltaParts};
 use crate::memory::checkpoint::folder::{checkpoints, find};
 
-/// Make a checkpoint with all its headings, and list it in INDEX.md
+/// Create a checkpoint with all headings, and list it in INDEX.md
 #[derive(clap::Args, Debug)]
 pub(crate) struct NewArgs {
-    /// Its name; its file and its id are `chk-<name>`
+    /// Name; the file and the id are `chk-<name>`
     name: String,
 
-    /// What is wrong, for whom, and why it matters
+    /// The problem: what is wrong, for whom, and why it matters
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     problem: String,
 
-    /// What is to be reached
+    /// The goal
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     intent: String,
 
-    /// The point in the work it belongs to
+    /// Point in the work that it belongs to
     #[arg(short, long, value_name = "TEXT", default_value = "start")]
     anchor: String,
 
@@ -33,31 +34,31 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "CHECKPOINT")]
     parent: Option<String>,
 
-    /// Make it the current one
+    /// Make it the current checkpoint
     #[arg(short, long)]
     current: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Show which checkpoint is the current one, or make one so
+/// Show or set the current checkpoint
 ///
-/// Without a name the exit status is 1 where none is.
+/// Without a name, the exit status is 1 if no checkpoint is current.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CurrentArgs {
     /// Checkpoint to make current
     checkpoint: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Append what changed to a checkpoint
+/// Append a delta to a checkpoint
 ///
-/// Sets `last_delta` to the time of the delta; every other byte stays.
+/// Sets `last_delta` to the time of the delta and keeps every other byte.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DeltaArgs {
     /// Checkpoint [default: the current one]
@@ -67,47 +68,47 @@ pub(crate) struct DeltaArgs {
     #[arg(short, long, value_name = "TEXT", required_unless_present = "file", allow_hyphen_values = true)]
     message: Option<String>,
 
-    /// Take what changed from a file (`-` is stdin)
+    /// Read what changed from a file (`-` is stdin)
     #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "message")]
     file: Option<std::path::PathBuf>,
 
-    /// A file, what happened to it (created, modified, deleted), and what that was about
+    /// A file, what happened to it (created, modified, deleted), and a description
     #[arg(long, num_args = 3, value_names = ["FILE", "ACTION", "TEXT"])]
     artifact: Vec<String>,
 
-    /// A thing, its state before, and its state now
+    /// An item, its state before, and its state now
     #[arg(long, num_args = 3, value_names = ["ITEM", "BEFORE", "AFTER"])]
     transition: Vec<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 /// Move a completed checkpoint to the archive
 ///
-/// It needs a part Completion that says Status, Outcome, Learnings and Date, and no active checkpoint may have branched from
-/// it. What was learnt is added to LEARNINGS.md, and row and part go from INDEX.md.
+/// It needs a section Completion with Status, Outcome, Learnings and Date, and no active checkpoint may have it as a
+/// parent. The learnings are added to LEARNINGS.md, and its row and section are removed from INDEX.md.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ArchiveArgs {
     /// Checkpoint [default: the current one]
     checkpoint: Option<String>,
 
-    /// Write the part Completion: what came of it
+    /// Write the section Completion with this outcome
     #[arg(short, long, value_name = "TEXT", requires = "learnings")]
     outcome: Option<String>,
 
-    /// Write the part Completion: what was learnt
+    /// Write the section Completion with these learnings
     #[arg(short, long, value_name = "TEXT", requires = "outcome")]
     learnings: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl NewArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let new = NewCheckpoint {
             name: self.name.clone(),
             problem: self.problem.clone(),
@@ -122,7 +123,7 @@ impl NewArgs {
         } else {
             writeln!(place.ui, "{}", escaped(&path))?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
@@ -140,7 +141,7 @@ impl CurrentArgs {
         let known = checkpoints(&files);
         match find(&known, None) {
             Ok(one) if self.json => place.ui.json(&json!({ "id": one.id(), "path": one.file.path }))?,
-            Ok(one) => writeln!(place.ui, "{}  {}", brief(one.id(), 200), escaped(&one.file.path))?,
+            Ok(one) => writeln!(place.ui, "{}  {}", one_line(one.id(), 200), escaped(&one.file.path))?,
             Err(CheckpointError::NoCurrent) => {
                 if self.json {
                     place.ui.json(&serde_json::Value::Null)?;
@@ -155,7 +156,7 @@ impl CurrentArgs {
 }
 
 impl DeltaArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let triples =
             |words: &[String]| words.chunks_exact(3).filter_map(|three| three.to_vec().try_into().ok()).collect();
         let parts = DeltaParts {
@@ -169,7 +170,7 @@ impl DeltaArgs {
         } else {
             writeln!(place.ui, "{}  delta of {at}", escaped(&path))?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
@@ -184,7 +185,7 @@ fn what_changed(args: &DeltaArgs) -> Result<String> {
 }
 
 impl ArchiveArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let completion = match (&self.outcome, &self.learnings) {
             (Some(outcome), Some(learnings)) => {
                 Some(Completion { outcome: outcome.clone(), learnings: learnings.clone() })
@@ -197,6 +198,6 @@ impl ArchiveArgs {
         } else {
             writeln!(place.ui, "{} -> {}", escaped(&archived.from), escaped(&archived.to))?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

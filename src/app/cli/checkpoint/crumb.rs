@@ -3,8 +3,9 @@
 use crate::base::error::{Result, bail};
 use serde_json::{Value, json};
 
-use super::{ExitStatus, Place, brief};
+use super::Place;
 use crate::app::ui::escaped;
+use crate::app::ui::one_line;
 use crate::memory::checkpoint::change::add_breadcrumb;
 use crate::memory::checkpoint::edit::RowChange;
 use crate::memory::checkpoint::folder::{checkpoints, find};
@@ -18,36 +19,36 @@ use crate::trace::{Item, Tip};
 /// How much of a cell is shown.
 const SHOWN_CELL: usize = 60;
 
-/// List the breadcrumbs of a checkpoint: where to look for what it does not say
+/// List the breadcrumbs of a checkpoint, which lead to further information
 #[derive(clap::Args, Debug)]
 pub(crate) struct BreadcrumbsArgs {
     /// Checkpoint [default: the current one]
     checkpoint: Option<String>,
 
-    /// With the tokens that each row takes, and those that following it would
+    /// Show the tokens of each row, and those of its target
     #[arg(long)]
     cost: bool,
 
-    /// As a JSON array
+    /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
-/// Add a breadcrumb to a checkpoint, or give one another hint
+/// Add a breadcrumb to a checkpoint, or change the hint of one
 #[derive(clap::Args, Debug)]
 pub(crate) struct AddArgs {
     /// Type: file, function, decision or external
     #[arg(required_unless_present = "item", requires = "reference")]
     kind: Option<ReferenceKind>,
 
-    /// What it refers to: a path, `module.name()`, a decision, an address
+    /// Reference: a path, `module.name()`, a decision, an address
     reference: Option<String>,
 
-    /// What is to be found there
+    /// Hint about what the reference leads to
     #[arg(default_value = "", hide_default_value = true)]
     hint: String,
 
-    /// Make it of an item of the trace: the file it is about, or else the item itself
+    /// Refer to an item of the trace: its file, or else the item itself
     #[arg(long, value_name = "ITEM", conflicts_with_all = ["kind", "reference"])]
     item: Option<String>,
 
@@ -55,13 +56,13 @@ pub(crate) struct AddArgs {
     #[arg(short, long, value_name = "CHECKPOINT")]
     checkpoint: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl BreadcrumbsArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let files = place.folder.files()?;
         let known = checkpoints(&files);
         let one = find(&known, self.checkpoint.as_deref())?;
@@ -85,29 +86,24 @@ impl BreadcrumbsArgs {
                 value
             };
             let rows = breadcrumbs.iter().enumerate().map(row).collect();
-            place.ui.json(&Value::Array(rows))?;
-            return Ok(ExitStatus::Success);
+            return place.ui.json(&Value::Array(rows));
         }
-        write_rows(place, &breadcrumbs, costs.as_deref())?;
-        Ok(ExitStatus::Success)
+        print_rows(place, &breadcrumbs, costs.as_deref())?;
+        Ok(())
     }
 }
 
-fn write_rows(place: &Place<'_>, breadcrumbs: &[Reference], costs: Option<&[Cost]>) -> Result<()> {
-    let mut rows = Vec::with_capacity(breadcrumbs.len());
-    for (at, one) in breadcrumbs.iter().enumerate() {
-        let (number, kind) = (format!("#{}", at + 1), brief(&one.kind, 12));
-        rows.push([number, kind, brief(&one.reference, SHOWN_CELL), brief(&one.hint, SHOWN_CELL)]);
-    }
-    let [number, kind, reference] =
-        [0, 1, 2].map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
-    let Some(costs) = costs else {
-        for row in &rows {
-            let line = format!("{:number$}  {:kind$}  {:reference$}  {}", row[0], row[1], row[2], row[3]);
-            writeln!(place.ui, "{}", line.trim_end())?;
-        }
-        return Ok(());
+fn print_rows(place: &Place<'_>, breadcrumbs: &[Reference], costs: Option<&[Cost]>) -> Result<()> {
+    let cells = |(at, one): (usize, &Reference)| {
+        [format!("#{}", at + 1), one_line(&one.kind, 12), one_line(&one.reference, SHOWN_CELL)]
     };
+    let rows = breadcrumbs.iter().enumerate().map(cells).collect::<Vec<_>>();
+    let Some(costs) = costs else {
+        let hints = breadcrumbs.iter().map(|one| one_line(&one.hint, SHOWN_CELL));
+        let rows = rows.into_iter().zip(hints).map(|([number, kind, reference], hint)| [number, kind, reference, hint]);
+        return place.ui.table(&rows.collect::<Vec<_>>());
+    };
+    let [number, kind] = [0, 1].map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
     writeln!(place.ui, "{:number$}  {:>6}  {:>8}", "", "row", "followed")?;
     for (row, cost) in rows.iter().zip(costs) {
         let followed = cost.followed.map_or("-".to_owned(), |tokens| tokens.to_string());
@@ -121,7 +117,7 @@ fn write_rows(place: &Place<'_>, breadcrumbs: &[Reference], costs: Option<&[Cost
 }
 
 impl AddArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let (kind, reference, hint) = match (&self.item, self.kind, &self.reference) {
             (Some(item), _, _) => of_item(place, item, &self.hint)?,
             (None, Some(kind), Some(reference)) => (kind, reference.clone(), self.hint.clone()),
@@ -138,9 +134,9 @@ impl AddArgs {
                 "path": path, "change": word, "type": kind.as_str(), "reference": reference, "hint": hint,
             }))?;
         } else {
-            writeln!(place.ui, "{word} {kind} {} in {}", brief(&reference, 200), escaped(&path))?;
+            writeln!(place.ui, "{word} {kind} {} in {}", one_line(&reference, 200), escaped(&path))?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! `git trace checkpoint follow`.
 
-use super::{ExitStatus, Place};
+use super::Place;
 use crate::app::ui::escaped;
 use crate::base::error::Result;
 use crate::memory::checkpoint::folder::{checkpoints, find};
@@ -8,30 +8,30 @@ use crate::memory::checkpoint::follow::json::as_json;
 use crate::memory::checkpoint::follow::{self, Followed, Trail, follow, trail_of};
 use crate::memory::checkpoint::{CheckpointError, Reference, ReferenceKind};
 
-/// Print what a breadcrumb refers to: the file, the function's source, the reason, the address
+/// Print what a breadcrumb refers to: file, source of a function, reason, or address
 ///
-/// Nothing outside of the repository is read and nothing is fetched. A breadcrumb that leads nowhere is stale: that is said,
-/// with its hint, and the breadcrumb stays.
+/// Nothing outside of the repository is read or fetched. If the target of a breadcrumb does not exist, the breadcrumb is
+/// stale; the command says so and prints its hint.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FollowArgs {
-    /// Breadcrumb: its number (`#2`), what it refers to, or a part of that
+    /// Breadcrumb: its number (`#2`), its reference, or a part of the reference
     breadcrumb: String,
 
-    /// Checkpoint it stands in [default: the current one]
+    /// Checkpoint that contains it [default: the current one]
     #[arg(short, long, value_name = "CHECKPOINT")]
     checkpoint: Option<String>,
 
-    /// Follow this, whether a checkpoint has it or not: file, function or external
+    /// Follow this reference of the given type (file, function or external), even if no checkpoint contains it
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     kind: Option<ReferenceKind>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl FollowArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let files = place.folder.files()?;
         let known = checkpoints(&files);
         let one = match find(&known, self.checkpoint.as_deref()) {
@@ -54,11 +54,10 @@ impl FollowArgs {
         let trail = Trail { root, git: &place.git, breadcrumbs: &breadcrumbs, artifacts: &artifacts };
         let followed = follow(&trail, reference)?;
         if self.json {
-            place.ui.json(&as_json(reference, &followed))?;
-            return Ok(ExitStatus::Success);
+            return place.ui.json(&as_json(reference, &followed));
         }
         write(place, reference, &followed)?;
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
@@ -74,19 +73,19 @@ fn write(place: &Place<'_>, reference: &Reference, followed: &Followed) -> Resul
             for (at, one) in definitions.iter().enumerate() {
                 if definitions.len() > 1 {
                     let gap = if at == 0 { "" } else { "\n" };
-                    place.ui.write_content(format!("{gap}{}:{}:\n", one.path, one.line).as_bytes())?;
+                    place.ui.write_content(format!("{gap}{}:{}:\n", one.path, one.line))?;
                 } else {
                     place.ui.note(format!("{}:{}", one.path, one.line));
                 }
                 place.ui.write_content(one.source.as_bytes())?;
             }
         }
-        Followed::Decision(hint) => place.ui.write_content(format!("{hint}\n").as_bytes())?,
-        Followed::External(address) => place.ui.write_content(format!("{address}\n").as_bytes())?,
+        Followed::Decision(hint) => place.ui.write_content(format!("{hint}\n"))?,
+        Followed::External(address) => place.ui.write_content(format!("{address}\n"))?,
         Followed::Stale(why) => {
             place.ui.note(format!("stale: {why}"));
             if !reference.hint.is_empty() {
-                place.ui.write_content(format!("{}\n", reference.hint).as_bytes())?;
+                place.ui.write_content(format!("{}\n", reference.hint))?;
             }
         }
     }

@@ -3,8 +3,9 @@
 use crate::base::error::Result;
 use serde_json::{Value, json};
 
-use super::{ExitStatus, Place, brief, day, state};
+use super::{Place, day, state};
 use crate::app::ui::BOLD;
+use crate::app::ui::one_line;
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::folder::{Checkpoint, checkpoints, find};
 use crate::memory::checkpoint::lineage::forest;
@@ -14,71 +15,63 @@ const SHOWN_PROBLEM: usize = 60;
 /// How much of a line is shown.
 const SHOWN_LINE: usize = 200;
 
-/// List checkpoints: those that are active, without more
+/// List active checkpoints
 #[derive(clap::Args, Debug)]
 pub(crate) struct ListArgs {
-    /// Archived ones too
+    /// Include archived checkpoints
     #[arg(short, long)]
     all: bool,
 
-    /// Archived ones only
+    /// List only archived checkpoints
     #[arg(long, conflicts_with = "all")]
     archived: bool,
 
-    /// As a JSON array
+    /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
-/// Show checkpoints under those they branched from
+/// Show checkpoints as a tree of parents and children
 #[derive(clap::Args, Debug)]
 pub(crate) struct TreeArgs {
-    /// As a JSON array, parents before children
+    /// Print a JSON array, parents before children
     #[arg(long)]
     json: bool,
 }
 
-/// Show what each active checkpoint is about and what comes next
+/// Show the problem and the next action of each active checkpoint
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
     /// Checkpoint [default: all active ones]
     checkpoint: Option<String>,
 
-    /// As a JSON array
+    /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
-/// Print the current checkpoint, byte for byte; nothing where there is none
+/// Print the current checkpoint unchanged, or nothing if there is none
 #[derive(clap::Args, Debug)]
 pub(crate) struct PrimeArgs {
-    /// As JSON, with its id, its path and its text; null where there is none
+    /// Print JSON with id, path and text, or null if there is none
     #[arg(long)]
     json: bool,
 }
 
 impl ListArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let files = place.folder.files()?;
         place.note_unreadable(&files);
         let mut known = checkpoints(&files);
         known.retain(|one| self.all || one.file.is_archived() == self.archived);
         if self.json {
-            let all: Vec<_> = known.iter().map(as_json).collect();
-            place.ui.json(&Value::Array(all))?;
-            return Ok(ExitStatus::Success);
+            return place.ui.json(&known.iter().map(as_json).collect::<Vec<_>>());
         }
-        let mut rows = Vec::with_capacity(known.len());
-        for one in &known {
-            let problem = brief(one.document.problem_line().unwrap_or_default(), SHOWN_PROBLEM);
-            rows.push([brief(one.id(), SHOWN_LINE), state(one).to_owned(), day(one.document.last_change()), problem]);
-        }
-        let widths = [0, 1, 2].map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
-        for [id, state, day, problem] in &rows {
-            let line = format!("{id:0$}  {state:1$}  {day:2$}  {problem}", widths[0], widths[1], widths[2]);
-            writeln!(place.ui, "{}", line.trim_end())?;
-        }
-        Ok(ExitStatus::Success)
+        let rows = known.iter().map(|one| {
+            let problem = one_line(one.document.problem_line().unwrap_or_default(), SHOWN_PROBLEM);
+            [one_line(one.id(), SHOWN_LINE), state(one).to_owned(), day(one.document.last_change()), problem]
+        });
+        place.ui.table(&rows.collect::<Vec<_>>())
     }
 }
 
@@ -102,7 +95,7 @@ fn as_json(one: &Checkpoint<'_>) -> Value {
 }
 
 impl TreeArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let files = place.folder.files()?;
         place.note_unreadable(&files);
         let known = checkpoints(&files);
@@ -115,9 +108,7 @@ impl TreeArgs {
                 value["missing_parent"] = json!(node.missing_parent);
                 value
             });
-            let all = Value::Array(all.collect());
-            place.ui.json(&all)?;
-            return Ok(ExitStatus::Success);
+            return place.ui.json(&all.collect::<Vec<_>>());
         }
         for node in &nodes {
             let mut line = String::new();
@@ -128,13 +119,13 @@ impl TreeArgs {
                 line += if *last { "├─ " } else { "└─ " };
             }
             let one = node.checkpoint;
-            line.extend([&*brief(one.id(), SHOWN_LINE), "  ", state(one), "  ", &day(one.document.last_change())]);
+            line.extend([&*one_line(one.id(), SHOWN_LINE), "  ", state(one), "  ", &day(one.document.last_change())]);
             if let Some(parent) = &node.missing_parent {
-                line.extend(["  (its parent `", &brief(parent, SHOWN_LINE), "` is not there)"]);
+                line.extend(["  (its parent `", &one_line(parent, SHOWN_LINE), "` is not there)"]);
             }
             if node.in_cycle {
                 let parent = one.document.parent().unwrap_or_default();
-                line.extend(["  (in a cycle: its parent is `", &brief(parent, SHOWN_LINE), "`)"]);
+                line.extend(["  (in a cycle: its parent is `", &one_line(parent, SHOWN_LINE), "`)"]);
             }
             writeln!(place.ui, "{line}")?;
         }
@@ -144,12 +135,12 @@ impl TreeArgs {
                 "warning: {cyclic} checkpoints are their own ancestors; set the `parent` of one to null"
             ));
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
 impl StatusArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let files = place.folder.files()?;
         place.note_unreadable(&files);
         let known = checkpoints(&files);
@@ -158,29 +149,28 @@ impl StatusArgs {
             None => known.iter().filter(|one| !one.file.is_archived()).collect(),
         };
         if self.json {
-            let all = shown.into_iter().map(as_json).collect();
-            place.ui.json(&Value::Array(all))?;
-            return Ok(ExitStatus::Success);
+            return place.ui.json(&shown.into_iter().map(as_json).collect::<Vec<_>>());
         }
         if shown.is_empty() {
             place.ui.note("no active checkpoints");
         }
         for one in shown {
-            let id = place.ui.styled(BOLD, &brief(one.id(), SHOWN_LINE));
+            let id = place.ui.styled(BOLD, &one_line(one.id(), SHOWN_LINE));
             writeln!(place.ui, "{id}  {}  {}", state(one), day(one.document.last_change()))?;
-            let problem = one.document.problem_line().map_or("-".to_owned(), |line| brief(line, SHOWN_LINE));
-            let next = one.document.open_actions().first().map_or("-".to_owned(), |action| brief(action, SHOWN_LINE));
+            let problem = one.document.problem_line().map_or("-".to_owned(), |line| one_line(line, SHOWN_LINE));
+            let next =
+                one.document.open_actions().first().map_or("-".to_owned(), |action| one_line(action, SHOWN_LINE));
             writeln!(place.ui, "  problem: {problem}\n  next: {next}")?;
             if one.document.front.is_err() {
                 place.ui.note(format!("warning: the frontmatter of `{}` cannot be read", one.file.path));
             }
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
 impl PrimeArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let files = place.folder.files()?;
         let known = checkpoints(&files);
         match find(&known, None) {
@@ -194,6 +184,6 @@ impl PrimeArgs {
             Err(CheckpointError::NoCurrent) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! `git trace checkpoint`: the state of a piece of work, from the command line.
+//! `git trace checkpoint`: the state of a piece of work.
 
 mod change;
 mod crumb;
@@ -8,7 +8,7 @@ mod validate;
 
 use super::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{Ui, escaped};
+use crate::app::ui::Ui;
 use crate::base::error::Result;
 use crate::base::merge::FileKind;
 use crate::git::{Git, GitError};
@@ -16,10 +16,10 @@ use crate::memory::checkpoint::folder::{Checkpoint, File};
 use crate::memory::checkpoint::{Folder, Moment, Pathspec};
 use crate::trace::store::settings;
 
-/// Keep the state of a piece of work as a file, so that the next session can go on with it
+/// Store the state of a piece of work in a file, so that the next session can continue it
 ///
 /// A checkpoint is a Markdown file with frontmatter, in `checkpoints/active` and later in `checkpoints/archive`; git config
-/// `trace.checkpoints` says where else. Checkpoints are named by their id, by the name of their file, or by its path.
+/// `trace.checkpoints` names other places. Refer to a checkpoint by its id, its file name, or its path.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CheckpointArgs {
     #[command(subcommand)]
@@ -89,7 +89,7 @@ fn setting(context: &Context, git: &Git) -> Result<Option<String>> {
     }
 }
 
-/// What a checkpoint is, in a word.
+/// Whether a checkpoint is archived, current, or active.
 fn state(one: &Checkpoint<'_>) -> &'static str {
     if one.file.is_archived() {
         "archived"
@@ -100,17 +100,7 @@ fn state(one: &Checkpoint<'_>) -> &'static str {
     }
 }
 
-/// A text of others on one line, cut to so many characters.
-fn brief(text: &str, max_chars: usize) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = escaped(&line);
-    if line.chars().count() <= max_chars {
-        return line.into_owned();
-    }
-    line.chars().take(max_chars.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// The day of a time; `-` where there is none.
+/// The day of a time; `-` if there is none.
 fn day(moment: Option<Moment>) -> String {
     moment.map_or("-".to_owned(), |moment| moment.time.to_string()[..10].to_owned())
 }

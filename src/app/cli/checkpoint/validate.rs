@@ -13,20 +13,20 @@ use crate::memory::checkpoint::folder::File;
 use crate::memory::checkpoint::judge::{Judged, judge};
 use crate::memory::checkpoint::pathspec::is_archived;
 
-/// Judge checkpoints and their lists; the exit status is 1 if there are errors
+/// Validate checkpoints and index files; the exit status is 1 if there are errors
 ///
-/// Prints `path:line:column: rule: what is wrong; what to do`, a line each, with its weight before it. Warnings do not
-/// count, and advice is given where there are no errors. A file whose name starts with INDEX is a list.
+/// Prints one line per finding: `weight: path:line:column: rule: problem; remedy`. Warnings do not count, and advice is
+/// given only if there are no errors. A file whose name starts with INDEX is an index.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ValidateArgs {
-    /// Files [default: all checkpoints and lists of the working tree]
+    /// Files [default: all checkpoints and index files of the working tree]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Errors only
+    /// Print only errors
     #[arg(short, long)]
     quiet: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -86,7 +86,7 @@ fn report(args: &ValidateArgs, judged: &[Judged<'_>], archived: usize, ui: &Ui) 
     } else {
         for one in judged {
             for finding in one.findings.iter().filter(|one| !args.quiet || one.weight == Weight::Error) {
-                ui.write_content(format!("{}: {}\n", finding.weight, finding.in_file(&one.file.path)).as_bytes())?;
+                ui.write_content(format!("{}: {}\n", finding.weight, finding.in_file(&one.file.path)))?;
             }
         }
         let beside = if archived == 0 { String::new() } else { format!(" ({archived} archived)") };

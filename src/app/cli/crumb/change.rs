@@ -1,54 +1,82 @@
-//! The commands that add to a crumb file, or take an entry out.
+//! The commands that add an entry to a crumb file or remove one.
 
 use crate::base::error::{Context as _, Result};
 use std::path::{Path, PathBuf};
 
-use super::{Context, ExitStatus, Ui, agent, read};
+use super::{Context, agent, read};
 use crate::app::secrets::refuse_secret_text;
 use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry, Selector};
 
-/// Create a crumb file, at session 1 with the five standard sections
+/// Create a crumb file with session 1 and the five standard sections
 #[derive(clap::Args, Debug)]
 pub(crate) struct NewArgs {
-    /// File, by custom ending in `.crumb`
+    /// File, usually with the extension `.crumb`
     file: PathBuf,
 
-    /// Whose memory it is, one word [default: the name of the file in capitals]
+    /// Identity of the agent, one word [default: the file name in capitals]
     #[arg(long, value_name = "NAME")]
     identity: Option<String>,
 
-    /// A fact for the section `core`
+    /// Fact for the section `core`
     #[arg(long = "fact", value_name = "TEXT")]
     facts: Vec<String>,
 }
 
-/// Start a session: raise the number in the header
+/// Start a session: increment the number in the header
 #[derive(clap::Args, Debug)]
 pub(crate) struct StartArgs {
-    /// CrumbFile file
+    /// Crumb file
     file: PathBuf,
 }
 
-/// What most entries are made of.
+/// The arguments of most entries.
 #[derive(clap::Args, Debug)]
 struct TextArgs {
-    /// CrumbFile file
+    /// Crumb file
     file: PathBuf,
 
-    /// What it says; becomes one line (`-` is stdin)
+    /// Text, which becomes one line (`-` is stdin)
     #[arg(allow_hyphen_values = true)]
     text: String,
 
-    /// Letter of the agent whose it is, in a file of several agents
+    /// Letter of the agent, in a file of several agents
     #[arg(long, value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
 }
 
-/// Note what happened in this session: `n @15 …` in the section `volatile`
-#[derive(clap::Args, Debug)]
-pub(crate) struct NoteArgs {
-    #[command(flatten)]
-    text: TextArgs,
+/// A command that adds an entry of one kind to one section.
+macro_rules! add_command {
+    ($(#[$doc:meta])* $name:ident, $kind:expr, $section:literal) => {
+        $(#[$doc])*
+        #[derive(clap::Args, Debug)]
+        pub(crate) struct $name {
+            #[command(flatten)]
+            text: TextArgs,
+        }
+
+        impl $name {
+            pub(crate) fn run(&self, context: &Context) -> Result<()> {
+                self.text.add(context, $kind, $section)
+            }
+        }
+    };
+}
+
+add_command! {
+    /// Add a note about this session: `n @15 …` in the section `volatile`
+    NoteArgs, EntryKind::Note, "volatile"
+}
+add_command! {
+    /// Add a constraint: `! …` in the section `rules`
+    RuleArgs, EntryKind::Constraint, "rules"
+}
+add_command! {
+    /// Add a warning: `* …` in the section `active`
+    WarnArgs, EntryKind::Warning, "active"
+}
+add_command! {
+    /// Add a directive: `> …` in the section `volatile`
+    DirectArgs, EntryKind::Directive, "volatile"
 }
 
 /// Add a fact: `. …`
@@ -57,150 +85,96 @@ pub(crate) struct FactArgs {
     #[command(flatten)]
     text: TextArgs,
 
-    /// Section it goes to, such as `active`
+    /// Section, such as `active`
     #[arg(long, value_name = "NAME", default_value = "core")]
     section: String,
 }
 
-/// Add a constraint: `! …` in the section `rules`
-#[derive(clap::Args, Debug)]
-pub(crate) struct RuleArgs {
-    #[command(flatten)]
-    text: TextArgs,
-}
-
-/// Note a failure: count up the one of that name, or add it to the section `failures`
+/// Record a failure: increment the count of the named one, or add it to the section `failures`
 #[derive(clap::Args, Debug)]
 pub(crate) struct FailArgs {
-    /// CrumbFile file
+    /// Crumb file
     file: PathBuf,
 
     /// Name of the failure, as in `api:rate-limit`
     #[arg(value_name = "AREA:TOPIC")]
     key: String,
 
-    /// What went wrong; the words of a known failure stay as they are
+    /// What went wrong; the text of a known failure stays
     #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     text: String,
 
-    /// Letter of the agent whose it is, in a file of several agents
+    /// Letter of the agent, in a file of several agents
     #[arg(long, value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
 }
 
-/// Add a warning: `* …` in the section `active`
-#[derive(clap::Args, Debug)]
-pub(crate) struct WarnArgs {
-    #[command(flatten)]
-    text: TextArgs,
-}
-
-/// Add a directive: `> …` in the section `volatile`
-#[derive(clap::Args, Debug)]
-pub(crate) struct DirectArgs {
-    #[command(flatten)]
-    text: TextArgs,
-}
-
-/// Take an entry out
+/// Remove an entry
 #[derive(clap::Args, Debug)]
 pub(crate) struct RemoveArgs {
-    /// CrumbFile file
+    /// Crumb file
     file: PathBuf,
 
-    /// Number of its line, name of the failure, its sessions as in `@10-13`, or a part of it that no other has
+    /// Line number, name of the failure, sessions as in `@10-13`, or a unique part of its text
     entry: Selector,
 }
 
 impl NewArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy().to_uppercase();
         self.facts.iter().try_for_each(|fact| refuse_secret_text(fact))?;
         let identity = self.identity.as_deref().unwrap_or(&stem);
-        let text = crumb::new_file(identity, &self.facts)?;
-        crumb::create(&self.file, &text)?;
-        answer(ui, &format!("created {} for {identity}, session 1", self.file.display()))
+        crumb::create(&self.file, &crumb::new_file(identity, &self.facts)?)?;
+        context.ui.write_content(format!("created {} for {identity}, session 1\n", self.file.display()))
     }
 }
 
 impl StartArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let session = edit(&self.file, crumb::start_session)?;
-        answer(ui, &format!("session {session}"))
-    }
-}
-
-impl NoteArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
-        add(&self.text, EntryKind::Note, "volatile", ui)
+        context.ui.write_content(format!("session {session}\n"))
     }
 }
 
 impl FactArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
-        add(&self.text, EntryKind::Fact, &self.section, ui)
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.text.add(context, EntryKind::Fact, &self.section)
     }
 }
 
-impl RuleArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
-        add(&self.text, EntryKind::Constraint, "rules", ui)
+impl TextArgs {
+    fn add(&self, context: &Context, kind: EntryKind, section: &str) -> Result<()> {
+        let text = read_text(&self.text)?;
+        let entry = NewEntry { kind, section, agent: self.agent, text: &text };
+        let line = edit(&self.file, |crumb| crumb::add(crumb, &entry))?;
+        context.ui.write_content(format!("{line}\n"))
     }
-}
-
-impl WarnArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
-        add(&self.text, EntryKind::Warning, "active", ui)
-    }
-}
-
-impl DirectArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
-        add(&self.text, EntryKind::Directive, "volatile", ui)
-    }
-}
-
-fn add(args: &TextArgs, kind: EntryKind, section: &str, ui: &Ui) -> Result<ExitStatus> {
-    let text = text(&args.text)?;
-    let addition = NewEntry { kind, section, agent: args.agent, text: &text };
-    let line = edit(&args.file, |crumb| crumb::add(crumb, &addition))?;
-    answer(ui, &line)
 }
 
 impl FailArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         refuse_secret_text(&self.key)?;
-        let text = text(&self.text)?;
+        let text = read_text(&self.text)?;
         let counted = edit(&self.file, |crumb| crumb::add_failure(crumb, &self.key, &text, self.agent))?;
-        answer(ui, &counted.line)
+        context.ui.write_content(format!("{}\n", counted.line))
     }
 }
 
 impl RemoveArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let removed = edit(&self.file, |crumb| {
             let index = crumb::select(crumb, &self.entry)?;
             Ok(crumb::remove(crumb, index))
         })?;
-        answer(ui, &format!("removed {removed}"))
+        context.ui.write_content(format!("removed {removed}\n"))
     }
 }
 
-/// What was given, or what stdin holds.
-fn text(given: &str) -> Result<String> {
-    let text = if given == "-" {
-        String::from_utf8(read(Path::new("-"))?).context("the text is not UTF-8")?
-    } else {
-        given.to_owned()
+/// The text, or stdin if it is `-`. A text that looks like a secret is refused.
+fn read_text(text: &str) -> Result<String> {
+    let text = match text {
+        "-" => String::from_utf8(read(Path::new("-"))?).context("the text is not UTF-8")?,
+        text => text.to_owned(),
     };
     refuse_secret_text(&text)?;
     Ok(text)
@@ -208,9 +182,4 @@ fn text(given: &str) -> Result<String> {
 
 fn edit<T>(path: &Path, change: impl FnMut(&mut CrumbFile<'_>) -> Result<T, CrumbError>) -> Result<T> {
     crumb::edit(path, change).with_context(|| format!("cannot change `{}`", path.display()))
-}
-
-fn answer(ui: &Ui, line: &str) -> Result<ExitStatus> {
-    ui.write_content(format!("{line}\n").as_bytes())?;
-    Ok(ExitStatus::Success)
 }

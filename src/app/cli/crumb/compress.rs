@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Context, ExitStatus, Ui, parse, read};
+use super::{Context, Ui, parse, read};
 use crate::git::Repo;
 use crate::memory::crumb::archive::{self, Archive};
 use crate::memory::crumb::{self, CompressionPlan, CrumbError, CrumbFile, Selector};
@@ -13,47 +13,47 @@ use crate::trace::Time;
 use crate::trace::change::compressor;
 use crate::trace::store::write::Signature;
 
-/// Shorten what is no longer fresh
+/// Compress old notes
 ///
-/// Notes of the last five sessions stay; those of the ten before become one line a session, older ones one line in all. The
-/// five failures that happened most stay, whatever their age. What goes is kept in `refs/crumb-archive/<identity>`, and
-/// `expand` brings it back. The text is shortened by rule, or by the command in `trace.compressor`, which gets a prompt on
+/// Notes of the last five sessions stay; those of the ten sessions before become one line per session, and older ones a
+/// single line. The five most frequent failures stay. Removed lines are stored in `refs/crumb-archive/<identity>`, and
+/// `expand` restores them. A rule shortens the text, or the command in `trace.compressor`, which reads a prompt from
 /// stdin and prints the summary.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompressArgs {
-    /// CrumbFile file
+    /// Crumb file
     file: PathBuf,
 
-    /// Say what would change, and write nothing; the compressor is not called
+    /// Print what would change, and write nothing; the compressor is not called
     #[arg(short = 'n', long)]
     dry_run: bool,
 
-    /// Keep no originals
+    /// Do not archive the originals
     #[arg(long)]
     no_archive: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Bring back the originals of a compressed line, or an archived failure
+/// Restore the originals of a compressed line, or an archived failure
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExpandArgs {
-    /// CrumbFile file
+    /// Crumb file
     file: PathBuf,
 
-    /// Number of the line, its sessions as in `@10-13`, a part of it, or the name of an archived failure
+    /// Line number, sessions as in `@10-13`, a part of its text, or the name of an archived failure
     #[arg(required_unless_present = "list")]
     entry: Option<Selector>,
 
-    /// List what can be brought back
+    /// List what can be restored
     #[arg(long, conflicts_with = "entry")]
     list: bool,
 }
 
 impl CompressArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let repo = match context.repo() {
             Ok(repo) => Some(repo),
@@ -108,7 +108,7 @@ impl CompressArgs {
     }
 }
 
-fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &Ui) -> Result<ExitStatus> {
+fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &Ui) -> Result<()> {
     if args.json {
         let groups = plan.groups.iter().map(|group| {
             let originals: Vec<&str> = group.members.iter().map(|member| member.line.as_str()).collect();
@@ -117,17 +117,16 @@ fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &Ui)
         let groups: Vec<Value> = groups.collect();
         let evicted = plan.evicted.iter().map(|evicted| json!({ "name": evicted.name, "line": evicted.line }));
         let evicted: Vec<Value> = evicted.collect();
-        ui.json(&json!({ "dry_run": args.dry_run, "compressed": groups, "archived_failures": evicted }))?;
-        return Ok(ExitStatus::Success);
+        return ui.json(&json!({ "dry_run": args.dry_run, "compressed": groups, "archived_failures": evicted }));
     }
     for group in &plan.groups {
         for member in &group.members {
-            ui.write_content(format!("- {}\n", member.line).as_bytes())?;
+            ui.write_content(format!("- {}\n", member.line))?;
         }
-        ui.write_content(format!("+ {}\n", group.line()).as_bytes())?;
+        ui.write_content(format!("+ {}\n", group.line()))?;
     }
     for evicted in &plan.evicted {
-        ui.write_content(format!("- {}\n", evicted.line).as_bytes())?;
+        ui.write_content(format!("- {}\n", evicted.line))?;
     }
     let entries: usize = plan.groups.iter().map(|group| group.members.len()).sum();
     let would = if args.dry_run { "would become " } else { "became " };
@@ -147,11 +146,11 @@ fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &Ui)
         };
         ui.note(format!("{what}: {}", names.join(", ")));
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
 impl ExpandArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let repo = context.repo()?;
         let Some(entry) = &self.entry else { return list(&self.file, &repo, ui) };
@@ -160,14 +159,14 @@ impl ExpandArgs {
             crumb::expand(crumb, &Archive::open(&repo, &identity)?, entry)
         });
         for line in lines.with_context(|| format!("cannot change `{}`", self.file.display()))? {
-            ui.write_content(format!("{line}\n").as_bytes())?;
+            ui.write_content(format!("{line}\n"))?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
 /// Lists the lines of the file that have originals, and the failures that are not in it.
-fn list(path: &Path, repo: &Repo, ui: &Ui) -> Result<ExitStatus> {
+fn list(path: &Path, repo: &Repo, ui: &Ui) -> Result<()> {
     let bytes = read(path)?;
     let crumb: CrumbFile<'_> = parse(path, &bytes)?;
     let archive = Archive::open(repo, crumb.header().map_or("", |header| header.identity))?;
@@ -175,12 +174,12 @@ fn list(path: &Path, repo: &Repo, ui: &Ui) -> Result<ExitStatus> {
         if let Some(originals) = archive.originals(&crumb.lines[index].text)? {
             let sessions = entry.reference.map(|reference| reference.to_string()).unwrap_or_default();
             let line = format!("line {} {sessions}: {} originals\n", index + 1, originals.len());
-            ui.write_content(line.as_bytes())?;
+            ui.write_content(&line)?;
         }
     }
     let is_there = |line: &str| crumb.lines.iter().any(|other| other.text == line);
     for failure in archive.failures()?.iter().filter(|failure| !is_there(failure)) {
-        ui.write_content(format!("{failure}\n").as_bytes())?;
+        ui.write_content(format!("{failure}\n"))?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }

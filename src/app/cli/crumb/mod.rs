@@ -16,10 +16,10 @@ use crate::app::context::Context;
 use crate::app::ui::Ui;
 use crate::memory::crumb::{CrumbError, CrumbFile};
 
-/// Keep the memory of an agent in a file that it reads whole at the start of a session
+/// Store the memory of an agent in a file that it reads at the start of a session
 ///
-/// A crumb file has a header with the session, sections, and entries of one line each. It is to be committed with the code;
-/// `git trace install` sets git up to merge and to show such files by entry.
+/// A crumb file has a header with the session number, sections, and entries of one line each. Commit it with the code;
+/// `git trace install` configures git to merge and diff such files by entry.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CrumbArgs {
     #[command(subcommand)]

@@ -7,31 +7,31 @@ use super::{Context, ExitStatus, parse, read};
 use crate::base::finding::Plain;
 use crate::memory::crumb::{self, CrumbError, CrumbFile, LineKind, Tier};
 
-/// Show a crumb file with the numbers of its lines, and how fresh its notes are
+/// Show a crumb file with line numbers and the age of its notes
 #[derive(clap::Args, Debug)]
 pub(crate) struct ShowArgs {
-    /// CrumbFile file (`-` is stdin)
+    /// Crumb file (`-` is stdin)
     file: PathBuf,
 
-    /// Header and sections with their entries as JSON
+    /// Print header, sections and entries as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Put a crumb file into its customary spacing; no word changes
+/// Format the spacing of a crumb file; no word changes
 #[derive(clap::Args, Debug)]
 pub(crate) struct FmtArgs {
-    /// CrumbFile file; `-` takes it from stdin and prints the result
+    /// Crumb file; `-` formats stdin to stdout
     file: PathBuf,
 
-    /// Write nothing; the exit status is 1 if it would change
+    /// Write nothing; the exit status is 1 if the file would change
     #[arg(long)]
     check: bool,
 }
 
-/// Print a crumb file for `git diff`: one line an entry, with its section
+/// Print a crumb file for `git diff`: one line per entry, with its section
 ///
-/// `git trace install` sets git up to call this.
+/// `git trace install` configures git to call this.
 #[derive(clap::Args, Debug)]
 pub(crate) struct TextconvArgs {
     /// File, of any content
@@ -39,21 +39,20 @@ pub(crate) struct TextconvArgs {
 }
 
 impl ShowArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let bytes = read(&self.file)?;
         let crumb = parse(&self.file, &bytes)?;
         if self.json {
-            ui.json(&crumb::to_json(&crumb))?;
-            return Ok(ExitStatus::Success);
+            return ui.json(&crumb::to_json(&crumb));
         }
         let session = crumb.header().map_or(0, |header| header.session);
         for (index, line) in crumb.lines.iter().enumerate().filter(|(_, line)| line.kind != LineKind::Blank) {
             let entry = line.entry().filter(|entry| entry.kind.is_dated());
             let heat = entry.and_then(|entry| entry.latest()).map_or("", |latest| Tier::of(latest, session).as_str());
-            ui.write_content(format!("{:>4} {heat:<4} {}\n", index + 1, Plain(&line.text)).as_bytes())?;
+            ui.write_content(format!("{:>4} {heat:<4} {}\n", index + 1, Plain(&line.text)))?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
@@ -68,7 +67,7 @@ impl FmtArgs {
             if !self.check {
                 ui.write_content(&formatted)?;
             } else if formatted != bytes {
-                ui.write_content(format!("{} would change\n", self.file.display()).as_bytes())?;
+                ui.write_content(format!("{} would change\n", self.file.display()))?;
                 return Ok(ExitStatus::No);
             }
             return Ok(ExitStatus::Success);
@@ -83,9 +82,8 @@ impl FmtArgs {
 }
 
 impl TextconvArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
-        ui.write_content(crumb::textconv(&read(&self.file)?).as_bytes())?;
-        Ok(ExitStatus::Success)
+        ui.write_content(crumb::textconv(&read(&self.file)?).as_bytes())
     }
 }

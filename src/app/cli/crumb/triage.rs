@@ -5,23 +5,23 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{Context, ExitStatus, parse, read};
+use super::{Context, parse, read};
 use crate::base::finding::Plain;
 use crate::memory::crumb;
 
-/// Score the entries of a crumb file by how much they are worth keeping, and say why
+/// Score how much each entry of a crumb file is worth keeping, with reasons
 #[derive(clap::Args, Debug)]
 pub(crate) struct TriageArgs {
-    /// CrumbFile file (`-` is stdin)
+    /// Crumb file (`-` is stdin)
     file: PathBuf,
 
-    /// One JSON object an entry
+    /// Print one JSON object per entry
     #[arg(long)]
     json: bool,
 }
 
 impl TriageArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let bytes = read(&self.file)?;
         let crumb = parse(&self.file, &bytes)?;
@@ -42,8 +42,8 @@ impl TriageArgs {
                 Plain(&score.line),
                 reasons.join(" + ")
             );
-            ui.write_content(line.as_bytes())?;
+            ui.write_content(&line)?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

@@ -12,21 +12,21 @@ use crate::memory::crumb::{CrumbFile, TOKEN_LIMIT, check};
 use crate::tokens::Encoding;
 use crate::trace::store::write::encoding;
 
-/// Say what is wrong with crumb files
+/// Validate crumb files
 ///
-/// Prints `path:line:column: rule: what is wrong; what to do`, a line each. The exit status is 1 if there are errors. What
-/// is read may also be a request `{"action":"validate","content":"…"}`, whose content is then judged.
+/// Prints one line per finding: `path:line:column: rule: problem; remedy`. The exit status is 1 if there are errors. The
+/// input can also be a request `{"action":"validate","content":"…"}`, whose content is then validated.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ValidateArgs {
     /// Files [default: stdin]
     #[arg(default_value = "-", hide_default_value = true)]
     files: Vec<PathBuf>,
 
-    /// Warnings count as errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
 
-    /// One JSON object a file
+    /// Print one JSON object per file
     #[arg(long)]
     json: bool,
 }
@@ -74,7 +74,7 @@ fn validate(path: &Path, args: &ValidateArgs, encoding: Encoding, ui: &Ui) -> Re
         return Ok(is_valid);
     }
     for finding in &findings {
-        ui.write_content(format!("{}\n", finding.in_file(&name)).as_bytes())?;
+        ui.write_content(format!("{}\n", finding.in_file(&name)))?;
     }
     let word = if is_valid { "valid" } else { "not valid" };
     ui.note(format!("{name}: {word}, errors: {errors}, warnings: {warnings}"));

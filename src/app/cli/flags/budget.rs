@@ -7,11 +7,11 @@ use crate::trace::store::budget::BudgetPolicy;
 /// The budget of this command.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BudgetArgs {
-    /// Most tokens that the trace may count for [default: `trace.budget`, or none]
+    /// Token budget of the trace [default: `trace.budget`, or none]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
 
-    /// What happens to a commit that goes over it: warn, reject, or a command that may make room
+    /// What to do if a commit exceeds the budget: warn, reject, or run a command that may free tokens
     /// [default: `trace.budgetAction`, or warn]
     #[arg(long, value_name = "ACTION")]
     budget_action: Option<String>,

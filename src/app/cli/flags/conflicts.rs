@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{BOLD, ID, escaped};
+use crate::app::ui::{BOLD, escaped};
 use crate::base::merge::Side;
 use crate::trace::change::merge::json::conflict_to_json;
 use crate::trace::change::merge::three_way::Conflict;
@@ -21,11 +21,11 @@ use crate::trace::{Tip, TraceName};
 /// How conflicts are settled.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SettleArgs {
-    /// Version to take where both sides changed an item and their lines clash
+    /// Version to use if both sides changed the same lines of an item
     #[arg(long, value_name = "STRATEGY", value_parser = ["ours", "theirs", "newest"])]
     strategy: Option<String>,
 
-    /// Version to take of one item: its id, `=`, and `ours` or `theirs`
+    /// Version to use for one item, as ITEM=ours or ITEM=theirs
     #[arg(long, value_name = "ITEM=SIDE")]
     take: Vec<String>,
 }
@@ -70,7 +70,7 @@ pub(crate) fn print_conflicts(context: &Context, conflicts: &[Conflict], json: b
             (None, Some(_)) => "taken out in ours, edited in theirs",
             _ => "edited on both sides",
         };
-        let id = context.ui.styled(ID, &conflict.item.to_string());
+        let id = context.ui.id(conflict.item);
         writeln!(context.ui, "conflict in {id}: {what}")?;
         for (side, slot) in [("base", &conflict.base), ("ours", &conflict.ours), ("theirs", &conflict.theirs)] {
             if let Some(slot) = slot {

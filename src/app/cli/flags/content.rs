@@ -13,15 +13,15 @@ use crate::base::bounded;
 /// Content on the command line.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ContentArgs {
-    /// Take the content from here
+    /// Content
     #[arg(short = 'm', long, value_name = "TEXT", conflicts_with_all = ["file", "stdin"], allow_hyphen_values = true)]
     message: Option<String>,
 
-    /// Take the content from a file, byte for byte (`-` is stdin)
+    /// Read the content from a file, unchanged (`-` is stdin)
     #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "stdin")]
     file: Option<PathBuf>,
 
-    /// `-` takes the content from stdin, byte for byte
+    /// `-` reads the content from stdin, unchanged
     #[arg(value_name = "-", value_parser = ["-"])]
     stdin: Option<String>,
 }

@@ -3,34 +3,33 @@
 use crate::base::error::Result;
 use serde_json::json;
 
-use super::{Place, line, note_damaged, write_pretty};
-use crate::app::cli::ExitStatus;
+use super::{Place, line, note_damaged};
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{CrumbStatus, Query, find, get, json as shape, set_status};
 use crate::trace::TraceName;
 use crate::trace::change::remove;
 use crate::trace::store::write::Accounting;
 
-/// Show whether a crumb is active, completed or superseded, or say so
+/// Show or set the status of a forward crumb: active, completed or superseded
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
-    /// Crumb: its id or four digits of it
+    /// Forward crumb: its id or at least four digits of it
     id: String,
 
-    /// What it is from now on: active, completed or superseded [default: show it]
+    /// New status: active, completed or superseded [default: show the status]
     status: Option<CrumbStatus>,
 
-    /// Why
+    /// Reason
     #[arg(short = 'm', long = "reason", value_name = "TEXT", requires = "status", allow_hyphen_values = true)]
     reason: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl StatusArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
         let repo = context.repo()?;
@@ -52,27 +51,27 @@ impl StatusArgs {
             let was = if changed { format!(" (was {before})") } else { String::new() };
             writeln!(context.ui, "{} {status}{was}", crumb.id)?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
-/// List the crumbs whose time is over, and take them out if asked
+/// List expired forward crumbs, and delete them if asked
 ///
-/// HIGH ones are read for 90 days, MEDIUM ones for 30, LOW ones for 7. After that they are out of reading, and still there:
+/// Forward crumbs expire after 90 days (HIGH), 30 days (MEDIUM) or 7 days (LOW). `get` hides expired ones, and
 /// `get --all` shows them.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExpireArgs {
-    /// Take them out of what is there; history keeps them
+    /// Delete them; history keeps them
     #[arg(long)]
     delete: bool,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl ExpireArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
         let repo = context.repo()?;
@@ -89,12 +88,11 @@ impl ExpireArgs {
         note_damaged(context, &found.damaged);
         if self.json {
             let crumbs: Vec<_> = found.crumbs.iter().map(|crumb| shape::crumb(agent, crumb)).collect();
-            write_pretty(context, &json!({ "expired": crumbs, "deleted": self.delete }))?;
-            return Ok(ExitStatus::Success);
+            context.ui.json_pretty(&json!({ "expired": crumbs, "deleted": self.delete }))?;
+            return Ok(());
         }
         for crumb in &found.crumbs {
-            let line = line(context, crumb);
-            writeln!(context.ui, "{line}")?;
+            writeln!(context.ui, "{}", line(context, crumb))?;
         }
         match (found.crumbs.len(), self.delete) {
             (0, _) => context.ui.note("no crumb's time is over"),
@@ -103,6 +101,6 @@ impl ExpireArgs {
                 context.ui.note(format!("{count} out of reading; --delete takes them out of what is there"))
             }
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

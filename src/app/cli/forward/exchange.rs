@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::{Place, write_pretty};
-use crate::app::cli::ExitStatus;
+use super::Place;
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{exchange, stats};
 
-/// Write all crumbs of the agent as JSON, the oldest first
+/// Export all forward crumbs of the agent as JSON, oldest first
 ///
-/// `import` reads it back: ids, texts, times and statuses.
+/// `import` reads ids, texts, times and statuses back.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExportArgs {
     /// File to write [default: stdout]
@@ -21,7 +20,7 @@ pub(crate) struct ExportArgs {
 }
 
 impl ExportArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
         let now = moment(context.repo()?, context.now())?;
@@ -30,30 +29,30 @@ impl ExportArgs {
             context.ui.note(format!("warning: {}: left out: {}", damaged.path, damaged.cause));
         }
         let Some(path) = &self.output else {
-            write_pretty(context, &export)?;
-            return Ok(ExitStatus::Success);
+            context.ui.json_pretty(&export)?;
+            return Ok(());
         };
         let text = serde_json::to_string_pretty(&export)? + "\n";
         context.ui.write_file(Some(path), text.as_bytes())?;
         context.ui.note(format!("{} exported", export.crumbs.len()));
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
-/// Read crumbs that `export` or `get --json` wrote; of what is there already only that it is over is taken
+/// Import forward crumbs from `export` or `get --json`; for existing ones, only a final status is imported
 #[derive(clap::Args, Debug)]
 pub(crate) struct ImportArgs {
     /// File to read; `-` is stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl ImportArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
         let bytes = crate::app::cli::flags::content::read(&self.file)?;
@@ -64,35 +63,34 @@ impl ImportArgs {
         if self.json {
             context.ui.json(&json!({ "recorded": recorded, "known": known, "closed": closed }))?;
         } else {
-            let skipped_lines = if known == 0 { String::new() } else { format!(", {known} were there already") };
+            let already_there = if known == 0 { String::new() } else { format!(", {known} were there already") };
             let closed = if closed == 0 { String::new() } else { format!(", {closed} of them are over now") };
-            writeln!(context.ui, "{recorded} imported{skipped_lines}{closed}")?;
+            writeln!(context.ui, "{recorded} imported{already_there}{closed}")?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
-/// Print figures of the agent's crumbs: how many a week, of which priority, type and status, how many tasks
+/// Print statistics of the agent's forward crumbs: number per week, priorities, types, statuses, tasks
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatsArgs {
-    /// How many days to look back
+    /// Days to look back
     #[arg(long, value_name = "N", default_value_t = 90)]
     lookback_days: u32,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl StatsArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
         let now = moment(context.repo()?, context.now())?;
         let stats = stats::stats(context.repo()?, agent, self.lookback_days, now)?;
         if self.json {
-            context.ui.json(&serde_json::to_value(&stats)?)?;
-            return Ok(ExitStatus::Success);
+            return context.ui.json(&serde_json::to_value(&stats)?);
         }
         let mut rows = vec![
             (format!("crumbs in {} days", stats.lookback_days), stats.total_crumbs.to_string()),
@@ -108,6 +106,6 @@ impl StatsArgs {
         for (name, value) in rows {
             writeln!(context.ui, "{name:<20} {value}")?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

@@ -4,68 +4,67 @@ use crate::base::error::{Error, Result};
 use serde_json::Value;
 
 use super::{Place, crumb_type, line, priority};
-use crate::app::cli::ExitStatus;
 use crate::memory::forward::template::Template;
 use crate::memory::forward::text::{self, Content};
 use crate::memory::forward::{CrumbType, Note, Priority, find, json as shape, leave};
 
-/// Leave a crumb for the next session
+/// Leave a forward crumb for the next session
 ///
-/// A list is given by repeating its option, or as one JSON array (`--unfinished '["a", "b"]'`); names with values as
-/// NAME=VALUE, or as one JSON object.
+/// To give a list, repeat the option or pass a JSON array (`--unfinished '["a", "b"]'`). Give names with values as
+/// NAME=VALUE, or as a JSON object.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LeaveArgs {
     /// What happened in this session, in one to three sentences
     #[arg(long, alias = "session-summary", value_name = "TEXT", allow_hyphen_values = true)]
     summary: Option<String>,
 
-    /// What was found out
+    /// Discovery
     #[arg(long = "discovery", alias = "key-discoveries", value_name = "TEXT", allow_hyphen_values = true)]
     discoveries: Vec<String>,
 
-    /// Marks of how it felt, such as L=2.1
+    /// Emotional marker, such as L=2.1
     #[arg(long, alias = "emotional-state", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     emotional: Vec<String>,
 
-    /// What is still to be done
+    /// Unfinished task
     #[arg(long, alias = "unfinished-business", value_name = "TEXT", allow_hyphen_values = true)]
     unfinished: Vec<String>,
 
-    /// What to look at, such as `thread_ids=parser_split`
+    /// Reference, such as `thread_ids=parser_split`
     #[arg(long = "ref", alias = "references", value_name = "KIND=ID", allow_hyphen_values = true)]
     references: Vec<String>,
 
-    /// What to tell somebody who does not know where they are
+    /// Orientation for an agent that has lost its context
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     if_disoriented: Vec<String>,
 
-    /// How much it matters: HIGH, MEDIUM or LOW [default: MEDIUM]
+    /// Priority: HIGH, MEDIUM or LOW [default: MEDIUM]
     #[arg(long, value_name = "PRIORITY", value_parser = priority)]
     priority: Option<Priority>,
 
-    /// What it is about: orientation, technical, emotional or task [default: orientation]
+    /// Type: orientation, technical, emotional or task [default: orientation]
     #[arg(long = "type", alias = "crumb-type", value_name = "TYPE", value_parser = crumb_type)]
     crumb_type: Option<CrumbType>,
 
-    /// Crumb that this one goes on from: its id or four digits of it
+    /// Parent forward crumb: its id or at least four digits of it
     #[arg(long, alias = "parent-crumb", value_name = "ID")]
     parent: Option<String>,
 
-    /// Common kind: orientation, task or handover, all of them HIGH
+    /// Template: orientation, task or handover, all with priority HIGH
     #[arg(long, value_name = "KIND")]
     template: Option<Template>,
 
-    /// By when tasks are to be completed; for the template `task`
+    /// Deadline of the tasks, for the template `task`
     #[arg(long, value_name = "WHEN", requires = "template")]
     deadline: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl LeaveArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
         let content = Content {
@@ -97,10 +96,9 @@ impl LeaveArgs {
         if self.json {
             context.ui.json(&shape::left(agent, &left)?)?;
         } else {
-            let line = line(context, &left);
-            writeln!(context.ui, "{line}")?;
+            writeln!(context.ui, "{}", line(context, &left))?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 

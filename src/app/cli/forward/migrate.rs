@@ -8,7 +8,6 @@ use std::time::UNIX_EPOCH;
 use serde_json::json;
 
 use super::Place;
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::memory::breadcrumb::{Query, Store, StoreFile};
@@ -16,31 +15,31 @@ use crate::memory::forward::migrate::{Candidate, Judged, Verdict, migrate};
 use crate::trace::Time;
 use crate::trace::store::write::Signature;
 
-/// Make crumbs of notes that were left by hand
+/// Convert handwritten notes to forward crumbs
 ///
-/// A text is a note if it holds `session` and one of `summary`, `breadcrumb`, `context` and `note to self`; a forward crumb in
-/// the published text comes in as it stands. The notes stay where they are.
+/// A text is a note if it contains `session` and one of `summary`, `breadcrumb`, `context` and `note to self`. The published
+/// text of a forward crumb is imported unchanged. The notes are not deleted.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MigrateArgs {
     /// Markdown or text files
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Breadcrumbs whose keys start so too, secrets excepted [default where no value is given: all]
+    /// Also convert breadcrumbs with this key prefix, except secrets [default without a value: all]
     #[arg(long, value_name = "PREFIX", num_args = 0..=1, default_missing_value = "", require_equals = true)]
     breadcrumbs: Option<String>,
 
-    /// Say what would be done, and write nothing
+    /// Print what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// As a JSON array
+    /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
 impl MigrateArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
         if self.files.is_empty() && self.breadcrumbs.is_none() {
@@ -59,7 +58,7 @@ impl MigrateArgs {
         let signature = Signature::take(repo, now)?;
         let judged = migrate(repo, agent, &signature, context.encoding()?, candidates, self.dry_run)?;
         report(context, self, &judged)?;
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 

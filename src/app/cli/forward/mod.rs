@@ -18,7 +18,7 @@ use crate::trace::{AgentName, Time};
 
 /// Leave notes for the next session of an agent, and read them there
 ///
-/// Each agent has its own, under `refs/crumbs/<agent>`; they are pushed and fetched only where that ref is named.
+/// Each agent has its own ref, `refs/crumbs/<agent>`, which is pushed and fetched only if it is named.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ForwardArgs {
     /// Agent whose forward crumbs are meant [default: `$GITTRACE_AGENT`, or git config `trace.agent`]
@@ -64,30 +64,30 @@ impl Place<'_> {
     }
 }
 
-/// Says that there is nothing, because no agent was named.
+/// Notes that there is nothing to print because no agent was named.
 fn note_no_agent(context: &Context) {
     let hint = ForwardError::NoAgent.hint().unwrap_or_default();
     context.ui.note(format!("no agent was named, so there are no crumbs\nhint: {hint}"));
 }
 
-/// Says which crumbs could not be read.
+/// Warns about forward crumbs that could not be read.
 fn note_damaged(context: &Context, damaged: &[Damaged]) {
     for Damaged { path, cause, .. } in damaged {
         context.ui.note(format!("warning: {path}: passed over: {cause}"));
     }
 }
 
-/// Reads a priority, in whatever case.
+/// Parses a priority, ignoring case.
 fn priority(text: &str) -> Result<Priority, String> {
     text.to_ascii_uppercase().parse().map_err(|error| format!("{error}"))
 }
 
-/// Reads a type, in whatever case.
+/// Parses a type, ignoring case.
 fn crumb_type(text: &str) -> Result<CrumbType, String> {
     text.to_ascii_lowercase().parse().map_err(|error| format!("{error}"))
 }
 
-/// A crumb in one line: its id, when it was left, what it is, and how its summary begins.
+/// A forward crumb on one line: id, time, priority, type, status, and the beginning of its summary.
 fn line(context: &Context, crumb: &Crumb) -> String {
     let about = &crumb.about;
     let content = crate::memory::forward::text::parse(&crumb.text).map(|(_, content)| content);
@@ -103,27 +103,17 @@ fn second(time: Time) -> String {
     Time::from_second(time.as_second()).to_string()
 }
 
-/// Writes crumbs whole, each under a line that names it, or a line each.
+/// Prints forward crumbs, each with its text or on one line.
 fn write_crumbs(context: &Context, crumbs: &[Crumb], is_oneline: bool) -> Result<()> {
     context.ui.page()?;
     for (index, crumb) in crumbs.iter().enumerate() {
         if is_oneline {
-            let line = line(context, crumb);
-            writeln!(context.ui, "{line}")?;
+            writeln!(context.ui, "{}", line(context, crumb))?;
             continue;
         }
         let gap = if index == 0 { "" } else { "\n" };
-        let id = context.ui.id(crumb.id);
-        writeln!(context.ui, "{gap}crumb {id} ({})", crumb.about.status)?;
-        context.ui.write_content(crumb.text.as_bytes())?;
-        writeln!(context.ui)?;
+        writeln!(context.ui, "{gap}crumb {} ({})", context.ui.id(crumb.id), crumb.about.status)?;
+        context.ui.write_content(format!("{}\n", crumb.text))?;
     }
     Ok(())
-}
-
-/// Writes a value as JSON on many lines.
-fn write_pretty(context: &Context, value: &impl serde::Serialize) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(value)?;
-    text.push('\n');
-    Ok(context.ui.write_content(text.as_bytes())?)
 }

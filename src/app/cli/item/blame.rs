@@ -3,30 +3,28 @@
 use crate::base::error::Result;
 use serde_json::json;
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{DIM, ID, escaped};
-use crate::git::short_oid;
+use crate::app::ui::{DIM, escaped};
 use crate::trace::query::blame::{Blame, blame};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::revision;
 use crate::trace::{Item, Tip, TraceError};
 
-/// Show which commit brought each line of an item
+/// Show which commit last changed each line of an item
 ///
-/// Each line with its commit, author and time, the agent whose session it was imported from, and the commit of the code then.
+/// Each line is shown with its commit, author and time, the agent whose session it was imported from, and the code commit at that time.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BlameArgs {
-    /// Item: its id or four digits of it, #<position>, or a commit that touched it
+    /// Item: id or at least four digits of it, #<position>, or a commit that changed it
     item: String,
 
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
 
 impl BlameArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(None)?;
         let tip = Tip::of_trace(repo, &name)?;
@@ -59,18 +57,18 @@ impl BlameArgs {
                 }
                 context.ui.json(&object)?;
             }
-            return Ok(ExitStatus::Success);
+            return Ok(());
         }
         context.ui.page()?;
         let whos: Vec<String> = commits.iter().map(|(tip, item)| who(tip, item)).collect();
         let width = whos.iter().map(|who| who.chars().count()).max().unwrap_or(0);
         let digits = lines.len().to_string().len();
         for (number, line) in lines.iter().enumerate() {
-            let oid = context.ui.styled(ID, &short_oid(commits[line.commit].0.commit.oid));
+            let oid = context.ui.oid(commits[line.commit].0.commit.oid);
             let who = context.ui.styled(DIM, &format!("({:<width$} {:>digits$})", whos[line.commit], number + 1));
             writeln!(context.ui, "{oid} {who} {}", escaped(&line.text))?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use crate::app::cli::flags::budget::BudgetArgs;
 use crate::app::cli::flags::content as input;
 use crate::app::cli::flags::content::{ContentArgs, key_value, meta_value};
 use crate::app::context::Context;
-use crate::app::ui::{ID, escaped};
+use crate::app::ui::escaped;
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::change::append::Committed;
 use crate::trace::change::commit::{self, Entry};
@@ -21,23 +21,23 @@ use crate::trace::model::trailers::preview;
 use crate::trace::store::budget::BudgetPolicy;
 use crate::trace::{Draft, Fields, ItemType, TraceName};
 
-/// Commit an item at the end of the trace
+/// Append an item to the trace
 ///
-/// An instruction under a name that is live in the trace replaces it.
+/// An instruction with a name that the trace already contains replaces that instruction.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CommitArgs {
     #[command(flatten)]
     content: ContentArgs,
 
-    /// What it is: instruction, dialogue, `tool_io`, reasoning, artifact, output, freeform, or what `git trace types` lists
+    /// Type: instruction, dialogue, `tool_io`, reasoning, artifact, output, freeform, or another that `git trace types` lists
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "dialogue")]
     item_type: ItemType,
 
-    /// Who speaks: user, assistant or system; of a tool's result: tool
+    /// Role: user, assistant or system; for the result of a tool: tool
     #[arg(short = 'r', long, value_name = "ROLE")]
     role: Option<String>,
 
-    /// First line of the commit, in place of a preview of the content
+    /// First line of the commit message [default: a preview of the content]
     #[arg(short = 's', long, value_name = "TEXT")]
     subject: Option<String>,
 
@@ -45,42 +45,42 @@ pub(crate) struct CommitArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     name: Option<String>,
 
-    /// Provider's id that ties a tool's result to its call
+    /// Provider's id that links a tool result to its call
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     call_id: Option<String>,
 
-    /// Item that this one answers
+    /// Item that this item replies to
     #[arg(long, value_name = "ITEM")]
     reply_to: Option<String>,
 
-    /// Entry of the open dictionary; the value may be JSON
+    /// Metadata entry; the value may be JSON
     #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = key_value)]
     meta: Vec<(String, String)>,
 
-    /// Any other field, such as direction=call, status=error, path=src/lib.rs
+    /// Other field to set, such as direction=call, status=error, path=src/lib.rs
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = key_value)]
     set: Vec<(String, String)>,
 
-    /// Priority: skip, normal or pinned [default: that of the type]
+    /// Priority: skip, normal or pinned [default: depends on the type]
     #[arg(short = 'p', long, value_name = "LEVEL")]
     priority: Option<Level>,
 
-    /// Why it has that priority
+    /// Reason for the priority
     #[arg(long, value_name = "TEXT", requires = "priority", allow_hyphen_values = true)]
     reason: Option<String>,
 
-    /// What the provider reported that the context took: its answer, or the usage in it, as a file, `-`, or JSON itself
+    /// Token usage that the provider reported: its response, or the usage in it, as a file, `-`, or JSON
     #[arg(long, value_name = "FILE|JSON|-")]
     usage: Option<String>,
 
     #[command(flatten)]
     budget: BudgetArgs,
 
-    /// Read items from stdin, one JSON object a line, and answer each with a line before the next is read
+    /// Read items from stdin, one JSON object per line, and answer each line before reading the next
     #[arg(long, conflicts_with_all = ["message", "file", "stdin", "role", "subject", "name", "call_id", "reply_to", "meta", "set", "priority", "usage"])]
     batch: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -138,13 +138,12 @@ fn print(context: &Context, name: &TraceName, committed: &Committed, subject: St
         Some(_) => subject,
         None => "unchanged: this text is there already".to_owned(),
     };
-    let id = context.ui.styled(ID, &item.id.to_string());
-    let subject = escaped(&subject).into_owned();
-    writeln!(context.ui, "[{name} #{seq}] {subject} {id}")?;
-    Ok(())
+    let id = context.ui.id(item.id);
+    let subject = escaped(&subject);
+    writeln!(context.ui, "[{name} #{seq}] {subject} {id}")
 }
 
-/// Commits line by line. A line that is refused is answered with its error, and the next one is read.
+/// Commits line by line. The answer to a line that is refused is its error, and the next line is read.
 fn run_batch(context: &Context, name: &TraceName, guard: &BudgetPolicy) -> Result<ExitStatus> {
     let mut status = ExitStatus::Success;
     let mut input = io::stdin().lock();

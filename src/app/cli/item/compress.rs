@@ -7,7 +7,7 @@ use crate::app::cli::ExitStatus;
 use crate::app::cli::flags::content::{ContentArgs, read_stdin};
 use crate::app::cli::trace::pick;
 use crate::app::context::Context;
-use crate::app::ui::{ID, escaped};
+use crate::app::ui::escaped;
 use crate::tokens::Budget;
 use crate::trace::change::compress::{self, Compressed, Extent, Request, Selection, compress, expand, prompt, select};
 use crate::trace::change::compressor;
@@ -17,25 +17,25 @@ use crate::trace::store::view::View;
 use crate::trace::store::write::Accounting;
 use crate::trace::{ItemType, TraceName};
 
-/// What a summary costs that is yet to be written, where a budget is to be met.
+/// The assumed size of a summary that is not yet written, for meeting a budget.
 const EXPECTED_SUMMARY: u64 = 500;
 
-/// Replace many items by one summary
+/// Replace several items with one summary
 ///
-/// Pinned and skipped items stay as they are, and a call goes together with its results. The summary is given by -m, -F or
-/// stdin (`-`), or written by the command in `trace.compressor`, which reads the prompt and prints the summary. `git trace
-/// expand` brings everything back.
+/// Pinned and skipped items stay, and a tool call is replaced only together with its results. Give the summary with -m, -F or
+/// stdin (`-`), or set `trace.compressor` to a command that reads the prompt and prints the summary. `git trace
+/// expand` restores the items.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompressArgs {
-    /// Items from A to B; all of the trace where nothing else says what
+    /// Items from A to B [default: the entire trace]
     #[arg(value_name = "A..B", conflicts_with_all = ["keep", "to"])]
     range: Option<String>,
 
-    /// All but the last so many items
+    /// Compress all but this number of the last items
     #[arg(long, value_name = "COUNT", conflicts_with = "to")]
     keep: Option<usize>,
 
-    /// What compresses best and is oldest, until the trace counts for no more than so many tokens
+    /// Compress the oldest items that compress best, until the trace has at most this number of tokens
     #[arg(long, value_name = "TOKENS")]
     to: Option<u64>,
 
@@ -50,34 +50,34 @@ pub(crate) struct CompressArgs {
     #[arg(long)]
     print_prompt: bool,
 
-    /// Say what would be replaced, and change nothing
+    /// Print what would be replaced, and change nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// First line of the commit
+    /// First line of the commit message
     #[arg(short = 's', long, value_name = "TEXT")]
     subject: Option<String>,
 
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Bring back the items that a summary stands for
+/// Restore the items that a summary replaced
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExpandArgs {
-    /// The summary
+    /// Summary item
     item: String,
 
-    /// Why
+    /// Reason
     #[arg(short = 'm', long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -117,12 +117,12 @@ impl CompressArgs {
         }
         if self.print_prompt {
             let text = prompt(repo, view.types(), &selection)?;
-            context.ui.write_content(text.as_bytes())?;
+            context.ui.write_content(&text)?;
             return Ok(ExitStatus::Success);
         }
         let before = view.total(repo, encoding)?.tokens;
         if self.dry_run {
-            return print_plan(context, &name, &selection, before, self.json);
+            return print_plan(context, &name, &selection, before, self.json).map(ExitStatus::from);
         }
         let body = match body {
             Some(body) => body,
@@ -134,7 +134,7 @@ impl CompressArgs {
         let (subject, reason) = (self.subject.as_deref(), self.reason.as_deref());
         let request = Request { selection: &selection, summary: &summary, subject, reason };
         let done = compress(repo, &name, &signature, Accounting { encoding, budget }, &request)?;
-        print_done(context, &name, &selection, &done, before, self.json)
+        print_done(context, &name, &selection, &done, before, self.json).map(ExitStatus::from)
     }
 }
 
@@ -148,26 +148,19 @@ fn written_by_command(context: &Context, view: &View, selection: &Selection) -> 
     Ok(compressor::run(&command, prompt(context.repo()?, view.types(), selection)?)?)
 }
 
-fn print_plan(
-    context: &Context,
-    name: &TraceName,
-    selection: &Selection,
-    before: u64,
-    json: bool,
-) -> Result<ExitStatus> {
+fn print_plan(context: &Context, name: &TraceName, selection: &Selection, before: u64, json: bool) -> Result<()> {
     let ids: Vec<String> = selection.items.iter().map(|slot| slot.id.to_string()).collect();
     if json {
         let tokens = json!({ "before": before, "selected": selection.cost });
-        context.ui.json(&json!({ "trace": name.as_str(), "items": ids, "tokens": tokens }))?;
-        return Ok(ExitStatus::Success);
+        return context.ui.json(&json!({ "trace": name.as_str(), "items": ids, "tokens": tokens }));
     }
     let (count, cost) = (ids.len(), selection.cost);
     writeln!(context.ui, "Would replace {count} items, {cost} of {before} tokens:")?;
     for slot in &selection.items {
-        let id = context.ui.styled(ID, &slot.id.to_string());
+        let id = context.ui.id(slot.id);
         writeln!(context.ui, "  #{} {} {id}", slot.seq, slot.item_type)?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
 fn print_done(
@@ -177,18 +170,16 @@ fn print_done(
     done: &Compressed,
     before: u64,
     json: bool,
-) -> Result<ExitStatus> {
+) -> Result<()> {
     let (items, after, Compressed { summary, seq, .. }) = (selection.items.len(), done.after(before), done);
     if json {
-        context.ui.json(&compress::to_json(name, items, done, before))?;
-        return Ok(ExitStatus::Success);
+        return context.ui.json(&compress::to_json(name, items, done, before));
     }
-    let id = context.ui.styled(ID, &summary.id.to_string());
-    let what = escaped(&preview(summary)).into_owned();
+    let id = context.ui.id(summary.id);
     let out = &context.ui;
-    writeln!(out, "[{name} #{seq}] {items} items became one: {what} {id}")?;
+    writeln!(out, "[{name} #{seq}] {items} items became one: {} {id}", escaped(&preview(summary)))?;
     writeln!(out, "  {before} → {after} tokens; `git trace expand {}` brings them back", summary.id)?;
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
 impl ExpandArgs {

@@ -1,8 +1,7 @@
 //! `git trace delete` and `git trace restore`: an item leaves a trace and comes back.
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{ID, escaped};
+use crate::app::ui::escaped;
 use crate::base::error::Result;
 use crate::trace::change::remove::{self, Moved, delete, restore};
 use crate::trace::model::trailers::{Op, preview};
@@ -10,43 +9,43 @@ use crate::trace::store::resolve::Resolver;
 use crate::trace::store::write::Accounting;
 use crate::trace::{Tip, TraceName};
 
-/// Take an item out of the trace
+/// Delete an item from the trace
 ///
-/// It stays in history, `restore` puts it back, and other traces keep it. To leave an item out everywhere, `skip` it.
+/// It stays in history and in other traces, and `restore` restores it. To leave an item out everywhere, `skip` it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DeleteArgs {
-    /// Item: its id or four digits of it, #<position>, or a commit that touched it
+    /// Item: id or at least four digits of it, #<position>, or a commit that changed it
     item: String,
 
-    /// Why
+    /// Reason
     #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
     reason: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Put an item back where it was, or back to an earlier revision
+/// Restore a deleted item to its position, or an item to an earlier revision
 #[derive(clap::Args, Debug)]
 pub(crate) struct RestoreArgs {
-    /// Item: its id or four digits of it, or a commit that touched it
+    /// Item: id or at least four digits of it, or a commit that changed it
     item: String,
 
-    /// Revision whose text it gets [default: the newest]
+    /// Revision to restore [default: the newest]
     revision: Option<u32>,
 
-    /// Why
+    /// Reason
     #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
     reason: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl DeleteArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(None)?;
         let tip = Tip::of_trace(repo, &name)?;
@@ -59,7 +58,7 @@ impl DeleteArgs {
 }
 
 impl RestoreArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(None)?;
         let tip = Tip::of_trace(repo, &name)?;
@@ -78,15 +77,14 @@ impl RestoreArgs {
     }
 }
 
-fn print(context: &Context, name: &TraceName, op: Op, moved: &Moved, json: bool) -> Result<ExitStatus> {
+fn print(context: &Context, name: &TraceName, op: Op, moved: &Moved, json: bool) -> Result<()> {
     if json {
         context.ui.json(&remove::to_json(op, moved))?;
     } else {
         let Moved { item, seq, .. } = moved;
         let done = if op == Op::Delete { "deleted" } else { "restored" };
-        let id = context.ui.styled(ID, &item.id.to_string());
-        let subject = escaped(&preview(item)).into_owned();
-        writeln!(context.ui, "[{name} #{seq}] {done} {subject} {id}")?;
+        let id = context.ui.id(item.id);
+        writeln!(context.ui, "[{name} #{seq}] {done} {} {id}", escaped(&preview(item)))?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }

@@ -3,23 +3,22 @@
 use crate::base::error::{Context as _, Result};
 use serde_json::{Map, Value};
 
-use crate::app::cli::ExitStatus;
 use crate::app::cli::flags::budget::BudgetArgs;
 use crate::app::cli::flags::content::{ContentArgs, key_value, meta_value};
 use crate::app::context::Context;
-use crate::app::ui::{ID, escaped};
+use crate::app::ui::escaped;
 use crate::trace::change::edit::{self, Edited, Patch, apply};
 use crate::trace::model::trailers::preview;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total::read_item;
 use crate::trace::{ItemType, Tip};
 
-/// Replace the content of an item; its id and its place stay
+/// Replace the content of an item; its id and position stay
 ///
-/// Fields that are not given are kept, a provider's signature excepted: it signed what was there before.
+/// Fields that are not given are kept, except the signature of a provider, which is valid only for the old content.
 #[derive(clap::Args, Debug)]
 pub(crate) struct EditArgs {
-    /// Item: its id or four digits of it, #<position>, or a commit that touched it
+    /// Item: id or at least four digits of it, #<position>, or a commit that changed it
     item: String,
 
     #[command(flatten)]
@@ -33,28 +32,28 @@ pub(crate) struct EditArgs {
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = key_value)]
     set: Vec<(String, String)>,
 
-    /// Entry of the open dictionary to set; the value may be JSON
+    /// Metadata entry to set; the value may be JSON
     #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = key_value)]
     meta: Vec<(String, String)>,
 
-    /// First line of the commit, in place of a preview of the content
+    /// First line of the commit message [default: a preview of the content]
     #[arg(short = 's', long, value_name = "TEXT")]
     subject: Option<String>,
 
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
 
     #[command(flatten)]
     budget: BudgetArgs,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl EditArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(None)?;
         let tip = Tip::of_trace(repo, &name)?;
@@ -87,17 +86,15 @@ impl EditArgs {
         let guard = self.budget.guard(context)?;
         let edited = apply(repo, &name, &signature, &guard, |warning| context.ui.note(warning), (slot.id, patch))?;
         if self.json {
-            context.ui.json(&edit::to_json(&edited))?;
-            return Ok(ExitStatus::Success);
+            return context.ui.json(&edit::to_json(&edited));
         }
         let Edited { item, seq, commit } = edited;
-        let id = context.ui.styled(ID, &item.id.to_string());
+        let id = context.ui.id(item.id);
         let subject = self.subject.clone().unwrap_or_else(|| preview(&item));
         let what = match commit {
             Some(_) => format!("revision {}: {}", item.revision, escaped(&subject)),
             None => "unchanged: this text is there already".to_owned(),
         };
-        writeln!(context.ui, "[{name} #{seq}] {what} {id}")?;
-        Ok(ExitStatus::Success)
+        writeln!(context.ui, "[{name} #{seq}] {what} {id}")
     }
 }

@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{DIM, ID, Ui, escaped};
+use crate::app::ui::{DIM, Ui, escaped};
 use crate::git::short_oid;
 use crate::trace::query::grep::{Hit, Line, Query, Reading, history, live, to_json};
 use crate::trace::{ItemType, Tip};
@@ -13,29 +13,29 @@ use crate::trace::{ItemType, Tip};
 /// How what matches looks.
 const MATCH: Style = AnsiColor::Red.on_default().bold();
 
-/// Search what items say, line by line
+/// Search the content of items, line by line
 ///
-/// Exit status 1 if nothing matches.
+/// The exit status is 1 if nothing matches.
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct GrepArgs {
-    /// Regular expression to look for
+    /// Regular expression to search for
     #[arg(allow_hyphen_values = true)]
     pattern: String,
 
-    /// Upper and lower case are the same
+    /// Ignore case
     #[arg(short = 'i', long)]
     ignore_case: bool,
 
-    /// The pattern is a text, not a regular expression
+    /// Treat the pattern as plain text
     #[arg(short = 'F', long)]
     fixed_strings: bool,
 
-    /// Only the ids of items that match
+    /// Print only the ids of matching items
     #[arg(short = 'l', long, conflicts_with_all = ["count", "json"])]
     name_only: bool,
 
-    /// Only how many lines of each item match
+    /// Print only the number of matching lines per item
     #[arg(short = 'c', long, conflicts_with = "json")]
     count: bool,
 
@@ -43,11 +43,11 @@ pub(crate) struct GrepArgs {
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
 
-    /// All that the trace ever held, newest first: earlier revisions and what was taken out too
+    /// Search the entire history, newest first, including earlier revisions and deleted items
     #[arg(long)]
     all_history: bool,
 
-    /// One JSON object an item
+    /// Print one JSON object per item
     #[arg(long)]
     json: bool,
 }
@@ -83,18 +83,16 @@ impl GrepArgs {
 
 fn print(ui: &Ui, args: &GrepArgs, query: &Query, commit: Option<&Tip>, hit: &Hit) -> Result<()> {
     if args.json {
-        return Ok(ui.json(&to_json(commit, hit))?);
+        return ui.json(&to_json(commit, hit));
     }
     let commit = commit.map(|tip| ui.styled(DIM, &short_oid(tip.commit.oid)) + " ").unwrap_or_default();
-    let id = ui.styled(ID, &hit.slot.id.to_string());
+    let id = ui.id(hit.slot.id);
     if args.name_only {
-        writeln!(ui, "{commit}{id}")?;
-        return Ok(());
+        return writeln!(ui, "{commit}{id}");
     }
     let place = format!("{commit}#{} {id}", hit.slot.seq);
     if args.count {
-        writeln!(ui, "{place}:{}", hit.count())?;
-        return Ok(());
+        return writeln!(ui, "{place}:{}", hit.count());
     }
     if hit.lines.is_empty() {
         writeln!(ui, "{place}: binary content matches")?;

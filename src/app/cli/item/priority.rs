@@ -3,9 +3,8 @@
 use crate::base::error::Result;
 use serde_json::{Value, json};
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{DIM, ID, escaped};
+use crate::app::ui::{DIM, escaped};
 use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
@@ -15,21 +14,21 @@ use crate::trace::store::total;
 use crate::trace::store::view::View;
 use crate::trace::{ItemId, Tip};
 
-/// Pin items: they survive compression and budget cuts word for word
+/// Pin items: compression and budget cuts keep them unchanged
 #[derive(clap::Args, Debug)]
 pub(crate) struct PinArgs {
     #[command(flatten)]
     items: ItemsArgs,
 }
 
-/// Skip items: they are left out of materializing, in every trace, until they are unpinned
+/// Skip items: they are left out of materialized messages in every trace, until they are unpinned
 #[derive(clap::Args, Debug)]
 pub(crate) struct SkipArgs {
     #[command(flatten)]
     items: ItemsArgs,
 }
 
-/// Give items the normal priority again
+/// Reset items to normal priority
 #[derive(clap::Args, Debug)]
 pub(crate) struct UnpinArgs {
     #[command(flatten)]
@@ -38,18 +37,18 @@ pub(crate) struct UnpinArgs {
 
 #[derive(clap::Args, Debug)]
 struct ItemsArgs {
-    /// Items: ids or four digits of them, #<position>, or commits that touched them
+    /// Items: ids or at least four digits of each, #<position>, or commits that changed them
     #[arg(required = true, value_name = "ITEM")]
     items: Vec<String>,
 
-    /// Why
+    /// Reason
     #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
     reason: Option<String>,
 }
 
-/// Show priorities, or set one
+/// Show or set priorities
 ///
-/// Without an item, lists every live item whose priority was set, with the reason.
+/// Without an item, lists all items of the trace whose priority was set, with the reason.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PriorityArgs {
     /// Item to show or set
@@ -59,43 +58,43 @@ pub(crate) struct PriorityArgs {
     #[arg(requires = "item")]
     level: Option<Level>,
 
-    /// Why
+    /// Reason
     #[arg(short = 'm', long = "message", value_name = "REASON", requires = "level", allow_hyphen_values = true)]
     reason: Option<String>,
 
-    /// Every change of the item's priority, oldest first
+    /// Print every change of the item's priority, oldest first
     #[arg(long, requires = "item", conflicts_with = "level")]
     history: bool,
 
-    /// All live items that have this level, set or by default
+    /// List all items of the trace that have this level, set or by default
     #[arg(long, value_name = "LEVEL", conflicts_with = "item")]
     list: Option<Level>,
 
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
 
 impl PinArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         set(context, &self.items.items, Level::Pinned, self.items.reason.as_deref())
     }
 }
 
 impl SkipArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         set(context, &self.items.items, Level::Skip, self.items.reason.as_deref())
     }
 }
 
 impl UnpinArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         set(context, &self.items.items, Level::Normal, self.items.reason.as_deref())
     }
 }
 
 impl PriorityArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         match (&self.item, self.level) {
             (Some(item), Some(level)) => set(context, std::slice::from_ref(item), level, self.reason.as_deref()),
             (Some(item), None) => show(context, item, self),
@@ -104,7 +103,7 @@ impl PriorityArgs {
     }
 }
 
-fn set(context: &Context, specs: &[String], level: Level, reason: Option<&str>) -> Result<ExitStatus> {
+fn set(context: &Context, specs: &[String], level: Level, reason: Option<&str>) -> Result<()> {
     let repo = context.repo()?;
     let name = context.trace_name(None)?;
     let tip = Tip::of_trace(repo, &name)?;
@@ -113,13 +112,13 @@ fn set(context: &Context, specs: &[String], level: Level, reason: Option<&str>) 
     priority::set(repo, &signature, &requests)?;
     for request in &requests {
         let place = request.seq.map_or_else(|| format!("[{name}]"), |seq| format!("[{name} #{seq}]"));
-        let id = context.ui.styled(ID, &request.item.to_string());
+        let id = context.ui.id(request.item);
         writeln!(context.ui, "{place} {level} {id}")?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
-fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<ExitStatus> {
+fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<()> {
     let repo = context.repo()?;
     let name = context.trace_name(None)?;
     let tip = Tip::of_trace(repo, &name)?;
@@ -130,7 +129,7 @@ fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<ExitStatus
         for setting in &settings {
             print_setting(context, item, setting, args.json)?;
         }
-        return Ok(ExitStatus::Success);
+        return Ok(());
     }
     let live = resolver.find_live(item).cloned();
     match (settings.last(), live) {
@@ -141,10 +140,10 @@ fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<ExitStatus
         }
         (None, None) => writeln!(context.ui, "normal {item}")?,
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
-fn list(context: &Context, args: &PriorityArgs) -> Result<ExitStatus> {
+fn list(context: &Context, args: &PriorityArgs) -> Result<()> {
     let name = context.trace_name(None)?;
     let view = View::open(context.repo()?, &name, None)?;
     for slot in &view.slots {
@@ -157,20 +156,18 @@ fn list(context: &Context, args: &PriorityArgs) -> Result<ExitStatus> {
             print_level(context, slot, level, args.json)?;
         }
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
 fn print_setting(context: &Context, id: ItemId, setting: &Setting, json: bool) -> Result<()> {
     if json {
-        context.ui.json(&setting_json(id, setting))?;
-        return Ok(());
+        return context.ui.json(&setting_json(id, setting));
     }
     let reason = setting.reason.as_deref().map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
     let Setting { level, at, by, .. } = setting;
     let line = format!("{level} since {at} by {by}{reason}");
-    let line = escaped(&line).into_owned();
-    writeln!(context.ui, "{line} {id}")?;
-    Ok(())
+    let line = escaped(&line);
+    writeln!(context.ui, "{line} {id}")
 }
 
 fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, json: bool) -> Result<()> {
@@ -181,16 +178,13 @@ fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, json: b
         };
         object["seq"] = slot.seq.into();
         object["type"] = slot.item_type.as_str().into();
-        context.ui.json(&object)?;
-        return Ok(());
+        return context.ui.json(&object);
     }
     let subject = preview(&total::read_item(context.repo()?, slot)?);
     let why = level.reason().map(|reason| format!(" ({})", one_line(reason))).unwrap_or_default();
-    let text = escaped(&format!("{subject}{why}")).into_owned();
     let level = context.ui.styled(DIM, level.level().as_str());
-    let id = context.ui.styled(ID, &slot.id.to_string());
-    writeln!(context.ui, "{level} #{} {text} {id}", slot.seq)?;
-    Ok(())
+    let id = context.ui.id(slot.id);
+    writeln!(context.ui, "{level} #{} {} {id}", slot.seq, escaped(&format!("{subject}{why}")))
 }
 
 fn setting_json(id: ItemId, setting: &Setting) -> Value {

@@ -1,50 +1,47 @@
 //! `git trace show`: an item's content.
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, ID, escaped};
+use crate::app::ui::{BOLD, DIM, escaped};
 use crate::base::error::Result;
 use crate::trace::Tip;
 use crate::trace::query::show::{Shown, find, to_json};
 
-/// Show the content of an item, byte for byte
+/// Print the content of an item unchanged
 ///
-/// On a terminal, a line that says what it is goes before it, and control characters are made visible. An item that was
-/// taken out of the trace is shown too.
+/// On a terminal, a line that describes the item comes first, and control characters are shown as escapes. A deleted item
+/// is shown too.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ShowArgs {
-    /// Item: its id or four digits of it, #<position>, or a commit that touched it
+    /// Item: id or at least four digits of it, #<position>, or a commit that changed it
     item: String,
 
     /// Revision to show [default: the newest]
     #[arg(long, value_name = "N")]
     revision: Option<u32>,
 
-    /// Show the whole item file: header, empty line, content
+    /// Print the entire item file: header, empty line, content
     #[arg(long, conflicts_with = "json")]
     header: bool,
 
-    /// Show all that is known of it as JSON
+    /// Print everything known about the item as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl ShowArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(None)?;
         let tip = Tip::of_trace(repo, &name)?;
         let shown = find(repo, &name, &tip, &self.item, self.revision)?;
         if self.json {
             let object = to_json(repo, &shown)?;
-            context.ui.json(&object)?;
-            return Ok(ExitStatus::Success);
+            return context.ui.json(&object);
         }
         let item = &shown.item;
         if self.header {
             let bytes = repo.read_blob(shown.slot.blob)?;
-            context.ui.write_content(&bytes)?;
-            return Ok(ExitStatus::Success);
+            return context.ui.write_content(&bytes);
         }
         if context.ui.is_terminal() {
             context.ui.page()?;
@@ -57,7 +54,7 @@ impl ShowArgs {
         } else {
             context.ui.write_content(&item.body)?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
@@ -81,6 +78,6 @@ fn caption(context: &Context, shown: &Shown) -> String {
     }
     line.push_str(&context.ui.styled(DIM, &details));
     line.push(' ');
-    line.push_str(&context.ui.styled(ID, &item.id.to_string()));
+    line.push_str(&context.ui.id(item.id));
     line
 }

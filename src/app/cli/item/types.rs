@@ -9,16 +9,16 @@ use crate::app::ui::{BOLD, DIM, escaped};
 use crate::trace::ItemType;
 use crate::trace::model::types::{TypeRules, Types};
 
-/// List the types of items with their rules
+/// List item types and their rules
 ///
-/// Git config `traceType.<name>.role`, `.priority`, `.schema`, `.aggregate`, `.order`, `.compressOrder` and `.compress` declare a
-/// type, or change one; a committed `.traceconfig` may do so too, and git config outranks it.
+/// Git config `traceType.<name>.role`, `.priority`, `.schema`, `.aggregate`, `.order`, `.compressOrder` and `.compress`
+/// declare or change a type. A committed `.traceconfig` can do the same; git config has precedence.
 #[derive(clap::Args, Debug)]
 pub(crate) struct TypesArgs {
-    /// Type to list alone, with its schema and its prompt for compression
+    /// Type to show, with its schema and its compression prompt
     name: Option<ItemType>,
 
-    /// One JSON object a line, with everything
+    /// Print one JSON object per line, with all details
     #[arg(long)]
     json: bool,
 }

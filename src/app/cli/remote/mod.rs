@@ -12,56 +12,56 @@ use crate::trace::change::merge::{FastForward, Outcome};
 use crate::trace::sync::{Delivery, Request, arrivals, fetch, follow, is_private, named, pull, push};
 use crate::trace::{Tip, TraceName};
 
-/// Send traces to a remote, with the priorities of their items
+/// Push traces to a remote, with the priorities of their items
 ///
-/// Nothing else leaves: no other trace, no priority of another item. Forward crumbs and crumb archives go only by their full
-/// names, such as refs/crumbs/ada.
+/// Nothing else is pushed: no other trace, no priority of another item. Forward crumbs and crumb archives are pushed only by
+/// their full names, such as refs/crumbs/ada.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PushArgs {
-    /// Remote [default: that of the checked-out branch, or origin]
+    /// Remote [default: the remote of the checked-out branch, or origin]
     remote: Option<String>,
 
     /// Traces, or globs such as 'codex/*' [default: the current trace]
     #[arg(value_name = "TRACE")]
     traces: Vec<String>,
 
-    /// Replace a trace that was rebased or reset, if nobody else has pushed to it since the last fetch
+    /// Replace a trace that was rebased or reset, unless somebody else pushed to it since the last fetch
     #[arg(short, long)]
     force: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Get traces of a remote, without changing local ones
+/// Fetch traces of a remote without changing local ones
 ///
-/// They are then at refs/trace-remotes/REMOTE/TRACE, and can be named REMOTE/TRACE: `git trace diff origin/main`.
+/// They are stored in refs/trace-remotes/REMOTE/TRACE and are named REMOTE/TRACE: `git trace diff origin/main`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FetchArgs {
-    /// Remote [default: that of the checked-out branch, or origin]
+    /// Remote [default: the remote of the checked-out branch, or origin]
     remote: Option<String>,
 
     /// Traces, or globs [default: all]
     #[arg(value_name = "TRACE")]
     traces: Vec<String>,
 
-    /// Forget traces that the remote no longer has
+    /// Remove traces that the remote no longer has
     #[arg(short, long)]
     prune: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Get traces of a remote and merge them into the local ones
+/// Fetch traces of a remote and merge them into the local ones
 ///
-/// Where both sides went on, the published items come first, so that a published prefix never moves. Traces that are missing
-/// here are made.
+/// If both sides have new items, the published items come first, so that a published prefix never changes. Traces that do
+/// not exist locally are created.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PullArgs {
-    /// Remote [default: that of the checked-out branch, or origin]
+    /// Remote [default: the remote of the checked-out branch, or origin]
     remote: Option<String>,
 
     /// Traces, or globs [default: all]
@@ -71,30 +71,30 @@ pub(crate) struct PullArgs {
     #[command(flatten)]
     settle: SettleArgs,
 
-    /// Refuse to merge: only move on
+    /// Only fast-forward
     #[arg(long)]
     ff_only: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// List what is known of remotes' traces, or have plain `git fetch` bring them along
+/// List the known traces of remotes, or make plain `git fetch` fetch them
 #[derive(clap::Args, Debug)]
 pub(crate) struct RemoteArgs {
     /// Remote
     remote: Option<String>,
 
-    /// Have plain `git fetch` bring the remote's traces along from now on
+    /// Make plain `git fetch` fetch the remote's traces from now on
     #[arg(long, requires = "remote", conflicts_with = "unfollow")]
     follow: bool,
 
-    /// No longer
+    /// Stop plain `git fetch` from fetching the remote's traces
     #[arg(long, requires = "remote")]
     unfollow: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -177,7 +177,7 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bo
 }
 
 impl FetchArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
         let signature = context.signature()?;
@@ -189,13 +189,12 @@ impl FetchArgs {
                 .iter()
                 .map(|arrival| json!({ "name": arrival.name.as_str(), "commit": arrival.tip.to_string() }))
                 .collect();
-            context.ui.json(&json!({ "remote": remote, "traces": listed, "priorities": priorities }))?;
-            return Ok(ExitStatus::Success);
+            return context.ui.json(&json!({ "remote": remote, "traces": listed, "priorities": priorities }));
         }
         for arrival in &arrived {
             writeln!(context.ui, "{remote}/{} {}", arrival.name, short_oid(arrival.tip))?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
@@ -258,13 +257,12 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, outcome: &Out
 }
 
 impl RemoteArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         if self.follow || self.unfollow {
             let remote = remote_of(context, self.remote.as_deref())?;
             follow(context.repo()?, &remote, self.follow)?;
             let what = if self.follow { "brings" } else { "no longer brings" };
-            writeln!(context.ui, "`git fetch {remote}` {what} its traces along")?;
-            return Ok(ExitStatus::Success);
+            return writeln!(context.ui, "`git fetch {remote}` {what} its traces along");
         }
         let prefix = "refs/trace-remotes/";
         let wanted = self.remote.as_ref().map(|remote| format!("{prefix}{remote}/"));
@@ -276,6 +274,6 @@ impl RemoteArgs {
                 writeln!(context.ui, "{name} {}", short_oid(oid))?;
             }
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

@@ -12,25 +12,25 @@ use crate::check::staged::{CheckError, Checked, Source, check};
 use crate::git::Git;
 use crate::trace::Time;
 
-/// Check committed breadcrumbs, crumb files and checkpoints, for CI, or those about to be committed
+/// Check breadcrumbs, crumb files and checkpoints in a commit, for CI, or in the index
 ///
-/// Prints `path:line:column: rule: what is wrong; what to do`, a line each. The exit status is 1 if there are errors;
-/// warnings do not count. The blobs of the commit or of the index are read, not the files of the working tree.
+/// Prints one line per finding: `path:line:column: rule: problem; remedy`. The exit status is 1 if there are errors;
+/// warnings do not count. The command reads the blobs of the commit or the index, not the files of the working tree.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CheckArgs {
     /// Commit or tree to check
     #[arg(default_value = "HEAD")]
     rev: String,
 
-    /// What is staged, in the place of a commit
+    /// Check the index instead of a commit
     #[arg(long, conflicts_with = "rev")]
     staged: bool,
 
-    /// Errors only
+    /// Print only errors
     #[arg(short, long)]
     quiet: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -56,7 +56,7 @@ impl CheckArgs {
             for file in &checked {
                 let shown = file.findings.iter().filter(|finding| !self.quiet || finding.weight == Weight::Error);
                 for finding in shown {
-                    ui.write_content(format!("{}\n", finding.in_file(&file.path)).as_bytes())?;
+                    ui.write_content(format!("{}\n", finding.in_file(&file.path)))?;
                 }
             }
             ui.note(format!("files checked: {}, errors: {errors}, warnings: {warnings}", checked.len()));

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::app::cli::ExitStatus;
 use crate::app::cli::flags::content as input;
 use crate::app::context::Context;
 use crate::app::ui::escaped;
@@ -13,27 +12,27 @@ use crate::git::{GitError, Repo};
 use crate::tokens::Encoding;
 use crate::trace::store::write::encoding;
 
-/// Count the tokens of files or stdin, exactly
+/// Count the tokens of files or stdin
 ///
-/// Works outside of a repository too. What spells a special token counts as the ordinary text it is; bytes that are not
-/// UTF-8 count as U+FFFD, one for each invalid sequence.
+/// Works outside of a repository too. The text of a special token counts as ordinary text. Invalid UTF-8 counts as one
+/// U+FFFD per invalid sequence.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CountArgs {
-    /// Files to count; `-`, or none, is stdin
+    /// Files to count [default: `-`, which is stdin]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Encoding to count with [default: `trace.encoding`, or `o200k_base`]
+    /// Encoding [default: `trace.encoding`, or `o200k_base`]
     #[arg(long, value_name = "NAME")]
     encoding: Option<Encoding>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl CountArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let env = context.env.clone();
         let encoding = match self.encoding {
@@ -54,8 +53,7 @@ impl CountArgs {
         if self.json {
             let files: Vec<Value> =
                 counts.iter().map(|(file, tokens)| json!({ "file": file, "tokens": tokens })).collect();
-            ui.json(&json!({ "files": files, "total": total, "encoding": encoding.to_string() }))?;
-            return Ok(ExitStatus::Success);
+            return ui.json(&json!({ "files": files, "total": total, "encoding": encoding.to_string() }));
         }
         let width = total.to_string().len();
         for (file, tokens) in &counts {
@@ -68,6 +66,6 @@ impl CountArgs {
         if counts.len() > 1 {
             writeln!(ui, "{total:>width$} total")?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

@@ -1,9 +1,7 @@
 //! `git trace fsck`: whether all that is kept here is whole and says what is so.
 
 use crate::base::error::Result;
-use std::io::{self, IsTerminal as _};
-
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::app::cli::ExitStatus;
@@ -12,27 +10,27 @@ use crate::base::finding::Weight;
 use crate::check::fsck::{self, Fault, Repaired, Report};
 use crate::trace::TraceName;
 
-/// Check that traces and all that belongs to them are whole
+/// Check the integrity of traces and related data
 ///
-/// Reads every trace's items and history, priorities and their tags, forward crumbs, crumb archives, refs and reflogs. Prints
-/// `weight: trace: commit: item: rule: what is wrong; what to do`, a line each. The exit status is 1 if there are errors;
-/// warnings do not count. What plain git leaves behind, such as shared positions, is no fault.
+/// Reads the items and history of every trace, priorities and their tags, forward crumbs, crumb archives, refs and reflogs.
+/// Prints one line per finding: `weight: trace: commit: item: rule: problem; remedy`. The exit status is 1 if there are
+/// errors; warnings do not count. The effects of plain git commands, such as shared positions, are not findings.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FsckArgs {
-    /// Traces to check [default: all of them, and everything else]
+    /// Traces to check [default: all traces and all related data]
     #[arg(value_name = "TRACE")]
     traces: Vec<TraceName>,
 
-    /// Put right what can be derived again: tags, totals, the record's order and lines that cannot be read,
-    /// broken refs and reflogs, left-over locks
+    /// Repair what can be derived from other data: tags, totals, order and unreadable lines of the priority record,
+    /// broken refs and reflogs, stale locks
     #[arg(long)]
     repair: bool,
 
-    /// Errors only
+    /// Print only errors
     #[arg(short, long)]
     quiet: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -54,14 +52,14 @@ impl FsckArgs {
             context.ui.json(&as_json(&report, &repaired, is_done)?)?;
         } else {
             for fault in report.faults.iter().filter(|fault| !self.quiet || fault.weight == Weight::Error) {
-                context.ui.write_content(format!("{fault}\n").as_bytes())?;
+                context.ui.write_content(format!("{fault}\n"))?;
             }
             for Repaired { repair, error } in &repaired {
                 let line = match error {
                     None => format!("repaired: {repair}\n"),
                     Some(error) => format!("not repaired: {repair}: {error}\n"),
                 };
-                context.ui.write_content(line.as_bytes())?;
+                context.ui.write_content(&line)?;
             }
             let promised = match report.promised {
                 0 => String::new(),
@@ -81,10 +79,7 @@ impl FsckArgs {
 }
 
 fn check(context: &Context, args: &FsckArgs) -> Result<Report> {
-    let bar = (io::stderr().is_terminal() && !args.quiet).then(|| {
-        let style = ProgressStyle::with_template("checking: {pos} commits, {per_sec}");
-        ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-    });
+    let bar = if args.quiet { None } else { context.ui.progress("checking: {pos} commits, {per_sec}", None) };
     let watch = |commits| bar.iter().for_each(|bar| bar.set_position(commits as u64));
     let report = fsck::check(context.repo()?, &args.traces, &watch);
     bar.iter().for_each(ProgressBar::finish_and_clear);

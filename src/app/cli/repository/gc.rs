@@ -1,44 +1,43 @@
 //! `git trace gc`: packs what is kept, through git, and closes gaps in a trace.
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::base::error::Result;
 use crate::trace::change::renumber::renumber;
 
-/// Pack refs and objects, through `git gc`
+/// Pack refs and objects with `git gc`
 ///
-/// The options are those of `git gc`. All that belongs to traces hangs on refs, so nothing of it is removed. As with `git gc`,
-/// `--prune=now` wants nobody else to be writing.
+/// The options are those of `git gc`. Refs keep all data of traces, so `git gc` removes none of it. As with `git gc`,
+/// `--prune=now` is safe only while nobody else writes.
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub(crate) struct GcArgs {
-    /// Only if git finds that it is due
+    /// Run only if git decides that it is needed
     #[arg(long)]
     auto: bool,
 
-    /// Take longer for a smaller result
+    /// Spend more time for a smaller result
     #[arg(long)]
     aggressive: bool,
 
-    /// Remove what nothing leads to if it is older than this [default: as git is set up, two weeks]
+    /// Remove unreachable objects older than this [default: git's setting, or two weeks]
     #[arg(long, value_name = "DATE", require_equals = true, num_args = 0..=1, default_missing_value = "2.weeks.ago")]
     prune: Option<String>,
 
-    /// Remove nothing
+    /// Keep unreachable objects
     #[arg(long, conflicts_with = "prune")]
     no_prune: bool,
 
-    /// Say nothing
+    /// Print nothing
     #[arg(short, long)]
     quiet: bool,
 
-    /// Before that, close the gaps between the trace's positions, in one commit; ids, order and history stay
+    /// First close the gaps between the positions of the trace, in one commit; ids, order and history stay
     #[arg(long)]
     renumber: bool,
 }
 
 impl GcArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         if self.renumber {
             let name = context.trace_name(None)?;
             let signature = context.signature()?;
@@ -56,6 +55,6 @@ impl GcArgs {
         let given = flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.to_owned());
         let options: Vec<String> = given.chain(self.prune.as_ref().map(|date| format!("--prune={date}"))).collect();
         context.repo()?.collect(&options)?;
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

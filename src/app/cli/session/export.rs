@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::git::Git;
@@ -17,31 +16,31 @@ use crate::trace::{Tip, TraceName};
 use crate::transcript::export::{self as transcripts, NewSession};
 use crate::transcript::format::Format;
 
-/// Write a trace as JSON Lines, one line an operation, oldest first, or as a transcript for an agent
+/// Export a trace as JSON Lines, one operation per line, oldest first, or as a transcript for an agent
 ///
-/// `import jsonl` reads the lines back: items, edits, deletions, restorations and priorities, with their times and authors.
-/// `export claude-code` and `export codex` write what the trace holds now, without what is skipped, as a new session where
-/// that agent resumes it from.
+/// `import jsonl` reads the lines back: items, edits, deletions, restorations and priorities, with times and authors.
+/// `export claude-code` and `export codex` write the items that are not skipped as a new session, where that agent can
+/// resume it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExportArgs {
-    /// claude-code or codex, to write a session for it [default: JSON Lines]
+    /// Agent to write a session for: claude-code or codex [default: JSON Lines]
     #[arg(value_name = "FORMAT")]
     first: Option<String>,
 
-    /// Trace to write [default: the current one]
+    /// Trace to export [default: the current trace]
     name: Option<TraceName>,
 
-    /// File to write; `-` is stdout [default of a session: where the agent looks for it]
+    /// File to write; `-` is stdout [default for a session: where the agent finds it]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Say as JSON what was written
+    /// Print the result as JSON
     #[arg(long, conflicts_with = "output")]
     json: bool,
 }
 
 impl ExportArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         match (&self.first, self.first.as_deref().map(str::parse::<Format>)) {
             (_, Some(Ok(format))) => session_of(context, self, format),
             (Some(name), _) if self.name.is_none() => lines(context, self, Some(&name.parse()?)),
@@ -51,7 +50,7 @@ impl ExportArgs {
     }
 }
 
-fn lines(context: &Context, args: &ExportArgs, name: Option<&TraceName>) -> Result<ExitStatus> {
+fn lines(context: &Context, args: &ExportArgs, name: Option<&TraceName>) -> Result<()> {
     let name = context.trace_name(name)?;
     let tip = Tip::of_trace(context.repo()?, &name)?;
     match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
@@ -62,10 +61,10 @@ fn lines(context: &Context, args: &ExportArgs, name: Option<&TraceName>) -> Resu
         }
         None => export(context.repo()?, tip, &mut context.ui.content())?,
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
-fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<ExitStatus> {
+fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<()> {
     let name = context.trace_name(args.name.as_ref())?;
     let view = View::open(context.repo()?, &name, None)?;
     let folder =
@@ -85,7 +84,7 @@ fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<Ex
     }
     if args.output.as_ref().is_some_and(|path| path.as_os_str() == "-") {
         context.ui.content().write_all(&outgoing.bytes)?;
-        return Ok(ExitStatus::Success);
+        return Ok(());
     }
     let home = format.home(context.repo()?.env());
     let found = home.and_then(|home| transcripts::transcript_path(format, &home, &new_session));
@@ -93,14 +92,13 @@ fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<Ex
     transcripts::save(&outgoing.bytes, &path).with_context(|| format!("cannot write `{}`", path.display()))?;
     let resume = transcripts::resume_command(format, &new_session.id);
     if args.json {
-        context.ui.json(&json!({ "session": new_session.id, "file": path.to_string_lossy(),
-            "items": outgoing.items, "notes": outgoing.notes, "resume": resume }))?;
-        return Ok(ExitStatus::Success);
+        return context.ui.json(&json!({ "session": new_session.id, "file": path.to_string_lossy(),
+            "items": outgoing.items, "notes": outgoing.notes, "resume": resume }));
     }
     writeln!(context.ui, "{} items written to {}", outgoing.items, escaped(&path.to_string_lossy()))?;
     if args.output.is_none() {
         context.ui.flush()?;
         context.ui.note(format!("`{resume}` goes on from there"));
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }

@@ -3,31 +3,28 @@
 use crate::base::error::Result;
 use serde_json::{Value, json};
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{DIM, ID, escaped};
-use crate::git::short_oid;
+use crate::app::ui::{DIM, ID, escaped, minute};
 use crate::trace::Time;
 use crate::transcript::import::sessions::{RecordedSession, list};
 
-/// List the recorded sessions of agents, the latest first
+/// List the recorded sessions of agents, newest first
 ///
-/// With each stand its items and tokens, what the person said first, and the commits of the code that were made meanwhile.
+/// Shows for each its items and tokens, the first words of the user, and the code commits made during the session.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SessionsArgs {
-    /// Stop after this many
+    /// Most entries to list
     #[arg(short = 'n', long = "max-count", value_name = "N")]
     max_count: Option<usize>,
 
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
 
 impl SessionsArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let encoding = context.encoding()?;
-        let found = list(context.repo()?, encoding)?;
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        let found = list(context.repo()?, context.encoding()?)?;
         if !self.json {
             context.ui.page()?;
         }
@@ -38,7 +35,7 @@ impl SessionsArgs {
                 print(context, recorded)?;
             }
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
@@ -52,16 +49,10 @@ fn print(context: &Context, recorded: &RecordedSession) -> Result<()> {
         writeln!(context.ui, "    {}", escaped(first_prompt))?;
     }
     for commit in commits {
-        let oid = context.ui.styled(ID, &short_oid(commit.oid));
+        let oid = context.ui.oid(commit.oid);
         writeln!(context.ui, "    {oid} {}", escaped(&commit.subject))?;
     }
     Ok(())
-}
-
-/// A time to the minute.
-fn minute(time: Time) -> String {
-    let text = time.to_string();
-    text.get(..16).map_or_else(|| text.clone(), |minute| minute.replace('T', " "))
 }
 
 fn to_json(recorded: &RecordedSession) -> Value {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use clap::{Arg, Command, CommandFactory as _};
 
-use crate::app::cli::{Cli, ExitStatus};
+use crate::app::cli::Cli;
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::git::{Env, Git, Repo, worktree_root};
@@ -24,7 +24,7 @@ use crate::trace::{Time, Tip, TraceError, TraceName};
 /// Most items that are offered: the newest.
 const MAX_ITEMS: usize = 200;
 
-/// Say what may stand at the end of a command line; the shells' scripts ask this
+/// Print completions of a command line; the completion scripts of shells call this
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompleteWordsArgs {
     /// The words after `git trace`, up to the one at the cursor, which may be empty
@@ -33,7 +33,7 @@ pub(crate) struct CompleteWordsArgs {
 }
 
 impl CompleteWordsArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let env = context.env.clone();
         let (word, before) = self.words.split_last().map_or(("", &[][..]), |(word, before)| (word.as_str(), before));
@@ -47,7 +47,7 @@ impl CompleteWordsArgs {
                 writeln!(ui, "{candidate}\t{}", escaped(what))?;
             }
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 

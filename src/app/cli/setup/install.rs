@@ -20,19 +20,19 @@ use crate::memory::forward::health;
 use crate::trace::Time;
 use crate::transcript::format::Format;
 
-/// Set git up to merge breadcrumbs, crumb files and checkpoints by meaning, and to show crumb files by entry
+/// Configure git to merge breadcrumbs, crumb files and checkpoints by meaning, and to diff crumb files by entry
 ///
-/// Writes the merge driver into git's config and the paths it is for into `.gitattributes`, which is to be committed. With
-/// `--agent` it adds hooks to that agent's settings in this project instead, by which its sessions record themselves. It can
-/// be run any number of times; what others wrote there is left alone. `--man` and `--completions` serve the user, not the
-/// repository: they write below `$XDG_DATA_HOME`, by default ~/.local/share.
+/// Adds the merge driver to git's configuration and its paths to `.gitattributes`, which you should commit. With
+/// `--agent`, adds hooks to the agent's settings in this project instead, which record its sessions. You can run it
+/// repeatedly; settings made by others are not changed. `--man` and `--completions` install files for the user, not the
+/// repository, in `$XDG_DATA_HOME`, by default ~/.local/share.
 #[derive(clap::Args, Debug)]
 pub(crate) struct InstallArgs {
     #[command(flatten)]
     place: PlaceArgs,
 }
 
-/// Take back what `install` wrote, and nothing else
+/// Remove what `install` added, and nothing else
 #[derive(clap::Args, Debug)]
 pub(crate) struct UninstallArgs {
     #[command(flatten)]
@@ -42,62 +42,62 @@ pub(crate) struct UninstallArgs {
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct PlaceArgs {
-    /// In this repository (the default)
+    /// Configure this repository (the default)
     #[arg(long, conflicts_with_all = ["global", "worktree"])]
     local: bool,
 
-    /// For this user, in all repositories
+    /// Configure all repositories of this user
     #[arg(long, conflicts_with_all = ["worktree", "private"])]
     global: bool,
 
-    /// In this working tree only; needs `extensions.worktreeConfig` where there are several
+    /// Configure only this working tree; needs `extensions.worktreeConfig` if there are several
     #[arg(long)]
     worktree: bool,
 
-    /// Use `.git/info/attributes`, which is not committed, in the place of `.gitattributes`
+    /// Use `.git/info/attributes`, which is not committed, instead of `.gitattributes`
     #[arg(long)]
     private: bool,
 
-    /// Hooks for this agent (claude-code, codex or gemini-cli) in place of git's set-up; several may be given
+    /// Add hooks to this agent (claude-code, codex or gemini-cli) instead of configuring git; can be repeated
     #[arg(long = "agent", value_name = "AGENT", conflicts_with_all = ["global", "worktree", "private"])]
     agents: Vec<Format>,
 
-    /// Leave git's hooks alone: pre-commit, lefthook, husky or a script of yours calls `git trace hook pre-commit`
+    /// Do not install git hooks, because pre-commit, lefthook, husky or your own script calls `git trace hook pre-commit`
     #[arg(long)]
     no_hooks: bool,
 
-    /// In place of all this, make a client start `git trace mcp`: claude-code, cursor, vscode, codex or gemini
+    /// Instead, configure a client to start `git trace mcp`: claude-code, cursor, vscode, codex or gemini
     #[arg(long, value_name = "CLIENT", conflicts_with_all = ["local", "global", "worktree", "private", "agents", "no_hooks"])]
     mcp: Option<Client>,
 
-    /// In place of all this, a manual page for every command, below a folder as MANPATH has them [default:
+    /// Instead, install a manual page for every command in a folder for MANPATH [default:
     /// ~/.local/share/man]
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["local", "global", "worktree", "private",
         "agents", "no_hooks", "mcp"])]
     #[expect(clippy::option_option, reason = "the flag may stand without a value")]
     man: Option<Option<PathBuf>>,
 
-    /// In place of all this, a script by which a shell completes `git trace`: bash, zsh or fish [default: yours]
+    /// Instead, install shell completions: bash, zsh or fish [default: your shell]
     #[arg(long, value_name = "SHELL", num_args = 0..=1, value_parser = shell, conflicts_with_all = ["local", "global",
         "worktree", "private", "agents", "no_hooks", "mcp", "man"])]
     #[expect(clippy::option_option, reason = "the flag may stand without a value")]
     completions: Option<Option<Shell>>,
 
-    /// Say what would be done, and write nothing
+    /// Print what would be done, and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Test the set-up: driver, attributes, a trial merge, the breadcrumb files, forward crumbs
+/// Check the setup: merge driver, attributes, a trial merge, breadcrumb files, forward crumbs
 ///
-/// What is kept is checked by `git trace fsck`.
+/// `git trace fsck` checks the stored data.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DoctorArgs {
-    /// As a JSON array
+    /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
@@ -107,7 +107,7 @@ impl InstallArgs {
         let ui = &context.ui;
         let env = &context.env;
         if !self.place.agents.is_empty() {
-            return run_agents(&self.place, env, ui, agent::install);
+            return run_agents(&self.place, env, ui, agent::install).map(ExitStatus::from);
         }
         let (scope, steps) = if let Some(folder) = &self.place.man {
             (Scope::Global, install_pages(folder.as_deref(), mode(&self.place), env, ui)?)
@@ -130,7 +130,7 @@ impl InstallArgs {
 }
 
 impl UninstallArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let env = &context.env;
         if !self.place.agents.is_empty() {
@@ -157,7 +157,7 @@ impl UninstallArgs {
         if steps.is_empty() {
             ui.note("nothing of ours was there");
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
@@ -246,7 +246,7 @@ fn run_agents(
     env: &Env,
     ui: &Ui,
     act: impl Fn(&AgentSetup) -> Result<Vec<Step>, InstallError>,
-) -> Result<ExitStatus> {
+) -> Result<()> {
     let mut steps = Vec::new();
     for format in &args.agents {
         if !agent::AGENTS.contains(format) {
@@ -264,7 +264,7 @@ fn run_agents(
     if steps.is_empty() {
         ui.note("nothing of ours was there");
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
 fn agent_setup(args: &PlaceArgs, env: &Env, format: Format) -> Result<AgentSetup> {
@@ -280,8 +280,7 @@ fn report(args: &PlaceArgs, scope: Scope, steps: &[Step], ui: &Ui) -> Result<()>
     if args.json {
         let steps: Vec<_> =
             steps.iter().map(|step| json!({ "action": step.action.as_str(), "what": step.what })).collect();
-        ui.json(&json!({ "scope": &scope.flag()[2..], "dry_run": args.dry_run, "steps": steps }))?;
-        return Ok(());
+        return ui.json(&json!({ "scope": &scope.flag()[2..], "dry_run": args.dry_run, "steps": steps }));
     }
     let prefix = if args.dry_run { "would have " } else { "" };
     for step in steps {

@@ -25,14 +25,14 @@ const FAILED: u8 = 129;
 
 /// Merge one file by meaning; git and jj call this
 ///
-/// `git trace install` tells git to. The exit status is 0 if all was settled, 1 if conflicts are left in the result, and
-/// 129 if the merge could not be made; then nothing was written.
+/// `git trace install` configures git to use it. The exit status is 0 for a clean merge, 1 if the result contains conflicts,
+/// and 129 if the merge failed; then nothing is written.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeDriverArgs {
-    /// File with the version that both sides come from, git's %O
+    /// File with the common base version, git's %O
     base: PathBuf,
 
-    /// File with our version, git's %A; the result is written here
+    /// File with our version, git's %A; receives the result
     ours: PathBuf,
 
     /// File with their version, git's %B
@@ -41,7 +41,7 @@ pub(crate) struct MergeDriverArgs {
     /// Length of conflict markers, git's %L
     marker_size: Option<String>,
 
-    /// Path in the repository, which tells the kind of file, git's %P
+    /// Path in the repository, which determines the kind of file, git's %P
     #[arg(allow_hyphen_values = true)]
     path: Option<OsString>,
 
@@ -57,15 +57,15 @@ pub(crate) struct MergeDriverArgs {
     #[arg(allow_hyphen_values = true)]
     their_label: Option<OsString>,
 
-    /// FileKind of file, whatever the path: breadcrumbs, crumb, checkpoint, checkpoint-index
+    /// Kind of file, regardless of the path: breadcrumbs, crumb, checkpoint, checkpoint-index
     #[arg(long)]
     kind: Option<FileKind>,
 
-    /// Write the result here and leave our version alone
+    /// File to write instead of our version
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// How conflicts are written: merge, diff3 or zdiff3 [default: `merge.conflictStyle`]
+    /// Conflict style: merge, diff3 or zdiff3 [default: `merge.conflictStyle`]
     #[arg(long, value_name = "STYLE", value_parser = style)]
     style: Option<Style>,
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::materialize::FormatArg;
 use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{ID, escaped};
+use crate::app::ui::escaped;
 use crate::materialize::bisect::{Outcome, Verdict, judge, search};
 use crate::materialize::envelope::{MessageFormat, render};
 use crate::materialize::{Cut, Options, command, materialize};
@@ -20,7 +20,7 @@ use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::total::read_item;
 use crate::trace::store::view::View;
 
-/// Find the first item whose presence makes a command fail
+/// Find the first item that makes a command fail
 #[derive(clap::Args, Debug)]
 pub(crate) struct BisectArgs {
     #[command(subcommand)]
@@ -32,18 +32,18 @@ enum Action {
     Run(RunArgs),
 }
 
-/// Run a command on the first half of the items, then on the half that is left, until one item is
+/// Run a command on halves of the items until one item is left
 ///
-/// The command gets the messages of each candidate, as `materialize` prints them, on its stdin and in the file that
-/// `$GITTRACE_CANDIDATE` names; `$GITTRACE_CANDIDATE_ITEM` is the id of its last item. An exit status of 0 says that it is good, 125
-/// that it cannot be told, 1 to 127 that it is bad; others stop the search. Nothing is written to the repository.
+/// The command gets the messages of each candidate, as `materialize` prints them, on stdin and in the file
+/// `$GITTRACE_CANDIDATE`; `$GITTRACE_CANDIDATE_ITEM` is the id of its last item. Exit status 0 means good, 125 unknown, any
+/// other from 1 to 127 bad; everything else stops the search. Nothing is written to the repository.
 #[derive(clap::Args, Debug)]
 struct RunArgs {
-    /// Form of the messages [default: what the command in git config `trace.materializer` makes of them, or messages]
+    /// Format of the messages [default: the output of the command in git config `trace.materializer`, or messages]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 
@@ -129,10 +129,10 @@ fn answer(
         Outcome::Untold => context.ui.note("the command cannot tell (125) with all items, or without any"),
     }
     for slot in suspects {
-        let subject = escaped(&preview(&read_item(context.repo()?, slot)?)).into_owned();
-        let id = context.ui.styled(ID, &slot.id.to_string());
+        let subject = preview(&read_item(context.repo()?, slot)?);
+        let id = context.ui.id(slot.id);
         let first = if matches!(outcome, Outcome::First(_)) { "first bad: " } else { "" };
-        writeln!(context.ui, "{first}#{} {subject} {id}", slot.seq)?;
+        writeln!(context.ui, "{first}#{} {} {id}", slot.seq, escaped(&subject))?;
     }
     Ok(status)
 }

@@ -1,8 +1,7 @@
 //! `git trace branch`: traces beside one another.
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, ID, escaped};
+use crate::app::ui::{BOLD, DIM, escaped};
 use crate::base::error::{Context as _, Result, bail};
 use crate::git::short_oid;
 use crate::trace::TraceName;
@@ -10,12 +9,12 @@ use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, renam
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
 
-/// List, start, rename or delete traces
+/// List, create, rename or delete traces
 ///
-/// Without a name: every trace with its items, tokens and last subject; `*` marks the current one, `+` one that is the
-/// current one of another worktree. A new trace shares its history with the one it starts from; no object is copied.
+/// Without a name, lists every trace with its items, tokens and last subject. `*` marks the current trace, `+` the current
+/// trace of another worktree. A new trace shares the history of the trace it starts from; no object is copied.
 ///
-/// A deleted trace's place is kept under `refs/trace-orig/<name>`, where `%2F` stands for `/`.
+/// The tip of a deleted trace is kept in `refs/trace-orig/<name>`, where `%2F` stands for `/`.
 #[derive(clap::Args, Debug)]
 #[command(override_usage = "git trace branch [--json]\n       \
     git trace branch NAME [START]\n       \
@@ -23,29 +22,29 @@ use crate::trace::store::resolve::{State, state};
     git trace branch (-d | -D) NAME...")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct BranchArgs {
-    /// Name of the new trace; with -m, -d and -D what these are told
+    /// Name of the new trace, or the names for -m, -d and -D
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// Rename a trace [default: the current one]
+    /// Rename a trace [default: the current trace]
     #[arg(short = 'm', long = "move", conflicts_with_all = ["delete", "force_delete", "json"])]
     rename: bool,
 
-    /// Delete traces that the current trace or a remote holds
+    /// Delete traces that are merged into the current trace or pushed to a remote
     #[arg(short = 'd', long, conflicts_with_all = ["force_delete", "json"])]
     delete: bool,
 
-    /// Delete traces whatever holds them
+    /// Delete traces even if they are not merged
     #[arg(short = 'D', conflicts_with = "json")]
     force_delete: bool,
 
-    /// List as JSON, one object a line
+    /// Print one JSON object per line
     #[arg(long, conflicts_with = "names")]
     json: bool,
 }
 
 impl BranchArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         if self.rename {
             return run_rename(context, self);
         }
@@ -61,10 +60,9 @@ impl BranchArgs {
     }
 }
 
-fn start(context: &Context, name: &TraceName, from: Option<&str>) -> Result<ExitStatus> {
+fn start(context: &Context, name: &TraceName, from: Option<&str>) -> Result<()> {
     let oid = begin(context, name, from)?;
-    writeln!(context.ui, "Created trace `{name}` at {oid}")?;
-    Ok(ExitStatus::Success)
+    writeln!(context.ui, "Created trace `{name}` at {oid}")
 }
 
 /// Creates a trace from what the user named, or from the current one's tip; the short oid of where it starts.
@@ -80,7 +78,7 @@ pub(crate) fn begin(context: &Context, name: &TraceName, from: Option<&str>) -> 
     Ok(short_oid(start.tip.commit.oid))
 }
 
-fn run_rename(context: &Context, args: &BranchArgs) -> Result<ExitStatus> {
+fn run_rename(context: &Context, args: &BranchArgs) -> Result<()> {
     let repo = context.repo()?;
     let (old, new): (TraceName, TraceName) = match args.names.as_slice() {
         [new] => (context.trace_name(None)?, new.parse()?),
@@ -88,11 +86,10 @@ fn run_rename(context: &Context, args: &BranchArgs) -> Result<ExitStatus> {
         _ => bail!("-m takes the new name, or the old and the new one"),
     };
     rename(repo, &old, &new, &context.signature()?.committer)?;
-    writeln!(context.ui, "Renamed trace `{old}` to `{new}`")?;
-    Ok(ExitStatus::Success)
+    writeln!(context.ui, "Renamed trace `{old}` to `{new}`")
 }
 
-fn run_delete(context: &Context, args: &BranchArgs) -> Result<ExitStatus> {
+fn run_delete(context: &Context, args: &BranchArgs) -> Result<()> {
     let repo = context.repo()?;
     let names = args.names.iter().map(|name| name.parse()).collect::<Result<Vec<TraceName>, _>>()?;
     if names.is_empty() {
@@ -104,10 +101,10 @@ fn run_delete(context: &Context, args: &BranchArgs) -> Result<ExitStatus> {
         let deleted = delete(repo, name, &who, unmerged)?;
         writeln!(context.ui, "Deleted trace `{name}`, kept as {}: {}", deleted.kept, short_oid(deleted.tip))?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
-fn run_list(context: &Context, json: bool) -> Result<ExitStatus> {
+fn run_list(context: &Context, json: bool) -> Result<()> {
     let repo = context.repo()?;
     let current = head::current(repo)?;
     let listed = list(repo, context.encoding()?)?;
@@ -115,7 +112,7 @@ fn run_list(context: &Context, json: bool) -> Result<ExitStatus> {
         for trace in &listed {
             context.ui.json(&to_json(trace, trace.name == current))?;
         }
-        return Ok(ExitStatus::Success);
+        return Ok(());
     }
     if listed.is_empty() {
         context.ui.note("there is no trace yet: `git trace commit -m TEXT` makes the first one");
@@ -131,11 +128,11 @@ fn run_list(context: &Context, json: bool) -> Result<ExitStatus> {
         };
         let padded = format!("{:<width$}", escaped(name.as_str()));
         let padded = if *name == current { context.ui.styled(BOLD, &padded) } else { padded };
-        let oid = context.ui.styled(ID, &short_oid(tip.commit.oid));
+        let oid = context.ui.oid(tip.commit.oid);
         let size = format!("{items:>6} items {:>8} tokens", total.tokens);
         let size = context.ui.styled(DIM, &size);
-        let subject = escaped(tip.commit.subject()).into_owned();
+        let subject = escaped(tip.commit.subject());
         writeln!(context.ui, "{mark} {padded} {size}  {subject} {oid}")?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }

@@ -1,14 +1,13 @@
 //! `git trace init`: chooses the name that the first commit will create.
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::base::error::{Error, Result};
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
 
-/// Make a new, empty trace the current one
+/// Create an empty trace and make it the current one
 ///
-/// It comes into being with its first commit. A first commit without `init` creates the trace `main`.
+/// The first commit creates its ref. A first commit without `init` creates the trace `main`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct InitArgs {
     /// Name of the new trace [default: main]
@@ -16,7 +15,7 @@ pub(crate) struct InitArgs {
 }
 
 impl InitArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let name = match self.name.as_ref().or(context.named_trace()?.as_ref()) {
             Some(name) => name.clone(),
             None => TraceName::default_name(),
@@ -27,6 +26,6 @@ impl InitArgs {
         }
         head::switch(context.repo()?, &name)?;
         writeln!(context.ui, "The current trace is `{name}`; its first commit creates it.")?;
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

@@ -3,69 +3,67 @@
 use crate::base::error::{Context as _, Result, bail};
 use regex::Regex;
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::app::ui::{BOLD, DIM, ID, Ui, escaped};
-use crate::git::short_oid;
 use crate::trace::model::level::Level;
 use crate::trace::query::code::CodeRange;
 use crate::trace::query::log::{Entry, Query, entries, to_json};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::{ItemType, Time, Tip, TraceName};
 
-/// List what was done to a trace, newest first
+/// List the commits of a trace, newest first
 #[derive(clap::Args, Debug)]
 pub(crate) struct LogArgs {
-    /// Trace to look at [default: the current one]
+    /// Trace to show [default: the current trace]
     name: Option<TraceName>,
 
-    /// Stop after this many
+    /// Most entries to list
     #[arg(short = 'n', long = "max-count", value_name = "N")]
     max_count: Option<usize>,
 
-    /// One line each
+    /// Print one line per commit
     #[arg(long)]
     oneline: bool,
 
-    /// Only what touched items of this type
+    /// Only commits that changed items of this type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
 
-    /// Only what touched items that have this priority now
+    /// Only commits that changed items that have this priority now
     #[arg(short = 'p', long, value_name = "LEVEL")]
     priority: Option<Level>,
 
-    /// Only what touched this item
+    /// Only commits that changed this item
     #[arg(long, value_name = "ITEM")]
     item: Option<String>,
 
-    /// Only where the subject or the item's text then matches this regular expression
+    /// Only commits whose subject or item text matches this regular expression
     #[arg(long, value_name = "PATTERN", allow_hyphen_values = true)]
     grep: Option<Regex>,
 
-    /// Only where the reason given (for a deletion, a restoration or a priority) matches
+    /// Only commits whose reason (for a deletion, a restoration or a priority) matches
     #[arg(long, value_name = "PATTERN", allow_hyphen_values = true)]
     reason: Option<Regex>,
 
-    /// Only what was recorded while the code went from A to B: what led to those commits; B alone is the way from its parent
+    /// Only what was recorded while the code changed from A to B; B alone means from its parent to B
     #[arg(long, value_name = "A..B")]
     code: Option<String>,
 
-    /// Only from this time on
+    /// Only commits since this time
     #[arg(long, value_name = "TIME", alias = "after")]
     since: Option<Time>,
 
-    /// Only up to this time
+    /// Only commits up to this time
     #[arg(long, value_name = "TIME", alias = "before")]
     until: Option<Time>,
 
-    /// One JSON object a line
+    /// Print one JSON object per line
     #[arg(long, conflicts_with = "oneline")]
     json: bool,
 }
 
 impl LogArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let name = context.trace_name(self.name.as_ref())?;
         let tip = Tip::of_trace(context.repo()?, &name)?;
         let only_item = match &self.item {
@@ -93,17 +91,16 @@ impl LogArgs {
         for (number, entry) in entries.take(self.max_count.unwrap_or(usize::MAX)).enumerate() {
             print(&context.ui, self, &entry?, number == 0)?;
         }
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }
 
 fn print(ui: &Ui, args: &LogArgs, entry: &Entry, first: bool) -> Result<()> {
     if args.json {
-        ui.json(&to_json(entry)).context("cannot write the answer")?;
-        return Ok(());
+        return ui.json(&to_json(entry)).context("cannot write the answer");
     }
     let Entry { tip, touched, settings } = entry;
-    let subject = escaped(tip.commit.subject()).into_owned();
+    let subject = escaped(tip.commit.subject());
     let names = |short: bool| -> String {
         let listed = touched.iter().take(3).map(|change| {
             let slot = change.entry();
@@ -117,13 +114,12 @@ fn print(ui: &Ui, args: &LogArgs, entry: &Entry, first: bool) -> Result<()> {
         listed.collect::<Vec<_>>().join(", ") + &more
     };
     if args.oneline {
-        let line = format!("{} {}", ui.styled(ID, &short_oid(tip.commit.oid)), ui.styled(DIM, &names(true)));
-        writeln!(ui, "{line} {subject}")?;
-        return Ok(());
+        let line = format!("{} {}", ui.oid(tip.commit.oid), ui.styled(DIM, &names(true)));
+        return writeln!(ui, "{line} {subject}");
     }
     let op = tip.trailers.op.filter(|_| tip.is_ours()).map_or("commit", |op| op.as_str());
     let heading = format!("{} {}", ui.styled(BOLD, op), ui.styled(ID, &names(false)));
-    let author = escaped(&tip.commit.author).into_owned();
+    let author = escaped(&tip.commit.author);
     let gap = if first { "" } else { "\n" };
     let oid = ui.styled(DIM, &tip.commit.oid.to_string());
     let out = &ui;
@@ -135,6 +131,5 @@ fn print(ui: &Ui, args: &LogArgs, entry: &Entry, first: bool) -> Result<()> {
         let reason = setting.reason.as_deref().unwrap_or_default();
         writeln!(out, "Priority: {} since {}: {}", setting.level, setting.at, escaped(reason))?;
     }
-    writeln!(out, "\n    {subject}")?;
-    Ok(())
+    writeln!(out, "\n    {subject}")
 }

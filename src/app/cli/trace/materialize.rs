@@ -16,52 +16,52 @@ use crate::trace::store::resolve::Resolver;
 use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceName};
 
-/// Turn a trace into messages for a model
+/// Print a trace as messages for a model
 ///
-/// Skipped items are left out, instructions become one system message, neighbours of one type and role are joined. The same
-/// trace gives the same bytes. What a provider cannot be sent as it is becomes text or is left out, and stderr says so.
+/// Skipped items are left out, instructions become one system message, and adjacent items with the same type and role are
+/// joined. The output is deterministic. Content that a provider does not accept becomes text or is left out, with a note.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MaterializeArgs {
-    /// Trace to turn into messages [default: the current one]
+    /// Trace to materialize [default: the current trace]
     name: Option<TraceName>,
 
-    /// State to use: a commit, an item (the commit that last touched it), or an RFC 3339 time
+    /// State to use: a commit, an item (the commit that last changed it), or an RFC 3339 time
     #[arg(long, value_name = "WHEN")]
     as_of: Option<String>,
 
-    /// Form of the output [default: what the command in git config `trace.materializer` makes of it, or messages]
+    /// Output format [default: the output of the command in git config `trace.materializer`, or messages]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
 
-    /// `none`: one message an item, nothing joined
+    /// `none`: one message per item
     #[arg(long, value_enum, default_value_t = Aggregate::Join)]
     aggregate: Aggregate,
 
-    /// Say before the text of edited items that they were
+    /// Mark the text of edited items
     #[arg(long)]
     edit_markers: bool,
 
-    /// Role for a type, in place of its own, such as output=user
+    /// Role to use for a type, such as output=user
     #[arg(long = "role", value_name = "TYPE=ROLE", value_parser = type_role)]
     roles: Vec<(ItemType, Role)>,
 
-    /// Keep what is pinned and the newest items that fit into so many tokens; a call stays with its result
+    /// Keep pinned items and the newest items that fit into this number of tokens; a call stays with its result
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
 
-    /// Keep what is pinned and so many of the newest items; of older ones only a line that says what they are
+    /// Keep pinned items and this number of the newest items; replace older ones with a line that describes them
     #[arg(long, value_name = "ITEMS")]
     recent: Option<usize>,
 
-    /// Keep what is pinned, this item and what follows it
+    /// Keep pinned items, this item and all later items
     #[arg(long, value_name = "ITEM")]
     since_item: Option<String>,
 
-    /// Tell Anthropic where to cache, at so many places: the system's texts, what is pinned, all
+    /// Number of cache marks for Anthropic: after the system texts, the pinned items, all items
     #[arg(long, value_name = "MARKS", value_parser = clap::value_parser!(u8).range(0..=4))]
     cache_marks: Option<u8>,
 
-    /// The messages in an envelope: items behind each, token counts, commit, what was left out or changed and why
+    /// Print an envelope: messages with their items, token counts, commit, and what was left out or changed and why
     #[arg(long)]
     json: bool,
 }
@@ -79,7 +79,7 @@ pub(crate) enum FormatArg {
     Anthropic,
     /// System instruction and contents of Gemini
     Gemini,
-    /// A page to read
+    /// A page for people
     Text,
 }
 
@@ -98,9 +98,9 @@ impl From<FormatArg> for MessageFormat {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Aggregate {
-    /// Join what belongs together
+    /// Join items that belong together
     Join,
-    /// One message an item
+    /// One message per item
     None,
 }
 
@@ -144,7 +144,8 @@ impl MaterializeArgs {
                 printed => printed?,
             };
             say_what_changed(context, &printed.omitted, &[]);
-            return print(context, &printed.bytes);
+            print(context, &printed.bytes)?;
+            return Ok(ExitStatus::Success);
         }
         let format = self.format.map_or(MessageFormat::Messages, MessageFormat::from);
         let options = Options {
@@ -165,20 +166,21 @@ impl MaterializeArgs {
             let mut line = serde_json::to_vec(&envelope(repo, &name, &view, &materialized, rendered, encoding)?)?;
             line.push(b'\n');
             context.ui.write_content(&line)?;
-            return Ok(ExitStatus::Success);
+        } else {
+            print(context, &content)?;
         }
-        print(context, &content)
+        Ok(ExitStatus::Success)
     }
 }
 
-fn print(context: &Context, content: &[u8]) -> Result<ExitStatus> {
+fn print(context: &Context, content: &[u8]) -> Result<()> {
     if context.ui.is_terminal() {
         context.ui.page()?;
         context.ui.write_content(content)?;
     } else {
         context.ui.write_raw(content)?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
 /// How many items are named with a note.

@@ -4,44 +4,42 @@ use super::pick;
 use crate::app::cli::ExitStatus;
 use crate::app::cli::flags::conflicts::{SettleArgs, print_conflicts};
 use crate::app::context::Context;
-use crate::app::ui::ID;
 use crate::base::error::{Result, bail};
 use crate::base::merge::Side;
-use crate::git::short_oid;
 use crate::trace::Tip;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Outcome, merge};
 
 /// Merge another trace into the current one
 ///
-/// The list is then what both have, what this trace has, and what the other has, each item once. An item that both edited is
-/// merged by lines. Where that clashes, or one edited what the other took out, nothing is changed, and both versions are shown.
+/// The result contains each item once: common items, then those of this trace, then those of the other. An item edited on
+/// both sides is merged by lines. If that conflicts, or one side deleted it, nothing changes and both versions are shown.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeArgs {
-    /// Trace to merge: a name, a remote's trace such as origin/main, or a commit of one
+    /// Trace to merge: a name, a remote's trace such as origin/main, or a commit of a trace
     #[arg(value_name = "TRACE")]
     other: String,
 
-    /// Bring in these items only, as cherry-pick does
+    /// Merge only these items, as cherry-pick does
     #[arg(long, value_name = "ITEM", num_args = 1.., conflicts_with_all = ["no_ff", "ff_only"])]
     items: Vec<String>,
 
     #[command(flatten)]
     settle: SettleArgs,
 
-    /// Make a commit even where this trace could simply move on
+    /// Create a merge commit even if a fast-forward is possible
     #[arg(long, conflicts_with = "ff_only")]
     no_ff: bool,
 
-    /// Refuse if this trace has commits of its own
+    /// Refuse to merge unless a fast-forward is possible
     #[arg(long)]
     ff_only: bool,
 
-    /// First line of the commit
+    /// First line of the commit message
     #[arg(short = 's', long, value_name = "TEXT")]
     subject: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -71,11 +69,11 @@ impl MergeArgs {
             outcome if self.json => context.ui.json(&outcome_to_json(repo, &name, outcome)?)?,
             Outcome::UpToDate => writeln!(context.ui, "Already up to date")?,
             Outcome::FastForward(commit) => {
-                let oid = context.ui.styled(ID, &short_oid(*commit));
+                let oid = context.ui.oid(*commit);
                 writeln!(context.ui, "[{name}] moved on to {} {oid}", self.other)?;
             }
             Outcome::Merged(commit, merged) => {
-                let oid = context.ui.styled(ID, &short_oid(*commit));
+                let oid = context.ui.oid(*commit);
                 let [added, edited, removed] = [merged.added.len(), merged.edited.len(), merged.removed.len()];
                 let out = &context.ui;
                 writeln!(out, "[{name}] {subject}: {added} items came in, {edited} edited, {removed} taken out {oid}")?;

@@ -6,42 +6,41 @@ use serde_json::{Value, json};
 use crate::app::cli::ExitStatus;
 use crate::app::cli::flags::conflicts::{SettleArgs, print_conflicts};
 use crate::app::context::Context;
-use crate::app::ui::{ID, escaped};
-use crate::git::short_oid;
+use crate::app::ui::escaped;
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::replay::{Outcome, pick, rebase, revert};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::{Tip, TraceName};
 
-/// Bring single items of another trace into the current one
+/// Copy single items of another trace into the current one
 ///
-/// They come in at the end, a commit each, and keep their ids; replies, priorities and metadata hang on those. An item that is
-/// here already gets what was changed of it there.
+/// The items are appended, one commit each, and keep their ids, replies, priorities and metadata. An item that is already
+/// present gets the changes made in the other trace.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CherryPickArgs {
-    /// Trace to take them from: a name, a remote's trace, or a commit of one
+    /// Trace to copy from: a name, a remote's trace, or a commit of a trace
     #[arg(value_name = "TRACE")]
     from: String,
 
-    /// Items as they are named there; A..B is all from A to B
+    /// Items of that trace; A..B means all items from A to B
     #[arg(required = true, value_name = "ITEM")]
     items: Vec<String>,
 
     #[command(flatten)]
     settle: SettleArgs,
 
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Take back what earlier commits did
+/// Revert earlier commits
 ///
-/// What came in goes out, what went out comes back where it stood, what was edited is as before. History keeps both.
+/// Added items are removed, removed items return to their position, and edited items return to their old content.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RevertArgs {
     /// Commits of this trace
@@ -51,28 +50,28 @@ pub(crate) struct RevertArgs {
     #[command(flatten)]
     settle: SettleArgs,
 
-    /// Why
+    /// Reason
     #[arg(short = 'm', long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Replay what this trace did on top of another
+/// Replay the commits of this trace on top of another
 ///
-/// In a conflict, ours is the trace that is replayed on, as in git. The place before is kept as refs/trace-orig/<trace>.
+/// In a conflict, `ours` is the trace that is replayed onto, as in git. The old tip is kept as refs/trace-orig/<trace>.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RebaseArgs {
-    /// Trace to replay on: a name, a remote's trace, or a commit of one
+    /// Trace to replay onto: a name, a remote's trace, or a commit of a trace
     #[arg(value_name = "TRACE")]
     onto: String,
 
     #[command(flatten)]
     settle: SettleArgs,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -144,7 +143,7 @@ impl RebaseArgs {
     }
 }
 
-/// Tells what came of it.
+/// Prints the commits that were made, or the conflicts.
 pub(crate) fn print(
     context: &Context,
     name: &TraceName,
@@ -168,7 +167,7 @@ pub(crate) fn print(
         return Ok(ExitStatus::Success);
     }
     for made in made {
-        let oid = context.ui.styled(ID, &short_oid(made.commit));
+        let oid = context.ui.oid(made.commit);
         writeln!(context.ui, "[{name}] {} {oid}", escaped(&made.subject))?;
     }
     if made.is_empty() {

@@ -3,39 +3,38 @@
 use crate::base::error::Result;
 use serde_json::json;
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{ID, escaped};
+use crate::app::ui::escaped;
 use crate::git::short_oid;
 use crate::trace::change::undo::{Undone, undo};
 use crate::trace::store::place::{self, kept_refname};
 use crate::trace::store::resolve::state;
 
-/// Move the current trace to another state
+/// Reset the current trace to another state
 ///
-/// Nothing is lost: `undo` goes back, and the place it leaves is kept under `refs/trace-orig/<name>` (`%2F` for `/`), also when
-/// `git gc` has run. Priorities belong to items and stay as they are.
+/// `undo` restores the old tip, which is kept in `refs/trace-orig/<name>` (`%2F` for `/`) even after `git gc`. Priorities
+/// belong to items and stay as they are.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ResetArgs {
-    /// A trace, a commit, an item (the commit that last touched it) or an RFC 3339 time
+    /// Trace, commit, item (the commit that last changed it) or RFC 3339 time
     state: String,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Take back what moved the current trace last
+/// Undo the last change of the current trace
 ///
-/// Reads the trace's reflog: a commit, an import, a reset and so on are one move each. Again, it goes further back. The place
-/// that is left is kept under `refs/trace-orig/<name>` (`%2F` for `/`). Priorities belong to items and stay as they are.
+/// Reads the reflog of the trace, in which each commit, import or reset is one move. Another `undo` goes further back. The
+/// old tip is kept in `refs/trace-orig/<name>` (`%2F` for `/`). Priorities belong to items and stay as they are.
 #[derive(clap::Args, Debug)]
 pub(crate) struct UndoArgs {
-    /// How many moves
+    /// Number of moves to undo
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
     number: usize,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -45,7 +44,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 }
 
 impl ResetArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(None)?;
         let to = state(repo, &name, &self.state)?.tip;
@@ -55,11 +54,10 @@ impl ResetArgs {
             let from = before.as_ref().map_or(to.commit.oid, |tip| tip.commit.oid);
             let answer =
                 json!({ "trace": name.as_str(), "from": from.to_string(), "commit": to.commit.oid.to_string() });
-            context.ui.json(&answer)?;
-            return Ok(ExitStatus::Success);
+            return context.ui.json(&answer);
         }
-        let oid = context.ui.styled(ID, &short_oid(to.commit.oid));
-        let subject = escaped(to.commit.subject()).into_owned();
+        let oid = context.ui.oid(to.commit.oid);
+        let subject = escaped(to.commit.subject());
         let line = match before {
             Some(before) => {
                 context.ui.note(format!(
@@ -71,13 +69,12 @@ impl ResetArgs {
             }
             None => format!("[{name}] is there already: {subject} {oid}"),
         };
-        writeln!(context.ui, "{line}")?;
-        Ok(ExitStatus::Success)
+        writeln!(context.ui, "{line}")
     }
 }
 
 impl UndoArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(None)?;
         let who = context.signature()?.committer;
@@ -90,17 +87,16 @@ impl UndoArgs {
                 "undone": moves,
                 "kept": kept,
             });
-            context.ui.json(&answer)?;
-            return Ok(ExitStatus::Success);
+            return context.ui.json(&answer);
         }
         for undone in &moves {
             writeln!(context.ui, "[{name}] undone: {}", escaped(undone))?;
         }
-        let oid = context.ui.styled(ID, &short_oid(to.commit.oid));
+        let oid = context.ui.oid(to.commit.oid);
         writeln!(context.ui, "[{name}] is now at {} {oid}", escaped(to.commit.subject()))?;
         context
             .ui
             .note(&format!("it was at {}, kept as {kept}: `git trace reset {kept}` goes back there", short_oid(from)));
-        Ok(ExitStatus::Success)
+        Ok(())
     }
 }

@@ -3,7 +3,6 @@
 use crate::base::error::Result;
 use std::collections::BTreeMap;
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::app::ui::{BOLD, DIM, ID, escaped};
 use crate::tokens::Encoding;
@@ -19,15 +18,15 @@ use crate::trace::{Tip, TraceName};
 /// How many characters a full bar has.
 const BAR: u64 = 30;
 
-/// Show what a trace holds and what it counts for
+/// Show the contents and the size of a trace
 ///
-/// On a terminal, bars show what each type and each priority takes, and how full the budget is.
+/// On a terminal, bars show the share of each type and priority, and how much of the budget is used.
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
-    /// Trace to look at [default: the current one]
+    /// Trace to show [default: the current trace]
     name: Option<TraceName>,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -51,7 +50,7 @@ struct Share {
 }
 
 impl StatusArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(self.name.as_ref())?;
         if self.name.is_none() && Tip::find(repo, &name)?.is_none() {
@@ -81,13 +80,13 @@ impl StatusArgs {
     }
 }
 
-fn nothing_yet(context: &Context, name: &TraceName, json: bool) -> Result<ExitStatus> {
+fn nothing_yet(context: &Context, name: &TraceName, json: bool) -> Result<()> {
     if json {
         context.ui.json(&nothing_yet_json(name))?;
     } else {
         writeln!(context.ui, "On trace {name}\n  nothing yet: `git trace commit -m TEXT` makes the first item")?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
 fn add_tokens(context: &Context, status: &mut Status<'_>, encoding: Encoding) -> Result<()> {
@@ -102,18 +101,17 @@ fn add_tokens(context: &Context, status: &mut Status<'_>, encoding: Encoding) ->
     Ok(())
 }
 
-fn print_json(context: &Context, status: &Status<'_>) -> Result<ExitStatus> {
+fn print_json(context: &Context, status: &Status<'_>) -> Result<()> {
     let answer = to_json(status.name, status.view, status.total, status.budget);
-    context.ui.json(&answer)?;
-    Ok(ExitStatus::Success)
+    context.ui.json(&answer)
 }
 
-fn print(context: &Context, status: &Status<'_>) -> Result<ExitStatus> {
+fn print(context: &Context, status: &Status<'_>) -> Result<()> {
     let Status { name, view, total, budget, .. } = status;
     let heading = context.ui.styled(BOLD, &format!("On trace {name}"));
     let oid = context.ui.styled(ID, &crate::git::short_oid(view.tip.commit.oid));
     let basis = context.ui.styled(DIM, &format!("({})", total.basis.as_str()));
-    let subject = escaped(view.tip.commit.subject()).into_owned();
+    let subject = escaped(view.tip.commit.subject());
     let items = view.slots.len();
     let of_budget = budget.map(|budget| format!(" of {budget}")).unwrap_or_default();
     let is_terminal = context.ui.is_terminal();
@@ -136,7 +134,7 @@ fn print(context: &Context, status: &Status<'_>) -> Result<ExitStatus> {
         let share = status.by_level.get(&level).copied().unwrap_or_default();
         writeln!(out, "  {}", row(level.as_str(), share, whole))?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
 /// A line of the table; its tokens and bar are left out where nothing was counted.

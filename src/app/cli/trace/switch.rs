@@ -1,19 +1,18 @@
 //! `git trace switch`: makes another trace the current one.
 
 use super::branch;
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::base::error::Result;
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
 
-/// Make another trace the current one of this worktree
+/// Make another trace the current trace of this worktree
 #[derive(clap::Args, Debug)]
 pub(crate) struct SwitchArgs {
-    /// Name of the trace; `-` is the one that was current before
+    /// Name of the trace; `-` is the previous trace
     name: String,
 
-    /// Trace, commit, item or time to start from, with -c [default: the tip of the current trace]
+    /// Trace, commit, item or time to start from with -c [default: the tip of the current trace]
     #[arg(requires = "create")]
     start: Option<String>,
 
@@ -23,7 +22,7 @@ pub(crate) struct SwitchArgs {
 }
 
 impl SwitchArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name: TraceName =
             if self.name == "-" && !self.create { head::previous(repo)? } else { self.name.parse()? };
@@ -34,7 +33,6 @@ impl SwitchArgs {
             format!("trace `{name}`")
         };
         head::switch(context.repo()?, &name)?;
-        writeln!(context.ui, "Switched to {done}")?;
-        Ok(ExitStatus::Success)
+        writeln!(context.ui, "Switched to {done}")
     }
 }

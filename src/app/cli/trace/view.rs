@@ -3,7 +3,6 @@
 use crate::base::error::{Context as _, Result};
 use std::path::{Path, PathBuf};
 
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::app::view::{LAST, Options, Past, page};
@@ -11,43 +10,43 @@ use crate::base::replace::{Access, put};
 use crate::git::browse;
 use crate::trace::TraceName;
 
-/// Show a trace as a page in the browser: its items, tokens, priorities, edits, branches and timeline
+/// Show a trace as a web page: items, tokens, priorities, edits, branches and timeline
 ///
-/// The page is one file that loads nothing and sends nothing, so it can be attached to a pull request. Texts of items that were
-/// taken out are not on it, and what looks like a secret is replaced. Without --output it is written into the git folder and
+/// The page is one file that makes no network requests, so it can be attached to a pull request. It does not contain the
+/// texts of deleted items, and possible secrets are redacted. Without --output, it is written to the git folder and
 /// opened in the browser that git config `trace.browser` or `web.browser` names, or that git finds.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ViewArgs {
-    /// Trace to show [default: the current one]
+    /// Trace to show [default: the current trace]
     name: Option<TraceName>,
 
-    /// State to show: a commit, an item (the commit that last touched it), or an RFC 3339 time
+    /// State to show: a commit, an item (the commit that last changed it), or an RFC 3339 time
     #[arg(long, value_name = "WHEN")]
     as_of: Option<String>,
 
-    /// File to write, and no browser is opened; `-` is stdout
+    /// File to write instead of opening a browser; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Most items, and most commits, to show, the newest
+    /// Number of the newest items and commits to show
     #[arg(long, value_name = "N", default_value_t = LAST)]
     last: usize,
 
-    /// The items that were taken out, with their texts, too
+    /// Include deleted items with their texts
     #[arg(long, conflicts_with = "no_edits")]
     deleted: bool,
 
-    /// Leave out what edited items said before
+    /// Leave out earlier revisions of edited items
     #[arg(long)]
     no_edits: bool,
 
-    /// Only write the page and say where
+    /// Write the page and print its path, without opening a browser
     #[arg(long, conflicts_with = "output")]
     no_open: bool,
 }
 
 impl ViewArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(self.name.as_ref())?;
         let past = match (self.deleted, self.no_edits) {
@@ -63,14 +62,8 @@ impl ViewArgs {
             context.ui.note(format!("what looks like a secret was taken out in {} places of the page", page.redacted));
         }
         match self.output.as_deref() {
-            Some(path) if path.as_os_str() == "-" => {
-                context.ui.write_raw(page.html.as_bytes())?;
-                Ok(ExitStatus::Success)
-            }
-            Some(path) => {
-                context.ui.write_file(Some(path), page.html.as_bytes())?;
-                Ok(ExitStatus::Success)
-            }
+            Some(path) if path.as_os_str() == "-" => context.ui.write_raw(page.html.as_bytes()),
+            Some(path) => context.ui.write_file(Some(path), page.html.as_bytes()),
             None => {
                 let path = save(&context.repo()?.common_dir().join("trace").join("view"), &name, page.html.as_bytes())?;
                 writeln!(context.ui, "{}", escaped(&path.to_string_lossy()))?;
@@ -78,7 +71,7 @@ impl ViewArgs {
                 if !self.no_open && browse(&path, "trace.browser").is_err() {
                     context.ui.note("no browser could be opened; git config trace.browser names one");
                 }
-                Ok(ExitStatus::Success)
+                Ok(())
             }
         }
     }

@@ -23,26 +23,26 @@ use crate::trace::store::secrets::Found;
 use crate::transcript::format::{self, Format};
 use crate::transcript::provider;
 
-/// Import a record into a trace; what the trace has already, or once had, is passed over
+/// Import a session or a file into a trace; items that the trace has or once had are skipped
 ///
-/// A session goes into the trace `<agent>/<session id>`, unless `--trace`, `$GITTRACE_NAME` or `init` named another; where
-/// there is no current trace yet, it becomes that. A file that was imported before is read from where that ended.
+/// A session is imported into the trace `<agent>/<session id>`, unless `--trace`, `$GITTRACE_NAME` or `init` named another.
+/// If there is no current trace, it becomes the current one. Another import of a file reads only what was added to it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ImportArgs {
-    /// claude-code, codex, gemini-cli or swe-agent (sessions of agents), jsonl (what `export` writes, or items one a line),
-    /// openai, responses, anthropic or gemini (requests and responses) [default: what the file is]
+    /// claude-code, codex, gemini-cli or swe-agent (sessions of agents), jsonl (the output of `export`, or one item per line),
+    /// openai, responses, anthropic or gemini (requests and responses) [default: detected]
     #[arg(value_name = "FORMAT")]
     first: Option<PathBuf>,
 
-    /// File to read; `-` is stdin [default of a session: the agent's newest of this folder]
+    /// File to read; `-` is stdin [default for a session: the agent's newest session in this folder]
     file: Option<PathBuf>,
 
-    /// Replay compactions: each summary takes the place of what it stands for, so that what is materialized is what the
-    /// model saw; `expand` puts the originals back [default: `trace.asSeen`]
+    /// Apply compactions: each summary replaces the items it stands for, so that the materialized messages are what the
+    /// model saw; `expand` restores the originals [default: `trace.asSeen`]
     #[arg(long)]
     as_seen: bool,
 
-    /// Answer as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -90,13 +90,13 @@ impl ImportArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let wanted = wanted(self)?;
         match wanted.format {
-            Kind::Session(format) => transcript::run(context, &wanted, format),
+            Kind::Session(format) => transcript::run(context, &wanted, format).map(ExitStatus::from),
             Kind::Jsonl | Kind::Provider(_) if wanted.as_seen => {
                 let message = format!("`{}` tells of no compactions", wanted.format.name());
                 let hint = "leave --as-seen away; sessions of agents have them".to_owned();
                 Err(Error::with_hint(message, hint))
             }
-            Kind::Jsonl => import_jsonl(context, &wanted),
+            Kind::Jsonl => import_jsonl(context, &wanted).map(ExitStatus::from),
             Kind::Provider(api) => import_provider(context, &wanted, api),
         }
     }
@@ -160,7 +160,7 @@ fn import_provider(context: &Context, args: &Wanted<'_>, api: Api) -> Result<Exi
     Ok(if items.faults.is_empty() { ExitStatus::Success } else { ExitStatus::No })
 }
 
-fn import_jsonl(context: &Context, args: &Wanted<'_>) -> Result<ExitStatus> {
+fn import_jsonl(context: &Context, args: &Wanted<'_>) -> Result<()> {
     let file = given(args)?;
     let name = context.trace_name(None)?;
     let signature = context.signature()?;
@@ -175,7 +175,7 @@ fn import_jsonl(context: &Context, args: &Wanted<'_>) -> Result<ExitStatus> {
     } else {
         print_report(context, &name, &report)?;
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
 /// Opens a file, or stdin.

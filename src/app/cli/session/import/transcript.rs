@@ -3,14 +3,13 @@
 use crate::base::error::{Context as _, Error, Result};
 use std::env;
 use std::fs;
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::{Wanted, print_report, report_json};
-use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
@@ -19,7 +18,7 @@ use crate::transcript::format::Format;
 use crate::transcript::import::input::Input;
 use crate::transcript::import::{self, CompactionMode, Destination, ImportContext, Imported, session};
 
-pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Result<ExitStatus> {
+pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Result<()> {
     let file = match args.file {
         Some(file) => file.to_owned(),
         None => newest_session(context, format)?,
@@ -36,7 +35,8 @@ pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Resul
         let input = Input::Stream(Box::new(io::stdin().lock()));
         import::transcript(writing, format, destination, input).context("cannot import `-`")?
     } else {
-        let bar = progress(&file);
+        let length = fs::metadata(&file).ok().map(|file| file.len());
+        let bar = length.and_then(|length| context.ui.progress("{bar:30} {bytes}/{total_bytes} {eta}", Some(length)));
         let watch = |bytes| bar.iter().for_each(|bar| bar.set_position(bytes));
         let imported = session::import(writing, format, destination, &file, &watch);
         bar.iter().for_each(ProgressBar::finish_and_clear);
@@ -50,8 +50,7 @@ pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Resul
         head::switch(context.repo()?, &main)?;
     }
     if args.json {
-        context.ui.json(&to_json(&imported))?;
-        return Ok(ExitStatus::Success);
+        return context.ui.json(&to_json(&imported));
     }
     for (name, report) in &imported.traces {
         print_report(context, name, report)?;
@@ -63,17 +62,10 @@ pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Resul
     } else if is_there && context.trace_name(None)? != main {
         context.ui.note(format!("`git trace switch {main}` makes it the current trace"));
     }
-    Ok(ExitStatus::Success)
+    Ok(())
 }
 
-/// On a terminal, a bar that shows how far a file has been read.
-fn progress(file: &Path) -> Option<ProgressBar> {
-    let length = fs::metadata(file).ok()?.len();
-    let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {eta}").ok()?;
-    io::stderr().is_terminal().then(|| ProgressBar::new(length).with_style(style))
-}
-
-/// Where the main line goes: to the trace that was named or initialized for it, else to that of its session.
+/// Where the main line goes: the trace that was named or initialized for it, else the trace of its session.
 fn destination(context: &Context, file: &Path) -> Result<Destination> {
     if let Some(name) = &context.named_trace()? {
         return Ok(Destination::Trace(name.clone()));

@@ -4,7 +4,7 @@ mod text;
 
 use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, ID, escaped};
+use crate::app::ui::{BOLD, DIM, escaped};
 use crate::base::error::{Result, bail};
 use crate::trace::query::diff::json::{diff_to_json, revision_to_json};
 use crate::trace::query::diff::markdown::markdown;
@@ -13,11 +13,11 @@ use crate::trace::query::diff::{Diff, Target, between, target};
 use crate::trace::{ItemId, Tip, TraceName};
 use text::Style;
 
-/// Show what differs between two states, by item
+/// Show the differences between two states, by item
 ///
-/// Without an argument: what the last commit changed, and priorities since. With one: from there to now. `A..B` and `A B` go from A
-/// to B, `A...B` from what both have in common to B. A state is a trace (or `origin/main`), a commit, an item (the commit that
-/// last touched it) or an RFC 3339 time; an item alone shows its revisions.
+/// Without an argument, shows what the last commit changed, and priorities set since. With one, compares that state with now.
+/// `A..B` and `A B` compare A with B, `A...B` their common ancestor with B. A state is a trace (or `origin/main`), a commit,
+/// an item (the commit that last changed it) or an RFC 3339 time. A single item shows its revisions.
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct DiffArgs {
@@ -25,31 +25,31 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "STATE", num_args = 0..=2)]
     states: Vec<String>,
 
-    /// Lines around what differs
+    /// Lines of context
     #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
     context: usize,
 
-    /// Mark words as [-removed-] and {+added+} in place of colours
+    /// Mark words as [-removed-] and {+added+} instead of with colors
     #[arg(long)]
     word_diff: bool,
 
-    /// One line an item, with how many lines came and went
+    /// Print one line per item, with the number of added and removed lines
     #[arg(long, conflicts_with_all = ["name_only", "json", "markdown"])]
     stat: bool,
 
-    /// Only the items' ids
+    /// Print only item ids
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     name_only: bool,
 
-    /// Answer as JSON, with the items on both sides
+    /// Print JSON with both versions of each item
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
 
-    /// A comment for a pull request
+    /// Print Markdown for a pull request comment
     #[arg(long)]
     markdown: bool,
 
-    /// Exit with 1 if there is a difference
+    /// Exit with status 1 if there is a difference
     #[arg(long)]
     exit_code: bool,
 }
@@ -73,11 +73,11 @@ impl DiffArgs {
 fn show(context: &Context, args: &DiffArgs, diff: &Diff) -> Result<()> {
     if args.json {
         let answer = diff_to_json(context.repo()?, diff)?;
-        return Ok(context.ui.json(&answer)?);
+        return context.ui.json(&answer);
     }
     if args.markdown {
         let page = markdown(context.repo()?, diff, args.context)?;
-        return Ok(context.ui.write_content(page.as_bytes())?);
+        return context.ui.write_content(&page);
     }
     if diff.items.is_empty() {
         return Ok(());
@@ -94,8 +94,7 @@ fn show(context: &Context, args: &DiffArgs, diff: &Diff) -> Result<()> {
         for item in &diff.items {
             text::stat(context, item)?;
         }
-        writeln!(context.ui, "{summary}")?;
-        return Ok(());
+        return writeln!(context.ui, "{summary}");
     }
     writeln!(context.ui, "{summary}")?;
     let style = Style { context: args.context, words: args.word_diff };
@@ -130,9 +129,8 @@ fn show_revisions(context: &Context, args: &DiffArgs, name: &TraceName, id: Item
         if number > 0 && !args.stat {
             writeln!(context.ui)?;
         }
-        let oid = context.ui.styled(ID, &tip.commit.oid.to_string());
-        let by = escaped(&format!("{}, {}", tip.time(), tip.commit.author)).into_owned();
-        let by = context.ui.styled(DIM, &by);
+        let oid = context.ui.id(tip.commit.oid);
+        let by = context.ui.styled(DIM, &escaped(&format!("{}, {}", tip.time(), tip.commit.author)));
         writeln!(context.ui, "commit {oid} {by}")?;
         if args.stat {
             text::stat(context, item)?;

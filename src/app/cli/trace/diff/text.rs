@@ -77,9 +77,8 @@ fn heading(context: &Context, item: &ItemDiff, content: &Content, first_words: b
         line.push_str(&ui.styled(DIM, &format!(" ({before} → {after})")));
     }
     line.push(' ');
-    line.push_str(&ui.styled(ID, &slot.id.to_string()));
-    writeln!(ui, "{line}")?;
-    Ok(())
+    line.push_str(&ui.id(slot.id));
+    writeln!(ui, "{line}")
 }
 
 /// What an item is: type, direction, role, name or path.
@@ -152,6 +151,5 @@ pub(crate) fn stat(context: &Context, item: &ItemDiff) -> Result<()> {
     let differs: Vec<String> = [size, levels.unwrap_or_default()].into_iter().filter(|part| !part.is_empty()).collect();
     let id = context.ui.styled(ID, &slot.id.short());
     let line = format!(" {changes:<8} {:>6} {id} {first:<PREVIEW$} | {}", format!("#{}", slot.seq), differs.join(" "));
-    writeln!(context.ui, "{}", line.trim_end_matches([' ', '|']))?;
-    Ok(())
+    writeln!(context.ui, "{}", line.trim_end_matches([' ', '|']))
 }
