@@ -37,7 +37,7 @@ fn a_breadcrumb_is_set_read_listed_and_deleted() {
     ");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "delete", "auth.method"]), @"
     --- stderr
-    error: deleting breadcrumb `auth.method` needs to be confirmed
+    error: cannot ask whether to delete breadcrumb `auth.method`: stdin is not a terminal
     hint: give --confirm to delete without being asked
     [exit 2]
     ");
@@ -184,7 +184,7 @@ fn secret_breadcrumbs_are_stored_outside_of_gits_reach() {
     insta::assert_snapshot!(place.trace(&["breadcrumb", "history", "secret.token"]), @"
     --- stderr
     error: `secret.token` has no history: secrets are not committed
-    hint: `git trace breadcrumb get` prints what it is now
+    hint: `git trace breadcrumb get` prints its value
     [exit 2]
     ");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "rename", "secret.token", "auth.token"]), @"
@@ -272,7 +272,7 @@ fn breadcrumbs_are_exported_and_imported() {
     );
     insta::assert_snapshot!(place.trace_with(&["breadcrumb", "import"], "{\"key\":\"a b\",\"value\":\"1\"}"), @"
     --- stderr
-    error: cannot take in `-`: cannot import breadcrumb 0: invalid key `a b`: ' ' is not an ASCII letter, digit, dot, or underscore
+    error: cannot import `-`: cannot import breadcrumb 0: invalid key `a b`: ' ' is not an ASCII letter, digit, dot, or underscore
     [exit 2]
     ");
 }
@@ -353,7 +353,7 @@ fn resolve_decides_conflicts_as_the_merge_driver_does() {
     --- stderr
     .synapse/breadcrumbs.jsonl: conflict: line 1 of ours is invalid: invalid JSON: expected ident
     .synapse/breadcrumbs.jsonl: conflict: line 1 of theirs is invalid: invalid JSON: expected value
-    .synapse/breadcrumbs.jsonl: conflicts left to you: 1
+    .synapse/breadcrumbs.jsonl: conflicts left to resolve: 1
     [exit 1]
     ");
 }
