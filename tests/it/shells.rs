@@ -48,7 +48,7 @@ fn every_command_has_a_manual_page_and_uninstall_removes_only_ours() {
     let see_also = page.split_once(".SH \"SEE ALSO\"\n").unwrap().1;
     assert!(see_also.starts_with("\\fBgit\\fR(1), \\fBgit\\-trace\\fR(1), "), "{see_also}");
     // A file that somebody changed is no longer ours. A file that only an older version installed still is.
-    fs::write(man1.join("git-trace-show.1"), page.replace("Commit", "Submit")).unwrap();
+    fs::write(man1.join("git-trace-show.1"), page.replace("Append", "Attach")).unwrap();
     fs::copy(man1.join("git-trace-commit.1"), man1.join("git-trace-gone.1")).unwrap();
     assert!(place.trace(&["install", "--man"]).contains("removed [ROOT]/.local/share/man/man1/git-trace-gone.1\n"));
     place.trace(&["uninstall", "--man"]);
@@ -160,7 +160,7 @@ fn completions_come_from_the_repository() {
     assert_eq!(asked(&["commit", "-pmain", "-p", ""]), "normal\t\npinned\t\nskip\t\n");
     assert_eq!(asked(&["crumb", "note", ""]), "", "there is no crumb file");
     assert_eq!(asked(&["count", ""]), "/\t\n", "files may stand there");
-    assert_eq!(asked(&["help", "cherry"]), "cherry-pick\tBring single items of another trace into the current one\n");
+    assert_eq!(asked(&["help", "cherry"]), "cherry-pick\tCopy single items of another trace into the current one\n");
     assert_eq!(asked(&["no-such-command", "--", "-"]), "");
     assert_eq!(asked(&["status", "--js"]), "--json\tAnswer as JSON\n");
     // Outside of a repository there is only what the program knows itself.
