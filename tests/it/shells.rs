@@ -162,7 +162,7 @@ fn completions_come_from_the_repository() {
     assert_eq!(asked(&["count", ""]), "/\t\n", "files may stand there");
     assert_eq!(asked(&["help", "cherry"]), "cherry-pick\tCopy single items of another trace into the current one\n");
     assert_eq!(asked(&["no-such-command", "--", "-"]), "");
-    assert_eq!(asked(&["status", "--js"]), "--json\tAnswer as JSON\n");
+    assert_eq!(asked(&["status", "--js"]), "--json\tPrint the result as JSON\n");
     // Outside of a repository there is only what the program knows itself.
     fs::rename(place.at.join(".git"), place.at.join("git")).unwrap();
     assert_eq!(asked(&["switch", ""]), "");
