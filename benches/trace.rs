@@ -9,9 +9,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use git_trace::measured::{Accounting, Request, Signature, append, jsonl, tree};
+use git_trace::measured::{jsonl, tree};
 use git_trace::{
-    Draft, Encoding, Env, Fields, ItemType, Options, Repo, Time, Tip, TraceName, View, materialize, messages,
+    Draft, Encoding, Env, Fields, ItemType, Options, Repo, Tip, Trace, TraceName, View, materialize, messages,
 };
 use tempfile::TempDir;
 
@@ -41,22 +41,15 @@ fn repository(folder: &Path, length: usize) -> Repo {
     for index in 0..length {
         lines.extend(["{\"text\":\"", &format!("{:-<200}", format!("item {index} ")), "\"}\n"]);
     }
-    let signature = signature(&repo);
-    let imported =
-        jsonl::import(&repo, &TraceName::default_name(), &signature, Encoding::default(), &mut lines.as_bytes());
+    let imported = jsonl::import(&Trace::open(&repo, TraceName::default_name()), &mut lines.as_bytes());
     assert_eq!(imported.expect("the lines are items").recorded, length);
     repo
-}
-
-fn signature(repo: &Repo) -> Signature {
-    Signature::take(repo, Time::now()).expect("the identity is set")
 }
 
 fn by_length(criterion: &mut Criterion) {
     let name = TraceName::default_name();
     let encoding = Encoding::default();
     let draft = Draft { fields: Fields::new(ItemType::dialogue()), body: "x".repeat(200).into_bytes() };
-    let request = Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
 
     let mut group = criterion.benchmark_group("trace");
     group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
@@ -79,10 +72,8 @@ fn by_length(criterion: &mut Criterion) {
         });
         // Last, because it makes the trace longer.
         group.bench_function(BenchmarkId::new("append", length), |bencher| {
-            bencher.iter(|| {
-                let accounting = Accounting::counting(encoding);
-                append(&repo, &name, &signature(&repo), accounting, &request).expect("nobody else writes")
-            });
+            let trace = Trace::open(&repo, name.clone());
+            bencher.iter(|| trace.append(draft.clone()).expect("nobody else writes"));
         });
     }
     group.finish();

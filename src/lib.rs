@@ -5,8 +5,7 @@
 //! folder.
 //!
 //! ```
-//! use git_trace::measured::{Accounting, Request, Signature, append};
-//! use git_trace::{Draft, Env, Fields, ItemType, Options, Repo, Time, TraceName, View, materialize};
+//! use git_trace::{Draft, Encoding, Env, Options, Repo, Trace, materialize};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -15,14 +14,10 @@
 //! #     ["NAME", "EMAIL"].map(|part| (format!("GIT_{who}_{part}").into(), "somebody".into()))
 //! # }));
 //! let repo = Repo::open(folder.path(), env)?;
-//! let name: TraceName = "main".parse()?;
-//! let draft = Draft { fields: Fields::new(ItemType::dialogue()), body: b"Where is the limit set?".to_vec() };
-//! let request = Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
-//! let accounting = Accounting::default();
-//! append(&repo, &name, &Signature::take(&repo, Time::now())?, accounting, &request)?;
+//! let trace = Trace::open(&repo, "main".parse()?);
+//! trace.append(Draft::dialogue("Where is the limit set?"))?;
 //!
-//! let view = View::open(&repo, &name, None)?;
-//! let materialized = materialize(&repo, &view, &Options::default(), accounting.encoding)?;
+//! let materialized = materialize(&repo, &trace.view()?, &Options::default(), Encoding::default())?;
 //! assert_eq!(materialized.messages.len(), 1);
 //! # Ok(())
 //! # }
@@ -58,6 +53,7 @@ pub use materialize::{Cut, Join, Joined, MaterializeError, Materialized, Materia
 pub use message::{Block, Content, Message, messages};
 pub use tokens::Encoding;
 pub use trace::model::item::Role;
+pub use trace::store::trace::Trace;
 pub use trace::store::view::View;
 pub use trace::{Draft, Fields, Item, ItemType, Time, Tip, TraceName};
 
@@ -65,8 +61,6 @@ pub use trace::{Draft, Fields, Item, ItemType, Time, Tip, TraceName};
 #[doc(hidden)]
 pub mod measured {
     pub use crate::memory::breadcrumb::measured::{BreadcrumbStore, merge_breadcrumbs};
-    pub use crate::trace::change::append::{Request, append};
     pub use crate::trace::change::jsonl;
     pub use crate::trace::model::tree;
-    pub use crate::trace::store::write::{Accounting, Signature};
 }

@@ -7,13 +7,13 @@ use super::{World, versions};
 use crate::materialize::envelope::{MessageFormat, envelope, render};
 use crate::materialize::{Options, materialize};
 use crate::tokens::Encoding;
-use crate::trace::change::append::{Request, append};
-use crate::trace::change::edit::{Patch, edit};
+use crate::trace::change::append::AppendOptions;
+use crate::trace::change::edit::Patch;
 use crate::trace::query::diff::between;
 use crate::trace::query::diff::markdown::markdown;
 use crate::trace::store::resolve::State;
+use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
-use crate::trace::store::write::Accounting;
 use crate::trace::{Draft, Fields, ItemType, TraceName};
 use pulldown_cmark::{Event, Options as Markdown, Parser, Tag, TagEnd};
 
@@ -42,15 +42,16 @@ pub(super) fn run(data: &[u8]) {
     let name = String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
     WORLD.with_borrow_mut(|world| {
         let trace: TraceName = world.fresh_name().parse().expect("a plain word names a trace");
-        let (repo, accounting) = (&world.repo, Accounting::default());
+        let repo = &world.repo;
+        let handle = || Trace::new(repo, trace.clone(), world.signature());
         let mut fields = Fields::new(ItemType::artifact());
         fields.path = Some(name.clone());
         let draft = Draft { fields, body: before };
-        let request = Request { draft: &draft, subject: Some(&name), skipped: false, reported_tokens: None };
-        let Ok(added) = append(repo, &trace, &world.stamp(), accounting, &request) else { return };
+        let options = AppendOptions { subject: Some(&name), ..AppendOptions::default() };
+        let Ok(added) = handle().append_with(&draft, options) else { return };
         let old = State::of_trace(repo, &trace).expect("it was just made");
         let patch = Patch { body: Some(after), fields: Vec::new(), subject: Some(name.clone()), reason: Some(name) };
-        edit(repo, &trace, &world.stamp(), accounting, added.item.id, &patch).expect("it is live");
+        handle().edit(added.item.id, patch).expect("it is live");
         let new = State::of_trace(repo, &trace).expect("it was just changed");
 
         for before in [Some(old), None] {

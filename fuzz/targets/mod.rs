@@ -32,7 +32,7 @@ use crate::base::finding::Finding;
 use crate::base::merge::{Hunk, Merged};
 use crate::git::{Env, Repo};
 use crate::trace::Time;
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
 
 /// The names of all targets.
 pub const TARGETS: [&str; 20] = [
@@ -190,7 +190,7 @@ impl World {
     /// # Panics
     ///
     /// If the identity, which is fixed, is refused.
-    pub(crate) fn stamp(&self) -> Signature {
+    pub(crate) fn signature(&self) -> Signature {
         self.seconds.set(self.seconds.get() + 1);
         Signature::take(&self.repo, Time::from_second(self.seconds.get())).expect("the identity is good")
     }

@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 
 use super::World;
-use crate::trace::change::append::{Request, append};
 use crate::trace::store::resolve::{Resolver, moment, state};
-use crate::trace::store::write::Accounting;
+use crate::trace::store::trace::Trace;
 use crate::trace::{Draft, Fields, ItemType, Tip, TraceName};
 
 thread_local!(static WORLD: RefCell<World> = RefCell::new(three_items()));
@@ -14,9 +13,8 @@ fn three_items() -> World {
     let world = World::new();
     for text in ["one", "two", "three"] {
         let draft = Draft { fields: Fields::new(ItemType::dialogue()), body: text.into() };
-        let request = Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
-        append(&world.repo, &TraceName::default_name(), &world.stamp(), Accounting::default(), &request)
-            .expect("an item can be added");
+        let trace = Trace::new(&world.repo, TraceName::default_name(), world.signature());
+        trace.append(draft).expect("an item can be added");
     }
     world
 }

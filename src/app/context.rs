@@ -9,8 +9,9 @@ use super::ui::Ui;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::memory::breadcrumb::Store;
 use crate::tokens::Encoding;
-use crate::trace::store::write::{self, Signature};
-use crate::trace::store::{head, resolve};
+use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
+use crate::trace::store::{head, resolve, settings};
 use crate::trace::{Time, Tip, TraceName};
 
 /// Folder, environment, clock, output, and the repository, which is opened when it is first needed.
@@ -84,6 +85,11 @@ impl Context {
         Ok(name)
     }
 
+    /// A handle on a trace, signed as git would sign now.
+    pub(crate) fn open(&self, name: &TraceName) -> Result<Trace<'_>> {
+        Ok(Trace::new(self.repo()?, name.clone(), self.signature()?))
+    }
+
     /// The commit that `spec` names: a trace, a remote's trace, or a state of the trace `name`.
     pub(crate) fn tip(&self, name: &TraceName, spec: &str) -> Result<Tip> {
         Ok(resolve::state(self.repo()?, name, spec)?.tip)
@@ -96,7 +102,7 @@ impl Context {
 
     /// The encoding that the repository counts tokens with.
     pub(crate) fn encoding(&self) -> Result<Encoding> {
-        Ok(write::encoding(self.repo()?)?)
+        Ok(settings::encoding(self.repo()?)?)
     }
 
     /// The breadcrumb store that serves the folder, in a working tree with this root.

@@ -12,10 +12,17 @@ use super::open::Repo;
 /// Longer than the age at which a ref's left-behind `.lock` file is removed, so that a killed process stops nobody.
 pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(12);
 
-/// A held lock; dropping it, or the death of the process, releases it.
+/// A held lock of a ref. Dropping it releases it, and so does the end of the process.
 #[derive(Debug)]
-pub struct FileLock {
+pub(crate) struct RefLock {
+    refname: String,
     _file: File,
+}
+
+impl RefLock {
+    pub(crate) fn refname(&self) -> &str {
+        &self.refname
+    }
 }
 
 impl Repo {
@@ -27,7 +34,7 @@ impl Repo {
     /// # Errors
     ///
     /// [`GitError::Busy`] after [`LOCK_PATIENCE`], [`GitError::Io`] if the file cannot be made.
-    pub fn lock(&self, refname: &str) -> Result<FileLock, GitError> {
+    pub(crate) fn lock(&self, refname: &str) -> Result<RefLock, GitError> {
         let folder = self.common_dir().join("trace").join("locks");
         // A ref's name is too rich for a file name; two names that met here would only wait for one another.
         let path = folder.join(&blake3::hash(refname.as_bytes()).to_hex()[..16]);
@@ -45,7 +52,7 @@ impl Repo {
         let mut pause = Duration::from_micros(200);
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(FileLock { _file: file }),
+                Ok(()) => return Ok(RefLock { refname: refname.to_owned(), _file: file }),
                 Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_PATIENCE => {
                     thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(5));

@@ -229,6 +229,26 @@ pub enum TraceError {
         /// The budget.
         max: u64,
     },
+    /// The budget's command cannot be run.
+    #[error("cannot run the budget's command `{command}`")]
+    BudgetCommand {
+        /// The command.
+        command: String,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// The budget's command failed.
+    #[error("the budget's command `{command}` failed, so nothing was committed")]
+    BudgetCommandFailed {
+        /// The command.
+        command: String,
+    },
+    /// The item that a new one replies to cannot be found.
+    #[error("nothing to reply to: {0}")]
+    NoReply(Box<TraceError>),
+    /// The subject of a commit is not one line.
+    #[error("the subject must be one line of text without control characters")]
+    BadSubject,
     /// The item holds a secret, and `trace.secrets` is `refuse`.
     #[error("the item holds what looks like {what}")]
     Secret {
@@ -322,6 +342,7 @@ impl Diagnostic for TraceError {
         match self {
             Self::Git(error) => Some(error),
             Self::Type(error) => Some(error),
+            Self::NoReply(error) => Some(&**error),
             _ => None,
         }
     }

@@ -4,15 +4,16 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::git::{Env, Repo};
-use crate::trace::change::edit::{Patch, edit};
-use crate::trace::change::remove::{delete, restore};
-use crate::trace::change::{append, branch};
+use crate::tokens::Encoding;
+use crate::trace::change::branch;
+use crate::trace::change::edit::Patch;
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::query::diff::between;
 use crate::trace::store::priority::{self, Level, Request};
 use crate::trace::store::resolve::{State, state};
+use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
-use crate::trace::store::write::{Accounting, Signature};
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, Tip, TraceName};
 use proptest::prelude::*;
 
@@ -316,16 +317,18 @@ impl Real {
         Signature::take(&self.repo, Time::from_second(self.seconds.get())).unwrap()
     }
 
+    fn trace(&self, name: &TraceName) -> Trace<'_> {
+        Trace::new(&self.repo, name.clone(), self.signature())
+    }
+
     fn append(&self, name: &TraceName, fields: Fields, text: &str) {
         let draft = Draft { fields, body: text.as_bytes().to_owned() };
-        let request = append::Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
-        append::append(&self.repo, name, &self.signature(), Accounting::default(), &request).unwrap();
+        self.trace(name).append(draft).unwrap();
     }
 
     /// Changes a trace once; an impossible change is skipped.
     fn act(&self, name: &TraceName, ever: &[ItemId], op: &Op) {
         let pick = |item: usize| ever.get(item.checked_rem(ever.len())?).copied();
-        let accounting = Accounting::default();
         match *op {
             Op::Say(text) => self.append(name, Fields::new(ItemType::dialogue()), TEXTS[text]),
             Op::Instruct(number, text) => {
@@ -335,13 +338,13 @@ impl Real {
             }
             Op::Edit(item, text) => {
                 let patch = Patch { body: Some(TEXTS[text].as_bytes().to_owned()), ..Patch::default() };
-                drop(pick(item).map(|id| edit(&self.repo, name, &self.signature(), accounting, id, &patch)));
+                drop(pick(item).map(|id| self.trace(name).edit(id, patch)));
             }
             Op::Delete(item) => {
-                drop(pick(item).map(|id| delete(&self.repo, name, &self.signature(), accounting, id, None)));
+                drop(pick(item).map(|id| self.trace(name).delete(id, None)));
             }
             Op::Restore(item) => {
-                drop(pick(item).map(|id| restore(&self.repo, name, &self.signature(), accounting, id, None, None)));
+                drop(pick(item).map(|id| self.trace(name).restore(id, None, None)));
             }
             Op::Level(item, level) => {
                 let tip = Tip::of_trace(&self.repo, name).unwrap();
@@ -362,7 +365,7 @@ impl Real {
 
 /// Checks a comparison against the two complete lists.
 fn check(real: &Real, before: &State, after: &State) {
-    let encoding = Accounting::default().encoding;
+    let encoding = Encoding::default();
     let diff = between(&real.repo, Some(before.clone()), after.clone(), encoding).unwrap();
     let (old, new) = (real.view(before), real.view(after));
     let total = |view: &View| i128::from(view.total(&real.repo, encoding).unwrap().tokens);

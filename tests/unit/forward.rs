@@ -8,7 +8,7 @@ use crate::memory::forward::leave::Note;
 use crate::memory::forward::text::{self, Content};
 use crate::memory::forward::{Crumb, CrumbStatus, CrumbType, Found, Priority, Query, get, leave, set_status};
 use crate::tokens::Encoding;
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
 use crate::trace::{AgentName, Time};
 
 use crate::unit::playground::fixture;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::git::{Env, Repo};
 use crate::tokens::Encoding;
 use crate::trace::change::bulk;
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
 use crate::trace::{Time, Tip, TraceName};
 use crate::transcript::format::Format;
 use crate::transcript::import::{CompactionMode, Destination, ImportContext, Imported, session};

@@ -8,17 +8,15 @@ use crate::git::{Env, Oid, Repo};
 use crate::materialize::{Options as View_, materialize};
 use crate::message::text;
 use crate::tokens::Encoding;
-use crate::trace::change::append;
-use crate::trace::change::compress::{self, Extent, compress, expand, select};
-use crate::trace::change::edit::{Patch, edit};
-use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement, Strategy as Settle, merge};
-use crate::trace::change::remove::{delete, restore};
+use crate::trace::change::compress::{self, Extent, select};
+use crate::trace::change::edit::Patch;
+use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement, Strategy as Settle};
 use crate::trace::change::replay;
-use crate::trace::change::replay::rebase::rebase;
 use crate::trace::model::item::Role;
+use crate::trace::store::signature::Signature;
 use crate::trace::store::total;
+use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
-use crate::trace::store::write::{Accounting, Signature};
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, Tip, TraceName};
 use proptest::prelude::*;
 
@@ -105,9 +103,13 @@ impl World {
         self.test.git(&["update-ref", &to.refname(), &from.refname()]);
     }
 
+    fn trace(&self, name: &TraceName) -> Trace<'_> {
+        Trace::new(&self.repo, name.clone(), self.signature()).with_encoding(ENCODING)
+    }
+
     fn merge(&self, name: &TraceName, other: &TraceName, settlement: Settlement, fast_forward: FastForward) -> Outcome {
         let options = Options { settlement, fast_forward, first: Side::Ours, subject: "merge" };
-        merge(&self.repo, name, &self.signature(), ENCODING, &self.tip(other), &options).unwrap()
+        self.trace(name).merge(&self.tip(other), &options).unwrap()
     }
 
     /// Every id exactly once, the kept total true.
@@ -123,7 +125,7 @@ impl World {
     }
 
     fn act(&self, name: &TraceName, other: &TraceName, op: &Op, gone: &mut Vec<ItemId>) {
-        let (repo, accounting) = (&self.repo, Accounting::counting(ENCODING));
+        let (repo, trace) = (&self.repo, self.trace(name));
         let live = Tip::find(repo, name).unwrap().map(|_| self.ids(name)).unwrap_or_default();
         let pick = |item: usize| live.get(item.checked_rem(live.len())?).copied();
         match *op {
@@ -131,22 +133,21 @@ impl World {
                 let mut fields = Fields::new(ItemType::dialogue());
                 fields.role = Some(Role::User);
                 let draft = Draft { fields, body: TEXTS[text].into() };
-                let request = append::Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
-                append::append(repo, name, &self.signature(), accounting, &request).unwrap();
+                trace.append(draft).unwrap();
             }
             Op::Edit(item, text) => {
                 let Some(id) = pick(item) else { return };
                 let patch = Patch { body: Some(TEXTS[text].into()), ..Patch::default() };
-                edit(repo, name, &self.signature(), accounting, id, &patch).unwrap();
+                trace.edit(id, patch).unwrap();
             }
             Op::Delete(item) => {
                 let Some(id) = pick(item) else { return };
-                delete(repo, name, &self.signature(), accounting, id, None).unwrap();
+                trace.delete(id, None).unwrap();
                 gone.push(id);
             }
             Op::Restore => {
                 let Some(id) = gone.pop().filter(|id| !live.contains(id)) else { return };
-                restore(repo, name, &self.signature(), accounting, id, None, None).unwrap();
+                trace.restore(id, None, None).unwrap();
             }
             Op::Compress(kept) => {
                 if live.len() < 2 {
@@ -161,7 +162,7 @@ impl World {
                 let summary = Draft { fields, body: b"in short".to_vec() };
                 let request =
                     compress::Request { selection: &selection, summary: &summary, subject: None, reason: None };
-                compress(repo, name, &self.signature(), accounting, &request).unwrap();
+                trace.compress(&request).unwrap();
             }
             Op::Merge => {
                 if Tip::find(repo, other).unwrap().is_some() && Tip::find(repo, name).unwrap().is_some() {
@@ -271,7 +272,7 @@ proptest! {
         world.branch(&main, &main_copy);
         world.branch(&idea, &idea_copy);
         let merged = world.merge(&idea_copy, &main, Settlement::default(), FastForward::Never);
-        let done = rebase(&world.repo, &main, &world.signature(), ENCODING, &world.tip(&idea), &Settlement::default()).unwrap();
+        let done = world.trace(&main).rebase(&world.tip(&idea), &Settlement::default()).unwrap();
         world.check(&main);
         if let (Outcome::Merged(..) | Outcome::UpToDate, replay::Outcome::Done(_)) = (&merged, &done) {
             prop_assert_eq!(world.page(&world.view(&main)), world.page(&world.view(&idea_copy)), "{:?} {:?}", merged, done);
@@ -293,7 +294,7 @@ proptest! {
         world.check(&main);
         if compressed.commit.oid != tip.commit.oid {
             let summary = compressed.trailers.item.unwrap();
-            expand(&world.repo, &main, &world.signature(), ENCODING, summary, None).unwrap();
+            world.trace(&main).expand(summary, None).unwrap();
             world.check(&main);
             prop_assert_eq!((world.page(&world.view(&main)), world.texts(&main)), before);
         }

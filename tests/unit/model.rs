@@ -8,12 +8,11 @@ use crate::materialize::{Options, materialize};
 use crate::message::text;
 use crate::tokens::Encoding;
 use crate::tokens::framing::{PER_MESSAGE, PER_NAME, PER_REPLY};
-use crate::trace::change::append;
-use crate::trace::change::edit::{Patch, edit};
-use crate::trace::change::remove::{delete, restore};
+use crate::trace::change::edit::Patch;
 use crate::trace::store::priority::{self, Level, Request};
+use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
-use crate::trace::store::write::{Accounting, Signature};
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, Tip, TraceName};
 use proptest::prelude::*;
 
@@ -155,7 +154,6 @@ fn page(heard: &[&Entry]) -> String {
 struct Real {
     repo: Repo,
     name: TraceName,
-    accounting: Accounting,
     seconds: Cell<i64>,
 }
 
@@ -169,12 +167,7 @@ impl Real {
         ];
         let env = Env::capture(variables.map(|(name, value)| (name.into(), value.into())));
         let repo = Repo::open(test.folder(), env).unwrap();
-        Self {
-            repo,
-            name: TraceName::default_name(),
-            accounting: Accounting::default(),
-            seconds: Cell::new(1_770_714_000),
-        }
+        Self { repo, name: TraceName::default_name(), seconds: Cell::new(1_770_714_000) }
     }
 
     fn now(&self) -> Time {
@@ -192,17 +185,13 @@ impl Real {
 
     fn seen(&self, as_of: Option<&str>) -> Seen {
         let view = View::open(&self.repo, &self.name, as_of).unwrap();
-        let materialized = materialize(&self.repo, &view, &Options::default(), self.accounting.encoding).unwrap();
+        let materialized = materialize(&self.repo, &view, &Options::default(), Encoding::default()).unwrap();
         let mut page = Vec::new();
         text::write(&materialized.messages, &mut page).unwrap();
         let apart = Options { one_message_an_item: true, ..Options::default() };
-        let apart = materialize(&self.repo, &view, &apart, self.accounting.encoding).unwrap();
-        let total = view.total(&self.repo, self.accounting.encoding).unwrap().tokens;
-        assert_eq!(
-            apart.request_tokens(self.accounting.encoding),
-            total,
-            "one message an item is what the total counts"
-        );
+        let apart = materialize(&self.repo, &view, &apart, Encoding::default()).unwrap();
+        let total = view.total(&self.repo, Encoding::default()).unwrap().tokens;
+        assert_eq!(apart.request_tokens(Encoding::default()), total, "one message an item is what the total counts");
         Seen {
             live: view.slots.iter().map(|slot| (slot.id, view.level(slot).level())).collect(),
             total,
@@ -210,10 +199,13 @@ impl Real {
         }
     }
 
+    fn trace(&self) -> Trace<'_> {
+        Trace::new(&self.repo, self.name.clone(), self.signature())
+    }
+
     fn append(&self, fields: Fields, text: &str) -> ItemId {
         let draft = Draft { fields, body: text.as_bytes().to_owned() };
-        let request = append::Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
-        append::append(&self.repo, &self.name, &self.signature(), self.accounting, &request).unwrap().item.id
+        self.trace().append(draft).unwrap().item.id
     }
 }
 
@@ -245,7 +237,7 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
         Op::Edit { item, text } => {
             let Some(entry) = model.pick(item) else { return };
             let patch = Patch { body: Some(TEXTS[text].as_bytes().to_owned()), ..Patch::default() };
-            let edited = edit(&real.repo, &real.name, &real.signature(), real.accounting, entry.id, &patch);
+            let edited = real.trace().edit(entry.id, patch);
             assert_eq!(edited.is_ok(), entry.live, "what is live can be edited: {edited:?}");
             if entry.live {
                 revise(entry, TEXTS[text]);
@@ -254,7 +246,7 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
         }
         Op::Delete { item } => {
             let Some(entry) = model.pick(item) else { return };
-            let deleted = delete(&real.repo, &real.name, &real.signature(), real.accounting, entry.id, None);
+            let deleted = real.trace().delete(entry.id, None);
             assert_eq!(deleted.is_ok(), entry.live, "what is live can be taken out: {deleted:?}");
             entry.live = false;
         }
@@ -262,8 +254,7 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
             let Some(entry) = model.pick(item) else { return };
             let found = revision.map_or(Some(entry.text()), |number| entry.texts.get(number as usize - 1).copied());
             let possible = found.is_some() && !(entry.live && revision.is_none());
-            let signature = real.signature();
-            let restored = restore(&real.repo, &real.name, &signature, real.accounting, entry.id, revision, None);
+            let restored = real.trace().restore(entry.id, revision, None);
             assert_eq!(restored.is_ok(), possible, "{restored:?}");
             let Some(text) = found.filter(|_| possible) else { return };
             let newest = revision.is_none_or(|number| number as usize == entry.texts.len());

@@ -10,11 +10,11 @@ use crate::message::adjustment::{Adjustment, AdjustmentReason, BlockPosition, Re
 use crate::message::anthropic::CacheMarks;
 use crate::message::{self, Api, Block, Content, Message, Role, Signature, Status};
 use crate::tokens::Encoding;
-use crate::trace::change::append;
-use crate::trace::change::edit::{Patch, edit};
+use crate::trace::change::edit::Patch;
 use crate::trace::store::priority::{self, Level, Request};
+use crate::trace::store::signature;
+use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
-use crate::trace::store::write::{self, Accounting};
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, TraceName};
 use crate::transcript::format::Format;
 use crate::transcript::import::input::Input;
@@ -121,14 +121,17 @@ impl Sample {
         sample
     }
 
-    fn signature(&self, second: i64) -> write::Signature {
-        write::Signature::take(&self.repo, Time::from_second(1_800_000_000 + second)).unwrap()
+    fn trace(&self, second: i64) -> Trace<'_> {
+        Trace::new(&self.repo, self.name.clone(), self.signature(second))
+    }
+
+    fn signature(&self, second: i64) -> signature::Signature {
+        signature::Signature::take(&self.repo, Time::from_second(1_800_000_000 + second)).unwrap()
     }
 
     fn put(&self, second: i64, fields: Fields, body: &str) -> ItemId {
         let draft = Draft { fields, body: body.as_bytes().to_vec() };
-        let new = append::Request { draft: &draft, subject: None, skipped: false, reported_tokens: None };
-        append::append(&self.repo, &self.name, &self.signature(second), Accounting::default(), &new).unwrap().item.id
+        self.trace(second).append(draft).unwrap().item.id
     }
 
     fn say(&self, second: i64, body: &str) -> ItemId {
@@ -137,7 +140,7 @@ impl Sample {
 
     fn edit(&self, second: i64, item: ItemId, body: &str) {
         let patch = Patch { body: Some(body.as_bytes().to_vec()), fields: Vec::new(), subject: None, reason: None };
-        edit(&self.repo, &self.name, &self.signature(second), Accounting::default(), item, &patch).unwrap();
+        self.trace(second).edit(item, patch).unwrap();
     }
 
     fn set(&self, second: i64, item: ItemId, level: Level) {

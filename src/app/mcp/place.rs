@@ -7,6 +7,8 @@ use crate::git::{Env, Git, GitError, Repo};
 use crate::memory::breadcrumb::Store;
 use crate::memory::brief::Request;
 use crate::trace::store::head;
+use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
 use crate::trace::{Time, TraceName};
 
 /// The folder, environment and trace the server was started with.
@@ -49,6 +51,11 @@ impl Place {
             Some(name) => Ok(name),
             None => Ok(head::current(repo)?),
         }
+    }
+
+    /// A handle on a trace, signed as git would sign now.
+    pub(crate) fn open<'r>(&self, repo: &'r Repo, name: TraceName) -> Result<Trace<'r>> {
+        Ok(Trace::new(repo, name, Signature::take(repo, self.now())?))
     }
 
     /// The brief that the settings ask for, of the trace the server works on.

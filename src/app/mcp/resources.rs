@@ -25,8 +25,8 @@ use crate::memory::checkpoint::{Folder, Pathspec};
 use crate::trace::change::branch;
 use crate::trace::model::json;
 use crate::trace::store::resolve::Resolver;
+use crate::trace::store::settings::encoding;
 use crate::trace::store::view::View;
-use crate::trace::store::write::encoding;
 use crate::trace::store::{settings, total};
 use crate::trace::{Tip, TraceName};
 

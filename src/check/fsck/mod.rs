@@ -30,9 +30,9 @@ use crate::git::{Oid, RefListing, Repo};
 use crate::tokens::Encoding;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::types::Types;
-use crate::trace::store::place::KEPT;
+use crate::trace::store::backup::BACKUP_REFS;
 use crate::trace::store::priority::{Level, RECORD, tags as priority_tags};
-use crate::trace::store::write::encoding;
+use crate::trace::store::settings::encoding;
 use crate::trace::{AgentName, ItemId, TraceError, TraceName};
 use blobs::{Blobs, Trees};
 
@@ -178,7 +178,8 @@ impl<'r> Inspection<'r> {
 
     /// Where refs of ours are.
     fn prefixes(&self) -> Vec<&str> {
-        let ours = [TRACES, FORWARD_CRUMBS, KEPT, RECORD, place::REMOTES, crate::memory::crumb::archive::ARCHIVES];
+        let ours =
+            [TRACES, FORWARD_CRUMBS, BACKUP_REFS, RECORD, place::REMOTES, crate::memory::crumb::archive::ARCHIVES];
         let shared = [place::RECORDS, place::REMOTE_RECORDS];
         let all: BTreeSet<&str> = ours.into_iter().chain(shared).chain([self.prefix.as_str()]).collect();
         all.into_iter().collect()

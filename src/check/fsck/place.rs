@@ -6,8 +6,8 @@ use crate::git::{GitError, LogEntry, Oid, RefListing};
 use crate::memory::crumb::archive::ARCHIVES;
 use crate::trace::TraceError;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACE_HEAD, TRACES};
+use crate::trace::store::backup::BACKUP_REFS;
 use crate::trace::store::head::PREVIOUS;
-use crate::trace::store::place::KEPT;
 use crate::trace::store::priority::RECORD;
 
 /// Where fetches keep what they saw of traces.
@@ -29,7 +29,7 @@ impl Inspection<'_> {
                 self.reflog(refname, *tip)?;
             }
         }
-        for prefix in [TRACES, FORWARD_CRUMBS, KEPT, ARCHIVES, RECORD, TRACE_HEAD, PREVIOUS, &self.prefix] {
+        for prefix in [TRACES, FORWARD_CRUMBS, BACKUP_REFS, ARCHIVES, RECORD, TRACE_HEAD, PREVIOUS, &self.prefix] {
             for refname in self.repo.left_over_locks(prefix) {
                 let message = "a process that wrote here died and left its `.lock` file";
                 self.faults.push(Fault::warning("lock", &refname, message).repair(Repair::Lock(refname.clone())));
@@ -72,10 +72,10 @@ impl Inspection<'_> {
     /// Checks the places that traces were moved from, what fetches saw, and shared records: that they can be read.
     pub(crate) fn kept(&mut self, listing: &RefListing) -> Result<(), TraceError> {
         for (refname, tip) in &listing.refs {
-            if [KEPT, REMOTES, RECORDS, REMOTE_RECORDS].iter().any(|prefix| refname.starts_with(prefix)) {
+            if [BACKUP_REFS, REMOTES, RECORDS, REMOTE_RECORDS].iter().any(|prefix| refname.starts_with(prefix)) {
                 let line = Line::of_ref(refname);
-                if refname.starts_with(KEPT) || refname.starts_with(REMOTES) {
-                    if refname.starts_with(KEPT) && !is_kept_name(&refname[KEPT.len()..]) {
+                if refname.starts_with(BACKUP_REFS) || refname.starts_with(REMOTES) {
+                    if refname.starts_with(BACKUP_REFS) && !is_kept_name(&refname[BACKUP_REFS.len()..]) {
                         let message = "no trace has this place: a `/` is written `%2F` here, and `%` as `%25`";
                         self.faults.push(Fault::warning("kept-name", refname, message).commit(*tip));
                     }
@@ -103,7 +103,7 @@ impl Inspection<'_> {
     }
 }
 
-/// Whether the name below [`KEPT`] is that of a trace as it is written there.
+/// Whether the name below [`BACKUP_REFS`] is that of a trace as it is written there.
 fn is_kept_name(name: &str) -> bool {
     let plain = name.replace("%2F", "").replace("%25", "");
     !plain.contains(['/', '%'])

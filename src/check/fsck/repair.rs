@@ -2,23 +2,21 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use super::fault::{Fault, Repair};
 use super::record::mended;
-use crate::git::{GitError, LOCK_PATIENCE, LogLine, Mode, NewCommit, Oid, Repo, TreeStore as _};
+use crate::git::{GitError, Mode, Oid, RefUpdate, Repo, TreeStore as _};
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::file;
 use crate::trace::model::item::TokenCache;
 use crate::trace::model::trailers::{Basis, Total, Trailers};
-use crate::trace::model::tree::{self, TreeEditor};
-use crate::trace::store::advance::{Advance, advance};
+use crate::trace::model::tree::TreeEditor;
+use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::priority::{RECORD, Record, tags};
-use crate::trace::store::sign;
+use crate::trace::store::signature::Signature;
 use crate::trace::store::total::{Reading, item_cost};
-use crate::trace::store::write::{Signature, encoding};
-use crate::trace::{ItemId, Tip, TraceError, TraceName};
+use crate::trace::store::trace::Trace;
+use crate::trace::{ItemId, TraceError, TraceName};
 
 /// What came of one repair.
 #[derive(Debug)]
@@ -96,28 +94,17 @@ fn stale_tag(repo: &Repo, refname: &str) -> Result<(), TraceError> {
 
 /// Writes the record's files anew with the lines that can be read, in order of time.
 fn record(repo: &Repo, signature: &Signature) -> Result<(), TraceError> {
-    let _lock = repo.lock(RECORD)?;
-    let start = Instant::now();
-    let who = &signature.committer;
-    loop {
-        let Some(commit) = Record::open(repo)?.commit else { return Ok(()) };
+    let lock = repo.lock(RECORD)?;
+    repo.update_ref(&lock, &signature.committer, |oid| {
+        let Some(commit) = Record::at(repo, oid)?.commit else { return Ok(RefUpdate::Keep(())) };
         let tree = mended_tree(repo, commit.tree)?;
         if tree == commit.tree {
-            return Ok(());
+            return Ok(RefUpdate::Keep(()));
         }
-        let subject = "fsck: put the lines in order";
-        let message = format!("{subject}\n");
-        let parents = [commit.oid];
-        let new = NewCommit { tree, parents: &parents, author: &signature.author, committer: who, message: &message };
-        let new = repo.write_commit(&new)?;
-        match repo.move_ref(RECORD, Some(commit.oid), new, LogLine { who, why: subject }) {
-            Ok(()) => return Ok(()),
-            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
+        let log = "fsck: put the lines in order".to_owned();
+        let to = CommitBuilder::new(signature, tree, [commit.oid]).write_plain(repo, &format!("{log}\n"))?;
+        Ok(RefUpdate::Move { to, log, value: () })
+    })
 }
 
 fn mended_tree(repo: &Repo, tree: Oid) -> Result<Oid, TraceError> {
@@ -140,70 +127,48 @@ fn mended_tree(repo: &Repo, tree: Oid) -> Result<Oid, TraceError> {
     Ok(editor.write(repo)?)
 }
 
-/// Puts a commit on the trace whose trailers are true, with true token counts in its items. Nothing else changes.
+/// Commits true trailers and true token counts of the items. Nothing else changes.
 fn totals(repo: &Repo, signature: &Signature, name: &TraceName) -> Result<(), TraceError> {
-    let configured = encoding(repo)?;
-    let subject = "fsck: count anew";
-    advance(repo, name, &signature.committer, |tip| {
-        let Some(tip) = tip else { return Ok((None, ())) };
-        let commit = counted_anew(repo, signature, tip, configured, subject)?;
-        Ok((commit.map(|to| Advance { to, log: subject.to_owned() }), ()))
+    let trace = Trace::new(repo, name.clone(), signature.clone());
+    trace.change(|change| {
+        let Some(tip) = change.tip().cloned() else { return Ok(()) };
+        let said = tip.trailers.total.filter(|_| tip.is_ours());
+        let encoding = match said.map(|total| total.basis) {
+            Some(Basis::Counted(encoding)) => encoding,
+            _ => change.encoding,
+        };
+        let slots = change.slots()?;
+        let (mut counted, mut grown, mut is_wrong) = (PER_REPLY, 0, false);
+        for slot in &slots {
+            let Reading { mut item, damage } = Reading::of(slot, &repo.read_blob(slot.blob)?);
+            let before = item_cost(&item, encoding);
+            let kept = item.tokens.filter(|kept| damage.is_none() && item.cached_tokens(kept.encoding).is_some());
+            if let Some(kept) = kept {
+                let count = kept.encoding.count(&item.body);
+                if count != kept.count {
+                    item.tokens = Some(TokenCache { count, ..kept });
+                    change.put_file(&slot.path, repo.write_blob(&file::render(&item))?)?;
+                    is_wrong = true;
+                }
+            }
+            let after = item_cost(&item, encoding);
+            counted += after;
+            grown += after.cast_signed() - before.cast_signed();
+        }
+        let total = match said {
+            Some(Total { tokens, basis: Basis::Reported }) => {
+                Total { tokens: tokens.saturating_add_signed(grown), basis: Basis::Reported }
+            }
+            _ => Total { tokens: counted, basis: Basis::Counted(encoding) },
+        };
+        let next = slots.last().map_or(0, |slot| slot.seq + 1);
+        let next = tip.trailers.next.filter(|_| tip.is_ours()).map_or(next, |said| said.max(next));
+        if is_wrong || said != Some(total) || tip.trailers.next != Some(next) {
+            change.total.replace(total);
+            change.next_seq = next;
+            change.commit("fsck: count anew", Trailers::default(), None)?;
+        }
+        Ok::<_, TraceError>(())
     })?;
     Ok(())
-}
-
-/// The commit of [`totals`]; `None` where the tip's own trailers are true.
-fn counted_anew(
-    repo: &Repo,
-    signature: &Signature,
-    tip: &Tip,
-    configured: crate::tokens::Encoding,
-    subject: &str,
-) -> Result<Option<Oid>, TraceError> {
-    let said = tip.trailers.total.filter(|_| tip.is_ours());
-    let encoding = match said.map(|total| total.basis) {
-        Some(Basis::Counted(encoding)) => encoding,
-        _ => configured,
-    };
-    let mut editor = TreeEditor::new(repo, Some(tip.commit.tree))?;
-    let slots = tree::list(repo, tip.commit.tree)?;
-    let (mut counted, mut grown) = (PER_REPLY, 0);
-    for slot in &slots {
-        let Reading { mut item, damage } = Reading::of(slot, &repo.read_blob(slot.blob)?);
-        let before = item_cost(&item, encoding);
-        if let Some(kept) = item.tokens.filter(|kept| damage.is_none() && item.cached_tokens(kept.encoding).is_some()) {
-            let count = kept.encoding.count(&item.body);
-            if count != kept.count {
-                item.tokens = Some(TokenCache { count, ..kept });
-                editor.put(repo, &slot.path, repo.write_blob(&file::render(&item))?)?;
-            }
-        }
-        let after = item_cost(&item, encoding);
-        counted += after;
-        grown += after.cast_signed() - before.cast_signed();
-    }
-    let tree = editor.write(repo)?;
-    let total = match said {
-        Some(Total { tokens, basis: Basis::Reported }) => {
-            Total { tokens: tokens.saturating_add_signed(grown), basis: Basis::Reported }
-        }
-        _ => Total { tokens: counted, basis: Basis::Counted(encoding) },
-    };
-    let next = slots.last().map_or(0, |slot| slot.seq + 1);
-    let next = tip.trailers.next.filter(|_| tip.is_ours()).map_or(next, |said| said.max(next));
-    if tree == tip.commit.tree && said == Some(total) && tip.trailers.next == Some(next) {
-        return Ok(None);
-    }
-    let trailers = Trailers {
-        time: Some(signature.at.after(Some(tip.time()))),
-        tree: Some(tree.to_string()),
-        total: Some(total),
-        next: Some(next),
-        ..Trailers::default()
-    };
-    let message = trailers.render(subject);
-    let parents = [tip.commit.oid];
-    let (author, committer) = (&signature.author, &signature.committer);
-    let commit = NewCommit { tree, parents: &parents, author, committer, message: &message };
-    Ok(Some(sign::write_commit(repo, &commit)?))
 }

@@ -12,6 +12,7 @@ mod command;
 mod files;
 mod reflog;
 mod rename;
+mod update;
 
 use std::collections::HashSet;
 use std::thread;
@@ -27,6 +28,7 @@ use command::Reading;
 pub(super) use command::locked;
 pub(super) use files::{STALE_GIT_LOCK, STALE_LOCK, remove_older};
 pub(crate) use reflog::LogEntry;
+pub(crate) use update::RefUpdate;
 
 /// How long a writer pauses before it tries again where somebody else has the lock.
 const PAUSE: Duration = Duration::from_millis(5);

@@ -6,7 +6,7 @@ use super::{Brief, BriefError, DEFAULT_BUDGET, Request, compile};
 use crate::git::Repo;
 use crate::memory::forward::agent::chosen;
 use crate::trace::store::head;
-use crate::trace::store::write::encoding;
+use crate::trace::store::settings::encoding;
 use crate::trace::{AgentName, Time};
 
 impl Request {

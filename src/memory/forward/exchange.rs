@@ -20,7 +20,8 @@ use crate::trace::change::bulk::{self, Feed, Incoming, Usage};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::{ImportPosition, Op};
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError, TraceName};
 
 /// What sources of imported crumbs are called.
@@ -203,7 +204,8 @@ pub(crate) fn write(
     }
     let passed_over = all - arrivals.len();
     let mut feed = Arrivals { waiting: arrivals.into_iter(), seq, newest };
-    let report = bulk::import(repo, &name, signature, encoding, &mut feed)?;
+    let trace = Trace::new(repo, name, signature.clone()).with_encoding(encoding);
+    let report = bulk::import(&trace, &mut feed)?;
     Ok(Imported { recorded: report.recorded, known: report.known + passed_over, closed: 0 })
 }
 

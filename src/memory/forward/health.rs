@@ -15,7 +15,7 @@ use crate::base::error::Diagnostic as _;
 use crate::git::{Git, GitError, Repo};
 use crate::tokens::Encoding;
 use crate::trace::model::name::FORWARD_CRUMBS;
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
 use crate::trace::{AgentName, Time};
 
 const CODE: &str = "forward-crumbs";

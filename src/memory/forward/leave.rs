@@ -6,13 +6,11 @@ use super::order;
 use super::text::{self, Content, Head};
 use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
-use crate::trace::change::append::step_of;
-use crate::trace::change::edit::{Revised, revise};
-use crate::trace::model::trailers::one_line;
-use crate::trace::model::{schema, tree};
-use crate::trace::store::total;
-use crate::trace::store::write::{Accounting, Signature, Step, record};
-use crate::trace::{AgentName, Draft, ItemId, TraceName};
+use crate::trace::model::schema;
+use crate::trace::model::trailers::{Op, one_line};
+use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
+use crate::trace::{AgentName, Draft, ItemId, TraceError, TraceName};
 
 /// A crumb that is to be left.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,13 +67,14 @@ pub(crate) fn leave(
     let text = text::render(&head, &content);
     let subject = subject(&about, &content.summary);
     let name = TraceName::of_agent(agent);
-    let (_, (id, seq)) = record(repo, &name, signature, Accounting::counting(encoding), |ground| {
-        let newest = ground.tip.map(|tip| order::newest(repo, tip)).transpose()?.flatten();
+    let trace = Trace::new(repo, name, signature.clone()).with_encoding(encoding);
+    let (_, (id, seq)) = trace.change(|change| {
+        let newest = change.tip().map(|tip| order::newest(repo, tip)).transpose()?.flatten();
         let newest = newest.map_or(about.created, |newest| newest.max(about.created));
-        let draft = about.draft(&text, ground.free_seq(repo)?, newest);
-        schema::validate(&draft)?;
-        let (step, item, seq) = step_of(repo, ground, signature, draft, Some(&subject))?;
-        Ok((Some(step), (item.id, seq)))
+        let draft = about.draft(&text, change.free_seq()?, newest);
+        schema::validate(&draft).map_err(TraceError::from)?;
+        let (item, seq) = change.append(draft, Some(&subject))?;
+        Ok::<_, ForwardError>((item.id, seq))
     })?;
     Ok(Crumb { id, seq, about, text })
 }
@@ -141,24 +140,19 @@ pub(crate) fn set_status(
     reason: Option<&str>,
 ) -> Result<Option<Oid>, ForwardError> {
     let name = TraceName::of_agent(agent);
-    let (commit, damaged) = record(repo, &name, signature, Accounting::counting(encoding), |ground| {
-        let slots = tree::list(repo, ground.require_tip()?.commit.tree)?;
-        let not_live = || crate::trace::TraceError::NotLive { item: id, trace: name.clone() };
-        let slot = slots.into_iter().find(|slot| slot.id == id).ok_or_else(not_live)?;
+    let trace = Trace::new(repo, name, signature.clone()).with_encoding(encoding);
+    let (commit, ()) = trace.change(|change| {
+        let (slot, old) = change.live_item(id)?;
         if let (Err(damaged), _) = crumb::read(repo, &slot)? {
-            return Ok((None, Some(damaged)));
+            return Err(ForwardError::Damaged { id, cause: damaged.cause });
         }
-        let old = total::read_item(repo, &slot)?;
         let mut fields = old.fields.clone();
         crumb::put_status(&mut fields, status);
         let draft = Draft { fields, body: old.body.clone() };
-        let subject = format!("{status}: {id}");
-        let Revised { step, .. } = revise(repo, ground, &slot, &old, draft, Some(&subject))?;
-        let step = step.map(|step| Step { reason: reason.map(str::to_owned), ..step });
-        Ok((step, None))
+        if change.revise(&slot, &old, draft)?.is_some() {
+            change.commit_item(Op::Edit, id, &format!("{status}: {id}"), reason)?;
+        }
+        Ok(())
     })?;
-    match damaged {
-        Some(damaged) => Err(ForwardError::Damaged { id, cause: damaged.cause }),
-        None => Ok(commit),
-    }
+    Ok(commit)
 }

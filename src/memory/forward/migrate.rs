@@ -11,7 +11,7 @@ use super::text::{self, Content, Head};
 use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::trace::model::source::Source;
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
 use crate::trace::{AgentName, ItemId, Time};
 
 /// What the sources of migrated notes are called.

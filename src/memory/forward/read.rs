@@ -5,7 +5,7 @@ use super::error::ForwardError;
 use super::order;
 use crate::git::Repo;
 use crate::trace::model::tree::{self, ItemEntry};
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
 use crate::trace::{AgentName, ItemId, Time, Tip, TraceError, TraceName};
 
 /// How many crumbs are read at first; twice as many each time that is not enough.

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::git::{GitError, Ident, LogLine, Oid, Repo};
+use crate::git::{Ident, LogLine, Oid, RefUpdate, Repo};
 use crate::tokens::Encoding;
 use crate::trace::error::TraceError;
 use crate::trace::model::name::{TRACES, TraceName};
 use crate::trace::model::trailers::Basis;
 use crate::trace::model::trailers::Total;
+use crate::trace::store::backup::back_up;
 use crate::trace::store::head;
-use crate::trace::store::place::keep_place;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::view::View;
 
@@ -51,22 +51,13 @@ pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Listed>, Trace
     Ok(listed)
 }
 
-/// Starts a trace at a commit; `from` is how the user named that one.
-///
-/// # Errors
-///
-/// [`TraceError::TraceExists`], [`GitError::RefConflict`] where the name is a part of another one or the other way round.
+/// Starts a trace at a commit; `from` is the user's name for that commit.
 pub(crate) fn create(repo: &Repo, name: &TraceName, who: &Ident, start: Oid, from: &str) -> Result<(), TraceError> {
-    let refname = name.refname();
-    let _lock = repo.lock(&refname)?;
-    if repo.find_ref(&refname)?.is_some() {
-        return Err(TraceError::TraceExists { name: name.clone() });
-    }
-    let log = LogLine { who, why: &format!("branch: from {from}") };
-    match repo.move_ref(&refname, None, start, log) {
-        Err(GitError::RefMoved { .. }) => Err(TraceError::TraceExists { name: name.clone() }),
-        done => Ok(done?),
-    }
+    let lock = repo.lock(&name.refname())?;
+    repo.update_ref(&lock, who, |existing| match existing {
+        Some(_) => Err(TraceError::TraceExists { name: name.clone() }),
+        None => Ok(RefUpdate::Move { to: start, log: format!("branch: from {from}"), value: () }),
+    })
 }
 
 /// Gives a trace another name, with its reflog, in every worktree that it is the current one of.
@@ -111,7 +102,7 @@ pub(crate) struct Deleted {
     pub kept: String,
 }
 
-/// Deletes a trace. Its place is kept, see [`crate::trace::store::place`]; its reflog goes.
+/// Deletes a trace and its reflog. Its tip is backed up, see [`crate::trace::store::backup`].
 ///
 /// # Errors
 ///
@@ -133,7 +124,7 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
         return Err(TraceError::Unmerged { name: name.clone(), current });
     }
     let log = LogLine { who, why: &format!("branch: deleted {name}") };
-    let kept = keep_place(repo, name, tip, log)?;
+    let kept = back_up(repo, name, tip, log)?;
     repo.delete_ref_at(&refname, tip)?;
     Ok(Deleted { tip, kept })
 }

@@ -1,146 +1,135 @@
-//! Committing an item with what comes beside it: what it answers, its priority, the usage that was reported.
+//! Committing an item together with its priority and the usage that a provider reported.
 
 use serde_json::{Map, Value, json};
 
-use super::append::{self, Committed};
-use crate::base::error::{Context as _, Result, bail};
-use crate::git::{Oid, Repo};
+use super::append::{AppendOptions, Committed};
+use crate::git::Oid;
 use crate::secrets::Policy;
 use crate::tokens::{TokenUsage, parse_usage};
-use crate::trace::model::json::draft_from;
-use crate::trace::model::types::{BadRule, Types, level_in_meta};
-use crate::trace::store::budget::BudgetPolicy;
+use crate::trace::Draft;
+use crate::trace::error::TraceError;
+use crate::trace::model::json::{BadField, draft_from};
+use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Level, Request};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::secrets::SecretScanner;
-use crate::trace::store::write::Signature;
-use crate::trace::{Draft, Time, Tip, TraceName};
+use crate::trace::store::trace::Trace;
 
-/// An item that is to be committed, and what comes with it.
+/// An item that is to be committed.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    /// The item.
+pub(crate) struct NewItem {
     pub draft: Draft,
-    /// First line of the commit, in place of a preview.
+    /// The subject of the commit; `None`: a preview of the item.
     pub subject: Option<String>,
-    /// What it answers, as the user names it.
+    /// The item that it replies to, as the user names it.
     pub reply_to: Option<String>,
-    /// Its priority, in place of that of its type.
+    /// `None`: the priority of its type.
     pub priority: Option<Level>,
     /// Why it has that priority.
     pub reason: Option<String>,
-    /// What the provider reported of the context.
+    /// What a provider reported of the context.
     pub usage: Option<TokenUsage>,
 }
 
-impl Entry {
-    /// Reads an entry from its JSON form, an item with `subject`, `reply_to`, `priority`, `reason` and `usage` beside it.
-    ///
-    /// # Errors
-    ///
-    /// Names the field that cannot be read.
-    pub(crate) fn of_json(object: &Map<String, Value>) -> Result<Self> {
-        const APART: [&str; 5] = ["reply_to", "priority", "reason", "subject", "usage"];
-        let text = |field: &str| -> Result<Option<String>> {
-            match object.get(field) {
-                None | Some(Value::Null) => Ok(None),
-                Some(Value::String(text)) => Ok(Some(text.clone())),
-                Some(_) => bail!("field `{field}`: a text is expected"),
-            }
+impl NewItem {
+    /// Reads a JSON object: the fields of an item, and `subject`, `reply_to`, `priority`, `reason`, and `usage`.
+    pub(crate) fn from_json(object: &Map<String, Value>) -> Result<Self, TraceError> {
+        const OTHER_FIELDS: [&str; 5] = ["reply_to", "priority", "reason", "subject", "usage"];
+        let bad = |field: &str, cause: String| BadField::BadValue { field: field.to_owned(), cause };
+        let text = |field: &str| match object.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(bad(field, "a text is expected".to_owned())),
         };
-        Ok(Entry {
-            draft: draft_from(object, &APART)?,
+        let level = text("priority")?.map(|level| level.parse().map_err(|error| bad("priority", format!("{error}"))));
+        Ok(Self {
+            draft: draft_from(object, &OTHER_FIELDS)?,
             subject: text("subject")?,
             reply_to: text("reply_to")?,
-            priority: text("priority")?.map(|level| level.parse()).transpose().context("field `priority`")?,
+            priority: level.transpose()?,
             reason: text("reason")?,
             usage: match object.get("usage") {
                 None | Some(Value::Null) => None,
-                Some(usage) => Some(parse_usage(usage.to_string().as_bytes()).context("field `usage`")?),
+                Some(usage) => {
+                    let usage = parse_usage(usage.to_string().as_bytes());
+                    Some(usage.map_err(|error| bad("usage", with_sources(&error)))?)
+                }
             },
         })
     }
 }
 
-/// Commits an item at the end of a trace, under the budget of `guard`, and sets its priority.
-///
-/// `warn` is told which secrets it holds, and where the budget is gone over all the same. What the setting `trace.secrets`
-/// says is done about the secrets, and nothing where it says nothing.
-///
-/// # Errors
-///
-/// Those of [`append`](append::append) and [`priority::set`], and a `reply_to`, a subject, or a
-/// secret that cannot be let in.
-pub(crate) fn commit(
-    repo: &Repo,
-    name: &TraceName,
-    clock: Time,
-    guard: &BudgetPolicy,
-    mut warn: impl FnMut(&str),
-    mut entry: Entry,
-) -> Result<Committed> {
-    if let Some(spec) = &entry.reply_to {
-        let tip = Tip::of_trace(repo, name)?;
-        let replied = Resolver::new(repo, name, &tip)?.item(spec);
-        entry.draft.fields.reply_to = Some(replied.context("nothing to reply to")?);
-    }
-    if entry.subject.as_ref().is_some_and(|subject| subject.chars().any(char::is_control)) {
-        bail!("the subject must be one line of text without control characters");
-    }
-    let Draft { fields, body } = &mut entry.draft;
-    let found = SecretScanner::new(repo, Policy::Warn).look(fields, body, entry.subject.as_mut())?;
-    for found in found {
-        warn(&found.to_string());
-    }
-    let signature = Signature::take(repo, clock)?;
-    let fields = &entry.draft.fields;
-    let level = entry.priority.or_else(|| level_in_meta(fields));
-    let in_force = level.map_or_else(|| Ok(Types::read(repo)?.rules(&fields.item_type).priority), Ok::<_, BadRule>)?;
-    let request = append::Request {
-        draft: &entry.draft,
-        subject: entry.subject.as_deref(),
-        skipped: in_force == Level::Skip,
-        reported_tokens: entry.usage.map(|usage| usage.context_tokens()),
-    };
-    let committed = guard.run(warn, |accounting| append::append(repo, name, &signature, accounting, &request))?;
-    if let Some(level) = level {
-        let introduced = introduced(repo, name, &committed)?;
-        let request = Request {
-            item: committed.item.id,
-            level,
-            reason: entry.reason,
-            seq: Some(committed.seq),
-            at: committed.at,
-            by: None,
-            introduced,
-        };
-        priority::set(repo, &signature, &[request])?;
-    }
-    Ok(committed)
+/// An error with everything that caused it, on one line.
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// The commit that brought the item in: this one, unless it replaced an instruction.
-fn introduced(repo: &Repo, name: &TraceName, committed: &Committed) -> Result<Oid> {
-    match committed.commit {
-        Some(commit) if committed.item.revision == 1 => Ok(commit),
-        _ => {
-            let tip = Tip::of_trace(repo, name)?;
-            let found = priority::tags::introduction(repo, &tip, committed.item.id)?;
-            Ok(found.unwrap_or(tip.commit.oid))
+impl Trace<'_> {
+    /// Appends an item and sets its priority.
+    ///
+    /// Secrets are handled as the setting `trace.secrets` says; without it they only cause a warning.
+    pub(crate) fn commit(&self, mut item: NewItem) -> Result<Committed, TraceError> {
+        let repo = self.repo();
+        if let Some(spec) = &item.reply_to {
+            let replied = Resolver::new(repo, self.name(), &self.tip()?)?.item(spec);
+            item.draft.fields.reply_to = Some(replied.map_err(|error| TraceError::NoReply(Box::new(error)))?);
+        }
+        if item.subject.as_ref().is_some_and(|subject| subject.chars().any(char::is_control)) {
+            return Err(TraceError::BadSubject);
+        }
+        let Draft { fields, body } = &mut item.draft;
+        for found in SecretScanner::new(repo, Policy::Warn).look(fields, body, item.subject.as_mut())? {
+            self.warn(&found.to_string());
+        }
+        let fields = &item.draft.fields;
+        let level = item.priority.or_else(|| level_in_meta(fields));
+        let in_force = match level {
+            Some(level) => level,
+            None => Types::read(repo)?.rules(&fields.item_type).priority,
+        };
+        let options = AppendOptions {
+            subject: item.subject.as_deref(),
+            skipped: in_force == Level::Skip,
+            reported_tokens: item.usage.map(|usage| usage.context_tokens()),
+        };
+        let committed = self.append_with(&item.draft, options)?;
+        if let Some(level) = level {
+            let request = Request {
+                item: committed.item.id,
+                level,
+                reason: item.reason,
+                seq: Some(committed.seq),
+                at: committed.at,
+                by: None,
+                introduced: self.introduction(&committed)?,
+            };
+            let signature = self.signature()?;
+            priority::set(repo, &signature, &[request])?;
+        }
+        Ok(committed)
+    }
+
+    /// The commit that added the item: this one, unless it replaced an instruction.
+    fn introduction(&self, committed: &Committed) -> Result<Oid, TraceError> {
+        match committed.commit {
+            Some(commit) if committed.item.revision == 1 => Ok(commit),
+            _ => {
+                let tip = self.tip()?;
+                let found = priority::tags::introduction(self.repo(), &tip, committed.item.id)?;
+                Ok(found.unwrap_or(tip.commit.oid))
+            }
         }
     }
 }
 
-/// What is told of a commit, as JSON: `id`, `seq`, `op`, `revision`, and where they are known `commit` and `tokens`.
+/// [`Committed::to_json`] with the number of tokens; what is not known is left out.
 #[must_use]
 pub(crate) fn to_json(committed: &Committed) -> Value {
-    let Committed { item, seq, commit, op, .. } = committed;
-    let mut answer = json!({ "id": item.id.to_string(), "seq": seq, "op": op.as_str(), "revision": item.revision });
-    if let Some(commit) = commit {
-        answer["commit"] = commit.to_string().into();
-    }
-    if let Some(tokens) = item.tokens {
-        answer["tokens"] = tokens.count.into();
+    let mut answer = committed.to_json();
+    if let Some(object) = answer.as_object_mut() {
+        object.extend(committed.item.tokens.map(|tokens| ("tokens".to_owned(), json!(tokens.count))));
+        object.retain(|_, value| !value.is_null());
     }
     answer
 }

@@ -8,16 +8,15 @@ use std::io::BufRead;
 
 use serde_json::{Map, Value};
 
-use super::bulk::{self, Feed, Incoming, Report, Usage};
+use super::bulk::{self, Feed, Incoming, Report};
+use super::running_total::Usage;
 use crate::base::time::Time;
 use crate::git::Repo;
-use crate::tokens::Encoding;
 use crate::trace::Fields;
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Draft, Item, ItemType};
 use crate::trace::model::json::draft_from;
-use crate::trace::model::name::TraceName;
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::{ImportPosition, Op};
@@ -25,29 +24,24 @@ use crate::trace::model::tree::CAPACITY;
 use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Level, Record, Request};
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Signature;
+use crate::trace::store::trace::Trace;
 
 /// What the sources of lines without an id are called.
 const FORMAT: &str = "jsonl";
 
-/// Imports an export, or plain items one a line, into a trace.
+/// Imports an export, or plain items, one JSON object per line.
 ///
 /// # Errors
 ///
-/// [`TraceError::BadLine`] names the first line that is not what it should be; nothing was recorded then.
-pub fn import(
-    repo: &Repo,
-    name: &TraceName,
-    signature: &Signature,
-    encoding: Encoding,
-    input: &mut dyn BufRead,
-) -> Result<Report, TraceError> {
+/// [`TraceError::BadLine`] names the first line that cannot be read; nothing is recorded then.
+pub fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Report, TraceError> {
+    let repo = trace.repo();
     let types = Types::read(repo)?;
     let mut lines = Lines { types, input, number: 0, seen: HashMap::new(), settings: Vec::new() };
-    let report = bulk::import(repo, name, signature, encoding, &mut lines)?;
+    let report = bulk::import(trace, &mut lines)?;
     if let Some(tip) = report.tip {
         let tip = Tip::read(repo, tip)?;
-        priority::set(repo, signature, &requests(repo, &tip, lines.settings)?)?;
+        priority::set(repo, &*trace.signature()?, &requests(repo, &tip, lines.settings)?)?;
     }
     Ok(report)
 }

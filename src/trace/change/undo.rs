@@ -4,12 +4,11 @@
 //! is put on it, and an undo takes off as many as it says. So repeated undoing goes further back, and what was done after
 //! an undo is undone before what stands below it.
 
-use crate::git::{Ident, LogEntry, Oid, Repo};
+use crate::git::{LogEntry, Oid, RefUpdate};
 use crate::trace::error::TraceError;
-use crate::trace::model::name::TraceName;
-use crate::trace::store::advance::Advance;
-use crate::trace::store::place::{kept_refname, relocate};
+use crate::trace::store::backup::backup_refname;
 use crate::trace::store::tip::Tip;
+use crate::trace::store::trace::Trace;
 
 /// What was undone.
 #[derive(Debug)]
@@ -20,41 +19,40 @@ pub(crate) struct Undone {
     pub to: Tip,
     /// What the reflog says of the moves that were undone, the latest first.
     pub moves: Vec<String>,
-    /// The ref that keeps the tip before.
-    pub kept: String,
+    /// The ref that backs up the tip before.
+    pub backup: String,
 }
 
-/// Moves a trace to where it was before its last `count` moves that were not undone yet.
-///
-/// Reads the trace's reflog.
-///
-/// # Errors
-///
-/// [`TraceError::LogGap`] if the reflog does not end at the tip, [`TraceError::NoMoreMoves`] where it does not go back so
-/// far or the trace began there.
-pub(crate) fn undo(repo: &Repo, name: &TraceName, who: &Ident, count: usize) -> Result<Undone, TraceError> {
-    relocate(repo, name, who, |tip| {
-        let log = that_took_place(repo.read_reflog(&name.refname())?, tip.commit.oid);
-        if log.last().is_none_or(|last| last.new != tip.commit.oid) {
-            return Err(TraceError::LogGap { trace: name.clone() });
-        }
-        let standing = standing(&log);
-        // The move that made the trace is not undone: there is nothing before it.
-        let known = standing.iter().rev().take_while(|entry| entry.old.is_some()).count();
-        let undone = standing.len().checked_sub(count).map_or(&[][..], |first| &standing[first..]);
-        let before = undone.first().filter(|_| count <= known).and_then(|first| first.old);
-        let Some(to) = before else { return Err(TraceError::NoMoreMoves { trace: name.clone(), known }) };
-        let moves: Vec<String> = undone.iter().rev().map(|entry| entry.why.clone()).collect();
-        let why = format!("undo: {count}: {}", moves.first().map_or("", String::as_str));
-        let from = tip.commit.oid;
-        let undone = Undone { from, to: Tip::read(repo, to)?, moves, kept: kept_refname(name) };
-        Ok((Some(Advance { to, log: why }), undone))
-    })
+impl Trace<'_> {
+    /// Moves the trace to where it was before its last `count` moves that are not undone yet. Reads the trace's reflog.
+    ///
+    /// Fails with [`TraceError::LogGap`] if the reflog does not end at the tip, and with [`TraceError::NoMoreMoves`] if it does
+    /// not go back so far or the trace began there.
+    pub(crate) fn undo(&self, count: usize) -> Result<Undone, TraceError> {
+        let (repo, name) = (self.repo(), self.name());
+        self.relocate(|tip| {
+            let log = completed_moves(repo.read_reflog(&name.refname())?, tip.commit.oid);
+            if log.last().is_none_or(|last| last.new != tip.commit.oid) {
+                return Err(TraceError::LogGap { trace: name.clone() });
+            }
+            let stack = moves_in_force(&log);
+            // The move that created the trace cannot be undone: there is nothing before it.
+            let known = stack.iter().rev().take_while(|entry| entry.old.is_some()).count();
+            let undone = stack.len().checked_sub(count).map_or(&[][..], |first| &stack[first..]);
+            let before = undone.first().filter(|_| count <= known).and_then(|first| first.old);
+            let Some(to) = before else { return Err(TraceError::NoMoreMoves { trace: name.clone(), known }) };
+            let moves: Vec<String> = undone.iter().rev().map(|entry| entry.why.clone()).collect();
+            let log = format!("undo: {count}: {}", moves.first().map_or("", String::as_str));
+            let from = tip.commit.oid;
+            let value = Undone { from, to: Tip::read(repo, to)?, moves, backup: backup_refname(name) };
+            Ok(RefUpdate::Move { to, log, value })
+        })
+    }
 }
 
 /// The moves without those of processes that were killed between logging a move and making it: what follows such a move, or the
 /// trace itself, stands where it was to begin.
-fn that_took_place(log: Vec<LogEntry>, tip: Oid) -> Vec<LogEntry> {
+fn completed_moves(log: Vec<LogEntry>, tip: Oid) -> Vec<LogEntry> {
     let mut at = Some(tip);
     let mut moves = Vec::with_capacity(log.len());
     for entry in log.into_iter().rev() {
@@ -69,7 +67,7 @@ fn that_took_place(log: Vec<LogEntry>, tip: Oid) -> Vec<LogEntry> {
 }
 
 /// The moves that were not undone, oldest first.
-fn standing(log: &[LogEntry]) -> Vec<&LogEntry> {
+fn moves_in_force(log: &[LogEntry]) -> Vec<&LogEntry> {
     let mut stack: Vec<&LogEntry> = Vec::new();
     for entry in log {
         if let Some(count) = undone_by(entry) {
@@ -107,8 +105,8 @@ mod tests {
             entry(1, 4, "append: d"),
             entry(4, 4, "rename: x to y"),
         ];
-        let whys: Vec<&str> = standing(&log).iter().map(|entry| entry.why.as_str()).collect();
+        let whys: Vec<&str> = moves_in_force(&log).iter().map(|entry| entry.why.as_str()).collect();
         assert_eq!(whys, ["append: a", "append: d"]);
-        assert!(standing(&[entry(3, 1, "undo: 2: what expired")]).is_empty());
+        assert!(moves_in_force(&[entry(3, 1, "undo: 2: what expired")]).is_empty());
     }
 }

@@ -241,6 +241,16 @@ pub struct Draft {
     pub body: Vec<u8>,
 }
 
+impl Draft {
+    /// A message of the user.
+    #[must_use]
+    pub fn dialogue(text: impl Into<Vec<u8>>) -> Self {
+        let mut fields = Fields::new(ItemType::dialogue());
+        fields.role = Some(Role::User);
+        Self { fields, body: text.into() }
+    }
+}
+
 /// One entry of a trace, as its file holds it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Item {

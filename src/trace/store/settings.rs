@@ -6,6 +6,7 @@
 
 use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_number};
 use crate::secrets::{Allowed, Policy};
+use crate::tokens::Encoding;
 
 /// What the shared file may set, beside `traceType.*`.
 const SHARED: [&str; 3] = ["trace.encoding", "trace.budget", "trace.checkpoints"];
@@ -35,6 +36,17 @@ pub(crate) fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
         Some(number) => Ok(Some(number)),
         None => Err(bad(repo, key, value, "a number from 0")?),
     }
+}
+
+/// The encoding that `trace.encoding` names.
+pub(crate) fn encoding(repo: &Repo) -> Result<Encoding, GitError> {
+    const KEY: &str = "trace.encoding";
+    let Some(value) = text(repo, KEY)? else { return Ok(Encoding::default()) };
+    if let Ok(encoding) = value.parse() {
+        return Ok(encoding);
+    }
+    let expected = "the name of an encoding, such as o200k_base or cl100k_base";
+    Err(bad(repo, KEY, value, expected)?)
 }
 
 /// What is done about secrets: `trace.secrets`, where it is set.

@@ -3,13 +3,13 @@
 use super::{is_private, matches, record_ref, record_refspec, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
-use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement, merge};
+use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement};
 use crate::trace::error::TraceError;
 use crate::trace::model::name::{TRACES, TraceName};
 use crate::trace::store::priority::union::absorb;
+use crate::trace::store::signature::Signature;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Signature;
+use crate::trace::store::trace::Trace;
 
 /// A trace as a remote has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,18 +87,16 @@ pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result
 ///
 /// Those of [`merge`].
 pub(crate) fn pull(
-    repo: &Repo,
-    signature: &Signature,
-    encoding: Encoding,
+    trace: &Trace<'_>,
     remote: &str,
     arrival: &Arrival,
     settlement: &Settlement,
     fast_forward: FastForward,
 ) -> Result<Pulled, TraceError> {
-    let name = arrival.name.clone();
+    let (repo, name) = (trace.repo(), arrival.name.clone());
     let is_new = repo.find_ref(&name.refname())?.is_none();
     let subject = format!("merge {name} of {remote}");
     let options = Options { settlement: settlement.clone(), fast_forward, first: Side::Theirs, subject: &subject };
-    let outcome = merge(repo, &name, signature, encoding, &Tip::read(repo, arrival.tip)?, &options)?;
+    let outcome = trace.merge(&Tip::read(repo, arrival.tip)?, &options)?;
     Ok(Pulled { name, is_new, outcome })
 }

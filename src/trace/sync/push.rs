@@ -5,16 +5,17 @@ use std::thread;
 use std::time::Duration;
 
 use super::{SHARED_RECORD, record_ref, record_refspec, tracking_ref};
-use crate::git::{LogLine, NewCommit, Oid, PushFate, PushedRef, Repo};
+use crate::git::{Oid, PushFate, PushedRef, RefUpdate, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::tree::{self, Change};
+use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::priority::Record;
 use crate::trace::store::priority::union::union;
+use crate::trace::store::signature::Signature;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::walk::changes_of;
-use crate::trace::store::write::Signature;
 
 /// How often a push is tried again that somebody else's push got in the way of.
 const TRIES: u32 = 10;
@@ -113,12 +114,14 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
 
 /// Remembers where a ref of the remote is now.
 fn see(repo: &Repo, signature: &Signature, refname: &str, oid: Oid) -> Result<(), TraceError> {
-    let _lock = repo.lock(refname)?;
-    let seen = repo.find_ref(refname)?;
-    if seen != Some(oid) {
-        repo.move_ref(refname, seen, oid, LogLine { who: &signature.committer, why: "push" })?;
-    }
-    Ok(())
+    let lock = repo.lock(refname)?;
+    repo.update_ref(&lock, &signature.committer, |seen| {
+        Ok(if seen == Some(oid) {
+            RefUpdate::Keep(())
+        } else {
+            RefUpdate::Move { to: oid, log: "push".to_owned(), value: () }
+        })
+    })
 }
 
 /// The record to push, with how many items it brings news of: the remote's, as it was last seen, and our lines of these items.
@@ -134,11 +137,9 @@ fn record_for(
     if union.items.is_empty() {
         return Ok(None);
     }
-    let parents: Vec<Oid> = theirs.iter().map(|commit| commit.oid).collect();
     let message = format!("share the priorities of {} items\n", union.items.len());
-    let (author, committer) = (&signature.author, &signature.committer);
-    let commit = NewCommit { tree: union.tree, parents: &parents, author, committer, message: &message };
-    Ok(Some((repo.write_commit(&commit)?, union.items.len())))
+    let builder = CommitBuilder::new(signature, union.tree, theirs.iter().map(|commit| commit.oid));
+    Ok(Some((builder.write_plain(repo, &message)?, union.items.len())))
 }
 
 /// The items of traces: those that are live, and those that went out in what the remote has not seen.

@@ -24,7 +24,8 @@ use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::trace::change::bulk::{self, Feed, Incoming, Report};
 use crate::trace::model::trailers::{ImportPosition, Op};
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
 use crate::trace::{Item, TraceError, TraceName};
 
 /// How many entries are read to find the session's id.
@@ -194,7 +195,8 @@ impl<'w> OpenTranscript<'w> {
 }
 
 fn record(context: ImportContext<'_>, name: &TraceName, feed: &mut dyn Feed) -> Result<Report, TraceError> {
-    bulk::import(context.repo, name, context.signature, context.encoding, feed)
+    let trace = Trace::new(context.repo, name.clone(), context.signature.clone()).with_encoding(context.encoding);
+    bulk::import(&trace, feed)
 }
 
 impl From<TranscriptError> for TraceError {

@@ -11,7 +11,7 @@ use crate::memory::crumb::archive::{self, Archive};
 use crate::memory::crumb::{self, CompressionPlan, CrumbError, CrumbFile, Selector};
 use crate::trace::Time;
 use crate::trace::change::compressor;
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
 
 /// Compress old notes
 ///

@@ -10,7 +10,7 @@ use super::{Context, ExitStatus, Ui, read};
 use crate::base::finding::Weight;
 use crate::memory::crumb::{CrumbFile, TOKEN_LIMIT, check};
 use crate::tokens::Encoding;
-use crate::trace::store::write::encoding;
+use crate::trace::store::settings::encoding;
 
 /// Validate crumb files
 ///

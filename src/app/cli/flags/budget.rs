@@ -19,7 +19,7 @@ pub(crate) struct BudgetArgs {
 
 impl BudgetArgs {
     /// The budget that the flags say, or else the settings.
-    pub(crate) fn guard(&self, context: &Context) -> Result<BudgetPolicy> {
-        BudgetPolicy::new(context.repo()?, self.budget, self.budget_action.as_deref())
+    pub(crate) fn policy(&self, context: &Context) -> Result<Option<BudgetPolicy>> {
+        Ok(BudgetPolicy::new(context.repo()?, self.budget, self.budget_action.as_deref())?)
     }
 }

@@ -7,8 +7,6 @@ use super::{Place, line, note_damaged};
 use crate::memory::forward::read::moment;
 use crate::memory::forward::{CrumbStatus, Query, find, get, json as shape, set_status};
 use crate::trace::TraceName;
-use crate::trace::change::remove;
-use crate::trace::store::write::Accounting;
 
 /// Show or set the status of a forward crumb: active, completed or superseded
 #[derive(clap::Args, Debug)]
@@ -79,10 +77,8 @@ impl ExpireArgs {
         let mut found = get(repo, agent, &Query::all(), now)?;
         found.crumbs.retain(|crumb| crumb.about.is_expired(now));
         if self.delete {
-            let accounting = Accounting::counting(context.encoding()?);
             for crumb in &found.crumbs {
-                let signature = context.signature()?;
-                remove::delete(repo, &TraceName::of_agent(agent), &signature, accounting, crumb.id, Some("expired"))?;
+                context.open(&TraceName::of_agent(agent))?.delete(crumb.id, Some("expired"))?;
             }
         }
         note_damaged(context, &found.damaged);

@@ -13,7 +13,7 @@ use crate::app::ui::escaped;
 use crate::memory::breadcrumb::{Query, Store, StoreFile};
 use crate::memory::forward::migrate::{Candidate, Judged, Verdict, migrate};
 use crate::trace::Time;
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
 
 /// Convert handwritten notes to forward crumbs
 ///

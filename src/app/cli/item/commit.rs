@@ -14,11 +14,12 @@ use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::change::append::Committed;
-use crate::trace::change::commit::{self, Entry};
+use crate::trace::change::commit::{self, NewItem};
 use crate::trace::model::json::set_field;
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
 use crate::trace::store::budget::BudgetPolicy;
+use crate::trace::store::trace::Trace;
 use crate::trace::{Draft, Fields, ItemType, TraceName};
 
 /// Append an item to the trace
@@ -88,12 +89,12 @@ pub(crate) struct CommitArgs {
 impl CommitArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let name = context.trace_name(None)?;
-        let guard = self.budget.guard(context)?;
+        let budget = self.budget.policy(context)?;
         if self.batch {
-            return run_batch(context, &name, &guard);
+            return run_batch(context, &name, budget.as_ref());
         }
         let (set_reply_to, set): (Vec<_>, Vec<_>) = self.set.iter().partition(|(field, _)| field == "reply_to");
-        let entry = Entry {
+        let entry = NewItem {
             draft: Draft { fields: fields(self, &set)?, body: self.content.read_or_edit(context, b"")? },
             subject: self.subject.clone(),
             reply_to: self.reply_to.as_ref().or(set_reply_to.last().map(|(_, item)| item)).cloned(),
@@ -101,7 +102,7 @@ impl CommitArgs {
             reason: self.reason.clone(),
             usage: self.usage.as_deref().map(read_usage).transpose()?,
         };
-        let committed = commit(context, &name, &guard, entry)?;
+        let committed = commit(context, &name, budget.as_ref(), entry)?;
         let subject = self.subject.clone().unwrap_or_else(|| preview(&committed.item));
         if self.json {
             context.ui.json(&commit::to_json(&committed))?;
@@ -144,7 +145,7 @@ fn print(context: &Context, name: &TraceName, committed: &Committed, subject: St
 }
 
 /// Commits line by line. The answer to a line that is refused is its error, and the next line is read.
-fn run_batch(context: &Context, name: &TraceName, guard: &BudgetPolicy) -> Result<ExitStatus> {
+fn run_batch(context: &Context, name: &TraceName, budget: Option<&BudgetPolicy>) -> Result<ExitStatus> {
     let mut status = ExitStatus::Success;
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
@@ -156,7 +157,7 @@ fn run_batch(context: &Context, name: &TraceName, guard: &BudgetPolicy) -> Resul
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let committed = entry_of(&line).and_then(|entry| commit(context, name, guard, entry));
+        let committed = entry_of(&line).and_then(|entry| commit(context, name, budget, entry));
         let answer = match committed {
             Ok(committed) => commit::to_json(&committed),
             Err(failure) => {
@@ -173,11 +174,13 @@ fn run_batch(context: &Context, name: &TraceName, guard: &BudgetPolicy) -> Resul
     }
 }
 
-fn commit(context: &Context, name: &TraceName, guard: &BudgetPolicy, entry: Entry) -> Result<Committed> {
-    commit::commit(context.repo()?, name, context.now(), guard, |warning| context.ui.note(warning), entry)
+fn commit(context: &Context, name: &TraceName, budget: Option<&BudgetPolicy>, item: NewItem) -> Result<Committed> {
+    let warn = |warning: &str| context.ui.note(warning);
+    let trace = Trace::open(context.repo()?, name.clone());
+    Ok(trace.with_budget(budget.cloned()).with_warnings(&warn).commit(item)?)
 }
 
-fn entry_of(line: &[u8]) -> Result<Entry> {
+fn entry_of(line: &[u8]) -> Result<NewItem> {
     let object: Map<String, Value> = serde_json::from_slice(line).context("the line is not a JSON object")?;
-    Entry::of_json(&object)
+    Ok(NewItem::from_json(&object)?)
 }

@@ -9,12 +9,13 @@ use crate::app::cli::trace::pick;
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::tokens::Budget;
-use crate::trace::change::compress::{self, Compressed, Extent, Request, Selection, compress, expand, prompt, select};
+use crate::trace::Draft;
+use crate::trace::change::compress::{self, Compressed, Extent, Request, Selection, prompt, select};
 use crate::trace::change::compressor;
 use crate::trace::model::trailers::preview;
+use crate::trace::store::budget::BudgetPolicy;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::view::View;
-use crate::trace::store::write::Accounting;
 use crate::trace::{ItemType, TraceName};
 
 /// The assumed size of a summary that is not yet written, for meeting a budget.
@@ -128,12 +129,11 @@ impl CompressArgs {
             Some(body) => body,
             None => written_by_command(context, &view, &selection)?,
         };
-        let summary = compress::summary(body);
-        let budget = self.to.map(|max_tokens| Budget { max_tokens });
-        let signature = context.signature()?;
+        let summary = Draft::dialogue(body);
+        let budget = self.to.map(|max_tokens| BudgetPolicy::reject_above(Budget { max_tokens }));
         let (subject, reason) = (self.subject.as_deref(), self.reason.as_deref());
         let request = Request { selection: &selection, summary: &summary, subject, reason };
-        let done = compress(repo, &name, &signature, Accounting { encoding, budget }, &request)?;
+        let done = context.open(&name)?.with_budget(budget).compress(&request)?;
         print_done(context, &name, &selection, &done, before, self.json).map(ExitStatus::from)
     }
 }
@@ -188,8 +188,7 @@ impl ExpandArgs {
         let name = context.trace_name(None)?;
         let view = View::open(repo, &name, None)?;
         let summary = Resolver::new(repo, &name, &view.tip)?.live(&self.item)?.id;
-        let signature = context.signature()?;
-        let outcome = expand(repo, &name, &signature, context.encoding()?, summary, self.reason.as_deref())?;
+        let outcome = context.open(&name)?.expand(summary, self.reason.as_deref())?;
         pick::print(context, &name, &outcome, "nothing to bring back: all of it is here", self.json)
     }
 }

@@ -3,10 +3,9 @@
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::base::error::Result;
-use crate::trace::change::remove::{self, Moved, delete, restore};
+use crate::trace::change::append::Committed;
 use crate::trace::model::trailers::{Op, preview};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::write::Accounting;
 use crate::trace::{Tip, TraceName};
 
 /// Delete an item from the trace
@@ -50,10 +49,8 @@ impl DeleteArgs {
         let name = context.trace_name(None)?;
         let tip = Tip::of_trace(repo, &name)?;
         let id = Resolver::new(repo, &name, &tip)?.live(&self.item)?.id;
-        let signature = context.signature()?;
-        let moved =
-            delete(repo, &name, &signature, Accounting::counting(context.encoding()?), id, self.reason.as_deref())?;
-        print(context, &name, Op::Delete, &moved, self.json)
+        let deleted = context.open(&name)?.delete(id, self.reason.as_deref())?;
+        print(context, &name, &deleted, self.json)
     }
 }
 
@@ -63,26 +60,17 @@ impl RestoreArgs {
         let name = context.trace_name(None)?;
         let tip = Tip::of_trace(repo, &name)?;
         let id = Resolver::new(repo, &name, &tip)?.item(&self.item)?;
-        let signature = context.signature()?;
-        let moved = restore(
-            repo,
-            &name,
-            &signature,
-            Accounting::counting(context.encoding()?),
-            id,
-            self.revision,
-            self.reason.as_deref(),
-        )?;
-        print(context, &name, Op::Restore, &moved, self.json)
+        let restored = context.open(&name)?.restore(id, self.revision, self.reason.as_deref())?;
+        print(context, &name, &restored, self.json)
     }
 }
 
-fn print(context: &Context, name: &TraceName, op: Op, moved: &Moved, json: bool) -> Result<()> {
+fn print(context: &Context, name: &TraceName, committed: &Committed, json: bool) -> Result<()> {
     if json {
-        context.ui.json(&remove::to_json(op, moved))?;
+        context.ui.json(&committed.to_json())?;
     } else {
-        let Moved { item, seq, .. } = moved;
-        let done = if op == Op::Delete { "deleted" } else { "restored" };
+        let Committed { item, seq, op, .. } = committed;
+        let done = if *op == Op::Delete { "deleted" } else { "restored" };
         let id = context.ui.id(item.id);
         writeln!(context.ui, "[{name} #{seq}] {done} {} {id}", escaped(&preview(item)))?;
     }

@@ -7,7 +7,8 @@ use crate::app::cli::flags::budget::BudgetArgs;
 use crate::app::cli::flags::content::{ContentArgs, key_value, meta_value};
 use crate::app::context::Context;
 use crate::app::ui::escaped;
-use crate::trace::change::edit::{self, Edited, Patch, apply};
+use crate::trace::change::append::Committed;
+use crate::trace::change::edit::{self, Patch};
 use crate::trace::model::trailers::preview;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total::read_item;
@@ -82,13 +83,13 @@ impl EditArgs {
             None => Some(self.content.read_or_edit(context, &read_item(repo, &slot)?.body)?),
         };
         let patch = Patch { body, fields, subject: self.subject.clone(), reason: self.reason.clone() };
-        let signature = context.signature()?;
-        let guard = self.budget.guard(context)?;
-        let edited = apply(repo, &name, &signature, &guard, |warning| context.ui.note(warning), (slot.id, patch))?;
+        let warn = |warning: &str| context.ui.note(warning);
+        let trace = context.open(&name)?.with_budget(self.budget.policy(context)?).with_warnings(&warn);
+        let edited = trace.edit(slot.id, patch)?;
         if self.json {
             return context.ui.json(&edit::to_json(&edited));
         }
-        let Edited { item, seq, commit } = edited;
+        let Committed { item, seq, commit, .. } = edited;
         let id = context.ui.id(item.id);
         let subject = self.subject.clone().unwrap_or_else(|| preview(&item));
         let what = match commit {

@@ -203,7 +203,6 @@ impl PullArgs {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
         let signature = context.signature()?;
-        let encoding = context.encoding()?;
         let priorities = fetch(repo, &signature, &remote, &self.traces, &["--quiet"])?;
         let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
         let mut answers: Vec<Value> = Vec::new();
@@ -212,7 +211,7 @@ impl PullArgs {
             let theirs = Tip::read(context.repo()?, arrival.tip)?;
             let ours = Tip::find(context.repo()?, &arrival.name)?.unwrap_or_else(|| theirs.clone());
             let settlement = self.settle.read(context, &arrival.name, [&ours, &theirs])?;
-            let pulled = pull(context.repo()?, &signature, encoding, &remote, &arrival, &settlement, fast_forward)?;
+            let pulled = pull(&context.open(&arrival.name)?, &remote, &arrival, &settlement, fast_forward)?;
             let (result, commit) = match &pulled.outcome {
                 Outcome::UpToDate => ("up_to_date", None),
                 Outcome::FastForward(oid) => (if pulled.is_new { "new" } else { "fast_forward" }, Some(*oid)),

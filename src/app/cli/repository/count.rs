@@ -10,7 +10,7 @@ use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::git::{GitError, Repo};
 use crate::tokens::Encoding;
-use crate::trace::store::write::encoding;
+use crate::trace::store::settings::encoding;
 
 /// Count the tokens of files or stdin
 ///

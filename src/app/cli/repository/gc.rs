@@ -2,7 +2,6 @@
 
 use crate::app::context::Context;
 use crate::base::error::Result;
-use crate::trace::change::renumber::renumber;
 
 /// Pack refs and objects with `git gc`
 ///
@@ -40,8 +39,7 @@ impl GcArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         if self.renumber {
             let name = context.trace_name(None)?;
-            let signature = context.signature()?;
-            let moved = renumber(context.repo()?, &name, &signature, context.encoding()?)?;
+            let moved = context.open(&name)?.renumber()?;
             if !self.quiet {
                 context.ui.note(format!("items of trace `{name}` that moved: {moved}"));
             }

@@ -8,7 +8,7 @@ use crate::base::error::{Result, bail};
 use crate::base::merge::Side;
 use crate::trace::Tip;
 use crate::trace::change::merge::json::outcome_to_json;
-use crate::trace::change::merge::{FastForward, Options, Outcome, merge};
+use crate::trace::change::merge::{FastForward, Options, Outcome};
 
 /// Merge another trace into the current one
 ///
@@ -52,7 +52,6 @@ impl MergeArgs {
             return pick::bring_in(context, &name, &self.other, &self.items, &self.settle, None, self.json);
         }
         let repo = context.repo()?;
-        let signature = context.signature()?;
         let ours = Tip::find(repo, &name)?;
         let settlement = self.settle.read(context, &name, [ours.as_ref().unwrap_or(&theirs), &theirs])?;
         let fast_forward = match (self.no_ff, self.ff_only) {
@@ -62,7 +61,7 @@ impl MergeArgs {
         };
         let subject = self.subject.clone().unwrap_or_else(|| format!("merge {}", self.other));
         let options = Options { settlement, fast_forward, first: Side::Ours, subject: &subject };
-        let outcome = merge(repo, &name, &signature, context.encoding()?, &theirs, &options)?;
+        let outcome = context.open(&name)?.merge(&theirs, &options)?;
         match &outcome {
             Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, self.json),
             Outcome::Diverged => bail!("trace `{name}` has commits that `{}` does not have", self.other),

@@ -8,7 +8,7 @@ use crate::app::cli::flags::conflicts::{SettleArgs, print_conflicts};
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::trace::change::merge::three_way::Placement;
-use crate::trace::change::replay::{Outcome, pick, rebase, revert};
+use crate::trace::change::replay::{Outcome, pick, revert};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::{Tip, TraceName};
 
@@ -103,9 +103,8 @@ pub(crate) fn bring_in(
         ids.extend(resolver.range(spec)?.iter().map(|slot| slot.id));
     }
     let settlement = settle.read(context, name, [&ours, &source])?;
-    let signature = context.signature()?;
     let request = pick::Request { source: &source, items: &ids, settlement: &settlement, reason };
-    let outcome = pick::pick(repo, name, &signature, context.encoding()?, &request)?;
+    let outcome = context.open(name)?.pick(&request)?;
     print(context, name, &outcome, "nothing to pick: all of it is here", json)
 }
 
@@ -122,10 +121,9 @@ impl RevertArgs {
             }
         }
         let settlement = self.settle.read(context, &name, [&tip, &tip])?;
-        let signature = context.signature()?;
         let (placement, reason) = (Placement::WhereTheyStood, self.reason.as_deref());
         let request = revert::Request { commits: &commits, settlement: &settlement, verb: "revert", placement, reason };
-        let outcome = revert::revert(repo, &name, &signature, context.encoding()?, &request)?;
+        let outcome = context.open(&name)?.revert(&request)?;
         print(context, &name, &outcome, "nothing to take back: it was undone already", self.json)
     }
 }
@@ -137,8 +135,7 @@ impl RebaseArgs {
         let repo = context.repo()?;
         let tip = Tip::of_trace(repo, &name)?;
         let settlement = self.settle.read(context, &name, [&onto, &tip])?;
-        let signature = context.signature()?;
-        let outcome = rebase::rebase(repo, &name, &signature, context.encoding()?, &onto, &settlement)?;
+        let outcome = context.open(&name)?.rebase(&onto, &settlement)?;
         print(context, &name, &outcome, "Already up to date", self.json)
     }
 }

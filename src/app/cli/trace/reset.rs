@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::git::short_oid;
-use crate::trace::change::undo::{Undone, undo};
-use crate::trace::store::place::{self, kept_refname};
+use crate::trace::change::undo::Undone;
+use crate::trace::store::backup::backup_refname;
 use crate::trace::store::resolve::state;
 
 /// Reset the current trace to another state
@@ -48,8 +48,7 @@ impl ResetArgs {
         let repo = context.repo()?;
         let name = context.trace_name(None)?;
         let to = state(repo, &name, &self.state)?.tip;
-        let who = context.signature()?.committer;
-        let before = place::reset(repo, &name, &who, to.commit.oid, &self.state)?;
+        let before = context.open(&name)?.reset(to.commit.oid, &self.state)?;
         if self.json {
             let from = before.as_ref().map_or(to.commit.oid, |tip| tip.commit.oid);
             let answer =
@@ -63,7 +62,7 @@ impl ResetArgs {
                 context.ui.note(format!(
                     "it was at {}, kept as {}: `git trace undo` goes back there",
                     short_oid(before.commit.oid),
-                    kept_refname(&name),
+                    backup_refname(&name),
                 ));
                 format!("[{name}] is now at {subject} {oid}")
             }
@@ -75,17 +74,15 @@ impl ResetArgs {
 
 impl UndoArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let repo = context.repo()?;
         let name = context.trace_name(None)?;
-        let who = context.signature()?.committer;
-        let Undone { from, to, moves, kept } = undo(repo, &name, &who, self.number)?;
+        let Undone { from, to, moves, backup } = context.open(&name)?.undo(self.number)?;
         if self.json {
             let answer = json!({
                 "trace": name.as_str(),
                 "from": from.to_string(),
                 "commit": to.commit.oid.to_string(),
                 "undone": moves,
-                "kept": kept,
+                "kept": backup,
             });
             return context.ui.json(&answer);
         }
@@ -94,9 +91,10 @@ impl UndoArgs {
         }
         let oid = context.ui.oid(to.commit.oid);
         writeln!(context.ui, "[{name}] is now at {} {oid}", escaped(to.commit.subject()))?;
-        context
-            .ui
-            .note(&format!("it was at {}, kept as {kept}: `git trace reset {kept}` goes back there", short_oid(from)));
+        context.ui.note(&format!(
+            "it was at {}, kept as {backup}: `git trace reset {backup}` goes back there",
+            short_oid(from)
+        ));
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use crate::base::bounded;
 use crate::base::error::{Context as _, Result, failure};
 use crate::base::finding::Weight;
 use crate::memory::crumb::{self, EntryKind, NewEntry, check};
-use crate::trace::store::write::encoding;
+use crate::trace::store::settings::encoding;
 
 pub(crate) const TOOLS: [Tool; 3] = [
     Tool {

@@ -8,7 +8,8 @@ use crate::memory::forward::agent::chosen;
 use crate::memory::forward::read::moment;
 use crate::memory::forward::text::{self, Content};
 use crate::memory::forward::{CrumbStatus, ForwardError, Found, Note, Query, find, get, json as shape, leave};
-use crate::trace::store::write::{Signature, encoding};
+use crate::trace::store::settings::encoding;
+use crate::trace::store::signature::Signature;
 
 pub(crate) const TOOLS: [Tool; 2] = [
     Tool {

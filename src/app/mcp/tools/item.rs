@@ -1,5 +1,7 @@
 //! `trace_edit`, `trace_delete`, `trace_restore`, `trace_priority`, `trace_show`: one item.
 
+use std::cell::RefCell;
+
 use serde_json::{Value, json};
 
 use crate::app::mcp::arguments::Arguments;
@@ -7,14 +9,12 @@ use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::base::error::{Context as _, Result, bail, failure};
 use crate::git::Repo;
-use crate::trace::change::edit::{self, Patch, apply};
-use crate::trace::change::remove::{self, delete, restore};
-use crate::trace::model::trailers::Op;
+use crate::trace::change::edit::{self, Patch};
 use crate::trace::query::show;
 use crate::trace::store::budget::BudgetPolicy;
 use crate::trace::store::priority::{self, Level};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::write::{Accounting, Signature, encoding};
+use crate::trace::store::signature::Signature;
 use crate::trace::{Tip, TraceName};
 
 pub(crate) const TOOLS: [Tool; 5] = [
@@ -103,29 +103,23 @@ fn run_edit(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
         bail!("argument `text` is missing, and so is `fields`: there is nothing to change");
     }
     let patch = Patch { body, fields, subject: None, reason: arguments.text("reason")?.map(str::to_owned) };
-    let signature = Signature::take(&repo, place.now())?;
-    let guard = BudgetPolicy::new(&repo, None, None)?;
-    let mut warnings = Vec::new();
-    let warn = |warning: &str| warnings.push(warning.to_owned());
-    let edited = apply(&repo, &name, &signature, &guard, warn, (slot.id, patch))?;
-    Ok(Answer { value: edit::to_json(&edited), text: None, warnings })
+    let (budget, warnings) = (BudgetPolicy::new(&repo, None, None)?, RefCell::new(Vec::new()));
+    let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
+    let edited = place.open(&repo, name.clone())?.with_budget(budget).with_warnings(&warn).edit(slot.id, patch)?;
+    Ok(Answer { value: edit::to_json(&edited), text: None, warnings: warnings.into_inner() })
 }
 
 fn run_delete(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = open(place, arguments)?;
     let id = Resolver::new(&repo, &name, &tip)?.live(arguments.required("item")?).context("argument `item`")?.id;
-    let (signature, accounting) = (Signature::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
-    let moved = delete(&repo, &name, &signature, accounting, id, arguments.text("reason")?)?;
-    Ok(remove::to_json(Op::Delete, &moved).into())
+    Ok(place.open(&repo, name)?.delete(id, arguments.text("reason")?)?.to_json().into())
 }
 
 fn run_restore(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = open(place, arguments)?;
     let id = Resolver::new(&repo, &name, &tip)?.item(arguments.required("item")?).context("argument `item`")?;
-    let (signature, accounting) = (Signature::take(&repo, place.now())?, Accounting::counting(encoding(&repo)?));
     let (wanted, reason) = (revision_of(arguments)?, arguments.text("reason")?);
-    let moved = restore(&repo, &name, &signature, accounting, id, wanted, reason)?;
-    Ok(remove::to_json(Op::Restore, &moved).into())
+    Ok(place.open(&repo, name)?.restore(id, wanted, reason)?.to_json().into())
 }
 
 fn revision_of(arguments: &Arguments<'_>) -> Result<Option<u32>> {

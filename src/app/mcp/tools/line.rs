@@ -7,10 +7,11 @@ use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::base::error::{Context as _, Result, bail};
 use crate::base::merge::Side;
+use crate::trace::Draft;
 use crate::trace::change::branch::{create, list, to_json as branch_json};
-use crate::trace::change::compress::{self, Extent, Request, compress, select};
+use crate::trace::change::compress::{self, Extent, Request, select};
 use crate::trace::change::merge::json::outcome_to_json;
-use crate::trace::change::merge::{FastForward, Options, Settlement, merge};
+use crate::trace::change::merge::{FastForward, Options, Settlement};
 use crate::trace::query::code::CodeRange;
 use crate::trace::query::diff::json::{diff_to_json, revision_to_json};
 use crate::trace::query::diff::revisions::revisions;
@@ -19,8 +20,9 @@ use crate::trace::query::grep::{self, Reading};
 use crate::trace::query::log;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{Resolver, State, state};
+use crate::trace::store::settings::encoding;
+use crate::trace::store::signature::Signature;
 use crate::trace::store::view::View;
-use crate::trace::store::write::{Accounting, Signature, encoding};
 use crate::trace::{Tip, TraceName};
 
 pub(crate) const TOOLS: [Tool; 7] = [
@@ -206,8 +208,7 @@ fn run_merge(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let settlement = Settlement { strategy: arguments.parsed("strategy")?, ..Settlement::default() };
     let subject = format!("merge {other}");
     let options = Options { settlement, fast_forward: FastForward::Allowed, first: Side::Ours, subject: &subject };
-    let signature = Signature::take(&repo, place.now())?;
-    let outcome = merge(&repo, &name, &signature, encoding(&repo)?, &theirs, &options)?;
+    let outcome = place.open(&repo, name.clone())?.merge(&theirs, &options)?;
     Ok(outcome_to_json(&repo, &name, &outcome)?.into())
 }
 
@@ -234,10 +235,9 @@ fn run_compress(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
         return Ok(json!({ "items": 0 }).into());
     }
     let before = view.total(&repo, encoding)?.tokens;
-    let summary = compress::summary(summary.as_bytes().to_vec());
+    let summary = Draft::dialogue(summary.as_bytes().to_vec());
     let request =
         Request { selection: &selection, summary: &summary, subject: None, reason: arguments.text("reason")? };
-    let signature = Signature::take(&repo, place.now())?;
-    let done = compress(&repo, &name, &signature, Accounting::counting(encoding), &request)?;
+    let done = place.open(&repo, name.clone())?.compress(&request)?;
     Ok(compress::to_json(&name, selection.items.len(), &done, before).into())
 }

@@ -1,5 +1,7 @@
 //! `trace_commit`, `trace_materialize`, `trace_status`: the context in daily use.
 
+use std::cell::RefCell;
+
 use serde_json::{Map, Value};
 
 use crate::app::mcp::arguments::Arguments;
@@ -8,14 +10,15 @@ use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::base::error::{Result, bail};
 use crate::materialize::envelope::{MessageFormat, envelope, render};
 use crate::materialize::{Cut, Options, materialize};
-use crate::trace::change::commit::{self, Entry, commit};
+use crate::trace::change::commit::{self, NewItem};
 use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;
 use crate::trace::query::status::{nothing_yet_json, to_json};
 use crate::trace::store::budget::BudgetPolicy;
 use crate::trace::store::settings;
+use crate::trace::store::settings::encoding;
+use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
-use crate::trace::store::write::encoding;
 use crate::trace::{Tip, TraceName};
 
 pub(crate) const TOOLS: [Tool; 3] = [
@@ -116,13 +119,14 @@ fn run_commit(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     } else if object.contains_key("reason") {
         bail!("argument `reason`: it says why an item has its priority, so `priority` is missing");
     }
-    let entry = Entry::of_json(&object)?;
+    let entry = NewItem::from_json(&object)?;
     let repo = place.repo()?;
     let name = place.trace(&repo, arguments.parsed("trace")?)?;
-    let guard = BudgetPolicy::new(&repo, None, None)?;
-    let mut warnings = Vec::new();
-    let committed = commit(&repo, &name, place.now(), &guard, |warning| warnings.push(warning.to_owned()), entry)?;
-    Ok(Answer { value: commit::to_json(&committed), text: None, warnings })
+    let (budget, warnings) = (BudgetPolicy::new(&repo, None, None)?, RefCell::new(Vec::new()));
+    let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
+    let trace = Trace::open(&repo, name).with_budget(budget).with_warnings(&warn);
+    let committed = trace.commit(entry)?;
+    Ok(Answer { value: commit::to_json(&committed), text: None, warnings: warnings.into_inner() })
 }
 
 fn run_materialize(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {

@@ -9,15 +9,14 @@
 //! it. An original may itself be a summary with originals. The refs are private: plain pushes and clones do not copy them.
 
 use std::collections::BTreeMap;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use crate::git::{Entry, GitError, LOCK_PATIENCE, LogLine, Mode, NewCommit, Oid, Repo, TreeStore};
+use crate::git::{Entry, Mode, Oid, RefUpdate, Repo, TreeStore};
 use crate::memory::crumb::compress::CompressionPlan;
 use crate::memory::crumb::error::CrumbError;
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::TreeEditor;
-use crate::trace::store::write::Signature;
+use crate::trace::store::commit::CommitBuilder;
+use crate::trace::store::signature::Signature;
 
 /// Where archives are.
 pub(crate) const ARCHIVES: &str = "refs/crumb-archive/";
@@ -69,16 +68,18 @@ pub(crate) fn failure_paths(text: &str) -> impl Iterator<Item = String> {
 #[derive(Debug)]
 pub(crate) struct Archive<'r> {
     repo: &'r Repo,
-    tip: Option<Oid>,
     tree: Option<Oid>,
 }
 
 impl<'r> Archive<'r> {
     /// Opens the archive of an identity; an empty one where there is none yet.
     pub(crate) fn open(repo: &'r Repo, identity: &str) -> Result<Self, CrumbError> {
-        let tip = repo.find_ref(&refname(identity))?;
+        Self::at(repo, repo.find_ref(&refname(identity))?)
+    }
+
+    fn at(repo: &'r Repo, tip: Option<Oid>) -> Result<Self, CrumbError> {
         let tree = tip.map(|tip| repo.read_commit(tip)).transpose()?.map(|commit| commit.tree);
-        Ok(Self { repo, tip, tree })
+        Ok(Self { repo, tree })
     }
 
     /// The originals of a line, those of summaries among them in their place; `None` if it has none here.
@@ -184,33 +185,17 @@ pub(crate) fn store(
     plan: &CompressionPlan,
     signature: &Signature,
 ) -> Result<(), CrumbError> {
-    let refname = refname(identity);
-    let _lock = repo.lock(&refname)?;
-    let start = Instant::now();
+    let lock = repo.lock(&refname(identity))?;
     let (subject, message) = message(identity, session, plan);
-    loop {
-        let archive = Archive::open(repo, identity)?;
+    repo.update_ref(&lock, &signature.committer, |tip| {
+        let archive = Archive::at(repo, tip)?;
         let tree = archive.with(plan)?;
         if Some(tree) == archive.tree {
-            return Ok(());
+            return Ok(RefUpdate::Keep(()));
         }
-        let parents: Vec<Oid> = archive.tip.into_iter().collect();
-        let commit = NewCommit {
-            tree,
-            parents: &parents,
-            author: &signature.author,
-            committer: &signature.committer,
-            message: &message,
-        };
-        let commit = repo.write_commit(&commit)?;
-        match repo.move_ref(&refname, archive.tip, commit, LogLine { who: &signature.committer, why: &subject }) {
-            Ok(()) => return Ok(()),
-            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
+        let to = CommitBuilder::new(signature, tree, tip).write_plain(repo, &message)?;
+        Ok(RefUpdate::Move { to, log: subject.clone(), value: () })
+    })
 }
 
 /// Subject and message of a commit: what became of what, as trailers.

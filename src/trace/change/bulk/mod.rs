@@ -8,22 +8,21 @@ mod writer;
 
 use super::merge;
 use super::merge::three_way::Verdict;
+pub(crate) use super::running_total::Usage;
 use crate::base::merge::Side;
 use crate::base::time::Time;
 use crate::git::{Oid, Repo};
 use crate::secrets::Policy;
-use crate::tokens::Encoding;
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::Item;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::{ImportPosition, Op};
-use crate::trace::store::advance::{Advance, advance};
 use crate::trace::store::priority;
 use crate::trace::store::secrets::{Found, SecretScanner};
 use crate::trace::store::tip::Tip;
+use crate::trace::store::trace::Trace;
 use crate::trace::store::walk::{Parents, Walk};
-use crate::trace::store::write::Signature;
 use writer::Writer;
 
 /// From how many changes on they go into a pack: as many objects as git keeps loose at most when it fetches.
@@ -64,18 +63,6 @@ pub(crate) struct Replaced {
     pub items: Vec<ItemId>,
     /// Whether the summary follows on what stays, and does not stand where the first of them stood.
     pub at_end: bool,
-}
-
-/// What is known of the context's size when a change comes in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Usage {
-    /// Nothing new.
-    #[default]
-    Unsaid,
-    /// A provider reported so many tokens for the whole of it.
-    Reported(u64),
-    /// What was reported is no longer of what the trace holds.
-    Void,
 }
 
 impl Incoming {
@@ -129,15 +116,11 @@ pub struct Report {
 /// # Errors
 ///
 /// What `feed` returns, [`TraceError::Secret`], [`TraceError::Full`], and those of the repository; the trace is as it was then.
-pub(crate) fn import(
-    repo: &Repo,
-    name: &TraceName,
-    signature: &Signature,
-    encoding: Encoding,
-    feed: &mut dyn Feed,
-) -> Result<Report, TraceError> {
+pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, TraceError> {
+    let (repo, name) = (trace.repo(), trace.name());
+    let signature = trace.signature()?;
     let base = Tip::find(repo, name)?;
-    let mut writer = Writer::new(repo, name, signature, encoding, base.as_ref())?;
+    let mut writer = Writer::new(trace, &signature, base.as_ref())?;
     let screen = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
     // A score of changes is held back: whether there are more decides who writes them.
@@ -182,9 +165,9 @@ pub(crate) fn import(
     }
     let written = writer.finish()?;
     // Before the trace takes the items up: once it has, the same import passes them over and would not make up for it.
-    priority::set(repo, signature, &written.priorities)?;
+    priority::set(repo, &signature, &written.priorities)?;
     let tip = match written.last {
-        Some(last) => Some(take_up(repo, name, signature, encoding, base.as_ref(), last)?),
+        Some(last) => Some(take_up(trace, base.as_ref(), last)?),
         None => base.map(|tip| tip.commit.oid),
     };
     let writer::Written { recorded, known, .. } = written;
@@ -212,26 +195,19 @@ pub(crate) fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<
     Ok(None)
 }
 
-/// Makes the trace move on to `last`, which stands on `base`; merges where the trace has moved meanwhile.
-fn take_up(
-    repo: &Repo,
-    name: &TraceName,
-    signature: &Signature,
-    encoding: Encoding,
-    base: Option<&Tip>,
-    last: Oid,
-) -> Result<Oid, TraceError> {
-    let (to, ()) = advance(repo, name, &signature.committer, |seen| {
-        let to = match seen {
+/// Moves the trace to `last`, which was written on top of `base`; merges if the trace has moved meanwhile.
+fn take_up(trace: &Trace<'_>, base: Option<&Tip>, last: Oid) -> Result<Oid, TraceError> {
+    let (to, ()) = trace.change(|change| {
+        match change.tip().cloned() {
             Some(ours) if Some(ours.commit.oid) != base.map(|tip| tip.commit.oid) => {
+                let theirs = Tip::read(change.repo(), last)?;
                 let mut keep_ours = |_: &_| Ok(Verdict::Take(Side::Ours));
-                let tips = (ours, &Tip::read(repo, last)?);
-                let subject = "merge what was imported meanwhile";
-                merge::join(repo, name, signature, encoding, tips, subject, &mut keep_ours)?.0.unwrap_or(last)
+                merge::join(change, (&ours, &theirs), "merge what was imported meanwhile", &mut keep_ours)?;
+                change.log("import".to_owned());
             }
-            _ => last,
-        };
-        Ok((Some(Advance { to, log: "import".to_owned() }), ()))
+            _ => change.move_to(last, "import".to_owned()),
+        }
+        Ok::<_, TraceError>(())
     })?;
     Ok(to.unwrap_or(last))
 }

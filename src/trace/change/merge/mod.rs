@@ -15,19 +15,15 @@ pub(crate) mod three_way;
 
 use std::collections::HashMap;
 
+use super::pending::{Made, PendingChange};
 use crate::base::merge::Side;
 use crate::base::string_enum::string_enum;
-use crate::base::time::Time;
-use crate::git::{NewCommit, Oid, Repo};
-use crate::tokens::Encoding;
+use crate::git::{Ident, Oid, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
-use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::{Op, Trailers};
-use crate::trace::store::advance::{Advance, advance};
-use crate::trace::store::sign;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Signature;
+use crate::trace::store::trace::Trace;
 pub(crate) use base::common_tree;
 use three_way::{Conflict, Merged, Placement, Sides, Verdict, three_way};
 
@@ -117,94 +113,87 @@ pub(crate) enum Outcome {
     Diverged,
 }
 
-/// Merges `theirs` into a trace; a trace that has no commit yet becomes theirs.
-///
-/// # Errors
-///
-/// Those of reading and writing objects and of moving the ref; nothing was changed then.
-pub(crate) fn merge(
-    repo: &Repo,
-    name: &TraceName,
-    signature: &Signature,
-    encoding: Encoding,
-    theirs: &Tip,
-    options: &Options<'_>,
-) -> Result<Outcome, TraceError> {
-    let to = |oid| Advance { to: oid, log: format!("{}: {}", Op::Merge, options.subject) };
-    let target = theirs.commit.oid;
-    let (_, outcome) = advance(repo, name, &signature.committer, |ours| {
-        let Some(ours) = ours else {
-            return Ok((Some(to(target)), Outcome::FastForward(target)));
-        };
-        let bases = repo.merge_bases(ours.commit.oid, target)?;
-        if bases.contains(&target) {
-            return Ok((None, Outcome::UpToDate));
-        }
-        if options.fast_forward != FastForward::Never && bases.contains(&ours.commit.oid) {
-            return Ok((Some(to(target)), Outcome::FastForward(target)));
-        }
-        if options.fast_forward == FastForward::Only {
-            return Ok((None, Outcome::Diverged));
-        }
-        let (first, second) = match options.first {
-            Side::Ours => (ours, theirs),
-            Side::Theirs => (theirs, ours),
-        };
-        let mut decide = |conflict: &Conflict| {
-            let seen = match options.first {
-                Side::Ours => conflict.clone(),
-                Side::Theirs => conflict.across(),
+impl Trace<'_> {
+    /// Merges `theirs` into the trace; a trace that has no commit yet becomes theirs.
+    pub(crate) fn merge(&self, theirs: &Tip, options: &Options<'_>) -> Result<Outcome, TraceError> {
+        let repo = self.repo();
+        let log = || format!("{}: {}", Op::Merge, options.subject);
+        let target = theirs.commit.oid;
+        let (_, outcome) = self.change(|change| {
+            let Some(ours) = change.tip().cloned() else {
+                change.move_to(target, log());
+                return Ok::<_, TraceError>(Outcome::FastForward(target));
             };
-            let verdict = options.settlement.settle(repo, &seen, ours, theirs)?;
-            Ok(match (options.first, verdict) {
-                (Side::Theirs, Verdict::Take(side)) => Verdict::Take(side.other()),
-                _ => verdict,
+            let bases = repo.merge_bases(ours.commit.oid, target)?;
+            if bases.contains(&target) {
+                return Ok(Outcome::UpToDate);
+            }
+            if options.fast_forward != FastForward::Never && bases.contains(&ours.commit.oid) {
+                change.move_to(target, log());
+                return Ok(Outcome::FastForward(target));
+            }
+            if options.fast_forward == FastForward::Only {
+                return Ok(Outcome::Diverged);
+            }
+            let swapped = options.first == Side::Theirs;
+            let seen = |conflict: &Conflict| if swapped { conflict.across() } else { conflict.clone() };
+            let mut decide = |conflict: &Conflict| {
+                let verdict = options.settlement.settle(repo, &seen(conflict), &ours, theirs)?;
+                Ok(match verdict {
+                    Verdict::Take(side) if swapped => Verdict::Take(side.other()),
+                    _ => verdict,
+                })
+            };
+            let (first, second) = if swapped { (theirs, &ours) } else { (&ours, theirs) };
+            let mut merged = join(change, (first, second), options.subject, &mut decide)?;
+            merged.conflicts = merged.conflicts.iter().map(seen).collect();
+            Ok(match change.last().filter(|_| merged.conflicts.is_empty()) {
+                Some(commit) => Outcome::Merged(commit, merged),
+                None => Outcome::Conflicts(merged.conflicts),
             })
-        };
-        let (commit, mut merged) =
-            join(repo, name, signature, encoding, (first, second), options.subject, &mut decide)?;
-        if options.first == Side::Theirs {
-            merged.conflicts = merged.conflicts.iter().map(Conflict::across).collect();
-        }
-        match commit {
-            Some(commit) => Ok((Some(to(commit)), Outcome::Merged(commit, merged))),
-            None => Ok((None, Outcome::Conflicts(merged.conflicts))),
-        }
-    })?;
-    Ok(outcome)
+        })?;
+        Ok(outcome)
+    }
 }
 
-/// Writes the commit that joins two tips, with the first one's items before the second one's; `None` where a conflict is
-/// left open.
+/// Commits the merge of two tips, with the first one's items before the second one's; commits nothing if a conflict is left
+/// open.
 pub(crate) fn join(
-    repo: &Repo,
-    name: &TraceName,
-    signature: &Signature,
-    encoding: Encoding,
+    change: &mut PendingChange<'_>,
     (first, second): (&Tip, &Tip),
     subject: &str,
     decide: &mut dyn FnMut(&Conflict) -> Result<Verdict, TraceError>,
-) -> Result<(Option<Oid>, Merged), TraceError> {
+) -> Result<Merged, TraceError> {
+    let (repo, name) = (change.repo(), change.trace.name());
     let base = common_tree(repo, name, first.commit.oid, second.commit.oid)?;
     let plain = !first.is_ours() || !second.is_ours();
     let sides = Sides::compare(repo, base, first.commit.tree, second.commit.tree, plain)?;
-    let merged = three_way(repo, name, encoding, first, &sides, Placement::AtEnd, decide)?;
-    if !merged.conflicts.is_empty() {
-        return Ok((None, merged));
+    let merged = three_way(repo, name, change.encoding, first, &sides, Placement::AtEnd, decide)?;
+    if merged.conflicts.is_empty() {
+        change.restart_on(first.clone())?;
+        change.add_parent(second.commit.oid);
+        change.last_time = Some(first.time().max(second.time()));
+        let code = repo.find_ref("HEAD")?.map(|oid| oid.to_string());
+        let trailers = Trailers { op: Some(Op::Merge), code, ..Trailers::default() };
+        change.commit_merged(&merged, subject, trailers, None)?;
     }
-    let latest: Time = first.time().max(second.time());
-    let trailers = Trailers {
-        op: Some(Op::Merge),
-        time: Some(signature.at.after(Some(latest))),
-        tree: Some(merged.tree.to_string()),
-        total: Some(merged.total(first.total(repo, encoding)?)),
-        next: Some(merged.next_seq),
-        code: repo.find_ref("HEAD")?.map(|oid| oid.to_string()),
-        ..Trailers::default()
-    };
-    let message = trailers.render(subject);
-    let parents = [first.commit.oid, second.commit.oid];
-    let (author, committer) = (&signature.author, &signature.committer);
-    let commit = NewCommit { tree: merged.tree, parents: &parents, author, committer, message: &message };
-    Ok((Some(sign::write_commit(repo, &commit)?), merged))
+    Ok(merged)
+}
+
+impl PendingChange<'_> {
+    /// Commits the result of a three-way merge into the newest commit.
+    pub(crate) fn commit_merged(
+        &mut self,
+        merged: &Merged,
+        subject: &str,
+        trailers: Trailers,
+        author: Option<&Ident>,
+    ) -> Result<(), TraceError> {
+        self.put_tree(merged.tree)?;
+        self.count(merged.cost_in, merged.cost_out);
+        self.next_seq = merged.next_seq;
+        self.commit(subject, trailers, author)?;
+        self.made.extend(self.last().map(|commit| Made { commit, subject: subject.to_owned() }));
+        Ok(())
+    }
 }

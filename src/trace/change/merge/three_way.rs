@@ -9,7 +9,6 @@ use crate::tokens::Encoding;
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::name::TraceName;
-use crate::trace::model::trailers::Total;
 use crate::trace::model::tree::{self, CAPACITY, Change, ItemEntry, TreeEditor, item_path};
 use crate::trace::store::tip::Tip;
 use crate::trace::store::total::{item_cost, read_item};
@@ -125,17 +124,13 @@ pub(crate) struct Merged {
     pub removed: Vec<ItemEntry>,
     /// What was left to a person; the tree has ours there.
     pub conflicts: Vec<Conflict>,
-    cost_in: u64,
-    cost_out: u64,
+    /// What the items that were put in cost.
+    pub cost_in: u64,
+    /// What the items that were taken out cost.
+    pub cost_out: u64,
 }
 
 impl Merged {
-    /// The total after the merge, from that of ours before.
-    #[must_use]
-    pub(crate) fn total(&self, before: Total) -> Total {
-        Total { tokens: before.tokens.saturating_add(self.cost_in).saturating_sub(self.cost_out), ..before }
-    }
-
     /// Whether the tree is ours as it was.
     #[must_use]
     pub(crate) fn is_unchanged(&self) -> bool {

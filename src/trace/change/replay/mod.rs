@@ -1,83 +1,47 @@
-//! Bringing changes from elsewhere into a trace: items of another trace, the opposite of an earlier commit, a whole branch
-//! of context on a new ground.
+//! Replaying changes from elsewhere on a trace: items of another trace, the opposite of an earlier commit, or all commits of
+//! the trace on a new base.
 //!
-//! All are three-way merges of one commit's doing into the tip, and differ in what is taken for base and for theirs. They
-//! write a chain of commits aside, and the trace takes it up in one step; a conflict that is left open changes nothing.
+//! Each is a three-way merge of what one commit did into the tip; they differ in the tree that is the base and the one that
+//! is theirs. The trace moves once, to the last commit; an open conflict changes nothing.
 
 pub(crate) mod pick;
 pub(crate) mod rebase;
 pub(crate) mod revert;
 
-use super::merge::three_way::{Conflict, Merged};
-use crate::git::{Ident, NewCommit, Oid, Repo};
-use crate::tokens::Encoding;
+use super::merge::three_way::Conflict;
+use super::pending::{Made, PendingChange};
 use crate::trace::error::TraceError;
-use crate::trace::model::trailers::Trailers;
-use crate::trace::store::advance::Advance;
-use crate::trace::store::sign;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Signature;
 
-/// What came of it.
+/// The result of a replay.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// All of it is there already.
+    /// The trace has all of it already.
     Nothing,
-    /// Commits were made, oldest first, and the trace moved on to the last.
+    /// These commits were made, oldest first, and the trace moved to the last.
     Done(Vec<Made>),
-    /// Nothing was changed: these are for a person to decide.
+    /// Nothing was changed: a person must decide these conflicts.
     Conflicts(Vec<Conflict>),
 }
 
-/// A commit that was made.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Made {
-    /// The commit.
-    pub commit: Oid,
-    /// Its first line.
-    pub subject: String,
+/// Ends a replay: drops its commits if there are conflicts.
+fn finish(change: &mut PendingChange<'_>, verb: &str, conflicts: Vec<Conflict>) -> Outcome {
+    if !conflicts.is_empty() {
+        change.abandon();
+        return Outcome::Conflicts(conflicts);
+    }
+    match change.made.as_slice() {
+        [] => return Outcome::Nothing,
+        [only] => change.log(format!("{verb}: {}", only.subject)),
+        several => change.log(format!("{verb}: {} commits", several.len())),
+    }
+    Outcome::Done(change.made.clone())
 }
 
-/// Commits written one on another, which no ref holds yet.
-struct Chain<'r> {
-    repo: &'r Repo,
-    signature: &'r Signature,
-    encoding: Encoding,
-    tip: Tip,
-    made: Vec<Made>,
-}
-
-impl<'r> Chain<'r> {
-    fn new(repo: &'r Repo, signature: &'r Signature, encoding: Encoding, tip: Tip) -> Self {
-        Self { repo, signature, encoding, tip, made: Vec::new() }
-    }
-
-    /// Writes the commit of what was merged into the tip. Its time, tree, total and next position are put in here.
-    fn add(&mut self, merged: &Merged, trailers: Trailers, author: &Ident, subject: &str) -> Result<(), TraceError> {
-        let trailers = Trailers {
-            time: Some(self.signature.at.after(Some(self.tip.time()))),
-            tree: Some(merged.tree.to_string()),
-            total: Some(merged.total(self.tip.total(self.repo, self.encoding)?)),
-            next: Some(merged.next_seq),
-            ..trailers
-        };
-        let message = trailers.render(subject);
-        let parents = [self.tip.commit.oid];
-        let committer = &self.signature.committer;
-        let commit = NewCommit { tree: merged.tree, parents: &parents, author, committer, message: &message };
-        let commit = sign::write_commit(self.repo, &commit)?;
-        self.tip = Tip::read(self.repo, commit)?;
-        self.made.push(Made { commit, subject: subject.to_owned() });
-        Ok(())
-    }
-
-    /// Where the trace goes now.
-    fn finish(self, what: &str) -> (Option<Advance>, Outcome) {
-        let log = match self.made.as_slice() {
-            [] => return (None, Outcome::Nothing),
-            [only] => format!("{what}: {}", only.subject),
-            several => format!("{what}: {} commits", several.len()),
-        };
-        (Some(Advance { to: self.tip.commit.oid, log }), Outcome::Done(self.made))
+/// The newest commit of a change: the tip, until a commit is made.
+fn newest(change: &PendingChange<'_>) -> Result<Tip, TraceError> {
+    match change.made.last() {
+        Some(made) => Tip::read(change.repo(), made.commit),
+        None => change.require_tip().cloned(),
     }
 }

@@ -1,19 +1,15 @@
-//! Picking: single items of another trace come in, each by a commit of its own.
+//! Picking: items of another trace are added, one commit per item.
 
-use super::{Chain, Outcome};
-use crate::git::Repo;
-use crate::tokens::Encoding;
+use super::{Outcome, finish, newest};
 use crate::trace::change::merge::three_way::{Placement, Sides, three_way};
 use crate::trace::change::merge::{Settlement, common_tree};
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
-use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::{Op, Trailers, preview};
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::advance::advance;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::total::read_item;
-use crate::trace::store::write::Signature;
+use crate::trace::store::trace::Trace;
 
 /// Which items are picked, and from where.
 #[derive(Clone, Debug)]
@@ -28,61 +24,52 @@ pub(crate) struct Request<'a> {
     pub reason: Option<&'a str>,
 }
 
-/// Brings items of another trace in at the end, with their ids, their texts, and all that hangs on an id.
-///
-/// One that is here already gets what was changed of it there.
-///
-/// # Errors
-///
-/// [`TraceError::UnknownItem`] if one is not live in the other trace, and those of [`three_way`]; nothing was changed then.
-pub(crate) fn pick(
-    repo: &Repo,
-    name: &TraceName,
-    signature: &Signature,
-    encoding: Encoding,
-    request: &Request<'_>,
-) -> Result<Outcome, TraceError> {
-    let source = request.source;
-    let theirs = tree::list(repo, source.commit.tree)?;
-    let find = |id: ItemId| {
-        let slot = theirs.iter().find(|slot| slot.id == id);
-        slot.ok_or_else(|| TraceError::UnknownItem { spec: id.to_string(), trace: name.clone() })
-    };
-    let slots = request.items.iter().map(|id| find(*id)).collect::<Result<Vec<_>, _>>()?;
-    let (_, outcome) = advance(repo, name, &signature.committer, |tip| {
-        let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
-        let base = match common_tree(repo, name, tip.commit.oid, source.commit.oid)? {
-            Some(tree) => tree::list(repo, tree)?,
-            None => Vec::new(),
+impl Trace<'_> {
+    /// Adds items of another trace at the end, with their ids and content. An item that is here already gets the changes that
+    /// the other trace made to it.
+    pub(crate) fn pick(&self, request: &Request<'_>) -> Result<Outcome, TraceError> {
+        let (repo, name, source) = (self.repo(), self.name(), request.source);
+        let theirs = tree::list(repo, source.commit.tree)?;
+        let find = |id: ItemId| {
+            let slot = theirs.iter().find(|slot| slot.id == id);
+            slot.ok_or_else(|| TraceError::UnknownItem { spec: id.to_string(), trace: name.clone() })
         };
-        let ours = tree::list(repo, tip.commit.tree)?;
-        let mut chain = Chain::new(repo, signature, encoding, tip.clone());
-        let mut conflicts = Vec::new();
-        for slot in &slots {
-            let ours = ours.iter().find(|here| here.id == slot.id);
-            // What was taken out here is asked for now.
-            let before = base.iter().find(|before| before.id == slot.id && ours.is_some());
-            let change = match before {
-                Some(before) => Change::Changed(before.clone(), (*slot).clone()),
-                None => Change::Added((*slot).clone()),
+        let slots = request.items.iter().map(|id| find(*id)).collect::<Result<Vec<_>, _>>()?;
+        let (_, outcome) = self.change(|change| {
+            let tip = change.require_tip()?.clone();
+            let base = match common_tree(repo, name, tip.commit.oid, source.commit.oid)? {
+                Some(tree) => tree::list(repo, tree)?,
+                None => Vec::new(),
             };
-            let sides = Sides::of_change(change, ours.cloned());
-            let mut decide = |conflict: &_| request.settlement.settle(repo, conflict, tip, source);
-            let merged = three_way(repo, name, encoding, &chain.tip, &sides, Placement::AtEnd, &mut decide)?;
-            if merged.conflicts.is_empty() && !merged.is_unchanged() {
-                let trailers = Trailers {
-                    op: Some(Op::Pick),
-                    item: Some(slot.id),
-                    code: repo.find_ref("HEAD")?.map(|oid| oid.to_string()),
-                    from: Some(source.commit.oid.to_string()),
-                    reason: request.reason.map(str::to_owned),
-                    ..Trailers::default()
+            let ours = change.slots()?;
+            let mut conflicts = Vec::new();
+            for slot in &slots {
+                let ours = ours.iter().find(|here| here.id == slot.id);
+                // An item that was deleted here is asked for again now.
+                let before = base.iter().find(|before| before.id == slot.id && ours.is_some());
+                let picked = match before {
+                    Some(before) => Change::Changed(before.clone(), (*slot).clone()),
+                    None => Change::Added((*slot).clone()),
                 };
-                chain.add(&merged, trailers, &signature.author, &preview(&read_item(repo, slot)?))?;
+                let sides = Sides::of_change(picked, ours.cloned());
+                let mut decide = |conflict: &_| request.settlement.settle(repo, conflict, &tip, source);
+                let onto = newest(change)?;
+                let merged = three_way(repo, name, change.encoding, &onto, &sides, Placement::AtEnd, &mut decide)?;
+                if merged.conflicts.is_empty() && !merged.is_unchanged() {
+                    let trailers = Trailers {
+                        op: Some(Op::Pick),
+                        item: Some(slot.id),
+                        code: repo.find_ref("HEAD")?.map(|oid| oid.to_string()),
+                        from: Some(source.commit.oid.to_string()),
+                        reason: request.reason.map(str::to_owned),
+                        ..Trailers::default()
+                    };
+                    change.commit_merged(&merged, &preview(&read_item(repo, slot)?), trailers, None)?;
+                }
+                conflicts.extend(merged.conflicts);
             }
-            conflicts.extend(merged.conflicts);
-        }
-        if conflicts.is_empty() { Ok(chain.finish("pick")) } else { Ok((None, Outcome::Conflicts(conflicts))) }
-    })?;
-    Ok(outcome)
+            Ok::<_, TraceError>(finish(change, "pick", conflicts))
+        })?;
+        Ok(outcome)
+    }
 }

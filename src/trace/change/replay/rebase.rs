@@ -1,99 +1,84 @@
-//! Rebasing: what a trace did since it left another is done again on that one's tip.
+//! Rebasing: the commits that a trace made since it left another one are replayed on that one's tip.
 
 use std::collections::HashMap;
 
-use super::{Chain, Outcome};
-use crate::git::{Ident, Oid, Repo};
-use crate::tokens::Encoding;
+use super::{Outcome, newest};
+use crate::git::{Ident, LogLine};
 use crate::trace::change::merge::Settlement;
-use crate::trace::change::merge::three_way::{Placement, Sides, three_way};
+use crate::trace::change::merge::three_way::{Conflict, Placement, Sides, three_way};
+use crate::trace::change::pending::PendingChange;
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
-use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::Trailers;
-use crate::trace::store::advance::Advance;
-use crate::trace::store::place::relocate;
+use crate::trace::store::backup::back_up;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Signature;
+use crate::trace::store::trace::Trace;
 
-/// Replays the commits of a trace that `onto` does not have on top of it, oldest first; merges are passed over, since what
-/// they brought in is replayed itself. Items keep their ids, authors theirs; new items come behind those of `onto`. The place
-/// before is kept, see [`mod@crate::trace::store::place`].
-///
-/// # Errors
-///
-/// Those of [`three_way`] and of moving the ref; nothing was changed then.
-pub(crate) fn rebase(
-    repo: &Repo,
-    name: &TraceName,
-    signature: &Signature,
-    encoding: Encoding,
-    onto: &Tip,
-    settlement: &Settlement,
-) -> Result<Outcome, TraceError> {
-    relocate(repo, name, &signature.committer, |tip| {
-        let own = repo.commits_beyond(tip.commit.oid, Some(onto.commit.oid))?;
-        if own.is_empty() && tip.commit.oid == onto.commit.oid {
-            return Ok((None, Outcome::Nothing));
-        }
-        let mut chain = Chain::new(repo, signature, encoding, onto.clone());
-        let mut in_line = true;
-        // What is taken out and put back while it is replayed comes back to its place.
-        let mut places = HashMap::new();
-        for commit in &own {
-            let replayed = Tip::read(repo, *commit)?;
-            let parents = &replayed.commit.parents;
-            in_line &= parents.as_slice() == [chain.tip.commit.oid];
-            if in_line {
-                chain.tip = replayed;
-                continue;
+impl Trace<'_> {
+    /// Replays the commits that `onto` lacks on top of it, oldest first. Merges are left out, since what they added is replayed
+    /// itself. Items keep their ids, commits their authors; new items follow those of `onto`. The old tip is backed up.
+    pub(crate) fn rebase(&self, onto: &Tip, settlement: &Settlement) -> Result<Outcome, TraceError> {
+        let repo = self.repo();
+        let (_, outcome) = self.change(|change| {
+            let tip = change.require_tip()?.clone();
+            let own = repo.commits_beyond(tip.commit.oid, Some(onto.commit.oid))?;
+            if own.is_empty() && tip.commit.oid == onto.commit.oid {
+                return Ok(Outcome::Nothing);
             }
-            if parents.len() > 1 {
-                continue;
+            change.restart_on(onto.clone())?;
+            let mut in_line = true;
+            // An item that is deleted and restored while it is replayed returns to its position.
+            let mut places = HashMap::new();
+            for commit in &own {
+                let replayed = Tip::read(repo, *commit)?;
+                let parents = &replayed.commit.parents;
+                in_line &= parents.first().copied() == change.last() && parents.len() == 1;
+                if in_line {
+                    change.restart_on(replayed)?;
+                } else if parents.len() <= 1 {
+                    let conflicts = replay(change, &replayed, settlement, &mut places)?;
+                    if !conflicts.is_empty() {
+                        change.abandon();
+                        return Ok(Outcome::Conflicts(conflicts));
+                    }
+                }
             }
-            if let Some(conflicts) = replay(repo, name, &mut chain, &replayed, settlement, &mut places)? {
-                return Ok((None, conflicts));
-            }
-        }
-        if chain.tip.commit.oid == tip.commit.oid {
-            return Ok((None, Outcome::Nothing));
-        }
-        let to = chain.tip.commit.oid;
-        Ok((Some(Advance { to, log: format!("rebase: onto {}", onto.commit.oid) }), Outcome::Done(chain.made)))
-    })
+            let Some(to) = change.last().filter(|to| *to != tip.commit.oid) else { return Ok(Outcome::Nothing) };
+            let log = format!("rebase: onto {}", onto.commit.oid);
+            let who = &change.signature.committer;
+            back_up(repo, self.name(), tip.commit.oid, LogLine { who, why: &log })?;
+            change.move_to(to, log);
+            Ok::<_, TraceError>(Outcome::Done(change.made.clone()))
+        })?;
+        Ok(outcome)
+    }
 }
 
-/// Does again what one commit did; what a person must decide is returned.
+/// Replays one commit; returns the conflicts that a person must decide.
 fn replay(
-    repo: &Repo,
-    name: &TraceName,
-    chain: &mut Chain<'_>,
+    change: &mut PendingChange<'_>,
     replayed: &Tip,
     settlement: &Settlement,
     places: &mut HashMap<ItemId, u32>,
-) -> Result<Option<Outcome>, TraceError> {
-    let base = parent_tree(repo, replayed)?;
-    let plain = !replayed.is_ours() || !chain.tip.is_ours();
-    let onto = chain.tip.clone();
+) -> Result<Vec<Conflict>, TraceError> {
+    let repo = change.repo();
+    let parent = replayed.commit.parents.first().map(|parent| repo.read_commit(*parent)).transpose()?;
+    let onto = newest(change)?;
+    let plain = !replayed.is_ours() || !onto.is_ours();
+    let base = parent.map(|parent| parent.tree);
     let mut sides = Sides::compare(repo, base, onto.commit.tree, replayed.commit.tree, plain)?;
     sides.places = std::mem::take(places);
     let mut decide = |conflict: &_| settlement.settle(repo, conflict, &onto, replayed);
-    let merged = three_way(repo, name, chain.encoding, &onto, &sides, Placement::AtEnd, &mut decide)?;
+    let name = change.trace.name();
+    let merged = three_way(repo, name, change.encoding, &onto, &sides, Placement::AtEnd, &mut decide)?;
     *places = sides.places;
     places.extend(merged.removed.iter().map(|slot| (slot.id, slot.seq)));
-    if !merged.conflicts.is_empty() {
-        return Ok(Some(Outcome::Conflicts(merged.conflicts)));
+    if merged.conflicts.is_empty() && !merged.is_unchanged() {
+        let author = Ident::of(&replayed.commit.author, replayed.commit.author_time);
+        let own = if replayed.is_ours() { replayed.trailers.clone() } else { Trailers::default() };
+        let from = own.from.or_else(|| Some(replayed.commit.oid.to_string()));
+        let trailers = Trailers { from, time: None, ..own };
+        change.commit_merged(&merged, replayed.commit.subject(), trailers, Some(&author))?;
     }
-    if merged.is_unchanged() {
-        return Ok(None);
-    }
-    let (person, seconds) = (&replayed.commit.author, replayed.commit.author_time);
-    let own = if replayed.is_ours() { replayed.trailers.clone() } else { Trailers::default() };
-    let trailers = Trailers { from: own.from.or_else(|| Some(replayed.commit.oid.to_string())), ..own };
-    chain.add(&merged, trailers, &Ident::of(person, seconds), replayed.commit.subject())?;
-    Ok(None)
-}
-
-fn parent_tree(repo: &Repo, tip: &Tip) -> Result<Option<Oid>, TraceError> {
-    Ok(tip.commit.parents.first().map(|parent| repo.read_commit(*parent)).transpose()?.map(|commit| commit.tree))
+    Ok(merged.conflicts)
 }

@@ -1,19 +1,17 @@
 //! Reverting: the opposite of an earlier commit.
 
-use super::{Chain, Outcome};
+use super::{Outcome, finish, newest};
 use crate::git::{Oid, Repo, TreeStore as _};
 use crate::tokens::Encoding;
 use crate::trace::change::merge::Settlement;
 use crate::trace::change::merge::three_way::{Placement, Sides, three_way};
 use crate::trace::error::TraceError;
 use crate::trace::model::file;
-use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::{Op, Trailers};
 use crate::trace::model::tree::Change;
-use crate::trace::store::advance::advance;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::total::read;
-use crate::trace::store::write::Signature;
+use crate::trace::store::trace::Trace;
 
 /// What is reverted, and how.
 #[derive(Clone, Debug)]
@@ -30,71 +28,59 @@ pub(crate) struct Request<'a> {
     pub reason: Option<&'a str>,
 }
 
-/// Takes back what commits did, each by a commit of its own: what came in goes out, what went out comes back, what was
-/// edited is as before. Later edits of the same item merge by line, or clash.
-///
-/// # Errors
-///
-/// [`TraceError::Merge`] for a commit with two parents, which does not say whose doing is meant; those of [`three_way`].
-/// Nothing was changed then.
-pub(crate) fn revert(
-    repo: &Repo,
-    name: &TraceName,
-    signature: &Signature,
-    encoding: Encoding,
-    request: &Request<'_>,
-) -> Result<Outcome, TraceError> {
-    let (_, outcome) = advance(repo, name, &signature.committer, |tip| {
-        let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
-        let mut chain = Chain::new(repo, signature, encoding, tip.clone());
-        for commit in request.commits {
-            let undone = Tip::read(repo, *commit)?;
-            let before = match undone.commit.parents.as_slice() {
-                [] => repo.write_tree(&mut [])?,
-                [parent] => repo.read_commit(*parent)?.tree,
-                _ => return Err(TraceError::Merge { commit: *commit }),
-            };
-            let plain = !undone.is_ours() || !chain.tip.is_ours();
-            let base = Some(undone.commit.tree);
-            let mut sides = Sides::compare(repo, base, chain.tip.commit.tree, before, plain)?;
-            for change in &mut sides.theirs {
-                renew(repo, change, encoding)?;
+impl Trace<'_> {
+    /// Reverts commits, each by a commit of its own: added items are deleted, deleted items are restored, and edited items
+    /// have their earlier content. Later edits of the same item merge by line, or conflict.
+    pub(crate) fn revert(&self, request: &Request<'_>) -> Result<Outcome, TraceError> {
+        let (repo, name) = (self.repo(), self.name());
+        let (_, outcome) = self.change(|change| {
+            let tip = change.require_tip()?.clone();
+            for commit in request.commits {
+                let undone = Tip::read(repo, *commit)?;
+                let before = match undone.commit.parents.as_slice() {
+                    [] => repo.write_tree(&mut [])?,
+                    [parent] => repo.read_commit(*parent)?.tree,
+                    _ => return Err(TraceError::Merge { commit: *commit }),
+                };
+                let onto = newest(change)?;
+                let plain = !undone.is_ours() || !onto.is_ours();
+                let base = Some(undone.commit.tree);
+                let mut sides = Sides::compare(repo, base, onto.commit.tree, before, plain)?;
+                for changed in &mut sides.theirs {
+                    renew(repo, changed, change.encoding)?;
+                }
+                let item = match sides.theirs.as_slice() {
+                    [only] => Some(only.entry().id),
+                    _ => None,
+                };
+                let mut decide = |conflict: &_| request.settlement.settle(repo, conflict, &tip, &undone);
+                let merged = three_way(repo, name, change.encoding, &onto, &sides, request.placement, &mut decide)?;
+                if !merged.conflicts.is_empty() {
+                    return Ok(finish(change, request.verb, merged.conflicts));
+                }
+                if merged.is_unchanged() {
+                    continue;
+                }
+                let op = match (&*merged.added, &*merged.edited, &*merged.removed) {
+                    ([], [], _) => Op::Delete,
+                    ([], _, []) => Op::Edit,
+                    _ => Op::Restore,
+                };
+                let trailers = Trailers {
+                    op: Some(op),
+                    item,
+                    code: repo.find_ref("HEAD")?.map(|oid| oid.to_string()),
+                    from: Some(commit.to_string()),
+                    reason: request.reason.map(str::to_owned),
+                    ..Trailers::default()
+                };
+                let subject = format!("{}: {}", request.verb, undone.commit.subject());
+                change.commit_merged(&merged, &subject, trailers, None)?;
             }
-            let item = match sides.theirs.as_slice() {
-                [only] => Some(only.entry().id),
-                _ => None,
-            };
-            let mut decide = |conflict: &_| request.settlement.settle(repo, conflict, tip, &undone);
-            let merged = three_way(repo, name, encoding, &chain.tip, &sides, request.placement, &mut decide)?;
-            if !merged.conflicts.is_empty() {
-                return Ok((None, Outcome::Conflicts(merged.conflicts)));
-            }
-            if merged.is_unchanged() {
-                continue;
-            }
-            let op = match (&*merged.added, &*merged.edited, &*merged.removed) {
-                ([], [], _) => Op::Delete,
-                ([], _, []) => Op::Edit,
-                _ => Op::Restore,
-            };
-            let trailers = Trailers {
-                op: Some(op),
-                item,
-                code: repo.find_ref("HEAD")?.map(|oid| oid.to_string()),
-                from: Some(commit.to_string()),
-                reason: request.reason.map(str::to_owned),
-                ..Trailers::default()
-            };
-            chain.add(
-                &merged,
-                trailers,
-                &signature.author,
-                &format!("{}: {}", request.verb, undone.commit.subject()),
-            )?;
-        }
-        Ok(chain.finish(request.verb))
-    })?;
-    Ok(outcome)
+            Ok(finish(change, request.verb, Vec::new()))
+        })?;
+        Ok(outcome)
+    }
 }
 
 /// Makes an earlier text of an item its newest revision.

@@ -82,23 +82,13 @@ impl Levels {
 
 impl Record {
     /// Opens the record as it is now.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::git::GitError::MissingObject`] and its kin.
     pub(crate) fn open(repo: &Repo) -> Result<Self, TraceError> {
-        match repo.find_ref(RECORD)? {
-            Some(oid) => Self::at(repo, oid),
-            None => Ok(Self { commit: None, folders: Vec::new() }),
-        }
+        Self::at(repo, repo.find_ref(RECORD)?)
     }
 
-    /// Opens the record at one of its commits.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::open`].
-    pub(crate) fn at(repo: &Repo, oid: Oid) -> Result<Self, TraceError> {
+    /// Opens the record at one of its commits; `None`: before the first.
+    pub(crate) fn at(repo: &Repo, oid: Option<Oid>) -> Result<Self, TraceError> {
+        let Some(oid) = oid else { return Ok(Self { commit: None, folders: Vec::new() }) };
         let commit = repo.read_commit(oid)?;
         let folders = repo.read_tree(commit.tree)?;
         Ok(Self { commit: Some(commit), folders })

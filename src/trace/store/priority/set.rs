@@ -2,23 +2,22 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use super::line::Setting;
 use super::record::Record;
 use super::{RECORD, tags};
 use crate::base::time::Time;
-use crate::git::{GitError, LOCK_PATIENCE, LogLine, NewCommit, Oid, Repo};
+use crate::git::{Oid, RefUpdate, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::level::Level;
 use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::TreeEditor;
+use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::resolve::Resolver;
+use crate::trace::store::signature::Signature;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Signature;
 
 /// A change of one item's priority that is asked for.
 #[derive(Clone, Debug)]
@@ -85,23 +84,13 @@ pub(crate) fn set(repo: &Repo, signature: &Signature, requests: &[Request]) -> R
         return Ok(());
     }
     let lock = repo.lock(RECORD)?;
-    let start = Instant::now();
-    loop {
-        let record = Record::open(repo)?;
-        let (commit, subject) = write(repo, &record, signature, requests)?;
-        let seen = record.commit.as_ref().map(|commit| commit.oid);
-        match repo.move_ref(RECORD, seen, commit, LogLine { who: &signature.committer, why: &subject }) {
-            Ok(()) => break,
-            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
+    repo.update_ref(&lock, &signature.committer, |oid| {
+        let record = Record::at(repo, oid)?;
+        let (to, log) = write(repo, &record, signature, requests)?;
+        Ok::<_, TraceError>(RefUpdate::Move { to, log, value: () })
+    })?;
     // Still under the lock, so that tags follow the record in its own order.
-    tags::follow(repo, requests)?;
-    drop(lock);
-    Ok(())
+    tags::follow(repo, requests)
 }
 
 fn write(
@@ -140,13 +129,6 @@ fn write(
         Some(reason) if !reason.is_empty() => format!("{subject}\n\n{reason}\n"),
         _ => format!("{subject}\n"),
     };
-    let parents: Vec<Oid> = record.commit.iter().map(|commit| commit.oid).collect();
-    let commit = NewCommit {
-        tree,
-        parents: &parents,
-        author: &signature.author,
-        committer: &signature.committer,
-        message: &message,
-    };
-    Ok((repo.write_commit(&commit)?, subject))
+    let parent = record.commit.as_ref().map(|commit| commit.oid);
+    Ok((CommitBuilder::new(signature, tree, parent).write_plain(repo, &message)?, subject))
 }

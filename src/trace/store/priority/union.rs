@@ -1,18 +1,17 @@
 //! Two records become one: the union of their lines.
 
 use std::collections::{BTreeSet, HashSet};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use super::line::Setting;
 use super::record::Record;
 use super::{RECORD, tags};
-use crate::git::{Entry, GitError, LOCK_PATIENCE, LogLine, NewCommit, Oid, Repo, TreeStore};
+use crate::git::{Entry, Oid, RefUpdate, Repo, TreeStore};
 use crate::trace::error::TraceError;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::tree::TreeEditor;
+use crate::trace::store::commit::CommitBuilder;
+use crate::trace::store::signature::Signature;
 use crate::trace::store::tip::Tip;
-use crate::trace::store::write::Signature;
 
 /// The tree of two records.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -88,33 +87,19 @@ fn union_of_lines(ours: &[u8], theirs: &[u8]) -> Option<String> {
 pub(crate) fn absorb(repo: &Repo, signature: &Signature, from: Oid, tips: &[Oid]) -> Result<usize, TraceError> {
     let theirs = repo.read_commit(from)?;
     let lock = repo.lock(RECORD)?;
-    let start = Instant::now();
-    let items = loop {
-        let record = Record::open(repo)?;
-        let ours = record.commit.as_ref();
-        let union = union(repo, ours.map(|commit| commit.tree), theirs.tree, None)?;
+    repo.update_ref(&lock, &signature.committer, |oid| {
+        let record = Record::at(repo, oid)?;
+        let union = union(repo, record.commit.map(|commit| commit.tree), theirs.tree, None)?;
         if union.items.is_empty() {
-            return Ok(0);
+            return Ok(RefUpdate::Keep(0));
         }
-        let parents: Vec<Oid> = ours.map(|commit| commit.oid).into_iter().chain([from]).collect();
-        let subject = format!("take in the priorities of {} items", union.items.len());
-        let message = format!("{subject}\n");
-        let (author, committer) = (&signature.author, &signature.committer);
-        let commit = NewCommit { tree: union.tree, parents: &parents, author, committer, message: &message };
-        let commit = repo.write_commit(&commit)?;
-        // Before the record: whoever is stopped in between finds the lines missing, and does both again.
-        point_tags(repo, &Record::at(repo, commit)?, &union.items, tips)?;
-        let seen = ours.map(|commit| commit.oid);
-        match repo.move_ref(RECORD, seen, commit, LogLine { who: committer, why: &subject }) {
-            Ok(()) => break union.items,
-            Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    };
-    drop(lock);
-    Ok(items.len())
+        let log = format!("take in the priorities of {} items", union.items.len());
+        let builder = CommitBuilder::new(signature, union.tree, oid.into_iter().chain([from]));
+        let to = builder.write_plain(repo, &format!("{log}\n"))?;
+        // Before the record moves: if this process dies in between, the next import finds lines missing and does both again.
+        point_tags(repo, &Record::at(repo, Some(to))?, &union.items, tips)?;
+        Ok(RefUpdate::Move { to, log, value: union.items.len() })
+    })
 }
 
 fn point_tags(repo: &Repo, record: &Record, items: &[ItemId], tips: &[Oid]) -> Result<(), TraceError> {

@@ -137,13 +137,12 @@ fn given<'a>(args: &Wanted<'a>) -> Result<&'a Path> {
 fn import_provider(context: &Context, args: &Wanted<'_>, api: Api) -> Result<ExitStatus> {
     let file = given(args)?;
     let name = context.trace_name(None)?;
-    let signature = context.signature()?;
+    let trace = context.open(&name)?;
     let failed = || format!("cannot import `{}`", file.display());
     let bytes = bounded::read_all(open(file)?).with_context(failed)?;
     let text = String::from_utf8(bytes).context("it is not UTF-8").with_context(failed)?;
     let mut items = provider::items(api, &text);
-    let report =
-        bulk::import(context.repo()?, &name, &signature, context.encoding()?, &mut items).with_context(failed)?;
+    let report = bulk::import(&trace, &mut items).with_context(failed)?;
     if report.tip.is_some() && context.named_trace()?.is_none() && head::chosen(context.repo()?)?.is_none() {
         head::switch(context.repo()?, &name)?;
     }
@@ -163,10 +162,9 @@ fn import_provider(context: &Context, args: &Wanted<'_>, api: Api) -> Result<Exi
 fn import_jsonl(context: &Context, args: &Wanted<'_>) -> Result<()> {
     let file = given(args)?;
     let name = context.trace_name(None)?;
-    let signature = context.signature()?;
+    let trace = context.open(&name)?;
     let mut input = BufReader::with_capacity(1 << 16, open(file)?);
-    let report = jsonl::import(context.repo()?, &name, &signature, context.encoding()?, &mut input)
-        .with_context(|| format!("cannot import `{}`", file.display()))?;
+    let report = jsonl::import(&trace, &mut input).with_context(|| format!("cannot import `{}`", file.display()))?;
     if context.named_trace()?.is_none() && head::chosen(context.repo()?)?.is_none() {
         head::switch(context.repo()?, &name)?;
     }

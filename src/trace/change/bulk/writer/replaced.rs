@@ -11,19 +11,17 @@ use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::priority::{Level, SetLevel};
 use crate::trace::store::total::{self, item_cost};
 
-/// What went.
+/// The items that a summary replaced.
 #[derive(Default)]
 pub(crate) struct Gone {
-    /// The items, in reading order.
+    /// In reading order.
     pub(crate) items: Vec<ItemId>,
-    /// Their files, with whether they are kept.
-    pub(crate) files: Vec<(String, bool)>,
-    /// Where the summary stands; none: at the end.
+    /// The position of the summary; `None`: at the end.
     pub(crate) seq: Option<u32>,
 }
 
 impl Writer<'_> {
-    /// Takes out what a summary stands for. Reads of it what was there before this import.
+    /// Removes the items that a summary replaces. Reads those that were there before this import.
     pub(crate) fn replace(&mut self, replaced: &Replaced) -> Result<Gone, TraceError> {
         let kept = self.kept(&replaced.items)?;
         let mut going = Vec::new();
@@ -31,31 +29,25 @@ impl Writer<'_> {
             going.extend(self.live.remove(id).map(|place| (place.seq, *id, place)));
         }
         going.sort_unstable_by_key(|(seq, id, _)| (*seq, *id));
-        let mut gone =
-            Gone { seq: going.first().map(|(seq, ..)| *seq).filter(|_| !replaced.at_end), ..Gone::default() };
-        let mut before: HashSet<ItemId> = HashSet::new();
+        let seq = going.first().map(|(seq, ..)| *seq).filter(|_| !replaced.at_end);
+        let mut items = Vec::with_capacity(going.len());
         for (_, id, place) in going {
-            if self.known_before.contains(&id) {
-                before.insert(id);
-            }
-            self.count_out(&place);
-            gone.items.push(id);
-            gone.files.push((place.path.clone(), false));
-            self.gone.insert(id, place);
+            items.push(id);
+            self.remove(id, place)?;
         }
-        let (repo, encoding) = (self.repo, self.encoding);
-        // What was left out, by its type or by a later instruction of its name, is left out of the tree now.
-        let (mut cost, mut left_out) = (0, 0);
-        if let Some(view) = self.base_view()? {
+        let (repo, encoding) = (self.change.repo(), self.change.encoding);
+        let before: HashSet<ItemId> = items.iter().copied().filter(|id| self.known_before.contains(id)).collect();
+        let mut costs = Vec::new();
+        if let Some(view) = self.change.total.base_view()? {
             for slot in view.slots.iter().filter(|slot| before.contains(&slot.id)) {
-                let item = item_cost(&total::read_item(repo, slot)?, encoding);
-                cost += item;
-                left_out += if view.left_out(slot).is_some() { item } else { 0 };
+                // An item that was left out, by its type or by a later instruction of its name, leaves the tree now.
+                costs.push((item_cost(&total::read_item(repo, slot)?, encoding), view.left_out(slot).is_some()));
             }
         }
-        self.counted_change -= cost.cast_signed();
-        self.skipped_change -= left_out.cast_signed();
-        Ok(gone)
+        for (cost, is_left_out) in costs {
+            self.change.total.subtract(cost, is_left_out);
+        }
+        Ok(Gone { items, seq })
     }
 
     /// Those of `items` that somebody pinned or skipped, and what belongs to them. What an agent compacts is not what a type
@@ -63,8 +55,8 @@ impl Writer<'_> {
     fn kept(&mut self, items: &[ItemId]) -> Result<HashSet<ItemId>, TraceError> {
         let wanted: HashSet<ItemId> = items.iter().copied().collect();
         let mut kept: HashSet<ItemId> = self.priorities.iter().map(|request| request.item).collect();
-        let repo = self.repo;
-        let Some(view) = self.base_view()? else { return Ok(kept) };
+        let repo = self.change.repo();
+        let Some(view) = self.change.total.base_view()? else { return Ok(kept) };
         let stays = |slot: &&ItemEntry| matches!(view.level(slot), SetLevel::Set(set) if set.level != Level::Normal);
         let in_reach = view.slots.iter().filter(|slot| wanted.contains(&slot.id));
         kept.extend(in_reach.clone().filter(stays).map(|slot| slot.id));

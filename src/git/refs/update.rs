@@ -1,0 +1,52 @@
+//! The only compare-and-swap loop: build a new state on what a ref shows, then move the ref from there.
+
+use std::thread;
+use std::time::Instant;
+
+use git2::Oid;
+
+use super::{LogLine, PAUSE};
+use crate::git::error::GitError;
+use crate::git::ident::Ident;
+use crate::git::lock::{LOCK_PATIENCE, RefLock};
+use crate::git::open::Repo;
+use crate::git::tree::TreeStore as _;
+
+/// What happens to a ref.
+pub(crate) enum RefUpdate<T> {
+    /// The ref stays where it is.
+    Keep(T),
+    /// The ref moves to a commit that is already written.
+    Move { to: Oid, log: String, value: T },
+}
+
+impl Repo {
+    /// Moves the locked ref to the commit that `build` makes of its current oid (`None`: there is no such ref).
+    ///
+    /// Our lock does not stop plain git. If git moves the ref meanwhile, `build` is called again with the new oid, until
+    /// [`LOCK_PATIENCE`] ends. The ref never moves to a commit that is missing or whose tree is missing.
+    pub(crate) fn update_ref<T, E: From<GitError>>(
+        &self,
+        lock: &RefLock,
+        who: &Ident,
+        mut build: impl FnMut(Option<Oid>) -> Result<RefUpdate<T>, E>,
+    ) -> Result<T, E> {
+        let refname = lock.refname();
+        let start = Instant::now();
+        loop {
+            let old = self.find_ref(refname)?;
+            let (to, log, value) = match build(old)? {
+                RefUpdate::Keep(value) => return Ok(value),
+                RefUpdate::Move { to, log, value } => (to, log, value),
+            };
+            self.tree(self.read_commit(to)?.tree)?;
+            match self.move_ref(refname, old, to, LogLine { who, why: &log }) {
+                Ok(()) => return Ok(value),
+                Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
+                    thread::sleep(PAUSE);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Deleting an item from a trace, and restoring it.
+
+use super::append::Committed;
+use super::pending::PendingChange;
+use crate::trace::error::TraceError;
+use crate::trace::model::id::ItemId;
+use crate::trace::model::item::{Draft, Item};
+use crate::trace::model::trailers::{Op, preview};
+use crate::trace::model::tree::{self, ItemEntry};
+use crate::trace::store::revision::{self, Found};
+use crate::trace::store::total;
+use crate::trace::store::trace::Trace;
+
+impl Trace<'_> {
+    /// Deletes an item from this trace. It stays in history and in other traces, and [`Self::restore`] brings it back.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::NotLive`] if the item is not in this trace.
+    pub fn delete(&self, id: ItemId, reason: Option<&str>) -> Result<Committed, TraceError> {
+        let (commit, deleted) = self.change(|change| {
+            let (slot, item) = change.live_item(id)?;
+            // All of its files: a second one, which a merge by plain git may have left, would take the place of the first.
+            for file in tree::list_files(change.repo(), change.require_tip()?.commit.tree)? {
+                if file.id == id {
+                    change.remove_file(&file.path)?;
+                }
+            }
+            change.count(0, total::item_cost(&item, change.encoding));
+            let at = change.at();
+            change.commit_item(Op::Delete, id, &format!("delete {}", preview(&item)), reason)?;
+            Ok::<_, TraceError>(Committed { item, seq: slot.seq, at, op: Op::Delete, commit: None })
+        })?;
+        Ok(Committed { commit, ..deleted })
+    }
+
+    /// Restores a deleted item at its old position, or an item (live or not) to an earlier revision, which becomes a new one.
+    ///
+    /// Walks history back to the commit that has the content.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::AlreadyLive`] if the item is live and `revision` is `None`, [`TraceError::NoSuchRevision`] or
+    /// [`TraceError::UnknownItem`] if history has no such content.
+    pub fn restore(&self, id: ItemId, revision: Option<u32>, reason: Option<&str>) -> Result<Committed, TraceError> {
+        let trace = || self.name().clone();
+        let (commit, restored) = self.change(|change| {
+            let tip = change.require_tip()?;
+            let live = tree::list(change.repo(), tip.commit.tree)?.into_iter().find(|slot| slot.id == id);
+            if live.is_some() && revision.is_none() {
+                return Err(TraceError::AlreadyLive { item: id, trace: trace() });
+            }
+            let found = revision::find(change.repo(), tip, id, revision)?.ok_or_else(|| match revision {
+                Some(revision) => TraceError::NoSuchRevision { item: id, revision, trace: trace() },
+                None => TraceError::UnknownItem { spec: id.to_string(), trace: trace() },
+            })?;
+            let at = change.at();
+            let (item, seq) = put_back(change, live, found, reason)?;
+            Ok(Committed { item, seq, at, op: Op::Restore, commit: None })
+        })?;
+        Ok(Committed { commit, ..restored })
+    }
+}
+
+fn put_back(
+    change: &mut PendingChange<'_>,
+    live: Option<ItemEntry>,
+    Found { newest, wanted: (slot, mut item) }: Found,
+    reason: Option<&str>,
+) -> Result<(Item, u32), TraceError> {
+    if let Some(slot) = live {
+        let mut old = total::read_item(change.repo(), &slot)?;
+        old.revision = old.revision.max(newest.revision);
+        let revised = change.revise(&slot, &old, Draft { fields: item.fields, body: item.body })?;
+        if let Some(item) = &revised {
+            change.commit_item(Op::Restore, item.id, &preview(item), reason)?;
+        }
+        return Ok((revised.unwrap_or(old), slot.seq));
+    }
+    if item.revision == newest.revision {
+        change.put_blob(slot.seq, &item, slot.blob)?;
+    } else {
+        item.revision = newest.revision.saturating_add(1);
+        change.put_item(slot.seq, &item)?;
+    }
+    change.commit_item(Op::Restore, item.id, &format!("restore {}", preview(&item)), reason)?;
+    Ok((item, slot.seq))
+}

@@ -1,0 +1,157 @@
+//! The total of a trace while it is changed: the only place where totals are computed.
+//!
+//! A total counts the whole tree, skipped items included. A provider's report leaves skipped items out, so their cost is
+//! added to it; readers subtract it again.
+
+use crate::git::Repo;
+use crate::tokens::Encoding;
+use crate::tokens::framing::PER_REPLY;
+use crate::trace::error::TraceError;
+use crate::trace::model::trailers::{Basis, Total};
+use crate::trace::model::tree::ItemEntry;
+use crate::trace::store::tip::Tip;
+use crate::trace::store::total::recount;
+use crate::trace::store::view::View;
+
+/// What is known of the context's size when a change is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Usage {
+    /// Nothing new.
+    #[default]
+    Unsaid,
+    /// A provider reported this many tokens for the complete context.
+    Reported(u64),
+    /// The last report no longer describes what the trace contains.
+    Void,
+}
+
+/// A total that follows each change since a base state.
+pub(crate) struct RunningTotal<'r> {
+    repo: &'r Repo,
+    encoding: Encoding,
+    base: Option<Tip>,
+    /// The base's items, if they are listed already; [`Self::base_view`] takes them.
+    slots: Option<Vec<ItemEntry>>,
+    view: Option<View>,
+    /// `None` until it is needed: a tip without our trailers is counted item by item.
+    total: Option<Total>,
+    /// Our own count of the base; reads every item, so only when it is needed.
+    counted: Option<u64>,
+    /// Our own count of what was added since the base, minus what was removed.
+    change: i64,
+    /// The part of `change` that is not in `total` yet.
+    pending: i64,
+    /// The part of `change` that belongs to skipped items.
+    skipped_change: i64,
+    /// The cost of the base's skipped items, once it is known.
+    skipped: Option<u64>,
+}
+
+impl<'r> RunningTotal<'r> {
+    pub(crate) fn new(repo: &'r Repo, encoding: Encoding, base: Option<&Tip>) -> Self {
+        Self {
+            repo,
+            encoding,
+            base: base.cloned(),
+            slots: None,
+            view: None,
+            total: None,
+            counted: None,
+            change: 0,
+            pending: 0,
+            skipped_change: 0,
+            skipped: base.is_none().then_some(0),
+        }
+    }
+
+    pub(crate) fn with_slots(self, slots: Vec<ItemEntry>) -> Self {
+        Self { slots: Some(slots), ..self }
+    }
+
+    pub(crate) fn add(&mut self, cost: u64, is_skipped: bool) {
+        self.move_by(cost.cast_signed(), is_skipped);
+    }
+
+    pub(crate) fn subtract(&mut self, cost: u64, is_skipped: bool) {
+        self.move_by(-cost.cast_signed(), is_skipped);
+    }
+
+    fn move_by(&mut self, cost: i64, is_skipped: bool) {
+        self.change += cost;
+        self.pending += cost;
+        self.skipped_change += if is_skipped { cost } else { 0 };
+    }
+
+    /// Replaces the total by one that was computed elsewhere, from the items themselves.
+    pub(crate) fn replace(&mut self, total: Total) {
+        (self.total, self.pending) = (Some(total), 0);
+    }
+
+    /// The total of the tree as it is now.
+    pub(crate) fn total(&mut self, usage: Usage) -> Result<Total, TraceError> {
+        let total = match usage {
+            Usage::Unsaid => {
+                let Total { tokens, basis } = self.before()?;
+                Total { tokens: tokens.saturating_add_signed(self.pending), basis }
+            }
+            Usage::Reported(tokens) => {
+                let skipped = self.skipped_in_base()?.saturating_add_signed(self.skipped_change);
+                Total { tokens: tokens.saturating_add(skipped), basis: Basis::Reported }
+            }
+            Usage::Void => {
+                let tokens = self.counted()?.saturating_add_signed(self.change);
+                Total { tokens, basis: Basis::Counted(self.encoding) }
+            }
+        };
+        self.replace(total);
+        Ok(total)
+    }
+
+    /// The total without the pending changes.
+    fn before(&mut self) -> Result<Total, TraceError> {
+        if let Some(total) = self.total {
+            return Ok(total);
+        }
+        let total = match &self.base {
+            Some(tip) => tip.total(self.repo, self.encoding)?,
+            None => Total { tokens: PER_REPLY, basis: Basis::Counted(self.encoding) },
+        };
+        if total.basis != Basis::Reported {
+            self.counted = Some(total.tokens);
+        }
+        self.total = Some(total);
+        Ok(total)
+    }
+
+    /// What the base's skipped items cost. Reads them, once.
+    pub(crate) fn skipped_in_base(&mut self) -> Result<u64, TraceError> {
+        if self.skipped.is_none() {
+            let (repo, encoding) = (self.repo, self.encoding);
+            self.skipped = self.base_view()?.map(|view| view.left_out_cost(repo, encoding)).transpose()?;
+        }
+        Ok(self.skipped.unwrap_or_default())
+    }
+
+    /// The trace as it was at the base.
+    pub(crate) fn base_view(&mut self) -> Result<Option<&View>, TraceError> {
+        if self.view.is_none()
+            && let Some(tip) = &self.base
+        {
+            self.view = Some(match self.slots.take() {
+                Some(slots) => View::of_slots(self.repo, tip.clone(), slots, None)?,
+                None => View::at(self.repo, tip.clone(), None)?,
+            });
+        }
+        Ok(self.view.as_ref())
+    }
+
+    fn counted(&mut self) -> Result<u64, TraceError> {
+        self.before()?;
+        if self.counted.is_none()
+            && let Some(tip) = &self.base
+        {
+            self.counted = Some(recount(self.repo, tip.commit.tree, self.encoding)?);
+        }
+        Ok(self.counted.unwrap_or(PER_REPLY))
+    }
+}

@@ -1,0 +1,86 @@
+//! The only place where commits are written: those of traces, and those of the histories of lines beside them.
+//!
+//! `trace.sign` asks for signed commits of traces. The shared settings cannot ask for it: signing is up to the person who
+//! writes. Priorities and archives of crumb files are not signed.
+
+use super::signature::Signature;
+use crate::git::{GitError, Ident, NewCommit, Oid, PackWriter, Repo, TreeStore};
+use crate::trace::error::TraceError;
+use crate::trace::model::trailers::Trailers;
+
+/// Where the objects of a change are written.
+pub(crate) enum ObjectSink<'r> {
+    /// One file per object.
+    Loose(&'r Repo),
+    Pack(PackWriter<'r>),
+}
+
+impl ObjectSink<'_> {
+    pub(crate) fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
+        match self {
+            Self::Loose(repo) => repo.write_blob(&bytes),
+            Self::Pack(pack) => pack.write_blob(bytes),
+        }
+    }
+
+    pub(crate) fn trees(&self) -> &dyn TreeStore {
+        match self {
+            Self::Loose(repo) => *repo,
+            Self::Pack(pack) => pack,
+        }
+    }
+}
+
+/// A commit that is about to be written.
+pub(crate) struct CommitBuilder<'a> {
+    signature: &'a Signature,
+    tree: Oid,
+    parents: Vec<Oid>,
+    author: &'a Ident,
+}
+
+impl<'a> CommitBuilder<'a> {
+    pub(crate) fn new(signature: &'a Signature, tree: Oid, parents: impl IntoIterator<Item = Oid>) -> Self {
+        Self { signature, tree, parents: parents.into_iter().collect(), author: &signature.author }
+    }
+
+    /// Names another author than the one who writes.
+    #[must_use]
+    pub(crate) fn author(self, author: &'a Ident) -> Self {
+        Self { author, ..self }
+    }
+
+    fn with_message<'m>(&'m self, message: &'m str) -> NewCommit<'m> {
+        let (author, committer) = (self.author, &self.signature.committer);
+        NewCommit { tree: self.tree, parents: &self.parents, author, committer, message }
+    }
+
+    /// Writes a commit of a trace; `trailers` need not name the tree. Loose commits are signed if `trace.sign` says so. Those
+    /// in a pack are not: see [`sign_again`].
+    pub(crate) fn write(&self, sink: &ObjectSink<'_>, subject: &str, trailers: Trailers) -> Result<Oid, TraceError> {
+        let message = Trailers { tree: Some(self.tree.to_string()), ..trailers }.render(subject);
+        let commit = self.with_message(&message);
+        Ok(match sink {
+            ObjectSink::Loose(repo) if is_signing(repo)? => repo.write_signed_commit(&commit)?,
+            ObjectSink::Loose(repo) => repo.write_commit(&commit)?,
+            ObjectSink::Pack(pack) => pack.write_commit(&commit)?,
+        })
+    }
+
+    /// Writes a commit of a history of lines.
+    pub(crate) fn write_plain(&self, repo: &Repo, message: &str) -> Result<Oid, GitError> {
+        repo.write_commit(&self.with_message(message))
+    }
+}
+
+/// Whether commits of traces are signed.
+pub(crate) fn is_signing(repo: &Repo) -> Result<bool, GitError> {
+    Ok(repo.config()?.boolean("trace.sign")?.unwrap_or(false))
+}
+
+/// Writes a commit of `author` once more, signed.
+pub(crate) fn sign_again(repo: &Repo, oid: Oid, author: &Ident, signature: &Signature) -> Result<Oid, GitError> {
+    let commit = repo.read_commit(oid)?;
+    let builder = CommitBuilder::new(signature, commit.tree, commit.parents).author(author);
+    repo.write_signed_commit(&builder.with_message(&commit.message))
+}
