@@ -34,32 +34,31 @@ impl fmt::Display for Weight {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub(crate) struct Position {
     /// Line, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
     /// Column in characters, from 1; a byte that is not UTF-8 counts as one.
-    pub column: usize,
+    pub(crate) column: usize,
 }
 
 /// What a validator says about one place.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 pub(crate) struct Finding {
     /// Bytes of the file that this is about; within the file, and empty where something is missing.
-    pub span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// Where the span starts.
     #[serde(flatten)]
-    pub position: Position,
+    pub(crate) position: Position,
     /// Name of the rule, for good: `unknown-key`.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// Whether it refuses the file.
-    pub weight: Weight,
+    pub(crate) weight: Weight,
     /// What is wrong, in the terms of the file.
-    pub message: String,
+    pub(crate) message: String,
     /// What to do about it, in the imperative; empty where there is nothing to say.
-    pub remedy: String,
+    pub(crate) remedy: String,
 }
 
 impl Finding {
     /// The finding with the name of its file, ready to be printed.
-    #[must_use]
     pub(crate) fn in_file<'a>(&'a self, path: &'a str) -> InFile<'a> {
         InFile { path, finding: self }
     }
@@ -109,14 +108,12 @@ pub(crate) struct LineIndex<'a> {
 
 impl<'a> LineIndex<'a> {
     /// Reads where the lines of `text` start.
-    #[must_use]
     pub(crate) fn new(text: &'a [u8]) -> Self {
         let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|at| at + 1)).collect();
         Self { text, starts }
     }
 
     /// Line and column of the byte at `offset`; an offset past the end counts as the end.
-    #[must_use]
     pub(crate) fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= offset);

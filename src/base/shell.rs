@@ -9,29 +9,13 @@ use thiserror::Error;
 /// Why a command of the user's gave no result.
 #[derive(Debug, Error)]
 pub(crate) enum ShellError {
-    /// It did not run.
     #[error("cannot run `{command}`")]
-    Run {
-        /// The command.
-        command: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// It said that it failed.
+    Run { command: String, source: io::Error },
     #[error("`{command}` ended with {status}")]
-    Failed {
-        /// The command.
-        command: String,
-        /// How it ended.
-        status: String,
-    },
+    Failed { command: String, status: String },
 }
 
 /// Runs `command` with `input` on its stdin and returns what it printed. Its stderr is the user's.
-///
-/// # Errors
-///
-/// [`ShellError::Failed`] if its exit status is not 0, whatever it printed.
 pub(crate) fn filter(command: &str, input: Vec<u8>) -> Result<Vec<u8>, ShellError> {
     let failed = |source| ShellError::Run { command: command.to_owned(), source };
     let mut shell = Command::new("sh");

@@ -23,11 +23,7 @@ const BELOW: u8 = 4;
 impl Repo {
     /// The best common ancestors of two commits, none of which is in the history of another, newest first; several after
     /// merges that crossed, none where the two have nothing in common. Walks back from both to there.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] and its kin.
-    pub fn merge_bases(&self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
+    pub(crate) fn merge_bases(&self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
         if one == two {
             return Ok(vec![one]);
         }
@@ -37,11 +33,7 @@ impl Repo {
     }
 
     /// Whether `older` is `newer` or in its history. Walks back to where both have met.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] and its kin.
-    pub fn is_ancestor(&self, older: Oid, newer: Oid) -> Result<bool, GitError> {
+    pub(crate) fn is_ancestor(&self, older: Oid, newer: Oid) -> Result<bool, GitError> {
         let mut paint = Paint::new(self, older, Some(newer))?;
         // If it is, it is the only best common ancestor, and all that leads to such a one is painted.
         paint.meet()?;
@@ -51,11 +43,7 @@ impl Repo {
     /// The commits of `tip` that `other` does not have, parents before children, in the order of
     /// `git rev-list --topo-order --reverse`. Walks both back to what they share; to the beginning where `tip` has merged
     /// what parted from `other` before that.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] and its kin.
-    pub fn commits_beyond(&self, tip: Oid, other: Option<Oid>) -> Result<Vec<Oid>, GitError> {
+    pub(crate) fn commits_beyond(&self, tip: Oid, other: Option<Oid>) -> Result<Vec<Oid>, GitError> {
         let mut paint = Paint::new(self, tip, other)?;
         paint.meet()?;
         let beyond = paint.only_one(tip);

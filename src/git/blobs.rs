@@ -28,11 +28,7 @@ impl Repo {
     /// Calls `visit` with the bytes of each blob of `blobs`, in order, on this thread.
     ///
     /// Memory holds a few hundred blobs at a time.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] or [`GitError::WrongKind`], and whatever `visit` returns.
-    pub fn for_each_blob<T, E: From<GitError>>(
+    pub(crate) fn for_each_blob<T, E: From<GitError>>(
         &self,
         blobs: impl IntoIterator<Item = (T, Oid)>,
         mut visit: impl FnMut(T, Oid, &[u8]) -> Result<(), E>,

@@ -7,10 +7,6 @@ use super::error::GitError;
 
 /// Opens a file in the browser that the setting `key` names, or git's own `web.browser`; what git finds where neither is set.
 /// Waits for it where it is one of a terminal.
-///
-/// # Errors
-///
-/// [`GitError::Spawn`] if there is no git, [`GitError::Command`] where no browser could be started; git says why on stderr.
 pub(crate) fn browse(file: &Path, key: &str) -> Result<(), GitError> {
     let command = "web--browse";
     let status = Command::new("git").args([command, &format!("--config={key}")]).arg(file).status();

@@ -22,22 +22,20 @@ pub(crate) struct Git {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Answer {
     /// Exit status; `None` if a signal ended it.
-    pub code: Option<i32>,
+    pub(crate) code: Option<i32>,
     /// What it printed.
-    pub stdout: Vec<u8>,
+    pub(crate) stdout: Vec<u8>,
     /// What it said, trimmed.
-    pub stderr: String,
+    pub(crate) stderr: String,
 }
 
 impl Git {
     /// Git, called in `folder`.
-    #[must_use]
     pub(crate) fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
     /// The folder it is called in.
-    #[must_use]
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -57,19 +55,11 @@ impl Git {
     }
 
     /// Calls git and waits for its answer, whatever its exit status.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Spawn`] if there is no git.
     pub(crate) fn ask(&self, args: &[impl AsRef<OsStr>]) -> Result<Answer, GitError> {
         answer(args, self.command(args))
     }
 
     /// Calls git and returns what it printed.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] with its stderr if it fails.
     pub(crate) fn run(&self, args: &[impl AsRef<OsStr>]) -> Result<Vec<u8>, GitError> {
         let answer = self.ask(args)?;
         match answer.code {
@@ -79,20 +69,12 @@ impl Git {
     }
 
     /// Calls git and returns what it printed as text, without the last line end.
-    ///
-    /// # Errors
-    ///
-    /// As [`Git::run`].
     pub(crate) fn line(&self, args: &[impl AsRef<OsStr>]) -> Result<String, GitError> {
         let text = String::from_utf8_lossy(&self.run(args)?).into_owned();
         Ok(text.strip_suffix('\n').map_or(text.clone(), str::to_owned))
     }
 
     /// Whether git ignores a path: what is in the index already is not ignored.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] where it cannot tell.
     pub(crate) fn is_ignored(&self, path: &Path) -> Result<bool, GitError> {
         let args = [OsStr::new("check-ignore"), OsStr::new("-q"), OsStr::new("--"), path.as_os_str()];
         let mut command = self.command(&args);
@@ -108,10 +90,6 @@ impl Git {
 
     /// Reads many blobs, named as git names objects (`<oid>`, `<commit>:<path>`), and gives each in turn; `None` where
     /// there is no such thing.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Spawn`], [`GitError::Command`], and whatever `take` answers.
     pub(crate) fn blobs<E: From<GitError>>(
         &self,
         names: &[String],
@@ -191,10 +169,6 @@ fn name(args: &[impl AsRef<OsStr>]) -> String {
 }
 
 /// The root of the working tree that `folder` is in, in the environment `env` of this process.
-///
-/// # Errors
-///
-/// [`GitError::NoWorktree`] in a bare repository; [`GitError::NotARepository`] and whatever else keeps git from telling.
 pub(crate) fn worktree_root(folder: &Path, env: Env) -> Result<PathBuf, GitError> {
     match Repo::open_from_env(env) {
         Ok(repo) => repo.worktree().ok_or(GitError::NoWorktree),

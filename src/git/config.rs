@@ -9,7 +9,7 @@ use super::env::Env;
 use super::error::GitError;
 
 /// The settings of a repository.
-pub struct Config {
+pub(crate) struct Config {
     files: git2::Config,
     /// Keys in canonical form, in the order given; the last one of a key counts.
     overrides: Vec<(String, Option<String>)>,
@@ -28,11 +28,7 @@ impl Config {
     }
 
     /// The setting's last value as text; a key without a value (git's short form for true) is `"true"`.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if a file cannot be read.
-    pub fn text(&self, key: &str) -> Result<Option<String>, GitError> {
+    pub(crate) fn text(&self, key: &str) -> Result<Option<String>, GitError> {
         let wanted = canonical(key);
         if let Some((_, value)) = self.overrides.iter().rev().find(|(key, _)| *key == wanted) {
             return Ok(Some(value.clone().unwrap_or_else(|| "true".to_owned())));
@@ -70,11 +66,7 @@ impl Config {
     }
 
     /// All values of the setting, in git's order; what is not UTF-8 is passed over.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if a file cannot be read.
-    pub fn texts(&self, key: &str) -> Result<Vec<String>, GitError> {
+    pub(crate) fn texts(&self, key: &str) -> Result<Vec<String>, GitError> {
         let wanted = canonical(key);
         let failed = |source| GitError::Store { action: format!("read git config `{key}`"), source };
         let mut values = Vec::new();
@@ -92,11 +84,7 @@ impl Config {
     }
 
     /// The setting as git reads a boolean.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::BadSetting`] if it is none.
-    pub fn boolean(&self, key: &str) -> Result<Option<bool>, GitError> {
+    pub(crate) fn boolean(&self, key: &str) -> Result<Option<bool>, GitError> {
         let Some(value) = self.text(key)? else { return Ok(None) };
         match git2::Config::parse_bool(value.as_str()) {
             Ok(truth) => Ok(Some(truth)),
@@ -105,11 +93,7 @@ impl Config {
     }
 
     /// The setting as git reads a number, with its `k`, `m` and `g`.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::BadSetting`] if it is none.
-    pub fn number(&self, key: &str) -> Result<Option<u64>, GitError> {
+    pub(crate) fn number(&self, key: &str) -> Result<Option<u64>, GitError> {
         let Some(value) = self.text(key)? else { return Ok(None) };
         match parse_number(&value) {
             Some(number) => Ok(Some(number)),
@@ -118,11 +102,7 @@ impl Config {
     }
 
     /// Every setting of a section that has subsections, in git's order, so that the last one of a key counts.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if a file cannot be read, [`GitError::BadSetting`] for what is not UTF-8.
-    pub fn subsections(&self, section: &str) -> Result<Vec<(String, String)>, GitError> {
+    pub(crate) fn subsections(&self, section: &str) -> Result<Vec<(String, String)>, GitError> {
         let prefix = format!("{}.", section.to_ascii_lowercase());
         let failed = |source| GitError::Store { action: format!("read git config `{section}`"), source };
         let mut found = Vec::new();
@@ -145,13 +125,11 @@ impl Config {
 }
 
 /// Reads a number from 0 as git does, with its `k`, `m` and `g`.
-#[must_use]
 pub(crate) fn parse_number(value: &str) -> Option<u64> {
     git2::Config::parse_i64(value).ok().and_then(|number| u64::try_from(number).ok())
 }
 
 /// Reads a truth as git does.
-#[must_use]
 pub(crate) fn parse_bool(value: &str) -> Option<bool> {
     git2::Config::parse_bool(value).ok()
 }

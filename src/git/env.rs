@@ -17,19 +17,16 @@ impl Env {
     }
 
     /// The value as text; a variable that is absent, empty or not UTF-8 is `None`.
-    #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.os(name).and_then(OsStr::to_str)
     }
 
     /// The value as the system has it; absent and empty are `None`.
-    #[must_use]
     pub fn os(&self, name: &str) -> Option<&OsStr> {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
     /// Whether the variable is there, empty or not.
-    #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
         self.0.contains_key(OsStr::new(name))
     }

@@ -12,147 +12,48 @@ use crate::base::error::Diagnostic;
 /// Why something could not be done in a repository.
 #[derive(Debug, Error)]
 pub enum GitError {
-    /// Neither the folder nor one above it is a git repository.
     #[error("not in a git repository")]
     NotARepository,
-    /// A bare repository has no files.
     #[error("this repository is bare: it has no working tree")]
     NoWorktree,
-    /// The repository belongs to somebody else, and git was not told to trust it.
     #[error("the repository belongs to another user, and git was not told to trust it")]
     UnsafeOwner,
-    /// The repository uses an extension of git's that is not known here.
     #[error("this repository uses the git extension `{extension}`, which git-trace cannot read yet")]
-    UnknownExtension {
-        /// Its name, as in the configuration.
-        extension: String,
-    },
-    /// An object that something points at is not there.
+    UnknownExtension { extension: String },
     #[error("object {oid} is not in this repository")]
-    MissingObject {
-        /// The object.
-        oid: Oid,
-    },
-    /// An object's file holds something else than that object.
+    MissingObject { oid: Oid },
     #[error("object {oid} is damaged, in {}", path.display())]
-    DamagedObject {
-        /// The object.
-        oid: Oid,
-        /// Its file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: io::Error,
-    },
-    /// An object is not what it should be.
+    DamagedObject { oid: Oid, path: PathBuf, source: io::Error },
     #[error("object {oid} is not a {expected}")]
-    WrongKind {
-        /// The object.
-        oid: Oid,
-        /// What was expected there.
-        expected: &'static str,
-    },
-    /// A ref is not where it was seen.
+    WrongKind { oid: Oid, expected: &'static str },
     #[error("`{refname}` moved while this command ran")]
-    RefMoved {
-        /// The ref.
-        refname: String,
-    },
-    /// Another process has the ref's `.lock` file.
+    RefMoved { refname: String },
     #[error("`{refname}` is locked by another process")]
-    RefLocked {
-        /// The ref.
-        refname: String,
-    },
-    /// A ref cannot be a folder too.
+    RefLocked { refname: String },
     #[error("`{refname}` cannot stand beside a ref that is a part of its name, or that has it as a part")]
-    RefConflict {
-        /// The ref that was to be created.
-        refname: String,
-    },
-    /// Nobody is known to write in the name of.
+    RefConflict { refname: String },
     #[error("git does not know who you are\n{advice}")]
-    NoIdentity {
-        /// What git itself says about it.
-        advice: String,
-    },
-    /// A setting that is not of its kind.
+    NoIdentity { advice: String },
     #[error("git config `{key}` is `{value}`, which is not {expected}")]
-    BadSetting {
-        /// The setting.
-        key: String,
-        /// Its value.
-        value: String,
-        /// What would be accepted.
-        expected: &'static str,
-    },
-    /// A file that the project shares and that cannot be used.
+    BadSetting { key: String, value: String, expected: &'static str },
     #[error("cannot use `{path}`: {cause}")]
-    BadShared {
-        /// The file, from the top of the working tree.
-        path: String,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// Configuration in the environment that cannot be read.
+    BadShared { path: String, cause: String },
     #[error("bad configuration in the environment: {variable}")]
-    BadEnvironment {
-        /// The variable.
-        variable: String,
-    },
-    /// Somebody else held a lock for too long.
+    BadEnvironment { variable: String },
     #[error("another process has been writing to {what} for {seconds} seconds")]
-    Busy {
-        /// What the lock guards.
-        what: String,
-        /// How long was waited.
-        seconds: u64,
-    },
-    /// A file of settings is locked by a process that is writing it, or was killed while it did.
+    Busy { what: String, seconds: u64 },
     #[error("git's settings are locked by `{}`", path.display())]
-    SettingsLocked {
-        /// The lock.
-        path: PathBuf,
-    },
-    /// A file could not be read or written.
+    SettingsLocked { path: PathBuf },
     #[error("cannot {action} {}", path.display())]
-    Io {
-        /// What was tried, as a verb.
-        action: &'static str,
-        /// On which file.
-        path: PathBuf,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// A git command could not be started.
+    Io { action: &'static str, path: PathBuf, source: io::Error },
     #[error("cannot run `git {command}`")]
-    Spawn {
-        /// The git command's name.
-        command: String,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// A git command failed.
+    Spawn { command: String, source: io::Error },
     #[error("`git {command}` failed: {stderr}")]
-    Command {
-        /// The git command's name.
-        command: String,
-        /// What it printed on stderr.
-        stderr: String,
-    },
-    /// A commit was to be signed and was not written.
+    Command { command: String, stderr: String },
     #[error("cannot sign the commit: {cause}")]
-    Unsigned {
-        /// What git, or the program that signs, says about it.
-        cause: String,
-    },
-    /// Anything else libgit2 answers.
+    Unsigned { cause: String },
     #[error("cannot {action}")]
-    Store {
-        /// What was tried, as a verb with its object.
-        action: String,
-        /// libgit2's answer.
-        source: git2::Error,
-    },
+    Store { action: String, source: git2::Error },
 }
 
 /// Tries again where the system refused: `git gc` removes the folders that it has emptied, also between the moment when

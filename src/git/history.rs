@@ -7,22 +7,18 @@ use super::open::Repo;
 
 /// A commit of the code.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CodeCommit {
+pub(crate) struct CodeCommit {
     /// The commit.
-    pub oid: Oid,
+    pub(crate) oid: Oid,
     /// When it was committed, in seconds since 1970.
-    pub time: i64,
+    pub(crate) time: i64,
     /// Its first line.
-    pub subject: String,
+    pub(crate) subject: String,
 }
 
 impl Repo {
     /// The commits that are in `newer` and not in `older`, newest first; git lists them.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Command`] if history cannot be read.
-    pub fn commits_between(&self, older: Oid, newer: Oid) -> Result<Vec<Oid>, GitError> {
+    pub(crate) fn commits_between(&self, older: Oid, newer: Oid) -> Result<Vec<Oid>, GitError> {
         let mut command = self.git("rev-list");
         command.arg("--stdin");
         let listed = Self::run_git("rev-list", command, format!("{newer}\n^{older}\n").as_bytes())?;
@@ -30,11 +26,7 @@ impl Repo {
     }
 
     /// The commits of the branches, and of `HEAD`, that were made at `since` or later, newest first; git lists them.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Command`] if history cannot be read.
-    pub fn code_since(&self, since: i64) -> Result<Vec<CodeCommit>, GitError> {
+    pub(crate) fn code_since(&self, since: i64) -> Result<Vec<CodeCommit>, GitError> {
         let mut tips: Vec<Oid> = self.list_refs("refs/heads/")?.into_iter().map(|(_, tip)| tip).collect();
         tips.extend(self.find_ref("HEAD")?);
         if tips.is_empty() {

@@ -10,7 +10,7 @@ use super::zone::local_offset;
 
 /// A person and an instant, as a commit holds them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ident {
+pub(crate) struct Ident {
     name: String,
     email: String,
     /// Seconds since 1970.
@@ -21,32 +21,27 @@ pub struct Ident {
 
 impl Ident {
     /// The person: `Name <email>`.
-    #[must_use]
-    pub fn person(&self) -> String {
+    pub(crate) fn person(&self) -> String {
         format!("{} <{}>", self.name, self.email)
     }
 
     /// The name alone.
-    #[must_use]
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// The address alone.
-    #[must_use]
-    pub fn email(&self) -> &str {
+    pub(crate) fn email(&self) -> &str {
         &self.email
     }
 
     /// The same person at another instant.
-    #[must_use]
-    pub fn at(&self, seconds: i64) -> Self {
+    pub(crate) fn at(&self, seconds: i64) -> Self {
         Self { seconds: seconds.max(0), ..self.clone() }
     }
 
     /// When, in seconds since 1970.
-    #[must_use]
-    pub fn seconds(&self) -> i64 {
+    pub(crate) fn seconds(&self) -> i64 {
         self.seconds
     }
 
@@ -66,8 +61,7 @@ impl Ident {
     ///
     /// `person` is `Name <email>`; what is not of that form becomes the name. Characters that would break a commit's
     /// header are left out.
-    #[must_use]
-    pub fn of(person: &str, seconds: i64) -> Self {
+    pub(crate) fn of(person: &str, seconds: i64) -> Self {
         let (name, email) = person.rsplit_once('<').unwrap_or((person, ""));
         Self { name: cleaned(name), email: cleaned(email), seconds: seconds.max(0), zone: "+0000".to_owned() }
     }
@@ -109,20 +103,12 @@ impl Repo {
     /// Who is the author of what is written now.
     ///
     /// `now` is used where the environment does not fix a date.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::NoIdentity`] with git's own advice.
-    pub fn author(&self, now: Timestamp) -> Result<Ident, GitError> {
+    pub(crate) fn author(&self, now: Timestamp) -> Result<Ident, GitError> {
         self.ident(Capacity::Author, now)
     }
 
     /// Who commits what is written now.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::NoIdentity`] with git's own advice.
-    pub fn committer(&self, now: Timestamp) -> Result<Ident, GitError> {
+    pub(crate) fn committer(&self, now: Timestamp) -> Result<Ident, GitError> {
         self.ident(Capacity::Committer, now)
     }
 

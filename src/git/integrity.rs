@@ -17,20 +17,16 @@ use super::refs::{LogLine, RefStorage, STALE_LOCK, locked};
 
 /// The refs below some prefixes, as git itself lists them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct RefListing {
+pub(crate) struct RefListing {
     /// Names with the oids they lead to, sorted; whether the object is there was not looked at.
-    pub refs: Vec<(String, Oid)>,
+    pub(crate) refs: Vec<(String, Oid)>,
     /// Names of refs that git cannot read.
-    pub broken: Vec<String>,
+    pub(crate) broken: Vec<String>,
 }
 
 impl Repo {
     /// Lists every ref below the prefixes through git, which tells of those that cannot be read and goes on.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] with its words.
-    pub fn list_every_ref(&self, prefixes: &[&str]) -> Result<RefListing, GitError> {
+    pub(crate) fn list_every_ref(&self, prefixes: &[&str]) -> Result<RefListing, GitError> {
         const COMMAND: &str = "for-each-ref";
         let mut command = self.git(COMMAND);
         command.arg("--format=%(objectname) %(refname)").args(prefixes).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -52,7 +48,7 @@ impl Repo {
     }
 
     /// Sees to it that every object read from here on has the name that its bytes give it, in this whole process.
-    pub fn verify_names_of_objects(&self) {
+    pub(crate) fn verify_names_of_objects(&self) {
         git2::opts::strict_hash_verification(true);
         self.loose.verified.store(true, Ordering::Relaxed);
         *self.recent.borrow_mut() = Recent::default();
@@ -60,8 +56,7 @@ impl Repo {
 
     /// The `.lock` files of refs below `prefix` (which ends in `/`), or of the ref of that name, that are older than ten
     /// seconds: by their refs' names.
-    #[must_use]
-    pub fn left_over_locks(&self, prefix: &str) -> Vec<String> {
+    pub(crate) fn left_over_locks(&self, prefix: &str) -> Vec<String> {
         let mut found = Vec::new();
         if prefix.ends_with('/') {
             let mut folders = vec![self.common_dir().join(prefix)];
@@ -88,11 +83,7 @@ impl Repo {
     }
 
     /// Removes a `.lock` file that [`Repo::left_over_locks`] told of, under our own lock of the ref; whether it is gone.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Busy`] if another of our processes is writing there.
-    pub fn remove_left_over_lock(&self, refname: &str) -> Result<bool, GitError> {
+    pub(crate) fn remove_left_over_lock(&self, refname: &str) -> Result<bool, GitError> {
         let _lock = self.lock(refname)?;
         self.remove_stale_lock(refname);
         Ok(!self.lock_path(refname).exists())
@@ -100,11 +91,7 @@ impl Repo {
 
     /// Points a ref that cannot be read at `oid`, unless it can be read by now, under git's own lock of it. The caller holds its
     /// [`Repo::lock`].
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::RefMoved`] if it was mended meanwhile, [`GitError::RefLocked`], [`GitError::Command`] with git's words.
-    pub fn mend_ref(&self, refname: &str, oid: Oid, who: &Ident) -> Result<(), GitError> {
+    pub(crate) fn mend_ref(&self, refname: &str, oid: Oid, who: &Ident) -> Result<(), GitError> {
         let log = LogLine { who, why: "fsck: back to where the reflog has it" };
         match &self.refs {
             RefStorage::Files => self.patiently(|| self.mend_file(refname, oid, log)),
@@ -148,11 +135,7 @@ impl Repo {
 
     /// Adds the move that is missing at a reflog's end: from where its last line leads to where the ref is. Of a reftable, which
     /// holds both, nothing can be missing. The caller holds the ref's [`Repo::lock`].
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Io`] if it cannot be written.
-    pub fn close_reflog(&self, refname: &str, who: &Ident) -> Result<(), GitError> {
+    pub(crate) fn close_reflog(&self, refname: &str, who: &Ident) -> Result<(), GitError> {
         let (Some(last), Some(tip)) = (self.read_reflog(refname)?.pop(), self.find_ref(refname)?) else {
             return Ok(());
         };

@@ -49,10 +49,6 @@ impl Loose {
     }
 
     /// Reads an object; `None` if it is not loose, as far as can be told.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::DamagedObject`] if the file is not what it should be, and there is no other copy.
     pub(super) fn read(&self, oid: Oid) -> Result<Option<(ObjectType, Vec<u8>)>, GitError> {
         let fan = usize::from(oid.as_bytes()[0]);
         if self.asked.fetch_add(1, Ordering::Relaxed) >= LOOK_AFTER && !self.fans.get_or_init(|| self.look())[fan] {
@@ -132,8 +128,7 @@ impl Loose {
 
 impl Repo {
     /// The loose files that were found damaged so far, of objects that were read from another copy all the same.
-    #[must_use]
-    pub fn damaged_copies(&self) -> Vec<(Oid, PathBuf)> {
+    pub(crate) fn damaged_copies(&self) -> Vec<(Oid, PathBuf)> {
         let spare = self.loose.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.iter().map(|(path, oid)| (*oid, path.clone())).collect()
     }

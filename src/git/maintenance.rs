@@ -8,11 +8,7 @@ use super::open::Repo;
 
 impl Repo {
     /// Runs `git gc` with these options, whose progress and words go to stderr, and waits for it.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] if it fails; it said why.
-    pub fn collect(&self, options: &[String]) -> Result<(), GitError> {
+    pub(crate) fn collect(&self, options: &[String]) -> Result<(), GitError> {
         self.remove_stale_git_locks();
         let mut command = self.git("gc");
         command.args(options);
@@ -31,11 +27,7 @@ impl Repo {
     /// Starts `git maintenance run --auto` in the background and does not wait for it.
     ///
     /// Does nothing where `maintenance.auto` is off. git decides what is due, keeps others out and is safe beside writers.
-    ///
-    /// # Errors
-    ///
-    /// If the configuration cannot be read. That git could not be started is not an error: nothing was lost.
-    pub fn start_maintenance(&self) -> Result<(), GitError> {
+    pub(crate) fn start_maintenance(&self) -> Result<(), GitError> {
         if self.config()?.boolean("maintenance.auto")? == Some(false) {
             return Ok(());
         }

@@ -54,7 +54,6 @@ pub(crate) use three_way::merge_lines;
 pub(crate) use tree::{Entry, EntryRef, Mode, Tree, TreeStore};
 
 /// Shortens an oid for display to the seven digits git shows at least.
-#[must_use]
 pub(crate) fn short_oid(oid: Oid) -> String {
     let mut digits = oid.to_string();
     digits.truncate(7);

@@ -7,18 +7,18 @@ use super::open::Repo;
 
 /// What a push came to for one ref.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PushedRef {
+pub(crate) struct PushedRef {
     /// The ref on the remote side.
-    pub refname: String,
+    pub(crate) refname: String,
     /// What became of it.
-    pub fate: PushFate,
+    pub(crate) fate: PushFate,
     /// Git's word for it, with the reason of a refusal.
-    pub summary: String,
+    pub(crate) summary: String,
 }
 
 /// What became of one ref in a push.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PushFate {
+pub(crate) enum PushFate {
     /// It was moved, made or deleted.
     Moved,
     /// It was there already.
@@ -33,11 +33,12 @@ pub enum PushFate {
 
 impl Repo {
     /// Pushes refspecs and says what became of each. Git's progress and its messages go to stderr.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Command`] if git could not talk to the remote at all.
-    pub fn push(&self, remote: &str, refspecs: &[String], options: &[String]) -> Result<Vec<PushedRef>, GitError> {
+    pub(crate) fn push(
+        &self,
+        remote: &str,
+        refspecs: &[String],
+        options: &[String],
+    ) -> Result<Vec<PushedRef>, GitError> {
         let mut command = self.git("push");
         command.arg("--porcelain").args(options).arg("--").arg(remote).args(refspecs);
         command.stdin(Stdio::inherit()).stderr(Stdio::inherit());
@@ -52,11 +53,7 @@ impl Repo {
     }
 
     /// Fetches refspecs. Git's progress and its messages go to stderr.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Command`] if git could not.
-    pub fn fetch(&self, remote: &str, refspecs: &[String], options: &[&str]) -> Result<(), GitError> {
+    pub(crate) fn fetch(&self, remote: &str, refspecs: &[String], options: &[&str]) -> Result<(), GitError> {
         self.remove_stale_git_locks();
         let mut command = self.git("fetch");
         command.args(["--no-tags", "--no-write-fetch-head"]).args(options).arg("--").arg(remote).args(refspecs);
@@ -66,11 +63,7 @@ impl Repo {
     }
 
     /// The remote that is meant where none is named: that of the checked-out branch, else `origin`.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if the configuration cannot be read.
-    pub fn default_remote(&self) -> Result<String, GitError> {
+    pub(crate) fn default_remote(&self) -> Result<String, GitError> {
         if let Some(branch) =
             self.find_symbolic_ref("HEAD")?.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned))
             && let Some(remote) = self.config()?.text(&format!("branch.{branch}.remote"))?

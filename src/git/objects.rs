@@ -21,7 +21,6 @@ enum Bytes<'r> {
 
 impl Object<'_> {
     /// The bytes.
-    #[must_use]
     pub(crate) fn data(&self) -> &[u8] {
         match &self.0 {
             Bytes::Held(object) => object.data(),
@@ -36,20 +35,12 @@ impl Repo {
     }
 
     /// Reads a blob.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] or [`GitError::WrongKind`].
-    pub fn read_blob(&self, oid: Oid) -> Result<Vec<u8>, GitError> {
+    pub(crate) fn read_blob(&self, oid: Oid) -> Result<Vec<u8>, GitError> {
         Ok(self.read_as(&self.odb()?, oid, ObjectType::Blob, "blob")?.data().to_vec())
     }
 
     /// Reads a commit. One at which a shallow clone ends has no parents.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] or [`GitError::WrongKind`].
-    pub fn read_commit(&self, oid: Oid) -> Result<Commit, GitError> {
+    pub(crate) fn read_commit(&self, oid: Oid) -> Result<Commit, GitError> {
         if let Some(commit) = self.recent.borrow().commits.get(oid) {
             return Ok(commit);
         }
@@ -65,20 +56,12 @@ impl Repo {
     }
 
     /// Writes a blob.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if the disk is full or read-only.
-    pub fn write_blob(&self, bytes: &[u8]) -> Result<Oid, GitError> {
+    pub(crate) fn write_blob(&self, bytes: &[u8]) -> Result<Oid, GitError> {
         self.write(ObjectType::Blob, bytes, "item")
     }
 
     /// Writes a commit.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if the disk is full or read-only.
-    pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
+    pub(crate) fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
         self.write(ObjectType::Commit, commit.render().as_bytes(), "commit")
     }
 
@@ -105,21 +88,13 @@ impl Repo {
     }
 
     /// The oid an object would have, without writing it.
-    ///
-    /// # Errors
-    ///
-    /// If libgit2 cannot hash, which no input makes it do.
-    pub fn hash(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, GitError> {
+    pub(crate) fn hash(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, GitError> {
         Oid::hash_object_ext(kind, bytes, self.object_format())
             .map_err(|source| GitError::Store { action: "hash an object".to_owned(), source })
     }
 
     /// The commit that `rev` names in git's own notation; `None` when it names none.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::DamagedObject`] and its kin if what it names cannot be read.
-    pub fn find_commit(&self, rev: &str) -> Result<Option<Oid>, GitError> {
+    pub(crate) fn find_commit(&self, rev: &str) -> Result<Option<Oid>, GitError> {
         let Some(mut oid) = self.resolve(rev)? else { return Ok(None) };
         let odb = self.odb()?;
         loop {

@@ -39,20 +39,11 @@ impl Repo {
     ///
     /// `GIT_DIR`, `GIT_WORK_TREE`, `GIT_CEILING_DIRECTORIES`, `GIT_OBJECT_DIRECTORY`, linked worktrees, bare repositories
     /// and subfolders work as in git. Reads the repository's configuration and no object.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::NotARepository`], [`GitError::UnsafeOwner`] and [`GitError::UnknownExtension`]
-    /// say why there is none that can be used.
     pub fn open_from_env(env: Env) -> Result<Self, GitError> {
         Self::opened(None, env)
     }
 
     /// Opens the repository at `path` itself, whatever the environment says of places.
-    ///
-    /// # Errors
-    ///
-    /// As [`Repo::open_from_env`].
     pub fn open(path: &Path, env: Env) -> Result<Self, GitError> {
         Self::opened(Some(path), env)
     }
@@ -84,41 +75,32 @@ impl Repo {
     }
 
     /// The environment this repository was opened in.
-    #[must_use]
-    pub fn env(&self) -> &Env {
+    pub(crate) fn env(&self) -> &Env {
         &self.env
     }
 
     /// The git folder of this worktree: where `HEAD` and `TRACE_HEAD` are.
-    #[must_use]
-    pub fn git_dir(&self) -> &Path {
+    pub(crate) fn git_dir(&self) -> &Path {
         self.inner.path()
     }
 
     /// The git folder that all worktrees share: where objects and refs are.
-    #[must_use]
-    pub fn common_dir(&self) -> &Path {
+    pub(crate) fn common_dir(&self) -> &Path {
         self.inner.commondir()
     }
 
     /// The folder of the checked-out files; `None` in a bare repository.
-    #[must_use]
-    pub fn worktree(&self) -> Option<PathBuf> {
+    pub(crate) fn worktree(&self) -> Option<PathBuf> {
         self.inner.workdir().map(Path::to_path_buf)
     }
 
     /// SHA-1 or SHA-256.
-    #[must_use]
-    pub fn object_format(&self) -> ObjectFormat {
+    pub(crate) fn object_format(&self) -> ObjectFormat {
         self.inner.object_format()
     }
 
     /// The configuration, read at the first call.
-    ///
-    /// # Errors
-    ///
-    /// If a configuration file or the environment cannot be read as configuration.
-    pub fn config(&self) -> Result<&Config, GitError> {
+    pub(crate) fn config(&self) -> Result<&Config, GitError> {
         if let Some(config) = self.config.get() {
             return Ok(config);
         }

@@ -19,16 +19,12 @@ impl Repo {
     }
 
     /// Whether this is a partial clone, in which what a remote promised may be missing.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] if the configuration cannot be read.
-    pub fn is_partial(&self) -> Result<bool, GitError> {
+    pub(crate) fn is_partial(&self) -> Result<bool, GitError> {
         Ok(self.promisor()?.is_some())
     }
 
     /// Does something without fetching what a remote promised: it counts as missing meanwhile.
-    pub fn without_fetching<T>(&self, act: impl FnOnce() -> T) -> T {
+    pub(crate) fn without_fetching<T>(&self, act: impl FnOnce() -> T) -> T {
         let before = self.stays_here.replace(true);
         let done = act();
         self.stays_here.set(before);
@@ -38,11 +34,11 @@ impl Repo {
     /// Those of the `missing` trees and blobs that no remote promised, as git tells; `tips` are commits that lead to them.
     ///
     /// Git walks what the tips have. Where something is lost, it checks the whole repository.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Spawn`] if there is no git.
-    pub fn lost(&self, missing: &HashSet<Oid>, tips: impl Iterator<Item = Oid>) -> Result<HashSet<Oid>, GitError> {
+    pub(crate) fn lost(
+        &self,
+        missing: &HashSet<Oid>,
+        tips: impl Iterator<Item = Oid>,
+    ) -> Result<HashSet<Oid>, GitError> {
         let input: String = tips.flat_map(|tip| [tip.to_string(), "\n".to_owned()]).collect();
         let mut command = self.git("rev-list");
         command.args(["--quiet", "--objects", "--missing=allow-promisor", "--stdin"]);
@@ -66,10 +62,6 @@ impl Repo {
     }
 
     /// Fetches those of `oids` that are not here and that a remote promised, all at once. False if none was fetched.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Command`] with git's words if the remote does not give them.
     pub(super) fn fetch_promised(&self, odb: &Odb<'_>, oids: &[Oid]) -> Result<bool, GitError> {
         if self.stays_here.get() {
             return Ok(false);

@@ -29,10 +29,6 @@ impl Repo {
     }
 
     /// Runs a prepared `git` command with `input` on its stdin and returns its stdout.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Spawn`] if there is no git, [`GitError::Command`] with its stderr if it fails.
     pub(super) fn run_git(subcommand: &str, mut command: Command, input: &[u8]) -> Result<Vec<u8>, GitError> {
         let spawn_error = |source| GitError::Spawn { command: subcommand.to_owned(), source };
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

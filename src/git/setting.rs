@@ -23,10 +23,6 @@ const NOTHING_THERE: i32 = 5;
 
 impl Git {
     /// Calls `git config` to change a file of settings, once it is not locked.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Spawn`] if there is no git, [`GitError::SettingsLocked`], [`GitError::Command`] with git's words.
     pub(crate) fn change_setting(&self, args: &[&str]) -> Result<(), GitError> {
         let args = [&["config"], args].concat();
         // Git names the file as seen from the top of the working tree.
@@ -42,22 +38,14 @@ impl Git {
 
 impl Repo {
     /// Adds a value to a setting of this repository that may have several, unless it is there.
-    ///
-    /// # Errors
-    ///
-    /// As [`Git::change_setting`].
-    pub fn add_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
+    pub(crate) fn add_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
         let answer = self.answer_of_config(&["--null", "--get-all", key])?;
         let is_there = answer.stdout.split(|b| *b == 0).any(|there| there == value.as_bytes());
         if is_there { Ok(()) } else { self.change_setting(&["--add", key, value], &[]) }
     }
 
     /// Removes one value of a setting that may have several; what is not there is not missed.
-    ///
-    /// # Errors
-    ///
-    /// As [`Git::change_setting`].
-    pub fn remove_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
+    pub(crate) fn remove_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
         self.change_setting(&["--fixed-value", "--unset-all", key, value], &[NOTHING_THERE])
     }
 

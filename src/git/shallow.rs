@@ -12,11 +12,7 @@ use super::open::Repo;
 impl Repo {
     /// The commits at which a shallow clone ends: they name parents that are not here, and need not be. Reads a file at the
     /// first call.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Io`] if the list cannot be read.
-    pub fn shallow_commits(&self) -> Result<&HashSet<Oid>, GitError> {
+    pub(crate) fn shallow_commits(&self) -> Result<&HashSet<Oid>, GitError> {
         if let Some(cut) = self.shallow.get() {
             return Ok(cut);
         }

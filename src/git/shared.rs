@@ -18,11 +18,7 @@ const MAX_BYTES: usize = 1 << 20;
 
 impl Repo {
     /// Reads a file that the project shares; `None` if there is none. `path` is relative to the top of the working tree.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::BadShared`] if it leads out of the working tree, is no file, cannot be read, or is larger than 1 MiB.
-    pub fn read_shared(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+    pub(crate) fn read_shared(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let bad = |cause: String| GitError::BadShared { path: path.to_owned(), cause };
         if path.is_empty() || !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
             return Err(bad("a path inside the working tree is expected".to_owned()));
@@ -52,11 +48,7 @@ impl Repo {
     ///
     /// Section and variable are in lower case, a key without a value is `true`. Git reads the text, and follows no include
     /// in it. Without the file this costs one look at the folder.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::BadShared`] if it is not what git takes for settings, and as [`Repo::read_shared`].
-    pub fn shared_settings(&self) -> Result<&[(String, String)], GitError> {
+    pub(crate) fn shared_settings(&self) -> Result<&[(String, String)], GitError> {
         if let Some(settings) = self.shared.get() {
             return Ok(settings);
         }

@@ -11,11 +11,7 @@ use super::open::Repo;
 
 impl Repo {
     /// Writes a commit that is signed as `git commit -S` would sign it. Costs two processes, git and the signing program.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Unsigned`] with git's words; then there is no commit.
-    pub fn write_signed_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
+    pub(crate) fn write_signed_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
         let mut command = self.git_with(&["i18n.commitEncoding=UTF-8"], "commit-tree");
         command.args(["-S", "-F", "-"]);
         for parent in commit.parents {

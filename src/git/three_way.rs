@@ -5,10 +5,6 @@ use git2::MergeFileInput;
 use super::error::GitError;
 
 /// Merges three versions of a text by lines; `None` where lines clash, or where the text is binary.
-///
-/// # Errors
-///
-/// [`GitError::Store`] if libgit2 cannot merge, such as for a text beyond its limits.
 pub(crate) fn merge_lines(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
     if ours == theirs || theirs == base {
         return Ok(Some(ours.to_vec()));

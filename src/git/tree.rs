@@ -8,7 +8,7 @@ use super::error::GitError;
 
 /// What a tree entry is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// A file, executable or not.
     File,
     /// A folder.
@@ -19,31 +19,28 @@ pub enum Mode {
 
 /// One entry of a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The mode as git has it; written in octal digits.
     bits: u32,
     /// The name; any bytes but NUL and `/`.
-    pub name: Vec<u8>,
+    pub(crate) name: Vec<u8>,
     /// What it points at.
-    pub oid: Oid,
+    pub(crate) oid: Oid,
 }
 
 impl Entry {
     /// A plain file.
-    #[must_use]
-    pub fn file(name: impl Into<Vec<u8>>, oid: Oid) -> Self {
+    pub(crate) fn file(name: impl Into<Vec<u8>>, oid: Oid) -> Self {
         Self { bits: 0o100_644, name: name.into(), oid }
     }
 
     /// A folder.
-    #[must_use]
-    pub fn folder(name: impl Into<Vec<u8>>, oid: Oid) -> Self {
+    pub(crate) fn folder(name: impl Into<Vec<u8>>, oid: Oid) -> Self {
         Self { bits: 0o40_000, name: name.into(), oid }
     }
 
     /// What this entry is.
-    #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> Mode {
         mode(self.bits)
     }
 
@@ -65,17 +62,17 @@ fn mode(bits: u32) -> Mode {
 /// A tree that was read, as its bytes: whoever looks at a few entries of thousands makes no values of the others. A clone is
 /// cheap.
 #[derive(Clone, Debug)]
-pub struct Tree {
+pub(crate) struct Tree {
     bytes: Arc<[u8]>,
     oid_len: usize,
 }
 
 /// One entry of it.
 #[derive(Clone, Copy, Debug)]
-pub struct EntryRef<'t> {
+pub(crate) struct EntryRef<'t> {
     bits: u32,
     /// The name; any bytes but NUL.
-    pub name: &'t [u8],
+    pub(crate) name: &'t [u8],
     raw_oid: &'t [u8],
     /// All of it.
     raw: &'t [u8],
@@ -83,28 +80,24 @@ pub struct EntryRef<'t> {
 
 impl EntryRef<'_> {
     /// What this entry is.
-    #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> Mode {
         mode(self.bits)
     }
 
     /// What it points at.
-    #[must_use]
-    pub fn oid(&self) -> Oid {
+    pub(crate) fn oid(&self) -> Oid {
         Oid::from_bytes(self.raw_oid).unwrap_or(Oid::ZERO_SHA1)
     }
 
     /// The entry as a value of its own.
-    #[must_use]
-    pub fn to_entry(&self) -> Entry {
+    pub(crate) fn to_entry(&self) -> Entry {
         Entry { bits: self.bits, name: self.name.to_vec(), oid: self.oid() }
     }
 }
 
 impl Tree {
     /// Takes a tree object's bytes; `None` if they are not a tree's.
-    #[must_use]
-    pub fn parse(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
+    pub(crate) fn parse(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
         let oid_len = raw_len(format);
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -114,13 +107,12 @@ impl Tree {
     }
 
     /// Its entries, in order.
-    pub fn entries(&self) -> impl Iterator<Item = EntryRef<'_>> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = EntryRef<'_>> {
         entries(&self.bytes, self.oid_len)
     }
 
     /// What this and another tree hold between the entries that both begin with and those that both end in.
-    #[must_use]
-    pub fn between_common_ends<'t>(&'t self, other: &'t Self) -> [Vec<EntryRef<'t>>; 2] {
+    pub(crate) fn between_common_ends<'t>(&'t self, other: &'t Self) -> [Vec<EntryRef<'t>>; 2] {
         let (mut mine, mut others) = (self.entries(), other.entries());
         let mut first = [mine.next(), others.next()];
         while let [Some(one), Some(two)] = first
@@ -166,33 +158,20 @@ fn split_entry(bytes: &[u8], oid_len: usize) -> Option<(EntryRef<'_>, &[u8])> {
 const MODE_DIGITS: usize = 7;
 
 /// Where trees are written to: the object database, or nowhere when only their oids are wanted.
-pub trait TreeStore {
+pub(crate) trait TreeStore {
     /// Reads a tree.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] and its kin.
     fn tree(&self, oid: Oid) -> Result<Tree, GitError>;
 
     /// Reads the entries of a tree as values, to be changed.
-    ///
-    /// # Errors
-    ///
-    /// As [`TreeStore::tree`].
     fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
         Ok(self.tree(oid)?.entries().map(|entry| entry.to_entry()).collect())
     }
 
     /// Writes a tree and returns its oid.
-    ///
-    /// # Errors
-    ///
-    /// If the object cannot be written.
     fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError>;
 }
 
 /// The bytes of the tree object that holds `entries`, which are put in git's order.
-#[must_use]
 pub(crate) fn render_tree(entries: &mut [Entry]) -> Vec<u8> {
     if !entries.is_sorted_by(|a, b| a.sort_key().le(b.sort_key())) {
         entries.sort_by(|a, b| a.sort_key().cmp(b.sort_key()));

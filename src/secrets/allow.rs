@@ -7,12 +7,11 @@ use super::Secret;
 
 /// What a secret is known by: 16 digits of a hash of it, which tell nobody what it is unless it can be guessed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Fingerprint(String);
+pub(crate) struct Fingerprint(String);
 
 impl Fingerprint {
     /// The fingerprint of a secret.
-    #[must_use]
-    pub fn of(secret: &[u8]) -> Self {
+    pub(crate) fn of(secret: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("git-trace 2026 fingerprint of a secret");
         hasher.update(secret);
         let mut digits = hasher.finalize().to_hex().to_string();
@@ -42,7 +41,6 @@ impl Allowed {
     }
 
     /// Those of the secrets of a text that are not allowed.
-    #[must_use]
     pub(crate) fn others(&self, text: &[u8], secrets: Vec<Secret>) -> Vec<Secret> {
         secrets.into_iter().filter(|secret| !self.0.contains(&secret.fingerprint(text).0)).collect()
     }

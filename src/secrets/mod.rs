@@ -23,14 +23,13 @@ pub(crate) use rules::find;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Secret {
     /// What it looks like, as people call it: `a GitHub token`.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// Where it stands, in bytes; of a URL or a setting only the value.
-    pub span: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 impl Secret {
     /// What it is known by in the list of those that are allowed.
-    #[must_use]
     pub(crate) fn fingerprint(&self, text: &[u8]) -> Fingerprint {
         Fingerprint::of(text.get(self.span.clone()).unwrap_or_default())
     }
@@ -38,7 +37,7 @@ impl Secret {
 
 /// What is done about a secret: the setting `trace.secrets`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Policy {
+pub(crate) enum Policy {
     /// Nothing; it is not looked for.
     Off,
     /// It is said.
@@ -52,7 +51,7 @@ pub enum Policy {
 /// A text that is no policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("`warn`, `refuse`, `redact` or `off` is expected")]
-pub struct BadPolicy;
+pub(crate) struct BadPolicy;
 
 impl FromStr for Policy {
     type Err = BadPolicy;
@@ -72,7 +71,6 @@ impl FromStr for Policy {
 /// `text` with a note in the place of each of `secrets`, which are those that were found in it.
 ///
 /// The note has no quote, backslash or line end, so JSON stays JSON and a line one line.
-#[must_use]
 pub(crate) fn redact(text: &[u8], secrets: &[Secret]) -> Vec<u8> {
     let mut redacted = Vec::with_capacity(text.len());
     let mut rest = 0;

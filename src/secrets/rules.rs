@@ -96,7 +96,6 @@ static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 /// Finds the secrets of a text, in order; none overlaps another. Linear in the length of the text.
 ///
 /// What says `EXAMPLE` or stands for a value (`<token>`, `${TOKEN}`, `xxxx`) is none.
-#[must_use]
 pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
     let starts = if text.len() <= SHORT { starts_one_by_one(text) } else { starts_at_once(text) };
     let mut found: Vec<(usize, Secret)> = Vec::new();

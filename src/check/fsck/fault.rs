@@ -12,24 +12,24 @@ use crate::trace::{ItemId, TraceError, TraceName};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct Fault {
     /// Whether something is lost or told wrongly, or only worth a look.
-    pub weight: Weight,
+    pub(crate) weight: Weight,
     /// Name of the rule, for good: `object-missing`.
-    pub rule: &'static str,
+    pub(crate) rule: &'static str,
     /// The trace, or the ref or file that is no trace's.
-    pub place: String,
+    pub(crate) place: String,
     /// The commit.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "oid_text")]
-    pub commit: Option<Oid>,
+    pub(crate) commit: Option<Oid>,
     /// The item.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub item: Option<ItemId>,
+    pub(crate) item: Option<ItemId>,
     /// What is wrong.
-    pub message: String,
+    pub(crate) message: String,
     /// What to do about it, in the imperative.
-    pub remedy: String,
+    pub(crate) remedy: String,
     /// What `--repair` can do about it.
     #[serde(skip)]
-    pub repair: Option<Repair>,
+    pub(crate) repair: Option<Repair>,
     /// The tree or blob that is missing, which a remote may have promised.
     #[serde(skip)]
     pub(crate) missing: Option<Oid>,

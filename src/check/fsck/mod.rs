@@ -40,30 +40,25 @@ use blobs::{Blobs, Trees};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Report {
     /// What is not as it should be, in the order in which it was met.
-    pub faults: Vec<Fault>,
+    pub(crate) faults: Vec<Fault>,
     /// How many traces were checked, forward crumbs of an agent counted as one.
-    pub traces: usize,
+    pub(crate) traces: usize,
     /// How many commits.
-    pub commits: usize,
+    pub(crate) commits: usize,
     /// How many live items, those of several traces once.
-    pub items: usize,
+    pub(crate) items: usize,
     /// In a partial clone, how many objects were not looked at because they are not here and a remote promised them.
-    pub promised: usize,
+    pub(crate) promised: usize,
 }
 
 impl Report {
     /// How many faults have this weight.
-    #[must_use]
     pub(crate) fn count(&self, weight: Weight) -> usize {
         self.faults.iter().filter(|fault| fault.weight == weight).count()
     }
 }
 
 /// Checks traces, or, where none is named, everything. `watch` is told how many commits were read so far. Fetches nothing.
-///
-/// # Errors
-///
-/// [`TraceError::NoSuchTrace`], and what keeps refs or configuration from being read; damaged objects are faults.
 pub(crate) fn check(repo: &Repo, names: &[TraceName], watch: &dyn Fn(usize)) -> Result<Report, TraceError> {
     let inspection = Inspection::new(repo, watch)?;
     repo.without_fetching(|| inspect(repo, names, inspection))

@@ -22,9 +22,9 @@ use crate::trace::{ItemId, TraceError, TraceName};
 #[derive(Debug)]
 pub(crate) struct Repaired {
     /// What was to be done.
-    pub repair: Repair,
+    pub(crate) repair: Repair,
     /// What kept it from being done.
-    pub error: Option<TraceError>,
+    pub(crate) error: Option<TraceError>,
 }
 
 impl fmt::Display for Repair {

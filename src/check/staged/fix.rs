@@ -29,7 +29,6 @@ pub(crate) enum Fate {
 }
 
 /// Whether something about a file can be mended.
-#[must_use]
 pub(crate) fn is_mendable(checked: &Checked) -> bool {
     matches!(checked.kind, FileKind::Breadcrumbs | FileKind::Crumb)
         && checked.findings.iter().any(|finding| CODES.contains(&finding.code))
@@ -39,10 +38,6 @@ pub(crate) fn is_mendable(checked: &Checked) -> bool {
 ///
 /// Of several lines with one key the one that counts stays, see [`breadcrumb::fix`]. A file that is a symbolic link is left
 /// alone.
-///
-/// # Errors
-///
-/// If it cannot be read or replaced, or somebody else changes it meanwhile.
 pub(crate) fn mend(root: &Path, checked: &Checked) -> io::Result<Fate> {
     let path = root.join(&checked.path);
     if path.symlink_metadata()?.is_symlink() {

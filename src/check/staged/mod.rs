@@ -38,25 +38,20 @@ pub(crate) enum Source {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Checked {
     /// Its path in the repository; what is not UTF-8 in it is shown as U+FFFD.
-    pub path: String,
+    pub(crate) path: String,
     /// What it was checked as.
-    pub kind: FileKind,
+    pub(crate) kind: FileKind,
     /// What there is to say about it, by place.
-    pub findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// Why nothing was checked.
 #[derive(Debug, Error)]
 pub(crate) enum CheckError {
-    /// Git could not be asked, or refused.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// No tree has that name.
     #[error("`{rev}` names no commit or tree")]
-    NoSuchRev {
-        /// The name as it was given.
-        rev: String,
-    },
+    NoSuchRev { rev: String },
 }
 
 impl Diagnostic for CheckError {
@@ -71,10 +66,6 @@ impl Diagnostic for CheckError {
 /// Checks every file of a kind that has a validator; gives them by path.
 ///
 /// `env` is the environment of this process. Settings are read only where something hangs on them.
-///
-/// # Errors
-///
-/// [`CheckError`].
 pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<Vec<Checked>, CheckError> {
     let settings = Settings::new(git, env);
     let entries = source::entries(git, source, &settings)?;

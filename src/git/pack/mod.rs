@@ -38,10 +38,6 @@ struct Running {
 
 impl<'r> PackWriter<'r> {
     /// Starts a pack beside the repository's others.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Io`] where no file can be made there.
     pub(crate) fn start(repo: &'r Repo) -> Result<Self, GitError> {
         let folder = repo.objects.join("pack");
         let (sender, receiver) = sync_channel(WAITING);
@@ -50,19 +46,11 @@ impl<'r> PackWriter<'r> {
     }
 
     /// Puts a blob into the pack.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Io`] if the disk is full or read-only.
     pub(crate) fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
         self.write(ObjectType::Blob, bytes)
     }
 
     /// Puts a commit into the pack.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Io`] if the disk is full or read-only.
     pub(crate) fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
         self.write(ObjectType::Commit, commit.render().into_bytes())
     }
@@ -84,10 +72,6 @@ impl<'r> PackWriter<'r> {
     /// Writes the rest, and makes the pack one of the repository's.
     ///
     /// The files are synced before they get their names, as git does it.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Io`] if the disk is full or read-only; then there is no pack.
     pub(crate) fn finish(self) -> Result<(), GitError> {
         // If it has ended before, joining says why.
         self.send(Sent::End);

@@ -60,11 +60,11 @@ impl RefStorage {
 
 /// What the reflog says of a move.
 #[derive(Clone, Copy, Debug)]
-pub struct LogLine<'a> {
+pub(crate) struct LogLine<'a> {
     /// Who moved the ref, and when.
-    pub who: &'a Ident,
+    pub(crate) who: &'a Ident,
     /// Why; line breaks become spaces.
-    pub why: &'a str,
+    pub(crate) why: &'a str,
 }
 
 impl LogLine<'_> {
@@ -75,23 +75,17 @@ impl LogLine<'_> {
 
 impl Repo {
     /// Whether git accepts `refname` as the name of a ref.
-    #[must_use]
-    pub fn is_refname(refname: &str) -> bool {
+    pub(crate) fn is_refname(refname: &str) -> bool {
         git2::Reference::is_valid_name(refname)
     }
 
     /// Whether each ref may have a file of its own; with reftable none has.
-    #[must_use]
-    pub fn has_refs_as_files(&self) -> bool {
+    pub(crate) fn has_refs_as_files(&self) -> bool {
         matches!(self.refs, RefStorage::Files)
     }
 
     /// The oid a ref points at, through symbolic refs; `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] or [`GitError::Command`] if it cannot be read.
-    pub fn find_ref(&self, refname: &str) -> Result<Option<Oid>, GitError> {
+    pub(crate) fn find_ref(&self, refname: &str) -> Result<Option<Oid>, GitError> {
         match &self.refs {
             RefStorage::Files => self.find_file(refname),
             RefStorage::Reftable(reading) => reading.find(self, refname),
@@ -109,14 +103,14 @@ impl Repo {
     }
 
     /// Says that a ref will be asked for soon. Where asking is a call of git, the next one asks for it as well.
-    pub fn expect_ref(&self, refname: &'static str) {
+    pub(crate) fn expect_ref(&self, refname: &'static str) {
         if let RefStorage::Reftable(reading) = &self.refs {
             reading.expect(refname);
         }
     }
 
     /// Notes that a ref is there, see [`Repo::was_there`].
-    pub fn note_there(&self, refname: &str) {
+    pub(crate) fn note_there(&self, refname: &str) {
         if !self.seen.borrow().contains(refname) {
             self.seen.borrow_mut().insert(refname.to_owned());
         }
@@ -124,17 +118,12 @@ impl Repo {
 
     /// Whether somebody noted a ref that was there, and it was not deleted by way of this [`Repo`] since: where it no longer is,
     /// another process has renamed or deleted it.
-    #[must_use]
-    pub fn was_there(&self, refname: &str) -> bool {
+    pub(crate) fn was_there(&self, refname: &str) -> bool {
         self.seen.borrow().contains(refname)
     }
 
     /// The ref a symbolic ref names, whether that one exists or not; `None` where there is no symbolic ref.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] or [`GitError::Command`] if it cannot be read.
-    pub fn find_symbolic_ref(&self, refname: &str) -> Result<Option<String>, GitError> {
+    pub(crate) fn find_symbolic_ref(&self, refname: &str) -> Result<Option<String>, GitError> {
         match &self.refs {
             RefStorage::Files => self.find_symbolic_file(refname),
             RefStorage::Reftable(reading) => reading.find_symbolic(self, refname),
@@ -142,11 +131,7 @@ impl Repo {
     }
 
     /// Makes `refname` a symbolic ref to `target`.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::RefLocked`] and its kin.
-    pub fn point_symbolic_ref(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
+    pub(crate) fn point_symbolic_ref(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
         let _lock = self.lock(refname)?;
         self.patiently(|| match &self.refs {
             RefStorage::Files => self.point_symbolic_file(refname, target, why),
@@ -156,11 +141,7 @@ impl Repo {
 
     /// The refs whose names begin with `prefix` (which ends in `/`), with the oids they point at, sorted by name. Symbolic
     /// ones are left out.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Store`] or [`GitError::Command`] if they cannot be listed.
-    pub fn list_refs(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
+    pub(crate) fn list_refs(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
         match &self.refs {
             RefStorage::Files => self.list_files(prefix),
             RefStorage::Reftable(_) => self.list_by_git(&[prefix]),
@@ -171,12 +152,7 @@ impl Repo {
     ///
     /// The caller holds the ref's [`Repo::lock`]: a `.lock` file older than ten seconds was then left behind by a process
     /// that is dead, and is removed. The lock of a reftable is one for all refs, so git is left to decide about it.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::RefMoved`] if it is no longer at `old`, [`GitError::RefLocked`] if another process is moving it, and
-    /// [`GitError::RefConflict`]; by all of them nothing was changed.
-    pub fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+    pub(crate) fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         match &self.refs {
             RefStorage::Files => self.move_file(refname, old, new, log),
             // One lock for all refs is taken by those who move others, too, and is to be had soon.
@@ -187,11 +163,7 @@ impl Repo {
     /// Points lightweight tags at their targets, wherever they pointed before.
     ///
     /// The caller holds the [`Repo::lock`] that guards such tags, as in [`Repo::move_ref`].
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::RefLocked`] and its kin.
-    pub fn set_tags(&self, tags: &[(String, Oid)]) -> Result<(), GitError> {
+    pub(crate) fn set_tags(&self, tags: &[(String, Oid)]) -> Result<(), GitError> {
         match &self.refs {
             RefStorage::Files => {
                 tags.iter().try_for_each(|(refname, target)| self.patiently(|| self.set_file(refname, *target)))
@@ -203,11 +175,7 @@ impl Repo {
     /// Deletes refs, all of them or none, through git; those that are not there are passed over.
     ///
     /// The caller holds the [`Repo::lock`] that guards them, as in [`Repo::move_ref`].
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Command`] with git's words.
-    pub fn delete_refs<'n>(&self, refnames: impl IntoIterator<Item = &'n str>) -> Result<(), GitError> {
+    pub(crate) fn delete_refs<'n>(&self, refnames: impl IntoIterator<Item = &'n str>) -> Result<(), GitError> {
         let mut input = String::new();
         match &self.refs {
             RefStorage::Files => {

@@ -13,23 +13,19 @@ use crate::git::tree::raw_len;
 
 /// One move of a ref, as its reflog has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LogEntry {
+pub(crate) struct LogEntry {
     /// Where it was; `None`: it was not there.
-    pub old: Option<Oid>,
+    pub(crate) old: Option<Oid>,
     /// Where it went.
-    pub new: Oid,
+    pub(crate) new: Oid,
     /// What was said of it.
-    pub why: String,
+    pub(crate) why: String,
 }
 
 impl Repo {
     /// The moves of a ref that its reflog still has, oldest first; none where there is no reflog. Lines that are not git's
     /// are passed over.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Io`] or [`GitError::Command`] if it cannot be read.
-    pub fn read_reflog(&self, refname: &str) -> Result<Vec<LogEntry>, GitError> {
+    pub(crate) fn read_reflog(&self, refname: &str) -> Result<Vec<LogEntry>, GitError> {
         if let RefStorage::Reftable(_) = self.refs {
             let moves = self.logged_by_git(refname)?;
             return Ok(moves.into_iter().map(|logged| logged.entry).collect());

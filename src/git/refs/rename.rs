@@ -15,12 +15,7 @@ impl Repo {
     /// old one can be pointed at the new one: at no moment is there neither.
     ///
     /// The caller holds the [`Repo::lock`] of both.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::RefMoved`] if `to` is there already or `from` is not at `oid`, [`GitError::RefConflict`] where a folder
-    /// is in the way, and what `on_the_way` returns. If `from` moved meanwhile, both names stay.
-    pub fn rename_ref<E: From<GitError>>(
+    pub(crate) fn rename_ref<E: From<GitError>>(
         &self,
         from: &str,
         to: &str,
@@ -69,11 +64,7 @@ impl Repo {
     /// Deletes a ref and its reflog, through git, if it still is at `oid`.
     ///
     /// The caller holds the [`Repo::lock`] that guards it, as in [`Repo::move_ref`].
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::RefMoved`] if it is elsewhere, [`GitError::Command`] with git's words.
-    pub fn delete_ref_at(&self, refname: &str, oid: Oid) -> Result<(), GitError> {
+    pub(crate) fn delete_ref_at(&self, refname: &str, oid: Oid) -> Result<(), GitError> {
         let _ = self.remove_stale_lock(refname);
         self.seen.borrow_mut().remove(refname);
         let done = self.delete_by_git(refname, &format!("delete {refname} {oid}\n"));
@@ -84,11 +75,7 @@ impl Repo {
     }
 
     /// The git folders of all worktrees: the main one's first, then those of linked ones, sorted.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Io`] if they cannot be listed.
-    pub fn worktree_git_dirs(&self) -> Result<Vec<PathBuf>, GitError> {
+    pub(crate) fn worktree_git_dirs(&self) -> Result<Vec<PathBuf>, GitError> {
         let mut folders = vec![self.common_dir().to_path_buf()];
         let linked = self.common_dir().join("worktrees");
         let entries = match fs::read_dir(&linked) {
