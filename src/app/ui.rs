@@ -1,5 +1,6 @@
 //! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
 
+use crate::base::process::Process;
 use crate::base::error::{Context as _, Result};
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -7,7 +8,7 @@ use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::rc::Rc;
 
 use anstyle::{AnsiColor, Style};
@@ -88,13 +89,12 @@ impl Ui {
         if matches!(pager, "" | "cat") {
             return Ok(());
         }
-        let mut command = Command::new("sh");
-        command.args(["-c", pager]).stdin(Stdio::piped());
+        let mut command = Process::shell(pager);
         if env.text("LESS").is_none() {
             command.env("LESS", "FRX");
         }
         // If the pager cannot be started, the answer goes to the terminal itself.
-        if let Ok(child) = command.spawn() {
+        if let Ok(child) = command.start_writing() {
             *self.out.borrow_mut() = Out::Pager(child);
         }
         Ok(())

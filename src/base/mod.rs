@@ -3,7 +3,8 @@ pub(crate) mod changes;
 pub(crate) mod error;
 pub(crate) mod finding;
 pub(crate) mod merge;
+pub(crate) mod process;
 pub(crate) mod replace;
-pub(crate) mod shell;
+
 pub(crate) mod string_enum;
 pub(crate) mod time;

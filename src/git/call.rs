@@ -1,136 +1,101 @@
-//! Git itself, called in a folder as its user would call it: for what needs no open repository, or what libgit2 cannot read.
+//! Git itself, run in a folder as its user would run it: for what needs no open repository, or what libgit2 cannot read.
 //!
-//! Nothing here asks libgit2, so sparse indexes and repositories of later versions are served.
+//! Nothing here asks libgit2, so sparse indexes and repositories of later versions work.
 
 use std::ffi::OsStr;
-use std::io::{BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
+use std::process::Stdio;
 
 use super::env::Env;
 use super::error::GitError;
 use super::open::Repo;
+use super::process::Answer;
+use crate::base::process::Process;
 
-/// Git, called in a folder. The environment is that of this process, so `GIT_DIR` and `GIT_INDEX_FILE` hold.
+/// Git, run in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Git {
     folder: PathBuf,
 }
 
-/// What a call of git came to.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Answer {
-    /// Exit status; `None` if a signal ended it.
-    pub(crate) code: Option<i32>,
-    /// What it printed.
-    pub(crate) stdout: Vec<u8>,
-    /// What it said, trimmed.
-    pub(crate) stderr: String,
-}
-
 impl Git {
-    /// Git, called in `folder`.
     pub(crate) fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The folder it is called in.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A `git` command, ready to be given more arguments. Paths in it mean themselves, and no lock is taken for refreshing.
-    fn command(&self, args: &[impl AsRef<OsStr>]) -> Command {
-        let mut command = Command::new("git");
-        command.current_dir(&self.folder).args(args);
-        command.envs([
-            ("LC_ALL", "C"),
-            ("GIT_PAGER", "cat"),
-            ("GIT_OPTIONAL_LOCKS", "0"),
-            ("GIT_LITERAL_PATHSPECS", "1"),
-        ]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    /// A `git` command that takes paths literally and no lock for refreshing the index.
+    fn command(&self, args: &[impl AsRef<OsStr>]) -> Process {
+        let mut command = Process::new("git");
+        command.current_dir(&self.folder).args(args).env("LC_ALL", "C").env("GIT_PAGER", "cat");
+        command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1").stdin(Stdio::null());
         command
     }
 
-    /// Calls git and waits for its answer, whatever its exit status.
+    /// Runs git and waits for its answer, whatever its exit status.
     pub(crate) fn ask(&self, args: &[impl AsRef<OsStr>]) -> Result<Answer, GitError> {
-        answer(args, self.command(args))
+        Answer::of(&subcommand(args), &mut self.command(args))
     }
 
-    /// Calls git and returns what it printed.
+    /// Runs git and returns what it printed. An exit status other than 0 is an error.
     pub(crate) fn run(&self, args: &[impl AsRef<OsStr>]) -> Result<Vec<u8>, GitError> {
-        let answer = self.ask(args)?;
-        match answer.code {
-            Some(0) => Ok(answer.stdout),
-            _ => Err(GitError::Command { command: name(args), stderr: answer.stderr }),
-        }
+        self.ask(args)?.into_stdout(&subcommand(args))
     }
 
-    /// Calls git and returns what it printed as text, without the last line end.
+    /// Runs git and returns what it printed as text, without the last line end.
     pub(crate) fn line(&self, args: &[impl AsRef<OsStr>]) -> Result<String, GitError> {
         let text = String::from_utf8_lossy(&self.run(args)?).into_owned();
         Ok(text.strip_suffix('\n').map_or(text.clone(), str::to_owned))
     }
 
-    /// Whether git ignores a path: what is in the index already is not ignored.
+    /// Whether git ignores a path. A path that is in the index is not ignored.
     pub(crate) fn is_ignored(&self, path: &Path) -> Result<bool, GitError> {
         let args = [OsStr::new("check-ignore"), OsStr::new("-q"), OsStr::new("--"), path.as_os_str()];
         let mut command = self.command(&args);
-        // It refuses to run with this set.
+        // `git check-ignore` refuses to run with this set.
         command.env_remove("GIT_LITERAL_PATHSPECS");
-        let answer = answer(&args, command)?;
+        let answer = Answer::of("check-ignore", &mut command)?;
         match answer.code {
             Some(0) => Ok(true),
             Some(1) => Ok(false),
-            _ => Err(GitError::Command { command: name(&args), stderr: answer.stderr }),
+            _ => Err(answer.into_error("check-ignore")),
         }
     }
 
-    /// Reads many blobs, named as git names objects (`<oid>`, `<commit>:<path>`), and gives each in turn; `None` where
-    /// there is no such thing.
+    /// Reads many blobs, named as git names objects (`<oid>`, `<commit>:<path>`), and passes each to `take` in order; `None` if
+    /// it does not exist.
     pub(crate) fn blobs<E: From<GitError>>(
         &self,
         names: &[String],
         mut take: impl FnMut(usize, Option<Vec<u8>>) -> Result<(), E>,
     ) -> Result<(), E> {
+        const COMMAND: &str = "cat-file";
         if names.is_empty() {
             return Ok(());
         }
-        let args = ["cat-file", "--batch"];
-        let failed = |source| GitError::Spawn { command: name(&args), source };
-        let mut child = self.command(&args).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(failed)?;
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-        let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else {
-            unreachable!("both are piped");
+        let write = |mut stdin: std::process::ChildStdin| {
+            let _ = names.iter().try_for_each(|name| writeln!(stdin, "{name}"));
         };
-        let result = thread::scope(|scope| {
-            // Written beside the reading: git stops taking names while nobody takes its blobs.
-            scope.spawn(move || {
-                let _ = names.iter().try_for_each(|name| writeln!(stdin, "{name}"));
-            });
-            let mut answers = BufReader::with_capacity(1 << 16, stdout);
+        let done = self.command(&[COMMAND, "--batch"]).stream(write, |mut answers| {
             for (index, name) in names.iter().enumerate() {
-                let blob = read_answer(&mut answers).map_err(|source| failed(source).into());
-                let blob = blob.and_then(|answer| match answer {
-                    BatchAnswer::Found(bytes) => Ok(Some(bytes)),
-                    BatchAnswer::Missing => Ok(None),
+                let answer = read_answer(&mut answers);
+                let blob = match answer.map_err(|source| GitError::Spawn { command: COMMAND.to_owned(), source })? {
+                    BatchAnswer::Found(bytes) => Some(bytes),
+                    BatchAnswer::Missing => None,
                     BatchAnswer::Ended => {
                         let stderr = format!("it ended before `{name}`");
-                        Err(E::from(GitError::Command { command: "cat-file".to_owned(), stderr }))
+                        return Err(GitError::Command { command: COMMAND.to_owned(), stderr }.into());
                     }
-                });
-                blob.and_then(|blob| take(index, blob))?;
+                };
+                take(index, blob)?;
             }
             Ok(())
         });
-        if result.is_err() {
-            // It may still be writing to nobody.
-            let _ = child.kill();
-        }
-        let _ = child.wait();
-        result
+        done.map_err(|error| GitError::process(COMMAND, error))?
     }
 }
 
@@ -158,13 +123,7 @@ fn read_answer(answers: &mut impl std::io::BufRead) -> std::io::Result<BatchAnsw
     Ok(if kind == "blob" { BatchAnswer::Found(bytes) } else { BatchAnswer::Missing })
 }
 
-fn answer(args: &[impl AsRef<OsStr>], mut command: Command) -> Result<Answer, GitError> {
-    let output = command.output().map_err(|source| GitError::Spawn { command: name(args), source })?;
-    let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Ok(Answer { code: output.status.code(), stdout: output.stdout, stderr })
-}
-
-fn name(args: &[impl AsRef<OsStr>]) -> String {
+fn subcommand(args: &[impl AsRef<OsStr>]) -> String {
     args.first().map(|arg| arg.as_ref().to_string_lossy().into_owned()).unwrap_or_default()
 }
 

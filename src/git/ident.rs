@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::error::GitError;
 use super::open::Repo;
+use super::process::Answer;
 use super::zone::local_offset;
 
 /// A person and an instant, as a commit holds them.
@@ -146,12 +147,11 @@ impl Repo {
     }
 
     fn ident_from_git(&self, word: &str) -> Result<Ident, GitError> {
-        let answer = self.git("var").arg(format!("GIT_{word}_IDENT")).output();
-        let output = answer.map_err(|source| GitError::Spawn { command: "var".to_owned(), source })?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let answer = Answer::of("var", self.git("var").arg(format!("GIT_{word}_IDENT")))?;
+        let text = String::from_utf8_lossy(&answer.stdout);
         match Ident::parse(text.trim_end()) {
-            Some(ident) if output.status.success() => Ok(ident),
-            _ => Err(GitError::NoIdentity { advice: String::from_utf8_lossy(&output.stderr).trim().to_owned() }),
+            Some(ident) if answer.is_success() => Ok(ident),
+            _ => Err(GitError::NoIdentity { advice: answer.stderr }),
         }
     }
 }

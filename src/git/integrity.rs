@@ -4,7 +4,6 @@
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::atomic::Ordering;
 
 use git2::Oid;
@@ -13,6 +12,7 @@ use super::error::GitError;
 use super::ident::Ident;
 use super::objects::Recent;
 use super::open::Repo;
+use super::process::Answer;
 use super::refs::{LogLine, RefStorage, STALE_LOCK, locked};
 
 /// The refs below some prefixes, as git itself lists them.
@@ -29,18 +29,17 @@ impl Repo {
     pub(crate) fn list_every_ref(&self, prefixes: &[&str]) -> Result<RefListing, GitError> {
         const COMMAND: &str = "for-each-ref";
         let mut command = self.git(COMMAND);
-        command.arg("--format=%(objectname) %(refname)").args(prefixes).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = command.output().map_err(|source| GitError::Spawn { command: COMMAND.to_owned(), source })?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        if !output.status.success() {
-            return Err(GitError::Command { command: COMMAND.to_owned(), stderr: said.trim().to_owned() });
+        command.arg("--format=%(objectname) %(refname)").args(prefixes);
+        let answer = Answer::of(COMMAND, &mut command)?;
+        if !answer.is_success() {
+            return Err(answer.into_error(COMMAND));
         }
-        let listed = String::from_utf8_lossy(&output.stdout);
+        let listed = String::from_utf8_lossy(&answer.stdout);
         let refs = listed.lines().filter_map(|line| {
             let (oid, refname) = line.split_once(' ')?;
             Some((refname.to_owned(), Oid::from_str_ext(oid, self.object_format()).ok()?))
         });
-        let broken = said.lines().filter_map(|line| {
+        let broken = answer.stderr.lines().filter_map(|line| {
             let name = line.strip_prefix("warning: ignoring broken ref ");
             name.or_else(|| line.strip_prefix("warning: ignoring dangling symref ")).map(str::to_owned)
         });

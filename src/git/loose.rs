@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -16,6 +15,7 @@ use git2::{ObjectFormat, ObjectType, Oid};
 
 use super::error::GitError;
 use super::open::Repo;
+use crate::base::process::Process;
 
 /// After how many objects it pays to know which of the 256 folders there are: after `git gc` most are gone.
 const LOOK_AFTER: usize = 64;
@@ -87,7 +87,7 @@ impl Loose {
 
     /// What git reads, from a pack if there is one that has it.
     fn ask_git(&self, digits: &str) -> Option<(ObjectType, Vec<u8>)> {
-        let mut command = Command::new("git");
+        let mut command = Process::new("git");
         command.env("GIT_DIR", &self.git_dir).env("GIT_OBJECT_DIRECTORY", self.folders.first()?);
         command.env("GIT_NO_LAZY_FETCH", "1").env("LC_ALL", "C").args(["cat-file", "--batch"]);
         let answer = Repo::run_git("cat-file", command, format!("{digits}\n").as_bytes()).ok()?;

@@ -1,8 +1,5 @@
 //! Keeping the repository tidy, as git's own commands do.
 
-use std::io;
-use std::process::Stdio;
-
 use super::error::GitError;
 use super::open::Repo;
 
@@ -12,16 +9,7 @@ impl Repo {
         self.remove_stale_git_locks();
         let mut command = self.git("gc");
         command.args(options);
-        let failed = |source| GitError::Spawn { command: "gc".to_owned(), source };
-        let status = command.stdout(Stdio::from(io::stderr())).status().map_err(failed)?;
-        if status.success() {
-            return Ok(());
-        }
-        let stderr = match status.code() {
-            Some(code) => format!("exit status {code}"),
-            None => "a signal ended it".to_owned(),
-        };
-        Err(GitError::Command { command: "gc".to_owned(), stderr })
+        command.stdout_to_stderr().run().map_err(|error| GitError::process("gc", error))
     }
 
     /// Starts `git maintenance run --auto` in the background and does not wait for it.
@@ -31,12 +19,7 @@ impl Repo {
         if self.config()?.boolean("maintenance.auto")? == Some(false) {
             return Ok(());
         }
-        let mut command = self.git("maintenance");
-        command.args(["run", "--auto", "--quiet"]).stdout(Stdio::null()).stderr(Stdio::null());
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        // The child is left to itself: this process ends long before it.
-        let _ = command.spawn();
+        let _ = self.git("maintenance").args(["run", "--auto", "--quiet"]).detach();
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use super::error::GitError;
 use super::open::Repo;
+use super::process::Answer;
 
 /// What a push came to for one ref.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,12 +42,9 @@ impl Repo {
     ) -> Result<Vec<PushedRef>, GitError> {
         let mut command = self.git("push");
         command.arg("--porcelain").args(options).arg("--").arg(remote).args(refspecs);
-        command.stdin(Stdio::inherit()).stderr(Stdio::inherit());
-        let spawn_error = |source| GitError::Spawn { command: "push".to_owned(), source };
-        let output = command.stdout(Stdio::piped()).spawn().and_then(std::process::Child::wait_with_output);
-        let output = output.map_err(spawn_error)?;
-        let pushed: Vec<PushedRef> = String::from_utf8_lossy(&output.stdout).lines().filter_map(pushed_ref).collect();
-        if pushed.is_empty() && !output.status.success() {
+        let answer = Answer::of("push", command.stdin(Stdio::inherit()).show_stderr())?;
+        let pushed: Vec<PushedRef> = String::from_utf8_lossy(&answer.stdout).lines().filter_map(pushed_ref).collect();
+        if pushed.is_empty() && !answer.is_success() {
             return Err(above("push"));
         }
         Ok(pushed)
@@ -57,8 +55,8 @@ impl Repo {
         self.remove_stale_git_locks();
         let mut command = self.git("fetch");
         command.args(["--no-tags", "--no-write-fetch-head"]).args(options).arg("--").arg(remote).args(refspecs);
-        command.stdin(Stdio::inherit()).stderr(Stdio::inherit()).stdout(Stdio::null());
-        let status = command.status().map_err(|source| GitError::Spawn { command: "fetch".to_owned(), source })?;
+        let status = command.stdin(Stdio::inherit()).discard_stdout().status();
+        let status = status.map_err(|error| GitError::process("fetch", error))?;
         if status.success() { Ok(()) } else { Err(above("fetch")) }
     }
 

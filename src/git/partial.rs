@@ -1,12 +1,12 @@
 //! Partial clones: objects that a remote promised to give when they are needed. libgit2 does not ask for them; git does.
 
 use std::collections::HashSet;
-use std::process::Stdio;
 
 use git2::{Odb, OdbLookupFlags, Oid};
 
 use super::error::GitError;
 use super::open::Repo;
+use super::process::Answer;
 
 impl Repo {
     /// The remote that promised to give what is not here; `None` where the clone is not a partial one.
@@ -48,13 +48,13 @@ impl Repo {
             Err(error) => return Err(error),
         }
         let mut command = self.git("fsck");
-        command.args(["--connectivity-only", "--no-dangling", "--no-progress"]).stderr(Stdio::null());
-        let output = command.output().map_err(|source| GitError::Spawn { command: "fsck".to_owned(), source })?;
-        if output.status.code().is_none_or(|code| code >= 128) {
+        command.args(["--connectivity-only", "--no-dangling", "--no-progress"]);
+        let answer = Answer::of("fsck", &mut command)?;
+        if answer.code.is_none_or(|code| code >= 128) {
             // It gave up on something else that is damaged. None is then known to be promised.
             return Ok(missing.clone());
         }
-        let listed = String::from_utf8_lossy(&output.stdout);
+        let listed = String::from_utf8_lossy(&answer.stdout);
         // `missing blob <oid>`
         let words = listed.lines().filter_map(|line| line.strip_prefix("missing ")?.split_once(' '));
         let lost = words.filter_map(|(_, oid)| Oid::from_str_ext(oid, self.object_format()).ok());

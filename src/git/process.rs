@@ -1,48 +1,74 @@
-//! Calling git itself, for what libgit2 must not be trusted with.
+//! Running git itself, for what libgit2 cannot be trusted with.
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::error::GitError;
 use super::open::Repo;
+use crate::base::process::{Process, ProcessError};
+
+/// What a git command printed, and how it ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Answer {
+    /// Exit status; `None` if a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    /// Trimmed.
+    pub(crate) stderr: String,
+}
+
+impl Answer {
+    /// Runs git and waits for its answer, whatever its exit status.
+    pub(super) fn of(subcommand: &str, git: &mut Process) -> Result<Self, GitError> {
+        let output = git.output().map_err(|error| GitError::process(subcommand, error))?;
+        let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Ok(Self { code: output.status.code(), stdout: output.stdout, stderr })
+    }
+
+    pub(super) fn is_success(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    pub(super) fn into_stdout(self, subcommand: &str) -> Result<Vec<u8>, GitError> {
+        if self.is_success() { Ok(self.stdout) } else { Err(self.into_error(subcommand)) }
+    }
+
+    pub(super) fn into_error(self, subcommand: &str) -> GitError {
+        GitError::Command { command: subcommand.to_owned(), stderr: self.stderr }
+    }
+}
+
+impl GitError {
+    pub(super) fn process(subcommand: &str, error: ProcessError) -> Self {
+        let command = subcommand.to_owned();
+        match error {
+            ProcessError::Start { source, .. } => Self::Spawn { command, source },
+            ProcessError::Failed { status, .. } => Self::Command { command, stderr: status.to_string() },
+        }
+    }
+}
 
 impl Repo {
-    /// A `git` command for this repository, ready to be given arguments.
-    ///
-    /// Pager, prompts and translations are off: the answer is read by a program.
-    pub(super) fn git(&self, subcommand: &str) -> Command {
+    /// A `git` command for this repository. Its output is read by a program, so pager, prompts, and translations are off.
+    pub(super) fn git(&self, subcommand: &str) -> Process {
         self.git_with(&[], subcommand)
     }
 
-    /// The same with settings, each `key=value`, for this call alone.
-    pub(super) fn git_with(&self, settings: &[&str], subcommand: &str) -> Command {
-        let mut command = Command::new("git");
+    /// The same with settings, each `key=value`, for this command only.
+    pub(super) fn git_with(&self, settings: &[&str], subcommand: &str) -> Process {
+        let mut git = Process::new("git");
         for setting in settings {
-            command.args(["-c", setting]);
+            git.args(["-c", setting]);
         }
-        command.env("GIT_DIR", self.git_dir()).env("GIT_PAGER", "cat").env("LC_ALL", "C");
+        git.env("GIT_DIR", self.git_dir()).env("GIT_PAGER", "cat").env("LC_ALL", "C");
         if let Some(worktree) = self.worktree() {
-            command.env("GIT_WORK_TREE", worktree);
+            git.env("GIT_WORK_TREE", worktree);
         }
-        command.arg(subcommand).stdin(Stdio::null());
-        command
+        git.arg(subcommand).stdin(Stdio::null());
+        git
     }
 
-    /// Runs a prepared `git` command with `input` on its stdin and returns its stdout.
-    pub(super) fn run_git(subcommand: &str, mut command: Command, input: &[u8]) -> Result<Vec<u8>, GitError> {
-        let spawn_error = |source| GitError::Spawn { command: subcommand.to_owned(), source };
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(spawn_error)?;
-        if let Some(mut stdin) = child.stdin.take() {
-            // A git that ended early says why on stderr; the broken pipe is not the news.
-            let _ = stdin.write_all(input);
-        }
-        let output = child.wait_with_output().map_err(spawn_error)?;
-        if output.status.success() {
-            Ok(output.stdout)
-        } else {
-            let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(GitError::Command { command: subcommand.to_owned(), stderr })
-        }
+    /// Runs a git command with `input` on its stdin and returns its stdout. An exit status other than 0 is an error.
+    pub(super) fn run_git(subcommand: &str, mut git: Process, input: &[u8]) -> Result<Vec<u8>, GitError> {
+        Answer::of(subcommand, git.input(input))?.into_stdout(subcommand)
     }
 }

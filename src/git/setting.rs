@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::call::{Answer, Git};
+use super::call::Git;
 use super::error::GitError;
 use super::open::Repo;
+use super::process::Answer;
 use super::refs::{STALE_GIT_LOCK, remove_older};
 
 /// How long another process may take to write its settings.
@@ -32,7 +33,7 @@ impl Git {
             Some(self.folder().join(path))
         };
         let answer = once_unlocked(find, || self.ask(&args))?;
-        if answer.code == Some(0) { Ok(()) } else { Err(failed(answer)) }
+        answer.into_stdout("config").map(drop)
     }
 }
 
@@ -53,20 +54,12 @@ impl Repo {
         let find = |named: &Path| Some(self.common_dir().join(named.file_name()?));
         let answer = once_unlocked(find, || self.answer_of_config(args))?;
         let is_done = answer.code.is_some_and(|code| code == 0 || allowed.contains(&code));
-        if is_done { Ok(()) } else { Err(failed(answer)) }
+        if is_done { Ok(()) } else { Err(answer.into_error("config")) }
     }
 
     fn answer_of_config(&self, args: &[&str]) -> Result<Answer, GitError> {
-        let mut command = self.git("config");
-        let output = command.arg("--local").args(args).output();
-        let output = output.map_err(|source| GitError::Spawn { command: "config".to_owned(), source })?;
-        let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Ok(Answer { code: output.status.code(), stdout: output.stdout, stderr })
+        Answer::of("config", self.git("config").arg("--local").args(args))
     }
-}
-
-fn failed(answer: Answer) -> GitError {
-    GitError::Command { command: "config".to_owned(), stderr: answer.stderr }
 }
 
 /// Tries again where the file is locked, until patience ends. `find` tells where a file is that git names by a relative path.

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::process::{Command, Stdio};
 
 use thiserror::Error;
 
 use crate::base::error::Diagnostic;
+use crate::base::process::{Process, ProcessError};
 use crate::trace::ItemId;
 
 /// The variable with the path of the candidate file, for a command that does not read its stdin.
@@ -100,11 +100,14 @@ pub(crate) fn judge(command: &[OsString], candidate: &[u8], last_item: Option<It
     };
     let mut file = tempfile::NamedTempFile::new().map_err(failed)?;
     file.write_all(candidate).and_then(|()| file.flush()).map_err(failed)?;
-    let mut child = Command::new(program);
+    let mut child = Process::new(program);
     child.args(args).env(CANDIDATE, file.path());
     child.env(LAST_ITEM, last_item.map(|id| id.to_string()).unwrap_or_default());
-    child.stdin(File::open(file.path()).map_err(failed)?).stdout(Stdio::from(io::stderr()));
-    let status = child.status().map_err(failed)?;
+    child.stdin(File::open(file.path()).map_err(failed)?).stdout_to_stderr();
+    let status = child.status().map_err(|error| match error {
+        ProcessError::Start { source, .. } => failed(source),
+        ProcessError::Failed { command, status } => BisectError::Stopped { command, status: status.to_string() },
+    })?;
     match status.code() {
         Some(0) => Ok(Verdict::Good),
         Some(125) => Ok(Verdict::Unknown),

@@ -12,7 +12,7 @@ use super::cut::{Cut, Kept};
 use super::piece::{self, Gathered};
 use super::{MaterializeError, Materialized, Options};
 use crate::base::error::Diagnostic;
-use crate::base::shell::{self, ShellError};
+use crate::base::process::{Process, ProcessError};
 use crate::git::Repo;
 use crate::message::Content;
 use crate::tokens::Encoding;
@@ -25,7 +25,7 @@ pub(crate) enum CommandError {
     #[error(transparent)]
     Items(#[from] MaterializeError),
     #[error(transparent)]
-    Shell(#[from] ShellError),
+    Shell(#[from] ProcessError),
 }
 
 impl Diagnostic for CommandError {
@@ -78,6 +78,6 @@ pub(crate) fn run(
         Ok::<_, TraceError>(())
     });
     read.map_err(MaterializeError::from)?;
-    let bytes = shell::filter(command, lines)?;
+    let bytes = Process::shell(command).input(lines).filter()?;
     Ok(Printed { bytes, omitted: Materialized { shortened, left_out, damaged, ..Materialized::default() } })
 }

@@ -2,8 +2,8 @@
 
 use crate::base::error::{Context as _, Result, bail};
 use std::fs;
-use std::process::Command;
 
+use crate::base::process::Process;
 use crate::git::Repo;
 
 /// Lets the user change `before` and returns what they leave.
@@ -15,7 +15,7 @@ pub(crate) fn edit(repo: &Repo, before: &[u8]) -> Result<Vec<u8>> {
     let editor = [env.text("GIT_EDITOR"), configured.as_deref(), env.text("VISUAL"), env.text("EDITOR")];
     let editor = editor.into_iter().flatten().next().unwrap_or("vi");
     // The editor is the user's own setting and may carry arguments; the path is passed apart from it.
-    let status = Command::new("sh").arg("-c").arg(format!("{editor} \"$@\"")).arg(editor).arg(&path).status();
+    let status = Process::shell(&format!("{editor} \"$@\"")).arg(editor).arg(&path).status();
     let status = status.with_context(|| format!("cannot start the editor `{editor}`"))?;
     if !status.success() {
         bail!("the editor `{editor}` ended with a failure, so nothing was committed");

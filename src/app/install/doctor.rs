@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use serde::Serialize;
 
@@ -10,6 +9,7 @@ use super::attributes::SAMPLES;
 use super::config::RECURSIVE;
 use super::hooks::{HOOKS, Place, Standing, standing};
 use crate::base::finding::Weight;
+use crate::base::process::Process;
 use crate::git::{Git, GitError};
 use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::{Namespaces, Store, StoreFile, check};
@@ -121,9 +121,7 @@ fn try_driver(command: &str) -> Result<(), String> {
         };
         filled = filled + filling + rest;
     }
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &filled]).current_dir(folder.path()).stdin(Stdio::null());
-    let output = shell.output().map_err(io_problem)?;
+    let output = Process::shell(&filled).current_dir(folder.path()).output().map_err(|error| error.to_string())?;
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     let merged = fs::read_to_string(folder.path().join("ours")).map_err(io_problem)?;
     match output.status.code() {
@@ -203,14 +201,14 @@ fn try_hook(path: &Path, name: &str) -> Result<(), String> {
     let io_problem = |error: std::io::Error| error.to_string();
     let folder = tempfile::tempdir().map_err(io_problem)?;
     let run = |program: &std::ffi::OsStr, args: &[&str]| {
-        let mut command = Command::new(program);
+        let mut command = Process::new(program);
         // Of the caller's repository nothing holds here.
         for variable in
             ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"]
         {
             command.env_remove(variable);
         }
-        command.args(args).current_dir(folder.path()).stdin(Stdio::null()).output().map_err(io_problem)
+        command.args(args).current_dir(folder.path()).output().map_err(|error| error.to_string())
     };
     let store = folder.path().join(".synapse");
     fs::create_dir_all(&store).map_err(io_problem)?;

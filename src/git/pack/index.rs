@@ -87,10 +87,8 @@ fn start(oid: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-    use std::process::{Command, Stdio};
-
     use super::Index;
+    use crate::base::process::Process;
 
     #[test]
     fn git_finds_objects_past_two_gibibytes() {
@@ -105,10 +103,8 @@ mod tests {
 
         let mut bytes = Vec::new();
         index.write(&mut bytes, &[0; 20]).unwrap();
-        let mut git = Command::new("git");
-        let mut git = git.arg("show-index").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        git.stdin.take().unwrap().write_all(&[bytes, vec![0; 20]].concat()).unwrap();
-        let said = String::from_utf8(git.wait_with_output().unwrap().stdout).unwrap();
+        let output = Process::new("git").arg("show-index").input([bytes, vec![0; 20]].concat()).filter().unwrap();
+        let said = String::from_utf8(output).unwrap();
         let expected = (1u8..).zip(offsets).map(|(number, offset)| {
             let oid = format!("{:02x}", number * 50).repeat(20);
             format!("{offset} {oid} ({number:08x})")

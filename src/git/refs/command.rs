@@ -15,6 +15,7 @@ use super::reflog::LogEntry;
 use crate::git::error::GitError;
 use crate::git::ident::Ident;
 use crate::git::open::Repo;
+use crate::git::process::Answer;
 
 /// How many of the latest moves go along when a ref is renamed: each is a call of git.
 const COPIED_MOVES: usize = 100;
@@ -112,17 +113,17 @@ impl Repo {
     fn ask_for(&self, refnames: &[&str]) -> Result<Vec<(String, Option<Oid>)>, GitError> {
         let mut command = self.git("show-ref");
         command.args(["--verify", "--"]).args(refnames);
-        let output = command.output().map_err(|source| GitError::Spawn { command: "show-ref".to_owned(), source })?;
+        let answer = Answer::of("show-ref", &mut command)?;
         let mut found = Vec::new();
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
+        for line in String::from_utf8_lossy(&answer.stdout).lines() {
             if let Some((oid, name)) = line.split_once(' ') {
                 found.push((name.to_owned(), Some(self.parse_oid(oid)?)));
             }
         }
-        if !output.status.success()
+        if !answer.is_success()
             && let Some(refname) = refnames.get(found.len())
         {
-            let stderr = String::from_utf8_lossy(&output.stderr);
+            let stderr = &answer.stderr;
             if stderr.contains(" - not a valid ref") {
                 found.push(((*refname).to_owned(), None));
             } else if let Some(oid) =
@@ -131,7 +132,7 @@ impl Repo {
                 // Its object is missing, which the reader of the object tells.
                 found.push(((*refname).to_owned(), Some(self.parse_oid(oid.1.trim_end_matches(')'))?)));
             } else if found.is_empty() {
-                return Err(GitError::Command { command: "show-ref".to_owned(), stderr: stderr.trim().to_owned() });
+                return Err(GitError::Command { command: "show-ref".to_owned(), stderr: stderr.clone() });
             }
         }
         Ok(found)

@@ -5,7 +5,7 @@
 use thiserror::Error;
 
 use crate::base::error::Diagnostic;
-use crate::base::shell::{self, ShellError};
+use crate::base::process::{Process, ProcessError};
 use crate::trace::model::trailers::one_line;
 
 /// Name of the setting.
@@ -16,7 +16,7 @@ pub(crate) const SETTING: &str = "trace.compressor";
 pub(crate) enum CompressorError {
     /// It did not run, or said that it failed.
     #[error("cannot compress with the command in `trace.compressor`; nothing was changed")]
-    Shell(#[from] ShellError),
+    Shell(#[from] ProcessError),
     /// It printed nothing but white space and control characters.
     #[error("the command in `trace.compressor` printed no summary, so nothing was changed")]
     NoText,
@@ -30,7 +30,7 @@ impl Diagnostic for CompressorError {}
 ///
 /// [`CompressorError`]; whatever a command printed that says it failed is dropped.
 pub(crate) fn run(command: &str, prompt: String) -> Result<Vec<u8>, CompressorError> {
-    let printed = shell::filter(command, prompt.into_bytes())?;
+    let printed = Process::shell(command).input(prompt).filter()?;
     let text = printed.trim_ascii();
     let is_empty = one_line(&String::from_utf8_lossy(text)).is_empty();
     if is_empty { Err(CompressorError::NoText) } else { Ok(text.to_vec()) }

@@ -1,9 +1,7 @@
 //! What happens to a change that takes a trace over its budget.
 
-use std::io::{self, Write as _};
-use std::process::{Command, Stdio};
-
 use super::settings;
+use crate::base::process::{Process, ProcessError};
 use crate::git::Repo;
 use crate::tokens::{Budget, BudgetAction, BudgetReport};
 use crate::trace::error::TraceError;
@@ -46,22 +44,14 @@ pub(crate) fn make_room(
     total: u64,
     basis: &str,
 ) -> Result<(), TraceError> {
-    let failed = |source| TraceError::BudgetCommand { command: command.to_owned(), source };
     let input = BudgetReport::new(trace.as_str(), budget, total, basis).map(|report| report.render());
-    let mut child = Command::new("sh")
-        .args(["-c", command])
-        .env("GITTRACE_NAME", trace.as_str())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::from(io::stderr()))
-        .spawn()
-        .map_err(failed)?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A command that ignores its input may have closed it.
-        let _ = stdin.write_all(input.unwrap_or_default().as_bytes());
-    }
-    if child.wait().map_err(failed)?.success() {
-        Ok(())
-    } else {
-        Err(TraceError::BudgetCommandFailed { command: command.to_owned() })
+    let mut shell = Process::shell(command);
+    let shell = shell.env("GITTRACE_NAME", trace.as_str()).input(input.unwrap_or_default()).stdout_to_stderr();
+    match shell.status() {
+        Ok(status) if status.success() => Ok(()),
+        Err(ProcessError::Start { source, .. }) => {
+            Err(TraceError::BudgetCommand { command: command.to_owned(), source })
+        }
+        Ok(_) | Err(_) => Err(TraceError::BudgetCommandFailed { command: command.to_owned() }),
     }
 }

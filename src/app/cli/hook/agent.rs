@@ -2,12 +2,12 @@
 
 use crate::base::error::Result;
 use std::env::{current_dir, current_exe};
-use std::io::{self, Read as _, Write as _};
-use std::process::{Command, Stdio};
+use std::io::{self, Read as _};
 
 use serde_json::json;
 
 use crate::app::context::Context;
+use crate::base::process::Process;
 use crate::memory::brief;
 use crate::memory::forward::read::moment;
 use crate::transcript::format::Format;
@@ -76,14 +76,6 @@ fn greet(context: &Context) -> Result<()> {
 
 /// Leaves the work to a process that nobody waits for.
 fn detach(format: Format, input: &[u8]) -> Result<()> {
-    let mut command = Command::new(current_exe()?);
-    command.args(["hook", format.as_str(), "--wait"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command.spawn()?;
-    if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(input)?;
-    }
-    Ok(())
+    let mut command = Process::new(current_exe()?);
+    Ok(command.args(["hook", format.as_str(), "--wait"]).input(input).detach()?)
 }

@@ -1,10 +1,10 @@
 //! `git trace demo`: the tool on one screen, with a real session in a temporary repository.
 
+use crate::base::process::Process;
 use crate::base::error::{Context as _, Result, bail};
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use crate::app::context::Context;
 
@@ -68,8 +68,8 @@ fn shell(folder: &Path, command: &str) -> Result<()> {
     let own_folder = program.parent().map(Path::to_path_buf);
     let search = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(own_folder.into_iter().chain(env::split_paths(&search)))?;
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]).current_dir(folder).env("PATH", path);
+    let mut shell = Process::shell(command);
+    shell.current_dir(folder).env("PATH", path);
     for variable in
         ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GITTRACE_NAME"]
     {

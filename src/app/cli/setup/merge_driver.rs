@@ -11,13 +11,13 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::app::ui::Ui;
 use crate::base::bounded;
 use crate::base::merge::{FileKind, Labels, Markers, MergeInput, Merged, Style};
+use crate::base::process::Process;
 use crate::memory::{breadcrumb, checkpoint, crumb};
 
 /// The exit status of a merge that could not be made.
@@ -175,7 +175,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// What `merge.conflictStyle` says; only asked where there is a conflict, since it takes a call of git.
 fn configured_style() -> Style {
-    let asked = Command::new("git").args(["config", "--get", "merge.conflictStyle"]).stdin(Stdio::null()).output();
+    let asked = Process::new("git").args(["config", "--get", "merge.conflictStyle"]).output();
     let answer = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
     style(&answer).unwrap_or_default()
 }
@@ -192,7 +192,7 @@ fn merge_text(args: &MergeDriverArgs, markers: &Markers) -> Result<ExitStatus> {
         }
         return Ok(ExitStatus::No);
     }
-    let mut command = Command::new("git");
+    let mut command = Process::new("git");
     command.args(["merge-file", "-p", "-q", &format!("--marker-size={}", markers.size)]);
     match args.style {
         Some(Style::Diff3) => drop(command.arg("--diff3")),
@@ -200,8 +200,7 @@ fn merge_text(args: &MergeDriverArgs, markers: &Markers) -> Result<ExitStatus> {
         Some(Style::Merge) | None => {}
     }
     command.args(["-L", ours, "-L", base, "-L", theirs, "--"]).args([&args.ours, &args.base, &args.theirs]);
-    let merged =
-        command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().context("cannot run `git merge-file`")?;
+    let merged = command.show_stderr().output().context("cannot run `git merge-file`")?;
     // The number of conflicts, at most 127.
     let is_clean = match merged.status.code() {
         Some(0) => true,

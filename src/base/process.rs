@@ -1,0 +1,234 @@
+//! Running other programs: the only place that starts one.
+//!
+//! - stdin is written by a second thread while stdout is read, so neither side waits for the other.
+//! - A shell runs only commands that the user configured or typed; see [`Process::shell`].
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io::{self, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::thread;
+
+use thiserror::Error;
+
+use super::error::Diagnostic;
+
+/// Why a program gave no result.
+#[derive(Debug, Error)]
+pub(crate) enum ProcessError {
+    #[error("cannot run `{command}`")]
+    Start { command: String, source: io::Error },
+    #[error("`{command}` ended with {status}")]
+    Failed { command: String, status: ExitStatus },
+}
+
+impl Diagnostic for ProcessError {}
+
+/// A program with its arguments, ready to run.
+pub(crate) struct Process {
+    command: Command,
+    /// How errors call it.
+    name: String,
+    input: Option<Vec<u8>>,
+    shows_stderr: bool,
+}
+
+impl Process {
+    pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
+        let name = program.as_ref().to_string_lossy().into_owned();
+        Self { command: Command::new(program), name, input: None, shows_stderr: false }
+    }
+
+    /// A command of the user's, run by the shell, as git runs those in its configuration.
+    pub(crate) fn shell(command: &str) -> Self {
+        let mut shell = Self::new("sh");
+        shell.args(["-c", command]);
+        Self { name: command.to_owned(), ..shell }
+    }
+
+    pub(crate) fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub(crate) fn args(&mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn env_remove(&mut self, name: &str) -> &mut Self {
+        self.command.env_remove(name);
+        self
+    }
+
+    pub(crate) fn current_dir(&mut self, folder: impl AsRef<Path>) -> &mut Self {
+        self.command.current_dir(folder);
+        self
+    }
+
+    /// Bytes for its stdin, which otherwise is empty ([`Self::output`]) or this process's ([`Self::status`]).
+    pub(crate) fn input(&mut self, input: impl Into<Vec<u8>>) -> &mut Self {
+        self.input = Some(input.into());
+        self
+    }
+
+    pub(crate) fn stdin(&mut self, stdin: impl Into<Stdio>) -> &mut Self {
+        self.command.stdin(stdin);
+        self
+    }
+
+    /// Sends its stdout to stderr, because stdout carries the answer of this process.
+    pub(crate) fn stdout_to_stderr(&mut self) -> &mut Self {
+        self.command.stdout(Stdio::from(io::stderr()));
+        self
+    }
+
+    pub(crate) fn discard_stdout(&mut self) -> &mut Self {
+        self.command.stdout(Stdio::null());
+        self
+    }
+
+    /// Lets the user see its stderr, instead of collecting it.
+    pub(crate) fn show_stderr(&mut self) -> &mut Self {
+        self.shows_stderr = true;
+        self
+    }
+
+    /// Runs it and collects what it prints, whatever its exit status.
+    pub(crate) fn output(&mut self) -> Result<Output, ProcessError> {
+        self.command.stdout(Stdio::piped());
+        self.command.stderr(if self.shows_stderr { Stdio::inherit() } else { Stdio::piped() });
+        let done = match self.input.take() {
+            Some(input) => self.feed(input).and_then(|(child, writer)| {
+                let output = child.wait_with_output()?;
+                written(writer)?;
+                Ok(output)
+            }),
+            None => self.command.output(),
+        };
+        done.map_err(|source| self.cannot_start(source))
+    }
+
+    /// Runs it and returns what it prints on stdout; an exit status other than 0 is an error. Its stderr is shown.
+    pub(crate) fn filter(&mut self) -> Result<Vec<u8>, ProcessError> {
+        let output = self.show_stderr().output()?;
+        if output.status.success() { Ok(output.stdout) } else { Err(self.failed(output.status)) }
+    }
+
+    /// Runs it with this process's stdout and stderr, unless they were set, and returns its exit status.
+    pub(crate) fn status(&mut self) -> Result<ExitStatus, ProcessError> {
+        let done = match self.input.take() {
+            Some(input) => self.feed(input).and_then(|(mut child, writer)| {
+                let status = child.wait()?;
+                written(writer)?;
+                Ok(status)
+            }),
+            None => self.command.status(),
+        };
+        done.map_err(|source| self.cannot_start(source))
+    }
+
+    /// Runs it as [`Self::status`] does; an exit status other than 0 is an error.
+    pub(crate) fn run(&mut self) -> Result<(), ProcessError> {
+        let status = self.status()?;
+        if status.success() { Ok(()) } else { Err(self.failed(status)) }
+    }
+
+    /// Starts it with a pipe to its stdin, which the caller writes and closes.
+    pub(crate) fn start_writing(&mut self) -> io::Result<Child> {
+        self.command.stdin(Stdio::piped()).spawn()
+    }
+
+    /// Runs it, and talks to it on both of its streams: `write` runs on a second thread. Kills it if `read` fails.
+    pub(crate) fn stream<T, E>(
+        &mut self,
+        write: impl FnOnce(ChildStdin) + Send,
+        read: impl FnOnce(BufReader<ChildStdout>) -> Result<T, E>,
+    ) -> Result<Result<T, E>, ProcessError> {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = self.command.spawn().map_err(|source| self.cannot_start(source))?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            unreachable!("both are piped");
+        };
+        let result = thread::scope(|scope| {
+            scope.spawn(move || write(stdin));
+            // `read` owns stdout: when it returns early, a blocked child gets a broken pipe, and `write` ends with it.
+            read(BufReader::with_capacity(1 << 16, stdout))
+        });
+        if result.is_err() {
+            let _ = child.kill();
+        }
+        let _ = child.wait();
+        Ok(result)
+    }
+
+    /// Starts it in the background, in a process group of its own, with its output discarded. Its input is written first.
+    pub(crate) fn detach(&mut self) -> io::Result<()> {
+        let input = self.input.take();
+        self.command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
+        self.command.stdout(Stdio::null()).stderr(Stdio::null());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut self.command, 0);
+        let mut child = self.command.spawn()?;
+        match child.stdin.take() {
+            Some(mut stdin) => stdin.write_all(&input.unwrap_or_default()),
+            None => Ok(()),
+        }
+    }
+
+    fn feed(&mut self, input: Vec<u8>) -> io::Result<(Child, Writer)> {
+        let mut child = self.start_writing()?;
+        let stdin = child.stdin.take();
+        Ok((child, thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)))))
+    }
+
+    fn cannot_start(&self, source: io::Error) -> ProcessError {
+        ProcessError::Start { command: self.name.clone(), source }
+    }
+
+    fn failed(&self, status: ExitStatus) -> ProcessError {
+        ProcessError::Failed { command: self.name.clone(), status }
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.command.fmt(f)
+    }
+}
+
+type Writer = thread::JoinHandle<io::Result<()>>;
+
+/// Waits for the writer. A program that needs no more than the first lines may stop reading.
+fn written(writer: Writer) -> io::Result<()> {
+    match writer.join() {
+        Ok(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_prints_while_it_reads_is_not_waited_for_forever() {
+        let input = vec![b'x'; 1 << 20];
+        assert_eq!(Process::shell("cat").input(input.clone()).filter().unwrap(), input);
+        assert_eq!(Process::shell("head -c 1").input(input).filter().unwrap(), b"x");
+    }
+
+    #[test]
+    fn errors_name_the_command_and_its_exit_status() {
+        let error = Process::shell("exit 3").run().unwrap_err();
+        assert_eq!(error.to_string(), "`exit 3` ended with exit status: 3");
+        let error = Process::new("/no/such/program").output().unwrap_err();
+        assert_eq!(error.to_string(), "cannot run `/no/such/program`");
+    }
+}
