@@ -1,7 +1,7 @@
 //! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
 
-use crate::base::process::Process;
 use crate::base::error::{Context as _, Result};
+use crate::base::process::Process;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::fmt::{self, Write as _};

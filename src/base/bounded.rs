@@ -1,30 +1,27 @@
-//! Reading files and streams whole, up to a bound: a link to `/dev/zero` that came with a clone must not eat all memory.
+//! Reading files and streams into memory, up to a limit: a cloned link to `/dev/zero` must not fill the memory.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// The most bytes that are read of anything that is held in memory whole.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Reads a file.
 pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_opened(&File::open(path)?)
 }
 
-/// Reads an open file from where it stands.
+/// Reads an open file from its current position.
 pub(crate) fn read_opened(file: &File) -> io::Result<Vec<u8>> {
     let len = file.metadata()?.len();
     if len > MAX_BYTES {
         return Err(too_large());
     }
-    // A byte more, so that the end is met without a larger buffer.
+    // One more byte, so that the end is found without growing the buffer.
     let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0) + 1);
     read_onto(&mut bytes, file)?;
     Ok(bytes)
 }
 
-/// Reads all there is to read.
 pub(crate) fn read_all(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     read_onto(&mut bytes, reader)?;

@@ -1,20 +1,19 @@
-//! Findings: what a validator says about a file.
+//! Findings of the validators.
 //!
-//! Every finding names its place, the rule that speaks, its weight, what is wrong and what to do about it. It is printed as
-//! one line, `path:line:col: code: message; remedy`, and stands in `--json` as an object.
+//! A finding has a position, a rule, a weight, a message, and a remedy. It is printed as one line,
+//! `path:line:col: code: message; remedy`, and as an object with `--json`.
 
 use std::fmt;
 use std::ops::Range;
 
 use serde::Serialize;
 
-/// How much a finding weighs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Weight {
-    /// The file is in order and could be better.
+    /// The file is valid and could be better.
     Advice,
-    /// Worth a look; the file is accepted.
+    /// The file is accepted.
     Warning,
     /// The file is refused.
     Error,
@@ -30,7 +29,7 @@ impl fmt::Display for Weight {
     }
 }
 
-/// A place in a text, as people and editors count.
+/// A position in a text, as people and editors count.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub(crate) struct Position {
     /// Line, from 1.
@@ -39,26 +38,22 @@ pub(crate) struct Position {
     pub(crate) column: usize,
 }
 
-/// What a validator says about one place.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 pub(crate) struct Finding {
-    /// Bytes of the file that this is about; within the file, and empty where something is missing.
+    /// The bytes in question, within the file; empty if something is missing.
     pub(crate) span: Range<usize>,
     /// Where the span starts.
     #[serde(flatten)]
     pub(crate) position: Position,
-    /// Name of the rule, for good: `unknown-key`.
+    /// Name of the rule, which never changes: `unknown-key`.
     pub(crate) code: &'static str,
-    /// Whether it refuses the file.
     pub(crate) weight: Weight,
-    /// What is wrong, in the terms of the file.
     pub(crate) message: String,
-    /// What to do about it, in the imperative; empty where there is nothing to say.
+    /// What to do, in the imperative; may be empty.
     pub(crate) remedy: String,
 }
 
 impl Finding {
-    /// The finding with the name of its file, ready to be printed.
     pub(crate) fn in_file<'a>(&'a self, path: &'a str) -> InFile<'a> {
         InFile { path, finding: self }
     }
@@ -79,7 +74,7 @@ impl fmt::Display for InFile<'_> {
     }
 }
 
-/// Shows a text with its control characters as escapes: what a file holds must not reach a terminal raw.
+/// Displays a text with its control characters escaped: the content of files must not control a terminal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain<'a>(pub &'a str);
 
@@ -94,12 +89,12 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// Whether a character turns the direction of what follows, and so can make a line read as what it is not.
+/// Whether a character changes the direction of text, and so can make a line read as something else.
 fn is_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Finds line and column of any byte of a text; made once a file.
+/// Finds the line and the column of any byte of a text.
 #[derive(Debug)]
 pub(crate) struct LineIndex<'a> {
     text: &'a [u8],
@@ -107,13 +102,12 @@ pub(crate) struct LineIndex<'a> {
 }
 
 impl<'a> LineIndex<'a> {
-    /// Reads where the lines of `text` start.
     pub(crate) fn new(text: &'a [u8]) -> Self {
         let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|at| at + 1)).collect();
         Self { text, starts }
     }
 
-    /// Line and column of the byte at `offset`; an offset past the end counts as the end.
+    /// An offset past the end counts as the end.
     pub(crate) fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= offset);

@@ -1,4 +1,4 @@
-//! Replacing a file whole: one writer at a time, and at every moment either the old file or the new one.
+//! Atomic file replacement, with one writer at a time.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, BufWriter, Write};
@@ -7,34 +7,34 @@ use std::time::{Duration, Instant};
 
 use super::bounded;
 
-/// What the files that a writer leaves beside its own are called: `<stem>-….tmp` while it is filled, `<stem>.lock` where
-/// folders cannot be locked.
+/// How a writer names its own files beside the target: `<stem>-….tmp` while it writes, `<stem>.lock` if folders cannot be
+/// locked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stem(pub(crate) &'static str);
 
 const TEMPORARY_SUFFIX: &str = ".tmp";
-/// How many letters and digits stand for the `…`.
+/// Number of letters and digits in place of the `…`.
 const TEMPORARY_LEN: usize = 6;
 
 impl Stem {
-    /// Whether a file is one that a writer fills, or was filling when it died.
+    /// Whether a file is being written by a writer, or was left by one that died.
     pub(crate) fn is_temporary(self, name: &str) -> bool {
         let random = name.strip_prefix(self.0).and_then(|rest| rest.strip_prefix('-')?.strip_suffix(TEMPORARY_SUFFIX));
         random.is_some_and(|text| text.len() == TEMPORARY_LEN && text.bytes().all(|b| b.is_ascii_alphanumeric()))
     }
 }
 
-/// The right to replace files in a folder. The kernel takes it back when the process ends, however it ends.
+/// A lock on replacing files in a folder. The kernel releases it when the process ends, even if it is killed.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _held: File,
 }
 
 impl Lock {
-    /// Waits for the right to replace files in `folder`; `None` if others kept it for all of `patience`.
+    /// Waits for the lock of `folder`; `None` if others held it for all of `patience`.
     ///
-    /// The lock is on the folder itself, so that no file lies around that somebody could commit; where folders cannot be
-    /// locked, on a file in it.
+    /// The folder itself is locked, so that there is no lock file that somebody could commit. If folders cannot be locked, a
+    /// file in it is.
     pub(crate) fn take(folder: &Path, stem: Stem, patience: Duration) -> io::Result<Option<Self>> {
         let started = Instant::now();
         let mut on_folder = cfg!(unix);
@@ -55,10 +55,10 @@ impl Lock {
     }
 }
 
-/// The file behind a path: where its symbolic links lead, though nothing be there yet.
+/// The path that symbolic links lead to, which need not exist.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
-    // As many links as Linux follows.
+    // Linux follows as many links.
     for _ in 0..40 {
         match fs::read_link(&path) {
             Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
@@ -68,15 +68,15 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// What tells whether a file is still the one that was read.
+/// Tells whether a file has changed since it was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Stamp {
+pub(crate) struct FileVersion {
     len: u64,
     modified: Option<std::time::SystemTime>,
     inode: u64,
 }
 
-impl Stamp {
+impl FileVersion {
     pub(crate) fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let inode = std::os::unix::fs::MetadataExt::ino(metadata);
@@ -94,39 +94,42 @@ impl Stamp {
     }
 }
 
-/// A file as it was read; empty and without a stamp where there is none.
+/// A file as it was read; empty and without a version if it does not exist.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct FileSnapshot {
     pub(crate) text: Vec<u8>,
-    pub(crate) stamp: Option<Stamp>,
+    pub(crate) version: Option<FileVersion>,
     pub(crate) is_read_only: bool,
 }
 
-/// Reads a file that is to be replaced.
-pub(crate) fn read(path: &Path) -> io::Result<Seen> {
+pub(crate) fn read(path: &Path) -> io::Result<FileSnapshot> {
     let file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seen::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileSnapshot::default()),
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;
     let text = bounded::read_opened(&file)?;
-    Ok(Seen { text, stamp: Some(Stamp::of(&metadata)), is_read_only: metadata.permissions().readonly() })
+    Ok(FileSnapshot {
+        text,
+        version: Some(FileVersion::of(&metadata)),
+        is_read_only: metadata.permissions().readonly(),
+    })
 }
 
-/// Who may read a file that is new; an old one keeps what it has, but for a program.
+/// Permissions of a new file. An existing file keeps its own, unless it becomes a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
-    /// Whoever the process's mask allows.
+    /// As the umask allows.
     Usual,
     /// Only its owner.
     Private,
-    /// As `Usual`, and whoever may read it may run it.
+    /// As `Usual`, and executable.
     Program,
 }
 
 impl Access {
-    /// The permissions that the process's mask is taken from; none: those of a temporary file.
+    /// The mode before the umask; `None` keeps the mode of a temporary file.
     #[cfg(unix)]
     fn mode(self) -> Option<u32> {
         match self {
@@ -137,14 +140,14 @@ impl Access {
     }
 }
 
-/// Puts what `write` writes in the place of the file at `path`, under the caller's [`Lock`] of its folder.
+/// Replaces the file at `path` by what `write` writes. The caller holds the [`Lock`] of its folder.
 ///
-/// The bytes are on disk before the name is. False, and nothing done, if the file is not the one that `seen` tells of:
-/// somebody without our lock changed it meanwhile. Permissions and group stay as they were.
+/// The bytes are synced before the file is renamed. Returns false and changes nothing if the file no longer has the version
+/// `seen`, because a program without our lock changed it. Permissions and group stay the same.
 pub(crate) fn replace(
     path: &Path,
     stem: Stem,
-    seen: Option<&Stamp>,
+    seen: Option<&FileVersion>,
     access: Access,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> io::Result<bool> {
@@ -165,17 +168,17 @@ pub(crate) fn replace(
     out.flush()?;
     drop(out);
     match fs::metadata(path) {
-        // A program may stand in the place of something that is none.
+        // The old file may not be executable.
         Ok(_) if access == Access::Program => {}
         Ok(metadata) => keep_access(temporary.as_file(), &metadata)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
     temporary.as_file().sync_all()?;
-    if Stamp::at(path)?.as_ref() != seen {
+    if FileVersion::at(path)?.as_ref() != seen {
         return Ok(false);
     }
-    // What a link leads to that leads nowhere has no stamp, and is there all the same.
+    // A dangling link has no version, but it exists.
     if seen.is_none() && path.symlink_metadata().is_err() {
         match temporary.persist_noclobber(path) {
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
@@ -184,23 +187,21 @@ pub(crate) fn replace(
     } else {
         temporary.persist(path).map_err(|error| error.error)?;
     }
-    // The name is on disk once the folder is. Some file systems cannot do this; the rename was atomic all the same.
+    // Syncing the folder makes the rename durable. Some file systems cannot do this; the rename is atomic anyway.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(true)
 }
 
-/// What files are called while they are written that have no other stem.
 const STEM: Stem = Stem(".git-trace");
 
-/// How long [`put`] waits for other writers of the folder.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Puts bytes in the place of the file at `path`, whatever it holds; its folder is made where there is none.
+/// Creates or replaces the file at `path`, and creates its folder.
 pub(crate) fn put(path: &Path, access: Access, bytes: &[u8]) -> io::Result<()> {
     put_where(path, access, bytes, |_| Ok(()))
 }
 
-/// Puts bytes where there is no file yet.
+/// Creates a file, which must not exist.
 pub(crate) fn put_new(path: &Path, access: Access, bytes: &[u8]) -> io::Result<()> {
     put_where(path, access, bytes, |there| match there {
         Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
@@ -212,7 +213,7 @@ fn put_where(
     path: &Path,
     access: Access,
     bytes: &[u8],
-    judge: impl FnOnce(Option<&Stamp>) -> io::Result<()>,
+    judge: impl FnOnce(Option<&FileVersion>) -> io::Result<()>,
 ) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -220,7 +221,7 @@ fn put_where(
     if lock.is_none() {
         return Err(io::Error::other("other processes keep writing there"));
     }
-    let seen = Stamp::at(path)?;
+    let seen = FileVersion::at(path)?;
     judge(seen.as_ref())?;
     let is_done = replace(path, STEM, seen.as_ref(), access, |out| out.write_all(bytes))?;
     if is_done { Ok(()) } else { Err(io::Error::other("another program changed it meanwhile; try again")) }
@@ -232,19 +233,19 @@ fn keep_access(file: &File, old: &Metadata) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, fchown};
         let new = file.metadata()?;
         if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-            // Not everybody may; then the file belongs to who wrote it, as with any editor.
+            // Without the right to do so, the file belongs to its writer, as with any editor.
             let _ = fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
         }
     }
     file.set_permissions(old.permissions())
 }
 
-/// Removes what writers left behind that were killed; all writers hold the lock that our caller holds, so none is at work.
+/// Removes temporary files of killed writers. Every writer holds the lock that our caller holds, so none of them is alive.
 pub(crate) fn remove_leftovers(folder: &Path, stem: Stem) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         if entry.file_name().to_str().is_some_and(|name| stem.is_temporary(name)) {
-            // What cannot be removed does no harm.
+            // A file that cannot be removed is harmless.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -1,8 +1,7 @@
-//! What commits have in common.
+//! Merge bases and ancestry.
 //!
-//! Commits are read here and not by libgit2's own walks, which never come back from a loose object that was cut off. As git does
-//! it, both sides are painted from their tips down, newest first, until only what both have is left to be looked at. Dates say
-//! in which order that is fastest; the answers do not hang on them.
+//! libgit2's own walks are not used: they never return from a truncated loose object. As in git, both histories are painted
+//! from their tips down, newest first, until only common commits are left. Dates affect the speed, not the answers.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -17,12 +16,12 @@ const ONE: u8 = 1;
 /// Reached from the second one.
 const TWO: u8 = 2;
 const BOTH: u8 = ONE | TWO;
-/// Reached from a commit that both have.
+/// Reached from a common commit.
 const BELOW: u8 = 4;
 
 impl Repo {
-    /// The best common ancestors of two commits, none of which is in the history of another, newest first; several after
-    /// merges that crossed, none where the two have nothing in common. Walks back from both to there.
+    /// The best common ancestors of two commits, newest first: several after criss-cross merges, none for unrelated histories.
+    /// Walks back from both commits to their merge bases.
     pub(crate) fn merge_bases(&self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
         if one == two {
             return Ok(vec![one]);
@@ -32,17 +31,17 @@ impl Repo {
         paint.bases()
     }
 
-    /// Whether `older` is `newer` or in its history. Walks back to where both have met.
+    /// Whether `older` is `newer` or in its history. Walks back to their merge bases.
     pub(crate) fn is_ancestor(&self, older: Oid, newer: Oid) -> Result<bool, GitError> {
         let mut paint = Paint::new(self, older, Some(newer))?;
-        // If it is, it is the only best common ancestor, and all that leads to such a one is painted.
+        // If it is, it is the only merge base, and every path to a merge base is painted.
         paint.meet()?;
         Ok(paint.met[&older].paint & BOTH == BOTH)
     }
 
-    /// The commits of `tip` that `other` does not have, parents before children, in the order of
-    /// `git rev-list --topo-order --reverse`. Walks both back to what they share; to the beginning where `tip` has merged
-    /// what parted from `other` before that.
+    /// The commits of `tip` that are not in `other`, parents before children, in the order of
+    /// `git rev-list --topo-order --reverse`. Walks both back to their merge bases, or to the root if `tip` has merged a branch
+    /// that forked earlier.
     pub(crate) fn commits_beyond(&self, tip: Oid, other: Option<Oid>) -> Result<Vec<Oid>, GitError> {
         let mut paint = Paint::new(self, tip, other)?;
         paint.meet()?;
@@ -50,7 +49,7 @@ impl Repo {
         if paint.waiting.is_empty() {
             return Ok(beyond);
         }
-        // What has a base in its history is in the history of none. Of the others only a walk to the end can tell.
+        // A commit with a merge base in its history is not an ancestor of one. For others, only a complete walk can tell.
         let mut above: HashSet<Oid> = paint.bases()?.into_iter().collect();
         let mut all_above = true;
         for oid in &beyond {
@@ -68,7 +67,7 @@ impl Repo {
     }
 }
 
-/// A commit that was met.
+/// A visited commit.
 struct Met {
     parents: Vec<Oid>,
     time: i64,
@@ -80,10 +79,10 @@ struct Met {
 struct Paint<'r> {
     repo: &'r Repo,
     met: HashMap<Oid, Met>,
-    /// Commits whose parents are not painted like them yet, the newest first, and of those of one second what is below what
-    /// both have: it catches up with what was painted too far.
+    /// Commits whose parents are not painted yet, newest first. Within one second, commits below a common one come first, to
+    /// catch up with what was painted too far.
     waiting: BinaryHeap<(i64, bool, Oid)>,
-    /// How many of them are not below what both have.
+    /// Number of waiting commits that are not below a common one.
     undecided: usize,
 }
 
@@ -95,7 +94,7 @@ impl<'r> Paint<'r> {
         Ok(paint)
     }
 
-    /// Adds paint to a commit; what is new on it is to flow on to its parents.
+    /// Adds paint to a commit, which is then waiting to pass it on to its parents.
     fn brush(&mut self, oid: Oid, paint: u8) -> Result<(), GitError> {
         if !self.met.contains_key(&oid) {
             let commit = self.repo.read_commit(oid)?;
@@ -114,7 +113,7 @@ impl<'r> Paint<'r> {
         Ok(())
     }
 
-    /// Lets the paint of the newest commit flow on to its parents; `false` if there is none left.
+    /// Passes the paint of the newest waiting commit on to its parents; `false` if none is waiting.
     fn step(&mut self) -> Result<bool, GitError> {
         let Some((.., oid)) = self.waiting.pop() else { return Ok(false) };
         let Some(met) = self.met.get_mut(&oid) else { return Ok(true) };
@@ -130,8 +129,8 @@ impl<'r> Paint<'r> {
         Ok(true)
     }
 
-    /// Goes on until only what both have is left: each best common ancestor has both colours then, and so has whatever leads
-    /// from it to either tip its own.
+    /// Paints until only common commits are waiting. Then each merge base has both colors, and each path from it to a tip has
+    /// the color of that tip.
     fn meet(&mut self) -> Result<(), GitError> {
         while self.undecided > 0 {
             self.step()?;
@@ -139,13 +138,13 @@ impl<'r> Paint<'r> {
         Ok(())
     }
 
-    /// The best common ancestors, once [`Paint::meet`] is done; newest first.
+    /// The best common ancestors after [`Paint::meet`], newest first.
     fn bases(&self) -> Result<Vec<Oid>, GitError> {
         let common = self.met.iter().filter(|(_, met)| met.paint & (BOTH | BELOW) == BOTH);
         let found: Vec<Oid> = common.map(|(oid, _)| *oid).collect();
         let mut bases = Vec::with_capacity(found.len());
         for &base in &found {
-            // Where dates do not grow from parent to child, it may not have been seen yet that another has it.
+            // If dates do not increase from parent to child, paint may not have reached an ancestor of another one yet.
             let mut is_best = true;
             for &other in found.iter().filter(|&&other| other != base) {
                 is_best = is_best && !self.repo.is_ancestor(base, other)?;
@@ -158,8 +157,8 @@ impl<'r> Paint<'r> {
         Ok(bases)
     }
 
-    /// The commits behind `tip` that have the first colour alone, parents before children; a branch that was merged stands
-    /// before what it was merged into.
+    /// The commits of `tip` with the first color only, parents before children. A merged branch precedes the branch that it was
+    /// merged into.
     fn only_one(&self, tip: Oid) -> Vec<Oid> {
         let is_one = |oid: &Oid| self.met.get(oid).is_some_and(|met| met.paint & BOTH == ONE);
         let mut children: HashMap<Oid, usize> = HashMap::new();

@@ -1,8 +1,8 @@
-//! Reading many blobs, in order, with a second thread that unpacks ahead.
+//! Reading many blobs in order, with a second thread that decompresses ahead.
 //!
-//! Unpacking takes most of the time of whoever reads a whole trace. libgit2 lets one thread at a time read from an object
-//! database, so the second thread has a handle of its own; both take the next batch that nobody has taken, and what comes
-//! out is put back in order. Materializing 10,000 items takes 45 ms where one thread takes 64.
+//! Decompression takes most of the time of reading a trace. libgit2 lets only one thread read from an object database, so the
+//! second thread has its own handle. Both threads take batches, and the results are put back in order. Materializing 10,000
+//! items takes 45 ms instead of 64.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,17 +17,13 @@ use super::loose::Loose;
 use super::objects::read_as;
 use super::open::Repo;
 
-/// From how many blobs on a second thread is worth its start, which takes as long as reading a hundred.
+/// Number of blobs from which a second thread pays off. Starting it takes as long as reading a hundred blobs.
 const AHEAD_FROM: usize = 500;
-/// How many blobs a thread takes at a time.
 const BATCH: usize = 64;
-/// How many batches wait to be visited at most.
 const BATCHES_AHEAD: usize = 8;
 
 impl Repo {
-    /// Calls `visit` with the bytes of each blob of `blobs`, in order, on this thread.
-    ///
-    /// Memory holds a few hundred blobs at a time.
+    /// Calls `visit` with the bytes of each blob, in order, on this thread. Memory holds a few hundred blobs at a time.
     pub(crate) fn for_each_blob<T, E: From<GitError>>(
         &self,
         blobs: impl IntoIterator<Item = (T, Oid)>,
@@ -46,7 +42,7 @@ impl Repo {
         let (sender, done) = mpsc::sync_channel(BATCHES_AHEAD);
         let place = self.place.as_deref();
         thread::scope(|scope| {
-            // Without a second thread, or a second handle, this one takes every batch.
+            // Without a second thread or a second handle, this thread takes every batch.
             let _ = thread::Builder::new().spawn_scoped(scope, move || work.read_ahead(place, &sender));
             let mut waiting = HashMap::new();
             let mut with = with.into_iter();
@@ -56,21 +52,20 @@ impl Repo {
                     visit(with, blob.0, blob.1)?;
                 }
             }
-            // An early return drops `done`, and that ends the other thread.
+            // An early return drops `done`, which ends the other thread.
             drop(done);
             Ok(())
         })
     }
 }
 
-/// Blobs to be read, a batch at a time, by whoever takes it first.
+/// Blobs to read in batches.
 struct Work<'o> {
     oids: &'o [Oid],
     next: AtomicUsize,
     loose: &'o Loose,
 }
 
-/// The blobs of a batch that was read.
 struct Batch<'o> {
     index: usize,
     oids: &'o [Oid],
@@ -88,7 +83,6 @@ impl Batch<'_> {
 }
 
 impl<'o> Work<'o> {
-    /// Takes the next batch that nobody has taken.
     fn take(&self) -> Option<usize> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         (index < self.oids.len().div_ceil(BATCH)).then_some(index)
@@ -105,7 +99,7 @@ impl<'o> Work<'o> {
         Ok(batch)
     }
 
-    /// Reads batch after batch until none is left or nobody listens; the second thread.
+    /// The second thread: reads batches until none is left or the receiver is gone.
     fn read_ahead(&self, place: Option<&Path>, sender: &SyncSender<Result<Batch<'o>, GitError>>) {
         let Ok(repository) = Repo::open_place(place) else { return };
         let Ok(odb) = repository.odb() else { return };
@@ -116,7 +110,7 @@ impl<'o> Work<'o> {
         }
     }
 
-    /// The batch `index`, as the other thread delivers it; meanwhile this one reads others.
+    /// Waits for a batch of the other thread, and reads other batches meanwhile.
     fn wait_for(
         &self,
         index: usize,
@@ -130,7 +124,7 @@ impl<'o> Work<'o> {
             }
             let batch = match done.try_recv() {
                 Ok(batch) => batch?,
-                // The other thread is gone; what it took and did not deliver is read here.
+                // The other thread has ended; a batch that it took and did not deliver is read here.
                 Err(TryRecvError::Disconnected) => self.read(index, odb)?,
                 Err(TryRecvError::Empty) => {
                     let next = if waiting.len() < BATCHES_AHEAD { self.take() } else { None };
@@ -172,7 +166,7 @@ mod tests {
         blobs.last_mut().unwrap().1 = missing;
         let failed = repo.for_each_blob(blobs.clone(), |_, _, _| Ok::<_, GitError>(()));
         assert!(matches!(failed, Err(GitError::MissingObject { oid }) if oid == missing));
-        // Whoever has seen enough is not kept waiting by the other thread.
+        // The other thread does not delay an early return.
         let stopped = repo.for_each_blob(blobs, |_, _, _| Err(GitError::NotARepository));
         assert!(matches!(stopped, Err(GitError::NotARepository)));
     }

@@ -1,7 +1,7 @@
-//! Settings, in git's order: files, then the environment.
+//! Git configuration: files, then the environment.
 //!
-//! libgit2 reads the files. What `git -c` and scripts hand over in `GIT_CONFIG_COUNT` and `GIT_CONFIG_PARAMETERS` it does
-//! not know, so it is read here and outranks them, the latter last, as in git.
+//! libgit2 reads the files only. `GIT_CONFIG_COUNT` and `GIT_CONFIG_PARAMETERS`, which `git -c` sets, are read here. As in git,
+//! they override the files, and the latter overrides the former.
 
 use git2::ErrorCode;
 
@@ -11,7 +11,7 @@ use super::error::GitError;
 /// The settings of a repository.
 pub(crate) struct Config {
     files: git2::Config,
-    /// Keys in canonical form, in the order given; the last one of a key counts.
+    /// Keys in canonical form, in the order given; the last value of a key counts.
     overrides: Vec<(String, Option<String>)>,
 }
 
@@ -27,7 +27,7 @@ impl Config {
         Ok(Self { files, overrides })
     }
 
-    /// The setting's last value as text; a key without a value (git's short form for true) is `"true"`.
+    /// The last value; a key without a value (git's short form for true) is `"true"`.
     pub(crate) fn text(&self, key: &str) -> Result<Option<String>, GitError> {
         let wanted = canonical(key);
         if let Some((_, value)) = self.overrides.iter().rev().find(|(key, _)| *key == wanted) {
@@ -49,7 +49,7 @@ impl Config {
         Ok(Some(value.to_owned()))
     }
 
-    /// The first remote, as the files name them, that has `remote.<name>.<variable>` set to true.
+    /// The first remote that has `remote.<name>.<variable>` set to true.
     pub(super) fn remote_with(&self, variable: &str) -> Result<Option<String>, GitError> {
         let failed = |source| GitError::Store { action: "read the settings of remotes".to_owned(), source };
         let mut found = None;
@@ -65,7 +65,7 @@ impl Config {
         Ok(found)
     }
 
-    /// All values of the setting, in git's order; what is not UTF-8 is passed over.
+    /// All values of the setting, in git's order; values that are not UTF-8 are skipped.
     pub(crate) fn texts(&self, key: &str) -> Result<Vec<String>, GitError> {
         let wanted = canonical(key);
         let failed = |source| GitError::Store { action: format!("read git config `{key}`"), source };
@@ -83,7 +83,6 @@ impl Config {
         Ok(values)
     }
 
-    /// The setting as git reads a boolean.
     pub(crate) fn boolean(&self, key: &str) -> Result<Option<bool>, GitError> {
         let Some(value) = self.text(key)? else { return Ok(None) };
         match git2::Config::parse_bool(value.as_str()) {
@@ -92,7 +91,7 @@ impl Config {
         }
     }
 
-    /// The setting as git reads a number, with its `k`, `m` and `g`.
+    /// The setting as a number, which may end in `k`, `m`, or `g`.
     pub(crate) fn number(&self, key: &str) -> Result<Option<u64>, GitError> {
         let Some(value) = self.text(key)? else { return Ok(None) };
         match parse_number(&value) {
@@ -101,7 +100,7 @@ impl Config {
         }
     }
 
-    /// Every setting of a section that has subsections, in git's order, so that the last one of a key counts.
+    /// Every setting of a section with subsections, in git's order: the last value of a key counts.
     pub(crate) fn subsections(&self, section: &str) -> Result<Vec<(String, String)>, GitError> {
         let prefix = format!("{}.", section.to_ascii_lowercase());
         let failed = |source| GitError::Store { action: format!("read git config `{section}`"), source };
@@ -124,17 +123,16 @@ impl Config {
     }
 }
 
-/// Reads a number from 0 as git does, with its `k`, `m` and `g`.
+/// Reads a number from 0 as git does; it may end in `k`, `m`, or `g`.
 pub(crate) fn parse_number(value: &str) -> Option<u64> {
     git2::Config::parse_i64(value).ok().and_then(|number| u64::try_from(number).ok())
 }
 
-/// Reads a truth as git does.
 pub(crate) fn parse_bool(value: &str) -> Option<bool> {
     git2::Config::parse_bool(value).ok()
 }
 
-/// Section and variable in lower case, the subsection between them as it is.
+/// Section and variable in lower case, the subsection unchanged.
 fn canonical(key: &str) -> String {
     match (key.find('.'), key.rfind('.')) {
         (Some(first), Some(last)) if first < last => {
@@ -157,7 +155,7 @@ fn read_counted(env: &Env, overrides: &mut Vec<(String, Option<String>)>) -> Res
     Ok(())
 }
 
-/// Reads `'key'='value' 'key=value' 'key'`: words in single quotes, where `'\''` and `'\!'` stand for `'` and `!`.
+/// Reads `'key'='value' 'key=value' 'key'`: words in single quotes, with `'\''` for `'` and `'\!'` for `!`.
 fn parse_parameters(text: &str) -> Option<Vec<(String, Option<String>)>> {
     let mut parsed = Vec::new();
     let mut rest = text.trim_start_matches(' ');

@@ -1,12 +1,12 @@
-//! The environment a command was started with, as a value.
+//! The environment of a command, as a value.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 /// Environment variables, captured once by porcelain and passed down.
 ///
-/// libgit2 reads the git variables that place the repository (`GIT_DIR` and its kin) from the process itself; everything
-/// else is looked up here.
+/// libgit2 reads the variables that locate the repository (`GIT_DIR` and others) from the process itself; all others are read
+/// here.
 #[derive(Clone, Debug, Default)]
 pub struct Env(BTreeMap<OsString, OsString>);
 

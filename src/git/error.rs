@@ -1,4 +1,4 @@
-//! What can go wrong in a repository, in the user's terms.
+//! Errors of the repository, in the user's terms.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,6 @@ use thiserror::Error;
 use super::short_oid;
 use crate::base::error::Diagnostic;
 
-/// Why something could not be done in a repository.
 #[derive(Debug, Error)]
 pub enum GitError {
     #[error("not in a git repository")]
@@ -56,8 +55,8 @@ pub enum GitError {
     Store { action: String, source: git2::Error },
 }
 
-/// Tries again where the system refused: `git gc` removes the folders that it has emptied, also between the moment when
-/// libgit2 makes one and the moment when it puts a file there.
+/// Retries on system errors: `git gc` removes empty folders, even between the moment when libgit2 creates a folder and the moment
+/// when it creates a file in it.
 pub(super) fn despite_gc<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
     const TRIES: usize = 10;
     let refused = |error: &GitError| match error {
@@ -69,8 +68,8 @@ pub(super) fn despite_gc<T>(mut attempt: impl FnMut() -> Result<T, GitError>) ->
         let Err(refusal) = &done else { break };
         let Some(code) = refused(refusal) else { break };
         match attempt() {
-            // Where the folder was gone, nothing of ours was left there, and another has the lock. Else it is what the attempt
-            // before could not take away again.
+            // If the folder was gone, we left no lock there, so another process has it. Otherwise it is the lock that the
+            // previous attempt could not remove.
             Err(GitError::RefLocked { .. }) if code != ErrorCode::NotFound => break,
             again => done = again,
         }
@@ -103,11 +102,10 @@ impl Diagnostic for GitError {
 }
 
 impl GitError {
-    /// Wraps what libgit2 answered when the repository was opened.
     pub(super) fn opening(source: git2::Error) -> Self {
         const UNSUPPORTED: &str = "unsupported extension name extensions.";
         match (source.class(), source.code()) {
-            // `GIT_DIR` may also name a place where there is nothing at all.
+            // `GIT_DIR` may name a missing folder.
             (ErrorClass::Repository | ErrorClass::Os, ErrorCode::NotFound) => Self::NotARepository,
             (_, ErrorCode::Owner) => Self::UnsafeOwner,
             _ => match source.message().strip_prefix(UNSUPPORTED) {
@@ -117,7 +115,6 @@ impl GitError {
         }
     }
 
-    /// Wraps what libgit2 answered when an object was read.
     pub(super) fn reading(oid: Oid, source: git2::Error) -> Self {
         match source.code() {
             ErrorCode::NotFound => Self::MissingObject { oid },
@@ -125,12 +122,11 @@ impl GitError {
         }
     }
 
-    /// Wraps what libgit2 answered when a ref was moved.
     pub(super) fn moving(refname: &str, source: git2::Error) -> Self {
         let refname = refname.to_owned();
         match (source.class(), source.code()) {
             (_, ErrorCode::Locked) => Self::RefLocked { refname },
-            // A folder that is gone says nothing about the ref.
+            // A missing folder does not mean that the ref has moved.
             (ErrorClass::Os, ErrorCode::NotFound) => Self::Store { action: format!("move `{refname}`"), source },
             (_, ErrorCode::Modified | ErrorCode::NotFound) => Self::RefMoved { refname },
             (ErrorClass::Reference, ErrorCode::Exists | ErrorCode::Directory) => Self::RefConflict { refname },
@@ -139,7 +135,6 @@ impl GitError {
         }
     }
 
-    /// Wraps what the system answered.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::Io { action, path: path.into(), source }
     }

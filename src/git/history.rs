@@ -1,4 +1,4 @@
-//! Walking the history of the user's code, which may be far longer than a trace's: git does it, with what it keeps for that.
+//! Walking the history of the user's code, which may be far longer than that of a trace. Git does it, with its commit graph.
 
 use git2::Oid;
 
@@ -17,7 +17,7 @@ pub(crate) struct CodeCommit {
 }
 
 impl Repo {
-    /// The commits that are in `newer` and not in `older`, newest first; git lists them.
+    /// The commits in `newer` and not in `older`, newest first.
     pub(crate) fn commits_between(&self, older: Oid, newer: Oid) -> Result<Vec<Oid>, GitError> {
         let mut command = self.git("rev-list");
         command.arg("--stdin");
@@ -25,7 +25,7 @@ impl Repo {
         String::from_utf8_lossy(&listed).lines().map(|oid| self.parse_oid(oid)).collect()
     }
 
-    /// The commits of the branches, and of `HEAD`, that were made at `since` or later, newest first; git lists them.
+    /// The commits of all branches and of `HEAD` that were made at `since` or later, newest first.
     pub(crate) fn code_since(&self, since: i64) -> Result<Vec<CodeCommit>, GitError> {
         let mut tips: Vec<Oid> = self.list_refs("refs/heads/")?.into_iter().map(|(_, tip)| tip).collect();
         tips.extend(self.find_ref("HEAD")?);

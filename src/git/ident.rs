@@ -1,4 +1,4 @@
-//! Who writes, and when: author and committer as git would choose them.
+//! Author and committer, as git chooses them.
 
 use std::fmt;
 
@@ -21,17 +21,15 @@ pub(crate) struct Ident {
 }
 
 impl Ident {
-    /// The person: `Name <email>`.
+    /// `Name <email>`.
     pub(crate) fn person(&self) -> String {
         format!("{} <{}>", self.name, self.email)
     }
 
-    /// The name alone.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The address alone.
     pub(crate) fn email(&self) -> &str {
         &self.email
     }
@@ -41,12 +39,12 @@ impl Ident {
         Self { seconds: seconds.max(0), ..self.clone() }
     }
 
-    /// When, in seconds since 1970.
+    /// Seconds since 1970.
     pub(crate) fn seconds(&self) -> i64 {
         self.seconds
     }
 
-    /// The instant in the one form that git takes for nothing else.
+    /// The instant in the only unambiguous form of a date in git.
     pub(super) fn date(&self) -> String {
         format!("@{} {}", self.seconds, self.zone)
     }
@@ -58,10 +56,8 @@ impl Ident {
         if self.zone.starts_with('-') { -minutes } else { minutes }
     }
 
-    /// Another person at another instant: what an import writes for whom it imports.
-    ///
-    /// `person` is `Name <email>`; what is not of that form becomes the name. Characters that would break a commit's
-    /// header are left out.
+    /// The author of an imported item. `person` is `Name <email>`; text of another form becomes the name. Characters that would
+    /// break the header of a commit are removed.
     pub(crate) fn of(person: &str, seconds: i64) -> Self {
         let (name, email) = person.rsplit_once('<').unwrap_or((person, ""));
         Self { name: cleaned(name), email: cleaned(email), seconds: seconds.max(0), zone: "+0000".to_owned() }
@@ -86,14 +82,13 @@ impl fmt::Display for Ident {
     }
 }
 
-/// Leaves out what git leaves out of a name or address.
+/// Removes what git removes from a name or address.
 fn cleaned(text: &str) -> String {
     let kept: String = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect();
     let crud = |c: char| c.is_whitespace() || matches!(c, '.' | ',' | ':' | ';' | '"' | '\\' | '\'');
     kept.trim_matches(crud).to_owned()
 }
 
-/// In which capacity somebody is named.
 #[derive(Clone, Copy)]
 enum Capacity {
     Author,
@@ -101,20 +96,17 @@ enum Capacity {
 }
 
 impl Repo {
-    /// Who is the author of what is written now.
-    ///
-    /// `now` is used where the environment does not fix a date.
+    /// `now` is used unless the environment sets a date.
     pub(crate) fn author(&self, now: Timestamp) -> Result<Ident, GitError> {
         self.ident(Capacity::Author, now)
     }
 
-    /// Who commits what is written now.
     pub(crate) fn committer(&self, now: Timestamp) -> Result<Ident, GitError> {
         self.ident(Capacity::Committer, now)
     }
 
-    /// What is spelled out in the environment or the configuration is taken from there; anything else (a date in one of
-    /// git's many forms, a name made up from the system's account) is left to git.
+    /// Reads the environment and the configuration. Git is asked for the rest: dates in its many other forms, and names derived
+    /// from the system account.
     fn ident(&self, capacity: Capacity, now: Timestamp) -> Result<Ident, GitError> {
         let (word, section) = match capacity {
             Capacity::Author => ("AUTHOR", "author"),
@@ -161,7 +153,7 @@ fn plain_date(text: &str) -> Option<(i64, String)> {
     let (seconds, zone) = text.strip_prefix('@').unwrap_or(text).split_once(' ')?;
     let digits = zone.strip_prefix(['+', '-'])?;
     let four = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit());
-    // Fewer digits could be a year to git.
+    // Git could read fewer digits as a year.
     let many = seconds.len() >= 9 || text.starts_with('@');
     (four && many).then(|| Some((seconds.parse().ok()?, zone.to_owned())))?
 }

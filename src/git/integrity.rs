@@ -1,5 +1,4 @@
-//! What checking a repository needs: every ref, the broken ones too, objects read with their names verified, and what
-//! processes that died have left.
+//! What `fsck` needs: every ref including broken ones, verified oids, stale locks, and repairs of refs and reflogs.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -15,17 +14,16 @@ use super::open::Repo;
 use super::process::Answer;
 use super::refs::{LogLine, RefStorage, STALE_LOCK, locked};
 
-/// The refs below some prefixes, as git itself lists them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct RefListing {
-    /// Names with the oids they lead to, sorted; whether the object is there was not looked at.
+    /// Names with their oids, sorted. The objects may be missing.
     pub(crate) refs: Vec<(String, Oid)>,
-    /// Names of refs that git cannot read.
+    /// Refs that git cannot read.
     pub(crate) broken: Vec<String>,
 }
 
 impl Repo {
-    /// Lists every ref below the prefixes through git, which tells of those that cannot be read and goes on.
+    /// Lists every ref below the prefixes through git, which continues after broken refs.
     pub(crate) fn list_every_ref(&self, prefixes: &[&str]) -> Result<RefListing, GitError> {
         const COMMAND: &str = "for-each-ref";
         let mut command = self.git(COMMAND);
@@ -46,16 +44,15 @@ impl Repo {
         Ok(RefListing { refs: refs.collect(), broken: broken.collect() })
     }
 
-    /// Sees to it that every object read from here on has the name that its bytes give it, in this whole process.
+    /// From now on, verifies the oid of every object that this process reads.
     pub(crate) fn verify_names_of_objects(&self) {
         git2::opts::strict_hash_verification(true);
         self.loose.verified.store(true, Ordering::Relaxed);
         *self.recent.borrow_mut() = Recent::default();
     }
 
-    /// The `.lock` files of refs below `prefix` (which ends in `/`), or of the ref of that name, that are older than ten
-    /// seconds: by their refs' names.
-    pub(crate) fn left_over_locks(&self, prefix: &str) -> Vec<String> {
+    /// The refs below `prefix` (which ends in `/`), or the ref of that name, with a `.lock` file older than ten seconds.
+    pub(crate) fn stale_ref_locks(&self, prefix: &str) -> Vec<String> {
         let mut found = Vec::new();
         if prefix.ends_with('/') {
             let mut folders = vec![self.common_dir().join(prefix)];
@@ -64,12 +61,12 @@ impl Repo {
                 for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
                     if path.is_dir() {
                         folders.push(path);
-                    } else if is_left_over(&path) {
+                    } else if is_stale_lock(&path) {
                         found.extend(self.ref_of_lock(&path));
                     }
                 }
             }
-        } else if is_left_over(&self.lock_path(prefix)) {
+        } else if is_stale_lock(&self.lock_path(prefix)) {
             found.push(prefix.to_owned());
         }
         found.sort();
@@ -81,20 +78,20 @@ impl Repo {
         Some(name.strip_suffix(".lock")?.to_owned())
     }
 
-    /// Removes a `.lock` file that [`Repo::left_over_locks`] told of, under our own lock of the ref; whether it is gone.
-    pub(crate) fn remove_left_over_lock(&self, refname: &str) -> Result<bool, GitError> {
+    /// Removes the stale `.lock` file of a ref, under our own lock of the ref. Returns whether it is gone.
+    pub(crate) fn remove_stale_ref_lock(&self, refname: &str) -> Result<bool, GitError> {
         let _lock = self.lock(refname)?;
         self.remove_stale_lock(refname);
         Ok(!self.lock_path(refname).exists())
     }
 
-    /// Points a ref that cannot be read at `oid`, unless it can be read by now, under git's own lock of it. The caller holds its
-    /// [`Repo::lock`].
-    pub(crate) fn mend_ref(&self, refname: &str, oid: Oid, who: &Ident) -> Result<(), GitError> {
+    /// Points an unreadable ref to `oid`, under git's own lock of it. Fails with [`GitError::RefMoved`] if it is readable by now.
+    /// The caller holds its [`Repo::lock`].
+    pub(crate) fn repair_ref(&self, refname: &str, oid: Oid, who: &Ident) -> Result<(), GitError> {
         let log = LogLine { who, why: "fsck: back to where the reflog has it" };
         match &self.refs {
-            RefStorage::Files => self.patiently(|| self.mend_file(refname, oid, log)),
-            // One that cannot be read is symbolic there, and leads to nothing.
+            RefStorage::Files => self.patiently(|| self.repair_ref_file(refname, oid, log)),
+            // With reftable, an unreadable ref is a dangling symbolic ref.
             RefStorage::Reftable(_) => {
                 let input = format!("option no-deref\nupdate {refname} {oid}\n");
                 self.patiently(|| {
@@ -107,8 +104,8 @@ impl Repo {
         }
     }
 
-    /// What libgit2 does to move a ref, which reads where it was before and so stops at one that cannot be read.
-    fn mend_file(&self, refname: &str, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+    /// libgit2 cannot do this: it reads the old value first, and fails.
+    fn repair_ref_file(&self, refname: &str, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         let lock = self.lock_path(refname);
         let failed = |source| GitError::io("write", &lock, source);
         let mut file = match OpenOptions::new().write(true).create_new(true).open(&lock) {
@@ -117,7 +114,7 @@ impl Repo {
             }
             opened => opened.map_err(failed)?,
         };
-        let mut mend = || {
+        let mut write = || {
             if self.find_ref(refname).is_ok_and(|found| found.is_some()) {
                 return Err(GitError::RefMoved { refname: refname.to_owned() });
             }
@@ -125,16 +122,15 @@ impl Repo {
             self.append_reflog(refname, &oid.to_string(), oid, log)?;
             fs::rename(&lock, self.ref_folder(refname).join(refname)).map_err(failed)
         };
-        let done = mend();
+        let done = write();
         if done.is_err() {
             let _ = fs::remove_file(&lock);
         }
         done
     }
 
-    /// Adds the move that is missing at a reflog's end: from where its last line leads to where the ref is. Of a reftable, which
-    /// holds both, nothing can be missing. The caller holds the ref's [`Repo::lock`].
-    pub(crate) fn close_reflog(&self, refname: &str, who: &Ident) -> Result<(), GitError> {
+    /// Logs the missing last move of a ref. With reftable, none can be missing. The caller holds the ref's [`Repo::lock`].
+    pub(crate) fn complete_reflog(&self, refname: &str, who: &Ident) -> Result<(), GitError> {
         let (Some(last), Some(tip)) = (self.read_reflog(refname)?.pop(), self.find_ref(refname)?) else {
             return Ok(());
         };
@@ -146,7 +142,7 @@ impl Repo {
     }
 }
 
-fn is_left_over(path: &Path) -> bool {
+fn is_stale_lock(path: &Path) -> bool {
     let age = fs::metadata(path).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
     path.extension().is_some_and(|extension| extension == "lock") && age.is_some_and(|age| age > STALE_LOCK)
 }

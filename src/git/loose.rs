@@ -1,7 +1,6 @@
-//! Reading loose objects: libgit2 never comes back from one whose file was cut off.
+//! Reading loose objects: libgit2 never returns from a truncated one.
 //!
-//! Only that: what is packed, and what is not where it should be, is libgit2's. Of an object whose file is damaged git is asked,
-//! which looks into packs first.
+//! libgit2 reads packed and missing objects. If a loose object is damaged, git is asked, which looks into packs first.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,27 +16,26 @@ use super::error::GitError;
 use super::open::Repo;
 use crate::base::process::Process;
 
-/// After how many objects it pays to know which of the 256 folders there are: after `git gc` most are gone.
+/// Number of reads after which the 256 folders are listed: after `git gc`, most do not exist.
 const LOOK_AFTER: usize = 64;
-/// zlib packs no run tighter than this.
+/// The highest compression ratio of zlib.
 const MOST_PACKED: usize = 1032;
 
-/// The folders in which loose objects are: the repository's own, then those it borrows from.
+/// The folders of loose objects: those of the repository, then its alternates.
 #[derive(Debug)]
 pub(super) struct Loose {
     git_dir: PathBuf,
     folders: Vec<PathBuf>,
     asked: AtomicUsize,
-    /// Which fan-out folders were there; one that comes later is left to libgit2.
+    /// Which fan-out folders exist. libgit2 reads from those that are created later.
     fans: OnceLock<Box<[bool; 256]>>,
-    /// Whether what is read must have the name that its bytes give it.
+    /// Whether oids are verified.
     pub(super) verified: AtomicBool,
-    /// Files that were found damaged, of objects of which there is another copy.
+    /// Damaged files of objects that have another copy.
     spare: Mutex<BTreeMap<PathBuf, Oid>>,
 }
 
 impl Loose {
-    /// Those of the repository at `git_dir`, whose own are in `objects`.
     pub(super) fn new(git_dir: &Path, objects: &Path) -> Self {
         let mut folders = vec![objects.to_owned()];
         if let Ok(lent) = fs::read_to_string(objects.join("info").join("alternates")) {
@@ -48,7 +46,7 @@ impl Loose {
         Self { git_dir: git_dir.to_owned(), folders, asked, fans, verified, spare: Mutex::default() }
     }
 
-    /// Reads an object; `None` if it is not loose, as far as can be told.
+    /// Reads an object; `None` if it does not seem to be loose. Fails if its file is damaged and there is no other copy.
     pub(super) fn read(&self, oid: Oid) -> Result<Option<(ObjectType, Vec<u8>)>, GitError> {
         let fan = usize::from(oid.as_bytes()[0]);
         if self.asked.fetch_add(1, Ordering::Relaxed) >= LOOK_AFTER && !self.fans.get_or_init(|| self.look())[fan] {
@@ -66,7 +64,7 @@ impl Loose {
                     found = Some(object);
                     break;
                 }
-                // Another of them may have it whole.
+                // Another folder may have an intact copy.
                 Err(source) => damaged.push((path, source)),
             }
         }
@@ -85,7 +83,7 @@ impl Loose {
         }
     }
 
-    /// What git reads, from a pack if there is one that has it.
+    /// Asks git, which prefers packs.
     fn ask_git(&self, digits: &str) -> Option<(ObjectType, Vec<u8>)> {
         let mut command = Process::new("git");
         command.env("GIT_DIR", &self.git_dir).env("GIT_OBJECT_DIRECTORY", self.folders.first()?);
@@ -127,14 +125,14 @@ impl Loose {
 }
 
 impl Repo {
-    /// The loose files that were found damaged so far, of objects that were read from another copy all the same.
+    /// The damaged loose files found so far, of objects that were read from another copy.
     pub(crate) fn damaged_copies(&self) -> Vec<(Oid, PathBuf)> {
         let spare = self.loose.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.iter().map(|(path, oid)| (*oid, path.clone())).collect()
     }
 }
 
-/// `<kind> <length>\0<bytes>`, packed.
+/// `<kind> <length>\0<bytes>`, compressed.
 fn inflate(packed: &[u8]) -> io::Result<(ObjectType, Vec<u8>)> {
     let bad = |cause: &'static str| io::Error::new(io::ErrorKind::InvalidData, cause);
     let mut decoder = ZlibDecoder::new(packed);

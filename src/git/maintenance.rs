@@ -1,10 +1,10 @@
-//! Keeping the repository tidy, as git's own commands do.
+//! Maintenance, done by git's own commands.
 
 use super::error::GitError;
 use super::open::Repo;
 
 impl Repo {
-    /// Runs `git gc` with these options, whose progress and words go to stderr, and waits for it.
+    /// Runs `git gc`. Its progress and messages go to stderr.
     pub(crate) fn collect(&self, options: &[String]) -> Result<(), GitError> {
         self.remove_stale_git_locks();
         let mut command = self.git("gc");
@@ -12,9 +12,8 @@ impl Repo {
         command.stdout_to_stderr().run().map_err(|error| GitError::process("gc", error))
     }
 
-    /// Starts `git maintenance run --auto` in the background and does not wait for it.
-    ///
-    /// Does nothing where `maintenance.auto` is off. git decides what is due, keeps others out and is safe beside writers.
+    /// Starts `git maintenance run --auto` in the background, unless `maintenance.auto` is off. It is safe beside writers. A
+    /// failure to start is ignored: nothing is lost.
     pub(crate) fn start_maintenance(&self) -> Result<(), GitError> {
         if self.config()?.boolean("maintenance.auto")? == Some(false) {
             return Ok(());

@@ -1,10 +1,10 @@
-//! The repository, as the rest of the crate sees it: the only module that names `git2`.
+//! The repository: the only module that names `git2`. Nothing here knows about traces.
 //!
-//! Objects are read and written through libgit2, in process; what it cannot be trusted with (deleting refs, odd
-//! identities, maintenance) is done by git itself, see `process`. Nothing here has heard of a trace.
+//! Objects are read and written through libgit2, in process. Git itself does what libgit2 cannot be trusted with (deleting
+//! refs, unusual identities, maintenance); see `process`.
 //!
-//! - A ref moves only from where it was seen ([`Repo::move_ref`]).
-//! - libgit2's error codes end here; callers get [`GitError`], and absence as `None`.
+//! - A ref moves only from the value that was read ([`Repo::move_ref`]).
+//! - libgit2's error codes do not leave this module: callers get [`GitError`], or `None` for what does not exist.
 
 mod ancestry;
 mod blobs;
@@ -53,7 +53,7 @@ pub(crate) use shared::SHARED_SETTINGS;
 pub(crate) use three_way::merge_lines;
 pub(crate) use tree::{Entry, EntryRef, Mode, Tree, TreeStore};
 
-/// Shortens an oid for display to the seven digits git shows at least.
+/// The first seven digits of an oid, which git shows at least.
 pub(crate) fn short_oid(oid: Oid) -> String {
     let mut digits = oid.to_string();
     digits.truncate(7);

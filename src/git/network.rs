@@ -1,4 +1,4 @@
-//! Network work, done by git itself: transport, credentials and hooks are its own, and what it says goes to the user.
+//! Push and fetch, done by git itself with its transports, credentials, and hooks. The user sees its messages.
 
 use std::process::Stdio;
 
@@ -6,34 +6,31 @@ use super::error::GitError;
 use super::open::Repo;
 use super::process::Answer;
 
-/// What a push came to for one ref.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PushedRef {
     /// The ref on the remote side.
     pub(crate) refname: String,
-    /// What became of it.
     pub(crate) fate: PushFate,
-    /// Git's word for it, with the reason of a refusal.
+    /// Git's summary, with the reason of a rejection.
     pub(crate) summary: String,
 }
 
-/// What became of one ref in a push.
+/// The result of a push for one ref.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PushFate {
-    /// It was moved, made or deleted.
+    /// Updated, created, or deleted.
     Moved,
-    /// It was there already.
     UpToDate,
-    /// The remote has something that we do not have.
+    /// The remote has commits that we do not have.
     Behind,
-    /// Somebody else was moving it, or the remote could not take it just then.
+    /// Another push was updating it, or the remote could not lock it.
     Contended,
-    /// It was refused for another reason.
+    /// Rejected for another reason.
     Refused,
 }
 
 impl Repo {
-    /// Pushes refspecs and says what became of each. Git's progress and its messages go to stderr.
+    /// Pushes refspecs. Git's progress and messages go to stderr. Fails only if git could not talk to the remote.
     pub(crate) fn push(
         &self,
         remote: &str,
@@ -50,7 +47,7 @@ impl Repo {
         Ok(pushed)
     }
 
-    /// Fetches refspecs. Git's progress and its messages go to stderr.
+    /// Fetches refspecs. Git's progress and messages go to stderr.
     pub(crate) fn fetch(&self, remote: &str, refspecs: &[String], options: &[&str]) -> Result<(), GitError> {
         self.remove_stale_git_locks();
         let mut command = self.git("fetch");
@@ -60,7 +57,7 @@ impl Repo {
         if status.success() { Ok(()) } else { Err(above("fetch")) }
     }
 
-    /// The remote that is meant where none is named: that of the checked-out branch, else `origin`.
+    /// The default remote: that of the checked-out branch, else `origin`.
     pub(crate) fn default_remote(&self) -> Result<String, GitError> {
         if let Some(branch) =
             self.find_symbolic_ref("HEAD")?.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned))

@@ -14,13 +14,11 @@ use super::tree::{Entry, Tree, TreeStore, render_tree};
 pub(crate) struct Object<'r>(Bytes<'r>);
 
 enum Bytes<'r> {
-    /// Held by the object database.
     Held(OdbObject<'r>),
     Own(Vec<u8>),
 }
 
 impl Object<'_> {
-    /// The bytes.
     pub(crate) fn data(&self) -> &[u8] {
         match &self.0 {
             Bytes::Held(object) => object.data(),
@@ -34,12 +32,11 @@ impl Repo {
         self.inner.odb().map_err(|source| GitError::Store { action: "open the object database".to_owned(), source })
     }
 
-    /// Reads a blob.
     pub(crate) fn read_blob(&self, oid: Oid) -> Result<Vec<u8>, GitError> {
         Ok(self.read_as(&self.odb()?, oid, ObjectType::Blob, "blob")?.data().to_vec())
     }
 
-    /// Reads a commit. One at which a shallow clone ends has no parents.
+    /// Reads a commit. At the boundary of a shallow clone it has no parents.
     pub(crate) fn read_commit(&self, oid: Oid) -> Result<Commit, GitError> {
         if let Some(commit) = self.recent.borrow().commits.get(oid) {
             return Ok(commit);
@@ -55,17 +52,15 @@ impl Repo {
         Ok(commit)
     }
 
-    /// Writes a blob.
     pub(crate) fn write_blob(&self, bytes: &[u8]) -> Result<Oid, GitError> {
         self.write(ObjectType::Blob, bytes, "item")
     }
 
-    /// Writes a commit.
     pub(crate) fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
         self.write(ObjectType::Commit, commit.render().as_bytes(), "commit")
     }
 
-    /// Reads an object that must be of a kind; what a remote promised is fetched.
+    /// Reads an object of the given kind, and fetches it if a remote promised it.
     pub(super) fn read_as<'o>(
         &self,
         odb: &'o Odb<'_>,
@@ -93,7 +88,7 @@ impl Repo {
             .map_err(|source| GitError::Store { action: "hash an object".to_owned(), source })
     }
 
-    /// The commit that `rev` names in git's own notation; `None` when it names none.
+    /// The commit that a git revision names, if any.
     pub(crate) fn find_commit(&self, rev: &str) -> Result<Option<Oid>, GitError> {
         let Some(mut oid) = self.resolve(rev)? else { return Ok(None) };
         let odb = self.odb()?;
@@ -111,7 +106,7 @@ impl Repo {
     }
 }
 
-/// What a tag is of: its first line is `object <oid>`.
+/// The target of a tag: its first line is `object <oid>`.
 fn tagged(bytes: &[u8], format: ObjectFormat) -> Option<Oid> {
     let line = bytes.strip_prefix(b"object ")?.split(|byte| *byte == b'\n').next()?;
     Oid::from_str_ext(std::str::from_utf8(line).ok()?, format).ok()
@@ -135,16 +130,15 @@ impl TreeStore for Repo {
     }
 }
 
-/// The commits and trees that were read last: a walk through history compares each commit's trees with those of its parent,
-/// and comes to the parent next.
+/// The commits and trees that were read last: a walk through history compares the trees of each commit with those of its
+/// parent, and then visits the parent.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     commits: Last<Commit, 4>,
-    /// Those of three levels of a commit and its parent, and some for other parents.
+    /// Three levels of a commit and its parent, and some for other parents.
     trees: Last<Tree, 12>,
 }
 
-/// The last few objects of a kind.
 #[derive(Debug)]
 struct Last<T, const COUNT: usize>(VecDeque<(Oid, T)>);
 
@@ -165,7 +159,6 @@ impl<T: Clone, const COUNT: usize> Last<T, COUNT> {
     }
 }
 
-/// Reads an object that must be of a kind.
 pub(super) fn read_as<'o>(
     odb: &'o Odb<'_>,
     loose: &Loose,

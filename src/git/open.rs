@@ -18,19 +18,19 @@ use super::refs::RefStorage;
 pub struct Repo {
     pub(super) inner: Repository,
     pub(super) refs: RefStorage,
-    /// Refs that were there, see [`Repo::was_there`].
+    /// Refs that existed, see [`Repo::was_there`].
     pub(super) seen: RefCell<HashSet<String>>,
-    /// Where it was opened; `None`: where the environment says.
+    /// The path that was opened; `None`: the environment locates the repository.
     pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
     pub(super) config: OnceCell<Config>,
     pub(super) shared: OnceCell<Vec<(String, String)>>,
     pub(super) shallow: OnceCell<HashSet<Oid>>,
-    /// Where new objects go.
+    /// The folder of new objects.
     pub(super) objects: PathBuf,
     pub(super) loose: Loose,
-    /// Whether what a remote promised is not to be fetched.
-    pub(super) stays_here: Cell<bool>,
+    /// Whether promised objects count as missing, instead of being fetched.
+    pub(super) offline: Cell<bool>,
     pub(super) recent: RefCell<Recent>,
 }
 
@@ -50,10 +50,10 @@ impl Repo {
 
     fn opened(place: Option<&Path>, env: Env) -> Result<Self, GitError> {
         let inner = Self::open_place(place).map_err(GitError::opening)?;
-        // git's own reading commands do not hash what they read either: zlib's checksum finds damage, and `git fsck` what
-        // is not what its name says. Hashing took a tenth of the time of materializing 10,000 items.
+        // Git does not verify oids on reading either: zlib's checksum finds damage, and `git fsck` verifies oids. Hashing took a
+        // tenth of the time of materializing 10,000 items.
         git2::opts::strict_hash_verification(false);
-        // It would hold up to 256 MiB of commits and trees, of which the last few are enough for us: see `objects`.
+        // libgit2's cache holds up to 256 MiB of commits and trees. The last few are enough: see `objects`.
         git2::opts::enable_caching(false);
         let refs = RefStorage::of(&inner)?;
         let place = place.map(Path::to_path_buf);
@@ -61,45 +61,41 @@ impl Repo {
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
         let loose = Loose::new(inner.path(), &objects);
         let (config, shared, shallow) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let (stays_here, recent, seen) = (Cell::new(false), RefCell::default(), RefCell::default());
-        Ok(Self { inner, refs, seen, place, env, config, shared, shallow, objects, loose, stays_here, recent })
+        let (offline, recent, seen) = (Cell::new(false), RefCell::default(), RefCell::default());
+        Ok(Self { inner, refs, seen, place, env, config, shared, shallow, objects, loose, offline, recent })
     }
 
-    /// Opens libgit2's own handle of a repository, one for each thread that reads.
-    ///
-    /// One with reftable is opened as well. libgit2 finds no ref there, and says so by no error: it is asked for objects and
-    /// settings alone, see `refs`.
+    /// Opens a libgit2 handle, one for each thread that reads. With reftable, libgit2 finds no refs and reports no error, so it is
+    /// used for objects and configuration only; see `refs`.
     pub(super) fn open_place(place: Option<&Path>) -> Result<Repository, git2::Error> {
         allow_reftable();
         place.map_or_else(Repository::open_from_env, Repository::open)
     }
 
-    /// The environment this repository was opened in.
     pub(crate) fn env(&self) -> &Env {
         &self.env
     }
 
-    /// The git folder of this worktree: where `HEAD` and `TRACE_HEAD` are.
+    /// The git folder of this worktree, with `HEAD` and `TRACE_HEAD`.
     pub(crate) fn git_dir(&self) -> &Path {
         self.inner.path()
     }
 
-    /// The git folder that all worktrees share: where objects and refs are.
+    /// The git folder that all worktrees share, with objects and refs.
     pub(crate) fn common_dir(&self) -> &Path {
         self.inner.commondir()
     }
 
-    /// The folder of the checked-out files; `None` in a bare repository.
+    /// The root of the working tree; `None` in a bare repository.
     pub(crate) fn worktree(&self) -> Option<PathBuf> {
         self.inner.workdir().map(Path::to_path_buf)
     }
 
-    /// SHA-1 or SHA-256.
     pub(crate) fn object_format(&self) -> ObjectFormat {
         self.inner.object_format()
     }
 
-    /// The configuration, read at the first call.
+    /// The configuration, read on first use.
     pub(crate) fn config(&self) -> Result<&Config, GitError> {
         if let Some(config) = self.config.get() {
             return Ok(config);
@@ -113,14 +109,14 @@ impl Repo {
     }
 }
 
-/// Has libgit2 open repositories whose refs it cannot read.
+/// Makes libgit2 open repositories with reftable, whose refs it cannot read.
 #[allow(unsafe_code, reason = "libgit2 has one list of extensions for the whole process")]
 fn allow_reftable() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: it writes a static of libgit2's, which libgit2 reads when it opens a repository. Nobody else in this crate
-        // writes it, `Once` lets one thread do so, and every repository is opened behind this call. If it fails, such a
-        // repository is refused as unknown.
+        // SAFETY: this writes a static variable of libgit2, which is read when a repository is opened. Nothing else in this crate
+        // writes it, `Once` lets only one thread do so, and every repository is opened after this call. If it fails, such
+        // repositories are refused.
         let _ = unsafe { git2::opts::set_extensions(&["refstorage"]) };
     });
 }

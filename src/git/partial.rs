@@ -1,4 +1,4 @@
-//! Partial clones: objects that a remote promised to give when they are needed. libgit2 does not ask for them; git does.
+//! Partial clones: a promisor remote provides missing objects on demand. libgit2 does not fetch them; git does.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use super::open::Repo;
 use super::process::Answer;
 
 impl Repo {
-    /// The remote that promised to give what is not here; `None` where the clone is not a partial one.
+    /// The promisor remote; `None` if the clone is not partial.
     fn promisor(&self) -> Result<Option<String>, GitError> {
         let config = self.config()?;
         if let Some(remote) = config.text("extensions.partialClone")? {
@@ -18,22 +18,21 @@ impl Repo {
         config.remote_with("promisor")
     }
 
-    /// Whether this is a partial clone, in which what a remote promised may be missing.
+    /// Whether this is a partial clone, in which promised objects may be missing.
     pub(crate) fn is_partial(&self) -> Result<bool, GitError> {
         Ok(self.promisor()?.is_some())
     }
 
-    /// Does something without fetching what a remote promised: it counts as missing meanwhile.
+    /// Runs `act` without fetching: promised objects count as missing.
     pub(crate) fn without_fetching<T>(&self, act: impl FnOnce() -> T) -> T {
-        let before = self.stays_here.replace(true);
+        let before = self.offline.replace(true);
         let done = act();
-        self.stays_here.set(before);
+        self.offline.set(before);
         done
     }
 
-    /// Those of the `missing` trees and blobs that no remote promised, as git tells; `tips` are commits that lead to them.
-    ///
-    /// Git walks what the tips have. Where something is lost, it checks the whole repository.
+    /// The `missing` trees and blobs that no remote promised; `tips` are commits that lead to them. If any is lost, git checks the
+    /// complete repository.
     pub(crate) fn lost(
         &self,
         missing: &HashSet<Oid>,
@@ -51,7 +50,7 @@ impl Repo {
         command.args(["--connectivity-only", "--no-dangling", "--no-progress"]);
         let answer = Answer::of("fsck", &mut command)?;
         if answer.code.is_none_or(|code| code >= 128) {
-            // It gave up on something else that is damaged. None is then known to be promised.
+            // It stopped at other damage, so none is known to be promised.
             return Ok(missing.clone());
         }
         let listed = String::from_utf8_lossy(&answer.stdout);
@@ -61,9 +60,9 @@ impl Repo {
         Ok(lost.filter(|oid| missing.contains(oid)).collect())
     }
 
-    /// Fetches those of `oids` that are not here and that a remote promised, all at once. False if none was fetched.
+    /// Fetches the promised objects among `oids` that are missing, all at once. False if none was fetched.
     pub(super) fn fetch_promised(&self, odb: &Odb<'_>, oids: &[Oid]) -> Result<bool, GitError> {
-        if self.stays_here.get() {
+        if self.offline.get() {
             return Ok(false);
         }
         let Some(remote) = self.promisor()? else { return Ok(false) };

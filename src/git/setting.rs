@@ -1,7 +1,7 @@
-//! Changing settings, through `git config`.
+//! Changing git configuration through `git config`.
 //!
-//! Git takes a lock of the file, `config.lock`, and gives up at once where there is one. Here it is waited for; one that is older
-//! than ten minutes was left behind by a process that was killed, for git holds it for as long as it takes to write a file.
+//! Git fails at once if `config.lock` exists. This module waits for it, and removes one that is older than ten minutes: git holds
+//! it only while it writes a file, so its owner was killed.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -13,20 +13,18 @@ use super::open::Repo;
 use super::process::Answer;
 use super::refs::{STALE_GIT_LOCK, remove_older};
 
-/// How long another process may take to write its settings.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long is paused between two tries.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What `git config` answers where there was nothing to remove.
+/// Exit status of `git config` if there is nothing to remove.
 const NOTHING_THERE: i32 = 5;
 
 impl Git {
-    /// Calls `git config` to change a file of settings, once it is not locked.
+    /// Changes a configuration file once it is not locked.
     pub(crate) fn change_setting(&self, args: &[&str]) -> Result<(), GitError> {
         let args = [&["config"], args].concat();
-        // Git names the file as seen from the top of the working tree.
+        // Git names the file relative to the root of the working tree.
         let find = |named: &Path| {
             let name = named.file_name()?.to_str()?;
             let path = self.line(&["rev-parse", "--git-path", name]).ok()?;
@@ -38,14 +36,14 @@ impl Git {
 }
 
 impl Repo {
-    /// Adds a value to a setting of this repository that may have several, unless it is there.
+    /// Adds a value to a multi-valued setting of this repository, unless it has the value.
     pub(crate) fn add_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
         let answer = self.answer_of_config(&["--null", "--get-all", key])?;
         let is_there = answer.stdout.split(|b| *b == 0).any(|there| there == value.as_bytes());
         if is_there { Ok(()) } else { self.change_setting(&["--add", key, value], &[]) }
     }
 
-    /// Removes one value of a setting that may have several; what is not there is not missed.
+    /// Removes one value of a multi-valued setting, if it has the value.
     pub(crate) fn remove_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
         self.change_setting(&["--fixed-value", "--unset-all", key, value], &[NOTHING_THERE])
     }
@@ -62,7 +60,7 @@ impl Repo {
     }
 }
 
-/// Tries again where the file is locked, until patience ends. `find` tells where a file is that git names by a relative path.
+/// Retries while the file is locked. `find` resolves a relative path that git printed.
 fn once_unlocked(
     find: impl Fn(&Path) -> Option<PathBuf>,
     attempt: impl Fn() -> Result<Answer, GitError>,
@@ -91,7 +89,7 @@ fn once_unlocked(
     }
 }
 
-/// The file that could not be locked because it is, as git names it.
+/// The file that was locked already, as git names it.
 fn locked_file(answer: &Answer) -> Option<PathBuf> {
     let line = answer.stderr.lines().find_map(|line| line.split_once("could not lock config file "));
     let (_, rest) = line.filter(|_| answer.code != Some(0))?;

@@ -1,4 +1,4 @@
-//! Shallow clones: commits whose parents were not fetched count as having none, as in git.
+//! Shallow clones: as in git, commits whose parents were not fetched have no parents.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,8 +10,7 @@ use super::error::GitError;
 use super::open::Repo;
 
 impl Repo {
-    /// The commits at which a shallow clone ends: they name parents that are not here, and need not be. Reads a file at the
-    /// first call.
+    /// The commits at which a shallow clone ends; their parents are missing. Read on first use.
     pub(crate) fn shallow_commits(&self) -> Result<&HashSet<Oid>, GitError> {
         if let Some(cut) = self.shallow.get() {
             return Ok(cut);
@@ -27,7 +26,6 @@ impl Repo {
         Ok(self.shallow.get_or_init(|| cut))
     }
 
-    /// Whether the history of this clone ends at `commit`.
     pub(super) fn is_cut_off(&self, commit: Oid) -> Result<bool, GitError> {
         Ok(self.shallow_commits()?.contains(&commit))
     }

@@ -1,6 +1,6 @@
-//! Files that a project shares: settings and the like that are committed along with the code.
+//! Files that a project shares by committing them, such as settings.
 //!
-//! They are found as git finds `.mailmap` and `.gitattributes`: in the working tree, and in a bare repository in `HEAD`.
+//! As with `.mailmap` and `.gitattributes`, they are read from the working tree, or from `HEAD` in a bare repository.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -10,14 +10,13 @@ use super::error::GitError;
 use super::open::Repo;
 use super::tree::TreeStore as _;
 
-/// The shared settings, in the syntax of git's own.
+/// The shared settings, in the syntax of git configuration.
 pub(crate) const SHARED_SETTINGS: &str = ".traceconfig";
 
-/// The most bytes that are read of a shared file.
 const MAX_BYTES: usize = 1 << 20;
 
 impl Repo {
-    /// Reads a file that the project shares; `None` if there is none. `path` is relative to the top of the working tree.
+    /// Reads a shared file, if it exists. `path` is relative to the root of the working tree and must not lead out of it.
     pub(crate) fn read_shared(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let bad = |cause: String| GitError::BadShared { path: path.to_owned(), cause };
         if path.is_empty() || !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
@@ -44,10 +43,8 @@ impl Repo {
         Ok(Some(self.read_blob(oid)?))
     }
 
-    /// The settings that the project shares in [`SHARED_SETTINGS`], in the file's order; read at the first call.
-    ///
-    /// Section and variable are in lower case, a key without a value is `true`. Git reads the text, and follows no include
-    /// in it. Without the file this costs one look at the folder.
+    /// The settings in [`SHARED_SETTINGS`], in order, read on first use. Section and variable are in lower case; a key without a
+    /// value is `true`. Git parses the text and follows no includes.
     pub(crate) fn shared_settings(&self) -> Result<&[(String, String)], GitError> {
         if let Some(settings) = self.shared.get() {
             return Ok(settings);
@@ -78,7 +75,7 @@ impl Repo {
     }
 }
 
-/// Reads a file that stands in the working tree, also where links lead to it.
+/// Reads a file in the working tree. Links within the working tree are followed.
 fn read_file(worktree: &Path, path: &str) -> Result<Option<Vec<u8>>, String> {
     let full = match worktree.join(path).canonicalize() {
         Ok(full) => full,

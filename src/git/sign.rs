@@ -1,7 +1,7 @@
-//! Signing commits, by git itself.
+//! Signing commits.
 //!
-//! Which program signs, with which key and in which format (`gpg.format`, `user.signingKey`, `gpg.program`,
-//! `gpg.ssh.program` and their kin) is git's to know, so git makes the commit object.
+//! Git creates the commit object, because it knows the program, key, and format (`gpg.format`, `user.signingKey`, `gpg.program`,
+//! and others).
 
 use git2::Oid;
 
@@ -10,7 +10,7 @@ use super::error::GitError;
 use super::open::Repo;
 
 impl Repo {
-    /// Writes a commit that is signed as `git commit -S` would sign it. Costs two processes, git and the signing program.
+    /// Writes a commit, signed as `git commit -S` does. Costs two processes, git and the signing program.
     pub(crate) fn write_signed_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
         let mut command = self.git_with(&["i18n.commitEncoding=UTF-8"], "commit-tree");
         command.args(["-S", "-F", "-"]);

@@ -1,10 +1,10 @@
-//! Three versions of a text, merged by lines as `git merge-file` does it.
+//! Three-way merge by lines, as in `git merge-file`.
 
 use git2::MergeFileInput;
 
 use super::error::GitError;
 
-/// Merges three versions of a text by lines; `None` where lines clash, or where the text is binary.
+/// Merges three versions of a text by lines; `None` on a conflict, or if a text is binary.
 pub(crate) fn merge_lines(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
     if ours == theirs || theirs == base {
         return Ok(Some(ours.to_vec()));
@@ -15,7 +15,7 @@ pub(crate) fn merge_lines(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Opt
     if [base, ours, theirs].iter().any(|text| memchr::memchr(0, text).is_some()) {
         return Ok(None);
     }
-    // libgit2 starts with the first object that is made of it, which this is not.
+    // Creating an object initializes libgit2; `merge_file` does not.
     let _ = git2::Config::new();
     let mut inputs = [MergeFileInput::new(), MergeFileInput::new(), MergeFileInput::new()];
     for (input, text) in inputs.iter_mut().zip([base, ours, theirs]) {

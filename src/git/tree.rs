@@ -1,4 +1,4 @@
-//! Tree objects, as values: entries in git's order, read from and written to their bytes.
+//! Tree objects as values, with their entries in git's order.
 
 use std::sync::Arc;
 
@@ -6,30 +6,26 @@ use git2::{ObjectFormat, Oid};
 
 use super::error::GitError;
 
-/// What a tree entry is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     /// A file, executable or not.
     File,
     /// A folder.
     Folder,
-    /// A symbolic link, a submodule or anything else; carried along, never read.
+    /// A symbolic link, a submodule, or anything else; kept, never read.
     Other,
 }
 
-/// One entry of a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
-    /// The mode as git has it; written in octal digits.
+    /// Git's mode.
     bits: u32,
-    /// The name; any bytes but NUL and `/`.
+    /// Any bytes but NUL and `/`.
     pub(crate) name: Vec<u8>,
-    /// What it points at.
     pub(crate) oid: Oid,
 }
 
 impl Entry {
-    /// A plain file.
     pub(crate) fn file(name: impl Into<Vec<u8>>, oid: Oid) -> Self {
         Self { bits: 0o100_644, name: name.into(), oid }
     }
@@ -39,7 +35,6 @@ impl Entry {
         Self { bits: 0o40_000, name: name.into(), oid }
     }
 
-    /// What this entry is.
     pub(crate) fn mode(&self) -> Mode {
         mode(self.bits)
     }
@@ -59,8 +54,7 @@ fn mode(bits: u32) -> Mode {
     }
 }
 
-/// A tree that was read, as its bytes: whoever looks at a few entries of thousands makes no values of the others. A clone is
-/// cheap.
+/// A tree as its bytes, so that reading a few of thousands of entries creates no values for the others. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     bytes: Arc<[u8]>,
@@ -74,29 +68,26 @@ pub(crate) struct EntryRef<'t> {
     /// The name; any bytes but NUL.
     pub(crate) name: &'t [u8],
     raw_oid: &'t [u8],
-    /// All of it.
+    /// The complete entry.
     raw: &'t [u8],
 }
 
 impl EntryRef<'_> {
-    /// What this entry is.
     pub(crate) fn mode(&self) -> Mode {
         mode(self.bits)
     }
 
-    /// What it points at.
     pub(crate) fn oid(&self) -> Oid {
         Oid::from_bytes(self.raw_oid).unwrap_or(Oid::ZERO_SHA1)
     }
 
-    /// The entry as a value of its own.
     pub(crate) fn to_entry(&self) -> Entry {
         Entry { bits: self.bits, name: self.name.to_vec(), oid: self.oid() }
     }
 }
 
 impl Tree {
-    /// Takes a tree object's bytes; `None` if they are not a tree's.
+    /// Parses a tree object; `None` if it is malformed.
     pub(crate) fn parse(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
         let oid_len = raw_len(format);
         let mut rest = bytes;
@@ -106,12 +97,11 @@ impl Tree {
         Some(Self { bytes: bytes.into(), oid_len })
     }
 
-    /// Its entries, in order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = EntryRef<'_>> {
         entries(&self.bytes, self.oid_len)
     }
 
-    /// What this and another tree hold between the entries that both begin with and those that both end in.
+    /// The entries of both trees between their common prefix and their common suffix.
     pub(crate) fn between_common_ends<'t>(&'t self, other: &'t Self) -> [Vec<EntryRef<'t>>; 2] {
         let (mut mine, mut others) = (self.entries(), other.entries());
         let mut first = [mine.next(), others.next()];
@@ -141,7 +131,7 @@ fn entries(mut rest: &[u8], oid_len: usize) -> impl Iterator<Item = EntryRef<'_>
     })
 }
 
-/// The first entry of a tree's bytes, and what is behind it; `None` at the end, and of what is no entry.
+/// Splits off the first entry; `None` at the end, or if it is malformed.
 fn split_entry(bytes: &[u8], oid_len: usize) -> Option<(EntryRef<'_>, &[u8])> {
     let digits = bytes.iter().take(MODE_DIGITS + 1).position(|byte| *byte == b' ').filter(|digits| *digits > 0)?;
     let bits = bytes[..digits].iter().try_fold(0, |bits, byte| {
@@ -154,24 +144,22 @@ fn split_entry(bytes: &[u8], oid_len: usize) -> Option<(EntryRef<'_>, &[u8])> {
     Some((EntryRef { bits, name: &bytes[digits + 1..name_end], raw_oid, raw: &bytes[..end] }, &bytes[end..]))
 }
 
-/// A mode has six digits at most; old programs wrote a zero before them.
+/// A mode has at most six digits; old programs wrote a leading zero.
 const MODE_DIGITS: usize = 7;
 
-/// Where trees are written to: the object database, or nowhere when only their oids are wanted.
+/// Reads and writes trees: the object database, a pack, or nothing if only oids are needed.
 pub(crate) trait TreeStore {
-    /// Reads a tree.
     fn tree(&self, oid: Oid) -> Result<Tree, GitError>;
 
-    /// Reads the entries of a tree as values, to be changed.
+    /// Reads the entries of a tree as values that can be changed.
     fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
         Ok(self.tree(oid)?.entries().map(|entry| entry.to_entry()).collect())
     }
 
-    /// Writes a tree and returns its oid.
     fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError>;
 }
 
-/// The bytes of the tree object that holds `entries`, which are put in git's order.
+/// Sorts `entries` in git's order and renders the tree object.
 pub(crate) fn render_tree(entries: &mut [Entry]) -> Vec<u8> {
     if !entries.is_sorted_by(|a, b| a.sort_key().le(b.sort_key())) {
         entries.sort_by(|a, b| a.sort_key().cmp(b.sort_key()));
@@ -190,7 +178,7 @@ pub(crate) fn render_tree(entries: &mut [Entry]) -> Vec<u8> {
     bytes
 }
 
-/// How many bytes an oid has in a tree.
+/// Length of an oid in bytes.
 pub(super) fn raw_len(format: ObjectFormat) -> usize {
     match format {
         ObjectFormat::Sha1 => 20,

@@ -1,4 +1,4 @@
-//! The local time zone, as the environment and the system have it.
+//! The local time zone, from the environment and the system.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -8,22 +8,20 @@ use jiff::tz::TimeZone;
 
 use super::env::Env;
 
-/// Where the system says which zone it is in.
 const LOCAL_ZONE: &str = "/etc/localtime";
-/// Where the system keeps its zones.
 const ZONES: &str = "/usr/share/zoneinfo";
 
 /// The offset from UTC in force at `now`, as `+hhmm`.
 pub(super) fn local_offset(env: &Env, now: Timestamp) -> String {
-    // To know a zone by its name, jiff lists every folder of the system's zones, which took a fifth of a whole commit. The
-    // file of the zone says all that is needed here; what is not plain is left to jiff.
+    // To find a zone by name, jiff lists every folder of the system's zones, which took a fifth of the time of a commit. Reading
+    // the file of the zone is enough; jiff handles unusual cases.
     let zone = zone_from_file(env).unwrap_or_else(TimeZone::system);
     let minutes = zone.to_offset(now).seconds() / 60;
     let sign = if minutes < 0 { '-' } else { '+' };
     format!("{sign}{:02}{:02}", minutes.abs() / 60, minutes.abs() % 60)
 }
 
-/// The zone that `TZ` names, or else the system's, where that is a file at its usual place.
+/// The zone that `TZ` names, else the system's, if it has a file in the usual place.
 fn zone_from_file(env: &Env) -> Option<TimeZone> {
     if env.text("TZDIR").is_some() {
         return None;
@@ -36,7 +34,7 @@ fn zone_from_file(env: &Env) -> Option<TimeZone> {
     TimeZone::tzif("local", &fs::read(file).ok()?).ok()
 }
 
-/// Whether `TZ` is a name such as `Europe/Paris`, and no rule (`CET-1CEST`), path or `:` form.
+/// Whether `TZ` is a name such as `Europe/Paris`, and not a rule (`CET-1CEST`), a path, or a `:` form.
 fn is_zone_name(name: &str) -> bool {
     let plain = name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'/' | b'_'));
     plain && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))

@@ -1,16 +1,15 @@
-//! Secrets that are none, or that may be seen: a list of fingerprints.
+//! Allowed secrets: a list of fingerprints.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use super::Secret;
 
-/// What a secret is known by: 16 digits of a hash of it, which tell nobody what it is unless it can be guessed.
+/// 16 digits of a keyed hash of a secret. They do not reveal it unless it can be guessed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Fingerprint(String);
 
 impl Fingerprint {
-    /// The fingerprint of a secret.
     pub(crate) fn of(secret: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("git-trace 2026 fingerprint of a secret");
         hasher.update(secret);
@@ -26,12 +25,11 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// The fingerprints that are allowed.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Allowed(HashSet<String>);
 
 impl Allowed {
-    /// Takes the fingerprints of the values of a setting; one value may hold several, with spaces or commas between.
+    /// Reads the values of a setting. A value may hold several fingerprints, separated by spaces or commas.
     pub(crate) fn new(values: impl IntoIterator<Item = String>) -> Self {
         let words = |value: String| {
             let words = value.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty());
@@ -40,7 +38,7 @@ impl Allowed {
         Self(values.into_iter().flat_map(words).collect())
     }
 
-    /// Those of the secrets of a text that are not allowed.
+    /// The secrets of a text that are not allowed.
     pub(crate) fn others(&self, text: &[u8], secrets: Vec<Secret>) -> Vec<Secret> {
         secrets.into_iter().filter(|secret| !self.0.contains(&secret.fingerprint(text).0)).collect()
     }

@@ -1,11 +1,11 @@
-//! Secrets in texts: keys, tokens and passwords that should not be where others read them.
+//! Finds secrets in text: keys, tokens, and passwords.
 //!
-//! Two sorts are told. What its issuer gave a form of its own (`ghp_…`, a private key, a JSON web token) is told wherever
-//! it stands. A value without a form is told where it looks random and what stands before it gives it away
-//! (`api_key = "…"`, `Bearer …`, `https://user:…@host`). All else is left alone: a false alarm costs more than it saves.
+//! Secrets in a form of their issuer (`ghp_…`, a private key, a JSON web token) are found anywhere. Other values are found if they
+//! look random and follow a telling name (`api_key = "…"`, `Bearer …`, `https://user:…@host`). Nothing else is reported: a false
+//! alarm costs more than it saves.
 //!
-//! - A finding never holds the secret, only where it is and a [`Fingerprint`], by which it can be allowed.
-//! - One pass over the text finds what starts or names a secret; all rules look only there.
+//! - A finding never holds the secret, only its position and a [`Fingerprint`], by which it can be allowed.
+//! - One pass over the text finds prefixes and names; all rules look only there.
 
 mod allow;
 mod named;
@@ -19,36 +19,33 @@ use thiserror::Error;
 pub(crate) use allow::{Allowed, Fingerprint};
 pub(crate) use rules::find;
 
-/// A secret in a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Secret {
-    /// What it looks like, as people call it: `a GitHub token`.
+    /// Its kind: `a GitHub token`.
     pub(crate) what: &'static str,
-    /// Where it stands, in bytes; of a URL or a setting only the value.
+    /// Its bytes; in a URL or a setting only the value.
     pub(crate) span: Range<usize>,
 }
 
 impl Secret {
-    /// What it is known by in the list of those that are allowed.
     pub(crate) fn fingerprint(&self, text: &[u8]) -> Fingerprint {
         Fingerprint::of(text.get(self.span.clone()).unwrap_or_default())
     }
 }
 
-/// What is done about a secret: the setting `trace.secrets`.
+/// The setting `trace.secrets`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Policy {
-    /// Nothing; it is not looked for.
+    /// Do not scan.
     Off,
-    /// It is said.
+    /// Print a warning.
     Warn,
-    /// It is taken out, and that is said.
+    /// Remove it and print a warning.
     Redact,
-    /// What holds it is refused.
+    /// Refuse text that contains it.
     Refuse,
 }
 
-/// A text that is no policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("`warn`, `refuse`, `redact` or `off` is expected")]
 pub(crate) struct BadPolicy;
@@ -68,9 +65,8 @@ impl FromStr for Policy {
     }
 }
 
-/// `text` with a note in the place of each of `secrets`, which are those that were found in it.
-///
-/// The note has no quote, backslash or line end, so JSON stays JSON and a line one line.
+/// Replaces each of `secrets`, which were found in `text`, by a note. The note has no quote, backslash, or line end, so JSON
+/// remains valid.
 pub(crate) fn redact(text: &[u8], secrets: &[Secret]) -> Vec<u8> {
     let mut redacted = Vec::with_capacity(text.len());
     let mut rest = 0;

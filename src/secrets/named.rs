@@ -1,9 +1,9 @@
-//! Secrets without a form of their own, told by what stands before them.
+//! Secrets without a known form, recognized by what precedes them.
 
 use super::Secret;
 use super::rules::is_word;
 
-/// What the name of a secret has in it; capitals do not matter.
+/// Words in the name of a secret, in any case.
 pub(super) const NAMES: [&str; 14] = [
     "password",
     "passwd",
@@ -21,15 +21,15 @@ pub(super) const NAMES: [&str; 14] = [
     "credential",
 ];
 
-/// The most letters of a name behind what tells it.
+/// Most letters of a name after such a word.
 const MAX_REST: usize = 24;
-/// The shortest value that is judged, and the longest piece of it without a dash or dot at least.
+/// The shortest value that is judged, and the minimum of its longest piece without a dash or dot.
 const MIN_VALUE: usize = 16;
 const MAX_VALUE: usize = 512;
-/// Bits a character: below that it is made of words, or counted up.
+/// Bits per character. Values below are words or sequences.
 const MIN_ENTROPY: f64 = 3.3;
 
-/// The value that is given to a name, which ends at or soon behind `end`: `…token = "<value>"`, `"…token": "<value>"`.
+/// The value assigned to a name that ends at or soon after `end`: `…token = "<value>"`, `"…token": "<value>"`.
 pub(super) fn after_name(text: &[u8], end: usize) -> Option<Secret> {
     let rest = text.get(end..)?;
     let mut at = rest.iter().take(MAX_REST).take_while(|b| is_word(**b)).count();
@@ -37,7 +37,7 @@ pub(super) fn after_name(text: &[u8], end: usize) -> Option<Secret> {
     let value_member = b",\"value\":";
     let spaces = rest[at..].iter().take(4).take_while(|b| **b == b' ').count();
     if rest[at..].starts_with(value_member) {
-        // A line of a store of breadcrumbs: the key is the name.
+        // A line of a breadcrumb store: the key is the name.
         at += value_member.len();
     } else {
         at += spaces;
@@ -49,7 +49,6 @@ pub(super) fn after_name(text: &[u8], end: usize) -> Option<Secret> {
     value(text, end + at, "a secret by its name")
 }
 
-/// What stands behind `Bearer `.
 pub(super) fn after_bearer(text: &[u8], end: usize) -> Option<Secret> {
     value(text, end, "a bearer token")
 }
@@ -82,13 +81,13 @@ fn skip_quote(rest: &[u8]) -> usize {
     }
 }
 
-/// The value that starts at `start`, if it looks random.
+/// The value at `start`, if it looks random.
 fn value(text: &[u8], start: usize, what: &'static str) -> Option<Secret> {
     let rest = text.get(start..)?;
     let belongs = |b: &&u8| is_word(**b) || matches!(**b, b'+' | b'/' | b'=' | b'.' | b'~');
     let len = rest.iter().take(MAX_VALUE + 1).take_while(belongs).count();
     let value = &rest[..len];
-    // A call, an index or a path of names is code.
+    // A call, an index, or a path of names is code.
     let is_code = matches!(rest.get(len), Some(b'(' | b'[' | b'{' | b'<' | b':' | b'$'));
     if !(MIN_VALUE..=MAX_VALUE).contains(&len) || is_code || is_placeholder(value) || !is_random(value) {
         return None;
@@ -96,7 +95,7 @@ fn value(text: &[u8], start: usize, what: &'static str) -> Option<Secret> {
     Some(Secret { what, span: start..start + len })
 }
 
-/// Whether a value has a long piece in which letters and digits mix as no word, path, version or UUID has them.
+/// Whether a value has a long piece that mixes letters and digits, unlike words, paths, versions, and UUIDs.
 fn is_random(value: &[u8]) -> bool {
     let pieces = value.split(|b| matches!(b, b'.' | b'-' | b'_' | b'/' | b'~' | b'='));
     let longest = pieces.max_by_key(|piece| piece.len()).unwrap_or_default();
@@ -105,7 +104,7 @@ fn is_random(value: &[u8]) -> bool {
     longest.len() >= MIN_VALUE && digits >= 2 && letters >= 2 && entropy(longest) >= MIN_ENTROPY
 }
 
-/// Whether a value stands for one: of documentation, blacked out, or hardly more than one sign again and again.
+/// Whether a value is a placeholder: from documentation, masked, or a repeated character.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let mut seen = [false; 256];
     for b in value {

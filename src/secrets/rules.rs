@@ -1,4 +1,4 @@
-//! Secrets by their form, and the one pass that finds where rules are to look.
+//! Secrets with a known form, and the pass that finds where the rules look.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,20 +8,20 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 use super::Secret;
 use super::named::{self, NAMES};
 
-/// What may follow the start of a form.
+/// The characters after a prefix.
 #[derive(Clone, Copy)]
 enum Tail {
     /// Letters, digits, `_` and `-`.
     Word,
     /// Letters and digits.
     Alnum,
-    /// Capitals and digits, so many and no more.
+    /// Capitals and digits, in exactly the given number.
     Capitals,
     /// As `Word`, with dots.
     Dotted,
 }
 
-/// What it is, how it starts, what follows, and how much of it at least.
+/// The kind, the prefix, what follows, and its minimum length.
 const FORMS: [(&str, &str, Tail, usize); 42] = [
     ("an AWS access key", "AKIA", Tail::Capitals, 16),
     ("an AWS access key", "ASIA", Tail::Capitals, 16),

@@ -1,13 +1,13 @@
-//! Archives of crumb files: their refs, their shape, and that all of it is there.
+//! Archives of crumb files: their refs, their layout, and that no object is missing.
 
-use super::fault::Fault;
+use super::problem::Problem;
 use super::{Inspection, Line};
 use crate::git::{Mode, Oid, RefListing, TreeStore as _};
 use crate::memory::crumb::archive::{ARCHIVES, failure_paths, is_refname};
 use crate::trace::TraceError;
 
 impl Inspection<'_> {
-    /// Checks every archive: the tip's tree whole, and the commits behind it.
+    /// Checks the tree of each archive's tip, and that its history is complete.
     pub(crate) fn archives(&mut self, listing: &RefListing) -> Result<(), TraceError> {
         for (refname, tip) in &listing.refs {
             if !refname.starts_with(ARCHIVES) {
@@ -16,7 +16,7 @@ impl Inspection<'_> {
             let line = Line::of_ref(refname);
             if !is_refname(refname) {
                 let message = "no identity has this archive, so `git trace crumb expand` does not find it";
-                self.faults.push(Fault::warning("archive-name", refname, message).commit(*tip));
+                self.problems.push(Problem::warning("archive-name", refname, message).commit(*tip));
             }
             let Some(commit) = self.read_commit(&line, *tip, None)? else { continue };
             self.archive_tree(&line, *tip, commit.commit.tree);
@@ -26,13 +26,13 @@ impl Inspection<'_> {
     }
 
     fn archive_tree(&mut self, line: &Line, tip: Oid, tree: Oid) {
-        // Folders with their paths, and how many levels are above them.
+        // Trees with their paths and depths.
         let mut folders = vec![(tree, String::new(), 0)];
         while let Some((oid, above, depth)) = folders.pop() {
             let entries = match self.trees.read_tree(oid) {
                 Ok(entries) => entries,
                 Err(error) => {
-                    self.tree_fault(line, tip, &error);
+                    self.tree_problem(line, tip, &error);
                     continue;
                 }
             };
@@ -48,7 +48,7 @@ impl Inspection<'_> {
                 };
                 if !fits {
                     let message = format!("`{path}` does not belong into an archive");
-                    self.faults.push(Fault::warning("archive-stray", &line.label, message).commit(tip));
+                    self.problems.push(Problem::warning("archive-stray", &line.label, message).commit(tip));
                 } else if depth < 2 {
                     folders.push((entry.oid, path + "/", depth + 1));
                 } else if let Some(bytes) = self.file(line, tip, None, entry.oid) {
@@ -58,7 +58,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// A file has a line at least, and failures stand under the digest of their name.
+    /// A file has at least one line, and failures are stored under the digest of their name.
     fn archive_file(&mut self, line: &Line, tip: Oid, path: &str, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
         let cause = if text.trim().is_empty() {
@@ -72,7 +72,7 @@ impl Inspection<'_> {
         if let Some(cause) = cause {
             let message = format!("`{path}`: {cause}");
             let remedy = "an earlier commit of this ref may have it whole";
-            self.faults.push(Fault::error("archive-file", &line.label, message).commit(tip).remedy(remedy));
+            self.problems.push(Problem::error("archive-file", &line.label, message).commit(tip).remedy(remedy));
         }
     }
 }

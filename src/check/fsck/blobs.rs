@@ -12,7 +12,7 @@ use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::{Draft, ItemId, ItemType};
 
 /// What an item file says of itself.
-pub(crate) struct Fact {
+pub(crate) struct ItemFacts {
     /// Why it cannot be read as one.
     pub(crate) damage: Option<Box<str>>,
     /// The id in it.
@@ -25,13 +25,13 @@ pub(crate) struct Fact {
     pub(crate) cost: Option<(u64, Encoding)>,
     /// The id that its source gives.
     pub(crate) source: Option<ItemId>,
-    /// What was looked at more closely, of items at a tip.
-    pub(crate) closely: Option<Box<Closely>>,
+    /// What was looked at more at_tip, of items at a tip.
+    pub(crate) at_tip: Option<Box<TipFacts>>,
 }
 
 /// What is wrong with an item that stands at a tip.
 #[derive(Default)]
-pub(crate) struct Closely {
+pub(crate) struct TipFacts {
     /// The kept token count, and the true one.
     pub(crate) tokens: Option<(u64, u64)>,
     /// A field that its type does not take, or that is missing.
@@ -42,11 +42,11 @@ pub(crate) struct Closely {
 
 /// The item files that were read.
 #[derive(Default)]
-pub(crate) struct Blobs(HashMap<Oid, Option<Fact>>);
+pub(crate) struct Blobs(HashMap<Oid, Option<ItemFacts>>);
 
-/// How closely an item file is looked at.
+/// How at_tip an item file is looked at.
 #[derive(Clone, Copy)]
-pub(crate) struct Look<'a> {
+pub(crate) struct Wanted<'a> {
     /// The encoding that its cost is wanted in.
     pub(crate) cost: Option<Encoding>,
     /// Of items at a tip: the types, to judge fields by.
@@ -55,15 +55,20 @@ pub(crate) struct Look<'a> {
 
 impl Blobs {
     /// What is known of an item's file; it is read if it was not. An error is given the first time alone, then `None`.
-    pub(crate) fn fact(&mut self, repo: &Repo, slot: &ItemEntry, look: Look<'_>) -> Result<Option<&Fact>, GitError> {
-        let is_enough = |fact: &Fact| {
-            let has_cost = look.cost.is_none_or(|encoding| fact.cost.is_some_and(|(_, known)| known == encoding));
-            has_cost && (look.types.is_none() || fact.closely.is_some())
+    pub(crate) fn facts(
+        &mut self,
+        repo: &Repo,
+        slot: &ItemEntry,
+        wanted: Wanted<'_>,
+    ) -> Result<Option<&ItemFacts>, GitError> {
+        let is_enough = |facts: &ItemFacts| {
+            let has_cost = wanted.cost.is_none_or(|encoding| facts.cost.is_some_and(|(_, known)| known == encoding));
+            has_cost && (wanted.types.is_none() || facts.at_tip.is_some())
         };
-        let known = self.0.get(&slot.blob).is_some_and(|fact| fact.as_ref().is_none_or(is_enough));
+        let known = self.0.get(&slot.blob).is_some_and(|facts| facts.as_ref().is_none_or(is_enough));
         if !known {
             match repo.read_blob(slot.blob) {
-                Ok(bytes) => self.0.insert(slot.blob, Some(read(slot, &bytes, look))),
+                Ok(bytes) => self.0.insert(slot.blob, Some(read(slot, &bytes, wanted))),
                 Err(error) => {
                     self.0.insert(slot.blob, None);
                     return Err(error);
@@ -74,29 +79,29 @@ impl Blobs {
     }
 }
 
-fn read(slot: &ItemEntry, bytes: &[u8], look: Look<'_>) -> Fact {
+fn read(slot: &ItemEntry, bytes: &[u8], wanted: Wanted<'_>) -> ItemFacts {
     let Reading { item, damage } = Reading::of(slot, bytes);
     let damage = damage.map(|damage| damage.to_string().into());
     let source = item.fields.source.as_ref().map(ItemId::of_source);
     let (id, revision, item_type) = (item.id, item.revision, item.fields.item_type.clone());
-    let cost = look.cost.map(|encoding| (item_cost(&item, encoding), encoding));
-    let closely = look.types.map(|types| {
-        let mut closely = Closely::default();
+    let cost = wanted.cost.map(|encoding| (item_cost(&item, encoding), encoding));
+    let at_tip = wanted.types.map(|types| {
+        let mut at_tip = TipFacts::default();
         if let Some(kept) = item.tokens.filter(|kept| item.cached_tokens(kept.encoding).is_some()) {
             let true_count = kept.encoding.count(&item.body);
-            closely.tokens = (true_count != kept.count).then_some((kept.count, true_count));
+            at_tip.tokens = (true_count != kept.count).then_some((kept.count, true_count));
         }
         if damage.is_none() {
-            closely.crumb = forward::fault_of(&item.fields).map(Into::into);
+            at_tip.crumb = forward::fault_of(&item.fields).map(Into::into);
             // A type that is not declared here may be elsewhere; and what was imported is taken as it was.
             if types.is_known(&item.fields.item_type) && item.fields.source.is_none() {
                 let draft = Draft { fields: item.fields, body: item.body };
-                closely.fields = types.validate(&draft).err().map(|error| error.to_string().into());
+                at_tip.fields = types.validate(&draft).err().map(|error| error.to_string().into());
             }
         }
-        Box::new(closely)
+        Box::new(at_tip)
     });
-    Fact { damage, id, item_type, revision, cost, source, closely }
+    ItemFacts { damage, id, item_type, revision, cost, source, at_tip }
 }
 
 /// Trees as they are read, and which could not be.

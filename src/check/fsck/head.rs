@@ -1,16 +1,16 @@
-//! What the worktrees say is the current trace, and the one before.
+//! The current and the previous trace of each worktree.
 
 use std::fs;
 
 use super::Inspection;
-use super::fault::Fault;
+use super::problem::Problem;
 use crate::git::{GitError, Repo};
 use crate::trace::model::name::TRACE_HEAD;
 use crate::trace::store::head::PREVIOUS;
 use crate::trace::{TraceError, TraceName};
 
 impl Inspection<'_> {
-    /// A head that is there is a symbolic ref to a trace, which may have no commit yet.
+    /// A head is a symbolic ref to a trace, which may have no commit yet.
     pub(crate) fn heads(&mut self) -> Result<(), TraceError> {
         for git_dir in self.repo.worktree_git_dirs()? {
             for name in [TRACE_HEAD, PREVIOUS] {
@@ -21,7 +21,7 @@ impl Inspection<'_> {
                 }
                 let worktree = Repo::open(&git_dir, self.repo.env().clone())?;
                 let target = match worktree.find_symbolic_ref(name) {
-                    // In a reftable it may also be that there is none.
+                    // With reftable there may be no head.
                     Ok(None) if !is_file && worktree.find_ref(name)?.is_none() => continue,
                     target => target,
                 };
@@ -40,7 +40,7 @@ impl Inspection<'_> {
                          `git trace switch <trace>`"
                     )
                 };
-                self.faults.push(Fault::error("head", path.display(), cause).remedy(remedy));
+                self.problems.push(Problem::error("head", path.display(), cause).remedy(remedy));
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
-//! The history of a line: what each commit changed, and whether its trailers tell of that.
+//! History: what each commit changed, and whether its trailers say so.
 
-use super::blobs::Look;
-use super::fault::{Fault, as_git};
+use super::blobs::Wanted;
+use super::problem::{Problem, as_git};
 use super::{Inspection, Line};
 use crate::git::{GitError, Oid};
 use crate::trace::model::trailers::Op;
@@ -10,7 +10,7 @@ use crate::trace::store::priority::tags::BroughtIn;
 use crate::trace::{ItemId, Tip, TraceError};
 
 impl Inspection<'_> {
-    /// Reads the history behind a tip, each commit with its first parent, as far as it was not read before.
+    /// Reads the history of a tip, each commit with its first parent, up to commits that were read before.
     pub(crate) fn history(&mut self, line: &Line, tip: Oid) -> Result<(), TraceError> {
         let mut starts = vec![(tip, None)];
         while let Some((start, child)) = starts.pop() {
@@ -43,7 +43,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// Reads the commits behind one whose trees are no trace's: that they are all there.
+    /// Checks that the history of a commit is complete. The trees are not those of a trace.
     pub(crate) fn ancestors(&mut self, line: &Line, tip: Tip) -> Result<(), TraceError> {
         let mut waiting = vec![tip];
         while let Some(commit) = waiting.pop() {
@@ -59,19 +59,18 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// Reads a commit, which is the parent of `child`.
     pub(crate) fn read_commit(&mut self, line: &Line, oid: Oid, child: Option<Oid>) -> Result<Option<Tip>, TraceError> {
         match Tip::read(self.repo, oid).map_err(as_git) {
             Ok(tip) => Ok(Some(tip)),
             Err(error) => {
                 let error = error?;
-                if self.told.insert(oid) {
-                    let fault = Fault::object(&line.label, "commit", oid, &error);
-                    self.faults.push(match child {
+                if self.reported.insert(oid) {
+                    let problem = Problem::object(&line.label, "commit", oid, &error);
+                    self.problems.push(match child {
                         Some(child) => {
-                            Fault { message: format!("its parent, {}", fault.message), ..fault }.commit(child)
+                            Problem { message: format!("its parent, {}", problem.message), ..problem }.commit(child)
                         }
-                        None => fault,
+                        None => problem,
                     });
                 }
                 Ok(None)
@@ -79,14 +78,14 @@ impl Inspection<'_> {
         }
     }
 
-    /// Checks what a commit changed against its first parent.
+    /// Checks what a commit changed compared with its first parent.
     fn commit(&mut self, line: &Line, commit: &Tip, parent: Option<&Tip>) {
         let oid = commit.commit.oid;
         let before = parent.map(|parent| parent.commit.tree);
         let changes = match tree::changes(&self.trees, before, commit.commit.tree) {
             Ok(changes) => changes,
             Err(error) => {
-                self.tree_fault(line, oid, &error);
+                self.tree_problem(line, oid, &error);
                 self.introduced(commit, &[]);
                 return;
             }
@@ -108,16 +107,16 @@ impl Inspection<'_> {
         if !commit.is_ours() {
             return;
         }
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         if let Some(message) = untrue_op(commit, &changes) {
-            told.push(Fault::warning("op", &line.label, message).item(commit.trailers.item));
+            reported.push(Problem::warning("op", &line.label, message).item(commit.trailers.item));
         }
         if let (Some(at), Some(parent)) = (commit.trailers.time, parent)
             && parent.is_ours()
             && at <= parent.time()
         {
             let message = format!("Trace-Time {at} is not later than {} of its parent", parent.time());
-            told.push(Fault::warning("time", &line.label, message));
+            reported.push(Problem::warning("time", &line.label, message));
         }
         for (item, before, after) in revisions {
             if commit.trailers.op == Some(Op::Edit)
@@ -125,41 +124,41 @@ impl Inspection<'_> {
                 && after <= before
             {
                 let message = format!("an edit made revision {after} of revision {before}");
-                told.push(Fault::warning("revision", &line.label, message).item(Some(item)));
+                reported.push(Problem::warning("revision", &line.label, message).item(Some(item)));
             }
         }
         let remedy = "history stays as it is; what readers take from it is the tree";
-        self.faults.extend(told.into_iter().map(|fault| fault.commit(oid).remedy(remedy)));
+        self.problems.extend(reported.into_iter().map(|problem| problem.commit(oid).remedy(remedy)));
     }
 
-    /// The revision that an item's file says; `None`, and a fault once, where it cannot be read.
+    /// The revision in an item's file; `None` if it cannot be read, which is reported once.
     fn revision(&mut self, line: &Line, commit: Oid, slot: &ItemEntry) -> Option<u32> {
-        let look = Look { cost: None, types: None };
-        match self.blobs.fact(self.repo, slot, look) {
-            Ok(fact) => fact.filter(|fact| fact.damage.is_none()).map(|fact| fact.revision),
+        let wanted = Wanted { cost: None, types: None };
+        match self.blobs.facts(self.repo, slot, wanted) {
+            Ok(facts) => facts.filter(|facts| facts.damage.is_none()).map(|facts| facts.revision),
             Err(error) => {
-                self.blob_fault(line, commit, slot, &error);
+                self.blob_problem(line, commit, slot, &error);
                 None
             }
         }
     }
 
-    pub(crate) fn blob_fault(&mut self, line: &Line, commit: Oid, slot: &ItemEntry, error: &GitError) {
-        if self.told.insert(slot.blob) {
-            let fault = Fault::object(&line.label, "its file", slot.blob, error);
-            self.faults.push(fault.commit(commit).item(Some(slot.id)));
+    pub(crate) fn blob_problem(&mut self, line: &Line, commit: Oid, slot: &ItemEntry, error: &GitError) {
+        if self.reported.insert(slot.blob) {
+            let problem = Problem::object(&line.label, "its file", slot.blob, error);
+            self.problems.push(problem.commit(commit).item(Some(slot.id)));
         }
     }
 
-    /// A tree that could not be read, which is the one that was asked for last.
-    pub(crate) fn tree_fault(&mut self, line: &Line, commit: Oid, error: &GitError) {
+    /// Reports the tree that was read last and failed.
+    pub(crate) fn tree_problem(&mut self, line: &Line, commit: Oid, error: &GitError) {
         let Some(oid) = self.trees.failed() else { return };
-        if self.told.insert(oid) {
-            self.faults.push(Fault::object(&line.label, "folder", oid, error).commit(commit));
+        if self.reported.insert(oid) {
+            self.problems.push(Problem::object(&line.label, "folder", oid, error).commit(commit));
         }
     }
 
-    /// Takes down which items of the record this commit brought in.
+    /// Notes which items of the record this commit introduced.
     fn introduced(&mut self, commit: &Tip, changes: &[Change]) {
         let items: Vec<ItemId> = match BroughtIn::by(commit) {
             BroughtIn::Item(item) => vec![item],
@@ -174,7 +173,7 @@ impl Inspection<'_> {
     }
 }
 
-/// What a commit's trailers say of its change that is not so.
+/// What is wrong with `Trace-Op`, if anything.
 fn untrue_op(commit: &Tip, changes: &[Change]) -> Option<String> {
     let op = commit.trailers.op?;
     let item = match (commit.trailers.item, op) {

@@ -1,17 +1,17 @@
-//! Checking everything that is kept in a repository: traces, priorities, forward crumbs, archives, refs.
+//! Checks everything that is stored in a repository: traces, priorities, forward crumbs, archives, refs.
 //!
-//! - Tips' trees are read whole, history by what each commit changed, and each object once. Memory holds a few words for
-//!   each blob and commit.
-//! - What plain git leaves behind (shared positions, trailers that are missing or of another tree) is no fault.
-//! - What was wrong in history and was put right since is no fault either: history is not rewritten.
-//! - Nothing is changed here but by [`repair`].
+//! - The trees of tips are read completely, older commits by what each changed, and each object once. Memory holds a few
+//!   words per blob and commit.
+//! - Traces of plain git (shared positions, trailers that are missing or belong to another tree) are not problems.
+//! - Errors in history that a later commit fixed are not problems either: history is not rewritten.
+//! - Only [`repair`] changes anything.
 
 mod archive;
 mod blobs;
-mod fault;
 mod head;
 mod line;
 mod place;
+mod problem;
 mod promised;
 mod record;
 mod repair;
@@ -22,7 +22,7 @@ mod total;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-pub(crate) use fault::Fault;
+pub(crate) use problem::Problem;
 pub(crate) use repair::{Repaired, repair};
 
 use crate::base::finding::Weight;
@@ -36,29 +36,27 @@ use crate::trace::store::settings::encoding;
 use crate::trace::{AgentName, ItemId, TraceError, TraceName};
 use blobs::{Blobs, Trees};
 
-/// What was found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Report {
-    /// What is not as it should be, in the order in which it was met.
-    pub(crate) faults: Vec<Fault>,
-    /// How many traces were checked, forward crumbs of an agent counted as one.
+    /// In the order in which they were found.
+    pub(crate) problems: Vec<Problem>,
+    /// Number of traces; the forward crumbs of an agent count as one.
     pub(crate) traces: usize,
-    /// How many commits.
     pub(crate) commits: usize,
-    /// How many live items, those of several traces once.
+    /// Number of live items; an item in several traces counts once.
     pub(crate) items: usize,
-    /// In a partial clone, how many objects were not looked at because they are not here and a remote promised them.
+    /// In a partial clone, the number of objects that were not checked because only the promisor remote has them.
     pub(crate) promised: usize,
 }
 
 impl Report {
-    /// How many faults have this weight.
     pub(crate) fn count(&self, weight: Weight) -> usize {
-        self.faults.iter().filter(|fault| fault.weight == weight).count()
+        self.problems.iter().filter(|problem| problem.weight == weight).count()
     }
 }
 
-/// Checks traces, or, where none is named, everything. `watch` is told how many commits were read so far. Fetches nothing.
+/// Checks the named traces, or everything if none is named. `watch` is called with the number of commits read so far. Fetches
+/// nothing.
 pub(crate) fn check(repo: &Repo, names: &[TraceName], watch: &dyn Fn(usize)) -> Result<Report, TraceError> {
     let inspection = Inspection::new(repo, watch)?;
     repo.without_fetching(|| inspect(repo, names, inspection))
@@ -71,12 +69,12 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
     if names.is_empty() {
         inspection.places(&listing)?;
     }
-    // Not before: whoever opens a repository, as for the heads of worktrees, turns it off again.
+    // Not earlier: opening a repository, as for the heads of worktrees, turns verification off again.
     repo.verify_names_of_objects();
     if names.is_empty() {
         inspection.record(&listing)?;
     }
-    // Tips first: what their items count for is then known when history comes by.
+    // Tips first: the token counts of their items are then known when history is read.
     let mut opened = Vec::new();
     for (line, tip) in lines {
         opened.extend(inspection.tip(&line, tip)?.map(|tip| (line, tip)));
@@ -93,35 +91,34 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
         inspection.archives(&listing)?;
     }
     let promised = inspection.take_back_promised(&listing)?;
-    let Inspection { mut faults, commits, live, traces, .. } = inspection;
+    let Inspection { mut problems, commits, live, traces, .. } = inspection;
     for (oid, path) in repo.damaged_copies() {
         let message = format!("this file of object {oid} is damaged; the object was read from another copy");
         let remedy = "remove the file, or keep it elsewhere";
-        faults.push(Fault::warning("object-copy", path.display(), message).remedy(remedy));
+        problems.push(Problem::warning("object-copy", path.display(), message).remedy(remedy));
     }
-    Ok(Report { faults, traces, commits: commits.len(), items: live.len(), promised })
+    Ok(Report { problems, traces, commits: commits.len(), items: live.len(), promised })
 }
 
-/// A line of commits that is checked.
+/// A history of commits to check.
 struct Line {
-    /// How it is called in faults.
+    /// Its name in problems.
     label: String,
-    /// Its ref.
     refname: String,
-    /// The trace, where it is one that we write.
+    /// The trace, if it is one that git-trace writes.
     name: Option<TraceName>,
     /// Whether its items are forward crumbs.
     holds_crumbs: bool,
 }
 
 impl Line {
-    /// What stands at a ref that is no trace's.
+    /// A ref that belongs to no trace.
     fn of_ref(refname: &str) -> Self {
         Self { label: refname.to_owned(), refname: refname.to_owned(), name: None, holds_crumbs: false }
     }
 }
 
-/// A check under way.
+/// The state of a running check.
 struct Inspection<'r> {
     repo: &'r Repo,
     watch: &'r dyn Fn(usize),
@@ -131,21 +128,20 @@ struct Inspection<'r> {
     prefix: String,
     trees: Trees<'r>,
     blobs: Blobs,
-    /// The commits that were read.
     commits: HashSet<Oid>,
-    /// Where a shallow clone ends.
+    /// The commits at which a shallow clone ends.
     shallow: HashSet<Oid>,
-    /// Objects that were told of.
-    told: HashSet<Oid>,
+    /// Objects that were already reported.
+    reported: HashSet<Oid>,
     live: HashSet<ItemId>,
     traces: usize,
     /// The level of each item that has one in the record.
     levels: HashMap<ItemId, Level>,
-    /// Whether something of the record could not be read, so that it may have levels that are not known here.
+    /// Whether part of the record could not be read, so that it may hold levels that are unknown here.
     record_in_part: bool,
-    /// The commits that brought those items in, the earliest last.
+    /// The commits that introduced those items, the earliest last.
     introductions: HashMap<ItemId, Vec<Oid>>,
-    faults: Vec<Fault>,
+    problems: Vec<Problem>,
 }
 
 impl<'r> Inspection<'r> {
@@ -161,17 +157,16 @@ impl<'r> Inspection<'r> {
             blobs: Blobs::default(),
             commits: HashSet::new(),
             shallow: repo.shallow_commits()?.clone(),
-            told: HashSet::new(),
+            reported: HashSet::new(),
             live: HashSet::new(),
             traces: 0,
             levels: HashMap::new(),
             record_in_part: false,
             introductions: HashMap::new(),
-            faults: Vec::new(),
+            problems: Vec::new(),
         })
     }
 
-    /// Where refs of ours are.
     fn prefixes(&self) -> Vec<&str> {
         let ours =
             [TRACES, FORWARD_CRUMBS, BACKUP_REFS, RECORD, place::REMOTES, crate::memory::crumb::archive::ARCHIVES];
@@ -180,7 +175,6 @@ impl<'r> Inspection<'r> {
         all.into_iter().collect()
     }
 
-    /// The lines to be checked, with their tips.
     fn lines(&mut self, listing: &RefListing, names: &[TraceName]) -> Result<Vec<(Line, Oid)>, TraceError> {
         let mut lines = Vec::new();
         let wanted: HashSet<String> = names.iter().map(TraceName::refname).collect();
@@ -196,7 +190,7 @@ impl<'r> Inspection<'r> {
             let Some(name) = name else {
                 let message = "this cannot be the name of a trace or of an agent, so no command reads it";
                 let remedy = "give it another name with `git update-ref`";
-                self.faults.push(Fault::warning("ref-name", refname, message).commit(*tip).remedy(remedy));
+                self.problems.push(Problem::warning("ref-name", refname, message).commit(*tip).remedy(remedy));
                 continue;
             };
             let holds_crumbs = refname.starts_with(FORWARD_CRUMBS);

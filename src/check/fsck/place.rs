@@ -1,6 +1,6 @@
-//! Refs as such: those that git cannot read, reflogs, places that were kept, what dead processes left.
+//! Refs: unreadable ones, reflogs, backups, and stale locks.
 
-use super::fault::{Fault, Repair};
+use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
 use crate::git::{GitError, LogEntry, Oid, RefListing};
 use crate::memory::crumb::archive::ARCHIVES;
@@ -10,15 +10,14 @@ use crate::trace::store::backup::BACKUP_REFS;
 use crate::trace::store::head::PREVIOUS;
 use crate::trace::store::priority::RECORD;
 
-/// Where fetches keep what they saw of traces.
+/// Remote-tracking refs of traces.
 pub(crate) const REMOTES: &str = "refs/trace-remotes/";
-/// Where records of priorities that are shared are.
+/// Shared priority records.
 pub(crate) const RECORDS: &str = "refs/trace-records/";
-/// Where fetches keep what they saw of those.
+/// Remote-tracking refs of shared priority records.
 pub(crate) const REMOTE_RECORDS: &str = "refs/trace-remote-records/";
 
 impl Inspection<'_> {
-    /// Checks refs, reflogs, heads and left-overs.
     pub(crate) fn places(&mut self, listing: &RefListing) -> Result<(), TraceError> {
         for refname in &listing.broken {
             self.broken_ref(refname)?;
@@ -30,27 +29,29 @@ impl Inspection<'_> {
             }
         }
         for prefix in [TRACES, FORWARD_CRUMBS, BACKUP_REFS, ARCHIVES, RECORD, TRACE_HEAD, PREVIOUS, &self.prefix] {
-            for refname in self.repo.left_over_locks(prefix) {
+            for refname in self.repo.stale_ref_locks(prefix) {
                 let message = "a process that wrote here died and left its `.lock` file";
-                self.faults.push(Fault::warning("lock", &refname, message).repair(Repair::Lock(refname.clone())));
+                self.problems.push(Problem::warning("lock", &refname, message).repair(Repair::Lock(refname.clone())));
             }
         }
         Ok(())
     }
 
     pub(crate) fn broken_ref(&mut self, refname: &str) -> Result<(), TraceError> {
-        let fault = Fault::error("ref-broken", refname, "git cannot read this ref");
+        let problem = Problem::error("ref-broken", refname, "git cannot read this ref");
         let last = self.last_move(refname)?;
-        self.faults.push(match last {
+        self.problems.push(match last {
             Some(last) if self.repo.read_commit(last.new).is_ok() => {
-                fault.commit(last.new).repair(Repair::Ref(refname.to_owned()))
+                problem.commit(last.new).repair(Repair::Ref(refname.to_owned()))
             }
-            _ => fault.remedy("remove its file in the git folder, and fetch it or point it anew with `git update-ref`"),
+            _ => {
+                problem.remedy("remove its file in the git folder, and fetch it or point it anew with `git update-ref`")
+            }
         });
         Ok(())
     }
 
-    /// The last line of a reflog. Of a reftable git shows none while the ref's object is missing, which is told elsewhere.
+    /// The last line of a reflog. With reftable, git shows none while the ref's object is missing, which is reported elsewhere.
     fn last_move(&self, refname: &str) -> Result<Option<LogEntry>, TraceError> {
         match self.repo.read_reflog(refname) {
             Err(GitError::Command { .. }) => Ok(None),
@@ -58,18 +59,18 @@ impl Inspection<'_> {
         }
     }
 
-    /// A reflog that is there ends where its ref is.
+    /// A reflog ends where its ref is.
     fn reflog(&mut self, refname: &str, tip: Oid) -> Result<(), TraceError> {
         let Some(last) = self.last_move(refname)? else { return Ok(()) };
         if last.new != tip {
             let message = format!("its reflog ends at {}, so `git trace undo` refuses", last.new);
-            let fault = Fault::warning("reflog", refname, message).commit(tip);
-            self.faults.push(fault.repair(Repair::Reflog(refname.to_owned())));
+            let problem = Problem::warning("reflog", refname, message).commit(tip);
+            self.problems.push(problem.repair(Repair::Reflog(refname.to_owned())));
         }
         Ok(())
     }
 
-    /// Checks the places that traces were moved from, what fetches saw, and shared records: that they can be read.
+    /// Checks that backups, remote-tracking refs, and shared records can be read.
     pub(crate) fn kept(&mut self, listing: &RefListing) -> Result<(), TraceError> {
         for (refname, tip) in &listing.refs {
             if [BACKUP_REFS, REMOTES, RECORDS, REMOTE_RECORDS].iter().any(|prefix| refname.starts_with(prefix)) {
@@ -77,7 +78,7 @@ impl Inspection<'_> {
                 if refname.starts_with(BACKUP_REFS) || refname.starts_with(REMOTES) {
                     if refname.starts_with(BACKUP_REFS) && !is_kept_name(&refname[BACKUP_REFS.len()..]) {
                         let message = "no trace has this place: a `/` is written `%2F` here, and `%` as `%25`";
-                        self.faults.push(Fault::warning("kept-name", refname, message).commit(*tip));
+                        self.problems.push(Problem::warning("kept-name", refname, message).commit(*tip));
                     }
                     self.history(&line, *tip)?;
                 } else {
@@ -95,8 +96,8 @@ impl Inspection<'_> {
             if let Some(item) = bad {
                 let message = "the shared record has a line that cannot be read";
                 let remedy = "a fetch passes it over; whoever wrote it should mend it";
-                let fault = Fault::warning("record-line", &line.label, message).item(Some(item)).remedy(remedy);
-                inspection.faults.push(fault);
+                let problem = Problem::warning("record-line", &line.label, message).item(Some(item)).remedy(remedy);
+                inspection.problems.push(problem);
             }
         });
         Ok(())

@@ -1,6 +1,6 @@
-//! The record of priorities: files where they should be, lines that can be read, in order of time.
+//! The priority record: its files are in the right places, and their lines are readable and ordered by time.
 
-use super::fault::{Fault, Repair};
+use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
 use crate::git::{GitError, Mode, Oid, RefListing, TreeStore as _};
 use crate::trace::store::priority::{RECORD, Setting};
@@ -8,21 +8,20 @@ use crate::trace::{ItemId, Time, Tip, TraceError};
 
 /// A file of the record.
 pub(crate) struct RecordFile {
-    /// The item it is of; `None` where its path names none.
+    /// `None` if its path names no item.
     pub(crate) item: Option<ItemId>,
-    /// Its path.
     path: String,
 }
 
-/// The lines of an item's file, each as it was read, or as it stands where it cannot be.
+/// The lines of an item's file, parsed and verbatim; an error holds a line that cannot be parsed.
 pub(crate) fn lines(bytes: &[u8]) -> Vec<Result<(Setting, String), String>> {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| Setting::parse(line).map(|read| (read, line.to_owned())).ok_or_else(|| line.to_owned())).collect()
 }
 
-/// An item's file as it should be: the lines that can be read, each once, in order of time.
-pub(crate) fn mended(bytes: &[u8]) -> String {
+/// An item's file in normal form: the readable lines, each once, ordered by time.
+pub(crate) fn normalized(bytes: &[u8]) -> String {
     let mut lines: Vec<(Time, String)> =
         lines(bytes).into_iter().flatten().map(|(setting, line)| (setting.at, line)).collect();
     lines.sort();
@@ -31,7 +30,7 @@ pub(crate) fn mended(bytes: &[u8]) -> String {
 }
 
 impl Inspection<'_> {
-    /// Checks the record, and takes down the level of each item that has one.
+    /// Checks the record and notes the level of each item in it.
     pub(crate) fn record(&mut self, listing: &RefListing) -> Result<(), TraceError> {
         let Some((_, tip)) = listing.refs.iter().find(|(refname, _)| refname == RECORD) else { return Ok(()) };
         let line = Line::of_ref(RECORD);
@@ -46,7 +45,7 @@ impl Inspection<'_> {
     fn record_file(&mut self, tip: Oid, file: &RecordFile, bytes: &[u8]) {
         let Some(item) = file.item else {
             let message = format!("`{}` is the file of no item", file.path);
-            self.faults.push(Fault::warning("record-stray", RECORD, message).commit(tip));
+            self.problems.push(Problem::warning("record-stray", RECORD, message).commit(tip));
             return;
         };
         let mut last = None;
@@ -62,23 +61,23 @@ impl Inspection<'_> {
                  history keeps it",
                 index + 1
             );
-            let fault = Fault::error("record-line", RECORD, message).commit(tip).item(Some(item));
-            self.faults.push(fault.repair(Repair::Record));
+            let problem = Problem::error("record-line", RECORD, message).commit(tip).item(Some(item));
+            self.problems.push(problem.repair(Repair::Record));
         }
         if let Some((_, _, level)) = last {
             self.levels.insert(item, level);
         } else {
             let message = "its file has no line that can be read";
-            self.faults.push(Fault::warning("record-empty", RECORD, message).commit(tip).item(Some(item)));
+            self.problems.push(Problem::warning("record-empty", RECORD, message).commit(tip).item(Some(item)));
         }
-        if all_read && mended(bytes).as_bytes() != bytes {
+        if all_read && normalized(bytes).as_bytes() != bytes {
             let message = "its lines are not in order of time, or one stands twice";
-            let fault = Fault::warning("record-order", RECORD, message).commit(tip).item(Some(item));
-            self.faults.push(fault.repair(Repair::Record));
+            let problem = Problem::warning("record-order", RECORD, message).commit(tip).item(Some(item));
+            self.problems.push(problem.repair(Repair::Record));
         }
     }
 
-    /// Visits the files of a record with their bytes, one at a time; what cannot be read becomes a fault.
+    /// Visits the files of a record with their bytes; an unreadable one becomes a problem.
     pub(crate) fn record_files(
         &mut self,
         line: &Line,
@@ -87,7 +86,7 @@ impl Inspection<'_> {
     ) {
         let oid = tip.commit.oid;
         let folders = self.trees.read_tree(tip.commit.tree);
-        let folders = folders.map_err(|error| self.record_folder_fault(line, oid, &error)).unwrap_or_default();
+        let folders = folders.map_err(|error| self.record_folder_problem(line, oid, &error)).unwrap_or_default();
         for folder in folders {
             let folder_name = String::from_utf8_lossy(&folder.name).into_owned();
             if folder.mode() != Mode::Folder {
@@ -95,7 +94,7 @@ impl Inspection<'_> {
                 continue;
             }
             let entries = self.trees.read_tree(folder.oid);
-            let entries = entries.map_err(|error| self.record_folder_fault(line, oid, &error)).unwrap_or_default();
+            let entries = entries.map_err(|error| self.record_folder_problem(line, oid, &error)).unwrap_or_default();
             for entry in entries {
                 let name = String::from_utf8_lossy(&entry.name).into_owned();
                 let digits = format!("{folder_name}{name}");
@@ -113,19 +112,19 @@ impl Inspection<'_> {
         }
     }
 
-    fn record_folder_fault(&mut self, line: &Line, tip: Oid, error: &GitError) {
+    fn record_folder_problem(&mut self, line: &Line, tip: Oid, error: &GitError) {
         self.record_in_part |= line.refname == RECORD;
-        self.tree_fault(line, tip, error);
+        self.tree_problem(line, tip, error);
     }
 
-    /// A file's bytes; `None`, and a fault once, where it cannot be read.
+    /// A file's bytes; `None` if it cannot be read, which is reported once.
     pub(crate) fn file(&mut self, line: &Line, commit: Oid, item: Option<ItemId>, blob: Oid) -> Option<Vec<u8>> {
         match self.repo.read_blob(blob) {
             Ok(bytes) => Some(bytes),
             Err(error) => {
-                if self.told.insert(blob) {
-                    let fault = Fault::object(&line.label, "file", blob, &error);
-                    self.faults.push(fault.commit(commit).item(item));
+                if self.reported.insert(blob) {
+                    let problem = Problem::object(&line.label, "file", blob, &error);
+                    self.problems.push(problem.commit(commit).item(item));
                 }
                 None
             }

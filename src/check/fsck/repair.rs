@@ -1,10 +1,10 @@
-//! Putting right what can be derived again, under the locks that every writer takes. History is never rewritten.
+//! Repairs of what can be derived from other data, under the locks that every writer takes. History is never rewritten.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::fault::{Fault, Repair};
-use super::record::mended;
+use super::problem::{Problem, Repair};
+use super::record::normalized;
 use crate::git::{GitError, Mode, Oid, RefUpdate, Repo, TreeStore as _};
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::file;
@@ -18,12 +18,10 @@ use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::trace::Trace;
 use crate::trace::{ItemId, TraceError, TraceName};
 
-/// What came of one repair.
 #[derive(Debug)]
 pub(crate) struct Repaired {
-    /// What was to be done.
     pub(crate) repair: Repair,
-    /// What kept it from being done.
+    /// Why it failed.
     pub(crate) error: Option<TraceError>,
 }
 
@@ -41,9 +39,9 @@ impl fmt::Display for Repair {
     }
 }
 
-/// Does each repair that the faults name, once; what is in order meanwhile is left as it is.
-pub(crate) fn repair(repo: &Repo, signature: &Signature, faults: &[Fault]) -> Vec<Repaired> {
-    let wanted: BTreeSet<Repair> = faults.iter().filter_map(|fault| fault.repair.clone()).collect();
+/// Makes each repair that the problems name, once. What is in order by now stays as it is.
+pub(crate) fn repair(repo: &Repo, signature: &Signature, problems: &[Problem]) -> Vec<Repaired> {
+    let wanted: BTreeSet<Repair> = problems.iter().filter_map(|problem| problem.repair.clone()).collect();
     let done = wanted.into_iter().map(|repair| {
         let error = one(repo, signature, &repair).err();
         Repaired { repair, error }
@@ -54,7 +52,7 @@ pub(crate) fn repair(repo: &Repo, signature: &Signature, faults: &[Fault]) -> Ve
 fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<(), TraceError> {
     match repair {
         Repair::Lock(refname) => {
-            if repo.remove_left_over_lock(refname)? {
+            if repo.remove_stale_ref_lock(refname)? {
                 return Ok(());
             }
             Err(GitError::RefLocked { refname: refname.clone() }.into())
@@ -62,11 +60,13 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<(), TraceE
         Repair::Ref(refname) => {
             let _lock = repo.lock(refname)?;
             let last = repo.read_reflog(refname)?.pop();
-            last.map_or(Ok(()), |last| repo.mend_ref(refname, last.new, &signature.committer).map_err(TraceError::from))
+            last.map_or(Ok(()), |last| {
+                repo.repair_ref(refname, last.new, &signature.committer).map_err(TraceError::from)
+            })
         }
         Repair::Reflog(refname) => {
             let _lock = repo.lock(refname)?;
-            Ok(repo.close_reflog(refname, &signature.committer)?)
+            Ok(repo.complete_reflog(refname, &signature.committer)?)
         }
         Repair::Record => record(repo, signature),
         Repair::Tag(item, introduced) => {
@@ -81,7 +81,7 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<(), TraceE
     }
 }
 
-/// Removes a tag, unless the record says by now what it shows.
+/// Removes a tag, unless the record has its item by now.
 fn stale_tag(repo: &Repo, refname: &str) -> Result<(), TraceError> {
     let _lock = repo.lock(RECORD)?;
     let item: Option<ItemId> = refname.rsplit('/').next().and_then(|digits| digits.parse().ok());
@@ -92,12 +92,12 @@ fn stale_tag(repo: &Repo, refname: &str) -> Result<(), TraceError> {
     if is_known { Ok(()) } else { Ok(repo.delete_refs([refname])?) }
 }
 
-/// Writes the record's files anew with the lines that can be read, in order of time.
+/// Rewrites the files of the record in normal form.
 fn record(repo: &Repo, signature: &Signature) -> Result<(), TraceError> {
     let lock = repo.lock(RECORD)?;
     repo.update_ref(&lock, &signature.committer, |oid| {
         let Some(commit) = Record::at(repo, oid)?.commit else { return Ok(RefUpdate::Keep(())) };
-        let tree = mended_tree(repo, commit.tree)?;
+        let tree = normalized_tree(repo, commit.tree)?;
         if tree == commit.tree {
             return Ok(RefUpdate::Keep(()));
         }
@@ -107,7 +107,7 @@ fn record(repo: &Repo, signature: &Signature) -> Result<(), TraceError> {
     })
 }
 
-fn mended_tree(repo: &Repo, tree: Oid) -> Result<Oid, TraceError> {
+fn normalized_tree(repo: &Repo, tree: Oid) -> Result<Oid, TraceError> {
     let mut editor = TreeEditor::new(repo, Some(tree))?;
     for folder in repo.read_tree(tree)?.into_iter().filter(|entry| entry.mode() == Mode::Folder) {
         for entry in repo.read_tree(folder.oid)?.into_iter().filter(|entry| entry.mode() == Mode::File) {
@@ -115,7 +115,7 @@ fn mended_tree(repo: &Repo, tree: Oid) -> Result<Oid, TraceError> {
             let item = std::str::from_utf8(&digits).ok().and_then(|digits| digits.parse::<ItemId>().ok());
             let Some((folder, name)) = item.filter(|_| folder.name.len() == 2).map(ItemId::fan_out) else { continue };
             let bytes = repo.read_blob(entry.oid)?;
-            let lines = mended(&bytes);
+            let lines = normalized(&bytes);
             let path = format!("{folder}/{name}");
             if lines.is_empty() {
                 editor.remove(repo, &path)?;

@@ -1,9 +1,9 @@
-//! Tags of priorities: one for each item of the record whose beginning is here, at the commit that brought it in.
+//! Priority tags: one per item of the record, at the commit that introduced the item, if that commit is here.
 
 use std::collections::HashSet;
 
 use super::Inspection;
-use super::fault::{Fault, Repair};
+use super::problem::{Problem, Repair};
 use crate::git::{GitError, Oid, RefListing};
 use crate::trace::model::level::Level;
 use crate::trace::store::priority::tags::BroughtIn;
@@ -11,10 +11,9 @@ use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError};
 
 impl Inspection<'_> {
-    /// Checks the tags against the record.
     pub(crate) fn tags(&mut self, listing: &RefListing) {
         let mut tagged: HashSet<ItemId> = HashSet::new();
-        let mut faults = Vec::new();
+        let mut problems = Vec::new();
         for (refname, target) in &listing.refs {
             let Some(name) = refname.strip_prefix(&self.prefix) else { continue };
             let parts = name
@@ -22,25 +21,25 @@ impl Inspection<'_> {
                 .and_then(|(level, item)| Some((level.parse::<Level>().ok()?, item.parse::<ItemId>().ok()?)));
             let Some((level, item)) = parts else {
                 let message = "no level and item are named so";
-                faults.push(Fault::warning("tag-name", refname, message).commit(*target));
+                problems.push(Problem::warning("tag-name", refname, message).commit(*target));
                 continue;
             };
             let error = |message: String, repair| {
-                Fault::error("tag", refname, message).commit(*target).item(Some(item)).repair(repair)
+                Problem::error("tag", refname, message).commit(*target).item(Some(item)).repair(repair)
             };
             if self.record_in_part && !self.levels.contains_key(&item) {
                 continue;
             }
             let Some(recorded) = self.levels.get(&item) else {
                 let message = "the record has no priority of this item".to_owned();
-                faults.push(error(message, Repair::StaleTag(refname.clone())));
+                problems.push(error(message, Repair::StaleTag(refname.clone())));
                 continue;
             };
             let brought_in = self.introductions.get(&item);
             let beginning = brought_in.and_then(|commits| commits.last()).copied();
             let repair = Repair::Tag(item, beginning.unwrap_or(*target));
             if *recorded != level {
-                faults.push(error(format!("the record says that the item is {recorded}"), repair));
+                problems.push(error(format!("the record says that the item is {recorded}"), repair));
                 continue;
             }
             tagged.insert(item);
@@ -50,7 +49,7 @@ impl Inspection<'_> {
                 }
                 _ => None,
             };
-            faults.extend(cause.map(|cause| error(cause, repair)));
+            problems.extend(cause.map(|cause| error(cause, repair)));
         }
         let mut missing: Vec<(&ItemId, &Level)> =
             self.levels.iter().filter(|(item, _)| !tagged.contains(item)).collect();
@@ -58,14 +57,14 @@ impl Inspection<'_> {
         for (item, level) in missing {
             if let Some(commit) = self.introductions.get(item).and_then(|commits| commits.last()) {
                 let message = format!("the record says that the item is {level}, and no tag shows it");
-                let fault = Fault::warning("tag-missing", &self.prefix, message).commit(*commit).item(Some(*item));
-                faults.push(fault.repair(Repair::Tag(*item, *commit)));
+                let problem = Problem::warning("tag-missing", &self.prefix, message).commit(*commit).item(Some(*item));
+                problems.push(problem.repair(Repair::Tag(*item, *commit)));
             }
         }
-        self.faults.extend(faults);
+        self.problems.extend(problems);
     }
 
-    /// Whether a commit that is in no trace's history any more, as after a rebase by plain git, brought an item in.
+    /// Whether a commit introduced an item. It may no longer be in the history of a trace, as after a rebase by plain git.
     fn brings_in(&self, commit: Oid, item: ItemId) -> bool {
         let Ok(tip) = Tip::read(self.repo, commit) else { return false };
         match BroughtIn::by(&tip) {

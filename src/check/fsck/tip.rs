@@ -1,10 +1,10 @@
-//! The tree of a tip: its shape, and every item file in it.
+//! The tree of a tip: its layout and every item file in it.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::blobs::{Closely, Look};
-use super::fault::{Fault, Repair};
+use super::blobs::{TipFacts, Wanted};
+use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
 use crate::git::{Entry, Mode, Oid, TreeStore as _};
 use crate::trace::model::trailers::Basis;
@@ -19,7 +19,7 @@ impl Inspection<'_> {
         let slots = match tree::list_files(&self.trees, tip.commit.tree) {
             Ok(slots) => slots,
             Err(error) => {
-                self.tree_fault(line, oid, &error);
+                self.tree_problem(line, oid, &error);
                 return Ok(Some(tip));
             }
         };
@@ -32,74 +32,74 @@ impl Inspection<'_> {
         let mut sources: HashMap<ItemId, ItemId> = HashMap::new();
         for slot in &slots {
             self.live.insert(slot.id);
-            if let Some(source) = self.item(line, oid, slot, Look { cost: Some(encoding), types: Some(&types) }) {
+            if let Some(source) = self.item(line, oid, slot, Wanted { cost: Some(encoding), types: Some(&types) }) {
                 let first = *sources.entry(source).or_insert(slot.id);
                 if first != slot.id {
                     let message = format!("it says that it came from where item {first} came from");
                     let remedy = format!("delete the one that is too much: git trace delete {}", slot.id);
-                    let fault = Fault::error("source-twice", &line.label, message).commit(oid).item(Some(slot.id));
-                    self.faults.push(fault.remedy(remedy));
+                    let problem = Problem::error("source-twice", &line.label, message).commit(oid).item(Some(slot.id));
+                    self.problems.push(problem.remedy(remedy));
                 }
             }
         }
         Ok(Some(tip))
     }
 
-    /// Checks an item's file; what its source gives as an id, where it has one.
-    fn item(&mut self, line: &Line, commit: Oid, slot: &ItemEntry, look: Look<'_>) -> Option<ItemId> {
-        let fact = match self.blobs.fact(self.repo, slot, look) {
-            Ok(fact) => fact?,
+    /// Checks an item's file and returns the id that its source gives, if it has one.
+    fn item(&mut self, line: &Line, commit: Oid, slot: &ItemEntry, wanted: Wanted<'_>) -> Option<ItemId> {
+        let facts = match self.blobs.facts(self.repo, slot, wanted) {
+            Ok(facts) => facts?,
             Err(error) => {
-                self.blob_fault(line, commit, slot, &error);
+                self.blob_problem(line, commit, slot, &error);
                 return None;
             }
         };
         let id = slot.id;
-        let mut faults = Vec::new();
-        let mut told = |fault: Fault| faults.push(fault.commit(commit).item(Some(id)));
-        if let Some(damage) = &fact.damage {
-            let fault = Fault::error("item-damaged", &line.label, format!("its file cannot be read: {damage}"));
+        let mut problems = Vec::new();
+        let mut reported = |problem: Problem| problems.push(problem.commit(commit).item(Some(id)));
+        if let Some(damage) = &facts.damage {
+            let problem = Problem::error("item-damaged", &line.label, format!("its file cannot be read: {damage}"));
             let remedy = "mend it with `git trace edit`, or go back with `git trace restore <item> <revision>`";
-            told(fault.remedy(remedy));
+            reported(problem.remedy(remedy));
         } else {
-            if fact.id != id {
-                let message = format!("its file says `id: {}`, which edits would take for its id", fact.id);
+            if facts.id != id {
+                let message = format!("its file says `id: {}`, which edits would take for its id", facts.id);
                 let remedy = format!("`git trace delete {id}`, then `git trace restore {id} <revision>`");
-                told(Fault::error("name", &line.label, message).remedy(remedy));
+                reported(Problem::error("name", &line.label, message).remedy(remedy));
             }
-            if fact.item_type != slot.item_type {
-                let message = format!("its file says `type: {}`, and its name {}", fact.item_type, slot.item_type);
+            if facts.item_type != slot.item_type {
+                let message = format!("its file says `type: {}`, and its name {}", facts.item_type, slot.item_type);
                 let remedy = format!("`git trace edit {id} -t <type>` makes both say one thing");
-                told(Fault::error("name", &line.label, message).remedy(remedy));
+                reported(Problem::error("name", &line.label, message).remedy(remedy));
             }
-            if line.holds_crumbs && fact.item_type != ItemType::freeform() {
-                let message = format!("a forward crumb is freeform, not {}", fact.item_type);
-                told(Fault::error("forward", &line.label, message).remedy("delete it, and leave it anew"));
+            if line.holds_crumbs && facts.item_type != ItemType::freeform() {
+                let message = format!("a forward crumb is freeform, not {}", facts.item_type);
+                reported(Problem::error("forward", &line.label, message).remedy("delete it, and leave it anew"));
             }
         }
-        let Closely { tokens, fields, crumb } = fact.closely.as_deref()?;
+        let TipFacts { tokens, fields, crumb } = facts.at_tip.as_deref()?;
         if let Some((kept, true_count)) = tokens {
             let message = format!("its file says that its text has {kept} tokens, and it has {true_count}");
-            let fault = Fault::error("tokens", &line.label, message);
-            told(match &line.name {
-                Some(name) => fault.repair(Repair::Totals(name.clone())),
-                None => fault,
+            let problem = Problem::error("tokens", &line.label, message);
+            reported(match &line.name {
+                Some(name) => problem.repair(Repair::Totals(name.clone())),
+                None => problem,
             });
         }
         if let Some(cause) = fields.as_ref().filter(|_| !line.holds_crumbs) {
             let remedy = "it is read all the same; `git trace edit` brings it in line";
-            told(Fault::warning("fields", &line.label, cause.to_string()).remedy(remedy));
+            reported(Problem::warning("fields", &line.label, cause.to_string()).remedy(remedy));
         }
         if let Some(cause) = crumb.as_ref().filter(|_| line.holds_crumbs) {
             let remedy = "reading passes it over; delete it, and leave it anew";
-            told(Fault::error("forward", &line.label, format!("it is no forward crumb: {cause}")).remedy(remedy));
+            reported(Problem::error("forward", &line.label, format!("it is no forward crumb: {cause}")).remedy(remedy));
         }
-        let source = fact.source.filter(|_| fact.damage.is_none());
-        self.faults.extend(faults);
+        let source = facts.source.filter(|_| facts.damage.is_none());
+        self.problems.extend(problems);
         source
     }
 
-    /// Each id stands once. Plain git may double an item: of two equal files the second is only too much.
+    /// Each id occurs once. Plain git may duplicate an item: two equal files are harmless.
     fn unique(&mut self, line: &Line, commit: Oid, slots: &[ItemEntry]) {
         let mut first: HashMap<ItemId, &ItemEntry> = HashMap::new();
         for slot in slots {
@@ -108,13 +108,13 @@ impl Inspection<'_> {
                 continue;
             }
             let message = format!("it stands at `{}` and at `{}`; the first one counts", known.path, slot.path);
-            let fault = if known.blob == slot.blob {
-                Fault::warning("id-twice", &line.label, message)
+            let problem = if known.blob == slot.blob {
+                Problem::warning("id-twice", &line.label, message)
             } else {
-                Fault::error("id-twice", &line.label, message + ", and the texts differ")
+                Problem::error("id-twice", &line.label, message + ", and the texts differ")
             };
             let remedy = "delete the item, which takes all its files out, and restore it";
-            self.faults.push(fault.commit(commit).item(Some(slot.id)).remedy(remedy));
+            self.problems.push(problem.commit(commit).item(Some(slot.id)).remedy(remedy));
         }
     }
 
@@ -140,7 +140,7 @@ impl Inspection<'_> {
 
     fn folder(&mut self, line: &Line, tip: &Tip, oid: Oid) -> Option<Vec<Entry>> {
         let read = self.trees.read_tree(oid);
-        read.map_err(|error| self.tree_fault(line, tip.commit.oid, &error)).ok()
+        read.map_err(|error| self.tree_problem(line, tip.commit.oid, &error)).ok()
     }
 
     fn is_folder(&mut self, line: &Line, tip: &Tip, above: &str, entry: &Entry) -> bool {
@@ -159,9 +159,9 @@ impl Inspection<'_> {
                 let place = item_path(seq, &item_type, id);
                 if place != path && folder.bytes().all(|byte| byte.is_ascii_digit() || byte == b'/') {
                     let message = format!("it stands at `{path}`, and its name says `{place}`");
-                    let fault = Fault::warning("misplaced", &line.label, message).commit(tip.commit.oid);
+                    let problem = Problem::warning("misplaced", &line.label, message).commit(tip.commit.oid);
                     let remedy = "it is read where it stands; `git trace gc --renumber` puts it in its place";
-                    self.faults.push(fault.item(Some(id)).remedy(remedy));
+                    self.problems.push(problem.item(Some(id)).remedy(remedy));
                 }
             }
         }
@@ -169,7 +169,7 @@ impl Inspection<'_> {
 
     fn stray(&mut self, line: &Line, tip: &Tip, path: &str) {
         let message = format!("`{path}` is no item's file: it is carried along and never read");
-        let fault = Fault::warning("stray", &line.label, message).commit(tip.commit.oid);
-        self.faults.push(fault.remedy("take it out in a worktree of the trace, if nobody needs it"));
+        let problem = Problem::warning("stray", &line.label, message).commit(tip.commit.oid);
+        self.problems.push(problem.remedy("take it out in a worktree of the trace, if nobody needs it"));
     }
 }

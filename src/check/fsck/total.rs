@@ -1,7 +1,7 @@
-//! Totals and next positions: what a tip's trailers say against what its tree holds.
+//! Totals and next positions: the trailers of a tip match its tree.
 
-use super::blobs::Look;
-use super::fault::{Fault, Repair};
+use super::blobs::Wanted;
+use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
 use crate::git::Oid;
 use crate::tokens::Encoding;
@@ -12,7 +12,7 @@ use crate::trace::store::total::{item_cost, read_item};
 use crate::trace::{Tip, TraceError};
 
 impl Inspection<'_> {
-    /// Checks what the trailers of a tip say of its tree. Those of another tree, which plain git copies, say nothing.
+    /// Checks the trailers of a tip. Plain git may copy trailers of another tree, which are ignored.
     pub(crate) fn totals(&mut self, line: &Line, tip: &Tip) -> Result<(), TraceError> {
         let Some(name) = line.name.clone().filter(|_| tip.is_ours()) else { return Ok(()) };
         let Ok(slots) = tree::list(&self.trees, tip.commit.tree) else { return Ok(()) };
@@ -20,17 +20,17 @@ impl Inspection<'_> {
         let last = slots.last().map_or(0, |slot| slot.seq + 1);
         if let Some(next) = tip.trailers.next.filter(|next| *next < last) {
             let message = format!("Trace-Next is {next}, and position {} is taken", last - 1);
-            let fault = Fault::error("next", &line.label, message).commit(tip.commit.oid);
-            self.faults.push(fault.repair(repair.clone()));
+            let problem = Problem::error("next", &line.label, message).commit(tip.commit.oid);
+            self.problems.push(problem.repair(repair.clone()));
         }
         let Some(said) = tip.trailers.total else { return Ok(()) };
-        // What a provider reported was not counted here.
+        // A reported total cannot be counted again.
         let Basis::Counted(encoding) = said.basis else { return Ok(()) };
         let mut counted = PER_REPLY;
         for slot in &slots {
-            let fact = self.blobs.fact(self.repo, slot, Look { cost: Some(encoding), types: None });
-            // What cannot be read was told, and cannot be counted.
-            let Some((cost, _)) = fact.ok().flatten().and_then(|fact| fact.cost) else { return Ok(()) };
+            let facts = self.blobs.facts(self.repo, slot, Wanted { cost: Some(encoding), types: None });
+            // What cannot be read was reported, and cannot be counted.
+            let Some((cost, _)) = facts.ok().flatten().and_then(|facts| facts.cost) else { return Ok(()) };
             counted += cost;
         }
         if counted != said.tokens {
@@ -41,8 +41,8 @@ impl Inspection<'_> {
                 }
                 _ => format!("Trace-Total is {}, and its items count for {counted}", said.tokens),
             };
-            let fault = Fault::error("total", &line.label, message).commit(tip.commit.oid);
-            self.faults.push(fault.repair(repair));
+            let problem = Problem::error("total", &line.label, message).commit(tip.commit.oid);
+            self.problems.push(problem.repair(repair));
         }
         Ok(())
     }
@@ -56,7 +56,7 @@ impl Inspection<'_> {
         let mut child = tip.clone();
         loop {
             let Some(parent) = child.commit.parents.first() else { return Ok(Some(child.commit.oid)) };
-            // What cannot be read was told.
+            // What cannot be read was reported.
             let Ok(parent) = Tip::read(self.repo, *parent) else { return Ok(None) };
             let (Some(before), Some(after)) = (counted(&parent), counted(&child)) else {
                 return Ok(Some(child.commit.oid));

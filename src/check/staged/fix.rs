@@ -1,6 +1,6 @@
-//! Mending what is mechanical: the order of lines, keys that are there twice, a last line without an end.
+//! Fixes of mechanical errors: the order of lines, duplicate keys, a missing final newline.
 //!
-//! The file of the working tree is mended, never the index: what is staged is the author's business.
+//! The file in the working tree is fixed, never the index: the author decides what to stage.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -14,31 +14,30 @@ use crate::memory::breadcrumb;
 /// How long to wait for another writer of the folder.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The findings that can be mended.
+/// The findings that can be fixed.
 const CODES: [&str; 3] = ["duplicate-key", "no-final-newline", "unsorted"];
 
 /// What became of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// It was mended.
-    Mended,
-    /// The file of the working tree is in order already, other than what was judged.
+    Fixed,
+    /// The file in the working tree is already in order, unlike the one that was checked.
     InOrder,
-    /// It has lines that cannot be read; those come first.
+    /// It has unreadable lines, which must be fixed first.
     Unreadable,
 }
 
-/// Whether something about a file can be mended.
-pub(crate) fn is_mendable(checked: &Checked) -> bool {
+/// Whether any finding about a file can be fixed.
+pub(crate) fn is_fixable(checked: &Checked) -> bool {
     matches!(checked.kind, FileKind::Breadcrumbs | FileKind::Crumb)
         && checked.findings.iter().any(|finding| CODES.contains(&finding.code))
 }
 
-/// Mends a file of the working tree whose root is `root`.
+/// Fixes a file in the working tree at `root`. A symbolic link is not followed.
 ///
 /// Of several lines with one key the one that counts stays, see [`breadcrumb::fix`]. A file that is a symbolic link is left
 /// alone.
-pub(crate) fn mend(root: &Path, checked: &Checked) -> io::Result<Fate> {
+pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
     let path = root.join(&checked.path);
     if path.symlink_metadata()?.is_symlink() {
         return Err(io::Error::other("it is a symbolic link"));
@@ -50,24 +49,24 @@ pub(crate) fn mend(root: &Path, checked: &Checked) -> io::Result<Fate> {
         return Err(io::Error::other("another process keeps writing there"));
     }
     let seen = replace::read(&path)?;
-    let mended = match checked.kind {
+    let fixed = match checked.kind {
         FileKind::Breadcrumbs => match breadcrumb::fix(&seen.text) {
-            Some(mended) => mended,
+            Some(fixed) => fixed,
             None => return Ok(Fate::Unreadable),
         },
         _ => ended(&seen.text),
     };
-    if mended == seen.text {
+    if fixed == seen.text {
         return Ok(Fate::InOrder);
     }
-    if replace::replace(&path, stem, seen.stamp.as_ref(), Access::Usual, |out| out.write_all(&mended))? {
-        Ok(Fate::Mended)
+    if replace::replace(&path, stem, seen.version.as_ref(), Access::Usual, |out| out.write_all(&fixed))? {
+        Ok(Fate::Fixed)
     } else {
         Err(io::Error::other("somebody changed it meanwhile"))
     }
 }
 
-/// A text whose last line has an end, as the lines before it have.
+/// The text with a final newline, of the same kind as its other line ends.
 fn ended(text: &[u8]) -> Vec<u8> {
     let mut ended = text.to_vec();
     if !text.is_empty() && !text.ends_with(b"\n") {

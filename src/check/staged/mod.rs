@@ -1,7 +1,6 @@
 //! Checking what is committed, or is about to be: blobs as git has them, never the files of the working tree.
 //!
-//! Git itself is asked what is there, since libgit2 cannot read a sparse index. Where a kind of file gets the validator of
-//! its format is `judge`.
+//! Git itself lists them, since libgit2 cannot read a sparse index. `judge` chooses the validator for each kind of file.
 
 mod checkpoint;
 pub(crate) mod fix;
@@ -30,7 +29,7 @@ use source::Entry;
 pub(crate) enum Source {
     /// All of a revision.
     Rev(String),
-    /// What the index has and `HEAD` has not; `GIT_INDEX_FILE` holds.
+    /// What differs between `HEAD` and the index; `GIT_INDEX_FILE` applies.
     Staged,
 }
 
@@ -63,9 +62,9 @@ impl Diagnostic for CheckError {
     }
 }
 
-/// Checks every file of a kind that has a validator; gives them by path.
+/// Checks every file that has a validator, ordered by path.
 ///
-/// `env` is the environment of this process. Settings are read only where something hangs on them.
+/// `env` is the environment of this process. Settings are read only if a file needs them.
 pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<Vec<Checked>, CheckError> {
     let settings = Settings::new(git, env);
     let entries = source::entries(git, source, &settings)?;
@@ -125,7 +124,7 @@ fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, no
     let none = Namespaces::default();
     let namespaces = match declared {
         Some(Declared::Read(namespaces)) => namespaces,
-        Some(Declared::Invalid(problem)) => {
+        Some(Declared::Unreadable(problem)) => {
             let message = format!("`config.json` beside it cannot be used: {problem}");
             findings.push(Finding { weight: Weight::Warning, ..of_file("bad-config", &message, "correct it") });
             &none
@@ -136,7 +135,7 @@ fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, no
     findings
 }
 
-/// Findings with those about secrets among them, by place.
+/// The findings and those about secrets, ordered by position.
 fn with_secrets(mut findings: Vec<Finding>, text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
     findings.extend(judge_secrets(text, settings));
     findings.sort_by_key(|finding| finding.position);
@@ -148,7 +147,7 @@ fn judge_secrets(text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
     if secrets.is_empty() {
         return Vec::new();
     }
-    // What is in a file is not taken out behind its author's back, so `redact` refuses as well.
+    // A file is never changed without its author's knowledge, so `redact` refuses as well.
     let weight = match settings.secrets_policy() {
         Some(Policy::Off) => return Vec::new(),
         Some(Policy::Warn) => Weight::Warning,
@@ -180,7 +179,7 @@ fn of_file(code: &'static str, message: &str, remedy: &str) -> Finding {
 /// What the `config.json` of a store says.
 enum Declared {
     Read(Namespaces),
-    Invalid(String),
+    Unreadable(String),
 }
 
 /// The declared namespaces of every store, by folder, as the same source has them.
@@ -192,7 +191,7 @@ fn namespaces(git: &Git, source: &Source, entries: &[Entry]) -> Result<HashMap<V
     let stores = entries.iter().filter(|entry| entry.kind == FileKind::Breadcrumbs);
     let mut folders: Vec<&[u8]> = stores.map(Entry::folder).collect();
     folders.dedup();
-    // What cannot be asked for in a line of text has no declared namespaces.
+    // `git cat-file` reads one name per line, so other folders have no declared namespaces.
     folders.retain(|folder| std::str::from_utf8(folder).is_ok_and(|folder| !folder.contains('\n')));
     let name = |folder: &&[u8]| format!("{prefix}:{}config.json", String::from_utf8_lossy(folder));
     let names: Vec<_> = folders.iter().map(name).collect();
@@ -201,7 +200,7 @@ fn namespaces(git: &Git, source: &Source, entries: &[Entry]) -> Result<HashMap<V
         if let Some(text) = blob {
             let declared = match Namespaces::parse(&text) {
                 Ok(namespaces) => Declared::Read(namespaces),
-                Err(error) => Declared::Invalid(error.to_string()),
+                Err(error) => Declared::Unreadable(error.to_string()),
             };
             found.insert(folders[index].to_vec(), declared);
         }

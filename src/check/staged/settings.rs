@@ -1,4 +1,4 @@
-//! Settings that a check hangs on, each read when it is first asked for.
+//! Settings that a check depends on, each read on first use.
 
 use std::cell::OnceCell;
 
@@ -8,13 +8,11 @@ use crate::memory::checkpoint::Pathspec;
 use crate::secrets::{Allowed, Policy};
 use crate::trace::store::settings;
 
-/// What git and the project say of how to check.
-///
-/// What cannot be read counts as not set: a check must not fail for a reason that is none of the files'.
+/// A setting that cannot be read counts as not set: a check must not fail for a reason outside of the files.
 pub(crate) struct Settings<'g> {
     git: &'g Git,
     env: Env,
-    /// `None` where libgit2 cannot open the repository; git can.
+    /// `None` if libgit2 cannot open the repository; then git is asked.
     repo: OnceCell<Option<Repo>>,
     checkpoints: OnceCell<Pathspec>,
 }
@@ -28,14 +26,13 @@ impl<'g> Settings<'g> {
         self.repo.get_or_init(|| Repo::open_from_env(self.env.clone()).ok()).as_ref()
     }
 
-    /// All values of a setting as git itself tells.
     fn ask(&self, key: &str) -> Vec<String> {
         let answer = self.git.ask(&["config", "--get-all", key]).ok().filter(|answer| answer.code == Some(0));
         let text = answer.map(|answer| String::from_utf8_lossy(&answer.stdout).into_owned()).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// What a path is checked as. Checkpoints are where `trace.checkpoints` says; all else is told by its name.
+    /// Checkpoints are where `trace.checkpoints` says; other kinds are recognized by file name.
     pub(crate) fn kind(&self, path: &[u8]) -> Option<FileKind> {
         if !path.ends_with(b".md") {
             return FileKind::of_path(path);
@@ -50,7 +47,6 @@ impl<'g> Settings<'g> {
         pathspec.kind(path)
     }
 
-    /// What `trace.secrets` says.
     pub(crate) fn secrets_policy(&self) -> Option<Policy> {
         match self.repo() {
             Some(repo) => settings::secrets_policy(repo).unwrap_or_default(),
@@ -58,7 +54,6 @@ impl<'g> Settings<'g> {
         }
     }
 
-    /// The secrets that may be seen.
     pub(crate) fn allowed_secrets(&self) -> Allowed {
         match self.repo() {
             Some(repo) => settings::allowed_secrets(repo).unwrap_or_default(),

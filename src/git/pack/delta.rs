@@ -1,21 +1,20 @@
 //! Deltas, in the form of git's packs (gitformat-pack, "Deltified representation").
 
-/// Most that one instruction copies; longer copies are several.
+/// Most bytes that one instruction copies.
 const LONGEST_COPY: usize = 0x1_0000;
 
-/// Most that one instruction inserts.
+/// Most bytes that one instruction inserts.
 const LONGEST_INSERT: usize = 0x7f;
 
-/// How many bytes are compared at once.
 const CHUNK: usize = 32;
 
-/// How to make `target` from `base`: what both begin with, what is new, what both end with. `None` where that saves no
-/// more than half of `target`.
+/// A delta from `base` to `target`: the common prefix, the new bytes, the common suffix. `None` if it saves less than half of
+/// `target`.
 pub(super) fn between(base: &[u8], target: &[u8]) -> Option<Vec<u8>> {
     let start = common_start(base, target);
     let end = common_end(&base[start..], &target[start..]);
     let middle = &target[start..target.len() - end];
-    // An empty target is not less than itself: git takes no delta of fewer than four bytes.
+    // This excludes an empty target: git rejects deltas of fewer than four bytes.
     if middle.len() * 2 >= target.len() {
         return None;
     }
@@ -31,14 +30,12 @@ pub(super) fn between(base: &[u8], target: &[u8]) -> Option<Vec<u8>> {
     Some(delta)
 }
 
-/// How many bytes both begin with.
 fn common_start(one: &[u8], other: &[u8]) -> usize {
     let chunks = one.chunks_exact(CHUNK).zip(other.chunks_exact(CHUNK));
     let whole = chunks.take_while(|(one, other)| one == other).count() * CHUNK;
     whole + one[whole..].iter().zip(&other[whole..]).take_while(|(one, other)| one == other).count()
 }
 
-/// How many bytes both end with.
 fn common_end(one: &[u8], other: &[u8]) -> usize {
     let chunks = one.rchunks_exact(CHUNK).zip(other.rchunks_exact(CHUNK));
     let whole = chunks.take_while(|(one, other)| one == other).count() * CHUNK;
@@ -46,7 +43,7 @@ fn common_end(one: &[u8], other: &[u8]) -> usize {
     whole + one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
 }
 
-/// A length, seven bits a byte, the lowest first.
+/// A length: seven bits per byte, the lowest first.
 fn push_size(delta: &mut Vec<u8>, mut size: usize) {
     while size >= 0x80 {
         delta.push(0x80 | low_byte(size));
@@ -63,7 +60,7 @@ fn push_copy(delta: &mut Vec<u8>, mut from: usize, mut length: usize) {
         for place in 0..4 {
             push_part(delta, at, from >> (8 * place), 1 << place);
         }
-        // Of a length, 0x1_0000 is written as none at all.
+        // The length 0x1_0000 is written as no bytes.
         for place in 0..2 {
             push_part(delta, at, (part & 0xffff) >> (8 * place), 0x10 << place);
         }
@@ -72,7 +69,7 @@ fn push_copy(delta: &mut Vec<u8>, mut from: usize, mut length: usize) {
     }
 }
 
-/// Adds the lowest byte, unless it is zero, and says so in the instruction at `at`.
+/// Adds the lowest byte unless it is zero, and sets its flag in the instruction at `at`.
 fn push_part(delta: &mut Vec<u8>, at: usize, value: usize, flag: u8) {
     let byte = low_byte(value);
     if byte != 0 {

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::collections::hash_map;
 use std::io::{self, Write};
 
-/// Where each object of a pack is. About a hundred bytes an object.
+/// The objects of a pack. Takes about a hundred bytes per object.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// The oids' bytes, one after the other, in the order they were written.
+    /// The concatenated oids, in the order of writing.
     oids: Vec<u8>,
     /// Checksum and offset of each.
     places: Vec<(u32, u64)>,
-    /// By the first eight bytes of its oid, the first object that has them.
+    /// The first object for each prefix of eight bytes.
     first: HashMap<u64, u32>,
 }
 
@@ -20,16 +20,15 @@ impl Index {
         self.places.len()
     }
 
-    /// Whether an object is in the pack.
     pub(super) fn holds(&self, oid: &[u8]) -> bool {
         let Some(&first) = self.first.get(&start(oid)) else { return false };
-        // Only who makes oids by intent makes two that begin alike.
+        // Two oids with the same prefix do not occur by chance.
         self.oids.chunks_exact(oid.len()).skip(first as usize).any(|held| held == oid)
     }
 
-    /// Adds an object that is not there yet, with the CRC-32 of its packed bytes and where they begin.
+    /// Adds a new object with the CRC-32 and the offset of its compressed bytes.
     pub(super) fn add(&mut self, oid: &[u8], crc: u32, offset: u64) {
-        // A pack holds at most so many.
+        // A pack cannot hold more objects.
         let number = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
         if let hash_map::Entry::Vacant(place) = self.first.entry(start(oid)) {
             place.insert(number);
@@ -38,7 +37,7 @@ impl Index {
         self.places.push((crc, offset));
     }
 
-    /// Writes all but the checksum of the whole.
+    /// Writes everything but the final checksum.
     pub(super) fn write(self, out: &mut impl Write, pack_checksum: &[u8]) -> io::Result<()> {
         drop(self.first);
         let length = self.oids.len().checked_div(self.places.len()).unwrap_or(1);

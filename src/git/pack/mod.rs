@@ -1,7 +1,7 @@
 //! Bulk writing: one pack instead of fifty thousand loose files.
 //!
-//! The caller's thread hashes, a thread of its own compresses and writes. `git fast-import` does the same in one thread, hashes
-//! everything a second time and searches for the deltas that are known here: a trace's trees differ from the one before by an entry.
+//! The caller's thread hashes; a second thread compresses and writes. `git fast-import` does both in one thread, hashes
+//! everything twice, and searches for deltas. Here they are known: a tree of a trace differs from the previous one by an entry.
 
 mod delta;
 mod index;
@@ -19,25 +19,23 @@ use super::open::Repo;
 use super::tree::{Entry, Tree, TreeStore, render_tree};
 use thread::{Packed, Sent};
 
-/// Objects that may wait for the other thread: those of a few items, whose texts may be large.
+/// Number of objects that may wait for the other thread. They may be large.
 const WAITING: usize = 32;
 
-/// A pack under construction. Its objects are in the repository once [`PackWriter::finish`] is done, and not before.
+/// A pack under construction. Its objects are in the repository after [`PackWriter::finish`], not before.
 ///
-/// Dropped before that, nothing is left of it; a process that is killed leaves a `tmp_pack_…` file, which `git gc` removes.
+/// If it is dropped earlier, nothing is left. A killed process leaves a `tmp_pack_…` file, which `git gc` removes.
 pub(crate) struct PackWriter<'r> {
     repo: &'r Repo,
     running: RefCell<Option<Running>>,
 }
 
-/// The other thread, and the way to it.
 struct Running {
     sender: SyncSender<Sent>,
     thread: JoinHandle<Result<Option<Packed>, GitError>>,
 }
 
 impl<'r> PackWriter<'r> {
-    /// Starts a pack beside the repository's others.
     pub(crate) fn start(repo: &'r Repo) -> Result<Self, GitError> {
         let folder = repo.objects.join("pack");
         let (sender, receiver) = sync_channel(WAITING);
@@ -45,12 +43,10 @@ impl<'r> PackWriter<'r> {
         Ok(Self { repo, running: RefCell::new(Some(Running { sender, thread })) })
     }
 
-    /// Puts a blob into the pack.
     pub(crate) fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
         self.write(ObjectType::Blob, bytes)
     }
 
-    /// Puts a commit into the pack.
     pub(crate) fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
         self.write(ObjectType::Commit, commit.render().into_bytes())
     }
@@ -64,16 +60,14 @@ impl<'r> PackWriter<'r> {
         }
     }
 
-    /// Whether the other thread is still there to take it.
+    /// Whether the other thread is alive and received the object.
     fn send(&self, sent: Sent) -> bool {
         self.running.borrow().as_ref().is_some_and(|running| running.sender.send(sent).is_ok())
     }
 
-    /// Writes the rest, and makes the pack one of the repository's.
-    ///
-    /// The files are synced before they get their names, as git does it.
+    /// Writes the rest and adds the pack to the repository. As in git, the files are synced before they are renamed.
     pub(crate) fn finish(self) -> Result<(), GitError> {
-        // If it has ended before, joining says why.
+        // If the thread has ended early, joining it tells why.
         self.send(Sent::End);
         self.join()?.map_or(Ok(()), Packed::take_place)
     }
@@ -88,13 +82,13 @@ impl<'r> PackWriter<'r> {
 
 impl Drop for PackWriter<'_> {
     fn drop(&mut self) {
-        // Its files are gone when it is, which the end of the process would not wait for.
+        // Wait until the thread has removed its files; the end of the process would not.
         let _ = self.join();
     }
 }
 
 impl TreeStore for PackWriter<'_> {
-    /// Reads from the repository: what went into the pack is not seen yet.
+    /// Reads from the repository, which does not have the objects of the pack yet.
     fn tree(&self, oid: Oid) -> Result<Tree, GitError> {
         self.repo.tree(oid)
     }

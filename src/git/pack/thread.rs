@@ -17,28 +17,27 @@ use super::delta::{self, low_byte};
 use super::index::Index;
 use crate::git::error::GitError;
 
-/// Longest chain of deltas. Each link costs whoever reads the tree; of a pack as `git gc` makes it, fifty.
+/// Longest chain of deltas. Each link slows down reading; `git gc` uses 50.
 const DEPTH: u8 = 10;
 
-/// How hard it compresses; `git gc` takes over what it finds. Text becomes a tenth smaller than at 1, in a thread that waits anyway.
+/// Compression level. `git gc` keeps the compressed objects. Text is a tenth smaller than at level 1, and this thread waits anyway.
 const LEVEL: u32 = 3;
 
-/// How many trees are tried as a base: a commit writes three, and the same three folders were written before.
+/// Number of trees that are tried as delta bases: a commit writes three trees, of the same folders as the previous one.
 const TREES: usize = 4;
 
-/// Length of a pack's own header.
 const HEADER: u64 = 12;
 
-/// The number packs have for a delta whose base is told by its distance.
+/// Object type of a delta whose base is given by its offset.
 const OFFSET_DELTA: u8 = 6;
 
-/// What is given to the thread. Where the sender ends without [`Sent::End`], so does the pack.
+/// A message to the thread. If the sender is dropped without [`Sent::End`], the pack is abandoned.
 pub(super) enum Sent {
     Object { oid: Oid, kind: ObjectType, bytes: Vec<u8> },
     End,
 }
 
-/// A pack that is complete but for its name.
+/// A complete pack under a temporary name.
 pub(super) struct Packed {
     pack: NamedTempFile,
     index: NamedTempFile,
@@ -59,11 +58,10 @@ struct Pack {
     index: Index,
     offset: u64,
     trees: VecDeque<Tree>,
-    /// What an object is compressed into.
+    /// The compressed object.
     buffer: Vec<u8>,
 }
 
-/// Starts the thread on a new file in `folder`.
 pub(super) fn spawn(
     folder: &Path,
     format: ObjectFormat,
@@ -83,7 +81,7 @@ pub(super) fn spawn(
     std::thread::Builder::new().name("pack".to_owned()).spawn(run).map_err(failed)
 }
 
-/// The error that the thread is not there any more, which nothing makes it do.
+/// The thread has ended unexpectedly, which should not happen.
 pub(super) fn lost() -> GitError {
     GitError::io("write a pack in", "objects/pack", io::ErrorKind::BrokenPipe.into())
 }
@@ -92,13 +90,13 @@ impl Pack {
     fn start(folder: &Path, format: ObjectFormat) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let mut file = BufWriter::with_capacity(1 << 16, temporary(folder, "tmp_pack_")?);
-        // The number of objects is put in at the end.
+        // The number of objects is written at the end.
         file.write_all(b"PACK\0\0\0\x02\0\0\0\0")?;
         let trees = VecDeque::with_capacity(TREES);
         Ok(Self { file, format, index: Index::default(), offset: HEADER, trees, buffer: Vec::new() })
     }
 
-    /// Writes objects until the end, and says whether there was one.
+    /// Writes objects until [`Sent::End`]; false if it did not come.
     fn take(&mut self, receiver: &Receiver<Sent>) -> io::Result<bool> {
         for sent in receiver {
             match sent {
@@ -140,7 +138,7 @@ impl Pack {
         Ok(())
     }
 
-    /// Ends both files and syncs them.
+    /// Completes and syncs both files.
     fn complete(self, folder: PathBuf) -> io::Result<Packed> {
         let objects = u32::try_from(self.index.len()).map_err(io::Error::other)?;
         let mut pack = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -165,12 +163,12 @@ impl Pack {
 }
 
 impl Packed {
-    /// Gives both files their names, the index last: a pack without one is not looked at.
+    /// Renames both files, the index last: git ignores a pack without an index.
     pub(super) fn take_place(self) -> Result<(), GitError> {
         let path = |extension| self.folder.join(format!("pack-{}.{extension}", self.checksum));
         let (pack, index) = (path("pack"), path("idx"));
         if index.exists() {
-            // The same objects were written before.
+            // A pack of the same objects exists.
             return Ok(());
         }
         let failed = |path: &Path, error: tempfile::PersistError| GitError::io("write", path, error.error);
@@ -183,7 +181,7 @@ impl Packed {
     }
 }
 
-/// A file as git makes those of packs: nobody writes it again, and whoever may read the folder's others may read it.
+/// A temporary file with the permissions that git gives to packs.
 fn temporary(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -191,7 +189,7 @@ fn temporary(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     builder.prefix(prefix).tempfile_in(folder)
 }
 
-/// The number packs have for a kind of object.
+/// Object type in packs.
 fn kind_number(kind: ObjectType) -> u8 {
     match kind {
         ObjectType::Commit => 1,
@@ -200,7 +198,7 @@ fn kind_number(kind: ObjectType) -> u8 {
     }
 }
 
-/// What an object begins with: four bits of its length beside its kind, then seven a byte.
+/// The header of an object: its type with the lowest four bits of its length, then seven bits per byte.
 fn push_header(buffer: &mut Vec<u8>, kind: u8, length: usize) {
     let mut byte = kind << 4 | low_byte(length & 0x0f);
     let mut rest = length >> 4;
@@ -212,7 +210,7 @@ fn push_header(buffer: &mut Vec<u8>, kind: u8, length: usize) {
     buffer.push(byte);
 }
 
-/// How far back the base begins: seven bits a byte, the highest first, each further byte counting one more.
+/// The distance to the base: seven bits per byte, the highest first; each further byte adds one.
 fn push_distance(buffer: &mut Vec<u8>, mut distance: u64) {
     let mut bytes = vec![distance.to_le_bytes()[0] & 0x7f];
     distance >>= 7;
@@ -230,7 +228,7 @@ fn compress(buffer: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
     encoder.finish().map(drop)
 }
 
-/// The checksum of a file from where it stands to its end.
+/// The checksum of a file from its current position.
 fn checksum(format: ObjectFormat, file: &mut File) -> io::Result<Vec<u8>> {
     match format {
         ObjectFormat::Sha1 => digest::<Sha1>(file),

@@ -63,10 +63,10 @@ pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Resul
     let real = real_path(path).map_err(failed)?;
     fs::create_dir_all(real.parent().unwrap_or(Path::new("."))).map_err(failed)?;
     let seen = replace::read(&real).map_err(failed)?;
-    if before != seen.stamp.as_ref().map(|_| &*seen.text) {
+    if before != seen.version.as_ref().map(|_| &*seen.text) {
         return Err(refused());
     }
     let write = |out: &mut io::BufWriter<&mut fs::File>| out.write_all(after);
-    let is_done = replace::replace(&real, STEM, seen.stamp.as_ref(), Access::Usual, write).map_err(failed)?;
+    let is_done = replace::replace(&real, STEM, seen.version.as_ref(), Access::Usual, write).map_err(failed)?;
     if is_done { Ok(()) } else { Err(refused()) }
 }

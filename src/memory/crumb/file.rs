@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::error::CrumbError;
 use super::grammar::document::{CrumbFile, is_conflict_marker};
 use crate::base::bounded;
-use crate::base::replace::{self, Access, Lock, Seen, Stem, real_path};
+use crate::base::replace::{self, Access, FileSnapshot, Lock, Stem, real_path};
 
 /// The name of lock and temporary files.
 const STEM: Stem = Stem(".git-trace-crumb");
@@ -30,7 +30,7 @@ pub(crate) fn edit<T>(
     mut change: impl FnMut(&mut CrumbFile<'_>) -> Result<T, CrumbError>,
 ) -> Result<T, CrumbError> {
     write(path, |seen| {
-        if seen.stamp.is_none() {
+        if seen.version.is_none() {
             return Err(CrumbError::NoSuchFile { path: path.to_owned() });
         }
         let mut crumb = CrumbFile::parse(&seen.text)?;
@@ -42,7 +42,7 @@ pub(crate) fn edit<T>(
 
 /// Creates a file; fails if it exists.
 pub(crate) fn create(path: &Path, text: &[u8]) -> Result<(), CrumbError> {
-    write(path, |seen| match seen.stamp {
+    write(path, |seen| match seen.version {
         Some(_) => Err(CrumbError::Exists { path: path.to_owned() }),
         None => Ok((text.to_vec(), ())),
     })
@@ -59,7 +59,10 @@ pub(crate) fn check_editable(crumb: &CrumbFile<'_>) -> Result<(), CrumbError> {
     }
 }
 
-fn write<T>(path: &Path, mut change: impl FnMut(&Seen) -> Result<(Vec<u8>, T), CrumbError>) -> Result<T, CrumbError> {
+fn write<T>(
+    path: &Path,
+    mut change: impl FnMut(&FileSnapshot) -> Result<(Vec<u8>, T), CrumbError>,
+) -> Result<T, CrumbError> {
     let write_error = |source| CrumbError::Write { path: path.to_owned(), source };
     let real = real_path(path).map_err(write_error)?;
     let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -68,13 +71,13 @@ fn write<T>(path: &Path, mut change: impl FnMut(&Seen) -> Result<(Vec<u8>, T), C
     for _ in 0..MAX_ATTEMPTS {
         let seen = replace::read(&real).map_err(|source| CrumbError::Read { path: path.to_owned(), source })?;
         let (text, result) = change(&seen)?;
-        if seen.stamp.is_some() && text == seen.text {
+        if seen.version.is_some() && text == seen.text {
             return Ok(result);
         }
         if seen.is_read_only {
             return Err(CrumbError::ReadOnly { path: path.to_owned() });
         }
-        let version = seen.stamp.as_ref();
+        let version = seen.version.as_ref();
         let is_replaced = replace::replace(&real, STEM, version, Access::Usual, |out| io::Write::write_all(out, &text));
         if is_replaced.map_err(write_error)? {
             return Ok(result);

@@ -42,7 +42,7 @@ impl PreCommitArgs {
         }
         ui.flush()?;
         let is_refused = errors > 0 || is_strict(context, &git);
-        let fixable: Vec<_> = checked.iter().filter(|checked| fix::is_mendable(checked)).collect();
+        let fixable: Vec<_> = checked.iter().filter(|checked| fix::is_fixable(checked)).collect();
         if self.fix {
             fix(context, &git, &fixable)?;
         }
@@ -73,8 +73,8 @@ fn fix(context: &Context, git: &Git, fixable: &[&Checked]) -> Result<()> {
     let root = PathBuf::from(git.line(&["rev-parse", "--show-toplevel"])?);
     for checked in fixable {
         let path = &checked.path;
-        context.ui.note(match fix::mend(&root, checked) {
-            Ok(Fate::Mended) => format!("fixed `{path}`; review it with `git diff`, then: git add -- '{path}'"),
+        context.ui.note(match fix::fix(&root, checked) {
+            Ok(Fate::Fixed) => format!("fixed `{path}`; review it with `git diff`, then: git add -- '{path}'"),
             Ok(Fate::InOrder) => {
                 format!("`{path}` is already correct in the working tree; stage it with: git add -- '{path}'")
             }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::base::finding::Weight;
-use crate::check::fsck::{self, Fault, Repaired, Report};
+use crate::check::fsck::{self, Problem, Repaired, Report};
 use crate::trace::TraceName;
 
 /// Check the integrity of traces and related data
@@ -39,20 +39,20 @@ impl FsckArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let report = check(context, self)?;
         let mut repaired = Vec::new();
-        if self.repair && report.faults.iter().any(|fault| fault.repair.is_some()) {
+        if self.repair && report.problems.iter().any(|fault| fault.repair.is_some()) {
             let signature = context.signature()?;
-            repaired = fsck::repair(context.repo()?, &signature, &report.faults);
+            repaired = fsck::repair(context.repo()?, &signature, &report.problems);
         }
-        let is_done = |fault: &Fault| {
+        let is_done = |fault: &Problem| {
             let done = repaired.iter().find(|repaired| Some(&repaired.repair) == fault.repair.as_ref());
             done.is_some_and(|repaired| repaired.error.is_none())
         };
-        let left = report.faults.iter().filter(|fault| fault.weight == Weight::Error && !is_done(fault)).count();
+        let left = report.problems.iter().filter(|fault| fault.weight == Weight::Error && !is_done(fault)).count();
         if self.json {
             context.ui.json(&as_json(&report, &repaired, is_done)?)?;
         } else {
-            for fault in report.faults.iter().filter(|fault| !self.quiet || fault.weight == Weight::Error) {
-                context.ui.write_content(format!("{fault}\n"))?;
+            for problem in report.problems.iter().filter(|problem| !self.quiet || problem.weight == Weight::Error) {
+                context.ui.write_content(format!("{problem}\n"))?;
             }
             for Repaired { repair, error } in &repaired {
                 let line = match error {
@@ -86,9 +86,9 @@ fn check(context: &Context, args: &FsckArgs) -> Result<Report> {
     Ok(report?)
 }
 
-fn as_json(report: &Report, repaired: &[Repaired], is_done: impl Fn(&Fault) -> bool) -> Result<Value> {
+fn as_json(report: &Report, repaired: &[Repaired], is_done: impl Fn(&Problem) -> bool) -> Result<Value> {
     let mut findings = Vec::new();
-    for fault in &report.faults {
+    for fault in &report.problems {
         let mut value = serde_json::to_value(fault)?;
         value["repairable"] = fault.repair.is_some().into();
         value["repaired"] = is_done(fault).into();

@@ -1,7 +1,7 @@
 //! `git trace demo`: the tool on one screen, with a real session in a temporary repository.
 
-use crate::base::process::Process;
 use crate::base::error::{Context as _, Result, bail};
+use crate::base::process::Process;
 use std::env;
 use std::fs;
 use std::path::Path;

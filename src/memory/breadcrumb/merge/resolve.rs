@@ -12,7 +12,7 @@ use crate::base::bounded;
 use crate::base::error::Diagnostic;
 use crate::base::merge::conflict::{self, MarkerError};
 use crate::base::merge::{Markers, MergeInput, Merged};
-use crate::base::replace::{Access, Lock, Stamp, real_path, replace};
+use crate::base::replace::{Access, FileVersion, Lock, real_path, replace};
 use crate::memory::breadcrumb::store::write::STEM;
 
 /// Resolves the conflicts in a text as the merge would have.
@@ -62,7 +62,7 @@ pub(crate) fn resolve_file(
     let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let _lock = Lock::take(folder, STEM, patience).map_err(failed)?.ok_or_else(busy)?;
     let file = File::open(&real).map_err(failed)?;
-    let stamp = Stamp::of(&file.metadata().map_err(failed)?);
+    let stamp = FileVersion::of(&file.metadata().map_err(failed)?);
     let text = bounded::read_opened(&file).map_err(failed)?;
     let merged =
         resolve(&text, base, markers.size).map_err(|source| ResolveError::Markers { path: path.to_owned(), source })?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::edit::Selection;
 use super::{Store, StoreError, StoreFile};
-use crate::base::replace::{Access, Lock, Seen, Stem, read, real_path, replace};
+use crate::base::replace::{Access, FileSnapshot, Lock, Stem, read, real_path, replace};
 use crate::base::time::Time;
 use crate::memory::breadcrumb::exchange::OnConflict;
 use crate::memory::breadcrumb::record::keep_winners;
@@ -256,7 +256,7 @@ impl<'s> Writer<'s> {
         let lock = Lock::take(folder, STEM, self.patience).map_err(write_error)?;
         let _lock = lock.ok_or_else(|| StoreError::Busy { path: shown.clone() })?;
         for _ in 0..MAX_ATTEMPTS {
-            let Seen { text, stamp, is_read_only } =
+            let FileSnapshot { text, version, is_read_only } =
                 read(&path).map_err(|source| StoreError::Read { path: shown.clone(), source })?;
             let selection = Selection::parse(&text, &is_selected)
                 .map_err(|(first, count)| StoreError::InvalidLines { path: shown.clone(), first, count })?;
@@ -271,7 +271,7 @@ impl<'s> Writer<'s> {
             }
             let access = if file == StoreFile::Secret { Access::Private } else { Access::Usual };
             let mut file_len = 0;
-            let is_replaced = replace(&path, STEM, stamp.as_ref(), access, |out| {
+            let is_replaced = replace(&path, STEM, version.as_ref(), access, |out| {
                 file_len = edited.write(out)?;
                 Ok(())
             });

@@ -1,4 +1,4 @@
-//! What fsck says: where, which rule, what is wrong, what to do.
+//! A problem that fsck found: where, which rule, what is wrong, what to do.
 
 use std::fmt;
 
@@ -8,66 +8,58 @@ use crate::base::finding::{Plain, Weight};
 use crate::git::{GitError, Oid, short_oid};
 use crate::trace::{ItemId, TraceError, TraceName};
 
-/// One thing that is not as it should be.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub(crate) struct Fault {
-    /// Whether something is lost or told wrongly, or only worth a look.
+pub(crate) struct Problem {
+    /// An error if data is lost or wrong, else a warning.
     pub(crate) weight: Weight,
-    /// Name of the rule, for good: `object-missing`.
+    /// Name of the rule, which never changes: `object-missing`.
     pub(crate) rule: &'static str,
-    /// The trace, or the ref or file that is no trace's.
+    /// The trace, or a ref or file that belongs to no trace.
     pub(crate) place: String,
-    /// The commit.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "oid_text")]
     pub(crate) commit: Option<Oid>,
-    /// The item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) item: Option<ItemId>,
-    /// What is wrong.
     pub(crate) message: String,
-    /// What to do about it, in the imperative.
+    /// What to do, in the imperative.
     pub(crate) remedy: String,
-    /// What `--repair` can do about it.
     #[serde(skip)]
     pub(crate) repair: Option<Repair>,
-    /// The tree or blob that is missing, which a remote may have promised.
+    /// The missing tree or blob; a promisor remote may have it.
     #[serde(skip)]
     pub(crate) missing: Option<Oid>,
 }
 
-/// What can be derived again.
+/// A repair of what can be derived from other data.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Repair {
-    /// A `.lock` file of the ref that a dead process left.
+    /// Remove the stale `.lock` file of a ref.
     Lock(String),
-    /// A ref that cannot be read, where its reflog tells where it was.
+    /// Point an unreadable ref to the last commit in its reflog.
     Ref(String),
-    /// A reflog that does not end where the ref is.
+    /// Complete a reflog that does not end where the ref is.
     Reflog(String),
-    /// The record of priorities: its lines in order, those that can be read.
+    /// Sort the readable lines of the priority record.
     Record,
-    /// The tag of an item, at the commit that brought it in.
+    /// Tag an item at the commit that introduced it.
     Tag(ItemId, Oid),
-    /// A tag of an item that has no priority.
+    /// Remove the tag of an item without a priority.
     StaleTag(String),
-    /// A commit whose trailers are true, with true token counts in its items.
+    /// Add a commit with correct trailers and correct token counts in its items.
     Totals(TraceName),
 }
 
-impl Fault {
-    /// A fault at a place; what it is of is added by the methods below.
+impl Problem {
     pub(crate) fn new(weight: Weight, rule: &'static str, place: impl fmt::Display, message: String) -> Self {
         let place = place.to_string();
         let remedy = String::new();
         Self { weight, rule, place, commit: None, item: None, message, remedy, repair: None, missing: None }
     }
 
-    /// An error at a place.
     pub(crate) fn error(rule: &'static str, place: impl fmt::Display, message: impl Into<String>) -> Self {
         Self::new(Weight::Error, rule, place, message.into())
     }
 
-    /// A warning at a place.
     pub(crate) fn warning(rule: &'static str, place: impl fmt::Display, message: impl Into<String>) -> Self {
         Self::new(Weight::Warning, rule, place, message.into())
     }
@@ -88,7 +80,6 @@ impl Fault {
         Self { remedy: "`git trace fsck --repair` puts it right".to_owned(), repair: Some(repair), ..self }
     }
 
-    /// An object that could not be read.
     pub(crate) fn object(place: impl fmt::Display, what: &str, oid: Oid, error: &GitError) -> Self {
         let elsewhere = "bring it back with `git trace fetch`, or copy it from another clone";
         let (rule, message, remedy) = match error {
@@ -109,7 +100,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.weight, Plain(&self.place))?;
         if let Some(commit) = self.commit {
@@ -128,7 +119,7 @@ fn oid_text<S: Serializer>(oid: &Option<Oid>, serializer: S) -> Result<S::Ok, S:
     serializer.collect_str(&oid.map(|oid| oid.to_string()).unwrap_or_default())
 }
 
-/// The git error behind an error of reading objects; others are not of one object.
+/// The git error of an object that could not be read; other errors are not about one object.
 pub(crate) fn as_git(error: TraceError) -> Result<GitError, TraceError> {
     match error {
         TraceError::Git(error) => Ok(error),
