@@ -4,9 +4,8 @@ use crate::base::error::{Context as _, Result};
 use std::path::PathBuf;
 
 use super::Context;
-use crate::memory::brief::json::to_json;
-use crate::memory::brief::{Request, compile};
-use crate::memory::forward::read::moment;
+use crate::memory::brief::{BriefRequest, compile};
+use crate::memory::forward::query_time;
 use crate::trace::AgentName;
 
 /// Print what a session needs at its start, within a token budget
@@ -48,7 +47,7 @@ pub(crate) struct BriefArgs {
 impl BriefArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let folder = std::env::current_dir().context("cannot tell which folder this is")?;
-        let mut request = Request::of_settings(context.repo()?, self.agent.as_ref(), &folder)?;
+        let mut request = BriefRequest::from_config(context.repo()?, self.agent.as_ref(), &folder)?;
         request.trace = context.trace_name(None)?;
         request.budget = self.budget.unwrap_or(request.budget);
         request.crumb = self.crumb.clone().or(request.crumb);
@@ -57,12 +56,12 @@ impl BriefArgs {
         if !self.breadcrumbs.is_empty() {
             request.breadcrumbs.clone_from(&self.breadcrumbs);
         }
-        let brief = compile(context.repo()?, &request, moment(context.repo()?, context.now())?);
+        let brief = compile(context.repo()?, &request, query_time(context.repo()?, context.now())?);
         for warning in &brief.warnings {
             context.ui.note(format!("warning: {warning}"));
         }
         if self.json {
-            context.ui.json(&to_json(&request, &brief))?;
+            context.ui.json(&brief.to_json(&request))?;
         } else if brief.text.is_empty() {
             let nothing =
                 if brief.left_out.is_empty() { "there is nothing to tell yet" } else { "nothing fits the budget" };

@@ -10,6 +10,7 @@ pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod forward;
 pub(crate) mod hooks;
 pub(crate) mod owned;
 mod place;

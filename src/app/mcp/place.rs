@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::base::error::{Context as _, Result, bail};
 use crate::git::{Env, Git, GitError, Repo};
 use crate::memory::breadcrumb::Store;
-use crate::memory::brief::Request;
+use crate::memory::brief::BriefRequest;
 use crate::trace::store::head;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
@@ -59,8 +59,8 @@ impl Place {
     }
 
     /// The brief that the settings ask for, of the trace the server works on.
-    pub(crate) fn brief(&self, repo: &Repo) -> Result<Request> {
-        let mut request = Request::of_settings(repo, None, &self.folder)?;
+    pub(crate) fn brief(&self, repo: &Repo) -> Result<BriefRequest> {
+        let mut request = BriefRequest::from_config(repo, None, &self.folder)?;
         request.trace = self.trace(repo, None)?;
         Ok(request)
     }

@@ -92,7 +92,7 @@ fn read(slot: &ItemEntry, bytes: &[u8], wanted: Wanted<'_>) -> ItemFacts {
             at_tip.tokens = (true_count != kept.count).then_some((kept.count, true_count));
         }
         if damage.is_none() {
-            at_tip.crumb = forward::fault_of(&item.fields).map(Into::into);
+            at_tip.crumb = forward::header_problem(&item.fields).map(Into::into);
             // A type that is not declared here may be elsewhere; and what was imported is taken as it was.
             if types.is_known(&item.fields.item_type) && item.fields.source.is_none() {
                 let draft = Draft { fields: item.fields, body: item.body };

@@ -1,6 +1,6 @@
-//! The brief: what a session needs at its start, in one text within a budget of tokens.
+//! The brief: what a session needs at its start, as one text within a token budget.
 //!
-//! It is put together from sources, each of which may have nothing to say, in the order of what matters most:
+//! It is compiled from several sources, any of which may be empty, most important first:
 //!
 //! ```text
 //! # Brief for azoth
@@ -14,21 +14,21 @@
 //! Left out to stay within 800 tokens: 4 of Breadcrumbs, 10 of Last in the trace.
 //! ```
 //!
-//! - What does not fit goes from the end, so the least important goes first, and the brief says how much of what.
-//! - An entry is one line without control characters, so that no source forges a head or an entry of another.
-//! - The same sources give the same bytes: no clock shows in it. Nothing is written.
-//! - A source that cannot be read is named, and keeps no other from being told.
+//! - Entries that do not fit are omitted from the end, so the least important ones first. The brief states how many.
+//! - An entry is one line without control characters, so no source can forge a heading or an entry of another source.
+//! - The same sources give the same bytes: the brief contains no time. Compiling it writes nothing.
+//! - A source that cannot be read becomes a warning; the other sources are still included.
 //!
 //! Source: the compile step of the crumb format ("a single document under 800 tokens").
 
-mod fit;
-pub(crate) mod json;
+mod render;
 mod section;
 mod settings;
-mod source;
+mod sources;
 
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::forward::ForwardError;
@@ -37,60 +37,50 @@ use crate::git::{GitError, Repo};
 use crate::tokens::Encoding;
 use crate::trace::{AgentName, Time, TraceError, TraceName};
 
-pub(crate) use section::{Kind, Section};
-pub(crate) use settings::of_repository;
+pub(crate) use section::{Section, SectionKind};
+pub(crate) use settings::compile_configured;
 
-/// The most tokens that a brief has where nobody says otherwise.
-pub(crate) const DEFAULT_BUDGET: u64 = 800;
+const DEFAULT_BUDGET: u64 = 800;
 
-/// Whose brief it is, and what it is made of.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Request {
-    /// The agent; without one there are no forward crumbs.
+pub(crate) struct BriefRequest {
+    /// Without an agent, the brief has no forward crumbs.
     pub agent: Option<AgentName>,
-    /// The most tokens that it may have.
+    /// The maximum number of tokens in `encoding`.
     pub budget: u64,
-    /// The encoding that they are counted with.
     pub encoding: Encoding,
     /// The agent's crumb file.
     pub crumb: Option<PathBuf>,
-    /// The memory that agents share.
+    /// Notes that all agents share.
     pub team: Option<PathBuf>,
     /// Messages from others.
     pub inbox: Option<PathBuf>,
-    /// The breadcrumbs that are asked for: keys, or what keys start with, ending in a dot.
+    /// Keys of breadcrumbs; one that ends in a dot is a prefix.
     pub breadcrumbs: Vec<String>,
-    /// The trace whose end is told.
+    /// The trace whose last items are included.
     pub trace: TraceName,
-    /// The folder from which the breadcrumb store is looked for.
+    /// The folder in which the search for the breadcrumb store starts.
     pub folder: PathBuf,
 }
 
-/// A brief.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Brief {
-    /// Its text, which ends with a line break; empty where there is nothing to tell.
+    /// Ends with a newline; empty if there is nothing to include.
     pub text: String,
-    /// How many tokens that is.
     pub tokens: u64,
-    /// What stands in it.
     pub sections: Vec<Section>,
-    /// How many entries were left out of which section.
-    pub left_out: Vec<(Kind, usize)>,
-    /// Sources that could not be read, and what was asked for and is not there.
+    /// How many entries of which section were omitted.
+    pub left_out: Vec<(SectionKind, usize)>,
+    /// Unreadable sources, and requested breadcrumbs that do not exist.
     pub warnings: Vec<String>,
 }
 
-/// Why there is no brief.
 #[derive(Debug, Error)]
 pub(crate) enum BriefError {
-    /// The repository said no.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The trace said no.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The agent said no.
     #[error(transparent)]
     Forward(#[from] ForwardError),
 }
@@ -105,19 +95,34 @@ impl Diagnostic for BriefError {
     }
 }
 
-/// Puts a brief together, as of `now`.
-///
-/// Costs what the sources that are there hold near their ends; no history is walked. What a source fails with becomes one of
-/// [`Brief::warnings`].
-#[must_use]
-pub(crate) fn compile(repo: &Repo, request: &Request, now: Time) -> Brief {
+/// Compiles a brief as of `now`. Reads the newest part of each source and walks no history.
+pub(crate) fn compile(repo: &Repo, request: &BriefRequest, now: Time) -> Brief {
     let mut warnings = Vec::new();
-    let mut sections = source::read_all(repo, request, now, &mut warnings);
+    let mut sections = sources::read_all(repo, request, now, &mut warnings);
     sections.retain(|section| !section.entries.is_empty());
     sections.sort_by_key(|section| section.kind);
     let title = match &request.agent {
         Some(agent) => format!("# Brief for {agent}\n"),
         None => "# Brief\n".to_owned(),
     };
-    fit::fit(&title, sections, request, warnings)
+    render::render_within_budget(&title, sections, request, warnings)
+}
+
+impl Brief {
+    pub(crate) fn to_json(&self, request: &BriefRequest) -> Value {
+        let sections = self.sections.iter().map(
+            |Section { kind, entries }| json!({ "kind": kind.as_str(), "title": kind.title(), "entries": entries }),
+        );
+        let left_out = self.left_out.iter().map(|(kind, count)| json!({ "kind": kind.as_str(), "entries": count }));
+        json!({
+            "agent": request.agent.as_ref().map(AgentName::as_str),
+            "budget": request.budget,
+            "tokens": self.tokens,
+            "encoding": request.encoding.as_str(),
+            "sections": sections.collect::<Vec<_>>(),
+            "left_out": left_out.collect::<Vec<_>>(),
+            "warnings": self.warnings,
+            "text": self.text,
+        })
+    }
 }

@@ -1,37 +1,33 @@
-//! The brief as the settings of a repository ask for it.
+//! The brief that the configuration of a repository asks for.
 
 use std::path::{Path, PathBuf};
 
-use super::{Brief, BriefError, DEFAULT_BUDGET, Request, compile};
+use super::{Brief, BriefError, BriefRequest, DEFAULT_BUDGET, compile};
 use crate::git::Repo;
-use crate::memory::forward::agent::chosen;
+use crate::memory::forward::resolve_agent;
 use crate::trace::store::head;
 use crate::trace::store::settings::encoding;
 use crate::trace::{AgentName, Time};
 
-impl Request {
-    /// What the configuration asks for: `trace.agent`, `trace.briefBudget`, `trace.briefCrumb`, `trace.briefTeam`,
-    /// `trace.briefInbox` (paths from the root of the working tree) and `trace.briefBreadcrumbs` (keys, with spaces
-    /// between), of the current trace. Without `trace.briefCrumb` it is the agent's name with `.crumb`, where that file is.
-    ///
-    /// # Errors
-    ///
-    /// If a setting is not what it should be.
-    pub(crate) fn of_settings(repo: &Repo, agent: Option<&AgentName>, folder: &Path) -> Result<Self, BriefError> {
+impl BriefRequest {
+    /// Reads `trace.agent`, `trace.briefBudget`, `trace.briefCrumb`, `trace.briefTeam`, `trace.briefInbox` (paths relative to
+    /// the root of the work tree), and `trace.briefBreadcrumbs` (keys separated by spaces), for the current trace.
+    pub(crate) fn from_config(repo: &Repo, agent: Option<&AgentName>, folder: &Path) -> Result<Self, BriefError> {
         let config = repo.config()?;
         let root = repo.worktree().unwrap_or_else(|| folder.to_owned());
         let path = |key: &str| -> Result<Option<PathBuf>, BriefError> {
             Ok(config.text(key)?.filter(|path| !path.is_empty()).map(|path| root.join(path)))
         };
         let breadcrumbs = config.text("trace.briefBreadcrumbs")?.unwrap_or_default();
-        let agent = chosen(repo, agent)?;
-        // By custom an agent's file has its name and stands at the root.
-        let own_crumb = agent.as_ref().map(|agent| root.join(format!("{agent}.crumb"))).filter(|path| path.is_file());
+        let agent = resolve_agent(repo, agent)?;
+        // By convention, an agent's crumb file has its name and is in the root.
+        let default_crumb =
+            agent.as_ref().map(|agent| root.join(format!("{agent}.crumb"))).filter(|path| path.is_file());
         Ok(Self {
             agent,
             budget: config.number("trace.briefBudget")?.unwrap_or(DEFAULT_BUDGET),
             encoding: encoding(repo)?,
-            crumb: path("trace.briefCrumb")?.or(own_crumb),
+            crumb: path("trace.briefCrumb")?.or(default_crumb),
             team: path("trace.briefTeam")?,
             inbox: path("trace.briefInbox")?,
             breadcrumbs: breadcrumbs.split_whitespace().map(str::to_owned).collect(),
@@ -41,11 +37,7 @@ impl Request {
     }
 }
 
-/// The brief that the settings of a repository ask for, as a session that starts in `folder` gets it.
-///
-/// # Errors
-///
-/// If a setting is not what it should be.
-pub(crate) fn of_repository(repo: &Repo, folder: &Path, now: Time) -> Result<Brief, BriefError> {
-    Ok(compile(repo, &Request::of_settings(repo, None, folder)?, now))
+/// The configured brief for a session that starts in `folder`.
+pub(crate) fn compile_configured(repo: &Repo, folder: &Path, now: Time) -> Result<Brief, BriefError> {
+    Ok(compile(repo, &BriefRequest::from_config(repo, None, folder)?, now))
 }

@@ -1,4 +1,4 @@
-//! Why something could not be done with forward crumbs.
+//! Errors of forward crumbs.
 
 use thiserror::Error;
 
@@ -8,82 +8,34 @@ use crate::trace::model::name::BadAgentName;
 use crate::trace::model::schema::SchemaError;
 use crate::trace::{AgentName, ItemId, TraceError};
 
-/// Why something could not be done with forward crumbs.
 #[derive(Debug, Error)]
 pub(crate) enum ForwardError {
-    /// The trace that holds them said no.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The repository said no.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// Nobody said whose crumb it is.
-    #[error("whose crumb is it? no agent was named")]
+    #[error("no agent is named")]
     NoAgent,
-    /// The agent that the environment or the configuration names cannot be one.
     #[error("cannot use `{place}`")]
-    BadAgent {
-        /// Where it stands.
-        place: &'static str,
-        /// What is the matter with it.
-        source: BadAgentName,
-    },
-    /// No crumb of this agent has this name.
-    #[error("agent `{agent}` has no crumb `{}`", spec.escape_debug())]
-    UnknownCrumb {
-        /// Whose crumbs were looked through.
-        agent: AgentName,
-        /// What the user wrote.
-        spec: String,
-    },
-    /// Several crumbs begin with these digits.
-    #[error("`{spec}` could be any of {}", candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
-    AmbiguousCrumb {
-        /// What the user wrote.
-        spec: String,
-        /// Whom it may mean, ten at most.
-        candidates: Vec<ItemId>,
-    },
-    /// A crumb that is there, but cannot be read.
-    #[error("crumb {id} cannot be read: {cause}")]
-    Damaged {
-        /// The crumb.
-        id: ItemId,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// A part of a crumb that is to be left is not what it should be.
-    #[error("{part}: {cause}")]
-    BadPart {
-        /// Which part.
-        part: &'static str,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// A crumb that is to be imported is not one; nothing was imported.
-    #[error("crumb {number} of the input: {cause}")]
-    BadCrumb {
-        /// Its number, from 1.
-        number: usize,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// The input is not an export.
-    #[error("this is not an export of forward crumbs: {cause}")]
-    BadExport {
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// The input has crumbs of another agent; nothing was imported.
-    #[error("crumb {number} of the input is of agent `{}`, not of `{agent}`", theirs.escape_debug())]
-    OtherAgent {
-        /// Its number, from 1.
-        number: usize,
-        /// Whose it is.
-        theirs: String,
-        /// Whose crumbs it was to be among.
-        agent: AgentName,
-    },
+    BadAgent { place: &'static str, source: BadAgentName },
+    #[error("agent `{agent}` has no forward crumb `{}`", spec.escape_debug())]
+    UnknownCrumb { agent: AgentName, spec: String },
+    /// At most ten candidates are listed.
+    #[error("`{spec}` is ambiguous: it matches {}", candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    AmbiguousCrumb { spec: String, candidates: Vec<ItemId> },
+    #[error("cannot read forward crumb {id}: {cause}")]
+    Damaged { id: ItemId, cause: String },
+    /// A field of a new forward crumb is invalid.
+    #[error("{field}: {cause}")]
+    BadField { field: &'static str, cause: String },
+    /// Entry `number`, counted from 1, of an import is invalid; nothing was imported.
+    #[error("entry {number} of the input: {cause}")]
+    BadEntry { number: usize, cause: String },
+    #[error("the input is not an export of forward crumbs: {cause}")]
+    BadExport { cause: String },
+    /// An entry belongs to another agent; nothing was imported.
+    #[error("entry {number} of the input belongs to agent `{}`, not to `{agent}`", theirs.escape_debug())]
+    OtherAgent { number: usize, theirs: String, agent: AgentName },
 }
 
 impl From<SchemaError> for ForwardError {
@@ -96,13 +48,14 @@ impl Diagnostic for ForwardError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NoAgent | Self::BadAgent { .. } => {
-                "name it with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`".to_owned()
+                "name the agent with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`".to_owned()
             }
             Self::UnknownCrumb { .. } | Self::AmbiguousCrumb { .. } => {
-                "`git trace forward get --all --lookback-hours 999999 --limit 999999` lists them".to_owned()
+                "list all forward crumbs with `git trace forward get --all --lookback-hours 999999 --limit 999999`"
+                    .to_owned()
             }
             Self::OtherAgent { theirs, .. } => {
-                format!("crumbs of an agent are its own; import them with --agent {}", theirs.escape_debug())
+                format!("import forward crumbs of that agent with --agent {}", theirs.escape_debug())
             }
             _ => return None,
         })

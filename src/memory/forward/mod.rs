@@ -1,8 +1,7 @@
-//! Forward crumbs: notes that one session of an agent leaves for its next.
+//! Forward crumbs: notes that one session of an agent leaves for the next.
 //!
-//! The crumbs of an agent are a trace of their own kind, `refs/crumbs/<agent>`, written by the code of every trace: one item
-//! a crumb, one commit a change. The body is the published text (see [`mod@text`]); everything that is filtered by stands in
-//! the headers:
+//! The forward crumbs of an agent are a trace of their own kind, `refs/crumbs/<agent>`: one item per forward crumb, one
+//! commit per change. The body is the published text (see [`mod@text`]). Everything that queries filter by is in the headers:
 //!
 //! ```text
 //! id: 3f9a1c2e7b10d4e5
@@ -19,31 +18,28 @@
 //! <body>
 //! ```
 //!
-//! - No filter parses a body, and reading goes from the newest back until it has enough (see `order`), so it costs what it
-//!   returns and not what there is.
-//! - An agent's crumbs are read by its name only; nothing here takes the name of another place.
-//! - Crumbs are private: they are pushed and fetched only when the ref is named.
-//! - A crumb that cannot be read is named and hides no other.
+//! - Filters read headers only, and a query reads from the newest back until it has enough (see [`newest`]). Its cost depends
+//!   on what it returns, not on how many there are.
+//! - Forward crumbs are found by the name of their agent only; no function here takes another ref.
+//! - They are private: push and fetch transfer them only when the ref is named.
+//! - An unreadable forward crumb is reported and does not hide others.
 //!
-//! Source: the Forward Crumb Protocol, with what it lists as future: filters, chains, status, templates, expiry, figures.
+//! Source: the Forward Crumb Protocol, with the extensions that it lists as future: filters, chains, status, templates,
+//! expiry, statistics.
 
-pub(crate) mod agent;
-pub(crate) mod chain;
 pub(crate) mod crumb;
 pub(crate) mod error;
-pub(crate) mod exchange;
-pub(crate) mod health;
+pub(crate) mod import;
 pub(crate) mod json;
-pub(crate) mod leave;
 pub(crate) mod migrate;
-mod order;
-pub(crate) mod read;
+mod newest;
+pub(crate) mod query;
 pub(crate) mod stats;
-pub(crate) mod template;
 pub(crate) mod text;
+pub(crate) mod write;
 
-pub(crate) use crumb::fault_of;
-pub(crate) use crumb::{Crumb, CrumbStatus, CrumbType, Priority};
+pub(crate) use crumb::{CrumbStatus, CrumbType, DamagedCrumb, ForwardCrumb, Priority, header_problem};
 pub(crate) use error::ForwardError;
-pub(crate) use leave::{Note, leave, set_status};
-pub(crate) use read::{Found, Query, find, get};
+pub(crate) use query::{Query, QueryResult, query_time, resolve, resolve_agent, search};
+pub(crate) use text::CrumbContent;
+pub(crate) use write::{NewCrumb, add, set_status};

@@ -1,74 +1,56 @@
-//! Figures of an agent's crumbs.
+//! Statistics of an agent's forward crumbs.
 
 use serde::Serialize;
 
 use super::crumb::{CrumbStatus, CrumbType, Priority};
 use super::error::ForwardError;
 use super::json::Counts;
-use super::read::{Query, get};
+use super::query::{Query, search};
 use super::text;
 use crate::git::Repo;
 use crate::trace::{AgentName, Time};
 
-/// What an agent's crumbs of some days come to.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct Stats {
-    /// How many days were looked at.
     pub lookback_days: u32,
-    /// How many crumbs were left in them, expired ones included.
+    /// Includes expired ones.
     pub total_crumbs: usize,
-    /// How many that is a week.
     pub crumbs_per_week: f64,
-    /// How many matter how much.
     pub priority_dist: Counts,
-    /// How many are about what.
     pub type_dist: Counts,
-    /// How many are active, completed, superseded.
     pub status_dist: Counts,
-    /// How many tasks they named.
     pub total_tasks: usize,
-    /// How many that is a crumb; 0 without one.
     pub avg_tasks_per_crumb: f64,
-    /// How many of the tasks stood in crumbs that are completed, from 0 to 1; none without tasks.
+    /// The part of the tasks that belong to completed forward crumbs, from 0 to 1; `None` without tasks.
     pub completion_rate: Option<f64>,
 }
 
-/// Counts the crumbs that `agent` left in the last `days`.
-///
-/// # Errors
-///
-/// Those of reading objects.
+/// Statistics of the forward crumbs that `agent` wrote in the last `days`.
 pub(crate) fn stats(repo: &Repo, agent: &AgentName, days: u32, now: Time) -> Result<Stats, ForwardError> {
     let query = Query { lookback_hours: Some(u64::from(days) * 24), ..Query::all() };
-    let found = get(repo, agent, &query, now)?;
-    let mut stats = Stats {
-        lookback_days: days,
-        total_crumbs: found.crumbs.len(),
-        crumbs_per_week: ratio(found.crumbs.len() * 7, days as usize).unwrap_or(0.0),
-        priority_dist: Counts::of(Priority::VALUES),
-        type_dist: Counts::of(CrumbType::VALUES),
-        status_dist: Counts::of(CrumbStatus::VALUES),
-        total_tasks: 0,
-        avg_tasks_per_crumb: 0.0,
-        completion_rate: None,
-    };
-    let mut completed = 0;
-    for crumb in &found.crumbs {
-        let about = &crumb.about;
-        stats.priority_dist.add(about.priority.as_str());
-        stats.type_dist.add(about.crumb_type.as_str());
-        stats.status_dist.add(about.status.as_str());
+    let crumbs = search(repo, agent, &query, now)?.crumbs;
+    let (mut total_tasks, mut completed_tasks) = (0, 0);
+    for crumb in &crumbs {
         let tasks = text::tasks(&crumb.text).len();
-        stats.total_tasks += tasks;
-        completed += if about.status == CrumbStatus::Completed { tasks } else { 0 };
+        total_tasks += tasks;
+        completed_tasks += if crumb.metadata.status == CrumbStatus::Completed { tasks } else { 0 };
     }
-    stats.avg_tasks_per_crumb = ratio(stats.total_tasks, stats.total_crumbs).unwrap_or(0.0);
-    stats.completion_rate = ratio(completed, stats.total_tasks);
-    Ok(stats)
+    let metadata = || crumbs.iter().map(|crumb| &crumb.metadata);
+    Ok(Stats {
+        lookback_days: days,
+        total_crumbs: crumbs.len(),
+        crumbs_per_week: ratio(crumbs.len() * 7, days as usize).unwrap_or(0.0),
+        priority_dist: Counts::count(Priority::VALUES, metadata().map(|one| one.priority.as_str())),
+        type_dist: Counts::count(CrumbType::VALUES, metadata().map(|one| one.crumb_type.as_str())),
+        status_dist: Counts::count(CrumbStatus::VALUES, metadata().map(|one| one.status.as_str())),
+        total_tasks,
+        avg_tasks_per_crumb: ratio(total_tasks, crumbs.len()).unwrap_or(0.0),
+        completion_rate: ratio(completed_tasks, total_tasks),
+    })
 }
 
-/// `part / whole` to three digits; none of nothing.
-fn ratio(part: usize, whole: usize) -> Option<f64> {
-    let thousandths = (part * 1000 + whole / 2).checked_div(whole)?;
+/// `part / total`, rounded to three decimal places; `None` if `total` is 0.
+fn ratio(part: usize, total: usize) -> Option<f64> {
+    let thousandths = (part * 1000 + total / 2).checked_div(total)?;
     Some(f64::from(u32::try_from(thousandths).unwrap_or(u32::MAX)) / 1000.0)
 }

@@ -19,11 +19,11 @@
 //! 🎺⊙⟨∞⟩⊙🎺
 //! ```
 //!
-//! The six parts stand in this order, those without content left out; there is no final newline. Times are UTC, written
-//! without a zone, to the microsecond.
+//! The six parts have a fixed order. Empty ones are omitted, and there is no final newline. Times are UTC with microseconds,
+//! written without a zone.
 //!
-//! A line of a summary that looks like a rule, a head or the name of a part is written one space to the right, and the later
-//! lines of an entry two, so no text can forge structure; `parse(render(x))` is `x`.
+//! A line of a summary that looks like a rule, a header, or the name of a part is indented by one space; the second and later
+//! lines of an entry are indented by two. No content can therefore forge structure, and `parse(render(x))` is `x`.
 
 use std::fmt::Write as _;
 
@@ -33,12 +33,10 @@ use memchr::memmem;
 use super::crumb::{CrumbType, Priority};
 use crate::trace::{AgentName, Time};
 
-/// How many characters a task must have: shorter ones are noise, says the protocol.
+/// The minimum length of a task in characters; the protocol treats shorter ones as noise.
 pub(crate) const MIN_TASK_LEN: usize = 5;
 
-/// The character of rules.
 const RULE: char = '═';
-/// The character around heads.
 const MARK: char = '∴';
 const END: &str = "∴ End Forward Crumb ∴\n🎺⊙⟨∞⟩⊙🎺";
 
@@ -50,62 +48,41 @@ const REFERENCES: &str = "REFERENCES:";
 const DISORIENTED: &str = "IF DISORIENTED:";
 const PARTS: [&str; 6] = [SUMMARY, DISCOVERIES, EMOTIONAL, UNFINISHED, REFERENCES, DISORIENTED];
 
-/// Words by which a line that is no list entry is a task all the same.
+/// Words that make a line a task even if it is not a list entry.
 const TASK_WORDS: [&str; 5] = ["need", "todo", "continue", "pending", "unfinished"];
 
-/// What a crumb tells. Entries may have several lines; all are trimmed, and none is empty.
+/// The content of a forward crumb. Entries may have several lines; all are trimmed, and none is empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Content {
-    /// What happened in the session.
+pub(crate) struct CrumbContent {
     pub summary: String,
-    /// What was found out.
     pub discoveries: Vec<String>,
-    /// Marks of how it felt, by name.
+    /// Emotional markers, by name.
     pub emotional: Vec<(String, String)>,
-    /// What is still to be done.
     pub unfinished: Vec<String>,
-    /// What is pointed at, by kind.
+    /// Ids, by kind.
     pub references: Vec<(String, Vec<String>)>,
-    /// What to tell somebody who does not know where they are.
     pub if_disoriented: Vec<String>,
 }
 
-/// What stands in a crumb's head.
+/// The lines above the parts.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Head {
-    /// How much it matters.
+pub(crate) struct TextHeader {
     pub priority: Priority,
-    /// What it is about.
     pub crumb_type: CrumbType,
-    /// The session that left it.
     pub session_id: String,
-    /// Whose it is.
     pub agent: String,
-    /// When it was left, to the microsecond.
+    /// In microseconds.
     pub at: Time,
 }
 
 /// The id of a session that ends at `at`: `azoth_20260103_183045`.
-#[must_use]
 pub(crate) fn session_id(agent: &AgentName, at: Time) -> String {
-    let shown = at.civil();
-    let (date, time) = (shown.date(), shown.time());
-    format!(
-        "{agent}_{:04}{:02}{:02}_{:02}{:02}{:02}",
-        date.year(),
-        date.month(),
-        date.day(),
-        time.hour(),
-        time.minute(),
-        time.second()
-    )
+    format!("{agent}_{}", at.civil().strftime("%Y%m%d_%H%M%S"))
 }
 
-/// Writes the text of a crumb.
-#[must_use]
-pub(crate) fn render(head: &Head, content: &Content) -> String {
+pub(crate) fn render(header: &TextHeader, content: &CrumbContent) -> String {
     let rule = RULE.to_string().repeat(80);
-    let Head { priority, crumb_type, session_id, agent, at } = head;
+    let TextHeader { priority, crumb_type, session_id, agent, at } = header;
     let crumb_type = crumb_type.as_str().to_ascii_uppercase();
     let mut text = format!(
         "{rule}\n{MARK} FORWARD CRUMB ({priority} PRIORITY - {crumb_type}) {MARK}\nFrom: {session_id}\n\
@@ -145,7 +122,7 @@ fn push_part(text: &mut String, name: &str, entries: impl Iterator<Item = String
     }
 }
 
-/// As Python's `isoformat` writes a time without a zone: no fraction where it is none.
+/// Formats like Python's `isoformat` without a zone, which omits a fraction of zero.
 fn timestamp(at: Time) -> String {
     let shown = at.civil();
     let micros = shown.subsec_nanosecond() / 1000;
@@ -153,14 +130,13 @@ fn timestamp(at: Time) -> String {
     if micros == 0 { seconds.to_string() } else { format!("{seconds}.{micros:06}") }
 }
 
-/// Whether a line would be read as a rule, a head or the name of a part.
+/// Whether a line would be parsed as a rule, a header, or the name of a part.
 fn is_structure(line: &str) -> bool {
     line.starts_with([RULE, MARK]) || PARTS.contains(&line.trim_end())
 }
 
-/// Reads the text of a crumb; `None` of any other text.
-#[must_use]
-pub(crate) fn parse(text: &str) -> Option<(Head, Content)> {
+/// Parses the text of a forward crumb; returns `None` for any other text.
+pub(crate) fn parse(text: &str) -> Option<(TextHeader, CrumbContent)> {
     let mut lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     let is_rule = |line: &str| line.starts_with(RULE);
     lines.next().filter(|line| is_rule(line))?;
@@ -170,7 +146,7 @@ pub(crate) fn parse(text: &str) -> Option<(Head, Content)> {
     let agent = lines.next()?.strip_prefix("To: Future ")?.strip_suffix(" instances")?.to_owned();
     let at = parse_timestamp(lines.next()?.strip_prefix("Timestamp: ")?)?;
     lines.next().filter(|line| is_rule(line))?;
-    let head = Head {
+    let header = TextHeader {
         priority: priority.parse().ok()?,
         crumb_type: crumb_type.to_ascii_lowercase().parse().ok()?,
         session_id,
@@ -180,8 +156,8 @@ pub(crate) fn parse(text: &str) -> Option<(Head, Content)> {
     let summary: Vec<&str> = part(text, SUMMARY).map(unescaped).collect();
     let entries = |name| entries(part(text, name));
     Some((
-        head,
-        Content {
+        header,
+        CrumbContent {
             summary: summary.join("\n").trim().to_owned(),
             discoveries: entries(DISCOVERIES),
             emotional: entries(EMOTIONAL).iter().map(|entry| split_pair(entry)).collect(),
@@ -192,7 +168,7 @@ pub(crate) fn parse(text: &str) -> Option<(Head, Content)> {
     ))
 }
 
-/// Reads a time without a zone as UTC, and one with a zone as it says.
+/// Parses a time; without a zone it is UTC.
 pub(crate) fn parse_timestamp(text: &str) -> Option<Time> {
     text.parse().ok().or_else(|| Time::of_civil(text.parse::<DateTime>().ok()?))
 }
@@ -204,14 +180,14 @@ fn unescaped(line: &str) -> &str {
     }
 }
 
-/// The lines of a part: from its name to the next one's, or to the rule at the end.
+/// The lines of a part, up to the name of the next part or the final rule.
 fn part<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = &'t str> {
     let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     let from = lines.skip_while(move |line| line.trim_end() != name).skip(1);
     from.take_while(|line| !is_structure(line))
 }
 
-/// The entries of a list; a line that is two spaces to the right goes on with the one before.
+/// The entries of a list; a line that is indented by two spaces continues the entry before it.
 fn entries<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for line in lines {
@@ -229,7 +205,7 @@ fn entries<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
     entries
 }
 
-/// What follows `- `, `• ` or `1. `.
+/// The text after `- `, `• `, or `1. `.
 fn after_mark(line: &str) -> Option<&str> {
     let plain = line.strip_prefix("- ").or_else(|| line.strip_prefix("• "));
     plain.or_else(|| {
@@ -252,37 +228,34 @@ fn references(text: &str) -> Vec<(String, Vec<String>)> {
     lists.collect()
 }
 
-/// The warning that not all of what was left unfinished is listed: a task was too short.
-#[must_use]
-pub(crate) fn unlisted(content: &Content, text: &str) -> Option<String> {
-    let told = content.unfinished.iter().filter(|task| !task.trim().is_empty()).count();
-    let is_short = tasks(text).len() < told;
+/// A warning if unfinished business is too short to be listed as tasks.
+pub(crate) fn short_task_warning(content: &CrumbContent, text: &str) -> Option<String> {
+    let count = content.unfinished.iter().filter(|task| !task.trim().is_empty()).count();
+    let is_short = tasks(text).len() < count;
     is_short.then(|| format!("warning: tasks of fewer than {MIN_TASK_LEN} characters are not listed"))
 }
 
-/// The open tasks of a crumb, in their order: what stands under UNFINISHED BUSINESS, and nowhere else.
+/// The open tasks of a forward crumb, in order; only UNFINISHED BUSINESS contains tasks.
 ///
-/// List entries of [`MIN_TASK_LEN`] characters or more, and lines beside them that hold `need`, `todo`, `continue`,
-/// `pending` or `unfinished`, as the protocol has it.
-#[must_use]
+/// By the protocol, tasks are list entries of at least [`MIN_TASK_LEN`] characters, and other lines that contain `need`,
+/// `todo`, `continue`, `pending`, or `unfinished`.
 pub(crate) fn tasks(text: &str) -> Vec<String> {
     tasks_in(part(text, UNFINISHED))
 }
 
-/// The tasks among lines.
 pub(crate) fn tasks_in<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
     let mut tasks: Vec<String> = Vec::new();
-    // Whether the line before belongs to an entry, so that one two spaces to the right goes on with it.
-    let mut within = false;
+    // Whether an indented line would continue the entry before it.
+    let mut in_entry = false;
     for line in lines {
         if let Some(entry) = after_mark(line) {
             tasks.push(entry.trim_start().to_owned());
-            within = true;
-        } else if let (true, Some(more), Some(last)) = (within, line.strip_prefix("  "), tasks.last_mut()) {
+            in_entry = true;
+        } else if let (true, Some(more), Some(last)) = (in_entry, line.strip_prefix("  "), tasks.last_mut()) {
             last.push('\n');
             last.push_str(more);
         } else {
-            within = false;
+            in_entry = false;
             let lower = line.to_lowercase();
             if TASK_WORDS.iter().any(|word| lower.contains(word)) && !line.starts_with('#') {
                 tasks.push(line.trim().to_owned());
@@ -296,8 +269,7 @@ pub(crate) fn tasks_in<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> 
     tasks
 }
 
-/// The messages that a text names: `knowledge_village_1735841880.12345` and its kin, without a dot at the end.
-#[must_use]
+/// The message ids in a text, such as `knowledge_village_1735841880.12345`, without trailing dots.
 pub(crate) fn message_ids(text: &str) -> Vec<String> {
     const START: &str = "knowledge_";
     let mut ids = Vec::new();
@@ -316,8 +288,7 @@ pub(crate) fn message_ids(text: &str) -> Vec<String> {
     ids
 }
 
-/// The threads that a crumb's line `- thread_ids: …` names.
-#[must_use]
+/// The thread ids in the line `- thread_ids: …`.
 pub(crate) fn thread_ids(text: &str) -> Vec<String> {
     references(text).into_iter().filter(|(kind, _)| kind == "thread_ids").flat_map(|(_, ids)| ids).collect()
 }
@@ -328,8 +299,8 @@ mod tests {
 
     use super::*;
 
-    fn head() -> Head {
-        Head {
+    fn header() -> TextHeader {
+        TextHeader {
             priority: Priority::High,
             crumb_type: CrumbType::Task,
             session_id: "azoth_20260103_183045".to_owned(),
@@ -339,17 +310,17 @@ mod tests {
     }
 
     #[test]
-    fn references_are_found_without_dots_at_their_ends() {
+    fn message_ids_are_found_without_trailing_dots() {
         let text = "see knowledge_village_1.5. and knowledge_private_2..., knowledge_bridges_3 knowledge_other_4 \
             knowledge_village_ knowledge_village_. knowledge_";
         assert_eq!(message_ids(text), ["knowledge_village_1.5", "knowledge_private_2", "knowledge_bridges_3"]);
     }
 
     #[test]
-    fn what_stands_behind_a_session_is_no_part_of_it() {
-        let text = render(&head(), &Content::default())
+    fn the_session_id_excludes_trailing_carriage_returns() {
+        let text = render(&header(), &CrumbContent::default())
             .replace("From: azoth_20260103_183045", "From: azoth_20260103_183045\r\r\r");
-        assert_eq!(parse(&text), Some((head(), Content::default())));
+        assert_eq!(parse(&text), Some((header(), CrumbContent::default())));
     }
 
     #[test]
@@ -382,16 +353,16 @@ mod tests {
             let [discoveries, unfinished, if_disoriented] = lists.try_into().unwrap();
             let emotional = vec![("W".to_owned(), value)];
             let references = vec![("thread_ids".to_owned(), vec!["a".to_owned(), "b".to_owned()])];
-            let content = Content { summary, discoveries, emotional, unfinished, references, if_disoriented };
-            let text = render(&head(), &content);
-            prop_assert_eq!(parse(&text), Some((head(), content.clone())));
+            let content = CrumbContent { summary, discoveries, emotional, unfinished, references, if_disoriented };
+            let text = render(&header(), &content);
+            prop_assert_eq!(parse(&text), Some((header(), content.clone())));
             let long = |task: &&String| task.chars().count() >= MIN_TASK_LEN;
             prop_assert_eq!(tasks(&text), content.unfinished.iter().filter(long).cloned().collect::<Vec<_>>());
             prop_assert_eq!(thread_ids(&text), ["a", "b"]);
         }
 
         #[test]
-        fn any_text_is_read_or_not(text in "(═|∴ FORWARD CRUMB \\(HIGH PRIORITY - TASK\\) ∴|From: |\n|To: Future a instances|Timestamp: 2026-01-01T00:00:00|UNFINISHED BUSINESS:|- |é){0,24}") {
+        fn any_text_can_be_parsed(text in "(═|∴ FORWARD CRUMB \\(HIGH PRIORITY - TASK\\) ∴|From: |\n|To: Future a instances|Timestamp: 2026-01-01T00:00:00|UNFINISHED BUSINESS:|- |é){0,24}") {
             let _ = (parse(&text), tasks(&text), message_ids(&text), thread_ids(&text));
         }
     }

@@ -4,8 +4,8 @@ use crate::base::error::Result;
 use serde_json::json;
 
 use super::{Place, line, note_damaged};
-use crate::memory::forward::read::moment;
-use crate::memory::forward::{CrumbStatus, Query, find, get, json as shape, set_status};
+use crate::memory::forward::json::CrumbJson;
+use crate::memory::forward::{CrumbStatus, Query, query_time, resolve, search, set_status};
 use crate::trace::TraceName;
 
 /// Show or set the status of a forward crumb: active, completed or superseded
@@ -31,8 +31,8 @@ impl StatusArgs {
         let context = place.context;
         let agent = place.agent()?;
         let repo = context.repo()?;
-        let crumb = find(repo, agent, &self.id)?;
-        let before = crumb.about.status;
+        let crumb = resolve(repo, agent, &self.id)?;
+        let before = crumb.metadata.status;
         let status = self.status.unwrap_or(before);
         let reason = self.reason.as_deref();
         let changed = match self.status {
@@ -73,9 +73,9 @@ impl ExpireArgs {
         let context = place.context;
         let agent = place.agent()?;
         let repo = context.repo()?;
-        let now = moment(repo, context.now())?;
-        let mut found = get(repo, agent, &Query::all(), now)?;
-        found.crumbs.retain(|crumb| crumb.about.is_expired(now));
+        let now = query_time(repo, context.now())?;
+        let mut found = search(repo, agent, &Query::all(), now)?;
+        found.crumbs.retain(|crumb| crumb.metadata.is_expired(now));
         if self.delete {
             for crumb in &found.crumbs {
                 context.open(&TraceName::of_agent(agent))?.delete(crumb.id, Some("expired"))?;
@@ -83,7 +83,7 @@ impl ExpireArgs {
         }
         note_damaged(context, &found.damaged);
         if self.json {
-            let crumbs: Vec<_> = found.crumbs.iter().map(|crumb| shape::crumb(agent, crumb)).collect();
+            let crumbs: Vec<_> = found.crumbs.iter().map(|crumb| CrumbJson::new(agent, crumb)).collect();
             context.ui.json_pretty(&json!({ "expired": crumbs, "deleted": self.delete }))?;
             return Ok(());
         }

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::Place;
-use crate::memory::forward::read::moment;
-use crate::memory::forward::{exchange, stats};
+use crate::memory::forward::import::{ImportCounts, import};
+use crate::memory::forward::json::export;
+use crate::memory::forward::query_time;
+use crate::memory::forward::stats::stats;
 
 /// Export all forward crumbs of the agent as JSON, oldest first
 ///
@@ -23,8 +25,8 @@ impl ExportArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
-        let now = moment(context.repo()?, context.now())?;
-        let export = exchange::export(context.repo()?, agent, now)?;
+        let now = query_time(context.repo()?, context.now())?;
+        let export = export(context.repo()?, agent, now)?;
         for damaged in &export.damaged {
             context.ui.note(format!("warning: {}: left out: {}", damaged.path, damaged.cause));
         }
@@ -58,8 +60,8 @@ impl ImportArgs {
         let bytes = crate::app::cli::flags::content::read(&self.file)?;
         let repo = context.repo()?;
         let signature = context.signature()?;
-        let imported = exchange::import(repo, agent, &signature, context.encoding()?, &bytes)?;
-        let exchange::Imported { recorded, known, closed } = imported;
+        let imported = import(repo, agent, &signature, context.encoding()?, &bytes)?;
+        let ImportCounts { recorded, known, closed } = imported;
         if self.json {
             context.ui.json(&json!({ "recorded": recorded, "known": known, "closed": closed }))?;
         } else {
@@ -87,8 +89,8 @@ impl StatsArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
-        let now = moment(context.repo()?, context.now())?;
-        let stats = stats::stats(context.repo()?, agent, self.lookback_days, now)?;
+        let now = query_time(context.repo()?, context.now())?;
+        let stats = stats(context.repo()?, agent, self.lookback_days, now)?;
         if self.json {
             return context.ui.json(&serde_json::to_value(&stats)?);
         }

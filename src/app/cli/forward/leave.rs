@@ -4,9 +4,8 @@ use crate::base::error::{Error, Result};
 use serde_json::Value;
 
 use super::{Place, crumb_type, line, priority};
-use crate::memory::forward::template::Template;
-use crate::memory::forward::text::{self, Content};
-use crate::memory::forward::{CrumbType, Note, Priority, find, json as shape, leave};
+use crate::memory::forward::write::Template;
+use crate::memory::forward::{self, CrumbContent, CrumbType, NewCrumb, Priority, json, text};
 
 /// Leave a forward crumb for the next session
 ///
@@ -67,36 +66,37 @@ impl LeaveArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
-        let content = Content {
+        let content = CrumbContent {
             summary: self.summary.clone().unwrap_or_default(),
             discoveries: list("discovery", &self.discoveries)?,
             emotional: pairs("emotional", &self.emotional)?
                 .into_iter()
-                .map(|(name, value)| (name, shape::plain(&value)))
+                .map(|(name, value)| (name, json::value_to_text(&value)))
                 .collect(),
             unfinished: list("unfinished", &self.unfinished)?,
             references: references(&self.references)?,
             if_disoriented: list("if-disoriented", &self.if_disoriented)?,
         };
-        let mut note = match self.template {
-            Some(template) => template.note(content, self.deadline.as_deref())?,
-            None => Note::new(content),
+        let mut new = match self.template {
+            Some(template) => NewCrumb::from_template(template, content, self.deadline.as_deref())?,
+            None => NewCrumb::new(content),
         };
-        note.priority = self.priority.unwrap_or(note.priority);
-        note.crumb_type = self.crumb_type.unwrap_or(note.crumb_type);
+        new.priority = self.priority.unwrap_or(new.priority);
+        new.crumb_type = self.crumb_type.unwrap_or(new.crumb_type);
         let repo = context.repo()?;
         if let Some(parent) = &self.parent {
-            note.parent = Some(find(repo, agent, parent)?.id);
+            new.parent = Some(forward::resolve(repo, agent, parent)?.id);
         }
         let signature = context.signature()?;
-        let left = leave(repo, agent, &signature, context.encoding()?, &note)?;
-        if let Some(warning) = text::unlisted(&note.content, &left.text) {
+        let added = forward::add(repo, agent, &signature, context.encoding()?, &new)?;
+        if let Some(warning) = text::short_task_warning(&new.content, &added.text) {
             context.ui.note(&warning);
         }
         if self.json {
-            context.ui.json(&shape::left(agent, &left)?)?;
+            context.ui.json(&json::added_to_json(agent, &added)?)?;
         } else {
-            writeln!(context.ui, "{}", line(context, &left))?;
+            let line = line(context, &added);
+            writeln!(context.ui, "{line}")?;
         }
         Ok(())
     }
@@ -168,5 +168,5 @@ impl<'de> serde::Deserialize<'de> for Ordered {
 
 /// References by kind: ids are one text, texts with commas between, or a JSON array.
 fn references(given: &[String]) -> Result<Vec<(String, Vec<String>)>> {
-    Ok(pairs("ref", given)?.into_iter().map(|(kind, value)| (kind, shape::ids(&value))).collect())
+    Ok(pairs("ref", given)?.into_iter().map(|(kind, value)| (kind, json::parse_ids(&value))).collect())
 }

@@ -11,7 +11,7 @@ use super::Place;
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::memory::breadcrumb::{Query, Store, StoreFile};
-use crate::memory::forward::migrate::{Candidate, Judged, Verdict, migrate};
+use crate::memory::forward::migrate::{Candidate, Migration, Outcome, migrate};
 use crate::trace::Time;
 use crate::trace::store::signature::Signature;
 
@@ -56,8 +56,8 @@ impl MigrateArgs {
         }
         let repo = context.repo()?;
         let signature = Signature::take(repo, now)?;
-        let judged = migrate(repo, agent, &signature, context.encoding()?, candidates, self.dry_run)?;
-        report(context, self, &judged)?;
+        let migrations = migrate(repo, agent, &signature, context.encoding()?, candidates, self.dry_run)?;
+        report(context, self, &migrations)?;
         Ok(())
     }
 }
@@ -86,14 +86,14 @@ fn of_breadcrumbs(context: &Context, prefix: &str, now: Time) -> Result<Vec<Cand
     Ok(candidates.collect())
 }
 
-fn report(context: &Context, args: &MigrateArgs, judged: &[Judged]) -> Result<()> {
+fn report(context: &Context, args: &MigrateArgs, migrations: &[Migration]) -> Result<()> {
     let mut rows = Vec::new();
-    for Judged { place, verdict } in judged {
-        let (word, id, why) = match verdict {
-            Verdict::Crumb(id) => (if args.dry_run { "would migrate" } else { "migrated" }, Some(id), String::new()),
-            Verdict::Known(id) => ("known", Some(id), String::new()),
-            Verdict::NoNote => ("passed over", None, "it is no note to a next session".to_owned()),
-            Verdict::OfAgent(agent) => ("passed over", None, format!("it is of agent `{agent}`")),
+    for Migration { place, outcome } in migrations {
+        let (word, id, why) = match outcome {
+            Outcome::Migrated(id) => (if args.dry_run { "would migrate" } else { "migrated" }, Some(id), String::new()),
+            Outcome::Known(id) => ("known", Some(id), String::new()),
+            Outcome::NotANote => ("passed over", None, "it is no note to a next session".to_owned()),
+            Outcome::OtherAgent(agent) => ("passed over", None, format!("it is of agent `{agent}`")),
         };
         if args.json {
             let mut row = json!({ "place": place, "verdict": word });

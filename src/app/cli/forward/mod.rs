@@ -10,9 +10,7 @@ use super::ExitStatus;
 use crate::app::context::Context;
 use crate::app::ui::{DIM, escaped};
 use crate::base::error::{Diagnostic as _, Result};
-use crate::memory::forward::agent::chosen;
-use crate::memory::forward::crumb::Damaged;
-use crate::memory::forward::{Crumb, CrumbType, ForwardError, Priority};
+use crate::memory::forward::{CrumbType, DamagedCrumb, ForwardCrumb, ForwardError, Priority, resolve_agent};
 use crate::trace::model::trailers::one_line;
 use crate::trace::{AgentName, Time};
 
@@ -46,7 +44,7 @@ commands! {
 
 impl ForwardArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let agent = chosen(context.repo()?, self.agent.as_ref())?;
+        let agent = resolve_agent(context.repo()?, self.agent.as_ref())?;
         self.command.run(&Place { context, agent })
     }
 }
@@ -70,9 +68,9 @@ fn note_no_agent(context: &Context) {
     context.ui.note(format!("no agent was named, so there are no crumbs\nhint: {hint}"));
 }
 
-/// Warns about forward crumbs that could not be read.
-fn note_damaged(context: &Context, damaged: &[Damaged]) {
-    for Damaged { path, cause, .. } in damaged {
+/// Says which crumbs could not be read.
+fn note_damaged(context: &Context, damaged: &[DamagedCrumb]) {
+    for DamagedCrumb { path, cause, .. } in damaged {
         context.ui.note(format!("warning: {path}: passed over: {cause}"));
     }
 }
@@ -87,14 +85,15 @@ fn crumb_type(text: &str) -> Result<CrumbType, String> {
     text.to_ascii_lowercase().parse().map_err(|error| format!("{error}"))
 }
 
-/// A forward crumb on one line: id, time, priority, type, status, and the beginning of its summary.
-fn line(context: &Context, crumb: &Crumb) -> String {
-    let about = &crumb.about;
+/// A crumb in one line: its id, when it was left, what it is, and how its summary begins.
+fn line(context: &Context, crumb: &ForwardCrumb) -> String {
+    let metadata = &crumb.metadata;
     let content = crate::memory::forward::text::parse(&crumb.text).map(|(_, content)| content);
     let summary = one_line(content.as_ref().map_or(crumb.text.as_str(), |content| content.summary.as_str()));
     let summary: String = summary.chars().take(80).collect();
     let id = context.ui.id(crumb.id);
-    let details = format!("{} {} {} {}", second(about.created), about.priority, about.crumb_type, about.status);
+    let details =
+        format!("{} {} {} {}", second(metadata.created), metadata.priority, metadata.crumb_type, metadata.status);
     format!("{id} {} {}", context.ui.styled(DIM, &details), escaped(&summary))
 }
 
@@ -103,8 +102,8 @@ fn second(time: Time) -> String {
     Time::from_second(time.as_second()).to_string()
 }
 
-/// Prints forward crumbs, each with its text or on one line.
-fn write_crumbs(context: &Context, crumbs: &[Crumb], is_oneline: bool) -> Result<()> {
+/// Writes crumbs whole, each under a line that names it, or a line each.
+fn write_crumbs(context: &Context, crumbs: &[ForwardCrumb], is_oneline: bool) -> Result<()> {
     context.ui.page()?;
     for (index, crumb) in crumbs.iter().enumerate() {
         if is_oneline {
@@ -112,8 +111,10 @@ fn write_crumbs(context: &Context, crumbs: &[Crumb], is_oneline: bool) -> Result
             continue;
         }
         let gap = if index == 0 { "" } else { "\n" };
-        writeln!(context.ui, "{gap}crumb {} ({})", context.ui.id(crumb.id), crumb.about.status)?;
-        context.ui.write_content(format!("{}\n", crumb.text))?;
+        let id = context.ui.id(crumb.id);
+        writeln!(context.ui, "{gap}crumb {id} ({})", crumb.metadata.status)?;
+        context.ui.write_content(crumb.text.as_bytes())?;
+        writeln!(context.ui)?;
     }
     Ok(())
 }

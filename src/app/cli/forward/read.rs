@@ -4,9 +4,9 @@ use crate::base::error::Result;
 use serde_json::json;
 
 use super::{Place, crumb_type, note_damaged, note_no_agent, priority, write_crumbs};
-use crate::memory::forward::chain::{Start, chain};
-use crate::memory::forward::read::moment;
-use crate::memory::forward::{CrumbStatus, CrumbType, Found, Priority, Query, find, get, json as shape};
+use crate::memory::forward::json::{CrumbJson, CrumbList};
+use crate::memory::forward::query::{Root, ancestry};
+use crate::memory::forward::{CrumbStatus, CrumbType, Priority, Query, QueryResult, query_time, resolve, search};
 
 /// Print the newest forward crumbs of the agent
 #[derive(clap::Args, Debug)]
@@ -51,7 +51,7 @@ impl GetArgs {
             note_no_agent(context);
             if self.json {
                 // The shape is the same whoever asks; no name stands in an empty answer.
-                context.ui.json_pretty(&shape::answer(&"nobody".parse()?, &[], &[]))?;
+                context.ui.json_pretty(&CrumbList::new(&"nobody".parse()?, &[], &[]))?;
             }
             return Ok(());
         };
@@ -63,11 +63,11 @@ impl GetArgs {
             expired: self.all,
             limit: self.limit,
         };
-        let now = moment(context.repo()?, context.now())?;
-        let Found { crumbs, damaged } = get(context.repo()?, agent, &query, now)?;
+        let now = query_time(context.repo()?, context.now())?;
+        let QueryResult { crumbs, damaged } = search(context.repo()?, agent, &query, now)?;
         note_damaged(context, &damaged);
         if self.json {
-            context.ui.json_pretty(&shape::answer(agent, &crumbs, &damaged))?;
+            context.ui.json_pretty(&CrumbList::new(agent, &crumbs, &damaged))?;
         } else if crumbs.is_empty() {
             context.ui.note(format!("no crumbs of `{agent}` are found"));
         } else {
@@ -92,9 +92,9 @@ impl ShowArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
-        let crumb = find(context.repo()?, agent, &self.id)?;
+        let crumb = resolve(context.repo()?, agent, &self.id)?;
         if self.json {
-            context.ui.json_pretty(&shape::crumb(agent, &crumb))?;
+            context.ui.json_pretty(&CrumbJson::new(agent, &crumb))?;
         } else {
             context.ui.page()?;
             context.ui.write_content(crumb.text.as_bytes())?;
@@ -125,28 +125,28 @@ impl ChainArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let context = place.context;
         let agent = place.agent()?;
-        let last = find(context.repo()?, agent, &self.id)?;
-        let chain = chain(context.repo()?, agent, last)?;
-        match chain.start {
-            Start::First => {}
-            Start::Missing(parent) => {
+        let last = resolve(context.repo()?, agent, &self.id)?;
+        let ancestry = ancestry(context.repo()?, agent, last)?;
+        match ancestry.root {
+            Root::NoParent => {}
+            Root::Missing(parent) => {
                 context.ui.note(format!("warning: the chain begins late: crumb {parent} is not there"));
             }
-            Start::Cycle(parent) => {
+            Root::Cycle(parent) => {
                 context.ui.note(format!("warning: the chain is a circle: it leads back to {parent}"));
             }
         }
         if self.json {
-            let crumbs: Vec<_> = chain.crumbs.iter().map(|crumb| shape::crumb(agent, crumb)).collect();
+            let crumbs: Vec<_> = ancestry.crumbs.iter().map(|crumb| CrumbJson::new(agent, crumb)).collect();
             let mut answer = json!({ "crumbs": crumbs });
-            match chain.start {
-                Start::First => {}
-                Start::Missing(parent) => answer["missing_parent"] = parent.to_string().into(),
-                Start::Cycle(parent) => answer["cycle"] = parent.to_string().into(),
+            match ancestry.root {
+                Root::NoParent => {}
+                Root::Missing(parent) => answer["missing_parent"] = parent.to_string().into(),
+                Root::Cycle(parent) => answer["cycle"] = parent.to_string().into(),
             }
             context.ui.json_pretty(&answer)?;
         } else {
-            write_crumbs(context, &chain.crumbs, self.oneline)?;
+            write_crumbs(context, &ancestry.crumbs, self.oneline)?;
         }
         Ok(())
     }

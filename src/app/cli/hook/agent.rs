@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::app::context::Context;
 use crate::base::process::Process;
 use crate::memory::brief;
-use crate::memory::forward::read::moment;
+use crate::memory::forward::query_time;
 use crate::transcript::format::Format;
 use crate::transcript::import::hook::{self, HookAction, HookInput};
 use crate::transcript::import::{CompactionMode, ImportContext};
@@ -66,7 +66,7 @@ impl AgentArgs {
 fn greet(context: &Context) -> Result<()> {
     let repo = context.repo()?;
     let folder = repo.worktree().map_or_else(current_dir, Ok)?;
-    let brief = brief::of_repository(repo, &folder, moment(repo, context.now())?)?.text;
+    let brief = brief::compile_configured(repo, &folder, query_time(repo, context.now())?)?.text;
     if brief.trim().is_empty() {
         return Ok(());
     }

@@ -13,10 +13,10 @@ use crate::app::install::agent::{self, AgentSetup};
 use crate::app::install::client::{self, Client};
 use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
+use crate::app::install::forward;
 use crate::app::install::{self, Action, Hooks, InstallError, Mode, Scope, Setup, Step, owned};
 use crate::app::ui::{Ui, escaped};
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
-use crate::memory::forward::health;
 use crate::trace::Time;
 use crate::transcript::format::Format;
 
@@ -370,8 +370,8 @@ impl DoctorArgs {
         };
         let mut found = doctor::examine(&Git::in_folder(folder), root.as_deref(), Time::now())?;
         match Repo::open_from_env(env) {
-            Ok(repo) => found.extend(health::examine(&repo, Time::now())?),
-            Err(error) => found.push(health::unusable(&error)),
+            Ok(repo) => found.extend(forward::examine(&repo, Time::now())?),
+            Err(error) => found.push(forward::unusable(&error)),
         }
         if self.json {
             ui.json(&serde_json::to_value(&found)?)?;

@@ -5,8 +5,7 @@ use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::base::error::Result;
 use crate::memory::brief::compile;
-use crate::memory::brief::json::to_json;
-use crate::memory::forward::read::moment;
+use crate::memory::forward::query_time;
 
 pub(crate) const TOOLS: [Tool; 1] = [Tool {
     name: "brief",
@@ -38,8 +37,8 @@ fn run(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     if !breadcrumbs.is_empty() {
         request.breadcrumbs = breadcrumbs;
     }
-    let brief = compile(&repo, &request, moment(&repo, place.now())?);
+    let brief = compile(&repo, &request, query_time(&repo, place.now())?);
     let text = if brief.text.is_empty() { "there is nothing to tell yet".to_owned() } else { brief.text.clone() };
     let warnings = brief.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
-    Ok(Answer { value: to_json(&request, &brief), text: Some(text), warnings })
+    Ok(Answer { value: brief.to_json(&request), text: Some(text), warnings })
 }

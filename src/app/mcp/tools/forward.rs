@@ -4,10 +4,10 @@ use crate::app::mcp::arguments::{Arguments, wrong};
 use crate::app::mcp::place::Place;
 use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
 use crate::base::error::{Context as _, Diagnostic as _, Result, bail};
-use crate::memory::forward::agent::chosen;
-use crate::memory::forward::read::moment;
-use crate::memory::forward::text::{self, Content};
-use crate::memory::forward::{CrumbStatus, ForwardError, Found, Note, Query, find, get, json as shape, leave};
+use crate::memory::forward::json::{self, CrumbList};
+use crate::memory::forward::{
+    self, CrumbContent, CrumbStatus, ForwardError, NewCrumb, Query, QueryResult, query_time, resolve_agent, text,
+};
 use crate::trace::store::settings::encoding;
 use crate::trace::store::signature::Signature;
 
@@ -77,16 +77,16 @@ fn run_get(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
         expired: false,
         limit: arguments.count("limit", 1)?.unwrap_or(10),
     };
-    let Some(agent) = chosen(&repo, None)? else {
+    let Some(agent) = resolve_agent(&repo, None)? else {
         // The shape is the same whoever asks; no name stands in an empty answer.
-        let value = serde_json::to_value(shape::answer(&"nobody".parse()?, &[], &[]))?;
+        let value = serde_json::to_value(CrumbList::new(&"nobody".parse()?, &[], &[]))?;
         let hint = ForwardError::NoAgent.hint().unwrap_or_default();
         let warnings = vec![format!("warning: no agent was named, so there are no crumbs\nhint: {hint}")];
         return Ok(Answer { value, text: None, warnings });
     };
-    let Found { crumbs, damaged } = get(&repo, &agent, &query, moment(&repo, place.now())?)?;
+    let QueryResult { crumbs, damaged } = forward::search(&repo, &agent, &query, query_time(&repo, place.now())?)?;
     let warnings = damaged.iter().map(|one| format!("warning: {}: passed over: {}", one.path, one.cause)).collect();
-    Ok(Answer { value: serde_json::to_value(shape::answer(&agent, &crumbs, &damaged))?, text: None, warnings })
+    Ok(Answer { value: serde_json::to_value(CrumbList::new(&agent, &crumbs, &damaged))?, text: None, warnings })
 }
 
 fn run_leave(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -95,32 +95,32 @@ fn run_leave(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
         bail!("argument `session_summary`: it is empty; say in a line or more what happened");
     }
     let emotional = arguments.object("emotional_state")?;
-    let mut note = Note::new(Content {
+    let mut new = NewCrumb::new(CrumbContent {
         summary: summary.to_owned(),
         discoveries: arguments.texts("key_discoveries")?,
-        emotional: emotional.into_iter().map(|(name, value)| (name, shape::plain(&value))).collect(),
+        emotional: emotional.into_iter().map(|(name, value)| (name, json::value_to_text(&value))).collect(),
         unfinished: arguments.texts("unfinished_business")?,
         references: references(arguments)?,
         if_disoriented: arguments.texts("if_disoriented")?,
     });
-    note.priority = arguments.parsed("priority")?.unwrap_or(note.priority);
-    note.crumb_type = arguments.parsed("crumb_type")?.unwrap_or(note.crumb_type);
+    new.priority = arguments.parsed("priority")?.unwrap_or(new.priority);
+    new.crumb_type = arguments.parsed("crumb_type")?.unwrap_or(new.crumb_type);
     let repo = place.repo()?;
-    let agent = chosen(&repo, None)?.ok_or(ForwardError::NoAgent)?;
+    let agent = resolve_agent(&repo, None)?.ok_or(ForwardError::NoAgent)?;
     if let Some(parent) = arguments.text("parent_crumb")? {
-        note.parent = Some(find(&repo, &agent, parent).context("argument `parent_crumb`")?.id);
+        new.parent = Some(forward::resolve(&repo, &agent, parent).context("argument `parent_crumb`")?.id);
     }
     let signature = Signature::take(&repo, place.now())?;
-    let left = leave(&repo, &agent, &signature, encoding(&repo)?, &note)?;
-    let warnings = text::unlisted(&note.content, &left.text).into_iter().collect();
-    Ok(Answer { value: shape::left(&agent, &left)?, text: None, warnings })
+    let added = forward::add(&repo, &agent, &signature, encoding(&repo)?, &new)?;
+    let warnings = text::short_task_warning(&new.content, &added.text).into_iter().collect();
+    Ok(Answer { value: json::added_to_json(&agent, &added)?, text: None, warnings })
 }
 
 /// Ids by kind: an array, or one text with commas between.
 fn references(arguments: &Arguments<'_>) -> Result<Vec<(String, Vec<String>)>> {
     let kinds = arguments.object("references")?.into_iter().map(|(kind, ids)| {
         if ids.is_array() || ids.is_string() {
-            Ok((kind, shape::ids(&ids)))
+            Ok((kind, json::parse_ids(&ids)))
         } else {
             Err(wrong("references", "ids by kind, each a string or an array of strings,", &ids))
         }

@@ -1,20 +1,25 @@
-//! Making a brief fit its budget.
+//! Rendering a brief within its token budget.
 
 use std::fmt::Write as _;
 
-use super::section::{Kind, Section};
-use super::{Brief, Request};
+use super::section::{Section, SectionKind};
+use super::{Brief, BriefRequest};
 
-/// Renders as many entries as fit, in order, and says what was left out.
-pub(crate) fn fit(title: &str, sections: Vec<Section>, request: &Request, warnings: Vec<String>) -> Brief {
-    let all: usize = sections.iter().map(|section| section.entries.len()).sum();
+/// Renders as many entries as fit, in order, and states what was omitted.
+pub(crate) fn render_within_budget(
+    title: &str,
+    sections: Vec<Section>,
+    request: &BriefRequest,
+    warnings: Vec<String>,
+) -> Brief {
+    let total: usize = sections.iter().map(|section| section.entries.len()).sum();
     let render = |kept: usize| {
         let text = render(title, &sections, kept, request.budget);
         let tokens = request.encoding.count(text.as_bytes());
         (text, tokens)
     };
     let fits = |tokens: u64| tokens <= request.budget;
-    // Entries counted alone come to nearly what they come to together; where that ends, exact counts decide.
+    // Counting each entry once gives an estimate of how many fit. Exact counts of the text around it then decide.
     let mut kept = 0;
     let mut estimate = request.encoding.count(title.as_bytes());
     for entry in sections.iter().flat_map(|section| &section.entries) {
@@ -25,13 +30,13 @@ pub(crate) fn fit(title: &str, sections: Vec<Section>, request: &Request, warnin
         kept += 1;
     }
     let (mut text, mut tokens) = render(kept);
-    while fits(tokens) && kept < all {
-        let more = render(kept + 1);
-        if !fits(more.1) {
+    while fits(tokens) && kept < total {
+        let longer = render(kept + 1);
+        if !fits(longer.1) {
             break;
         }
         kept += 1;
-        (text, tokens) = more;
+        (text, tokens) = longer;
     }
     while !fits(tokens) && kept > 0 {
         kept -= 1;
@@ -41,29 +46,24 @@ pub(crate) fn fit(title: &str, sections: Vec<Section>, request: &Request, warnin
         (text, tokens) = (String::new(), 0);
     }
     let left_out = left_out(&sections, kept);
-    let mut room = kept;
     let mut sections = sections;
-    for section in &mut sections {
-        let len = section.entries.len().min(room);
+    let lens = kept_lens(&sections, kept);
+    for (section, len) in sections.iter_mut().zip(lens) {
         section.entries.truncate(len);
-        room -= len;
     }
     sections.retain(|section| !section.entries.is_empty());
     Brief { text, tokens, sections, left_out, warnings }
 }
 
-/// The text of the first `kept` entries.
+/// The text with the first `kept` entries.
 fn render(title: &str, sections: &[Section], kept: usize, budget: u64) -> String {
     let mut text = String::new();
-    let mut room = kept;
-    for section in sections {
-        let entries = &section.entries[..section.entries.len().min(room)];
-        room -= entries.len();
-        if !entries.is_empty() {
+    for (section, len) in sections.iter().zip(kept_lens(sections, kept)) {
+        if len > 0 {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "\n## {}", section.kind.title());
         }
-        for entry in entries {
+        for entry in &section.entries[..len] {
             text.extend(["- ", entry, "\n"]);
         }
     }
@@ -78,15 +78,18 @@ fn render(title: &str, sections: &[Section], kept: usize, budget: u64) -> String
     text
 }
 
-fn left_out(sections: &[Section], kept: usize) -> Vec<(Kind, usize)> {
-    let mut room = kept;
-    let mut left_out = Vec::new();
-    for section in sections {
-        let len = section.entries.len().min(room);
-        room -= len;
-        if section.entries.len() > len {
-            left_out.push((section.kind, section.entries.len() - len));
-        }
-    }
-    left_out
+/// How many entries of each section are among the first `kept`.
+fn kept_lens(sections: &[Section], kept: usize) -> Vec<usize> {
+    let mut rest = kept;
+    let len = |section: &Section| {
+        let len = section.entries.len().min(rest);
+        rest -= len;
+        len
+    };
+    sections.iter().map(len).collect()
+}
+
+fn left_out(sections: &[Section], kept: usize) -> Vec<(SectionKind, usize)> {
+    let lens = sections.iter().zip(kept_lens(sections, kept));
+    lens.map(|(section, len)| (section.kind, section.entries.len() - len)).filter(|(_, count)| *count > 0).collect()
 }

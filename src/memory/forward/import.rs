@@ -1,0 +1,221 @@
+//! Importing forward crumbs from JSON, and writing many at once.
+//!
+//! Ids, texts, and times are kept. A foreign id is replaced by one that is derived from it, so importing the same file again
+//! adds nothing.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::crumb::{CrumbStatus, CrumbType, Metadata};
+use super::error::ForwardError;
+use super::query::{Query, newest_time, search, slots};
+use super::text::{self, TextHeader};
+use super::write;
+use crate::git::Repo;
+use crate::tokens::Encoding;
+use crate::trace::change::bulk::{self, Feed, Incoming, Usage};
+use crate::trace::model::schema;
+use crate::trace::model::source::Source;
+use crate::trace::model::trailers::{ImportPosition, Op};
+use crate::trace::store::write::Signature;
+use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError, TraceName};
+
+/// The format in the source of imported forward crumbs.
+const FORMAT: &str = "forward-crumb";
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ImportCounts {
+    pub recorded: usize,
+    /// Forward crumbs that exist already, or that existed once.
+    pub known: usize,
+    /// Known ones that were active and are completed or superseded in the input.
+    pub closed: usize,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    id: Option<String>,
+    text: String,
+    #[serde(default)]
+    metadata: EntryMetadata,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct EntryMetadata {
+    agent_id: Option<String>,
+    timestamp: Option<String>,
+    crumb_priority: Option<String>,
+    crumb_type: Option<String>,
+    crumb_status: Option<String>,
+    session_id: Option<String>,
+    parent_crumb: Option<String>,
+    source: Option<String>,
+}
+
+/// A forward crumb to write.
+pub(crate) struct ImportedCrumb {
+    pub(crate) id: ItemId,
+    pub(crate) metadata: Metadata,
+    pub(crate) text: String,
+}
+
+/// Imports an export into the forward crumbs of `agent`; writes nothing if one entry is invalid.
+///
+/// Metadata that an entry lacks is taken from the header of its text. An active forward crumb that exists already becomes
+/// completed or superseded if the input says so; none becomes active again.
+pub(crate) fn import(
+    repo: &Repo,
+    agent: &AgentName,
+    signature: &Signature,
+    encoding: Encoding,
+    bytes: &[u8],
+) -> Result<ImportCounts, ForwardError> {
+    let bad_export = |cause: String| ForwardError::BadExport { cause };
+    let mut file: Value = serde_json::from_slice(bytes).map_err(|error| bad_export(error.to_string()))?;
+    let Some(Value::Array(entries)) = file.get_mut("crumbs").map(Value::take) else {
+        return Err(bad_export("expected a JSON object with an array `crumbs`".to_owned()));
+    };
+    let numbered = entries.into_iter().zip(1..);
+    let crumbs = numbered.map(|(entry, number)| parse_entry(agent, entry, number)).collect::<Result<Vec<_>, _>>()?;
+    let closing = crumbs.iter().map(|crumb| (crumb.id, crumb.metadata.status));
+    let closing: Vec<_> = closing.filter(|(_, status)| *status != CrumbStatus::Active).collect();
+    let counts = write_all(repo, agent, signature, encoding, crumbs)?;
+    let mut closed = 0;
+    if counts.known > 0 && !closing.is_empty() {
+        let query = Query { status: Some(CrumbStatus::Active), ..Query::all() };
+        let active = search(repo, agent, &query, signature.at)?.crumbs;
+        let mut active: HashSet<ItemId> = active.into_iter().map(|crumb| crumb.id).collect();
+        for (id, status) in closing.into_iter().filter(|(id, _)| active.remove(id)) {
+            let commit = write::set_status(repo, agent, signature, encoding, id, status, Some("as an import says"))?;
+            closed += usize::from(commit.is_some());
+        }
+    }
+    Ok(ImportCounts { closed, ..counts })
+}
+
+fn parse_entry(agent: &AgentName, value: Value, number: usize) -> Result<ImportedCrumb, ForwardError> {
+    let bad = |cause: String| ForwardError::BadEntry { number, cause };
+    if !value.is_object() {
+        return Err(bad("expected a JSON object".to_owned()));
+    }
+    let entry: Entry = serde_json::from_value(value).map_err(|error| bad(error.to_string()))?;
+    let header = text::parse(&entry.text).map(|(header, _)| header);
+    let theirs = entry.metadata.agent_id.as_deref().or(header.as_ref().map(|header| header.agent.as_str()));
+    if let Some(theirs) = theirs.filter(|theirs| *theirs != agent.as_str()) {
+        return Err(ForwardError::OtherAgent { number, theirs: theirs.to_owned(), agent: agent.clone() });
+    }
+    imported_crumb(agent, entry, header.as_ref()).map_err(bad)
+}
+
+fn imported_crumb(agent: &AgentName, entry: Entry, header: Option<&TextHeader>) -> Result<ImportedCrumb, String> {
+    fn parse<T: FromStr<Err: Display>>(name: &str, given: Option<String>, default: Option<T>) -> Result<T, String> {
+        match given {
+            Some(text) => text.parse().map_err(|error| format!("`{name}`: {error}")),
+            None => default.ok_or_else(|| format!("`{name}` is missing, also in the header of the text")),
+        }
+    }
+    let metadata = entry.metadata;
+    let created = match metadata.timestamp {
+        Some(time) => text::parse_timestamp(&time).ok_or_else(|| format!("`timestamp`: `{time}` is not a time"))?,
+        None => header.map(|header| header.at).ok_or("`timestamp` is missing, also in the header of the text")?,
+    };
+    let (id, id_source) = match &entry.id {
+        Some(id) => parse_id(id),
+        None => (ItemId::of_source(&Source::of_content(FORMAT, entry.text.as_bytes(), 0)), None),
+    };
+    // In our own exports, `source` is a source only for imported forward crumbs; otherwise it contains the session.
+    let source = id_source.or_else(|| metadata.source.and_then(|source| source.parse().ok()));
+    let session_id = metadata.session_id.or(header.map(|header| header.session_id.clone()));
+    let crumb_type: Option<CrumbType> = header.map(|header| header.crumb_type);
+    Ok(ImportedCrumb {
+        id,
+        metadata: Metadata {
+            created,
+            priority: parse("crumb_priority", metadata.crumb_priority, header.map(|header| header.priority))?,
+            crumb_type: parse("crumb_type", metadata.crumb_type, crumb_type)?,
+            status: parse("crumb_status", metadata.crumb_status, Some(CrumbStatus::Active))?,
+            session_id: session_id.unwrap_or_else(|| text::session_id(agent, created)),
+            parent: metadata.parent_crumb.map(|parent| parse_id(&parent).0),
+            source,
+        },
+        text: entry.text,
+    })
+}
+
+/// An item id, or one that is derived from a foreign id, with the source from which it is derived.
+fn parse_id(text: &str) -> (ItemId, Option<Source>) {
+    if let Ok(id) = text.parse() {
+        return (id, None);
+    }
+    let source = Source::new(FORMAT, text, 0);
+    (ItemId::of_source(&source), Some(source))
+}
+
+/// Writes forward crumbs, oldest first, one commit each.
+pub(crate) fn write_all(
+    repo: &Repo,
+    agent: &AgentName,
+    signature: &Signature,
+    encoding: Encoding,
+    mut crumbs: Vec<ImportedCrumb>,
+) -> Result<ImportCounts, ForwardError> {
+    let name = TraceName::of_agent(agent);
+    let mut seen: HashSet<ItemId> = slots(repo, agent)?.iter().map(|slot| slot.id).collect();
+    let total = crumbs.len();
+    crumbs.retain(|crumb| seen.insert(crumb.id));
+    let known = total - crumbs.len();
+    // `get --json` lists the newest first. Reversing before the stable sort keeps the order of those of the same time.
+    if crumbs.first().map(|first| first.metadata.created) > crumbs.last().map(|last| last.metadata.created) {
+        crumbs.reverse();
+    }
+    crumbs.sort_by_key(|crumb| crumb.metadata.created);
+    let tip = Tip::find(repo, &name)?;
+    let newest = tip.as_ref().map(|tip| newest_time(repo, tip)).transpose()?.flatten();
+    // If another process writes meanwhile, the positions differ, and readers ignore the `newest` headers written here.
+    let seq = tip.as_ref().map(|tip| tip.next_seq(repo)).transpose()?.unwrap_or(0);
+    for crumb in &crumbs {
+        schema::validate(&crumb.metadata.draft(&crumb.text, 0, crumb.metadata.created))?;
+    }
+    let mut feed = CrumbFeed { crumbs: crumbs.into_iter(), seq, newest };
+    let report = bulk::import(repo, &name, signature, encoding, &mut feed)?;
+    Ok(ImportCounts { recorded: report.recorded, known: report.known + known, closed: 0 })
+}
+
+struct CrumbFeed {
+    crumbs: std::vec::IntoIter<ImportedCrumb>,
+    seq: u32,
+    newest: Option<Time>,
+}
+
+impl Feed for CrumbFeed {
+    fn next(&mut self) -> Result<Option<Incoming>, TraceError> {
+        let Some(ImportedCrumb { id, metadata, text }) = self.crumbs.next() else { return Ok(None) };
+        let newest = self.newest.map_or(metadata.created, |newest| newest.max(metadata.created));
+        self.newest = Some(newest);
+        let draft = metadata.draft(&text, self.seq, newest);
+        self.seq += 1;
+        let summary = text::parse(&text).map(|(_, content)| content.summary);
+        Ok(Some(Incoming {
+            op: Op::Import,
+            item: Item { id, fields: draft.fields, revision: 1, tokens: None, body: draft.body },
+            seq: None,
+            subject: Some(write::commit_subject(&metadata, &summary.unwrap_or(text))),
+            reason: None,
+            by: None,
+            at: Some(metadata.created),
+            skip: None,
+            replaces: None,
+            usage: Usage::Unsaid,
+            line: 0,
+        }))
+    }
+
+    fn mark(&self) -> Option<ImportPosition> {
+        None
+    }
+}

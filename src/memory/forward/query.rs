@@ -1,0 +1,219 @@
+//! Reading forward crumbs: whose they are, which are asked for, and which one a forward crumb continues.
+
+use std::collections::{HashMap, HashSet};
+
+use super::crumb::{self, CrumbStatus, CrumbType, DamagedCrumb, ForwardCrumb, HeaderFilter, Priority};
+use super::error::ForwardError;
+use crate::git::Repo;
+use crate::trace::model::tree::{self, ItemEntry};
+use crate::trace::store::write::Signature;
+use crate::trace::{AgentName, ItemId, Time, Tip, TraceError, TraceName};
+
+/// The first batch; the following ones double until [`MAX_BATCH`].
+const FIRST_BATCH: usize = 16;
+const MAX_BATCH: usize = 1024;
+
+/// The agent named by the command, else by `GITTRACE_AGENT`, else by `trace.agent`.
+pub(crate) fn resolve_agent(repo: &Repo, given: Option<&AgentName>) -> Result<Option<AgentName>, ForwardError> {
+    if let Some(agent) = given {
+        return Ok(Some(agent.clone()));
+    }
+    let parse = |place: &'static str, text: &str| {
+        text.parse().map(Some).map_err(|source| ForwardError::BadAgent { place, source })
+    };
+    if let Some(text) = repo.env().text("GITTRACE_AGENT") {
+        return parse("GITTRACE_AGENT", text);
+    }
+    match repo.config()?.text("trace.agent")? {
+        Some(text) => parse("trace.agent", &text),
+        None => Ok(None),
+    }
+}
+
+/// Which forward crumbs to return. The default is the protocol's: the ten newest active ones of the last week.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Query {
+    /// A forward crumb of exactly this age is found; 0 finds nothing, `None` has no limit.
+    pub lookback_hours: Option<u64>,
+    pub priority: Option<Priority>,
+    pub crumb_type: Option<CrumbType>,
+    pub status: Option<CrumbStatus>,
+    /// Whether to include expired ones.
+    pub expired: bool,
+    pub limit: usize,
+}
+
+impl Default for Query {
+    fn default() -> Self {
+        Self { lookback_hours: Some(168), status: Some(CrumbStatus::Active), expired: false, limit: 10, ..Self::all() }
+    }
+}
+
+impl Query {
+    /// Every forward crumb of the agent.
+    pub(crate) fn all() -> Self {
+        let (lookback_hours, priority, crumb_type, status) = (None, None, None, None);
+        Self { lookback_hours, priority, crumb_type, status, expired: true, limit: usize::MAX }
+    }
+
+    fn matches(&self, crumb: &ForwardCrumb, now: Time) -> bool {
+        let metadata = &crumb.metadata;
+        self.priority.is_none_or(|priority| priority == metadata.priority)
+            && self.crumb_type.is_none_or(|crumb_type| crumb_type == metadata.crumb_type)
+            && self.status.is_none_or(|status| status == metadata.status)
+            && (self.expired || !metadata.is_expired(now))
+    }
+
+    /// The earliest time that can match.
+    fn oldest(&self, now: Time) -> Option<Time> {
+        let by_window = self.lookback_hours.and_then(|hours| now.hours_earlier(hours));
+        let by_expiry = if self.expired { None } else { now.hours_earlier(Priority::High.lifetime_hours()) };
+        by_window.max(by_expiry)
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct QueryResult {
+    /// Newest first; of the same time, the one written last first.
+    pub crumbs: Vec<ForwardCrumb>,
+    /// Unreadable ones that the query came across.
+    pub damaged: Vec<DamagedCrumb>,
+}
+
+/// The time of a reading command: the clock's, or the one fixed by `GIT_COMMITTER_DATE`, as for writing commands.
+pub(crate) fn query_time(repo: &Repo, clock: Time) -> Result<Time, TraceError> {
+    if repo.env().text("GIT_COMMITTER_DATE").is_none() {
+        return Ok(clock);
+    }
+    Ok(Signature::take(repo, clock)?.at)
+}
+
+/// Finds forward crumbs of `agent`, which need not have any.
+///
+/// Lists the names of all files, and reads from the end those that it returns or that the filters exclude.
+pub(crate) fn search(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -> Result<QueryResult, ForwardError> {
+    let mut result = QueryResult::default();
+    if query.limit == 0 || query.lookback_hours == Some(0) {
+        return Ok(result);
+    }
+    let slots = slots(repo, agent)?;
+    // Git merges files without looking at positions, so two may share one. Then no `newest` header can be trusted.
+    let has_unique_positions = slots.is_sorted_by(|a, b| a.seq < b.seq);
+    let oldest = query.oldest(now);
+    let filter = HeaderFilter::new(query.priority, query.crumb_type, query.status);
+    let mut unread: Vec<&ItemEntry> = slots.iter().collect();
+    let mut read = Vec::new().into_iter();
+    let mut batch = FIRST_BATCH;
+    loop {
+        let Some((crumb, newest)) = read.next() else {
+            let mut next = unread.split_off(unread.len().saturating_sub(batch));
+            if next.is_empty() {
+                break;
+            }
+            next.reverse();
+            read = crumb::read_many(repo, &next, &filter)?.into_iter();
+            batch = (batch * 2).min(MAX_BATCH);
+            continue;
+        };
+        if let Some(newest) = newest.filter(|_| has_unique_positions) {
+            let is_too_old = oldest.is_some_and(|oldest| newest < oldest);
+            let last = if result.crumbs.len() == query.limit { result.crumbs.last() } else { None };
+            if is_too_old || last.is_some_and(|last| newest <= last.metadata.created) {
+                break;
+            }
+        }
+        match crumb {
+            Some(Ok(crumb)) => {
+                let created = crumb.metadata.created;
+                if oldest.is_none_or(|oldest| created >= oldest) && query.matches(&crumb, now) {
+                    // This one was written earlier than those already found, so it sorts after those of the same time.
+                    let at = result.crumbs.partition_point(|found| found.metadata.created >= created);
+                    result.crumbs.insert(at, crumb);
+                    result.crumbs.truncate(query.limit);
+                }
+            }
+            Some(Err(damaged)) => result.damaged.push(damaged),
+            None => {}
+        }
+    }
+    Ok(result)
+}
+
+/// The files of an agent's forward crumbs, in the order in which they were written.
+pub(crate) fn slots(repo: &Repo, agent: &AgentName) -> Result<Vec<ItemEntry>, TraceError> {
+    match Tip::find(repo, &TraceName::of_agent(agent))? {
+        Some(tip) => Ok(tree::list(repo, tip.commit.tree)?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The latest time among the forward crumbs of a tip. Reads the last one, or all if that one does not state it.
+pub(crate) fn newest_time(repo: &Repo, tip: &Tip) -> Result<Option<Time>, TraceError> {
+    let Some(last) = tree::last(repo, tip.commit.tree)? else { return Ok(None) };
+    if let (Ok(_), Some(newest)) = crumb::read(repo, &last)? {
+        return Ok(Some(newest));
+    }
+    let mut newest: Option<Time> = None;
+    for slot in tree::list(repo, tip.commit.tree)? {
+        if let (Ok(crumb), _) = crumb::read(repo, &slot)? {
+            newest = newest.max(Some(crumb.metadata.created));
+        }
+    }
+    Ok(newest)
+}
+
+/// The forward crumb with the id `spec`, which may be shortened to four hex digits.
+pub(crate) fn resolve(repo: &Repo, agent: &AgentName, spec: &str) -> Result<ForwardCrumb, ForwardError> {
+    let slots = slots(repo, agent)?;
+    let is_prefix = spec.len() >= 4 && spec.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    let matching: Vec<&ItemEntry> = slots.iter().filter(|slot| is_prefix && slot.id.has_prefix(spec)).collect();
+    match matching.as_slice() {
+        [] => Err(ForwardError::UnknownCrumb { agent: agent.clone(), spec: spec.to_owned() }),
+        [slot] => {
+            crumb::read(repo, slot)?.0.map_err(|DamagedCrumb { id, cause, .. }| ForwardError::Damaged { id, cause })
+        }
+        _ => {
+            let candidates: Vec<ItemId> = matching.iter().take(10).map(|slot| slot.id).collect();
+            Err(ForwardError::AmbiguousCrumb { spec: spec.to_owned(), candidates })
+        }
+    }
+}
+
+/// A forward crumb and its ancestors.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Ancestry {
+    /// Oldest first, whatever their status and age.
+    pub crumbs: Vec<ForwardCrumb>,
+    pub root: Root,
+}
+
+/// Why an ancestry ends at its oldest forward crumb.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Root {
+    NoParent,
+    /// This parent is missing or unreadable.
+    Missing(ItemId),
+    /// This parent is already part of the ancestry.
+    Cycle(ItemId),
+}
+
+/// Follows the parents of `last`.
+pub(crate) fn ancestry(repo: &Repo, agent: &AgentName, last: ForwardCrumb) -> Result<Ancestry, ForwardError> {
+    let slots = slots(repo, agent)?;
+    let by_id: HashMap<_, _> = slots.iter().map(|slot| (slot.id, slot)).collect();
+    let mut seen = HashSet::from([last.id]);
+    let mut next = last.metadata.parent;
+    let mut crumbs = vec![last];
+    let root = loop {
+        let Some(parent) = next else { break Root::NoParent };
+        if !seen.insert(parent) {
+            break Root::Cycle(parent);
+        }
+        let Some(slot) = by_id.get(&parent) else { break Root::Missing(parent) };
+        let (Ok(crumb), _) = crumb::read(repo, slot)? else { break Root::Missing(parent) };
+        next = crumb.metadata.parent;
+        crumbs.push(crumb);
+    };
+    crumbs.reverse();
+    Ok(Ancestry { crumbs, root })
+}

@@ -1,0 +1,190 @@
+//! Adding a forward crumb, and changing its status later.
+
+use super::crumb::{self, CrumbStatus, CrumbType, ForwardCrumb, Metadata, Priority};
+use super::error::ForwardError;
+use super::query::newest_time;
+use super::text::{self, CrumbContent, TextHeader};
+use crate::base::string_enum::string_enum;
+use crate::git::{Oid, Repo};
+use crate::tokens::Encoding;
+use crate::trace::change::append::step_of;
+use crate::trace::change::edit::{Revised, revise};
+use crate::trace::model::trailers::one_line;
+use crate::trace::model::{schema, tree};
+use crate::trace::store::total;
+use crate::trace::store::write::{Accounting, Signature, Step, record};
+use crate::trace::{AgentName, Draft, ItemId, TraceError, TraceName};
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NewCrumb {
+    pub content: CrumbContent,
+    pub priority: Priority,
+    pub crumb_type: CrumbType,
+    /// The forward crumb that this one continues; it may have been deleted.
+    pub parent: Option<ItemId>,
+}
+
+string_enum! {
+    /// A common kind of forward crumb; each requires what its kind is for.
+    Template {
+        /// HIGH, orientation.
+        Orientation = "orientation",
+        /// HIGH, task. The summary has a default.
+        Task = "task",
+        /// HIGH, orientation. Requires unfinished business and advice for a disoriented reader.
+        Handover = "handover",
+    }
+}
+
+impl NewCrumb {
+    /// A forward crumb with the protocol's defaults.
+    pub(crate) fn new(content: CrumbContent) -> Self {
+        Self { content, priority: Priority::Medium, crumb_type: CrumbType::Orientation, parent: None }
+    }
+
+    /// A forward crumb with the priority and type of a template; only [`Template::Task`] takes a deadline.
+    pub(crate) fn from_template(
+        template: Template,
+        mut content: CrumbContent,
+        deadline: Option<&str>,
+    ) -> Result<Self, ForwardError> {
+        let bad = |field, cause: String| Err(ForwardError::BadField { field, cause });
+        if deadline.is_some() && template != Template::Task {
+            return bad("deadline", "only the template `task` has a deadline".to_owned());
+        }
+        if template != Template::Orientation && content.unfinished.is_empty() {
+            return bad("unfinished", format!("the template `{template}` requires at least one"));
+        }
+        if template == Template::Handover && content.if_disoriented.is_empty() {
+            return bad("if-disoriented", format!("the template `{template}` requires at least one"));
+        }
+        if template == Template::Task && content.summary.trim().is_empty() {
+            let by = deadline.map(|deadline| format!(" by {deadline}")).unwrap_or_default();
+            content.summary = format!("Tasks to complete{by}");
+        }
+        let crumb_type = if template == Template::Task { CrumbType::Task } else { CrumbType::Orientation };
+        Ok(Self { priority: Priority::High, crumb_type, ..Self::new(content) })
+    }
+}
+
+/// Adds a forward crumb for the next session of `agent`, at a cost that does not depend on how many there are.
+///
+/// Two forward crumbs of the same second stay distinct, in the order of their positions.
+pub(crate) fn add(
+    repo: &Repo,
+    agent: &AgentName,
+    signature: &Signature,
+    encoding: Encoding,
+    new: &NewCrumb,
+) -> Result<ForwardCrumb, ForwardError> {
+    let content = clean(&new.content)?;
+    let metadata = Metadata {
+        created: signature.at,
+        priority: new.priority,
+        crumb_type: new.crumb_type,
+        status: CrumbStatus::Active,
+        session_id: text::session_id(agent, signature.at),
+        parent: new.parent,
+        source: None,
+    };
+    let header = TextHeader {
+        priority: metadata.priority,
+        crumb_type: metadata.crumb_type,
+        session_id: metadata.session_id.clone(),
+        agent: agent.to_string(),
+        at: metadata.created,
+    };
+    let text = text::render(&header, &content);
+    let subject = commit_subject(&metadata, &content.summary);
+    let name = TraceName::of_agent(agent);
+    let (_, (id, seq)) = record(repo, &name, signature, Accounting::counting(encoding), |ground| {
+        let newest = ground.tip.map(|tip| newest_time(repo, tip)).transpose()?.flatten();
+        let newest = newest.map_or(metadata.created, |newest| newest.max(metadata.created));
+        let draft = metadata.draft(&text, ground.free_seq(repo)?, newest);
+        schema::validate(&draft)?;
+        let (step, item, seq) = step_of(repo, ground, signature, draft, Some(&subject))?;
+        Ok((Some(step), (item.id, seq)))
+    })?;
+    Ok(ForwardCrumb { id, seq, metadata, text })
+}
+
+pub(crate) fn commit_subject(metadata: &Metadata, summary: &str) -> String {
+    let line = one_line(&format!("{} {}: {summary}", metadata.priority, metadata.crumb_type));
+    if line.chars().count() <= 72 { line } else { line.chars().take(71).chain(['…']).collect() }
+}
+
+/// Trims the content, removes empty entries, and refuses what the text cannot represent.
+fn clean(content: &CrumbContent) -> Result<CrumbContent, ForwardError> {
+    let bad = |field, cause: &str| ForwardError::BadField { field, cause: cause.to_owned() };
+    let trim = |text: &String| text.replace("\r\n", "\n").trim().to_owned();
+    let trim_all = |entries: &[String]| entries.iter().map(trim).filter(|entry| !entry.is_empty()).collect();
+    let clean_name = |text: &str| {
+        let name = text.trim();
+        let is_valid = !name.is_empty() && !name.contains([':', ',']) && !name.chars().any(char::is_control);
+        is_valid.then(|| name.to_owned())
+    };
+    let summary = trim(&content.summary);
+    if summary.is_empty() {
+        return Err(bad("summary", "the text is empty; describe in one or more lines what happened"));
+    }
+    let mut emotional = Vec::new();
+    for (name, value) in &content.emotional {
+        let name = clean_name(name).ok_or_else(|| bad("emotional state", "a name is one line without `:` and `,`"))?;
+        emotional.push((name, trim(value)));
+    }
+    let mut references: Vec<(String, Vec<String>)> = Vec::new();
+    for (kind, ids) in &content.references {
+        let kind = clean_name(kind).ok_or_else(|| bad("references", "a kind is one line without `:` and `,`"))?;
+        let is_valid = |id: &String| !id.trim().is_empty() && !id.contains(',') && !id.chars().any(char::is_control);
+        if !ids.iter().all(is_valid) {
+            return Err(bad("references", "an id is one line without `,`"));
+        }
+        let ids = ids.iter().map(|id| id.trim().to_owned());
+        match references.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, known)) => known.extend(ids),
+            None => references.push((kind, ids.collect())),
+        }
+    }
+    references.retain(|(_, ids)| !ids.is_empty());
+    Ok(CrumbContent {
+        summary,
+        discoveries: trim_all(&content.discoveries),
+        emotional,
+        unfinished: trim_all(&content.unfinished),
+        references,
+        if_disoriented: trim_all(&content.if_disoriented),
+    })
+}
+
+/// Sets the status of a forward crumb and returns the commit; `None` if it has that status already.
+pub(crate) fn set_status(
+    repo: &Repo,
+    agent: &AgentName,
+    signature: &Signature,
+    encoding: Encoding,
+    id: ItemId,
+    status: CrumbStatus,
+    reason: Option<&str>,
+) -> Result<Option<Oid>, ForwardError> {
+    let name = TraceName::of_agent(agent);
+    let (commit, damaged) = record(repo, &name, signature, Accounting::counting(encoding), |ground| {
+        let slots = tree::list(repo, ground.require_tip()?.commit.tree)?;
+        let slot = slots.into_iter().find(|slot| slot.id == id);
+        let slot = slot.ok_or_else(|| TraceError::NotLive { item: id, trace: name.clone() })?;
+        if let (Err(damaged), _) = crumb::read(repo, &slot)? {
+            return Ok((None, Some(damaged)));
+        }
+        let old = total::read_item(repo, &slot)?;
+        let mut fields = old.fields.clone();
+        crumb::put_status(&mut fields, status);
+        let draft = Draft { fields, body: old.body.clone() };
+        let subject = format!("{status}: {id}");
+        let Revised { step, .. } = revise(repo, ground, &slot, &old, draft, Some(&subject))?;
+        let step = step.map(|step| Step { reason: reason.map(str::to_owned), ..step });
+        Ok((step, None))
+    })?;
+    match damaged {
+        Some(damaged) => Err(ForwardError::Damaged { id, cause: damaged.cause }),
+        None => Ok(commit),
+    }
+}
