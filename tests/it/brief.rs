@@ -212,7 +212,7 @@ fn each_source_of_a_brief_works_alone() {
     - hello
     --- stderr
     warning: team: cannot read `nowhere`: No such file or directory (os error 2)
-    warning: breadcrumbs: there is no `no.such`
+    warning: breadcrumbs: `no.such` does not exist
     [exit 0]
     ");
     std::fs::write(repo.folder().join("bad.crumb"), b"\xff").unwrap();
@@ -223,8 +223,8 @@ fn each_source_of_a_brief_works_alone() {
     }
     insta::assert_snapshot!(repo.trace(&["brief", "--crumb", "bad.crumb"]), @"
     --- stderr
-    warning: crumb file: cannot read `bad.crumb`: invalid UTF-8 at byte 0
-    warning: checkpoint: several are current; `git trace checkpoint current <id>` leaves one
+    warning: crumb file: cannot read `bad.crumb`: the file is not UTF-8 at byte 0
+    warning: checkpoint: several are current; keep one with `git trace checkpoint current <id>`
     there is nothing to tell yet
     [exit 0]
     ");

@@ -307,7 +307,7 @@ fn a_damaged_forward_crumb_hides_no_other() {
             "no empty line ends the header",
             "header `crumb-priority`: `URGENT` is not one of HIGH, MEDIUM, LOW",
             "the header `created` is missing",
-            "its text is not UTF-8",
+            "the text is not UTF-8",
         ]
     );
     // And the next one can be left.

@@ -159,7 +159,7 @@ fn doctor_reports_missing_parts() {
              run `git trace install`, or take out the lines that say so
     warning  hooks: git has no hook `pre-commit`, so what is committed is not judged
              run `git trace install`, or `git trace check` in CI
-    ok       forward-crumbs: a crumb that is left is found again
+    ok       forward-crumbs: a new forward crumb can be written and read
     [exit 1]
     ");
     place.ok(&["install"]);
@@ -172,7 +172,7 @@ fn doctor_reports_missing_parts() {
     warning  attributes-shared: `.gitattributes` is not committed
              commit it, so that other clones have it
     ok       breadcrumbs: `breadcrumbs.jsonl` can be read
-    ok       forward-crumbs: a crumb that is left is found again
+    ok       forward-crumbs: a new forward crumb can be written and read
     ");
     place.commit("all");
     place.git(&["config", "merge.trace.driver", "no-such-program %A"]);
@@ -190,7 +190,7 @@ fn doctor_reports_missing_parts() {
              restore the line from git or delete it
     error    secrets: git does not ignore `breadcrumbs-secret.jsonl`
              add it to `.gitignore`, and if it was committed, replace what it holds
-    ok       forward-crumbs: a crumb that is left is found again
+    ok       forward-crumbs: a new forward crumb can be written and read
     [exit 1]
     ");
 }

@@ -72,14 +72,14 @@ fn the_agent_is_named_by_flag_environment_or_configuration() {
     let repo = TestRepo::new();
     insta::assert_snapshot!(repo.refused(&["forward", "leave", "--summary", "x"]), @"
     --- stderr
-    error: whose crumb is it? no agent was named
-    hint: name it with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`
+    error: no agent is named
+    hint: name the agent with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`
     [exit 2]
     ");
     insta::assert_snapshot!(repo.trace(&["forward", "get"]), @"
     --- stderr
     no agent was named, so there are no crumbs
-    hint: name it with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`
+    hint: name the agent with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`
     [exit 0]
     ");
     assert_eq!(pretty(&repo, &["forward", "get", "--json"])["crumbs"], json!([]));
@@ -110,7 +110,7 @@ fn the_agent_is_named_by_flag_environment_or_configuration() {
     insta::assert_snapshot!(repo.exact(&output), @"
     --- stderr
     error: cannot use `GITTRACE_AGENT`: `a/b` cannot name an agent: 1 to 64 letters, digits, `_`, `-` and single `.` inside can
-    hint: name it with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`
+    hint: name the agent with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`
     [exit 2]
     ");
 }
@@ -218,7 +218,7 @@ fn lists_are_accepted_as_options_or_json() {
     ");
     insta::assert_snapshot!(repo.refused(&["forward", "leave", "--agent", "a", "--summary", " \n"]), @"
     --- stderr
-    error: summary: a crumb says in a line or more what happened; this one is empty
+    error: summary: the text is empty; describe in one or more lines what happened
     [exit 2]
     ");
 }
@@ -308,6 +308,6 @@ fn doctor_leaves_no_files() {
     let state = || (repo.refs(), repo.git(&["count-objects", "-v"]), repo.git(&["status", "--porcelain"]));
     let before = state();
     let answer = repo.trace(&["doctor"]);
-    assert!(answer.contains("ok       forward-crumbs: a crumb that is left is found again\n"), "{answer}");
+    assert!(answer.contains("ok       forward-crumbs: a new forward crumb can be written and read\n"), "{answer}");
     assert_eq!(state(), before);
 }

@@ -64,13 +64,13 @@ fn an_import_is_atomic_and_limited_to_this_agent() {
     let good = json!({ "text": String::from_utf8(fixture("forward/task-low.txt")).unwrap() });
     insta::assert_snapshot!(refuse(json!([good, { "text": "x" }])), @"
     --- stderr
-    error: crumb 2 of the input: neither `timestamp` nor the head of its text says when
+    error: entry 2 of the input: `timestamp` is missing, also in the header of the text
     [exit 2]
     ");
     insta::assert_snapshot!(refuse(json!([good, { "text": "x", "metadata": { "agent_id": "eve\n" } }])), @r"
     --- stderr
-    error: crumb 2 of the input is of agent `eve\n`, not of `azoth`
-    hint: crumbs of an agent are its own; import them with --agent eve\n
+    error: entry 2 of the input belongs to agent `eve\n`, not to `azoth`
+    hint: import forward crumbs of that agent with --agent eve\n
     [exit 2]
     ");
     let meta = json!({ "timestamp": "2026-01-01T00:00:00Z", "crumb_priority": "HIGH", "crumb_type": "task",
@@ -82,12 +82,12 @@ fn an_import_is_atomic_and_limited_to_this_agent() {
     ");
     insta::assert_snapshot!(refuse(json!([1])), @"
     --- stderr
-    error: crumb 1 of the input: it is not a JSON object
+    error: entry 1 of the input: expected a JSON object
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused_with(&["forward", "import", "--agent", "azoth", "-"], b"[]"), @"
     --- stderr
-    error: this is not an export of forward crumbs: it is not a JSON object with a list `crumbs`
+    error: the input is not an export of forward crumbs: expected a JSON object with an array `crumbs`
     [exit 2]
     ");
 
@@ -188,8 +188,8 @@ fn chains_lead_to_the_first_and_report_gaps() {
     ");
     insta::assert_snapshot!(repo.refused(&["forward", "leave", "--agent", "azoth", "--summary", "x", "--parent", "ffff"]), @"
     --- stderr
-    error: agent `azoth` has no crumb `ffff`
-    hint: `git trace forward get --all --lookback-hours 999999 --limit 999999` lists them
+    error: agent `azoth` has no forward crumb `ffff`
+    hint: list all forward crumbs with `git trace forward get --all --lookback-hours 999999 --limit 999999`
     [exit 2]
     ");
 
