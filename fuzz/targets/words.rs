@@ -45,12 +45,12 @@ pub(super) fn run(bytes: &[u8]) {
     assert_eq!(Source::new("x", text, 0).to_string().parse(), Ok(Source::new("x", text, 0)));
 
     let now = Time::from_second(1_770_714_000);
-    if let Ok(moment) = text.parse::<breadcrumb::query::Moment>() {
-        let (before, after) = (moment.before(now), moment.after(now));
-        assert!(matches!(moment, breadcrumb::query::Moment::At(_)) || before <= now && now <= after);
+    if let Ok(timestamp) = text.parse::<breadcrumb::query::Moment>() {
+        let (before, after) = (timestamp.before(now), timestamp.after(now));
+        assert!(matches!(timestamp, breadcrumb::query::Moment::At(_)) || before <= now && now <= after);
     }
-    if let Some(moment) = checkpoint::Moment::parse(text) {
-        assert_eq!(Some(moment.time), moment.time.to_string().parse().ok());
+    if let Some(timestamp) = checkpoint::Timestamp::parse(text) {
+        assert_eq!(Some(timestamp.time), timestamp.time.to_string().parse().ok());
     }
     if let Some(time) = breadcrumb::record::parse_time(text) {
         assert!(time.hours_earlier(1).is_none_or(|earlier| earlier < time));

@@ -1,4 +1,4 @@
-//! The checkpoints of a working tree: which files there are, and which one a name means.
+//! The checkpoint files of a work tree, and how a name is resolved to one of them.
 
 use std::fs;
 use std::io;
@@ -10,102 +10,69 @@ use super::pathspec::{Pathspec, is_archived};
 use crate::base::bounded;
 use crate::base::merge::FileKind;
 
-/// A working tree with checkpoints in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
-    /// Root of the working tree.
     pub root: PathBuf,
-    /// Which files are checkpoints.
     pub pathspec: Pathspec,
 }
 
-/// A checkpoint, or a list of them, as it is on disk.
+/// A checkpoint file, or an INDEX.md, as read from disk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct File {
-    /// Its path below the root, with slashes; what is not UTF-8 in it is shown as U+FFFD.
     pub path: String,
-    /// Where it is.
     pub location: PathBuf,
-    /// What it is.
     pub kind: FileKind,
-    /// What it holds.
     pub bytes: Vec<u8>,
 }
 
 impl File {
-    /// Reads one file.
-    ///
-    /// # Errors
-    ///
-    /// [`CheckpointError::Io`].
     pub(crate) fn read(location: &Path, path: String, kind: FileKind) -> Result<Self, CheckpointError> {
         let bytes = bounded::read_file(location).map_err(|source| CheckpointError::io("read", location, source))?;
         Ok(Self { path, location: location.to_owned(), kind, bytes })
     }
 
-    /// Reads a file that was named by itself: a list where its name starts with `INDEX` (it may be kept under another one,
-    /// such as `INDEX-archive.md`), else a checkpoint.
-    ///
-    /// # Errors
-    ///
-    /// [`CheckpointError::Io`].
+    /// Reads a file named by the user: an index if its name starts with `INDEX`, such as `INDEX-archive.md`, else a checkpoint.
     pub(crate) fn read_named(location: &Path, path: String) -> Result<Self, CheckpointError> {
         let is_list = location.file_name().is_some_and(|name| name.to_string_lossy().starts_with("INDEX"));
         Self::read(location, path, if is_list { FileKind::CheckpointIndex } else { FileKind::Checkpoint })
     }
 
-    /// Its text.
-    ///
-    /// # Errors
-    ///
-    /// [`CheckpointError::NotUtf8`].
     pub(crate) fn text(&self) -> Result<&str, CheckpointError> {
         std::str::from_utf8(&self.bytes).map_err(|_| CheckpointError::NotUtf8 { path: self.path.clone() })
     }
 
-    /// Its name without `.md`.
-    #[must_use]
+    /// The file name without `.md`.
     pub(crate) fn stem(&self) -> &str {
         let name = self.path.rsplit('/').next().unwrap_or_default();
         name.strip_suffix(".md").unwrap_or(name)
     }
 
-    /// Its folder below the root, with a slash at the end; empty for the root.
-    #[must_use]
+    /// The path of the folder with a final slash; empty for the root.
     pub(crate) fn parent(&self) -> &str {
         self.path.rfind('/').map_or("", |slash| &self.path[..=slash])
     }
 
-    /// Whether it is archived.
-    #[must_use]
     pub(crate) fn is_archived(&self) -> bool {
         is_archived(self.path.as_bytes())
     }
 }
 
-/// A checkpoint, read.
+/// A checkpoint that was read from a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Checkpoint<'f> {
-    /// Its file.
     pub file: &'f File,
-    /// What it says.
     pub document: Document<'f>,
 }
 
 impl Checkpoint<'_> {
-    /// Its id; the name of its file where it has none.
-    #[must_use]
+    /// The id, or else the file name without `.md`.
     pub(crate) fn id(&self) -> &str {
         self.document.id().unwrap_or_else(|| self.file.stem())
     }
 }
 
 impl Folder {
-    /// The checkpoints and lists, by path. Links are not followed.
-    ///
-    /// # Errors
-    ///
-    /// [`CheckpointError::Io`] where a folder or a file cannot be read.
+    /// The checkpoints and indexes, sorted by path. Symbolic links are not followed.
     pub(crate) fn files(&self) -> Result<Vec<File>, CheckpointError> {
         let mut files = Vec::new();
         let top = self.top();
@@ -120,7 +87,7 @@ impl Folder {
         Ok(files)
     }
 
-    /// The folder that all of them are below; there need not be one.
+    /// The folder that contains all checkpoints; it may not exist.
     pub(crate) fn top(&self) -> PathBuf {
         self.root.join(self.pathspec.folder())
     }
@@ -145,8 +112,7 @@ impl Folder {
         Ok(())
     }
 
-    /// A location as a path below the root, with slashes.
-    #[must_use]
+    /// A path relative to the root, with slashes.
     pub(crate) fn shown(&self, location: &Path) -> String {
         let below = location.strip_prefix(&self.root).unwrap_or(location);
         let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
@@ -154,20 +120,15 @@ impl Folder {
     }
 }
 
-/// The checkpoints among files that can be read as text; the others are left out, see [`File::text`].
-#[must_use]
+/// Parses the checkpoints among files; those that are not UTF-8 are skipped.
 pub(crate) fn checkpoints(files: &[File]) -> Vec<Checkpoint<'_>> {
     let of_kind = files.iter().filter(|file| file.kind == FileKind::Checkpoint);
     of_kind.filter_map(|file| Some(Checkpoint { file, document: Document::parse(file.text().ok()?) })).collect()
 }
 
-/// The checkpoint that a name means: an id, the name of a file with or without `chk-` and `.md`, or a path.
+/// The checkpoint with this id, file name (with or without `chk-` and `.md`), or path; without a name, the current one.
 ///
-/// Active ones go before archived ones. Without a name it is the current one.
-///
-/// # Errors
-///
-/// [`CheckpointError::Unknown`], [`CheckpointError::Ambiguous`], [`CheckpointError::NoCurrent`].
+/// Active checkpoints are preferred to archived ones.
 pub(crate) fn find<'c, 'f>(
     checkpoints: &'c [Checkpoint<'f>],
     name: Option<&str>,
@@ -194,8 +155,7 @@ pub(crate) fn find<'c, 'f>(
     Err(CheckpointError::Unknown { name: name.to_owned() })
 }
 
-/// Whether a checkpoint is the one that is worked on; an archived one is not.
-#[must_use]
+/// Whether a checkpoint is the current one; an archived one never is.
 pub(crate) fn is_current(checkpoint: &Checkpoint<'_>) -> bool {
     checkpoint.document.is_current() && !checkpoint.file.is_archived()
 }

@@ -1,43 +1,30 @@
-//! Checkpoints: the state of a piece of work as a Markdown file, so that another session can go on with it.
+//! Checkpoints: the state of a piece of work as a Markdown file, so that another session can continue it.
 //!
 //! ```text
-//! checkpoints/active/INDEX.md         list of the active ones
+//! checkpoints/active/INDEX.md         index of the active checkpoints
 //! checkpoints/active/chk-<name>.md    frontmatter, sections, deltas
-//! checkpoints/archive/chk-<name>.md   what is done, with its Completion
-//! checkpoints/LEARNINGS.md            what was learnt, collected when archiving
+//! checkpoints/archive/chk-<name>.md   completed checkpoints with their section Completion
+//! checkpoints/LEARNINGS.md            learnings, collected when checkpoints are archived
 //! ```
 //!
-//! - Headings in code, quotes and comments never count.
-//! - What is not being changed keeps its bytes.
-//! - A file that cannot be read never hides another.
+//! - Headings in code, quotes, and comments are ignored.
+//! - Text that is not edited keeps its bytes.
+//! - An unreadable file does not hide others.
 
-pub(crate) mod change;
 pub(crate) mod document;
-pub(crate) mod edit;
 mod error;
 pub(crate) mod folder;
 pub(crate) mod follow;
-pub(crate) mod front;
-pub(crate) mod index;
-pub(crate) mod item;
-pub(crate) mod judge;
-pub(crate) mod lineage;
-mod listing;
-pub(crate) mod merge;
-pub(crate) mod moment;
-pub(crate) mod outline;
+mod index;
+pub(crate) mod lifecycle;
+mod merge;
 pub(crate) mod pathspec;
-mod report;
-pub(crate) mod set;
+pub(crate) mod tree;
 pub(crate) mod validate;
-mod writer;
 
-pub(crate) use document::{Document, Reference, ReferenceKind};
+pub(crate) use document::{Document, Reference, ReferenceKind, Timestamp};
 pub(crate) use error::CheckpointError;
 pub(crate) use folder::Folder;
-pub(crate) use index::validate_index;
 pub(crate) use merge::merge;
-pub(crate) use moment::Moment;
 pub(crate) use pathspec::Pathspec;
-pub(crate) use set::validate_set;
-pub(crate) use validate::{Rules, validate, validate_document};
+pub(crate) use validate::{Rules, validate, validate_document, validate_index, validate_set};

@@ -1,27 +1,24 @@
-//! Which files are checkpoints: the setting `trace.checkpoints`, a pathspec as git's `:(glob)`.
+//! Which files are checkpoints: the setting `trace.checkpoints`, a pathspec like git's `:(glob)`.
 
 use crate::base::merge::FileKind;
 
-/// The pathspec that holds without a setting.
 pub(crate) const DEFAULT: &str = "checkpoints/**/*.md";
 
 /// A pattern of paths below the root of the repository.
 ///
-/// `*` and `?` do not match a slash, `**/` matches any folders or none, and what names a folder holds for all below it.
+/// `*` and `?` do not match a slash, `**/` matches any number of folders, and a folder matches everything below it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Pathspec(String);
 
 impl Pathspec {
-    /// The pathspec of a setting, or the default.
-    #[must_use]
+    /// The configured pathspec, or the default.
     pub(crate) fn new(setting: Option<&str>) -> Self {
         let text = setting.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(DEFAULT);
         let text = text.strip_prefix(":(glob)").unwrap_or(text).trim_start_matches("./").trim_matches('/');
         Self(text.to_owned())
     }
 
-    /// Whether a path is meant; it is as git writes it, and its bytes need not be UTF-8.
-    #[must_use]
+    /// Whether a path matches. It has slashes, as in git, and need not be UTF-8.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
         let mut budget = 100_000;
         let pattern = self.0.as_bytes();
@@ -29,17 +26,13 @@ impl Pathspec {
             || path.iter().enumerate().any(|(at, b)| *b == b'/' && glob(pattern, &path[..at], &mut budget))
     }
 
-    /// The folder that all matches are in, before the first sign that stands for others; empty for the root.
-    #[must_use]
+    /// The folder that contains all matches, before the first wildcard; empty for the root.
     pub(crate) fn folder(&self) -> &str {
         let literal = self.0.find(['*', '?', '[', '\\']).map_or(&*self.0, |end| &self.0[..end]);
         literal.rfind('/').map_or("", |end| &literal[..end])
     }
 
-    /// What a path is judged and listed as: a checkpoint, a list of checkpoints, or nothing of ours.
-    ///
-    /// `README.md` and `LEARNINGS.md` stand beside checkpoints and are neither.
-    #[must_use]
+    /// Whether a path is a checkpoint, an index, or neither, like `README.md` and `LEARNINGS.md`.
     pub(crate) fn kind(&self, path: &[u8]) -> Option<FileKind> {
         let name = path.rsplit(|b| *b == b'/').next().unwrap_or_default();
         if !name.ends_with(b".md") || matches!(name, b"README.md" | b"LEARNINGS.md") || !self.matches(path) {
@@ -55,13 +48,11 @@ impl Default for Pathspec {
     }
 }
 
-/// Whether a path is that of something archived.
-#[must_use]
 pub(crate) fn is_archived(path: &[u8]) -> bool {
     path.split(|b| *b == b'/').any(|part| part == b"archive")
 }
 
-/// Matches as git's wildmatch with slashes kept apart; gives up, with no, once the budget of steps is spent.
+/// Matches like git's wildmatch with WM_PATHNAME. Returns false when the budget of steps is exhausted.
 fn glob(pattern: &[u8], text: &[u8], budget: &mut u32) -> bool {
     let Some(rest) = budget.checked_sub(1) else { return false };
     *budget = rest;
@@ -114,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_checkpoints_is_none() {
+    fn other_files_beside_checkpoints_are_ignored() {
         let pathspec = Pathspec::default();
         assert_eq!(pathspec.kind(b"checkpoints/active/INDEX.md"), Some(FileKind::CheckpointIndex));
         assert_eq!(pathspec.kind(b"checkpoints/archive/chk-a.md"), Some(FileKind::Checkpoint));

@@ -8,9 +8,9 @@ use crate::app::cli::flags::content as input;
 use crate::app::ui::escaped;
 use crate::app::ui::one_line;
 use crate::memory::checkpoint::CheckpointError;
-use crate::memory::checkpoint::change::{NewCheckpoint, add_delta, archive, create, set_current};
-use crate::memory::checkpoint::edit::{Completion, DeltaParts};
+use crate::memory::checkpoint::document::edit::{Completion, NewDelta};
 use crate::memory::checkpoint::folder::{checkpoints, find};
+use crate::memory::checkpoint::lifecycle::{NewCheckpoint, add_delta, archive, create, set_current};
 
 /// Create a checkpoint with all headings, and list it in INDEX.md
 #[derive(clap::Args, Debug)]
@@ -159,12 +159,12 @@ impl DeltaArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let triples =
             |words: &[String]| words.chunks_exact(3).filter_map(|three| three.to_vec().try_into().ok()).collect();
-        let parts = DeltaParts {
+        let delta = NewDelta {
             what_changed: what_changed(self)?,
             artifacts: triples(&self.artifact),
             transitions: triples(&self.transition),
         };
-        let (path, at) = add_delta(&place.folder, self.checkpoint.as_deref(), &parts, place.context.now())?;
+        let (path, at) = add_delta(&place.folder, self.checkpoint.as_deref(), &delta, place.context.now())?;
         if self.json {
             place.ui.json(&json!({ "path": path, "time": at.to_string() }))?;
         } else {

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::Place;
 use crate::app::ui::escaped;
 use crate::app::ui::one_line;
-use crate::memory::checkpoint::change::add_breadcrumb;
-use crate::memory::checkpoint::edit::RowChange;
+use crate::memory::checkpoint::document::edit::RowChange;
 use crate::memory::checkpoint::folder::{checkpoints, find};
-use crate::memory::checkpoint::follow::cost::{Cost, costs};
-use crate::memory::checkpoint::follow::{Trail, trail_of};
+use crate::memory::checkpoint::follow::FollowContext;
+use crate::memory::checkpoint::follow::cost::{TokenCost, token_costs};
+use crate::memory::checkpoint::lifecycle::{add_breadcrumb, item};
 use crate::memory::checkpoint::{Reference, ReferenceKind};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total;
@@ -66,12 +66,11 @@ impl BreadcrumbsArgs {
         let files = place.folder.files()?;
         let known = checkpoints(&files);
         let one = find(&known, self.checkpoint.as_deref())?;
-        let (breadcrumbs, artifacts) = trail_of(&one.document);
+        let context = FollowContext::new(&place.folder.root, &place.git, Some(&one.document));
+        let breadcrumbs = &context.breadcrumbs;
         let costs = if self.cost {
             let encoding = place.context.encoding()?;
-            let root = &place.folder.root;
-            let trail = Trail { root, git: &place.git, breadcrumbs: &breadcrumbs, artifacts: &artifacts };
-            Some(costs(&trail, &one.document, encoding)?)
+            Some(token_costs(&context, &one.document, encoding)?)
         } else {
             None
         };
@@ -88,12 +87,12 @@ impl BreadcrumbsArgs {
             let rows = breadcrumbs.iter().enumerate().map(row).collect();
             return place.ui.json(&Value::Array(rows));
         }
-        print_rows(place, &breadcrumbs, costs.as_deref())?;
+        print_rows(place, breadcrumbs, costs.as_deref())?;
         Ok(())
     }
 }
 
-fn print_rows(place: &Place<'_>, breadcrumbs: &[Reference], costs: Option<&[Cost]>) -> Result<()> {
+fn print_rows(place: &Place<'_>, breadcrumbs: &[Reference], costs: Option<&[TokenCost]>) -> Result<()> {
     let cells = |(at, one): (usize, &Reference)| {
         [format!("#{}", at + 1), one_line(&one.kind, 12), one_line(&one.reference, SHOWN_CELL)]
     };
@@ -148,6 +147,6 @@ fn of_item(place: &Place<'_>, spec: &str, hint: &str) -> Result<(ReferenceKind, 
     let resolver = Resolver::new(repo, &name, &tip)?;
     let slot = resolver.live(spec)?;
     let item: Item = total::read_item(repo, slot)?;
-    let (kind, reference, found) = crate::memory::checkpoint::item::breadcrumb(&item, &place.folder.root);
+    let (kind, reference, found) = item::breadcrumb(&item, &place.folder.root);
     Ok((kind, reference, if hint.is_empty() { found } else { hint.to_owned() }))
 }

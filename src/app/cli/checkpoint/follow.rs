@@ -4,8 +4,7 @@ use super::Place;
 use crate::app::ui::escaped;
 use crate::base::error::Result;
 use crate::memory::checkpoint::folder::{checkpoints, find};
-use crate::memory::checkpoint::follow::json::as_json;
-use crate::memory::checkpoint::follow::{self, Followed, Trail, follow, trail_of};
+use crate::memory::checkpoint::follow::{FollowContext, Followed, find_breadcrumb, follow};
 use crate::memory::checkpoint::{CheckpointError, Reference, ReferenceKind};
 
 /// Print what a breadcrumb refers to: file, source of a function, reason, or address
@@ -40,7 +39,7 @@ impl FollowArgs {
             Err(CheckpointError::NoCurrent) if self.kind.is_some() => None,
             Err(error) => return Err(error.into()),
         };
-        let (breadcrumbs, artifacts) = one.map(|one| trail_of(&one.document)).unwrap_or_default();
+        let context = FollowContext::new(&place.folder.root, &place.git, one.map(|one| &one.document));
         let named;
         let reference = match self.kind {
             Some(kind) => {
@@ -48,13 +47,11 @@ impl FollowArgs {
                 named = Reference { kind: kind.to_string(), reference, hint: String::new(), span: 0..0 };
                 &named
             }
-            None => follow::find(&breadcrumbs, &self.breadcrumb)?,
+            None => find_breadcrumb(&context.breadcrumbs, &self.breadcrumb)?,
         };
-        let root = &place.folder.root;
-        let trail = Trail { root, git: &place.git, breadcrumbs: &breadcrumbs, artifacts: &artifacts };
-        let followed = follow(&trail, reference)?;
+        let followed = follow(&context, reference)?;
         if self.json {
-            return place.ui.json(&as_json(reference, &followed));
+            return place.ui.json(&followed.to_json(reference));
         }
         write(place, reference, &followed)?;
         Ok(())

@@ -8,7 +8,7 @@ use crate::app::ui::BOLD;
 use crate::app::ui::one_line;
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::folder::{Checkpoint, checkpoints, find};
-use crate::memory::checkpoint::lineage::forest;
+use crate::memory::checkpoint::tree::build_tree;
 
 /// How much of a problem is shown.
 const SHOWN_PROBLEM: usize = 60;
@@ -83,14 +83,14 @@ fn as_json(one: &Checkpoint<'_>) -> Value {
         "state": state(one),
         "anchor": document.key("anchor"),
         "parent": document.parent(),
-        "created": document.created().map(|moment| moment.time.to_string()),
+        "created": document.created().map(|timestamp| timestamp.time.to_string()),
         "last_delta": document.key("last_delta"),
-        "last_change": document.last_change().map(|moment| moment.time.to_string()),
+        "last_change": document.last_change().map(|timestamp| timestamp.time.to_string()),
         "deltas": document.deltas().len(),
         "breadcrumbs": document.breadcrumbs().len(),
         "problem": document.problem_line(),
         "next_action": document.open_actions().first(),
-        "readable": document.front.is_ok(),
+        "readable": document.frontmatter.is_ok(),
     })
 }
 
@@ -99,7 +99,7 @@ impl TreeArgs {
         let files = place.folder.files()?;
         place.note_unreadable(&files);
         let known = checkpoints(&files);
-        let nodes = forest(&known);
+        let nodes = build_tree(&known);
         if self.json {
             let all = nodes.iter().map(|node| {
                 let mut value = as_json(node.checkpoint);
@@ -112,7 +112,7 @@ impl TreeArgs {
         }
         for node in &nodes {
             let mut line = String::new();
-            if let Some((last, above)) = node.followed.split_last() {
+            if let Some((last, above)) = node.has_next_sibling.split_last() {
                 for followed in above {
                     line += if *followed { "│  " } else { "   " };
                 }
@@ -161,7 +161,7 @@ impl StatusArgs {
             let next =
                 one.document.open_actions().first().map_or("-".to_owned(), |action| one_line(action, SHOWN_LINE));
             writeln!(place.ui, "  problem: {problem}\n  next: {next}")?;
-            if one.document.front.is_err() {
+            if one.document.frontmatter.is_err() {
                 place.ui.note(format!("warning: the frontmatter of `{}` cannot be read", one.file.path));
             }
         }

@@ -13,7 +13,7 @@ use crate::base::error::Result;
 use crate::base::merge::FileKind;
 use crate::git::{Git, GitError};
 use crate::memory::checkpoint::folder::{Checkpoint, File};
-use crate::memory::checkpoint::{Folder, Moment, Pathspec};
+use crate::memory::checkpoint::{Folder, Pathspec, Timestamp};
 use crate::trace::store::settings;
 
 /// Store the state of a piece of work in a file, so that the next session can continue it
@@ -100,7 +100,7 @@ fn state(one: &Checkpoint<'_>) -> &'static str {
     }
 }
 
-/// The day of a time; `-` if there is none.
-fn day(moment: Option<Moment>) -> String {
-    moment.map_or("-".to_owned(), |moment| moment.time.to_string()[..10].to_owned())
+/// The day of a time; `-` where there is none.
+fn day(timestamp: Option<Timestamp>) -> String {
+    timestamp.map_or("-".to_owned(), |timestamp| timestamp.time.to_string()[..10].to_owned())
 }

@@ -10,8 +10,8 @@ use crate::app::context::Context;
 use crate::app::ui::Ui;
 use crate::base::finding::Weight;
 use crate::memory::checkpoint::folder::File;
-use crate::memory::checkpoint::judge::{Judged, judge};
 use crate::memory::checkpoint::pathspec::is_archived;
+use crate::memory::checkpoint::validate::files::{ValidatedFile, validate_files};
 
 /// Validate checkpoints and index files; the exit status is 1 if there are errors
 ///
@@ -45,7 +45,7 @@ impl ValidateArgs {
             }
         }
         let archived = files.iter().filter(|file| is_archived(file.path.as_bytes())).count();
-        let status = report(self, &judge(&files, context.now()), archived, &context.ui)?;
+        let status = report(self, &validate_files(&files, context.now()), archived, &context.ui)?;
         match unread.into_iter().reduce(|first, next| {
             context.ui.note(format!("error: {next:#}"));
             first
@@ -61,21 +61,21 @@ impl ValidateArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
         let files = place.folder.files()?;
         let archived = files.iter().filter(|file| file.is_archived()).count();
-        report(self, &judge(&files, place.context.now()), archived, place.ui)
+        report(self, &validate_files(&files, place.context.now()), archived, place.ui)
     }
 }
 
-fn report(args: &ValidateArgs, judged: &[Judged<'_>], archived: usize, ui: &Ui) -> Result<ExitStatus> {
-    let count = |weight| judged.iter().flat_map(|one| &one.findings).filter(|one| one.weight == weight).count();
+fn report(args: &ValidateArgs, validated: &[ValidatedFile<'_>], archived: usize, ui: &Ui) -> Result<ExitStatus> {
+    let count = |weight| validated.iter().flat_map(|one| &one.findings).filter(|one| one.weight == weight).count();
     let (errors, warnings, advice) = (count(Weight::Error), count(Weight::Warning), count(Weight::Advice));
     if args.json {
         let mut findings = Vec::new();
-        for one in judged {
+        for one in validated {
             for finding in one.findings.iter().filter(|one| !args.quiet || one.weight == Weight::Error) {
                 findings.push(one.finding_to_json(finding)?);
             }
         }
-        let files: Vec<_> = judged
+        let files: Vec<_> = validated
             .iter()
             .map(|one| json!({ "path": one.file.path, "kind": one.file.kind.as_str(), "valid": one.is_valid() }))
             .collect();
@@ -84,13 +84,16 @@ fn report(args: &ValidateArgs, judged: &[Judged<'_>], archived: usize, ui: &Ui) 
         });
         ui.json(&all)?;
     } else {
-        for one in judged {
+        for one in validated {
             for finding in one.findings.iter().filter(|one| !args.quiet || one.weight == Weight::Error) {
                 ui.write_content(format!("{}: {}\n", finding.weight, finding.in_file(&one.file.path)))?;
             }
         }
         let beside = if archived == 0 { String::new() } else { format!(" ({archived} archived)") };
-        ui.note(format!("files: {}{beside}, errors: {errors}, warnings: {warnings}, advice: {advice}", judged.len()));
+        ui.note(format!(
+            "files: {}{beside}, errors: {errors}, warnings: {warnings}, advice: {advice}",
+            validated.len()
+        ));
     }
     Ok(if errors == 0 { ExitStatus::Success } else { ExitStatus::No })
 }

@@ -9,9 +9,8 @@ use crate::base::error::{Context as _, Result};
 use crate::base::finding::Weight;
 use crate::git::Git;
 use crate::memory::checkpoint::folder::{File, checkpoints, find};
-use crate::memory::checkpoint::follow::json::as_json;
-use crate::memory::checkpoint::follow::{self, Trail, follow, trail_of};
-use crate::memory::checkpoint::judge::judge;
+use crate::memory::checkpoint::follow::{FollowContext, find_breadcrumb, follow};
+use crate::memory::checkpoint::validate::files::validate_files;
 use crate::memory::checkpoint::{Folder, Pathspec};
 use crate::trace::store::settings;
 
@@ -57,7 +56,7 @@ fn validate(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     };
     let mut findings = Vec::new();
     let (mut errors, mut warnings) = (0_usize, 0_usize);
-    for one in judge(&files, place.now()) {
+    for one in validate_files(&files, place.now()) {
         for finding in &one.findings {
             errors += usize::from(finding.weight == Weight::Error);
             warnings += usize::from(finding.weight == Weight::Warning);
@@ -72,9 +71,9 @@ fn run_follow(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     let files = folder.files()?;
     let known = checkpoints(&files);
     let one = find(&known, arguments.text("checkpoint")?).context("argument `checkpoint`")?;
-    let (breadcrumbs, artifacts) = trail_of(&one.document);
-    let reference = follow::find(&breadcrumbs, arguments.required("breadcrumb")?).context("argument `breadcrumb`")?;
     let git = Git::in_folder(&folder.root);
-    let trail = Trail { root: &folder.root, git: &git, breadcrumbs: &breadcrumbs, artifacts: &artifacts };
-    Ok(as_json(reference, &follow(&trail, reference)?).into())
+    let context = FollowContext::new(&folder.root, &git, Some(&one.document));
+    let reference =
+        find_breadcrumb(&context.breadcrumbs, arguments.required("breadcrumb")?).context("argument `breadcrumb`")?;
+    Ok(follow(&context, reference)?.to_json(reference).into())
 }

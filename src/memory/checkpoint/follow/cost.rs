@@ -1,34 +1,33 @@
-//! What breadcrumbs cost, and what following them would.
+//! The tokens of breadcrumbs, and of what they refer to.
 
-use super::{FollowError, Followed, Trail, follow};
-use crate::memory::checkpoint::document::Document;
+use super::{FollowContext, FollowError, Followed, follow};
+use crate::memory::checkpoint::document::{Document, Reference};
 use crate::tokens::Encoding;
 
-/// What one breadcrumb costs, in tokens.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Cost {
-    /// The row itself, as it stands in the checkpoint.
+pub(crate) struct TokenCost {
+    /// The row as written in the checkpoint.
     pub row: u64,
-    /// What following it would print; `None` where that is not in the repository, or is stale.
+    /// What following the breadcrumb prints; `None` if it is stale or outside of the repository.
     pub followed: Option<u64>,
 }
 
-/// The costs of the breadcrumbs of a checkpoint, in their order. Every one of them is followed.
-///
-/// # Errors
-///
-/// [`FollowError::Git`]; what leads out of the repository has no cost.
-pub(crate) fn costs(trail: &Trail<'_>, document: &Document<'_>, encoding: Encoding) -> Result<Vec<Cost>, FollowError> {
-    let cost = |reference: &crate::memory::checkpoint::Reference| {
+/// Counts the tokens of all breadcrumbs of a checkpoint, in order. This follows every one of them.
+pub(crate) fn token_costs(
+    context: &FollowContext<'_>,
+    document: &Document<'_>,
+    encoding: Encoding,
+) -> Result<Vec<TokenCost>, FollowError> {
+    let cost = |reference: &Reference| {
         let row = encoding.count(document.text[reference.span.clone()].as_bytes());
-        let followed = match follow(trail, reference) {
+        let followed = match follow(context, reference) {
             Ok(followed) => content(&followed).map(|text| encoding.count(&text)),
             Err(FollowError::Git(error)) => return Err(FollowError::Git(error)),
             Err(_) => None,
         };
-        Ok(Cost { row, followed })
+        Ok(TokenCost { row, followed })
     };
-    trail.breadcrumbs.iter().map(cost).collect()
+    context.breadcrumbs.iter().map(cost).collect()
 }
 
 fn content(followed: &Followed) -> Option<Vec<u8>> {
@@ -40,7 +39,7 @@ fn content(followed: &Followed) -> Option<Vec<u8>> {
             Some(sources.join("\n").into_bytes())
         }
         Followed::Decision(hint) => Some(hint.clone().into_bytes()),
-        // What is behind the address is not known, and not fetched.
+        // Addresses are not fetched, so their size is unknown.
         Followed::External(_) | Followed::Stale(_) => None,
     }
 }

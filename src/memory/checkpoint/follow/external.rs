@@ -1,11 +1,10 @@
-//! Addresses of external references.
+//! URLs of external references.
 
 use std::fmt::Write as _;
 
-/// The address of a URL, a DOI or an arXiv id; `None` if it is none of these. Nothing is fetched.
+/// The address for a URL, a DOI, or an arXiv id. Nothing is fetched.
 ///
-/// Source: the resolvers that DOI (doi.org) and arXiv (arxiv.org/abs) name for their identifiers.
-#[must_use]
+/// Source: the resolvers that DOI (doi.org) and arXiv (arxiv.org/abs) specify for their identifiers.
 pub(crate) fn address(reference: &str) -> Option<String> {
     let text = link_target(reference.trim());
     let lower = text.to_ascii_lowercase();

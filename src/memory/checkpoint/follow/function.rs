@@ -1,46 +1,43 @@
-//! Where a function is defined: the grammars' own tags queries say what a definition is.
+//! Finding the definition of a function, with the tags queries of tree-sitter grammars.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use tree_sitter::{Language, Node, Parser, Query, QueryCursor, StreamingIterator as _};
 
-use super::inside::{Place, place};
-use super::{Definition, FollowError, Followed, Trail};
+use super::inside::locate;
+use super::{Definition, FollowContext, FollowError, Followed};
 use crate::memory::checkpoint::document::ReferenceKind;
 
-/// Longer files are not looked into.
+/// Longer files are not searched.
 const MAX_FILE_LEN: u64 = 4 << 20;
-/// How many definitions are shown at most.
 const MAX_DEFINITIONS: usize = 10;
-/// How many files with the name in them are looked into at most.
+/// How many files that contain the name are parsed.
 const MAX_FILES: usize = 500;
 
-/// A definition and how well it fits.
-struct Found {
+/// A definition and how well it matches the reference.
+struct Candidate {
     definition: Definition,
-    /// Whether the file or what stands around it has the name that was given before the function's.
     is_qualified: bool,
-    /// Whether it has a body, and is no mere declaration.
     has_body: bool,
 }
 
-/// Finds the definitions of what a reference such as `module.name()` names.
-pub(crate) fn find(trail: &Trail<'_>, reference: &str) -> Result<Followed, FollowError> {
+/// Finds the definitions for a reference such as `module.name()`.
+pub(crate) fn find(context: &FollowContext<'_>, reference: &str) -> Result<Followed, FollowError> {
     let (qualifiers, name) = names(reference);
     if name.is_empty() {
-        return Ok(Followed::Stale(format!("`{reference}` names no function")));
+        return Ok(Followed::Stale(format!("`{reference}` does not name a function")));
     }
-    let of_table = trail.breadcrumbs.iter().filter(|one| one.known_kind() == Some(ReferenceKind::File));
+    let of_table = context.breadcrumbs.iter().filter(|one| one.known_kind() == Some(ReferenceKind::File));
     let mut named: Vec<_> = of_table.map(|one| one.reference.clone()).collect();
-    named.extend(trail.artifacts.iter().cloned());
+    named.extend(context.artifacts.iter().cloned());
     let mut seen = HashSet::new();
     let mut found = Vec::new();
-    search(trail.root, &named, &mut seen, &name, &qualifiers, &mut found);
-    // A function of that name in another module is not the one that is meant, if there is a better one elsewhere.
+    search(context.root, &named, &mut seen, &name, &qualifiers, &mut found);
+    // A definition in the wrong module is used only if no tracked file has a better one.
     if !found.iter().any(|one| one.is_qualified && one.has_body) {
-        let tracked = files_with(trail, &name)?;
-        search(trail.root, &tracked, &mut seen, &name, &qualifiers, &mut found);
+        let tracked = files_with(context, &name)?;
+        search(context.root, &tracked, &mut seen, &name, &qualifiers, &mut found);
     }
     let best = found.iter().map(|one| (one.is_qualified, one.has_body)).max();
     found.retain(|one| Some((one.is_qualified, one.has_body)) == best);
@@ -52,7 +49,7 @@ pub(crate) fn find(trail: &Trail<'_>, reference: &str) -> Result<Followed, Follo
     })
 }
 
-/// The names before the function's, and its own: `Parser::new(text)` is `Parser` and `new`.
+/// Splits `Parser::new(text)` into the qualifiers `Parser` and the name `new`.
 fn names(reference: &str) -> (Vec<String>, String) {
     let path = reference.split('(').next().unwrap_or_default();
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
@@ -61,10 +58,10 @@ fn names(reference: &str) -> (Vec<String>, String) {
     (words, name)
 }
 
-/// The tracked files in which a word stands.
-fn files_with(trail: &Trail<'_>, name: &str) -> Result<Vec<String>, FollowError> {
+/// The tracked files that contain a word.
+fn files_with(context: &FollowContext<'_>, name: &str) -> Result<Vec<String>, FollowError> {
     let args = ["-c", "submodule.recurse=false", "grep", "-z", "-l", "-F", "-w", "-I", "--no-color", "-e", name];
-    let answer = trail.git.ask(&args)?;
+    let answer = context.git.ask(&args)?;
     let paths = answer.stdout.split(|b| *b == 0).filter_map(|path| std::str::from_utf8(path).ok());
     Ok(paths.filter(|path| !path.is_empty() && grammar(path).is_some()).take(MAX_FILES).map(str::to_owned).collect())
 }
@@ -75,15 +72,15 @@ fn search(
     seen: &mut HashSet<String>,
     name: &str,
     qualifiers: &[String],
-    found: &mut Vec<Found>,
+    found: &mut Vec<Candidate>,
 ) {
     for path in paths {
         let Some(grammar) = grammar(path) else { continue };
         if !seen.insert(path.clone()) {
             continue;
         }
-        // What leads out of the repository, or is gone, has nothing to be found in it.
-        let Ok(Place::There(location, metadata)) = place(root, path) else { continue };
+        // Paths outside of the repository and missing files are skipped.
+        let Ok(Some((location, metadata))) = locate(root, path) else { continue };
         if !metadata.is_file() || metadata.len() > MAX_FILE_LEN {
             continue;
         }
@@ -94,18 +91,17 @@ fn search(
     }
 }
 
-/// A language, with what counts as a definition in it.
+/// A language and its tags query.
 struct Grammar {
     language: Language,
     tags: String,
 }
 
-/// The grammar of a file, by its name.
 fn grammar(path: &str) -> Option<Grammar> {
     let grammar = |language: tree_sitter_language::LanguageFn, tags: &str| {
         Some(Grammar { language: language.into(), tags: tags.to_owned() })
     };
-    // TypeScript's query holds only what JavaScript's has not.
+    // TypeScript's query contains only additions to JavaScript's.
     let typescript = || [tree_sitter_javascript::TAGS_QUERY, tree_sitter_typescript::TAGS_QUERY].join("\n");
     let (_, extension) = path.rsplit_once('.')?;
     match extension {
@@ -117,7 +113,7 @@ fn grammar(path: &str) -> Option<Grammar> {
         "go" => grammar(tree_sitter_go::LANGUAGE, tree_sitter_go::TAGS_QUERY),
         "java" => grammar(tree_sitter_java::LANGUAGE, tree_sitter_java::TAGS_QUERY),
         "c" => grammar(tree_sitter_c::LANGUAGE, tree_sitter_c::TAGS_QUERY),
-        // A header may be of either; C++ reads nearly all of C.
+        // Headers may be C or C++; the C++ grammar parses nearly all of C.
         "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" => {
             grammar(tree_sitter_cpp::LANGUAGE, tree_sitter_cpp::TAGS_QUERY)
         }
@@ -125,7 +121,14 @@ fn grammar(path: &str) -> Option<Grammar> {
     }
 }
 
-fn definitions(grammar: &Grammar, path: &str, text: &[u8], name: &str, qualifiers: &[String], found: &mut Vec<Found>) {
+fn definitions(
+    grammar: &Grammar,
+    path: &str,
+    text: &[u8],
+    name: &str,
+    qualifiers: &[String],
+    found: &mut Vec<Candidate>,
+) {
     let mut parser = Parser::new();
     if parser.set_language(&grammar.language).is_err() {
         return;
@@ -144,7 +147,7 @@ fn definitions(grammar: &Grammar, path: &str, text: &[u8], name: &str, qualifier
         if last_name(text_of(named.node, text)) != name {
             continue;
         }
-        let node = whole(defined.node);
+        let node = complete_definition(defined.node);
         if !spans.insert(node.byte_range()) {
             continue;
         }
@@ -155,7 +158,7 @@ fn definitions(grammar: &Grammar, path: &str, text: &[u8], name: &str, qualifier
             is_it(stem) || path.split('/').any(is_it) || around.iter().any(|text| words(text).any(is_it))
         };
         let (line, source) = lines(node, text);
-        found.push(Found {
+        found.push(Candidate {
             definition: Definition { path: path.to_owned(), line, source },
             is_qualified: qualifiers.is_empty() || qualifiers.last().is_some_and(is_known),
             has_body: has_body(node),
@@ -167,7 +170,7 @@ fn text_of<'t>(node: Node<'_>, text: &'t [u8]) -> &'t str {
     text.get(node.byte_range()).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-/// The last part of a name such as `Canvas::paint`.
+/// The last component of a name such as `Canvas::paint`.
 fn last_name(text: &str) -> &str {
     text.rsplit("::").next().unwrap_or(text).trim()
 }
@@ -176,8 +179,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-/// The whole definition: C's queries name the declarator alone, and decorators stand around.
-fn whole(node: Node<'_>) -> Node<'_> {
+/// The complete definition: C's queries capture only the declarator, and decorators are parent nodes.
+fn complete_definition(node: Node<'_>) -> Node<'_> {
     let mut node = node;
     while let Some(parent) = node.parent() {
         let is_part = node.kind().ends_with("declarator") || matches!(node.kind(), "qualified_identifier");
@@ -189,11 +192,10 @@ fn whole(node: Node<'_>) -> Node<'_> {
     node
 }
 
-/// Whether something in a definition is its body.
 fn has_body(node: Node<'_>) -> bool {
     let is_body = |node: Node<'_>| node.child_by_field_name("body").is_some();
     let mut cursor = node.walk();
-    // A decorated or templated definition, and the function that a constant is set to, stand one or two levels below.
+    // In decorated definitions, templates, and constants, the function is one or two levels below.
     is_body(node)
         || node.children(&mut cursor).any(|child| {
             let mut cursor = child.walk();
@@ -201,7 +203,7 @@ fn has_body(node: Node<'_>) -> bool {
         })
 }
 
-/// The names of what stands around a definition: classes, implementations, modules, Go's receiver, C++'s scope.
+/// The names that enclose a definition: classes, implementations, modules, Go's receiver, C++'s scope.
 fn around<'t>(node: Node<'_>, name: Node<'_>, text: &'t [u8]) -> Vec<&'t str> {
     let mut names = Vec::new();
     let mut at = Some(name);
@@ -219,7 +221,7 @@ fn around<'t>(node: Node<'_>, name: Node<'_>, text: &'t [u8]) -> Vec<&'t str> {
     names
 }
 
-/// The lines of a definition with the comments and attributes right above, and the number of the first.
+/// The lines of a definition, including comments and attributes directly above, and the number of the first line.
 fn lines(node: Node<'_>, text: &[u8]) -> (usize, String) {
     let mut first = node.start_position().row;
     let mut at = node;
@@ -255,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn every_query_is_one_of_its_language() {
+    fn every_query_matches_its_grammar() {
         for path in ["a.rs", "a.py", "a.js", "a.ts", "a.tsx", "a.go", "a.java", "a.c", "a.h"] {
             let grammar = grammar(path).unwrap();
             Query::new(&grammar.language, &grammar.tags).unwrap();
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_source_is_no_trouble() {
+    fn invalid_source_does_not_fail() {
         for text in ["fn make( {{{{ \u{0}", "((((((((", "", "fn make() { \"\u{1F600}"] {
             for path in ["a.rs", "a.py", "a.ts", "a.go", "a.java", "a.c", "a.cpp"] {
                 found(path, text, "make");

@@ -1,4 +1,4 @@
-//! Reading a file that a breadcrumb names, and none outside of the repository.
+//! Reading the file that a breadcrumb names, but nothing outside of the repository.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -7,56 +7,47 @@ use std::path::{Component, Path, PathBuf};
 use super::{FollowError, Followed};
 use crate::base::bounded;
 
-/// How many names of a folder are told.
 const MAX_NAMES: usize = 1000;
 
-/// What a path leads to.
-pub(crate) enum Place {
-    /// Something that is there.
-    There(PathBuf, Metadata),
-    /// Nothing.
-    Nothing,
-}
-
-/// Finds the place of a path below the root: no `..`, no absolute path, no link on the way, nothing in `.git`.
-pub(crate) fn place(root: &Path, reference: &str) -> Result<Place, FollowError> {
+/// Resolves a path below the root; refuses `..`, absolute paths, symbolic links, and `.git`. `None` if nothing exists there.
+pub(crate) fn locate(root: &Path, reference: &str) -> Result<Option<(PathBuf, Metadata)>, FollowError> {
     let refuse = |why| FollowError::Outside { reference: reference.to_owned(), why };
     if reference.starts_with('~') {
-        return Err(refuse("it is in a home folder"));
+        return Err(refuse("it is in a home directory"));
     }
-    // What a path means must not hang on the system it is read on.
+    // A path must have the same meaning on every system.
     if reference.contains('\\') || reference.as_bytes().get(1) == Some(&b':') || reference.contains('\0') {
-        return Err(refuse("it is no path with slashes below the root of the repository"));
+        return Err(refuse("it is not a relative path with slashes"));
     }
     let mut location = root.to_owned();
     let mut metadata = fs::symlink_metadata(root).ok();
     for part in Path::new(reference).components() {
         match part {
             Component::CurDir => continue,
-            Component::ParentDir => return Err(refuse("`..` could lead out of the repository")),
+            Component::ParentDir => return Err(refuse("`..` could leave the repository")),
             Component::RootDir | Component::Prefix(_) => return Err(refuse("it is an absolute path")),
             Component::Normal(name) if name.eq_ignore_ascii_case(".git") => {
-                return Err(refuse("git's own files are not followed"));
+                return Err(refuse("it is inside `.git`"));
             }
             Component::Normal(name) => location.push(name),
         }
         metadata = match fs::symlink_metadata(&location) {
             Ok(metadata) if metadata.is_symlink() => {
-                return Err(refuse("a symbolic link could lead out of the repository"));
+                return Err(refuse("a symbolic link could leave the repository"));
             }
             Ok(metadata) => Some(metadata),
-            Err(_) => return Ok(Place::Nothing),
+            Err(_) => return Ok(None),
         };
     }
     let real = location.canonicalize().ok().zip(root.canonicalize().ok());
     match (metadata, real) {
-        (Some(metadata), Some((real, root))) if real.starts_with(&root) => Ok(Place::There(location, metadata)),
-        (_, Some(_)) => Err(refuse("it leads out of the repository")),
-        _ => Ok(Place::Nothing),
+        (Some(metadata), Some((real, root))) if real.starts_with(&root) => Ok(Some((location, metadata))),
+        (_, Some(_)) => Err(refuse("it is outside of the repository")),
+        _ => Ok(None),
     }
 }
 
-/// A path without the line that may stand behind it: `src/a.rs:12`, `src/a.rs:12-20`, `src/a.rs#L12`.
+/// The path in `src/a.rs:12`, `src/a.rs:12-20`, or `src/a.rs#L12`.
 fn without_line(reference: &str) -> &str {
     let is_line =
         |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b':' | b'L'));
@@ -67,14 +58,14 @@ fn without_line(reference: &str) -> &str {
         .map_or(reference, |(path, _)| path)
 }
 
-/// Reads what a path of the repository leads to.
+/// Reads the file or folder at a path.
 pub(crate) fn read(root: &Path, reference: &str) -> Result<Followed, FollowError> {
-    let found = match place(root, reference)? {
-        Place::Nothing => place(root, without_line(reference))?,
-        found @ Place::There(..) => found,
+    let found = match locate(root, reference)? {
+        None => locate(root, without_line(reference))?,
+        found => found,
     };
-    let Place::There(location, metadata) = found else {
-        return Ok(Followed::Stale(format!("there is no file `{reference}`")));
+    let Some((location, metadata)) = found else {
+        return Ok(Followed::Stale(format!("the file `{reference}` does not exist")));
     };
     let below = location.strip_prefix(root).unwrap_or(&location);
     let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();

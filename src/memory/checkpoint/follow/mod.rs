@@ -1,17 +1,19 @@
-//! Following a breadcrumb of a checkpoint: to a file, a function's source, the reason for a decision, an address.
+//! Following a breadcrumb of a checkpoint to a file, the source of a function, the reason for a decision, or an address.
 //!
-//! Nothing outside of the repository is read, and nothing is fetched. What is no longer there is stale, which is an answer
-//! and not an error: it may be back on another branch.
+//! Nothing outside of the repository is read, and nothing is fetched. A missing target makes a breadcrumb stale. That is a
+//! result, not an error: the target may exist on another branch.
 
 pub(crate) mod cost;
 mod external;
 #[cfg(feature = "functions")]
 mod function;
 mod inside;
-pub(crate) mod json;
 
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::document::{Document, Reference, ReferenceKind};
@@ -20,73 +22,46 @@ use crate::git::{Git, GitError};
 
 pub(crate) use external::address;
 
-/// Where a breadcrumb led.
+/// The target of a breadcrumb.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Followed {
-    /// A file.
     File {
-        /// Its path in the repository.
         path: String,
-        /// What it holds.
         content: Vec<u8>,
     },
-    /// A folder, with the names in it.
+    /// The names are sorted; those of folders end in a slash.
     Folder {
-        /// Its path in the repository.
         path: String,
-        /// Names, sorted; a folder's ends in a slash.
         names: Vec<String>,
     },
-    /// Definitions of a function, the likeliest first.
     Function(Vec<Definition>),
-    /// Why something was decided: the hint.
+    /// The hint, which contains the reason.
     Decision(String),
-    /// An address, which was not fetched.
+    /// An address.
     External(String),
-    /// Nothing is there any more, or not yet.
+    /// Why there is no target.
     Stale(String),
 }
 
-/// Where and how a function is defined.
+/// `line` counts from 1 and includes the comment above the definition; `source` consists of complete lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Definition {
-    /// Path of the file in the repository.
     pub path: String,
-    /// Line it starts in, from 1, with the comment above it.
     pub line: usize,
-    /// Its source: whole lines.
     pub source: String,
 }
 
-/// Why a breadcrumb was not followed.
 #[derive(Debug, Error)]
 pub(crate) enum FollowError {
-    /// It leads out of the repository.
-    #[error("`{reference}` is not followed: {why}")]
-    Outside {
-        /// What it refers to.
-        reference: String,
-        /// In which way.
-        why: &'static str,
-    },
-    /// There is no such breadcrumb.
+    #[error("cannot follow `{reference}`: {why}")]
+    Outside { reference: String, why: &'static str },
     #[error("the checkpoint has no breadcrumb `{reference}`")]
-    Unknown {
-        /// What was asked for.
-        reference: String,
-    },
-    /// Several breadcrumbs are meant.
-    #[error("`{reference}` is in more than one breadcrumb: {}", found.join(", "))]
-    Ambiguous {
-        /// What was asked for.
-        reference: String,
-        /// What they refer to.
-        found: Vec<String>,
-    },
-    /// This build cannot find functions.
+    Unknown { reference: String },
+    #[error("`{reference}` matches several breadcrumbs: {}", found.join(", "))]
+    Ambiguous { reference: String, found: Vec<String> },
+    #[cfg(not(feature = "functions"))]
     #[error("this build of git-trace cannot find functions")]
     NoFunctions,
-    /// Git could not be asked.
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -94,36 +69,66 @@ pub(crate) enum FollowError {
 impl Diagnostic for FollowError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Unknown { .. } => "`git trace checkpoint breadcrumbs` lists them; --type follows what is not listed",
-            Self::Ambiguous { .. } => "name it by its number, such as `#2`",
-            Self::NoFunctions => "build it with the feature `functions`",
+            Self::Unknown { .. } => {
+                "list them with `git trace checkpoint breadcrumbs`, or follow an unlisted reference with --type"
+            }
+            Self::Ambiguous { .. } => "use its number, such as `#2`",
+            #[cfg(not(feature = "functions"))]
+            Self::NoFunctions => "build git-trace with the feature `functions`",
             _ => return None,
         };
         Some(hint.to_owned())
     }
 }
 
-/// What following needs to know.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Trail<'a> {
-    /// Root of the working tree.
+/// The repository in which breadcrumbs are followed, and the checkpoint that contains them.
+#[derive(Clone, Debug)]
+pub(crate) struct FollowContext<'a> {
+    /// The root of the work tree.
     pub root: &'a Path,
-    /// Git, called in that root.
+    /// Runs in `root`.
     pub git: &'a Git,
-    /// The breadcrumbs of the checkpoint, whose files are looked into first.
-    pub breadcrumbs: &'a [Reference],
-    /// The files of its Artifact Trail, which come next.
-    pub artifacts: &'a [String],
+    pub breadcrumbs: Vec<Reference>,
+    /// The files in the Artifact Trail; functions are searched there after the files of breadcrumbs.
+    pub artifacts: Vec<String>,
 }
 
-/// The breadcrumb that a text means: `#2` or `2` for the second, what it refers to, or a part of that.
-///
-/// # Errors
-///
-/// [`FollowError::Unknown`], [`FollowError::Ambiguous`].
-pub(crate) fn find<'r>(breadcrumbs: &'r [Reference], wanted: &str) -> Result<&'r Reference, FollowError> {
+impl<'a> FollowContext<'a> {
+    pub(crate) fn new(root: &'a Path, git: &'a Git, document: Option<&Document<'_>>) -> Self {
+        let breadcrumbs = document.map(Document::breadcrumbs).unwrap_or_default();
+        let artifacts = document.map(Document::artifacts).unwrap_or_default();
+        Self { root, git, breadcrumbs, artifacts }
+    }
+}
+
+impl Followed {
+    /// The target in `found` and the fields for it, with the fields of the breadcrumb. Without a target, `stale` has the reason.
+    pub(crate) fn to_json(&self, reference: &Reference) -> Value {
+        let mut value = match self {
+            Self::File { path, content } => match std::str::from_utf8(content) {
+                Ok(text) => json!({ "found": "file", "path": path, "text": text }),
+                Err(_) => json!({ "found": "file", "path": path, "base64": STANDARD.encode(content) }),
+            },
+            Self::Folder { path, names } => json!({ "found": "folder", "path": path, "names": names }),
+            Self::Function(definitions) => {
+                let one = |one: &Definition| json!({ "path": one.path, "line": one.line, "source": one.source });
+                json!({ "found": "function", "definitions": definitions.iter().map(one).collect::<Vec<_>>() })
+            }
+            Self::Decision(hint) => json!({ "found": "decision", "text": hint }),
+            Self::External(address) => json!({ "found": "external", "address": address }),
+            Self::Stale(reason) => json!({ "found": null, "stale": reason }),
+        };
+        value["type"] = reference.kind.clone().into();
+        value["reference"] = reference.reference.clone().into();
+        value["hint"] = reference.hint.clone().into();
+        value
+    }
+}
+
+/// The breadcrumb with a number (`#2` or `2`), with this reference, or with a reference that contains this text.
+pub(crate) fn find_breadcrumb<'r>(breadcrumbs: &'r [Reference], wanted: &str) -> Result<&'r Reference, FollowError> {
     let unknown = || FollowError::Unknown { reference: wanted.to_owned() };
-    let plain = super::outline::plain(wanted);
+    let plain = super::document::markdown::plain(wanted);
     let exact: Vec<_> = breadcrumbs.iter().filter(|one| one.reference == plain).collect();
     if let [one, ..] = exact[..] {
         return Ok(one);
@@ -145,38 +150,20 @@ pub(crate) fn find<'r>(breadcrumbs: &'r [Reference], wanted: &str) -> Result<&'r
     }
 }
 
-/// Follows a breadcrumb. A type that is not known is followed to its hint.
+/// Follows a breadcrumb; one of unknown type leads to its hint.
 ///
-/// A file costs its reading. For a function the files of the checkpoint are read, and, where it is in none of them, those
-/// tracked files in which `git grep` finds its name.
-///
-/// # Errors
-///
-/// [`FollowError`].
-pub(crate) fn follow(trail: &Trail<'_>, reference: &Reference) -> Result<Followed, FollowError> {
+/// A function is searched in the files that the checkpoint names, then in the tracked files in which `git grep` finds its name.
+pub(crate) fn follow(context: &FollowContext<'_>, reference: &Reference) -> Result<Followed, FollowError> {
     match reference.known_kind() {
-        Some(ReferenceKind::File) => inside::read(trail.root, &reference.reference),
-        Some(ReferenceKind::Function) => find_function(trail, &reference.reference),
+        Some(ReferenceKind::File) => inside::read(context.root, &reference.reference),
+        #[cfg(feature = "functions")]
+        Some(ReferenceKind::Function) => function::find(context, &reference.reference),
+        #[cfg(not(feature = "functions"))]
+        Some(ReferenceKind::Function) => Err(FollowError::NoFunctions),
         Some(ReferenceKind::External) => Ok(match address(&reference.reference) {
             Some(address) => Followed::External(address),
-            None => Followed::Stale("it is neither a URL nor a DOI nor an arXiv id".to_owned()),
+            None => Followed::Stale("the reference is not a URL, a DOI, or an arXiv id".to_owned()),
         }),
         Some(ReferenceKind::Decision) | None => Ok(Followed::Decision(reference.hint.clone())),
     }
-}
-
-#[cfg(feature = "functions")]
-fn find_function(trail: &Trail<'_>, reference: &str) -> Result<Followed, FollowError> {
-    function::find(trail, reference)
-}
-
-#[cfg(not(feature = "functions"))]
-fn find_function(_: &Trail<'_>, _: &str) -> Result<Followed, FollowError> {
-    Err(FollowError::NoFunctions)
-}
-
-/// The breadcrumbs and files of a checkpoint, for a [`Trail`].
-#[must_use]
-pub(crate) fn trail_of(document: &Document<'_>) -> (Vec<Reference>, Vec<String>) {
-    (document.breadcrumbs(), document.artifacts())
 }

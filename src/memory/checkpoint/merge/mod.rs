@@ -1,42 +1,33 @@
-//! How checkpoints and their lists merge: frontmatter by key, tables by row, lists by item, deltas by time, and prose by
-//! lines.
+//! Merging checkpoints and indexes: frontmatter by key, tables by row, lists by item, deltas by time, and prose by lines.
 //!
-//! 1. What one side left alone is as the other side has it; so deletions and reverts hold.
-//! 2. What both sides brought stands side by side; deltas in the order of their times.
-//! 3. What one side deleted and the other changed is kept, and that is said.
-//! 4. Both changed: of `last_delta` and a list's date the later counts, of `created` the earlier; a row is merged by cell,
-//!    a section by block, and a text by lines. What is left is a conflict.
+//! 1. A part that one side did not change is taken from the other side, so deletions and reverts are kept.
+//! 2. Additions of both sides are all kept; deltas are sorted by time.
+//! 3. A part that one side deleted and the other changed is kept, with a note.
+//! 4. If both sides changed a part: `last_delta` and the date in an index take the later value, `created` the earlier one.
+//!    A row is merged by cell, a section by block, and a text by lines. The rest is a conflict.
 //!
-//! No step looks at the clock. A clean merge is the same from either side, but where both put things into another order.
+//! No rule depends on the clock. A clean merge does not depend on the side, unless both sides reordered parts.
 
-mod sequence;
-mod units;
+mod align;
+mod chunks;
 
 use std::borrow::Cow;
 use std::fmt;
 
-use super::moment::Moment;
+use super::document::Timestamp;
 use crate::base::finding::Plain;
 use crate::base::merge::conflict;
 use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged};
-use sequence::Slot;
-use units::{Unit, UnitKind};
+use align::MergedChunk;
+use chunks::{Chunk, ChunkKind};
 
-/// What the text of a merge does not show.
+/// A decision that the merged text does not show.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Note {
-    /// One side deleted what the other changed; it was kept.
-    KeptChanged {
-        /// What it is.
-        what: String,
-    },
-    /// Both sides changed it, and one of the two counts by its value.
-    BothChanged {
-        /// What it is.
-        what: String,
-        /// What was taken.
-        taken: String,
-    },
+    /// One side deleted it, the other changed it.
+    KeptChanged { what: String },
+    /// Both sides changed it, and `taken` won by its value.
+    BothChanged { what: String, taken: String },
 }
 
 impl fmt::Display for Note {
@@ -50,10 +41,9 @@ impl fmt::Display for Note {
     }
 }
 
-/// Merges three versions of a checkpoint or of a list of them; `None` where one is not UTF-8, which only lines can merge.
+/// Merges three versions of a checkpoint or an index; `None` if one is not UTF-8 and must be merged by lines.
 ///
-/// A base with conflict markers counts for what its own base says.
-#[must_use]
+/// A base with conflict markers is replaced by the base inside them.
 pub(crate) fn merge(sides: MergeInput<'_>) -> Option<Merged<'static, Note>> {
     let base = conflict::flatten_base(sides.base);
     let texts = [&base[..], sides.ours, sides.theirs].map(std::str::from_utf8);
@@ -64,12 +54,11 @@ pub(crate) fn merge(sides: MergeInput<'_>) -> Option<Merged<'static, Note>> {
     } else if ours == base {
         merge.take(theirs);
     } else {
-        merge.list(&units::sections(base), &units::sections(ours), &units::sections(theirs));
+        merge.list(&chunks::sections(base), &chunks::sections(ours), &chunks::sections(theirs));
     }
     Some(Merged { hunks: merge.hunks, notes: merge.notes })
 }
 
-/// A merge under way.
 struct Merge {
     hunks: Vec<Hunk<'static>>,
     notes: Vec<Note>,
@@ -82,7 +71,7 @@ impl Merge {
         }
         match self.hunks.last_mut() {
             Some(Hunk::Merged(last)) => {
-                // A last line without its end is no longer the last.
+                // A last line without line ending is no longer the last one.
                 let last = last.to_mut();
                 if !last.ends_with(b"\n") {
                     last.push(b'\n');
@@ -103,39 +92,38 @@ impl Merge {
         self.hunks.push(Hunk::Conflict(ConflictText { base: own(base), ours: own(ours), theirs: own(theirs) }));
     }
 
-    fn list(&mut self, base: &[Unit<'_>], ours: &[Unit<'_>], theirs: &[Unit<'_>]) {
-        let mut slots = sequence::merge(base, ours, theirs);
-        order_deltas(&mut slots);
-        for slot in slots {
-            match slot {
-                Slot::Take(unit) => self.take(unit.text),
-                Slot::Kept(unit) => {
-                    self.notes.push(Note::KeptChanged { what: name(unit) });
-                    self.take(unit.text);
+    fn list(&mut self, base: &[Chunk<'_>], ours: &[Chunk<'_>], theirs: &[Chunk<'_>]) {
+        let mut merged = align::merge(base, ours, theirs);
+        order_deltas(&mut merged);
+        for chunk_at in merged {
+            match chunk_at {
+                MergedChunk::Take(chunk) => self.take(chunk.text),
+                MergedChunk::Kept(chunk) => {
+                    self.notes.push(Note::KeptChanged { what: name(chunk) });
+                    self.take(chunk.text);
                 }
-                Slot::Both { base, ours, theirs } => self.both(base, ours, theirs),
+                MergedChunk::Both { base, ours, theirs } => self.both(base, ours, theirs),
             }
         }
     }
 
-    /// Merges what both sides changed, or brought.
-    fn both(&mut self, base: Option<&Unit<'_>>, ours: &Unit<'_>, theirs: &Unit<'_>) {
+    /// Merges a chunk that both sides changed or added.
+    fn both(&mut self, base: Option<&Chunk<'_>>, ours: &Chunk<'_>, theirs: &Chunk<'_>) {
         let base_text = base.map_or("", |base| base.text);
-        let divide: fn(&str) -> Vec<Unit<'_>> = match ours.kind {
-            UnitKind::Front => units::keys,
-            UnitKind::Section => units::blocks,
-            UnitKind::Table => units::rows,
-            UnitKind::List => units::items,
-            UnitKind::Row => return self.row(base, ours, theirs),
-            UnitKind::Lines if self.settled_key(ours, theirs) => return,
-            UnitKind::Lines => return self.lines(base_text, ours.text, theirs.text),
+        let divide: fn(&str) -> Vec<Chunk<'_>> = match ours.kind {
+            ChunkKind::Frontmatter => chunks::keys,
+            ChunkKind::Section => chunks::blocks,
+            ChunkKind::Table => chunks::rows,
+            ChunkKind::List => chunks::items,
+            ChunkKind::TableRow => return self.row(base, ours, theirs),
+            ChunkKind::Lines if self.settled_key(ours, theirs) => return,
+            ChunkKind::Lines => return self.lines(base_text, ours.text, theirs.text),
         };
         self.list(&divide(base_text), &divide(ours.text), &divide(theirs.text));
     }
 
-    /// Merges a key of the frontmatter that both sides changed and whose values have an order. False, and nothing done, if
-    /// it is no such key.
-    fn settled_key(&mut self, ours: &Unit<'_>, theirs: &Unit<'_>) -> bool {
+    /// Takes the later or earlier of two times in the frontmatter. Returns false, without effect, for other keys.
+    fn settled_key(&mut self, ours: &Chunk<'_>, theirs: &Chunk<'_>) -> bool {
         let wants_later = match &*ours.key {
             "key last_delta" => true,
             "key created" => false,
@@ -144,25 +132,25 @@ impl Merge {
         let time = |text: &str| {
             let value = text.split_once(':').map_or("", |(_, value)| value);
             let value = value.split(" #").next().unwrap_or_default();
-            Moment::parse(value.trim().trim_matches(['"', '\''])).map(|moment| moment.time)
+            Timestamp::parse(value.trim().trim_matches(['"', '\''])).map(|moment| moment.time)
         };
         let (Some(our_time), Some(their_time)) = (time(ours.text), time(theirs.text)) else { return false };
         let takes_ours = match our_time.cmp(&their_time) {
             std::cmp::Ordering::Equal => ours.text <= theirs.text,
             order => (order == std::cmp::Ordering::Greater) == wants_later,
         };
-        let (unit, time) = if takes_ours { (ours, our_time) } else { (theirs, their_time) };
+        let (chunk, time) = if takes_ours { (ours, our_time) } else { (theirs, their_time) };
         if our_time != their_time && !wants_later {
-            self.notes.push(Note::BothChanged { what: name(unit), taken: time.to_string() });
+            self.notes.push(Note::BothChanged { what: name(chunk), taken: time.to_string() });
         }
-        self.take(unit.text);
+        self.take(chunk.text);
         true
     }
 
-    /// Merges a row by cell; a last cell that is a day on both sides takes the later.
-    fn row(&mut self, base: Option<&Unit<'_>>, ours: &Unit<'_>, theirs: &Unit<'_>) {
+    /// Merges a row by cell; of two dates the later one wins.
+    fn row(&mut self, base: Option<&Chunk<'_>>, ours: &Chunk<'_>, theirs: &Chunk<'_>) {
         let base_text = base.map_or("", |base| base.text);
-        let [base_cells, our_cells, their_cells] = [base_text, ours.text, theirs.text].map(units::row_cells);
+        let [base_cells, our_cells, their_cells] = [base_text, ours.text, theirs.text].map(chunks::row_cells);
         let width = our_cells.len();
         let mut merged = Vec::with_capacity(width);
         if their_cells.len() == width && (base.is_none() || base_cells.len() == width) {
@@ -186,7 +174,6 @@ impl Merge {
         self.take(&format!("| {} |{end}", merged.join(" | ")));
     }
 
-    /// Merges by lines.
     fn lines(&mut self, base: &str, ours: &str, theirs: &str) {
         for [base, ours, theirs] in crate::base::merge::diff3::chunks(base, ours, theirs) {
             if ours == theirs || base == theirs {
@@ -200,29 +187,29 @@ impl Merge {
     }
 }
 
-/// Puts neighbouring deltas in the order of their times.
-fn order_deltas(slots: &mut [Slot<'_, '_>]) {
-    let time = |slot: &Slot<'_, '_>| {
-        let (Slot::Take(unit) | Slot::Kept(unit) | Slot::Both { ours: unit, .. }) = slot;
-        let text = unit.key.strip_prefix("2 Delta:")?;
-        Moment::parse(text.split('\u{0}').next().unwrap_or(text)).map(|moment| moment.time)
+/// Sorts adjacent deltas by time.
+fn order_deltas(merged: &mut [MergedChunk<'_, '_>]) {
+    let time = |chunk_at: &MergedChunk<'_, '_>| {
+        let (MergedChunk::Take(chunk) | MergedChunk::Kept(chunk) | MergedChunk::Both { ours: chunk, .. }) = chunk_at;
+        let text = chunk.key.strip_prefix("2 Delta:")?;
+        Timestamp::parse(text.split('\u{0}').next().unwrap_or(text)).map(|moment| moment.time)
     };
     let mut from = 0;
-    while from < slots.len() {
-        let len = slots[from..].iter().take_while(|slot| time(slot).is_some()).count();
-        slots[from..from + len].sort_by_key(time);
+    while from < merged.len() {
+        let len = merged[from..].iter().take_while(|chunk_at| time(chunk_at).is_some()).count();
+        merged[from..from + len].sort_by_key(time);
         from += len + 1;
     }
 }
 
-/// Whether both texts are days, which compare as texts.
+/// Whether both texts are dates, which sort as text.
 fn both_days(one: &str, other: &str) -> bool {
     [one, other].iter().all(|text| text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok())
 }
 
-/// What people call a unit.
-fn name(unit: &Unit<'_>) -> String {
-    let key = unit.key.split('\u{0}').next().unwrap_or_default();
+/// The name of a chunk, as shown to the user.
+fn name(chunk: &Chunk<'_>) -> String {
+    let key = chunk.key.split('\u{0}').next().unwrap_or_default();
     let key = key.rsplit('\n').next().unwrap_or(key);
     let key =
         ["row ", "item ", "key ", "1 ", "2 ", "3 "].iter().find_map(|prefix| key.strip_prefix(prefix)).unwrap_or(key);

@@ -1,18 +1,16 @@
-//! The findings of one file, as they are made.
+//! Collecting the findings of one file.
 
 use std::ops::Range;
 
 use crate::base::finding::{Finding, LineIndex, Weight};
 
-/// Findings about one text.
-pub(crate) struct Report<'a> {
+pub(crate) struct Findings<'a> {
     index: LineIndex<'a>,
     len: usize,
-    /// What was found so far.
-    pub(crate) findings: Vec<Finding>,
+    findings: Vec<Finding>,
 }
 
-impl<'a> Report<'a> {
+impl<'a> Findings<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
         Self { index: LineIndex::new(text), len: text.len(), findings: Vec::new() }
     }
@@ -38,7 +36,11 @@ impl<'a> Report<'a> {
         self.findings.push(Finding { span, position, code, weight, message, remedy: remedy.to_owned() });
     }
 
-    /// The findings by place.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.findings.iter().any(|finding| finding.weight == Weight::Error)
+    }
+
+    /// The findings, sorted by position.
     pub(crate) fn finish(mut self) -> Vec<Finding> {
         self.findings.sort_by_key(|finding| finding.position);
         self.findings

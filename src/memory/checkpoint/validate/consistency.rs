@@ -1,17 +1,16 @@
-//! What is wrong between checkpoints: one id in two files, a cycle of parents, two that are current.
+//! Validation across checkpoints: duplicate ids, cycles of parents, several current checkpoints.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::document::Document;
-use super::report::Report;
+use super::findings::Findings;
 use crate::base::finding::Finding;
+use crate::memory::checkpoint::document::Document;
 
-/// Judges checkpoints against one another; the findings of each, in the order given.
+/// Validates checkpoints against one another; returns the findings of each, in order. Linear in their number.
 ///
-/// Archived ones may be among them: an id that was used once stays used. Linear in their number.
-#[must_use]
+/// Archived checkpoints are included because their ids must not be reused.
 pub(crate) fn validate_set(documents: &[(&str, &Document<'_>)]) -> Vec<Vec<Finding>> {
-    let mut reports: Vec<_> = documents.iter().map(|(_, document)| Report::new(document.text.as_bytes())).collect();
+    let mut reports: Vec<_> = documents.iter().map(|(_, document)| Findings::new(document.text.as_bytes())).collect();
     let mut by_id: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, (_, document)) in documents.iter().enumerate() {
         if let Some(id) = document.id() {
@@ -19,25 +18,25 @@ pub(crate) fn validate_set(documents: &[(&str, &Document<'_>)]) -> Vec<Vec<Findi
         }
     }
     let span = |at: usize, key: &str| {
-        let front = documents[at].1.front.as_ref().ok();
+        let front = documents[at].1.frontmatter.as_ref().ok();
         front.and_then(|front| front.entry(key)).map_or(0..0, |entry| entry.span.clone())
     };
     for (id, places) in &by_id {
         for at in places.iter().filter(|_| places.len() > 1) {
             let others: Vec<_> = places.iter().filter(|other| *other != at).map(|other| documents[*other].0).collect();
-            let message = format!("the id `{id}` is also that of {}", others.join(", "));
-            reports[*at].warning("duplicate-id", span(*at, "checkpoint"), message, "give one of them another id");
+            let message = format!("the id `{id}` is also used by {}", others.join(", "));
+            reports[*at].warning("duplicate-id", span(*at, "checkpoint"), message, "change one of the ids");
         }
     }
     let current: Vec<_> = (0..documents.len()).filter(|at| documents[*at].1.is_current()).collect();
     for at in current.iter().filter(|_| current.len() > 1) {
         let others: Vec<_> = current.iter().filter(|other| *other != at).map(|other| documents[*other].0).collect();
-        let message = format!("{} is current too", others.join(", "));
+        let message = format!("{} is also current", others.join(", "));
         reports[*at].warning(
             "two-current",
             span(*at, "status"),
             message,
-            "`git trace checkpoint current <id>` makes one so",
+            "choose one with `git trace checkpoint current <id>`",
         );
     }
     let parents = documents.iter().filter_map(|(_, document)| Some((document.id()?, document.parent()?))).collect();
@@ -48,11 +47,10 @@ pub(crate) fn validate_set(documents: &[(&str, &Document<'_>)]) -> Vec<Vec<Findi
             reports[at].warning("cycle", span(at, "parent"), message, "set the `parent` of one of them to null");
         }
     }
-    reports.into_iter().map(Report::finish).collect()
+    reports.into_iter().map(Findings::finish).collect()
 }
 
-/// The ids that come back to themselves when their parents are followed.
-#[must_use]
+/// The ids that are their own ancestors.
 pub(crate) fn cycles<'i>(parents: &BTreeMap<&'i str, &'i str>) -> HashSet<&'i str> {
     let mut in_cycle = HashSet::new();
     let mut settled = HashSet::new();
@@ -82,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_comes_back_to_itself_is_in_a_cycle() {
+    fn only_their_own_ancestors_are_in_a_cycle() {
         let parents = BTreeMap::from([("a", "b"), ("b", "c"), ("c", "b"), ("d", "d"), ("e", "f"), ("g", "a")]);
         let mut found: Vec<_> = cycles(&parents).into_iter().collect();
         found.sort_unstable();

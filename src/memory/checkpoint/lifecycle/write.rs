@@ -1,26 +1,19 @@
-//! Writing checkpoints: one writer of a working tree at a time, and each file is put in its place whole.
+//! Writing checkpoint files: one writer per work tree, and each file is replaced atomically.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use super::error::CheckpointError;
-use super::folder::Folder;
 use crate::base::replace::{self, Access, Lock, Stem, real_path, remove_leftovers};
+use crate::memory::checkpoint::error::CheckpointError;
+use crate::memory::checkpoint::folder::Folder;
 
-/// What the files beside a checkpoint are called while one is written.
 const STEM: Stem = Stem(".checkpoint");
 
-/// How long to wait for other writers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Waits for the right to change checkpoints, and removes what writers left behind that were killed. `None`, and nothing to be
-/// changed, where there is no folder of checkpoints.
-///
-/// # Errors
-///
-/// [`CheckpointError::Busy`], [`CheckpointError::Io`].
+/// Locks the checkpoints, and removes temporary files of killed writers. Returns `None` if the folder does not exist.
 pub(crate) fn lock(folder: &Folder) -> Result<Option<Lock>, CheckpointError> {
     let top = folder.top();
     match Lock::take(&top, STEM, PATIENCE) {
@@ -34,8 +27,8 @@ pub(crate) fn lock(folder: &Folder) -> Result<Option<Lock>, CheckpointError> {
     }
 }
 
-/// Removes left-over files of the folder and those below it, but for other repositories and worktrees, which have writers of
-/// their own; what cannot be read or removed does no harm.
+/// Removes temporary files recursively, except in other repositories and worktrees, whose writers hold other locks. Failures
+/// are ignored.
 fn tidy(folder: &Path) {
     remove_leftovers(folder, STEM);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -47,13 +40,7 @@ fn tidy(folder: &Path) {
     }
 }
 
-/// Puts a text in the place of a file at once, if that still holds `before`; without a `before` there must be no file.
-///
-/// The caller holds the [`lock`].
-///
-/// # Errors
-///
-/// [`CheckpointError::Changed`] where it holds something else, [`CheckpointError::Exists`], [`CheckpointError::Io`].
+/// Replaces a file that still contains `before`; without `before` there must be no file. The caller holds the [`lock`].
 pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), CheckpointError> {
     let failed = |source| CheckpointError::io("write", path, source);
     let refused = || match before {

@@ -1,18 +1,18 @@
-//! Changes to the text of a checkpoint, each of which leaves every other byte alone.
+//! Edits of a checkpoint's text. Each edit keeps every other byte.
 
-use super::document::{Document, ReferenceKind};
-use super::outline::plain;
+use super::markdown::plain;
+use super::{Document, ReferenceKind};
 use crate::trace::Time;
 
-/// Why a text was not changed; a line for the user.
+/// Why a text cannot be edited, as shown to the user.
 pub(crate) type Problem = String;
 
-/// The line end that a text uses.
+/// The line ending of a text.
 pub(crate) fn newline(text: &str) -> &'static str {
     if text.find('\n').is_some_and(|at| text[..at].ends_with('\r')) { "\r\n" } else { "\n" }
 }
 
-/// `text` on one line.
+/// Joins all words and lines with single spaces.
 pub(crate) fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty())
@@ -20,19 +20,19 @@ pub(crate) fn one_line(text: &str) -> String {
         .join(" ")
 }
 
-/// A text as a cell of a table.
+/// Escapes a text for a table cell.
 pub(crate) fn cell(text: &str) -> String {
     one_line(text).replace('|', "\\|")
 }
 
-/// Sets a key of the frontmatter to a value that is YAML as it stands.
+/// Sets a key of the frontmatter; `value` is YAML.
 pub(crate) fn set_key(document: &Document<'_>, key: &str, value: &str) -> Result<String, Problem> {
     let text = document.text;
-    let front = document.front.as_ref().map_err(|_| "it cannot be read".to_owned())?;
+    let front = document.frontmatter.as_ref().map_err(|_| "it is not valid YAML".to_owned())?;
     let Some(at) = front.entries.iter().position(|entry| entry.key == key) else {
         let is_flow = text[front.span.clone()].trim_start().starts_with('{');
         if is_flow {
-            return Err("it is written in braces".to_owned());
+            return Err("it is a YAML flow mapping (`{…}`)".to_owned());
         }
         let end = newline(text);
         return Ok(format!("{}{key}: {value}{end}{}", &text[..front.span.end], &text[front.span.end..]));
@@ -55,30 +55,28 @@ pub(crate) fn set_key(document: &Document<'_>, key: &str, value: &str) -> Result
     Ok(format!("{}{key}: {value}{}", &text[..start], &text[line_end..]))
 }
 
-/// What a delta says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct DeltaParts {
-    /// What changed, as Markdown.
+pub(crate) struct NewDelta {
     pub what_changed: String,
-    /// Files, each with what happened to it and a description.
+    /// File, action, description.
     pub artifacts: Vec<[String; 3]>,
-    /// Things, each with its state before and after.
+    /// Item, state before, state after.
     pub transitions: Vec<[String; 3]>,
 }
 
 /// Appends a delta and sets `last_delta`.
-pub(crate) fn append_delta(document: &Document<'_>, parts: &DeltaParts, at: Time) -> Result<String, Problem> {
+pub(crate) fn append_delta(document: &Document<'_>, delta: &NewDelta, at: Time) -> Result<String, Problem> {
     let mut text = set_key(document, "last_delta", &at.to_string())?;
     let end = newline(&text);
     let mut added =
-        format!("\n---\n\n## Delta: {at}\n\n### What Changed\n\n{}\n\n### Artifacts\n\n", parts.what_changed.trim());
+        format!("\n---\n\n## Delta: {at}\n\n### What Changed\n\n{}\n\n### Artifacts\n\n", delta.what_changed.trim());
     added += "| File | Action | Description |\n|------|--------|-------------|\n";
-    for [file, action, description] in &parts.artifacts {
+    for [file, action, description] in &delta.artifacts {
         added.extend(["| `", &cell(file), "` | ", &cell(action), " | ", &cell(description), " |\n"]);
     }
-    if !parts.transitions.is_empty() {
+    if !delta.transitions.is_empty() {
         added += "\n### Status Transitions\n\n| Item | Before | After |\n|------|--------|-------|\n";
-        for [item, before, after] in &parts.transitions {
+        for [item, before, after] in &delta.transitions {
             added.extend(["| ", &cell(item), " | ", &cell(before), " | ", &cell(after), " |\n"]);
         }
     }
@@ -89,16 +87,13 @@ pub(crate) fn append_delta(document: &Document<'_>, parts: &DeltaParts, at: Time
     Ok(text)
 }
 
-/// What a checkpoint came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Completion {
-    /// What came of it.
     pub outcome: String,
-    /// What was learnt.
     pub learnings: String,
 }
 
-/// Appends the part Completion.
+/// Appends the section Completion.
 pub(crate) fn append_completion(document: &Document<'_>, completion: &Completion, at: Time) -> String {
     let mut text = document.text.to_owned();
     let end = newline(&text);
@@ -116,24 +111,21 @@ pub(crate) fn append_completion(document: &Document<'_>, completion: &Completion
     text
 }
 
-/// A text of ours with the line ends of the file it goes into.
+/// Converts the line endings of a generated text.
 pub(crate) fn with_ends(text: &str, end: &str) -> String {
     if end == "\n" { text.to_owned() } else { text.replace("\r\n", "\n").replace('\n', end) }
 }
 
-/// How a row came into the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RowChange {
-    /// It is new.
     Added,
-    /// There was one of its type and reference; its hint is another now.
+    /// The row with this type and reference has a new hint.
     Updated,
-    /// It was there as it is.
     Kept,
 }
 
-/// Adds a row to the Breadcrumbs table, or gives the row of this type and reference another hint. `None` where the part
-/// Breadcrumbs is there and has no table of three columns.
+/// Adds a row to the Breadcrumbs table, or changes the hint of the row with this type and reference. Returns `None` if the
+/// section Breadcrumbs exists but has no table with three columns.
 pub(crate) fn put_breadcrumb(
     document: &Document<'_>,
     kind: ReferenceKind,
@@ -189,14 +181,14 @@ pub(crate) fn put_breadcrumb(
     Some((changed, RowChange::Added))
 }
 
-/// The end of the line after the one that holds `at`: of the line of dashes, for a head.
+/// The end of the line after the one that contains `at`.
 fn line_after(text: &str, at: usize) -> usize {
     let next = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
     let end = text[next..].find('\n').map_or(text.len(), |end| next + end);
     if text[..end].ends_with('\r') { end - 1 } else { end }
 }
 
-/// Where the words of a part end: before blank lines, and a rule that belongs to what follows.
+/// The end of a section's content, without trailing blank lines and without the rule before the next section.
 pub(crate) fn body_end(text: &str, from: usize, to: usize) -> usize {
     let body = text[from..to].trim_end();
     let body = body.strip_suffix("---").filter(|rest| rest.ends_with('\n')).map_or(body, str::trim_end);
@@ -208,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_set_and_nothing_else_changes() {
+    fn setting_a_key_changes_nothing_else() {
         let cases = [
             ("---\na: b\nstatus: active # why\nc: d\n---\nx", "---\na: b\nstatus: current\nc: d\n---\nx"),
             ("---\r\na: b\r\nstatus: active\r\n---\r\nx", "---\r\na: b\r\nstatus: current\r\n---\r\nx"),

@@ -1,85 +1,66 @@
-//! The outline of a Markdown text: headings, tables, list items and paragraphs, each with where it stands.
+//! The top-level blocks of a Markdown text with their spans: headings, tables, list items, paragraphs, and code.
 //!
-//! Only what stands at the top level counts: what is quoted, nested in a list, fenced or commented out is content. A heading
-//! is one that starts with `#`; a line underlined with dashes is a paragraph before a rule here, as people mean it.
+//! Quoted, nested, fenced, and commented blocks are content of the block around them. Only lines that start with `#` are
+//! headings: people who write dashes below a line mean a paragraph and a rule.
 
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// What a text is made of, in the order it stands in.
+/// The blocks of a text, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Outline {
-    /// Headings.
+pub(crate) struct Markdown {
     pub headings: Vec<Heading>,
-    /// Tables.
     pub tables: Vec<Table>,
-    /// Items of lists, without those nested in them.
-    pub items: Vec<Item>,
-    /// Paragraphs.
+    /// Without nested items.
+    pub items: Vec<ListItem>,
     pub paragraphs: Vec<Range<usize>>,
-    /// Code blocks, fenced or indented, at any level.
+    /// Fenced or indented, at any level.
     pub code: Vec<Range<usize>>,
 }
 
-/// A heading.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Heading {
-    /// How many `#` it has.
     pub level: u8,
-    /// Its text as written, without the signs around.
     pub title: String,
-    /// Its line.
     pub span: Range<usize>,
 }
 
-/// A table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Table {
-    /// All of it.
     pub span: Range<usize>,
-    /// The names of its columns.
-    pub head: Row,
-    /// What stands below the line of dashes.
-    pub rows: Vec<Row>,
+    pub head: TableRow,
+    pub rows: Vec<TableRow>,
 }
 
-/// A row of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Row {
-    /// Its line without the line end.
+pub(crate) struct TableRow {
     pub span: Range<usize>,
-    /// Its cells as written, trimmed; as many as there are, which need not be as many as there are columns.
+    /// As written, trimmed; not necessarily as many as there are columns.
     pub cells: Vec<String>,
 }
 
-/// An item of a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Item {
-    /// All of it, with what is nested in it.
+pub(crate) struct ListItem {
     pub span: Range<usize>,
-    /// Whether its box is ticked, where it has one.
     pub checked: Option<bool>,
-    /// Its first paragraph, on one line.
     pub text: String,
 }
 
-impl Outline {
-    /// Reads the outline of `text` from the byte `from` on; spans are those of the whole text.
-    #[must_use]
-    pub(crate) fn read(text: &str, from: usize) -> Self {
+impl Markdown {
+    /// Parses `text` from the byte `from` on; spans refer to all of `text`.
+    pub(crate) fn parse(text: &str, from: usize) -> Self {
         let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
         let events = Parser::new_ext(&text[from..], options).into_offset_iter();
-        let mut reader = Reader { text, outline: Self::default(), depth: 0, item: None, in_item_text: false };
+        let mut reader = Reader { text, markdown: Self::default(), depth: 0, item: None, in_item_text: false };
         for (event, span) in events {
             reader.take(&event, span.start + from..span.end + from);
         }
-        reader.outline
+        reader.markdown
     }
 
-    /// Where the part that a heading opens ends: at the next heading of its level or above it.
-    #[must_use]
-    pub(crate) fn part_end(&self, heading: usize, text_len: usize) -> usize {
+    /// The end of the section of a heading: the next heading of the same or a higher level.
+    pub(crate) fn section_end(&self, heading: usize, text_len: usize) -> usize {
         let level = self.headings[heading].level;
         let next = self.headings[heading + 1..].iter().find(|other| other.level <= level);
         next.map_or(text_len, |next| next.span.start)
@@ -88,12 +69,9 @@ impl Outline {
 
 struct Reader<'t> {
     text: &'t str,
-    outline: Outline,
-    /// How many blocks are open around.
+    markdown: Markdown,
     depth: usize,
-    /// The item at the top level that is open, and how deep it is.
-    item: Option<(Item, usize)>,
-    /// Whether text belongs to the first paragraph of that item.
+    item: Option<(ListItem, usize)>,
     in_item_text: bool,
 }
 
@@ -129,37 +107,37 @@ impl Reader<'_> {
                 if written.starts_with('#') {
                     let title = written.trim_start_matches('#').trim();
                     let without = title.trim_end_matches('#');
-                    // A closing sequence stands behind a space.
+                    // A closing align of `#` follows a space.
                     let title =
                         if without.is_empty() || without.ends_with([' ', '\t']) { without.trim() } else { title };
-                    self.outline.headings.push(Heading { level: *level as u8, title: title.to_owned(), span: line });
+                    self.markdown.headings.push(Heading { level: *level as u8, title: title.to_owned(), span: line });
                 } else {
-                    self.outline.paragraphs.push(span);
+                    self.markdown.paragraphs.push(span);
                 }
             }
-            Tag::Paragraph if self.depth == 0 => self.outline.paragraphs.push(span),
+            Tag::Paragraph if self.depth == 0 => self.markdown.paragraphs.push(span),
             Tag::Table(_) if self.depth == 0 => {
-                let head = Row { span: span.start..span.start, cells: Vec::new() };
-                self.outline.tables.push(Table { span, head, rows: Vec::new() });
+                let head = TableRow { span: span.start..span.start, cells: Vec::new() };
+                self.markdown.tables.push(Table { span, head, rows: Vec::new() });
             }
             Tag::TableHead if self.depth == 1 => {
                 let row = self.row(span.start);
-                if let Some(table) = self.outline.tables.last_mut() {
+                if let Some(table) = self.markdown.tables.last_mut() {
                     table.head = row;
                 }
             }
             Tag::TableRow if self.depth == 1 => {
                 let row = self.row(span.start);
-                if let Some(table) = self.outline.tables.last_mut() {
+                if let Some(table) = self.markdown.tables.last_mut() {
                     table.rows.push(row);
                 }
             }
             Tag::Item if self.depth == 1 => {
-                self.item = Some((Item { span, checked: None, text: String::new() }, self.depth));
+                self.item = Some((ListItem { span, checked: None, text: String::new() }, self.depth));
                 self.in_item_text = true;
             }
             Tag::CodeBlock(_) => {
-                self.outline.code.push(span);
+                self.markdown.code.push(span);
                 self.in_item_text = false;
             }
             Tag::List(_) | Tag::BlockQuote(_) | Tag::HtmlBlock => self.in_item_text = false,
@@ -173,22 +151,21 @@ impl Reader<'_> {
         match end {
             TagEnd::Paragraph => self.in_item_text = false,
             TagEnd::Item if self.depth == 1 => {
-                self.outline.items.extend(self.item.take().map(|(item, _)| item));
+                self.markdown.items.extend(self.item.take().map(|(item, _)| item));
                 self.in_item_text = false;
             }
             _ => {}
         }
     }
 
-    /// The row whose line holds the byte at `at`.
-    fn row(&self, at: usize) -> Row {
+    fn row(&self, at: usize) -> TableRow {
         let span = line_at(self.text, at);
         let cells = cells(&self.text[span.clone()]);
-        Row { span, cells }
+        TableRow { span, cells }
     }
 }
 
-/// The line that holds the byte at `at`, without its end.
+/// The line that contains the byte `at`, without its line ending.
 fn line_at(text: &str, at: usize) -> Range<usize> {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
@@ -196,10 +173,9 @@ fn line_at(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-/// Splits a row at the bars that are not escaped.
+/// Splits a row at unescaped bars.
 ///
-/// The Markdown reader cuts rows to the width of the head; how many cells a row has is told by its line alone.
-#[must_use]
+/// The Markdown parser cuts rows to the width of the header, so it cannot tell how many cells a row has.
 pub(crate) fn cells(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);
@@ -219,15 +195,14 @@ pub(crate) fn cells(line: &str) -> Vec<String> {
         }
         escaped = c == '\\' && !escaped;
     }
-    // The bar at the end closes the last cell.
+    // A final bar closes the last cell.
     if cells.len() > 1 && cells.last().is_some_and(|cell| cell.trim().is_empty()) {
         cells.pop();
     }
     cells.into_iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// What a cell says, without code marks, emphasis or the brackets of an address.
-#[must_use]
+/// The text of a cell without backticks, emphasis, or the angle brackets of an address.
 pub(crate) fn plain(cell: &str) -> &str {
     let mut plain = cell.trim();
     for (open, close) in [("**", "**"), ("``", "``"), ("`", "`"), ("<", ">")] {
@@ -244,20 +219,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_stands_at_the_top_counts() {
+    fn only_top_level_headings_count() {
         let text = "# A\n\n```\n## fenced\n```\n\n~~~md\n## tilde\n```\n## still\n~~~\n\n> ## quoted\n\n- ## item\n\n\
                     <!--\n## comment\n-->\n\n    ## indented\n\nunderlined\n---\n\n## B ##\n### C#\r\n####### no\n";
-        let outline = Outline::read(text, 0);
-        let titles: Vec<_> = outline.headings.iter().map(|heading| (heading.level, &*heading.title)).collect();
+        let markdown = Markdown::parse(text, 0);
+        let titles: Vec<_> = markdown.headings.iter().map(|heading| (heading.level, &*heading.title)).collect();
         assert_eq!(titles, [(1, "A"), (2, "B"), (3, "C#")]);
     }
 
     #[test]
     fn rows_have_the_cells_of_their_line() {
         let text = "| a | b |\n|---|---|\n| 1 | 2 | 3 |\n| x \\| y |\n|  | |\n";
-        let outline = Outline::read(text, 0);
-        let rows: Vec<_> = outline.tables[0].rows.iter().map(|row| row.cells.clone()).collect();
-        assert_eq!(outline.tables[0].head.cells, ["a", "b"]);
+        let markdown = Markdown::parse(text, 0);
+        let rows: Vec<_> = markdown.tables[0].rows.iter().map(|row| row.cells.clone()).collect();
+        assert_eq!(markdown.tables[0].head.cells, ["a", "b"]);
         assert_eq!(rows, [vec!["1", "2", "3"], vec!["x | y"], vec!["", ""]]);
         assert_eq!(plain("`a/b.rs`"), "a/b.rs");
         assert_eq!(plain("<https://a.b>"), "https://a.b");
@@ -265,10 +240,10 @@ mod tests {
     }
 
     #[test]
-    fn items_know_their_boxes_and_their_words() {
+    fn list_items_have_checkboxes_and_text() {
         let text = "- [x] **Done** `it`\n- [ ] open\n  - [x] nested\n- plain\n\n1. first\n   more\n\n2. second\n";
-        let outline = Outline::read(text, 0);
-        let items: Vec<_> = outline.items.iter().map(|item| (item.checked, &*item.text)).collect();
+        let markdown = Markdown::parse(text, 0);
+        let items: Vec<_> = markdown.items.iter().map(|item| (item.checked, &*item.text)).collect();
         assert_eq!(
             items,
             [(Some(true), "Done it"), (Some(false), "open"), (None, "plain"), (None, "first more"), (None, "second")]

@@ -1,59 +1,66 @@
-//! Merging lists of units: what came, what went, in which order.
+//! Aligning three lists of chunks: what was added, what was removed, in which order.
 
 use std::collections::{HashMap, HashSet};
 
-use super::units::Unit;
+use super::chunks::Chunk;
 
-/// A place in a merged list.
-pub(crate) enum Slot<'u, 'a> {
-    /// Taken as it stands.
-    Take(&'u Unit<'a>),
-    /// Changed by both sides, or brought by both.
-    Both { base: Option<&'u Unit<'a>>, ours: &'u Unit<'a>, theirs: &'u Unit<'a> },
-    /// Deleted by one side and changed by the other: kept.
-    Kept(&'u Unit<'a>),
+/// A position in a merged list.
+pub(crate) enum MergedChunk<'u, 'a> {
+    Take(&'u Chunk<'a>),
+    /// Changed or added by both sides.
+    Both {
+        base: Option<&'u Chunk<'a>>,
+        ours: &'u Chunk<'a>,
+        theirs: &'u Chunk<'a>,
+    },
+    /// Deleted by one side and changed by the other.
+    Kept(&'u Chunk<'a>),
 }
 
-/// Merges three lists, unit by unit.
+/// Merges three lists chunk by chunk.
 ///
-/// What one side deleted is gone if the other left it alone, and kept if the other changed it. The order is that of the side
-/// that changed it, ours where both did; what came stands behind what it stood behind on its side, and of what both brought
-/// to one place the lesser text goes first, so that the result is the same from either side.
-pub(crate) fn merge<'u, 'a>(base: &'u [Unit<'a>], ours: &'u [Unit<'a>], theirs: &'u [Unit<'a>]) -> Vec<Slot<'u, 'a>> {
+/// A chunk that one side deleted is removed if the other side did not change it, and kept otherwise. The order is that of the
+/// side that changed it, or ours if both did. An added chunk keeps its predecessor. If both sides add chunks at one position,
+/// the lesser text comes first, so that the result does not depend on the side.
+pub(crate) fn merge<'u, 'a>(
+    base: &'u [Chunk<'a>],
+    ours: &'u [Chunk<'a>],
+    theirs: &'u [Chunk<'a>],
+) -> Vec<MergedChunk<'u, 'a>> {
     let [in_base, in_ours, in_theirs] = [base, ours, theirs].map(by_key);
-    let mut slots = Vec::new();
+    let mut merged = Vec::new();
     for key in order(base, ours, theirs) {
         let (base, ours, theirs) = (in_base.get(key).copied(), in_ours.get(key).copied(), in_theirs.get(key).copied());
-        let means_base = |one: &Unit<'_>| base.is_some_and(|base| base.text.trim_end() == one.text.trim_end());
-        let reads_base = |one: &Unit<'_>| base.is_some_and(|base| base.text == one.text);
+        let means_base = |one: &Chunk<'_>| base.is_some_and(|base| base.text.trim_end() == one.text.trim_end());
+        let reads_base = |one: &Chunk<'_>| base.is_some_and(|base| base.text == one.text);
         match (ours, theirs) {
             (Some(ours), Some(theirs)) if ours.text.trim_end() == theirs.text.trim_end() => {
-                // Blank lines at the end are of what stands behind; the side that changed them has its way.
+                // Trailing blank lines belong to the next chunk; the side that changed them wins.
                 let takes_ours = match (reads_base(ours), reads_base(theirs)) {
                     (false, true) => true,
                     (true, false) => false,
                     _ => ours.text <= theirs.text,
                 };
-                slots.push(Slot::Take(if takes_ours { ours } else { theirs }));
+                merged.push(MergedChunk::Take(if takes_ours { ours } else { theirs }));
             }
-            (Some(ours), Some(theirs)) if means_base(theirs) => slots.push(Slot::Take(ours)),
-            (Some(ours), Some(theirs)) if means_base(ours) => slots.push(Slot::Take(theirs)),
-            (Some(ours), Some(theirs)) => slots.push(Slot::Both { base, ours, theirs }),
-            (Some(one), None) | (None, Some(one)) if base.is_none() => slots.push(Slot::Take(one)),
-            (Some(one), None) | (None, Some(one)) if !means_base(one) => slots.push(Slot::Kept(one)),
+            (Some(ours), Some(theirs)) if means_base(theirs) => merged.push(MergedChunk::Take(ours)),
+            (Some(ours), Some(theirs)) if means_base(ours) => merged.push(MergedChunk::Take(theirs)),
+            (Some(ours), Some(theirs)) => merged.push(MergedChunk::Both { base, ours, theirs }),
+            (Some(one), None) | (None, Some(one)) if base.is_none() => merged.push(MergedChunk::Take(one)),
+            (Some(one), None) | (None, Some(one)) if !means_base(one) => merged.push(MergedChunk::Kept(one)),
             _ => {}
         }
     }
-    slots
+    merged
 }
 
-fn by_key<'u, 'a>(units: &'u [Unit<'a>]) -> HashMap<&'u str, &'u Unit<'a>> {
-    units.iter().map(|unit| (unit.key.as_str(), unit)).collect()
+fn by_key<'u, 'a>(chunks: &'u [Chunk<'a>]) -> HashMap<&'u str, &'u Chunk<'a>> {
+    chunks.iter().map(|chunk| (chunk.key.as_str(), chunk)).collect()
 }
 
-/// The keys of all three lists, in the order of the merged one.
-fn order<'u>(base: &'u [Unit<'_>], ours: &'u [Unit<'_>], theirs: &'u [Unit<'_>]) -> Vec<&'u str> {
-    let keys = |units: &'u [Unit<'_>]| -> Vec<&'u str> { units.iter().map(|unit| unit.key.as_str()).collect() };
+/// The keys of all three lists, in merged order.
+fn order<'u>(base: &'u [Chunk<'_>], ours: &'u [Chunk<'_>], theirs: &'u [Chunk<'_>]) -> Vec<&'u str> {
+    let keys = |chunks: &'u [Chunk<'_>]| -> Vec<&'u str> { chunks.iter().map(|chunk| chunk.key.as_str()).collect() };
     let (base_keys, our_keys, their_keys) = (keys(base), keys(ours), keys(theirs));
     let common = |one: &[&'u str], other: &[&'u str]| -> Vec<&'u str> {
         let other: HashSet<_> = other.iter().copied().collect();
@@ -77,8 +84,8 @@ fn order<'u>(base: &'u [Unit<'_>], ours: &'u [Unit<'_>], theirs: &'u [Unit<'_>])
         keys.extend(anchor);
         let empty = Vec::new();
         let (ours, theirs) = (from_ours.get(&anchor).unwrap_or(&empty), from_theirs.get(&anchor).unwrap_or(&empty));
-        let joined = |run: &[&'u str], units: &HashMap<&str, &Unit<'_>>| -> String {
-            run.iter().filter_map(|key| units.get(key)).map(|unit| unit.text).collect()
+        let joined = |run: &[&'u str], chunks: &HashMap<&str, &Chunk<'_>>| -> String {
+            run.iter().filter_map(|key| chunks.get(key)).map(|chunk| chunk.text).collect()
         };
         let ours_first = joined(ours, &our_units) <= joined(theirs, &their_units);
         let (first, second) = if ours_first { (ours, theirs) } else { (theirs, ours) };
@@ -87,7 +94,7 @@ fn order<'u>(base: &'u [Unit<'_>], ours: &'u [Unit<'_>], theirs: &'u [Unit<'_>])
     keys
 }
 
-/// What a side brought, by the unit of the base that it stands behind.
+/// The keys that a side added, by the key of the base before them.
 fn runs<'u>(keys: &[&'u str], in_base: &HashSet<&str>) -> HashMap<Option<&'u str>, Vec<&'u str>> {
     let mut runs: HashMap<Option<&'u str>, Vec<&'u str>> = HashMap::new();
     let mut anchor = None;

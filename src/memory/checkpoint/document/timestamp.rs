@@ -1,21 +1,17 @@
-//! Times as people write them into checkpoints.
+//! Times as people write them in checkpoints.
 
 use jiff::civil::DateTime;
 
 use crate::trace::Time;
 
-/// A time, and whether it was written with its zone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Moment {
-    /// The instant; without a zone it is read as UTC.
+pub(crate) struct Timestamp {
     pub time: Time,
-    /// Whether a zone was given.
     pub has_zone: bool,
 }
 
-impl Moment {
-    /// Reads RFC 3339, or the same without a zone; a date alone is its midnight.
-    #[must_use]
+impl Timestamp {
+    /// Parses RFC 3339 with or without a zone. Without a zone the time is UTC; a date alone is midnight.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if let Ok(time) = text.parse() {
@@ -40,11 +36,11 @@ mod tests {
             ("2025-12-17 14:00", "2025-12-17T14:00:00Z", false),
             ("2025-12-17", "2025-12-17T00:00:00Z", false),
         ] {
-            let moment = Moment::parse(text).unwrap();
+            let moment = Timestamp::parse(text).unwrap();
             assert_eq!((moment.time.to_string().as_str(), moment.has_zone), (time, has_zone), "{text}");
         }
         for bad in ["", "yesterday", "2025-13-01", "2025-12-17T25:00:00", "9999-99-99T00:00:00Z"] {
-            assert_eq!(Moment::parse(bad), None, "{bad}");
+            assert_eq!(Timestamp::parse(bad), None, "{bad}");
         }
     }
 }

@@ -1,19 +1,19 @@
-//! The breadcrumb that stands for an item of a trace, once the item itself is compressed away.
+//! The breadcrumb that refers to an item of a trace, which may be compressed later.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::document::ReferenceKind;
+use crate::memory::checkpoint::document::ReferenceKind;
+use crate::memory::checkpoint::follow;
 use crate::trace::Item;
 use crate::trace::model::trailers::preview;
 
-/// Where the arguments of tools name the file they are about.
+/// Tool arguments that contain the path of a file.
 const PATH_ARGUMENTS: [&str; 4] = ["file_path", "path", "filename", "notebook_path"];
 
-/// Type, reference and hint for an item: the file it is about, where that is in the repository at `root`; an address that a
-/// tool was given; else the item itself, which `git trace show` brings back.
-#[must_use]
+/// Type, reference, and hint for an item: its file if that is in the repository at `root`, else the URL in its tool call, else
+/// the item itself, which `git trace show` prints.
 pub(crate) fn breadcrumb(item: &Item, root: &Path) -> (ReferenceKind, String, String) {
     let hint = preview(item);
     let arguments: Option<Value> = if item.fields.is_call() { serde_json::from_slice(&item.body).ok() } else { None };
@@ -22,13 +22,13 @@ pub(crate) fn breadcrumb(item: &Item, root: &Path) -> (ReferenceKind, String, St
     if let Some(path) = path.and_then(|path| below(path, root)) {
         return (ReferenceKind::File, path, hint);
     }
-    if let Some(url) = argument("url").filter(|url| super::follow::address(url).is_some()) {
+    if let Some(url) = argument("url").filter(|url| follow::address(url).is_some()) {
         return (ReferenceKind::External, url.to_owned(), hint);
     }
     (ReferenceKind::Decision, format!("item {}", item.id), hint)
 }
 
-/// A path below the root; `None` for one that is elsewhere.
+/// The path relative to the root, if it is below the root.
 fn below(path: &str, root: &Path) -> Option<String> {
     let path = Path::new(path);
     let below = if path.is_absolute() { path.strip_prefix(root).ok()? } else { path };

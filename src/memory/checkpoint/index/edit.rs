@@ -1,16 +1,15 @@
-//! Changes to INDEX.md: a row and a part come, go, or get another date.
+//! Edits of INDEX.md: adding, removing, and dating the row and the section of a checkpoint.
 
-use super::edit::{body_end, cell, newline, one_line, with_ends};
-use super::index::{COLUMNS, Index, TITLE};
-use super::outline::{Outline, plain};
+use super::{COLUMNS, Index, TITLE};
+use crate::memory::checkpoint::document::edit::{body_end, cell, newline, one_line, with_ends};
+use crate::memory::checkpoint::document::markdown::{Markdown, plain};
+use crate::memory::checkpoint::document::start_of;
 use crate::trace::Time;
 
-/// What stands where there is no checkpoint.
 const NONE: &str = "_No active checkpoints._";
 
-/// What a list is to say of a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Listed<'a> {
+pub(crate) struct IndexEntry<'a> {
     pub(crate) name: &'a str,
     pub(crate) description: &'a str,
     pub(crate) problem: &'a str,
@@ -18,29 +17,29 @@ pub(crate) struct Listed<'a> {
     pub(crate) status: &'a str,
 }
 
-fn day(at: Time) -> String {
+fn format_date(at: Time) -> String {
     at.to_string()[..10].to_owned()
 }
 
-/// A text with what is said, or with what stands for nothing said yet.
-fn said(text: &str) -> String {
+/// A text on one line, or a placeholder for an empty one.
+fn or_placeholder(text: &str) -> String {
     let line = one_line(text);
     if line.is_empty() { "to be written".to_owned() } else { line }
 }
 
-/// The list with one checkpoint more, in the place of what it may say of that already; a new list where there is none. `None`
-/// if it has no table.
-pub(crate) fn add(text: Option<&str>, listed: &Listed<'_>, at: Time) -> Option<String> {
+/// Adds or replaces a checkpoint; creates the index if there is none. Returns `None` if the index has no table.
+pub(crate) fn add(text: Option<&str>, entry: &IndexEntry<'_>, at: Time) -> Option<String> {
     let empty = format!("# {TITLE}\n\n| {} |\n|------------|-------------|--------------|\n", COLUMNS.join(" | "));
-    let text = &text.map_or(empty, |text| remove(text, listed.name));
+    let text = &text.map_or(empty, |text| remove(text, entry.name));
     let end = newline(text);
-    let outline = Outline::read(text, super::document::start_of(text));
-    let table = outline.tables.first()?;
+    let markdown = Markdown::parse(text, start_of(text));
+    let table = markdown.tables.first()?;
     let last = match table.rows.last() {
         Some(row) => row.span.end,
         None => text[..table.span.end].trim_end().len(),
     };
-    let row = format!("{end}| {} | {} | {} |", cell(listed.name), cell(&said(listed.description)), day(at));
+    let row =
+        format!("{end}| {} | {} | {} |", cell(entry.name), cell(&or_placeholder(entry.description)), format_date(at));
     let mut after = text[last..].to_owned();
     if table.rows.is_empty() {
         after = without_note(&after);
@@ -51,15 +50,15 @@ pub(crate) fn add(text: Option<&str>, listed: &Listed<'_>, at: Time) -> Option<S
     }
     let part = format!(
         "\n---\n\n## {}\n\n**Problem**: {}\n\n**Scope**: {}\n\n**Status**: {}\n",
-        listed.name,
-        said(listed.problem),
-        said(listed.scope),
-        said(listed.status)
+        entry.name,
+        or_placeholder(entry.problem),
+        or_placeholder(entry.scope),
+        or_placeholder(entry.status)
     );
     Some(changed + &with_ends(&part, end))
 }
 
-/// The text without its line that says that there is nothing.
+/// Removes the note that there are no checkpoints.
 fn without_note(text: &str) -> String {
     let is_note = |line: &str| line.trim().trim_matches(['_', '*']).eq_ignore_ascii_case("no active checkpoints.");
     let Some(line) = text.split_inclusive('\n').find(|line| is_note(line)) else { return text.to_owned() };
@@ -69,11 +68,11 @@ fn without_note(text: &str) -> String {
     format!("{before}{end}{}", &text[start + line.len()..])
 }
 
-/// The list without a checkpoint; as it was where that is not in it.
+/// Removes the rows and sections of a checkpoint.
 pub(crate) fn remove(text: &str, name: &str) -> String {
     let index = Index::parse(text);
     let end = newline(text);
-    let outline = Outline::read(text, super::document::start_of(text));
+    let markdown = Markdown::parse(text, start_of(text));
     let mut cuts = Vec::new();
     for (row, span) in &index.rows {
         if row == name {
@@ -81,11 +80,11 @@ pub(crate) fn remove(text: &str, name: &str) -> String {
             cuts.push(span.start..line_end);
         }
     }
-    for (at, heading) in outline.headings.iter().enumerate() {
+    for (at, heading) in markdown.headings.iter().enumerate() {
         if heading.level == 2 && plain(&heading.title) == name {
-            // The rule before the part goes with it, and so do its blank lines.
+            // The rule and the blank lines before a section are removed with it.
             let start = body_end(text, 0, heading.span.start);
-            let stop = outline.part_end(at, text.len());
+            let stop = markdown.section_end(at, text.len());
             let stop = if stop < text.len() { body_end(text, heading.span.end, stop) } else { text.trim_end().len() };
             cuts.push(start..stop.max(heading.span.end));
         }
@@ -106,10 +105,10 @@ pub(crate) fn remove(text: &str, name: &str) -> String {
     kept + end + end + NONE + end
 }
 
-/// The list with today's date in the row of a checkpoint; as it was where that is not in it.
-pub(crate) fn touch(text: &str, name: &str, at: Time) -> String {
-    let outline = Outline::read(text, super::document::start_of(text));
-    let rows = outline.tables.first().map(|table| &table.rows[..]).unwrap_or_default();
+/// Sets the date in the row of a checkpoint.
+pub(crate) fn set_date(text: &str, name: &str, at: Time) -> String {
+    let markdown = Markdown::parse(text, start_of(text));
+    let rows = markdown.tables.first().map(|table| &table.rows[..]).unwrap_or_default();
     let row = rows.iter().find(|row| row.cells.len() == 3 && plain(&row.cells[0]) == name);
     let Some(row) = row else { return text.to_owned() };
     let line = &text[row.span.clone()];
@@ -117,7 +116,7 @@ pub(crate) fn touch(text: &str, name: &str, at: Time) -> String {
     match line.rfind(date.as_str()).filter(|_| !date.is_empty()) {
         Some(found) => {
             let start = row.span.start + found;
-            format!("{}{}{}", &text[..start], day(at), &text[start + date.len()..])
+            format!("{}{}{}", &text[..start], format_date(at), &text[start + date.len()..])
         }
         None => text.to_owned(),
     }
@@ -129,9 +128,9 @@ mod tests {
     use crate::memory::checkpoint::validate_index;
 
     #[test]
-    fn what_is_added_can_be_removed_again() {
+    fn removing_undoes_adding() {
         let at = "2026-02-10T09:00:00Z".parse().unwrap();
-        let listed = |name| Listed { name, description: "a | b", problem: "p\nq", scope: "", status: "new" };
+        let listed = |name| IndexEntry { name, description: "a | b", problem: "p\nq", scope: "", status: "new" };
         let one = add(None, &listed("chk-a"), at).unwrap();
         let two = add(Some(&one), &listed("chk-b"), at).unwrap();
         assert_eq!(validate_index(two.as_bytes(), None), []);
@@ -146,7 +145,7 @@ mod tests {
         assert!(!other.contains("chk-a"));
         assert_eq!(remove(&one, "chk-z"), one);
         let later = "2026-03-01T00:00:00Z".parse().unwrap();
-        assert!(touch(&two, "chk-b", later).contains("| chk-b | a \\| b | 2026-03-01 |"));
+        assert!(set_date(&two, "chk-b", later).contains("| chk-b | a \\| b | 2026-03-01 |"));
         assert_eq!(validate_index(two.replace('\n', "\r\n").as_bytes(), None), []);
         assert_eq!(remove(&two.replace('\n', "\r\n"), "chk-b"), one.replace('\n', "\r\n"));
     }

@@ -1,35 +1,28 @@
-//! Checkpoints under those they branched from.
+//! The tree of checkpoints and their parents.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::folder::Checkpoint;
-use super::set::cycles;
+use super::validate::cycles;
 
-/// A checkpoint at its place among its kin.
+/// A checkpoint in the tree.
 #[derive(Clone, Debug)]
-pub(crate) struct Node<'c, 'f> {
-    /// The checkpoint.
+pub(crate) struct TreeNode<'c, 'f> {
     pub checkpoint: &'c Checkpoint<'f>,
-    /// How many stand above it.
     pub depth: usize,
-    /// Of it and each one above it, the root first: whether a sibling follows.
-    pub followed: Vec<bool>,
-    /// The parent that is named and not there.
+    pub has_next_sibling: Vec<bool>,
     pub missing_parent: Option<String>,
-    /// Whether it is its own ancestor; its cycle is cut where the tree comes to it first.
     pub in_cycle: bool,
 }
 
-/// The checkpoints as a forest, parents before children, siblings by creation. Each comes once; linear in their number but
-/// for the sorting.
-#[must_use]
-pub(crate) fn forest<'c, 'f>(checkpoints: &'c [Checkpoint<'f>]) -> Vec<Node<'c, 'f>> {
+/// All checkpoints, each once, parents before children, siblings by creation time. Takes linear time after sorting.
+pub(crate) fn build_tree<'c, 'f>(checkpoints: &'c [Checkpoint<'f>]) -> Vec<TreeNode<'c, 'f>> {
     let mut order: Vec<usize> = (0..checkpoints.len()).collect();
     order.sort_by_key(|at| {
         let one = &checkpoints[*at];
         (one.document.created().map(|moment| moment.time), one.id().to_owned(), one.file.path.clone())
     });
-    // Of several with one id the first is the one that is branched from.
+    // Children belong to the first of several checkpoints with the same id.
     let mut by_id: HashMap<&str, usize> = HashMap::new();
     for at in &order {
         by_id.entry(checkpoints[*at].id()).or_insert(*at);
@@ -46,32 +39,32 @@ pub(crate) fn forest<'c, 'f>(checkpoints: &'c [Checkpoint<'f>]) -> Vec<Node<'c, 
             None => roots.push(*at),
         }
     }
-    let mut forest =
-        Forest { checkpoints, children, in_cycle, known: by_id.keys().copied().collect(), nodes: Vec::new() };
+    let mut builder =
+        TreeBuilder { checkpoints, children, in_cycle, known: by_id.keys().copied().collect(), nodes: Vec::new() };
     let mut seen = HashSet::new();
-    // What no root leads to is in a cycle, or below one.
+    // Checkpoints that no root reaches are in a cycle or below one.
     let in_cycles =
-        order.iter().copied().filter(|at| forest.in_cycle.contains(checkpoints[*at].id())).collect::<Vec<_>>();
+        order.iter().copied().filter(|at| builder.in_cycle.contains(checkpoints[*at].id())).collect::<Vec<_>>();
     let starts: Vec<_> = roots.iter().copied().chain(in_cycles).chain(order.iter().copied()).collect();
     for start in starts {
-        forest.grow(start, &mut seen);
+        builder.grow(start, &mut seen);
     }
-    forest.nodes
+    builder.nodes
 }
 
-struct Forest<'c, 'f> {
+struct TreeBuilder<'c, 'f> {
     checkpoints: &'c [Checkpoint<'f>],
     children: HashMap<usize, Vec<usize>>,
     in_cycle: HashSet<&'c str>,
     known: HashSet<&'c str>,
-    nodes: Vec<Node<'c, 'f>>,
+    nodes: Vec<TreeNode<'c, 'f>>,
 }
 
-impl Forest<'_, '_> {
-    /// Adds a tree. It is walked with a list of our own: a line of parents may be longer than the stack.
+impl TreeBuilder<'_, '_> {
+    /// Adds a tree. An explicit stack is used because a chain of parents may exceed the call stack.
     fn grow(&mut self, root: usize, seen: &mut HashSet<usize>) {
         let mut open = vec![(root, Vec::new())];
-        while let Some((at, followed)) = open.pop() {
+        while let Some((at, has_next_sibling)) = open.pop() {
             if !seen.insert(at) {
                 continue;
             }
@@ -82,11 +75,17 @@ impl Forest<'_, '_> {
             let below: Vec<_> =
                 self.children.get(&at).into_iter().flatten().copied().filter(|at| !seen.contains(at)).collect();
             for (number, child) in below.iter().enumerate().rev() {
-                let mut line: Vec<bool> = followed.clone();
+                let mut line: Vec<bool> = has_next_sibling.clone();
                 line.push(number + 1 < below.len());
                 open.push((*child, line));
             }
-            self.nodes.push(Node { checkpoint, depth: followed.len(), followed, missing_parent, in_cycle });
+            self.nodes.push(TreeNode {
+                checkpoint,
+                depth: has_next_sibling.len(),
+                has_next_sibling,
+                missing_parent,
+                in_cycle,
+            });
         }
     }
 }

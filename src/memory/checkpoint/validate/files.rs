@@ -1,37 +1,27 @@
-//! Judging files together: each by itself, checkpoints against one another, lists against the files beside them.
+//! Validating files together: each file alone, checkpoints against one another, indexes against the files beside them.
 
 use serde_json::Value;
 
-use super::document::Document;
-use super::folder::File;
-use super::index::validate_index;
-use super::set::validate_set;
-use super::validate::{Rules, validate, validate_document};
+use super::{Rules, validate, validate_document, validate_index, validate_set};
 use crate::base::finding::{Finding, Weight};
 use crate::base::merge::FileKind;
+use crate::memory::checkpoint::document::Document;
+use crate::memory::checkpoint::folder::File;
 use crate::trace::Time;
 
-/// A file with what there is to say about it.
 #[derive(Clone, Debug)]
-pub(crate) struct Judged<'f> {
-    /// The file.
+pub(crate) struct ValidatedFile<'f> {
     pub file: &'f File,
-    /// Findings by place.
     pub findings: Vec<Finding>,
 }
 
-impl Judged<'_> {
-    /// Whether it is accepted.
-    #[must_use]
+impl ValidatedFile<'_> {
+    /// Whether there is no error.
     pub(crate) fn is_valid(&self) -> bool {
         self.findings.iter().all(|finding| finding.weight != Weight::Error)
     }
 
-    /// A finding of the file as JSON, with the file's path.
-    ///
-    /// # Errors
-    ///
-    /// None that is known of: a finding has only texts and numbers.
+    /// A finding with the path of the file.
     pub(crate) fn finding_to_json(&self, finding: &Finding) -> serde_json::Result<Value> {
         let mut value = serde_json::to_value(finding)?;
         value["path"] = self.file.path.clone().into();
@@ -39,9 +29,8 @@ impl Judged<'_> {
     }
 }
 
-/// Judges files, in their order. A list is held against the files of its folder that are among them, if there are any.
-#[must_use]
-pub(crate) fn judge(files: &[File], now: Time) -> Vec<Judged<'_>> {
+/// Validates files, in order. An index is compared with the checkpoints of its folder, if `files` contains any checkpoint.
+pub(crate) fn validate_files(files: &[File], now: Time) -> Vec<ValidatedFile<'_>> {
     let documents: Vec<_> = files
         .iter()
         .map(|file| file.text().ok().filter(|_| file.kind == FileKind::Checkpoint).map(Document::parse))
@@ -49,7 +38,7 @@ pub(crate) fn judge(files: &[File], now: Time) -> Vec<Judged<'_>> {
     let read = || files.iter().zip(&documents).filter_map(|(file, document)| Some((file, document.as_ref()?)));
     let set: Vec<_> = read().map(|(file, document)| (file.path.as_str(), document)).collect();
     let mut between = validate_set(&set).into_iter();
-    let mut judged = Vec::with_capacity(files.len());
+    let mut validated = Vec::with_capacity(files.len());
     for (file, document) in files.iter().zip(&documents) {
         let rules = Rules { advise_at: Some(now), is_archived: file.is_archived() };
         let mut findings = match (file.kind, document) {
@@ -59,7 +48,7 @@ pub(crate) fn judge(files: &[File], now: Time) -> Vec<Judged<'_>> {
                     std::iter::once(other.stem()).chain(document.id()).map(str::to_owned).collect()
                 };
                 let beside: Vec<Vec<String>> = beside.map(names).collect();
-                // A list that is judged alone says nothing of files, and nor does a folder of which it is all that is known.
+                // Without checkpoints among the files, nothing is known about the folder of the index.
                 let is_alone = files.iter().all(|file| file.kind == FileKind::CheckpointIndex);
                 validate_index(&file.bytes, (!is_alone).then_some(&beside[..]))
             }
@@ -71,7 +60,7 @@ pub(crate) fn judge(files: &[File], now: Time) -> Vec<Judged<'_>> {
             (_, None) => validate(&file.bytes, rules),
         };
         findings.sort_by_key(|finding| finding.position);
-        judged.push(Judged { file, findings });
+        validated.push(ValidatedFile { file, findings });
     }
-    judged
+    validated
 }

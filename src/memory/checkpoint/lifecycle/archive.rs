@@ -1,0 +1,122 @@
+//! Archiving a completed checkpoint.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::write::{lock, replace};
+use super::{bad_frontmatter, edit_index_entry, read_if_exists, refuse_archived, truncate_to_second};
+use crate::memory::checkpoint::document::Document;
+use crate::memory::checkpoint::document::edit::{self, Completion};
+use crate::memory::checkpoint::error::CheckpointError;
+use crate::memory::checkpoint::folder::{Folder, checkpoints, find, is_current};
+use crate::memory::checkpoint::index::edit::remove;
+use crate::memory::checkpoint::validate::{COMPLETION_FIELDS, completion_field};
+use crate::trace::Time;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ArchivedCheckpoint {
+    pub from: String,
+    pub to: String,
+    /// As added to LEARNINGS.md.
+    pub learnings: String,
+}
+
+/// Moves a completed checkpoint to `archive`, collects its learnings, and removes it from the index.
+///
+/// `completion` is appended first, if given. The copy in the archive is written before the original is removed, and it never
+/// overwrites another file. An existing copy with the same content is one of an interrupted command, which this one completes.
+pub(crate) fn archive(
+    folder: &Folder,
+    name: Option<&str>,
+    completion: Option<&Completion>,
+    now: Time,
+) -> Result<ArchivedCheckpoint, CheckpointError> {
+    let now = truncate_to_second(now);
+    let _lock = lock(folder)?;
+    let files = folder.files()?;
+    let known = checkpoints(&files);
+    let one = find(&known, name)?;
+    refuse_archived(one)?;
+    let path = one.file.path.clone();
+    let mut text = one.document.text.to_owned();
+    if let Some(completion) = completion {
+        if one.document.section("Completion").is_some() {
+            return Err(CheckpointError::Completed { path });
+        }
+        text = edit::append_completion(&one.document, completion, now);
+    }
+    let document = Document::parse(&text);
+    let learnings = completed_learnings(&document, &path)?;
+    let children = known.iter().filter(|other| {
+        !other.file.is_archived() && other.file.path != path && other.document.parent() == Some(one.id())
+    });
+    let children: Vec<_> = children.map(|child| child.id().to_owned()).collect();
+    if !children.is_empty() {
+        return Err(CheckpointError::ActiveChildren { id: one.id().to_owned(), children });
+    }
+    if is_current(one) {
+        text = edit::set_key(&document, "status", "active").map_err(|problem| bad_frontmatter(one.file, problem))?;
+    }
+    let (archive, top) = archive_folder(&one.file.location);
+    let target = archive.join(one.file.location.file_name().unwrap_or_default());
+    match read_if_exists(&target)? {
+        Some(copy) if equals_except_date(&copy, text.as_bytes()) => {}
+        Some(_) => return Err(CheckpointError::Exists { path: folder.shown(&target) }),
+        None => replace(&target, None, text.as_bytes())?,
+    }
+    collect_learnings(&top.join("LEARNINGS.md"), one.id(), &learnings, now)?;
+    edit_index_entry(one, remove)?;
+    fs::remove_file(&one.file.location).map_err(|source| CheckpointError::io("remove", &one.file.location, source))?;
+    Ok(ArchivedCheckpoint { from: path, to: folder.shown(&target), learnings })
+}
+
+/// Whether two texts are equal, except for the date of the Completion.
+fn equals_except_date(copy: &[u8], text: &[u8]) -> bool {
+    let is_date = |line: &[u8]| line.starts_with(b"- **Date**: ");
+    let (mut copy, mut text) = (copy.split(|b| *b == b'\n'), text.split(|b| *b == b'\n'));
+    loop {
+        match (copy.next(), text.next()) {
+            (None, None) => return true,
+            (Some(one), Some(other)) if one == other || is_date(one) && is_date(other) => {}
+            _ => return false,
+        }
+    }
+}
+
+/// The learnings, if the section Completion has all its fields.
+fn completed_learnings(document: &Document<'_>, path: &str) -> Result<String, CheckpointError> {
+    let section = document.section("Completion");
+    let field = |name: &str| completion_field(document, section.as_ref()?, name);
+    let missing: Vec<_> = COMPLETION_FIELDS.into_iter().filter(|name| field(name).is_none()).collect();
+    if !missing.is_empty() {
+        return Err(CheckpointError::NoCompletion { path: path.to_owned(), missing: missing.join(", ") });
+    }
+    Ok(field("Learnings").unwrap_or_default().to_owned())
+}
+
+/// The archive for a file, and the folder that contains the archive: `active` is replaced by `archive`.
+fn archive_folder(location: &Path) -> (PathBuf, PathBuf) {
+    let folder = location.parent().unwrap_or(Path::new("."));
+    let top = if folder.file_name().is_some_and(|name| name == "active") { folder.parent() } else { None };
+    let top = top.unwrap_or(folder);
+    (top.join("archive"), top.to_owned())
+}
+
+/// Adds learnings to LEARNINGS.md, unless it contains them already under any date.
+fn collect_learnings(path: &Path, id: &str, learnings: &str, now: Time) -> Result<(), CheckpointError> {
+    let before = read_if_exists(path)?;
+    let mut text = before.clone().unwrap_or_else(|| b"# Learnings\n".to_vec());
+    let (head, body) = (format!("\n## {id} ("), format!(")\n\n{learnings}\n"));
+    let is_known = String::from_utf8_lossy(&text).split(&head).skip(1).any(|part| {
+        let after_date = part.get("2026-01-01".len()..);
+        after_date.is_some_and(|rest| rest.starts_with(&body))
+    });
+    if is_known {
+        return Ok(());
+    }
+    if !text.ends_with(b"\n") {
+        text.push(b'\n');
+    }
+    text.extend([head.as_str(), &now.to_string()[..10], &body].concat().as_bytes());
+    replace(path, before.as_deref(), &text)
+}

@@ -1,0 +1,81 @@
+//! Creating, updating, and archiving checkpoints.
+//!
+//! A change of several files writes them one after the other, in an order that allows an interrupted command to be repeated:
+//! the checkpoint itself is written or removed last.
+
+mod archive;
+mod create;
+pub(crate) mod item;
+mod update;
+mod write;
+
+use std::io;
+use std::path::Path;
+
+use super::document::edit;
+use super::error::CheckpointError;
+use super::folder::{Checkpoint, File, is_current};
+use crate::base::bounded;
+use crate::trace::Time;
+use write::replace;
+
+pub(crate) use archive::archive;
+pub(crate) use create::{NewCheckpoint, create};
+pub(crate) use update::{add_breadcrumb, add_delta, set_current};
+
+fn truncate_to_second(time: Time) -> Time {
+    Time::from_second(time.as_second())
+}
+
+fn refuse_archived(checkpoint: &Checkpoint<'_>) -> Result<(), CheckpointError> {
+    let file = checkpoint.file;
+    if file.is_archived() { Err(CheckpointError::Archived { path: file.path.clone() }) } else { Ok(()) }
+}
+
+fn bad_frontmatter(file: &File, problem: String) -> CheckpointError {
+    CheckpointError::Frontmatter { path: file.path.clone(), problem }
+}
+
+fn set_status(checkpoint: &Checkpoint<'_>, status: &str) -> Result<String, CheckpointError> {
+    let text = edit::set_key(&checkpoint.document, "status", status);
+    text.map_err(|problem| bad_frontmatter(checkpoint.file, problem))
+}
+
+/// The new texts of all current checkpoints except one, which make them active.
+fn deactivate_others<'f>(
+    known: &[Checkpoint<'f>],
+    except: Option<&Checkpoint<'_>>,
+) -> Result<Vec<(&'f File, String)>, CheckpointError> {
+    let is_excepted = |one: &Checkpoint<'_>| except.is_some_and(|except| except.file.path == one.file.path);
+    let others = known.iter().filter(|one| is_current(one) && !is_excepted(one));
+    others.map(|one| Ok((one.file, set_status(one, "active")?))).collect()
+}
+
+fn read_if_exists(path: &Path) -> Result<Option<Vec<u8>>, CheckpointError> {
+    match bounded::read_file(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(CheckpointError::io("read", path, source)),
+    }
+}
+
+/// Edits the index beside a checkpoint, if there is one. It may list the checkpoint by its file name or its id.
+fn edit_index_entry(checkpoint: &Checkpoint<'_>, edit: impl Fn(&str, &str) -> String) -> Result<(), CheckpointError> {
+    let Some(folder) = checkpoint.file.location.parent() else { return Ok(()) };
+    let (stem, id) = (checkpoint.file.stem(), checkpoint.id());
+    edit_index(folder, |text| {
+        let edited = edit(text?, stem);
+        Some(if id == stem { edited } else { edit(&edited, id) })
+    })
+}
+
+fn edit_index(folder: &Path, edit: impl FnOnce(Option<&str>) -> Option<String>) -> Result<(), CheckpointError> {
+    let path = folder.join("INDEX.md");
+    let before = read_if_exists(&path)?;
+    // An index that is not UTF-8 is not edited; `validate` reports it.
+    let Ok(text) = before.as_deref().map(std::str::from_utf8).transpose() else { return Ok(()) };
+    match edit(text) {
+        Some(edited) if Some(&*edited) != text => replace(&path, before.as_deref(), edited.as_bytes()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,79 @@
+//! Updating active checkpoints: which one is current, deltas, breadcrumbs.
+
+use super::write::{lock, replace};
+use super::{bad_frontmatter, deactivate_others, edit_index_entry, refuse_archived, set_status, truncate_to_second};
+use crate::memory::checkpoint::document::ReferenceKind;
+use crate::memory::checkpoint::document::edit::{self, NewDelta, RowChange};
+use crate::memory::checkpoint::error::CheckpointError;
+use crate::memory::checkpoint::folder::{Folder, checkpoints, find, is_current};
+use crate::memory::checkpoint::index::edit::set_date;
+use crate::trace::Time;
+
+/// Makes one checkpoint the current one. Returns the paths of changed files.
+pub(crate) fn set_current(folder: &Folder, name: &str) -> Result<Vec<String>, CheckpointError> {
+    let _lock = lock(folder)?;
+    let files = folder.files()?;
+    let known = checkpoints(&files);
+    let chosen = find(&known, Some(name))?;
+    refuse_archived(chosen)?;
+    // The others are written first: after an interruption, no current checkpoint is better than two.
+    let mut changes = deactivate_others(&known, Some(chosen))?;
+    if !is_current(chosen) {
+        changes.push((chosen.file, set_status(chosen, "current")?));
+    }
+    for (file, text) in &changes {
+        replace(&file.location, Some(&file.bytes), text.as_bytes())?;
+    }
+    Ok(changes.into_iter().map(|(file, _)| file.path.clone()).collect())
+}
+
+/// Appends a delta to a checkpoint and dates its index entry. Returns the path and the time of the delta.
+///
+/// The time is always later than that of the newest delta, whatever the clock says.
+pub(crate) fn add_delta(
+    folder: &Folder,
+    name: Option<&str>,
+    delta: &NewDelta,
+    now: Time,
+) -> Result<(String, Time), CheckpointError> {
+    if delta.what_changed.trim().is_empty() {
+        return Err(CheckpointError::Empty { what: "what changed" });
+    }
+    let _lock = lock(folder)?;
+    let files = folder.files()?;
+    let known = checkpoints(&files);
+    let one = find(&known, name)?;
+    refuse_archived(one)?;
+    let newest = one.document.newest_delta();
+    let at = truncate_to_second(now);
+    let at = newest.map_or(at, |newest| at.max(Time::from_second(newest.time.as_second() + 1)));
+    let text = edit::append_delta(&one.document, delta, at).map_err(|problem| bad_frontmatter(one.file, problem))?;
+    // The index is written first: repeating an interrupted command must not add the delta twice.
+    edit_index_entry(one, |text, name| set_date(text, name, at))?;
+    replace(&one.file.location, Some(&one.file.bytes), text.as_bytes())?;
+    Ok((one.file.path.clone(), at))
+}
+
+/// Adds a breadcrumb to a checkpoint. Returns the path and what happened to the row.
+pub(crate) fn add_breadcrumb(
+    folder: &Folder,
+    name: Option<&str>,
+    kind: ReferenceKind,
+    reference: &str,
+    hint: &str,
+) -> Result<(String, RowChange), CheckpointError> {
+    if edit::one_line(reference).is_empty() {
+        return Err(CheckpointError::Empty { what: "the reference" });
+    }
+    let _lock = lock(folder)?;
+    let files = folder.files()?;
+    let known = checkpoints(&files);
+    let one = find(&known, name)?;
+    refuse_archived(one)?;
+    let (text, change) = edit::put_breadcrumb(&one.document, kind, reference, hint)
+        .ok_or_else(|| CheckpointError::BadTable { path: one.file.path.clone() })?;
+    if change != RowChange::Kept {
+        replace(&one.file.location, Some(&one.file.bytes), text.as_bytes())?;
+    }
+    Ok((one.file.path.clone(), change))
+}

@@ -1,0 +1,300 @@
+//! Validation: what is wrong with a checkpoint, and what could be better.
+//!
+//! Errors reject the file: a required key or heading is missing, the frontmatter cannot be parsed, or a row of the Breadcrumbs
+//! table has the wrong number of cells. Advice is given only if there are no errors. Source of the rules and limits:
+//! checkpoint format 1.3.
+
+mod advice;
+mod consistency;
+pub(crate) mod files;
+mod findings;
+mod index;
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::document::frontmatter::{Frontmatter, FrontmatterError};
+use super::document::markdown::{Markdown, TableRow};
+use super::document::{Document, ReferenceKind, Section, Timestamp, decode, start_of};
+use crate::base::finding::{Finding, Weight};
+use crate::base::merge::conflict;
+use crate::trace::Time;
+use findings::Findings;
+
+pub(crate) use consistency::{cycles, validate_set};
+pub(crate) use index::validate_index;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// The current time, for advice about age; `None` disables all advice.
+    pub advise_at: Option<Time>,
+    pub is_archived: bool,
+}
+
+const SECTIONS: [(&str, Weight); 3] =
+    [("Problem", Weight::Error), ("Session Intent", Weight::Warning), ("Essential Information", Weight::Error)];
+
+/// Parts of Essential Information.
+const PARTS: [(&str, Weight); 6] = [
+    ("Decisions", Weight::Error),
+    ("Current State", Weight::Error),
+    ("Next Actions", Weight::Error),
+    ("Technical Context", Weight::Warning),
+    ("Play-By-Play", Weight::Warning),
+    ("Artifact Trail", Weight::Warning),
+];
+
+const TIME_REMEDY: &str = "write RFC 3339, such as 2026-02-10T09:00:00Z";
+
+/// Validates a checkpoint, which may be any bytes, in linear time. Returns findings sorted by position.
+pub(crate) fn validate(bytes: &[u8], rules: Rules) -> Vec<Finding> {
+    match decode(bytes) {
+        Ok(text) => validate_document(&Document::parse(text), rules),
+        Err(bad) => {
+            let mut findings = Findings::new(bytes);
+            not_utf8(&mut findings, bad.at);
+            findings.finish()
+        }
+    }
+}
+
+/// Validates a parsed checkpoint; see [`validate`].
+pub(crate) fn validate_document(document: &Document<'_>, rules: Rules) -> Vec<Finding> {
+    let mut findings = Findings::new(document.text.as_bytes());
+    match &document.frontmatter {
+        Ok(frontmatter) => check_frontmatter(&mut findings, document, frontmatter),
+        Err(error) => report_frontmatter_error(&mut findings, document.text, error),
+    }
+    check_conflict_markers(&mut findings, document.text, &document.markdown);
+    check_headings(&mut findings, document);
+    if rules.is_archived {
+        check_completion(&mut findings, document);
+    }
+    check_breadcrumbs(&mut findings, document);
+    check_deltas(&mut findings, document);
+    if let (false, Some(now)) = (findings.has_errors(), rules.advise_at) {
+        advice::advise(&mut findings, document, now, rules.is_archived);
+    }
+    findings.finish()
+}
+
+fn not_utf8(findings: &mut Findings<'_>, at: usize) {
+    findings.error("not-utf8", at..at + 1, "the file is not UTF-8 from here on".to_owned(), "save it as UTF-8");
+}
+
+fn report_frontmatter_error(findings: &mut Findings<'_>, text: &str, error: &FrontmatterError) {
+    let start = start_of(text);
+    match error {
+        FrontmatterError::Missing => {
+            let message = "the file does not start with frontmatter".to_owned();
+            let remedy = "add `checkpoint` and `created` between two lines `---` at the top";
+            findings.error("no-frontmatter", start..start, message, remedy);
+        }
+        FrontmatterError::Unclosed => {
+            let message = "the frontmatter is not closed".to_owned();
+            findings.error("unclosed-frontmatter", start..start + 3, message, "end it with a line `---`");
+        }
+        FrontmatterError::NotYaml { at, problem } => {
+            findings.error("bad-yaml", *at..*at, format!("the frontmatter is not YAML: {problem}"), "correct the line");
+        }
+        FrontmatterError::NotAMapping { at } => {
+            let message = "the frontmatter is not a mapping".to_owned();
+            findings.error("not-a-mapping", *at..*at, message, "write one `key: value` per line");
+        }
+    }
+}
+
+fn check_frontmatter(findings: &mut Findings<'_>, document: &Document<'_>, frontmatter: &Frontmatter) {
+    let top = start_of(document.text);
+    for (key, weight, remedy) in [
+        ("checkpoint", Weight::Error, "add its id: `checkpoint: chk-<name>`"),
+        ("created", Weight::Error, "add the time of creation: `created: 2026-02-10T09:00:00Z`"),
+        ("anchor", Weight::Warning, "add the point in the work to which it belongs"),
+        ("last_delta", Weight::Warning, "add the time of the newest delta, or of its creation"),
+        ("parent", Weight::Warning, "add the id of its parent, or `parent: null`"),
+    ] {
+        let value = frontmatter.entry(key).map(|entry| &entry.value);
+        if value.is_none_or(|value| key == "anchor" && value.is_null()) {
+            findings.add(weight, "missing-key", top..top, format!("the frontmatter has no `{key}`"), remedy);
+        }
+    }
+    let is_id = |value: &Value| value.as_str().is_some_and(|id| !id.trim().is_empty());
+    if let Some(entry) = frontmatter.entry("checkpoint").filter(|entry| !is_id(&entry.value)) {
+        let message = "`checkpoint` is not a non-empty string".to_owned();
+        findings.error("bad-id", entry.span.clone(), message, "write an id, in quotes if it is a number");
+    }
+    check_time(findings, frontmatter, "created", Weight::Error);
+    check_time(findings, frontmatter, "last_delta", Weight::Warning);
+    if let Some(entry) = frontmatter.entry("parent").filter(|entry| !is_id(&entry.value) && !entry.value.is_null()) {
+        let message = "`parent` is not an id or null".to_owned();
+        findings.warning("bad-parent", entry.span.clone(), message, "write the id of its parent, or `null`");
+    }
+    if let Some(entry) = frontmatter.entry("status")
+        && !matches!(entry.value.as_str(), Some("active" | "current"))
+    {
+        let message = format!("the status `{}` is unknown", shown(&entry.value));
+        findings.warning("unknown-status", entry.span.clone(), message, "use `active` or `current`");
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn check_time(findings: &mut Findings<'_>, frontmatter: &Frontmatter, key: &str, weight: Weight) {
+    let Some(entry) = frontmatter.entry(key) else { return };
+    match entry.value.as_str().and_then(Timestamp::parse) {
+        None => {
+            let message = format!("`{key}` is not a time: `{}`", shown(&entry.value));
+            findings.add(weight, "bad-time", entry.span.clone(), message, TIME_REMEDY);
+        }
+        Some(Timestamp { has_zone: false, .. }) => no_zone(findings, entry.span.clone(), &format!("`{key}`")),
+        Some(_) => {}
+    }
+}
+
+fn no_zone(findings: &mut Findings<'_>, span: Range<usize>, what: &str) {
+    findings.warning("no-zone", span, format!("{what} has no zone and is read as UTC"), "add `Z` or an offset");
+}
+
+/// Reports conflict markers that a merge left, outside of code.
+fn check_conflict_markers(findings: &mut Findings<'_>, text: &str, markdown: &Markdown) {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        let is_marker = matches!(conflict::marker(line.as_bytes()), Some((b'<', 7..)));
+        if is_marker && !markdown.code.iter().any(|code| code.contains(&start)) {
+            let message = "the line is a conflict marker".to_owned();
+            findings.error("conflict-marker", start..end, message, "resolve the conflict");
+        }
+        start = end;
+    }
+}
+
+fn check_headings(findings: &mut Findings<'_>, document: &Document<'_>) {
+    let end = document.text.len();
+    for (title, weight) in SECTIONS {
+        if document.section(title).is_none() {
+            let message = format!("the heading `## {title}` is missing");
+            findings.add(weight, "missing-heading", end..end, message, "add it; headings in code are ignored");
+        }
+    }
+    let essential = document.section("Essential Information");
+    for (title, weight) in PARTS {
+        let found = match &essential {
+            Some(section) => document.part(section, title).is_some(),
+            // The missing section is reported above, so report only parts that are missing everywhere.
+            None => document
+                .markdown
+                .headings
+                .iter()
+                .any(|heading| heading.level == 3 && heading.title.to_lowercase().contains(&title.to_lowercase())),
+        };
+        if !found {
+            let at = essential.as_ref().map_or(end..end, |section| section.head.clone());
+            let message = format!("the heading `### {title}` is missing under `## Essential Information`");
+            findings.add(weight, "missing-heading", at, message, "add it there");
+        }
+    }
+}
+
+/// The required fields of the section Completion.
+pub(crate) const COMPLETION_FIELDS: [&str; 4] = ["Status", "Outcome", "Learnings", "Date"];
+
+fn check_completion(findings: &mut Findings<'_>, document: &Document<'_>) {
+    let end = document.text.len();
+    let Some(section) = document.section("Completion") else {
+        let message = "it is archived and has no heading `## Completion`".to_owned();
+        findings.warning("no-completion", end..end, message, "add it with Status, Outcome, Learnings, and Date");
+        return;
+    };
+    for name in COMPLETION_FIELDS {
+        if completion_field(document, &section, name).is_none() {
+            let message = format!("`## Completion` has no {name}");
+            findings.warning("no-completion", section.head.clone(), message, "add an item `**<name>**: <text>`");
+        }
+    }
+}
+
+/// The value of a list item such as `- **Outcome**: text`.
+pub(crate) fn completion_field<'t>(document: &'t Document<'_>, section: &Section, name: &str) -> Option<&'t str> {
+    let value = |text: &'t str| {
+        let rest = text.trim().strip_prefix(name)?.trim_start().strip_prefix(':')?.trim();
+        (!rest.is_empty()).then_some(rest)
+    };
+    document.items(section).find_map(|item| value(&item.text))
+}
+
+fn check_breadcrumbs(findings: &mut Findings<'_>, document: &Document<'_>) {
+    const COLUMNS: [&str; 3] = ["Type", "Reference", "Hint"];
+    let Some(section) = document.essential("Breadcrumbs") else { return };
+    let Some(table) = document.table(&section) else {
+        check_unparsed_table(findings, document, &section);
+        return;
+    };
+    let wrong_cell_count = |findings: &mut Findings<'_>, row: &TableRow, what: &str| {
+        let message = format!("the {what} of the Breadcrumbs table has {} cells instead of 3", row.cells.len());
+        let remedy = "write `| type | reference | hint |`; write a bar in a cell as `\\|`";
+        findings.error("bad-row", row.span.clone(), message, remedy);
+    };
+    if table.head.cells.len() != COLUMNS.len() {
+        wrong_cell_count(findings, &table.head, "header");
+    } else if table.head.cells.iter().zip(COLUMNS).any(|(cell, column)| !cell.eq_ignore_ascii_case(column)) {
+        let message = "the columns of the Breadcrumbs table are not Type, Reference, Hint".to_owned();
+        findings.warning("bad-columns", table.head.span.clone(), message, "rename them");
+    }
+    for row in table.rows.iter().filter(|row| row.cells.len() != COLUMNS.len()) {
+        wrong_cell_count(findings, row, "row");
+    }
+    for reference in document.breadcrumbs() {
+        if reference.known_kind().is_none() {
+            let message = format!("the breadcrumb type `{}` is unknown", reference.kind);
+            let remedy = format!("use one of {}", ReferenceKind::VALUES.join(", "));
+            findings.warning("unknown-type", reference.span, message, &remedy);
+        }
+    }
+}
+
+/// Reports lines in the section Breadcrumbs that look like a table but are not one in Markdown.
+fn check_unparsed_table(findings: &mut Findings<'_>, document: &Document<'_>, section: &Section) {
+    let mut start = section.body.start;
+    for line in document.body(section).split_inclusive('\n') {
+        let in_code = document.markdown.code.iter().any(|code| code.contains(&start));
+        if line.trim_start().starts_with('|') && !in_code {
+            let message = "the Breadcrumbs table is not valid Markdown".to_owned();
+            let remedy = "give the header and the line of dashes three cells each, and add an empty line before them";
+            findings.error("bad-table", start..start + line.trim_end().len(), message, remedy);
+            break;
+        }
+        start += line.len();
+    }
+}
+
+fn check_deltas(findings: &mut Findings<'_>, document: &Document<'_>) {
+    for delta in document.deltas() {
+        let head = || delta.section.head.clone();
+        match delta.timestamp {
+            None => {
+                let message = format!("the time of the delta is invalid: `{}`", delta.time_text);
+                findings.warning("bad-time", head(), message, TIME_REMEDY);
+            }
+            Some(Timestamp { has_zone: false, .. }) => no_zone(findings, head(), "the time of the delta"),
+            Some(_) => {}
+        }
+        for title in ["What Changed", "Artifacts"] {
+            if document.part(&delta.section, title).is_none() {
+                let message = format!("the delta has no heading `### {title}`");
+                findings.warning("missing-delta-part", head(), message, "add it");
+            }
+        }
+    }
+    let Some(entry) = document.frontmatter.as_ref().ok().and_then(|front| front.entry("last_delta")) else { return };
+    let stated = entry.value.as_str().and_then(Timestamp::parse);
+    if let (Some(newest), Some(stated)) = (document.newest_delta(), stated)
+        && newest.time != stated.time
+    {
+        let message = format!("`last_delta` is not the time of the newest delta, {}", newest.time);
+        findings.warning("stale-last-delta", entry.span.clone(), message, "set it to that time");
+    }
+}
