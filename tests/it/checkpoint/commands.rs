@@ -27,8 +27,8 @@ fn checkpoints_are_listed() {
     assert_eq!(place.ok(&["checkpoint", "prime"]), place.read(&format!("{ACTIVE}chk-b.md")));
     insta::assert_snapshot!(place.trace(&["checkpoint", "status", "nothing"]), @"
     --- stderr
-    error: there is no checkpoint `nothing`
-    hint: `git trace checkpoint list --all` lists them
+    error: no checkpoint is named `nothing`
+    hint: list checkpoints with `git trace checkpoint list --all`
     [exit 2]
     ");
     // From a folder below, the same.
@@ -64,7 +64,11 @@ fn a_checkpoint_passes_from_creation_to_the_archive() {
     place.ok(&["checkpoint", "new", "login", "--parent", "auth"]);
     let said = place.trace(&["checkpoint", "validate"]);
     assert!(!said.contains("error: ") && !said.contains("warning: "), "{said}");
-    assert!(place.trace(&["checkpoint", "new", "auth"]).contains("there is already a checkpoint"));
+    assert!(
+        place
+            .trace(&["checkpoint", "new", "auth"])
+            .contains("the checkpoint `checkpoints/active/chk-auth.md` exists already")
+    );
     for name in ["../x", ".x", "a/b", "", "chk-", "a\nb"] {
         assert!(place.trace(&["checkpoint", "new", name]).ends_with("[exit 2]\n"), "{name}");
     }
@@ -90,10 +94,10 @@ fn a_checkpoint_passes_from_creation_to_the_archive() {
     assert_eq!(listed, "[{\"hint\":\"the writer\",\"number\":1,\"reference\":\"src/a.rs\",\"type\":\"file\"}]\n");
 
     let said = place.trace(&["checkpoint", "archive", "auth"]);
-    assert!(said.contains("has no Completion") && said.ends_with("[exit 2]\n"), "{said}");
+    assert!(said.contains("lacks Status, Outcome, Learnings, Date") && said.ends_with("[exit 2]\n"), "{said}");
     let complete = ["checkpoint", "archive", "auth", "--outcome", "It works.", "--learnings", "Start small."];
     let said = place.trace(&complete);
-    assert!(said.contains("active checkpoints have branched from `chk-auth`: chk-login"), "{said}");
+    assert!(said.contains("`chk-auth` has active children: chk-login"), "{said}");
     place.ok(&["checkpoint", "archive", "login", "--outcome", "Done.", "--learnings", "Less is more."]);
     assert_eq!(place.ok(&complete), "checkpoints/active/chk-auth.md -> checkpoints/archive/chk-auth.md\n");
     let learnings = place.read("checkpoints/LEARNINGS.md");
@@ -105,7 +109,7 @@ fn a_checkpoint_passes_from_creation_to_the_archive() {
     // Nothing in the archive is ever overwritten.
     place.write("checkpoints/active/chk-auth.md", place.read("checkpoints/archive/chk-auth.md") + "more\n");
     let said = place.trace(&["checkpoint", "archive", path]);
-    assert!(said.contains("there is already a checkpoint `checkpoints/archive/chk-auth.md`"), "{said}");
+    assert!(said.contains("the checkpoint `checkpoints/archive/chk-auth.md` exists already"), "{said}");
     place.commit("all");
     assert!(place.trace(&["check"]).contains("duplicate-id"));
 }
@@ -132,7 +136,7 @@ fn a_setting_names_the_checkpoint_folder() {
     assert_eq!(place.ok(&["checkpoint", "new", "c"]), "notes/chk-c.md\n");
     place.commit("all");
     insta::assert_snapshot!(place.trace(&["check"]), @"
-    notes/INDEX.md:16:1: file-without-row: the file `chk-a.md` has no row; add a row and a part, or archive the file
+    notes/INDEX.md:16:1: file-without-row: the file `chk-a.md` has no row; add a row and a section, or archive the file
     --- stderr
     files checked: 3, errors: 0, warnings: 1
     ");
@@ -171,7 +175,7 @@ fn repeating_an_interrupted_command_completes_it() {
     assert!(place.trace(&["checkpoint", "validate"]).contains("row-without-file"));
     place.ok(&new);
     assert_eq!(timeless(read(&place)), after);
-    assert!(place.trace(&new).contains("there is already a checkpoint"));
+    assert!(place.trace(&new).contains("the checkpoint `checkpoints/active/chk-b.md` exists already"));
 
     let [list, original, ..] = read(&place);
     place.ok(&archive);

@@ -27,7 +27,7 @@ fn breadcrumbs_resolve_to_their_targets() {
         ("Phase 1", "Why JWT\n"),
         ("arxiv:2509.13313", "https://arxiv.org/abs/2509.13313\n"),
         ("#6", "https://doi.org/10.1000/182\n"),
-        ("src/gone.rs", "was there\n--- stderr\nstale: there is no file `src/gone.rs`\n"),
+        ("src/gone.rs", "was there\n--- stderr\nstale: the file `src/gone.rs` does not exist\n"),
         ("helper", "def helper(a):\n    return a\n--- stderr\nlib/b.py:1\n"),
     ] {
         assert_eq!(place.trace(&["checkpoint", "follow", breadcrumb]), answer, "{breadcrumb}");
@@ -36,8 +36,8 @@ fn breadcrumbs_resolve_to_their_targets() {
     assert_eq!(place.ok(&["checkpoint", "follow", "-t", "file", "src/a.rs:3"]), place.read("src/a.rs"));
     insta::assert_snapshot!(place.trace(&["checkpoint", "follow", "src"]), @"
     --- stderr
-    error: `src` is in more than one breadcrumb: src/a.rs, src/gone.rs
-    hint: name it by its number, such as `#2`
+    error: `src` matches several breadcrumbs: src/a.rs, src/gone.rs
+    hint: use its number, such as `#2`
     [exit 2]
     ");
     let json = place.ok(&["checkpoint", "follow", "#2", "--json"]);
