@@ -11,7 +11,7 @@ use crate::git::{Git, GitError, ObjectFormat, Repo};
 use crate::memory::forward::{self, CrumbContent, ForwardError, NewCrumb, Priority, Query};
 use crate::tokens::Encoding;
 use crate::trace::model::name::FORWARD_CRUMBS;
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
 use crate::trace::{AgentName, Time};
 
 /// Examines the forward crumbs of a repository.

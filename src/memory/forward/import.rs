@@ -21,7 +21,8 @@ use crate::trace::change::bulk::{self, Feed, Incoming, Usage};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::{ImportPosition, Op};
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError, TraceName};
 
 /// The format in the source of imported forward crumbs.
@@ -182,7 +183,8 @@ pub(crate) fn write_all(
         schema::validate(&crumb.metadata.draft(&crumb.text, 0, crumb.metadata.created))?;
     }
     let mut feed = CrumbFeed { crumbs: crumbs.into_iter(), seq, newest };
-    let report = bulk::import(repo, &name, signature, encoding, &mut feed)?;
+    let trace = Trace::new(repo, name, signature.clone()).with_encoding(encoding);
+    let report = bulk::import(&trace, &mut feed)?;
     Ok(ImportCounts { recorded: report.recorded, known: report.known + known, closed: 0 })
 }
 

@@ -6,7 +6,7 @@ use super::crumb::{self, CrumbStatus, CrumbType, DamagedCrumb, ForwardCrumb, Hea
 use super::error::ForwardError;
 use crate::git::Repo;
 use crate::trace::model::tree::{self, ItemEntry};
-use crate::trace::store::write::Signature;
+use crate::trace::store::signature::Signature;
 use crate::trace::{AgentName, ItemId, Time, Tip, TraceError, TraceName};
 
 /// The first batch; the following ones double until [`MAX_BATCH`].

@@ -7,12 +7,10 @@ use super::text::{self, CrumbContent, TextHeader};
 use crate::base::string_enum::string_enum;
 use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
-use crate::trace::change::append::step_of;
-use crate::trace::change::edit::{Revised, revise};
-use crate::trace::model::trailers::one_line;
-use crate::trace::model::{schema, tree};
-use crate::trace::store::total;
-use crate::trace::store::write::{Accounting, Signature, Step, record};
+use crate::trace::model::schema;
+use crate::trace::model::trailers::{Op, one_line};
+use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, Draft, ItemId, TraceError, TraceName};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -97,13 +95,14 @@ pub(crate) fn add(
     let text = text::render(&header, &content);
     let subject = commit_subject(&metadata, &content.summary);
     let name = TraceName::of_agent(agent);
-    let (_, (id, seq)) = record(repo, &name, signature, Accounting::counting(encoding), |ground| {
-        let newest = ground.tip.map(|tip| newest_time(repo, tip)).transpose()?.flatten();
+    let trace = Trace::new(repo, name, signature.clone()).with_encoding(encoding);
+    let (_, (id, seq)) = trace.change(|change| {
+        let newest = change.tip().map(|tip| newest_time(repo, tip)).transpose()?.flatten();
         let newest = newest.map_or(metadata.created, |newest| newest.max(metadata.created));
-        let draft = metadata.draft(&text, ground.free_seq(repo)?, newest);
-        schema::validate(&draft)?;
-        let (step, item, seq) = step_of(repo, ground, signature, draft, Some(&subject))?;
-        Ok((Some(step), (item.id, seq)))
+        let draft = metadata.draft(&text, change.free_seq()?, newest);
+        schema::validate(&draft).map_err(TraceError::from)?;
+        let (item, seq) = change.append(draft, Some(&subject))?;
+        Ok::<_, ForwardError>((item.id, seq))
     })?;
     Ok(ForwardCrumb { id, seq, metadata, text })
 }
@@ -167,24 +166,19 @@ pub(crate) fn set_status(
     reason: Option<&str>,
 ) -> Result<Option<Oid>, ForwardError> {
     let name = TraceName::of_agent(agent);
-    let (commit, damaged) = record(repo, &name, signature, Accounting::counting(encoding), |ground| {
-        let slots = tree::list(repo, ground.require_tip()?.commit.tree)?;
-        let slot = slots.into_iter().find(|slot| slot.id == id);
-        let slot = slot.ok_or_else(|| TraceError::NotLive { item: id, trace: name.clone() })?;
+    let trace = Trace::new(repo, name, signature.clone()).with_encoding(encoding);
+    let (commit, ()) = trace.change(|change| {
+        let (slot, old) = change.live_item(id)?;
         if let (Err(damaged), _) = crumb::read(repo, &slot)? {
-            return Ok((None, Some(damaged)));
+            return Err(ForwardError::Damaged { id, cause: damaged.cause });
         }
-        let old = total::read_item(repo, &slot)?;
         let mut fields = old.fields.clone();
         crumb::put_status(&mut fields, status);
         let draft = Draft { fields, body: old.body.clone() };
-        let subject = format!("{status}: {id}");
-        let Revised { step, .. } = revise(repo, ground, &slot, &old, draft, Some(&subject))?;
-        let step = step.map(|step| Step { reason: reason.map(str::to_owned), ..step });
-        Ok((step, None))
+        if change.revise(&slot, &old, draft)?.is_some() {
+            change.commit_item(Op::Edit, id, &format!("{status}: {id}"), reason)?;
+        }
+        Ok(())
     })?;
-    match damaged {
-        Some(damaged) => Err(ForwardError::Damaged { id, cause: damaged.cause }),
-        None => Ok(commit),
-    }
+    Ok(commit)
 }
