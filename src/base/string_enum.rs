@@ -1,35 +1,35 @@
-//! Enums that are written as one word each.
+//! Enums whose values are written as one word each.
 
 use thiserror::Error;
 
 use crate::base::error::Diagnostic;
 
-/// Why a text is none of the words that are accepted.
+/// A word that names no value of an enum.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("`{text}` is not one of {}", accepted.join(", "))]
 pub struct UnknownVariant {
-    /// The text as it was given.
     pub text: String,
-    /// What would have done.
     pub accepted: &'static [&'static str],
 }
 
 impl Diagnostic for UnknownVariant {}
 
-/// Declares an enum whose variants are written as one word, with its text forms both ways.
+/// Declares an enum with a word for each value, and implements `Display` and `FromStr` with these words.
 macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(unreachable_pub, reason = "some of these enums are part of the library")]
         pub enum $name {
             $($(#[$variant_doc])* $variant),+
         }
 
+        #[allow(unreachable_pub, reason = "some of these enums are part of the library")]
         impl $name {
-            /// Every value's word, in order.
+            /// The word of each value, in order.
             pub const VALUES: &'static [&'static str] = &[$($word),+];
 
-            /// The word it is written as.
+            /// The word of this value.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self {

@@ -1,4 +1,4 @@
-//! Instants, to the nanosecond, in UTC.
+//! Times in UTC with nanoseconds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,33 +8,33 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
-/// An instant in UTC with nanoseconds; its text is RFC 3339 with trailing zeros trimmed and `Z`.
+/// A time in UTC with nanoseconds. Its text form is RFC 3339 with `Z`, without trailing zeros.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Time(Timestamp);
 
-/// Why a text is not a time.
+/// A text that is not a time.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("`{text}` is not a time: RFC 3339 with a zone is, such as 2026-02-10T09:00:00Z")]
+#[error("invalid time `{text}`: expected RFC 3339 with a zone, such as 2026-02-10T09:00:00Z")]
 pub struct BadTime {
-    /// The text as it was given.
+    /// The invalid text.
     pub text: String,
 }
 
 impl Time {
-    /// The system's clock, read once. Only porcelain calls this.
+    /// Reads the system clock. Only the command line calls this.
     #[must_use]
     pub fn now() -> Self {
         Self(Timestamp::now())
     }
 
-    /// The instant `seconds` after 1970-01-01T00:00:00Z, held within the years a time can name.
+    /// The time `seconds` after 1970-01-01T00:00:00Z, limited to the supported years.
     #[must_use]
     pub fn from_second(seconds: i64) -> Self {
         let bounded = seconds.clamp(Timestamp::MIN.as_second() + 1, Timestamp::MAX.as_second());
         Self(Timestamp::from_second(bounded).unwrap_or_default())
     }
 
-    /// Whole seconds since 1970, as git's commits hold.
+    /// Seconds since 1970, as in git's commits.
     #[must_use]
     pub fn as_second(self) -> i64 {
         self.0.as_second()
@@ -46,26 +46,26 @@ impl Time {
         self.0.as_nanosecond()
     }
 
-    /// The instant so many hours of 3,600 seconds earlier, whatever clocks on walls did meanwhile; none before year -9999.
+    /// The time this many hours of 3,600 seconds earlier; `None` before the year -9999.
     #[must_use]
     pub fn hours_earlier(self, hours: u64) -> Option<Self> {
         let seconds = i64::try_from(hours).ok()?.checked_mul(3600)?;
         self.0.checked_sub(SignedDuration::from_secs(seconds)).ok().map(Self)
     }
 
-    /// What a clock on a wall in UTC shows.
+    /// The date and time of day in UTC.
     #[must_use]
     pub fn civil(self) -> DateTime {
         Offset::UTC.to_datetime(self.0)
     }
 
-    /// The instant at which a clock on a wall in UTC shows this.
+    /// The time with this date and time of day in UTC.
     #[must_use]
     pub fn of_civil(shown: DateTime) -> Option<Self> {
         Offset::UTC.to_timestamp(shown).ok().map(Self)
     }
 
-    /// This instant, or the nanosecond after `earlier` where that is later: what keeps a line of times in order.
+    /// This time, or the nanosecond after `earlier` if that is later. Keeps the times of a trace in order.
     #[must_use]
     pub fn after(self, earlier: Option<Self>) -> Self {
         match earlier {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_set_back_does_not_turn_the_line_around() {
+    fn a_clock_that_was_set_back_does_not_reverse_the_order() {
         let earlier: Time = "2026-02-10T09:00:00Z".parse().unwrap();
         let set_back: Time = "2026-02-09T09:00:00Z".parse().unwrap();
         assert_eq!(set_back.after(Some(earlier)).to_string(), "2026-02-10T09:00:00.000000001Z");

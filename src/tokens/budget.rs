@@ -1,24 +1,21 @@
-//! Budgets: how many tokens a trace may take, and what happens when it takes more.
+//! Budgets: the maximum number of tokens in a trace, and the action if a commit exceeds it.
 
 use std::{convert::Infallible, str::FromStr};
 
 use serde::Serialize;
 
-/// The most tokens that a trace may take.
+/// The maximum number of tokens in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// In tokens; a total of exactly this many is within the budget.
     pub max_tokens: u64,
 }
 
-/// What a budget says of a total.
+/// The result of comparing a total with a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The total fits.
-    Within {
-        /// Tokens that are still free.
-        left: u64,
-    },
+    Within { left: u64 },
     /// The total does not fit.
     Over {
         /// Tokens that are too many, at least one.
@@ -27,9 +24,8 @@ pub enum Verdict {
 }
 
 impl Budget {
-    /// Holds a total against the budget.
-    #[must_use]
-    pub const fn judge(self, total_tokens: u64) -> Verdict {
+    /// Compares a total with the budget.
+    pub(crate) const fn judge(self, total_tokens: u64) -> Verdict {
         match self.max_tokens.checked_sub(total_tokens) {
             Some(left) => Verdict::Within { left },
             None => Verdict::Over { by: total_tokens - self.max_tokens },
@@ -37,22 +33,22 @@ impl Budget {
     }
 }
 
-/// What to do about a commit that goes over the budget.
+/// The action for a commit that exceeds the budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BudgetAction {
-    /// Commit, and say so.
+    /// Commit and warn.
     #[default]
     Warn,
     /// Do not commit.
     Reject,
-    /// Run this shell command, which may make room, and check again.
+    /// Run this shell command, which may free tokens, and check again.
     Command(String),
 }
 
 impl FromStr for BudgetAction {
     type Err = Infallible;
 
-    /// Reads `warn` or `reject`, in any case as git's own settings; all else is a command, nothing at all the default.
+    /// Parses `warn` or `reject`, ignoring case as git's settings do. Any other text is a command; an empty one is the default.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let text = text.trim();
         Ok(match text {
@@ -64,28 +60,24 @@ impl FromStr for BudgetAction {
     }
 }
 
-/// What a [`BudgetAction::Command`] gets to read, as a JSON object on a line.
+/// The standard input of a [`BudgetAction::Command`]: a JSON object on one line.
 ///
 /// ```text
 /// {"trace":"main","current":12345,"max":10000,"over":2345,"source":"o200k_base"}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct BudgetReport<'a> {
-    /// Name of the trace.
     pub trace: &'a str,
     /// Tokens that the trace would take with the commit.
     pub current: u64,
-    /// Tokens that it may take.
     pub max: u64,
-    /// Tokens that are too many.
     pub over: u64,
-    /// Encoding that `current` was counted in, or `reported` if it rests on a provider's figure.
+    /// The encoding of `current`, or `reported` if it is based on a provider's figure.
     pub source: &'a str,
 }
 
 impl<'a> BudgetReport<'a> {
-    /// The report on a total of `trace`; `None` if it is within the budget.
-    #[must_use]
+    /// The report for a total of `trace`; `None` within the budget.
     pub(crate) fn new(trace: &'a str, budget: Budget, total_tokens: u64, source: &'a str) -> Option<Self> {
         match budget.judge(total_tokens) {
             Verdict::Within { .. } => None,
@@ -96,7 +88,6 @@ impl<'a> BudgetReport<'a> {
     }
 
     /// The object and a newline.
-    #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "strings and whole numbers are always JSON")]
     pub(crate) fn render(&self) -> String {
         let mut line = serde_json::to_string(self).expect("no map with odd keys, no number that is not finite");
@@ -119,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_known_action_is_a_command() {
+    fn an_unknown_action_is_a_command() {
         for (text, action) in [
             ("warn", BudgetAction::Warn),
             ("Reject", BudgetAction::Reject),

@@ -1,7 +1,7 @@
-//! What kind of character stands at a place in a text, as far as the splitter tells them apart.
+//! Character classes for the splitter.
 //!
-//! A class is one bit of a byte, so that a set of classes is a mask. The tables come from the `regex-syntax` that
-//! tiktoken-rs matches with, by way of `build.rs`.
+//! A class is one bit of a byte, so a set of classes is a mask. `build.rs` makes the tables from the `regex-syntax` that
+//! tiktoken-rs uses.
 
 use super::layout::CLASS_BLOCK;
 pub(super) use super::layout::{CASELESS, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UPPER};
@@ -26,7 +26,7 @@ const fn ascii() -> [u8; 128] {
     }
 }
 
-/// Class of the character at `at` and its length in bytes; no class, hence in no set, at the end of `text`.
+/// Class of the character at `at` and its length in bytes. The end of `text` has no class and is in no set.
 ///
 /// `text` is valid UTF-8 and `at` a boundary in it.
 #[inline]

@@ -1,13 +1,13 @@
-//! Encodings: the named ways to turn text into tokens.
+//! Encodings: named ways to turn text into tokens.
 
 use std::{fmt, str::FromStr};
 
 use super::{
-    TokenCounter, merge, split,
+    merge, split,
     vocabulary::{CL100K, NO_RANK, O200K, P50K, R50K, Vocabulary},
 };
 
-/// A way to turn text into tokens, as published by `OpenAI`; the default is `o200k_base`.
+/// A token encoding published by `OpenAI`; the default is `o200k_base`.
 ///
 /// The name is what [`FromStr`] accepts and [`Display`](fmt::Display) prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -15,7 +15,7 @@ pub enum Encoding {
     /// `o200k_base`: GPT-4o, GPT-4.1, GPT-5 and the o-series.
     #[default]
     O200kBase,
-    /// `o200k_harmony`: gpt-oss; counts as `o200k_base` does, since ordinary tokens are the same.
+    /// `o200k_harmony`: gpt-oss; counts as `o200k_base`, because the ordinary tokens are the same.
     O200kHarmony,
     /// `cl100k_base`: GPT-4 and GPT-3.5.
     Cl100kBase,
@@ -25,14 +25,14 @@ pub enum Encoding {
     R50kBase,
 }
 
-/// Says why tokens cannot be counted.
+/// An encoding that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The name is that of no encoding here.
-    #[error("`{name}` is not an encoding; accepted are {}", Encoding::ALL.map(Encoding::as_str).join(", "))]
+    /// No encoding has this name.
+    #[error("unknown encoding `{name}`: expected one of {}", Encoding::ALL.map(Encoding::as_str).join(", "))]
     UnknownEncoding {
-        /// What was asked for.
+        /// The unknown name.
         name: String,
     },
 }
@@ -55,9 +55,8 @@ impl Encoding {
 
     /// Counts the tokens of `text`, exactly as tiktoken's `encode_ordinary` does.
     ///
-    /// Special tokens count as the ordinary text that spells them. Bytes that are not UTF-8 count as if each maximal
-    /// invalid sequence were U+FFFD, as [`String::from_utf8_lossy`] has it; only such a text is copied. Near-linear in the
-    /// length of the text, whatever it holds.
+    /// Special tokens count as the ordinary text that spells them. In bytes that are not UTF-8, each maximal invalid sequence
+    /// counts as U+FFFD, as in [`String::from_utf8_lossy`]; only such a text is copied. Takes near-linear time on any text.
     #[must_use]
     pub fn count(self, text: &[u8]) -> u64 {
         let text = String::from_utf8_lossy(text);
@@ -70,27 +69,17 @@ impl Encoding {
     }
 }
 
-// Generic over the splitter, so that each encoding has a loop with its own splitter inlined.
+// Generic, so that the splitter of each encoding is inlined into its own loop.
 fn count(text: &[u8], vocabulary: &Vocabulary, next_end: impl Fn(&[u8], usize) -> usize) -> u64 {
     let (mut tokens, mut start) = (0, 0);
     while start < text.len() {
         let end = next_end(text, start);
-        // Most pieces are tokens themselves, which merging would find out in the end.
+        // Most pieces are tokens. Looking them up first avoids the merge.
         let is_token = vocabulary.rank(text, start, end) != NO_RANK;
         tokens += if is_token { 1 } else { merge::count(vocabulary, text, start, end) };
         start = end;
     }
     tokens
-}
-
-impl TokenCounter for Encoding {
-    fn count(&self, text: &[u8]) -> u64 {
-        (*self).count(text)
-    }
-
-    fn name(&self) -> &str {
-        self.as_str()
-    }
 }
 
 impl fmt::Display for Encoding {
@@ -123,18 +112,18 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_the_known_ones() {
+    fn an_unknown_name_gives_an_error_that_lists_the_known_ones() {
         let error = "gpt2".parse::<Encoding>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`gpt2` is not an encoding; accepted are o200k_base, o200k_harmony, cl100k_base, p50k_base, r50k_base"
+            "unknown encoding `gpt2`: expected one of o200k_base, o200k_harmony, cl100k_base, p50k_base, r50k_base"
         );
     }
 
     #[test]
     fn invalid_utf8_counts_as_replacement_characters() {
         for encoding in Encoding::ALL {
-            // The two bytes of a cut-off character are one maximal sequence; each of the two others stands alone.
+            // The first two bytes are a truncated character, one maximal sequence. Each other byte is a sequence of its own.
             assert_eq!(
                 encoding.count(b"a\xe4\xb8 b\xff\xfe"),
                 encoding.count("a\u{fffd} b\u{fffd}\u{fffd}".as_bytes())
@@ -143,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_tokens() {
+    fn an_empty_text_has_no_tokens() {
         assert!(Encoding::ALL.iter().all(|encoding| encoding.count(b"") == 0));
     }
 }

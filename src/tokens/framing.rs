@@ -1,16 +1,15 @@
-//! What a message costs beside its text.
+//! The tokens of a message besides its text.
 //!
 //! Source of the figures: OpenAI Cookbook, "How to count tokens with tiktoken".
 
-/// Tokens of framing that every message costs.
+/// Framing tokens per message.
 pub(crate) const PER_MESSAGE: u64 = 3;
-/// Tokens of framing that a name costs.
+/// Framing tokens per name.
 pub(crate) const PER_NAME: u64 = 1;
-/// Tokens that a request costs once, for the reply's opening.
+/// Tokens per request, for the start of the reply.
 pub(crate) const PER_REPLY: u64 = 3;
 
-/// What a message costs: its text's tokens and its framing.
-#[must_use]
+/// The tokens of a message: text and framing.
 pub(crate) fn message_cost(text_tokens: u64, named: bool) -> u64 {
     text_tokens + PER_MESSAGE + if named { PER_NAME } else { 0 }
 }

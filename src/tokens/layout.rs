@@ -1,4 +1,4 @@
-//! How the generated tables are laid out; read by the counter, written by `build.rs`.
+//! The layout of the generated tables, which `build.rs` writes and the counter reads.
 //!
 //! A vocabulary is a perfect hash over the bytes of its tokens: no two tokens share a slot, so a lookup reads one
 //! displacement and one slot whether the token exists or not. Numbers are little-endian.
@@ -10,12 +10,12 @@
 //!     bits 104..108  length of the token, 15 for a long one, 0 for an empty slot
 //!     bits 108..128  rank
 //! pool           bytes of the long tokens
-//! bonds          bit set of hashed pairs of characters that stand side by side in some token; see [`bond`]
+//! bonds          bit set of hashed pairs of characters that are adjacent in some token; see [`bond`]
 //! ```
 
 #![expect(clippy::cast_possible_truncation, reason = "hashing takes words apart on purpose")]
 
-/// Longest token whose bytes stand in the slot itself.
+/// Longest token whose bytes are stored in the slot itself.
 pub(super) const SHORT_MAX: usize = 13;
 
 /// Bit of a slot where the length begins.
@@ -24,7 +24,7 @@ pub(super) const LENGTH_SHIFT: u32 = 104;
 /// Bit of a slot where the rank begins.
 pub(super) const RANK_SHIFT: u32 = 108;
 
-/// What stands in place of the length of a long token.
+/// Marks a long token, in place of its length.
 pub(super) const LONG: u128 = 15;
 
 /// Upper-case and title-case letters (Lu, Lt).
@@ -79,16 +79,16 @@ pub(super) fn slot(hash: u64, displacement: u16, slots: usize) -> usize {
     ((u64::from(moved.wrapping_mul(0x9e37_79b1)) * slots as u64) >> 32) as usize
 }
 
-/// The bit, of `bits`, that says whether some token holds the characters `left` and `right` side by side.
+/// The bit, of `bits`, that tells whether the characters `left` and `right` are adjacent in some token.
 ///
-/// A character is its UTF-8 bytes as a little-endian number. Where a token holds only a part of either, the bit is that of
-/// [`broken_bond`].
+/// A character is its UTF-8 bytes as a little-endian number. If a token contains only a part of either, [`broken_bond`] gives
+/// the bit.
 pub(super) fn bond(left: u32, right: u32, bits: usize) -> usize {
     let pair = (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (((pair >> 32) * bits as u64) >> 32) as usize
 }
 
-/// The same for tokens that begin or end amid a character: `last` is the last byte on the left, `first` the first on the
+/// The same for tokens that begin or end inside a character: `last` is the last byte on the left, `first` the first on the
 /// right.
 pub(super) fn broken_bond(last: u8, first: u8, bits: usize) -> usize {
     // No character of UTF-8 ends with this byte.

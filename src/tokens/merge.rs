@@ -1,16 +1,16 @@
-//! Byte-pair merging: how many tokens a piece becomes that is no token itself.
+//! Byte-pair merging: the number of tokens in a piece that is not a token itself.
 //!
-//! A piece starts as its single bytes. Again and again, of all neighbours that together are a token, the pair of the
-//! lowest rank is joined, the leftmost of equals first, until no pair is left.
+//! A piece starts as single bytes. Of all adjacent pairs that form a token, the pair with the lowest rank is joined, the
+//! leftmost of equals first, until no such pair is left.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::vocabulary::{Character, NO_RANK, Vocabulary};
 
-/// Longest piece whose pairs are searched one by one; a heap pays only beyond.
+/// Longest piece whose pairs are searched linearly. A heap is faster only for longer pieces.
 const SMALL_MAX: usize = 64;
 
-/// Where the parts of a piece begin while they are single bytes.
+/// The starts of the parts of a piece while they are single bytes.
 const PLACES: [u8; SMALL_MAX + 1] = {
     let mut places = [0; SMALL_MAX + 1];
     let mut place = 0;
@@ -21,15 +21,15 @@ const PLACES: [u8; SMALL_MAX + 1] = {
     places
 };
 
-/// Bits of a heap entry that hold the place of a pair; the rank stands above them.
+/// The low bits of a heap entry, which contain the position of a pair. The rank is above them.
 const PLACE_BITS: u32 = 44;
 
-/// Counts the tokens that `text[start..end]` merges into: a piece, whole characters, that is no token itself.
+/// Counts the tokens of the piece `text[start..end]`, which consists of complete characters and is not a token itself.
 ///
-/// Takes O(n log n) time for n bytes; up to [`SMALL_MAX`] bytes nothing is allocated.
+/// Takes O(n log n) time for n bytes, and allocates nothing up to [`SMALL_MAX`] bytes.
 pub(super) fn count(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> u64 {
-    // Where no token holds the two characters side by side, no merge crosses, and each side is merged for itself. Prose
-    // without spaces, as in Chinese, falls apart into words by this alone.
+    // No merge crosses two characters that are adjacent in no token, so each side is merged separately. This alone splits
+    // prose without spaces, such as Chinese, into words.
     let (mut tokens, mut part_start) = (0, start);
     let mut left = Character::at(text, start);
     let mut at = start + left.length;
@@ -46,7 +46,7 @@ pub(super) fn count(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usi
 }
 
 fn count_part(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> u64 {
-    // Each token is what its own bytes merge into; a test makes sure of it.
+    // The bytes of each token merge into that token; a test checks it.
     if vocabulary.rank(text, start, end) != NO_RANK {
         return 1;
     }
@@ -89,12 +89,12 @@ fn count_small(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -
     }
 }
 
-/// A part of a long piece, kept at the place where it begins, counted from the start of the piece.
+/// A part of a long piece, stored at the index of its first byte.
 #[derive(Clone, Copy)]
 struct Part {
     previous: usize,
     next: usize,
-    /// Rank of this part joined with the next; an entry of the heap with another rank is out of date.
+    /// Rank of this part joined with the next. A heap entry with another rank is outdated.
     joined_rank: u32,
 }
 
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_cut_where_no_token_crosses() {
+    fn a_piece_is_split_where_no_token_crosses() {
         let (piece, end) = ("清晨的港口非常安静大雾来临之前", 45);
         for (vocabulary, bpe, _) in vocabularies() {
             assert_eq!(count(vocabulary, piece.as_bytes(), 0, end), bpe.count_ordinary(piece) as u64);

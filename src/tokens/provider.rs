@@ -1,35 +1,35 @@
-//! Providers: where each puts the usage in a response, and what its figures hold.
+//! Providers: the position of the usage in a response, and the meaning of its figures.
 
 use serde_json::{Map, Value};
 
 use super::usage::{TokenUsage, UsageError, UsageExtractor};
 
-/// A provider whose usage can be read without further ado.
+/// A provider whose usage can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provider {
-    /// Anthropic Messages; cached tokens are beside `input_tokens`.
+    /// Anthropic Messages; `input_tokens` excludes cached tokens.
     Anthropic,
-    /// `OpenAI` Chat Completions and what is compatible with it; cached tokens are within `prompt_tokens`.
+    /// `OpenAI` Chat Completions and compatible APIs; `prompt_tokens` includes cached tokens.
     OpenAiChat,
-    /// `OpenAI` Responses; cached tokens are within `input_tokens`.
+    /// `OpenAI` Responses; `input_tokens` includes cached tokens.
     OpenAiResponses,
-    /// Gemini `generateContent`; cached tokens are within `promptTokenCount`, thoughts beside `candidatesTokenCount`.
+    /// Gemini `generateContent`; `promptTokenCount` includes cached tokens, `candidatesTokenCount` excludes thoughts.
     Gemini,
-    /// Bedrock Converse; cached tokens are beside `inputTokens`.
+    /// Bedrock Converse; `inputTokens` excludes cached tokens.
     Bedrock,
-    /// Ollama's own API; it has no usage object, the figures stand in the response itself.
+    /// Ollama's own API; the figures are in the response itself, without a usage object.
     Ollama,
 }
 
 impl Provider {
-    /// All providers, in the order in which they are asked.
+    /// All providers, in the order in which they are tried.
     pub(crate) const ALL: [Self; 6] =
         [Self::Anthropic, Self::OpenAiChat, Self::OpenAiResponses, Self::Gemini, Self::Bedrock, Self::Ollama];
 
     fn usage(self, fields: &Fields) -> Result<Option<TokenUsage>, UsageError> {
         let usage = match self {
             Self::Anthropic if fields.has("output_tokens") && fields.has("input_tokens") && !is_responses(fields) => {
-                // A bare pair of figures is OpenAI's just as well, with the same sum.
+                // A bare pair of figures may also be from OpenAI, with the same sum.
                 TokenUsage {
                     input_tokens: fields.required("input_tokens")?,
                     cache_read_tokens: fields.optional("cache_read_input_tokens")?,
@@ -57,7 +57,7 @@ impl Provider {
                 TokenUsage {
                     input_tokens: fields.sum(prompt, fields.optional("toolUsePromptTokenCount")?)?,
                     cache_read_tokens: fields.optional("cachedContentTokenCount")?,
-                    // An answer that was blocked has no candidates.
+                    // A blocked response has no candidates.
                     output_tokens: fields
                         .sum(fields.optional("candidatesTokenCount")?, fields.optional("thoughtsTokenCount")?)?,
                     ..TokenUsage::default()
@@ -69,7 +69,7 @@ impl Provider {
                 cache_write_tokens: fields.optional("cacheWriteInputTokens")?,
                 output_tokens: fields.required("outputTokens")?,
             },
-            // Ollama leaves `prompt_eval_count` out where it reused the whole prompt; then the context cannot be known.
+            // Ollama omits `prompt_eval_count` if it reused the complete prompt; then the size of the context is unknown.
             Self::Ollama if fields.has("eval_count") || fields.has("prompt_eval_count") => TokenUsage {
                 input_tokens: fields.required("prompt_eval_count")?,
                 output_tokens: fields.required("eval_count")?,
@@ -106,7 +106,7 @@ impl UsageExtractor for Provider {
     }
 
     fn extract(&self, payload: &Value) -> Result<Option<TokenUsage>, UsageError> {
-        // The usage object alone; a response; a stream's event, or a transcript's record, that wraps a response.
+        // The usage object alone, a response, or a stream event or transcript record that wraps a response.
         let responses = [Some(payload), payload.get("message"), payload.get("response")];
         for response in responses.into_iter().flatten() {
             for usage in [response.get("usage"), response.get("usageMetadata"), Some(response)].into_iter().flatten() {
@@ -121,14 +121,14 @@ impl UsageExtractor for Provider {
     }
 }
 
-/// The members of a usage object; a dot in a name leads into a nested object.
+/// The members of a usage object. A dot in a name leads to a nested object.
 struct Fields<'a> {
     map: &'a Map<String, Value>,
     provider: Provider,
 }
 
 impl Fields<'_> {
-    /// The value of a member; a null is as good as none.
+    /// The value of a member; null counts as absent.
     fn find(&self, name: &str) -> Option<&Value> {
         let mut names = name.split('.');
         let first = self.map.get(names.next()?)?;
@@ -165,7 +165,7 @@ impl Fields<'_> {
         })
     }
 
-    /// The tokens of `whole` that are not in its `part`.
+    /// The tokens of `whole` without those of its `part`.
     fn without(&self, whole: &'static str, part: &'static str) -> Result<u64, UsageError> {
         let (whole_tokens, part_tokens) = (self.required(whole)?, self.optional(part)?);
         whole_tokens.checked_sub(part_tokens).ok_or(UsageError::PartExceedsWhole {

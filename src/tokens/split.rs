@@ -1,10 +1,10 @@
-//! Splitting text into the pieces that are merged on their own.
+//! Splitting text into pieces that are merged separately.
 //!
-//! Each encoding has a pattern, a regular expression whose successive matches are the pieces. The functions here find the
-//! end of the match without a regex engine: every alternative of every pattern is a few runs of character classes. The
-//! patterns, as tiktoken-rs has them, stand at their functions.
+//! The successive matches of an encoding's pattern, a regular expression, are the pieces. The functions here find the end of a
+//! match without a regex engine, because each alternative of a pattern is a few runs of character classes. Each function shows
+//! its pattern from tiktoken-rs.
 //!
-//! Everywhere, `text` is valid UTF-8 and `at` a boundary before its end.
+//! `text` is always valid UTF-8, and `at` a character boundary before its end.
 
 use super::class::{CASELESS, LETTER, LOWER, MARK, NEWLINE, NUMBER, PUNCTUATION, UPPER, WHITE, class_at, skip};
 
@@ -36,8 +36,8 @@ pub(super) fn o200k(text: &[u8], at: usize) -> usize {
     if class & NEWLINE == 0 {
         let after = at + length;
         if class_at(text, after).0 & (LETTER | MARK) != 0 {
-            // A mark may lead a word or belong to it. It leads, unless only upper case follows: then the first
-            // alternative, which wants a tail, gives the mark back and takes it as its tail.
+            // A mark may precede a word or belong to it. It precedes the word unless only upper case follows: then the first
+            // alternative needs a tail, and takes the mark as its tail.
             if class & MARK != 0 && tail_end(text, after).is_none() {
                 return contraction(text, after).unwrap_or(after);
             }
@@ -62,7 +62,7 @@ fn word(text: &[u8], at: usize) -> usize {
 /// End of `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`, if it matches at `at`.
 #[inline]
 fn tail_end(text: &[u8], mut at: usize) -> Option<usize> {
-    // The head takes all it can and then gives back from its end until a tail is left: the last caseless letter or mark.
+    // The head is greedy and then backtracks until a tail is left: the last caseless letter or mark.
     let mut last_of_both = None;
     loop {
         let (class, length) = class_at(text, at);
@@ -166,7 +166,7 @@ fn skip_breaks(text: &[u8], at: usize) -> usize {
 
 /// End of `(?i:'s|'t|'re|'ve|'m|'ll|'d)`, if it matches at `at`.
 ///
-/// Ignoring case, the long s (U+017F) is an s too; none of the other letters has a third form.
+/// Ignoring case, the long s (U+017F) is an s too. None of the other letters has a third form.
 #[inline]
 fn contraction(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?.strip_prefix(b"'")?;
@@ -178,7 +178,7 @@ fn contraction(text: &[u8], at: usize) -> Option<usize> {
     Some(at + 1 + length)
 }
 
-/// What newlines do within white space.
+/// The effect of newlines in white space.
 #[derive(Clone, Copy, PartialEq)]
 enum Newlines {
     /// The piece ends after the last of them.
@@ -189,7 +189,7 @@ enum Newlines {
     LikeOthers,
 }
 
-/// End of the white space at `at`: the last character is left to the word after it, if there is more than one.
+/// End of the white space at `at`. If it has several characters, the last one belongs to the next word.
 #[inline]
 fn white_space(text: &[u8], at: usize, newlines: Newlines) -> usize {
     let (mut end, mut last_start, mut line_end) = (at, at, None);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_lead_a_word_or_belong_to_it() {
+    fn marks_precede_a_word_or_belong_to_it() {
         assert_eq!(pieces("\u{301}ABC", o200k), ["\u{301}", "ABC"]);
         assert_eq!(pieces("\u{301}Abc", o200k), ["\u{301}Abc"]);
         assert_eq!(pieces("!\u{301}!\u{301}", o200k), ["!\u{301}", "!\u{301}"]);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_leaves_its_last_to_the_next_word() {
+    fn the_last_white_space_belongs_to_the_next_word() {
         assert_eq!(pieces("a   b", o200k), ["a", "  ", " b"]);
         assert_eq!(pieces("a \n  b \n ", o200k), ["a", " \n", " ", " b", " \n", " "]);
         assert_eq!(pieces("a \n  b \n ", cl100k), ["a", " \n", " ", " b", " \n "]);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_go_by_threes() {
+    fn numbers_are_split_into_groups_of_three() {
         assert_eq!(pieces("12345 6", o200k), ["123", "45", " ", "6"]);
         assert_eq!(pieces("12345 6", p50k), ["12345", " 6"]);
     }

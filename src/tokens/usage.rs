@@ -1,14 +1,14 @@
-//! Usage: what a provider says a request took, read from its response.
+//! Token usage, read from a provider's response.
 //!
-//! Providers differ in what their input figure holds. Anthropic and Bedrock leave cached tokens out of it, `OpenAI` and Gemini
-//! put them in. A [`TokenUsage`] has them apart, whoever reported, so that its parts add up to the whole.
+//! The input figures of Anthropic and Bedrock exclude cached tokens, those of `OpenAI` and Gemini include them. A [`TokenUsage`]
+//! separates them for every provider, so that its parts add up to the total.
 //!
 //! ```text
 //! {"usage":{"input_tokens":50,"cache_read_input_tokens":1000,"cache_creation_input_tokens":0,"output_tokens":7}}
 //! {"usage":{"prompt_tokens":1050,"prompt_tokens_details":{"cached_tokens":1000},"completion_tokens":7}}
 //! ```
 //!
-//! Both are 50 tokens of input, 1000 read from a cache and 7 of output: 1057 in the context.
+//! Both mean 50 input tokens, 1000 tokens read from a cache, and 7 output tokens: 1057 in the context.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -16,118 +16,85 @@ use serde_json::Value;
 use super::provider::Provider;
 use crate::base::error::Diagnostic;
 
-/// Tokens of one request and its answer, each counted once.
+/// Tokens of one request and its response, each counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct TokenUsage {
-    /// Input that was neither read from a cache nor written to one.
+    /// Input that was neither read from nor written to a cache.
     pub input_tokens: u64,
     /// Input that was read from a cache.
     pub cache_read_tokens: u64,
     /// Input that was written to a cache.
     pub cache_write_tokens: u64,
-    /// What the model wrote, its reasoning included.
+    /// Output of the model, including reasoning.
     pub output_tokens: u64,
 }
 
 impl TokenUsage {
-    /// All that was sent, cached or not.
-    #[must_use]
+    /// All input, cached or not.
     pub(crate) const fn prompt_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.cache_read_tokens).saturating_add(self.cache_write_tokens)
     }
 
-    /// What the whole context takes once the answer is part of it.
+    /// The size of the context including the response.
     ///
-    /// Usage that was read from a response never reaches the limit of the type; what is past it is cut off.
-    #[must_use]
+    /// Saturates, but usage from a response never reaches the limit of the type.
     pub(crate) const fn context_tokens(&self) -> u64 {
         self.prompt_tokens().saturating_add(self.output_tokens)
     }
 }
 
-/// Finds the usage in the responses of one provider; implement it to read a format that is not built in.
-///
-/// [`Provider`] has the built-in ones.
+/// Finds the usage in the responses of one provider. [`Provider`] implements it for the built-in ones.
 pub(crate) trait UsageExtractor {
-    /// What is accepted, for the message that says so.
+    /// The name of the accepted format, for messages.
     fn name(&self) -> &str;
 
-    /// Reads the usage from a whole response, or from a usage object alone.
+    /// Reads the usage from a response or a usage object; `None` if the payload is not of this provider.
     ///
     /// `None` if the payload is not of this provider.
-    ///
-    /// # Errors
-    ///
-    /// Any [`UsageError`] if it is of this provider but its figures make no sense.
     fn extract(&self, payload: &Value) -> Result<Option<TokenUsage>, UsageError>;
 }
 
-/// Says why a payload's usage cannot be read.
+/// The reason why the usage cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum UsageError {
-    /// The payload is not JSON.
     #[error("the usage is not JSON")]
     Syntax(#[source] serde_json::Error),
-    /// No extractor knows the payload.
-    #[error("found no usage that is known; accepted is a whole response or its usage object from {}", .accepted.join(", "))]
+    #[error("found no token usage: expected a response or its usage object from {}", .accepted.join(", "))]
     Unknown {
         /// Names of the extractors that were asked.
         accepted: Vec<String>,
     },
-    /// The payload is of a known provider, but a figure that the context's size depends on is not there.
-    #[error("the usage is of {provider}, but has no `{field}`")]
+    /// A figure that determines the size of the context is missing.
+    #[error("the usage of {provider} has no `{field}`")]
     MissingField {
-        /// Name of the extractor.
         provider: String,
         /// The field's name in the payload.
         field: String,
     },
-    /// A figure is negative, has a fraction, is too large, or is no number.
+    /// A figure is negative, fractional, too large, or not a number.
     #[error("`{field}` is {value}, which is not a number of tokens")]
     NotACount {
         /// The field's name in the payload.
         field: String,
-        /// What stands there; for anything but a number, its kind.
+        /// The value; its type if it is not a number.
         value: String,
     },
-    /// A part is larger than the figure that is said to hold it.
-    #[error("`{part}` is {part_tokens}, more than the {whole_tokens} of `{whole}` that hold it")]
-    PartExceedsWhole {
-        /// Field of the part.
-        part: &'static str,
-        /// Its tokens.
-        part_tokens: u64,
-        /// Field of the whole.
-        whole: &'static str,
-        /// Its tokens.
-        whole_tokens: u64,
-    },
-    /// The figures add up to more than can be counted.
-    #[error("the usage is of {provider}, but its figures add up to more tokens than can be counted")]
-    Overflow {
-        /// Name of the extractor.
-        provider: String,
-    },
+    /// A part is larger than its total.
+    #[error("`{part}` is {part_tokens}, more than the {whole_tokens} of `{whole}`, which include it")]
+    PartExceedsWhole { part: &'static str, part_tokens: u64, whole: &'static str, whole_tokens: u64 },
+    #[error("the figures in the usage of {provider} add up to too many tokens")]
+    Overflow { provider: String },
 }
 
 impl Diagnostic for UsageError {}
 
-/// Reads the usage from a provider's response, or from its usage object, and finds out whose it is.
-///
-/// # Errors
-///
-/// [`UsageError::Syntax`] for what is not JSON, [`UsageError::Unknown`] for what no built-in [`Provider`] knows, any other for
-/// figures that make no sense.
+/// Reads the usage from a provider's response or usage object, and detects the provider.
 pub(crate) fn parse_usage(payload: &[u8]) -> Result<TokenUsage, UsageError> {
     parse_usage_with(&Provider::ALL.each_ref().map(|provider| provider as &dyn UsageExtractor), payload)
 }
 
-/// The same with `extractors`; the first of them that knows the payload decides.
-///
-/// # Errors
-///
-/// As for [`parse_usage`].
+/// The same with `extractors`; the first one that accepts the payload decides.
 pub(crate) fn parse_usage_with(extractors: &[&dyn UsageExtractor], payload: &[u8]) -> Result<TokenUsage, UsageError> {
     let payload = serde_json::from_slice(payload).map_err(UsageError::Syntax)?;
     for extractor in extractors {
@@ -155,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_provider_is_known_by_its_fields() {
+    fn each_provider_is_detected_by_its_fields() {
         for (payload, expected) in [
             (
                 r#"{"type":"message","usage":{"input_tokens":21,"cache_creation_input_tokens":188,
@@ -192,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_usage_object_alone_will_do() {
+    fn a_usage_object_without_a_response_is_accepted() {
         assert_eq!(parts(r#"{"input_tokens":1,"output_tokens":2}"#), [1, 0, 0, 2]);
         assert_eq!(parts(r#"{"prompt_tokens":1,"completion_tokens":2,"prompt_tokens_details":null}"#), [1, 0, 0, 2]);
         assert_eq!(parts(r#"{"promptTokenCount":1}"#), [1, 0, 0, 0]);
@@ -214,8 +181,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused() {
-        let accepted = "found no usage that is known; accepted is a whole response or its usage object from Anthropic \
+    fn an_unknown_payload_is_refused() {
+        let accepted = "found no token usage: expected a response or its usage object from Anthropic \
                         Messages, OpenAI Chat Completions, OpenAI Responses, Gemini, Bedrock Converse, Ollama";
         for payload in [
             "{}",
@@ -223,7 +190,7 @@ mod tests {
             "7",
             r#"{"usage":null}"#,
             r#"{"tokens":5}"#,
-            // Nobody says both that the cache is within the input and that it is beside.
+            // No provider reports cached tokens both inside and outside the input.
             r#"{"input_tokens":9,"output_tokens":1,"cache_read_input_tokens":5,"input_tokens_details":{"cached_tokens":5}}"#,
         ] {
             assert_eq!(message(payload), accepted, "{payload}");
@@ -232,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_are_no_counts_are_refused() {
+    fn invalid_figures_are_refused() {
         for (figure, shown) in [
             ("-1", "-1"),
             ("1.5", "1.5"),
@@ -252,17 +219,17 @@ mod tests {
     fn figures_that_contradict_each_other_are_refused() {
         assert_eq!(
             message(r#"{"prompt_tokens":10,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":11}}"#),
-            "`prompt_tokens_details.cached_tokens` is 11, more than the 10 of `prompt_tokens` that hold it"
+            "`prompt_tokens_details.cached_tokens` is 11, more than the 10 of `prompt_tokens`, which include it"
         );
         assert_eq!(
             message(r#"{"inputTokens":18446744073709551615,"outputTokens":1}"#),
-            "the usage is of Bedrock Converse, but its figures add up to more tokens than can be counted"
+            "the figures in the usage of Bedrock Converse add up to too many tokens"
         );
-        assert_eq!(message(r#"{"eval_count":1}"#), "the usage is of Ollama, but has no `prompt_eval_count`");
+        assert_eq!(message(r#"{"eval_count":1}"#), "the usage of Ollama has no `prompt_eval_count`");
     }
 
     #[test]
-    fn an_extractor_of_ones_own_comes_in_beside_the_others() {
+    fn a_custom_extractor_works_beside_the_others() {
         struct Plain;
         impl UsageExtractor for Plain {
             fn name(&self) -> &'static str {

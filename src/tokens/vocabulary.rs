@@ -1,18 +1,18 @@
-//! Vocabularies: the rank of each token, looked up in the tables that `build.rs` made.
+//! Vocabularies: the rank of each token, from the tables that `build.rs` made.
 
 use super::layout::{self, LENGTH_SHIFT, LONG, RANK_SHIFT, SHORT_MAX};
 
-/// Stands for the rank of what is no token; greater than all ranks.
+/// The rank of bytes that are not a token; greater than all ranks.
 pub(super) const NO_RANK: u32 = u32::MAX;
 
-/// The tokens of an encoding; see [`layout`] for what the tables hold.
+/// The tokens of an encoding; see [`layout`] for the tables.
 pub(super) struct Vocabulary {
     displacements: &'static [[u8; 2]],
     slots: &'static Aligned<[u8]>,
     pool: &'static [u8],
     bonds: &'static [u8],
     seed: u64,
-    /// Ranks from here on belong to a larger vocabulary that shares the tables.
+    /// Higher ranks belong to a larger vocabulary that shares the tables.
     limit: u32,
 }
 
@@ -39,7 +39,7 @@ pub(super) static O200K: Vocabulary = vocabulary!("o200k", NO_RANK);
 pub(super) static CL100K: Vocabulary = vocabulary!("cl100k", NO_RANK);
 /// Of `p50k_base`.
 pub(super) static P50K: Vocabulary = vocabulary!("p50k", NO_RANK);
-/// Of `r50k_base`: what stands in `p50k_base` before `<|endoftext|>`; the rest are 24 runs of spaces.
+/// Of `r50k_base`: the tokens of `p50k_base` before `<|endoftext|>`; the others are 24 runs of spaces.
 pub(super) static R50K: Vocabulary = Vocabulary {
     displacements: P50K.displacements,
     slots: P50K.slots,
@@ -67,7 +67,7 @@ impl Vocabulary {
         if found { self.checked(slot) } else { NO_RANK }
     }
 
-    /// Whether some token may hold these two characters side by side; if not, no merge ever joins them.
+    /// Whether these two characters may be adjacent in some token. If not, no merge joins them.
     #[inline]
     pub(super) fn may_join(&self, left: Character, right: Character) -> bool {
         let bits = self.bonds.len() * 8;
@@ -104,7 +104,7 @@ impl Vocabulary {
     }
 }
 
-/// A character as [`Vocabulary::may_join`] wants it.
+/// A character, for [`Vocabulary::may_join`].
 #[derive(Clone, Copy)]
 pub(super) struct Character {
     bytes: u32,
@@ -138,7 +138,7 @@ impl Character {
     }
 }
 
-/// The bytes of a short token, for where no whole window of the text is left.
+/// The bytes of a short token near the end of the text.
 fn padded(token: &[u8]) -> u128 {
     let mut bytes = [0; 16];
     bytes[..token.len()].copy_from_slice(token);

@@ -1,10 +1,10 @@
-//! Traces: lines of context kept as commits and refs, one item a commit.
+//! Traces: the context of a model as commits and refs, one commit per item.
 //!
-//! A trace is a ref under `refs/traces/`; its tip's tree holds one file for every live item, in reading order. Reading the
-//! context is reading one tree; as it was earlier is an older tree. Items keep their ids through everything.
+//! A trace is a ref under `refs/traces/`. The tree of its tip contains one file per live item, in reading order, so reading the
+//! context means reading one tree, and an earlier state is an older tree. Items keep their ids in every operation.
 //!
 //! - Nothing here rewrites history, prints, or reads a clock.
-//! - A change is recorded whole or not at all, see [`mod@write`].
+//! - A change is recorded completely or not at all, see [`mod@write`].
 
 pub(crate) mod change;
 pub(crate) mod error;

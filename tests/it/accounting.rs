@@ -134,7 +134,7 @@ fn a_trace_of_exactly_the_budget_is_accepted() {
     let refused = limit(12, "reject");
     insta::assert_snapshot!(repo.exact(&refused), @r"
     --- stderr
-    error: trace `main` would count for 13 tokens (o200k_base), and its budget is 12
+    error: trace `main` would take 13 tokens (o200k_base), more than its budget of 12
     hint: skip, edit or delete what is not needed, or raise `trace.budget`
     [exit 1]
     ");

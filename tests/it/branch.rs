@@ -70,24 +70,24 @@ fn invalid_branch_points_are_refused() {
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "a/b"]), @"
     --- stderr
-    error: trace `a/b` is there already
+    error: trace `a/b` already exists
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "x", "no\u{1b}pe"]), @r"
     --- stderr
-    error: cannot start from `no\u001bpe`: `no\u{1b}pe` is neither a trace nor a commit or an item of trace `main` nor a time such as 2026-02-10T09:00:00Z
+    error: cannot start from `no\u001bpe`: no trace, commit, item, or time is named `no\u{1b}pe`
     hint: `git trace branch` lists traces, `git trace log` their commits and items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "x", "HEAD"]), @"
     --- stderr
-    error: cannot start from `HEAD`: `HEAD` is neither a trace nor a commit or an item of trace `main` nor a time such as 2026-02-10T09:00:00Z
+    error: cannot start from `HEAD`: no trace, commit, item, or time is named `HEAD`
     hint: `git trace branch` lists traces, `git trace log` their commits and items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "x..y"]), @"
     --- stderr
-    error: `x..y` cannot name a trace: git's rules for branch names apply
+    error: invalid trace name `x..y`: git's rules for branch names apply
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "-m", "main", "main/x"]), @"
@@ -98,13 +98,13 @@ fn invalid_branch_points_are_refused() {
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "-m", "a/b", "main"]), @"
     --- stderr
-    error: trace `main` is there already
+    error: trace `main` already exists
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "-m", "nope", "y"]), @"
     --- stderr
-    error: there is no trace `nope`
-    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    error: no trace is named `nope`
+    hint: `git trace commit` creates one; `git trace branch` lists them
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "-d"]), @"
@@ -118,7 +118,7 @@ fn invalid_branch_points_are_refused() {
 fn switch_dash_returns_to_the_previous_trace() {
     for options in [&[][..], &["--bare"], &["--object-format=sha256"]] {
         let repo = TestRepo::init(options);
-        let none = "--- stderr\nerror: no other trace was the current one of this worktree before\n[exit 2]";
+        let none = "--- stderr\nerror: no other trace was checked out in this worktree before\n[exit 2]";
         assert_eq!(repo.refused(&["switch", "-"]), none);
         repo.say("one");
         assert_eq!(repo.trace(&["switch", "-c", "idea"]), "Switched to a new trace `idea` at [SHORT]\n[exit 0]");
@@ -141,15 +141,15 @@ fn a_deleted_trace_keeps_a_backup_ref_that_survives_gc() {
     repo.say("four");
     insta::assert_snapshot!(repo.refused(&["branch", "-D", "x/idea"]), @"
     --- stderr
-    error: trace `x/idea` is the current one of `[HOME]/repo/.git/`
-    hint: make another one current there first: git trace switch <name>
+    error: trace `x/idea` is checked out in `[HOME]/repo/.git/`
+    hint: switch that worktree to another trace first: git trace switch <name>
     [exit 2]
     ");
     repo.text(&["switch", "main"]);
     insta::assert_snapshot!(repo.refused(&["branch", "-d", "x/idea"]), @"
     --- stderr
-    error: trace `x/idea` has commits that neither trace `main` nor a remote has
-    hint: `git trace branch -D x/idea` deletes it all the same; its place is kept then too
+    error: trace `x/idea` has commits that are neither in trace `main` nor on a remote
+    hint: `git trace branch -D x/idea` deletes it anyway and keeps a backup ref
     [exit 2]
     ");
     let tip = repo.git(&["rev-parse", "refs/traces/x/idea"]);
@@ -238,7 +238,7 @@ fn undo_reverses_one_move_at_a_time_and_reset_returns() {
     ");
     insta::assert_snapshot!(repo.refused(&["undo"]), @"
     --- stderr
-    error: trace `main` has 0 moves that can be undone, and no more
+    error: trace `main` has only 0 moves that can be undone
     [exit 2]
     ");
     insta::assert_snapshot!(repo.trace(&["reset", "refs/trace-orig/main"]), @"
@@ -267,8 +267,8 @@ fn undo_refuses_an_incomplete_reflog() {
     let unknown = repo.refused(&["undo"]);
     insta::assert_snapshot!(unknown, @"
     --- stderr
-    error: the reflog of trace `main` does not lead to where it is, so what was done last is not known
-    hint: `git reflog refs/traces/main` lists moves; `git trace reset <commit>` goes to one
+    error: the reflog of trace `main` does not end at its tip, so the last operation is unknown
+    hint: `git reflog refs/traces/main` lists moves; `git trace reset <commit>` returns to one
     [exit 2]
     ");
     // Lines of others, and a move that was not logged.

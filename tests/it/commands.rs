@@ -344,7 +344,7 @@ fn init_and_switch_choose_the_current_trace() {
     repo.say("an idea");
     insta::assert_snapshot!(repo.trace(&["init", "ideas/first"]), @"
     --- stderr
-    error: trace `ideas/first` is there already
+    error: trace `ideas/first` already exists
     hint: `git trace switch ideas/first` makes it the current one
     [exit 2]
     ");
@@ -359,8 +359,8 @@ fn init_and_switch_choose_the_current_trace() {
     ");
     insta::assert_snapshot!(repo.trace(&["switch", "nowhere"]), @"
     --- stderr
-    error: there is no trace `nowhere`
-    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    error: no trace is named `nowhere`
+    hint: `git trace commit` creates one; `git trace branch` lists them
     [exit 2]
     ");
 }

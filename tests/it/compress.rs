@@ -157,7 +157,7 @@ fn impossible_compressions_and_expansions_are_refused() {
     ");
     insta::assert_snapshot!(repo.refused(&["expand", "#1"]), @r"
     --- stderr
-    error: item [ID] is no summary that the history of trace `main` knows of
+    error: item [ID] is not a summary in the history of trace `main`
     hint: `git trace expand` works in the trace that was compressed, and where it was merged
     [exit 2]
     ");

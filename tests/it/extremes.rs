@@ -72,7 +72,7 @@ fn an_item_has_at_most_a_thousand_unknown_fields() {
     repo.bytes_with(&["commit", "--batch"], item(1000).as_bytes());
     let answer = repo.run(&["commit", "--batch"], item(1001).as_bytes());
     insta::assert_snapshot!(repo.snapshot(&answer), @r#"
-    {"error":"an item has at most 1000 fields of its own"}
+    {"error":"an item has at most 1000 unknown fields"}
     [exit 1]
     "#);
 }

@@ -88,7 +88,7 @@ fn a_merge_can_be_limited_to_fast_forward() {
     ");
     insta::assert_snapshot!(repo.refused(&["merge", "nowhere"]), @r"
     --- stderr
-    error: `nowhere` is neither a trace nor a commit or an item of trace `main` nor a time such as 2026-02-10T09:00:00Z
+    error: no trace, commit, item, or time is named `nowhere`
     hint: `git trace branch` lists traces, `git trace log` their commits and items
     [exit 2]
     ");
@@ -136,7 +136,7 @@ fn a_revert_undoes_one_commit_and_keeps_later_ones() {
     repo.text(&["merge", "idea"]);
     insta::assert_snapshot!(repo.refused(&["revert", "TRACE_HEAD"]), @r"
     --- stderr
-    error: commit [OID] is a merge, and does not say which side's doing is meant
+    error: commit [OID] is a merge: it has no single parent to compare with
     hint: `git trace reset` goes back to before it; `git trace revert` takes single commits
     [exit 2]
     ");

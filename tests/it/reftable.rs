@@ -108,7 +108,7 @@ fn refusals_are_the_same_with_reftable() {
     assert!(conflict.contains("`refs/traces/main/part` cannot stand beside a ref"), "{conflict}");
     insta::assert_snapshot!(repo.refused(&["branch", "main"]), @"
     --- stderr
-    error: trace `main` is there already
+    error: trace `main` already exists
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["show", "nothing~3"]), @"

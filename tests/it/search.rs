@@ -116,8 +116,8 @@ fn blame_names_the_commit_that_added_each_line() {
     ");
     insta::assert_snapshot!(repo.refused(&["blame", "#2"]), @"
     --- stderr
-    error: item [ID] was taken out of trace `main`
-    hint: put it back with `git trace restore [ID]`
+    error: item [ID] was removed from trace `main`
+    hint: restore it with `git trace restore [ID]`
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["blame", "#9"]), @"

@@ -282,15 +282,15 @@ fn invalid_view_arguments_are_refused() {
     let repo = TestRepo::new();
     insta::assert_snapshot!(repo.refused(&["view", "-o", "-"]), @"
     --- stderr
-    error: there is no trace `main`
-    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    error: no trace is named `main`
+    hint: `git trace commit` creates one; `git trace branch` lists them
     [exit 2]
     ");
     repo.say("hello");
     insta::assert_snapshot!(repo.refused(&["view", "nowhere"]), @"
     --- stderr
-    error: there is no trace `nowhere`
-    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    error: no trace is named `nowhere`
+    hint: `git trace commit` creates one; `git trace branch` lists them
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["view", "--as-of", "2001-01-01T00:00:00Z"]), @"

@@ -357,7 +357,7 @@ fn a_writer_that_waits_for_a_renamed_trace_does_not_recreate_it() {
     insta::assert_snapshot!(repo.snapshot(&output), @"
     --- stderr
     error: trace `main` was renamed or deleted while this command ran
-    hint: `git trace branch` lists those there are; nothing was written
+    hint: nothing was written; `git trace branch` lists traces
     [exit 2]
     ");
     assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces"]), "refs/traces/better\n");

@@ -370,7 +370,7 @@ fn sessions_are_listed_with_their_code_commits() {
     commit("59:59", "the next");
     assert_eq!(log("HEAD"), 1);
     assert!(
-        repo.refused(&["log", "claude-code/s1", "--code", "nope..HEAD"]).contains("`nope` is no commit of the code")
+        repo.refused(&["log", "claude-code/s1", "--code", "nope..HEAD"]).contains("`nope` is not a commit of the code")
     );
     assert!(repo.refused(&["log", "claude-code/s1", "--code", "HEAD~3"]).contains("has no parent"));
 }

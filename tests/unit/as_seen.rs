@@ -114,7 +114,7 @@ fn a_trace_keeps_its_import_mode() {
     repo.text(&["import", "claude-code", "half", "--trace", "all"]);
     insta::assert_snapshot!(repo.refused(&["import", "claude-code", "in", "--trace", "all", "--as-seen"]), @r"
     --- stderr
-    error: cannot import `in`: trace `all` was imported without --as-seen, and goes on so
+    error: cannot import `in`: trace `all` was imported without --as-seen; later imports must do the same
     hint: import into a trace of its own: --trace NAME
     [exit 2]
     ");

@@ -143,7 +143,7 @@ fn sides_have_the_names_that_git_uses() {
     assert_eq!(ids(&[]), 1, "the first commit is against nothing");
     insta::assert_snapshot!(repo.refused(&["diff", "nope"]), @"
     --- stderr
-    error: `nope` is neither a trace nor a commit or an item of trace `first` nor a time such as 2026-02-10T09:00:00Z
+    error: no trace, commit, item, or time is named `nope`
     hint: `git trace branch` lists traces, `git trace log` their commits and items
     [exit 2]
     ");

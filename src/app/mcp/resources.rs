@@ -132,7 +132,7 @@ fn trace(place: &Place, rest: &str) -> Result<(String, &'static str)> {
         let content = render(MessageFormat::Text, &materialized, None)?.content;
         return Ok((String::from_utf8_lossy(&content).into_owned(), PLAIN));
     }
-    let Some((name, spec)) = rest.rsplit_once('/') else { bail!("there is no trace `{rest}`") };
+    let Some((name, spec)) = rest.rsplit_once('/') else { bail!("no trace is named `{rest}`") };
     let name: TraceName = name.parse()?;
     let tip = Tip::of_trace(&repo, &name)?;
     let resolver = Resolver::new(&repo, &name, &tip)?;

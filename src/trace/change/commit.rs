@@ -39,7 +39,7 @@ impl NewItem {
         let text = |field: &str| match object.get(field) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(bad(field, "a text is expected".to_owned())),
+            Some(_) => Err(bad(field, "expected a string".to_owned())),
         };
         let level = text("priority")?.map(|level| level.parse().map_err(|error| bad("priority", format!("{error}"))));
         Ok(Self {

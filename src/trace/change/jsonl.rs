@@ -101,7 +101,7 @@ impl Lines<'_> {
         let text = |field: &str| match object.get(field) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(format!("field `{field}`: a text is expected")),
+            Some(_) => Err(format!("field `{field}`: expected a string")),
         };
         let at = text("at")?.map(|at| at.parse()).transpose().map_err(|error| format!("field `at`: {error}"))?;
         let (by, reason, subject) = (text("by")?, text("reason")?, text("subject")?);

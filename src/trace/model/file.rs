@@ -1,4 +1,4 @@
-//! The item file: how an item looks in a trace's tree.
+//! The item file: the form of an item in the tree of a trace.
 //!
 //! ```text
 //! id: 0be7719d3a2f61c8
@@ -15,11 +15,11 @@
 //! <body>
 //! ```
 //!
-//! Header lines `key: value`, an empty line, then the body byte for byte; nothing is added at its end.
+//! Header lines `key: value`, an empty line, then the bytes of the body without a final line break.
 //!
-//! - Absent headers are left out. Headers this version does not know are kept, after the known ones.
-//! - A value is one line of UTF-8. [`super::schema`] refuses a draft whose values are not, so nothing that was committed
-//!   can forge a header; [`render`] holds that line on its own by writing no line break whatever it is given.
+//! - Absent headers are omitted. Headers that this version does not know are kept, after the known ones.
+//! - A value is one line of UTF-8. [`super::schema`] refuses any other draft, so no committed value forges a header. In
+//!   addition, [`render`] replaces line breaks in values.
 //! - `render(parse(x))` is `x` for every file that `render` wrote.
 
 use std::fmt::{Display, Write as _};
@@ -33,45 +33,23 @@ use super::id::ItemId;
 use super::item::{Direction, Fields, Item, ItemType, MAX_UNKNOWN_HEADERS, Role, TokenCache};
 use crate::tokens::Encoding;
 
-/// Why bytes are not an item file.
+/// The reason why bytes are not an item file.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 pub enum BadItemFile {
-    /// No empty line ends the header.
     #[error("no empty line ends the header")]
     NoBody,
-    /// There are too many headers that this version does not know.
-    #[error("it has more than {MAX_UNKNOWN_HEADERS} headers of its own")]
+    #[error("it has more than {MAX_UNKNOWN_HEADERS} unknown headers")]
     TooMany,
-    /// The header is not UTF-8.
     #[error("the header is not UTF-8")]
     NotUtf8,
-    /// A header line that is not `key: value`.
     #[error("header line {line} is not `key: value`")]
-    NotAHeader {
-        /// Its number, from 1.
-        line: usize,
-    },
-    /// A header that every item needs is absent.
+    NotAHeader { line: usize },
     #[error("the header `{key}` is missing")]
-    Missing {
-        /// The header.
-        key: &'static str,
-    },
-    /// A value that its header does not take.
+    Missing { key: &'static str },
     #[error("header `{key}`: {cause}")]
-    BadValue {
-        /// The header.
-        key: String,
-        /// What is wrong with it.
-        cause: String,
-    },
+    BadValue { key: String, cause: String },
 }
 
-/// Reads an item file.
-///
-/// # Errors
-///
-/// [`BadItemFile`] says what is wrong; no bytes make it panic.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Item, BadItemFile> {
     let header_len = memmem::find(bytes, b"\n\n").ok_or(BadItemFile::NoBody)?;
     let header = std::str::from_utf8(&bytes[..header_len]).map_err(|_| BadItemFile::NotUtf8)?;
@@ -94,13 +72,13 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Item, BadItemFile> {
         id: read.id.ok_or(BadItemFile::Missing { key: "id" })?,
         fields: read.fields,
         revision: read.revision.unwrap_or(1).max(1),
-        // A token has a byte at least, of bytes that are not UTF-8 up to three each: what claims more counted nothing.
+        // A byte makes at most one token, or three if it is not UTF-8. A larger count is false.
         tokens: read.tokens.filter(|cache| cache.count / 3 <= body.len() as u64),
         body: body.to_vec(),
     })
 }
 
-/// What has been read of a header so far.
+/// The header read so far.
 struct Read {
     fields: Fields,
     id: Option<ItemId>,
@@ -112,7 +90,7 @@ struct Read {
 impl Read {
     fn header(&mut self, key: &str, value: &str) -> Result<(), BadItemFile> {
         let fields = &mut self.fields;
-        // The second header of a name, left behind by a merge of lines, is kept beside the unknown ones.
+        // A line merge may leave two headers with the same name. The second one is kept among the unknown headers.
         let fresh = match key {
             "id" => once(&mut self.id, key, value)?,
             "type" if !self.typed => {
@@ -135,7 +113,7 @@ impl Read {
             "reply-to" => once(&mut fields.reply_to, key, value)?,
             "source" => once(&mut fields.source, key, value)?,
             "created" => once(&mut fields.created, key, value)?,
-            // These two are reckoned, not said: a second one adds nothing, and must not become the first in writing.
+            // These two are computed. A second one adds nothing, and must not be written first.
             "revision" => {
                 self.revision = Some(match self.revision {
                     None => parsed(key, value)?,
@@ -144,7 +122,7 @@ impl Read {
                 true
             }
             "tokens" => {
-                // A cache: what cannot be read is counted anew.
+                // This is a cache: an unreadable value is computed again.
                 self.tokens = self.tokens.take().or_else(|| parse_tokens(value));
                 true
             }
@@ -163,7 +141,7 @@ impl Read {
         Ok(())
     }
 
-    /// A tool item written with its role alone says its direction by it.
+    /// The role of a tool item implies its direction.
     fn infer_direction(&mut self) {
         if self.fields.item_type.as_str() == "tool_io" && self.fields.direction.is_none() {
             self.fields.direction = match self.fields.role {
@@ -175,16 +153,16 @@ impl Read {
     }
 }
 
-/// Sets `slot` from `value` where it is empty; says whether it was.
-fn once<T>(slot: &mut Option<T>, key: &str, value: &str) -> Result<bool, BadItemFile>
+/// Sets `field` from `value` if it is empty, and returns whether it was.
+fn once<T>(field: &mut Option<T>, key: &str, value: &str) -> Result<bool, BadItemFile>
 where
     T: FromStr,
     T::Err: Display,
 {
-    if slot.is_some() {
+    if field.is_some() {
         return Ok(false);
     }
-    *slot = Some(parsed(key, value)?);
+    *field = Some(parsed(key, value)?);
     Ok(true)
 }
 
@@ -208,8 +186,6 @@ fn parse_tokens(value: &str) -> Option<TokenCache> {
     Some(TokenCache { count, encoding, digest: digest.to_be_bytes() })
 }
 
-/// Writes the item file of `item`.
-#[must_use]
 pub(crate) fn render(item: &Item) -> Vec<u8> {
     let mut header = String::with_capacity(256);
     push(&mut header, "id", &item.id);
@@ -220,8 +196,7 @@ pub(crate) fn render(item: &Item) -> Vec<u8> {
     bytes
 }
 
-/// The file without its id: what an id is derived from.
-#[must_use]
+/// The file without its id, from which the id is derived.
 pub(crate) fn render_without_id(item: &Item) -> Vec<u8> {
     let mut header = String::with_capacity(256);
     render_fields(&mut header, item);
@@ -292,7 +267,7 @@ mod tests {
         meta: {\"duration_ms\":12}\nx-later: kept: as it is \n\nbody\n\nwith: colons\r\n";
 
     #[test]
-    fn a_file_reads_and_writes_back_to_the_byte() {
+    fn a_file_that_is_read_is_written_with_the_same_bytes() {
         let item = parse(EXAMPLE.as_bytes()).unwrap();
         assert_eq!(item.id.to_string(), "0be7719d3a2f61c8");
         assert_eq!(item.revision, 2);
@@ -302,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_item_with_a_role_alone_has_a_direction() {
+    fn the_role_of_a_tool_item_implies_its_direction() {
         let item = parse(b"id: 0be7719d3a2f61c8\ntype: tool_io\nrole: tool\ncall-id: c\n\n3 matches").unwrap();
         assert!(item.fields.is_result());
     }
@@ -314,7 +289,7 @@ mod tests {
             (b"type: dialogue\n\n", "the header `id` is missing"),
             (b"id: 0be7719d3a2f61c8\nname: x\n\n", "the header `type` is missing"),
             (b"id: 0be7719d3a2f61c8\n<<<<<<< ours\n\n", "header line 2 is not `key: value`"),
-            (b"id: nope\n\n", "header `id`: `nope` is not an item id: 16 digits of 0-9a-f are"),
+            (b"id: nope\n\n", "header `id`: invalid item id `nope`: expected 16 hex digits"),
             (b"id: 0be7719d3a2f61c8\ntype: \xff\n\n", "the header is not UTF-8"),
         ] {
             assert_eq!(parse(bytes).unwrap_err().to_string(), cause);
@@ -322,14 +297,14 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_its_own_are_bounded() {
+    fn the_number_of_unknown_headers_is_limited() {
         let file = |count| format!("id: 0be7719d3a2f61c8\ntype: dialogue\n{}\nx", "x: y\n".repeat(count));
         assert!(parse(file(MAX_UNKNOWN_HEADERS).as_bytes()).is_ok());
         assert_eq!(parse(file(MAX_UNKNOWN_HEADERS + 1).as_bytes()), Err(BadItemFile::TooMany));
     }
 
     #[test]
-    fn numbers_that_cannot_be_do_not_count() {
+    fn impossible_numbers_are_ignored() {
         let item = parse(b"id: 0be7719d3a2f61c8\ntype: dialogue\nrevision: 0\n\nx").unwrap();
         assert_eq!((item.revision, parse(&render(&item))), (1, Ok(item)));
         let twice = parse(

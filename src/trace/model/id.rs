@@ -1,7 +1,7 @@
-//! Item ids: 16 lower-case hex digits that name an item for ever.
+//! Item ids: 16 lower-case hex digits that name an item permanently.
 //!
-//! An id survives edit, merge, cherry-pick, rebase and compress; everything that points at content points at it. Ids are
-//! derived, never drawn, so that the same transcript imported in two clones gives the same items.
+//! An id survives edit, merge, cherry-pick, rebase, and compress; all references to content use it. Ids are derived, not
+//! random, so that importing the same transcript in two clones gives the same items.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,14 +12,14 @@ use thiserror::Error;
 use super::source::Source;
 use crate::base::time::Time;
 
-/// Names one item for ever: eight bytes, written as 16 lower-case hex digits.
+/// A permanent name of an item: eight bytes, written as 16 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct ItemId(u64);
 
-/// Why a text is not an item id.
+/// A text that is not an item id.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("`{text}` is not an item id: 16 digits of 0-9a-f are")]
+#[error("invalid item id `{text}`: expected 16 hex digits")]
 pub struct BadItemId {
     /// The text as it was given.
     pub text: String,
@@ -28,10 +28,9 @@ pub struct BadItemId {
 impl ItemId {
     /// Derives the id of an item that a person or program commits.
     ///
-    /// `parent` is the commit the item is put on (none for the first), `text` the item file without its id, `author` the
-    /// author as `Name <email>`. Two equal texts committed one after the other differ in parent and time.
-    #[must_use]
-    pub fn derive(parent: Option<&[u8]>, text: &[u8], author: &str, at: Time) -> Self {
+    /// `parent` is the commit below it (none for the first), `text` the item file without its id, `author` the author as
+    /// `Name <email>`. The parent and the time distinguish equal texts.
+    pub(crate) fn derive(parent: Option<&[u8]>, text: &[u8], author: &str, at: Time) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in [parent.unwrap_or_default(), text, author.as_bytes(), &at.as_nanosecond().to_be_bytes()] {
             hasher.update(&(part.len() as u64).to_be_bytes());
@@ -40,9 +39,8 @@ impl ItemId {
         Self::from_hash(&hasher.finalize())
     }
 
-    /// Derives the id of an imported item from where it came from, and from nothing else.
-    #[must_use]
-    pub fn of_source(source: &Source) -> Self {
+    /// Derives the id of an imported item from its source alone.
+    pub(crate) fn of_source(source: &Source) -> Self {
         Self::from_hash(&blake3::hash(source.to_string().as_bytes()))
     }
 
@@ -53,22 +51,19 @@ impl ItemId {
     }
 
     /// The two parts of the id's path in the record of priorities: two digits and fourteen.
-    #[must_use]
-    pub fn fan_out(self) -> (String, String) {
+    pub(crate) fn fan_out(self) -> (String, String) {
         let mut head = self.to_string();
         let tail = head.split_off(2);
         (head, tail)
     }
 
     /// Whether the 16 digits begin with `prefix`.
-    #[must_use]
-    pub fn has_prefix(self, prefix: &str) -> bool {
+    pub(crate) fn has_prefix(self, prefix: &str) -> bool {
         self.to_string().starts_with(prefix)
     }
 
-    /// The first eight digits, for lines where room is scarce.
-    #[must_use]
-    pub fn short(self) -> String {
+    /// The first eight digits, for short lines.
+    pub(crate) fn short(self) -> String {
         format!("{:08x}", self.0 >> 32)
     }
 }
@@ -103,7 +98,7 @@ impl FromStr for ItemId {
     type Err = BadItemId;
 
     fn from_str(text: &str) -> Result<Self, BadItemId> {
-        // A trace's length of these is parsed by whoever lists it, so it is done without the standard library's general way.
+        // Listing a trace parses one id per item. This is faster than the general parser of the standard library.
         let value = text.bytes().try_fold(0, |value: u64, byte| match byte {
             b'0'..=b'9' => Some(value << 4 | u64::from(byte - b'0')),
             b'a'..=b'f' => Some(value << 4 | u64::from(byte - b'a' + 10)),

@@ -1,7 +1,7 @@
-//! Items: the entries of a trace, as values.
+//! Items: the entries of a trace.
 //!
-//! An [`Item`] is what a file in a trace's tree holds; a [`Draft`] is what somebody wants recorded. Both carry the same
-//! [`Fields`]. How an item looks on disk is in [`super::file`], what each type asks of its fields in [`super::schema`].
+//! An [`Item`] is the value of a file in a trace's tree; a [`Draft`] is an item to be committed. Both have the same
+//! [`Fields`]. [`super::file`] describes the item file, and [`super::schema`] the fields of each type.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,9 +17,9 @@ use crate::base::time::Time;
 pub use crate::message::{Role, Status};
 use crate::tokens::Encoding;
 
-/// Says what an item is by nature: one of the built-in types, or a custom one.
+/// The type of an item: a built-in type or a custom one.
 ///
-/// The name is `[a-z][a-z0-9_]*`, at most 64 bytes; it stands in file names.
+/// The name is `[a-z][a-z0-9_]*`, at most 64 bytes; file names contain it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ItemType(Cow<'static, str>);
 
@@ -28,37 +28,37 @@ impl ItemType {
     pub const BUILT_IN: [&'static str; 7] =
         ["instruction", "dialogue", "tool_io", "reasoning", "artifact", "output", "freeform"];
 
-    /// What the model is told to be and do.
+    /// An instruction for the model, such as a system prompt.
     #[must_use]
     pub fn instruction() -> Self {
         Self(Cow::Borrowed("instruction"))
     }
 
-    /// What a person, the model or the system says.
+    /// A message of the user, the model, or the system.
     #[must_use]
     pub fn dialogue() -> Self {
         Self(Cow::Borrowed("dialogue"))
     }
 
-    /// A call of a tool, or its result.
+    /// A tool call or its result.
     #[must_use]
     pub fn tool_io() -> Self {
         Self(Cow::Borrowed("tool_io"))
     }
 
-    /// What the model thought.
+    /// The model's reasoning.
     #[must_use]
     pub fn reasoning() -> Self {
         Self(Cow::Borrowed("reasoning"))
     }
 
-    /// A file, an image, a document; its body may be binary.
+    /// A file, an image, or a document; its body may be binary.
     #[must_use]
     pub fn artifact() -> Self {
         Self(Cow::Borrowed("artifact"))
     }
 
-    /// What the work produced in the end.
+    /// The final result of the work.
     #[must_use]
     pub fn output() -> Self {
         Self(Cow::Borrowed("output"))
@@ -89,9 +89,9 @@ impl fmt::Display for ItemType {
     }
 }
 
-/// Why a text is not the name of a type.
+/// A text that is not the name of a type.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("`{text}` is not the name of a type: a letter a-z and then a-z, 0-9 and _ are, 64 at most")]
+#[error("invalid item type `{text}`: expected a letter a-z, then at most 63 of a-z, 0-9 and _")]
 pub struct BadType {
     /// The text as it was given.
     pub text: String,
@@ -101,7 +101,7 @@ impl FromStr for ItemType {
     type Err = BadType;
 
     fn from_str(text: &str) -> Result<Self, BadType> {
-        // A trace has ten thousand names and seven types; a text for each name would cost a tenth of `status`.
+        // A trace may have ten thousand names but seven types. A `String` for each name would take a tenth of `status`.
         if let Some(known) = Self::BUILT_IN.iter().find(|known| **known == text) {
             return Ok(Self(Cow::Borrowed(known)));
         }
@@ -116,20 +116,19 @@ impl FromStr for ItemType {
 }
 
 string_enum! {
-    /// Which half of a tool's use an item is.
+    /// Whether a `tool_io` item is a call or a result.
     Direction {
-        /// The model calls; the body is the arguments as JSON.
+        /// A call; the body contains the arguments as JSON.
         Call = "call",
-        /// The tool answers.
+        /// The result of a call.
         Result = "result",
     }
 }
 
-/// The most headers of its own that an item has, beside those that this version knows; what walks them may look at each
-/// for each.
+/// The maximum number of headers of an item that this version does not know. Code that walks them may take quadratic time.
 pub(crate) const MAX_UNKNOWN_HEADERS: usize = 1000;
 
-/// A token count kept in an item: what was counted, by which encoding, of which body.
+/// A token count stored in an item, with its encoding and a digest of the body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenCache {
     /// Tokens of the body alone, without any framing.
@@ -141,7 +140,7 @@ pub struct TokenCache {
 }
 
 impl TokenCache {
-    /// The digest that a count of `body` is kept under.
+    /// The digest of a body, which ties a stored count to it.
     #[must_use]
     pub fn digest_of(body: &[u8]) -> [u8; 4] {
         let mut digest = [0; 4];
@@ -150,28 +149,28 @@ impl TokenCache {
     }
 }
 
-/// Everything that is said of an item beside its body, its id and what the tool keeps about it.
+/// The headers of an item, except for its id and what git-trace computes.
 ///
-/// Texts are one line each, without control characters, where they were made by us; see [`super::schema`].
+/// In items that git-trace made, each text is one line without control characters; see [`super::schema`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fields {
-    /// What the item is by nature.
+    /// The type of the item.
     pub item_type: ItemType,
-    /// Who speaks; for `tool_io` it follows the direction.
+    /// The role; for `tool_io` it follows from the direction.
     pub role: Option<Role>,
-    /// Which half of a tool's use.
+    /// Call or result, of a `tool_io` item.
     pub direction: Option<Direction>,
     /// Name of the instruction, speaker or tool.
     pub name: Option<String>,
     /// The provider's id that ties a result to its call.
     pub call_id: Option<String>,
-    /// How a call went.
+    /// The outcome of a call.
     pub status: Option<Status>,
     /// The provider's signature of a reasoning block, verbatim.
     pub signature: Option<String>,
-    /// What sort of artifact.
+    /// The kind of an artifact.
     pub kind: Option<String>,
-    /// Where an artifact lives.
+    /// The path of an artifact.
     pub path: Option<String>,
     /// Programming language of an artifact.
     pub language: Option<String>,
@@ -179,17 +178,17 @@ pub struct Fields {
     pub media_type: Option<String>,
     /// Format of an output.
     pub format: Option<String>,
-    /// The provider message this block came in; blocks of one turn are put back together.
+    /// The id of the provider's message that contained this block. Blocks of one message are joined again.
     pub turn: Option<String>,
-    /// The item this one answers.
+    /// The item that this one replies to.
     pub reply_to: Option<ItemId>,
-    /// Where an imported item came from.
+    /// The source of an imported item.
     pub source: Option<Source>,
-    /// The record's own time, of an imported item.
+    /// The time in the record of an imported item.
     pub created: Option<Time>,
     /// Open dictionary; written as compact JSON with sorted keys.
     pub meta: Map<String, Value>,
-    /// Header lines that this version does not know, in the order found; kept for ever.
+    /// Header lines that this version does not know, in their order; never dropped.
     pub unknown: Vec<(String, String)>,
 }
 
@@ -232,12 +231,12 @@ impl Fields {
     }
 }
 
-/// What somebody wants recorded: fields and a body, not yet an item.
+/// An item to be committed: fields and a body.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Draft {
-    /// What is said of it.
+    /// Its headers.
     pub fields: Fields,
-    /// The content, byte for byte.
+    /// The content.
     pub body: Vec<u8>,
 }
 
@@ -251,23 +250,23 @@ impl Draft {
     }
 }
 
-/// One entry of a trace, as its file holds it.
+/// An entry of a trace, as its file contains it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Item {
-    /// Its lasting id.
+    /// Its permanent id.
     pub id: ItemId,
-    /// What is said of it.
+    /// Its headers.
     pub fields: Fields,
-    /// How often the content was replaced, plus one.
+    /// The number of the revision, from 1.
     pub revision: u32,
-    /// The kept token count; whether it still holds is for [`Item::cached_tokens`] to say.
+    /// The stored token count; [`Item::cached_tokens`] returns it if it is valid.
     pub tokens: Option<TokenCache>,
     /// The content, byte for byte.
     pub body: Vec<u8>,
 }
 
 impl Item {
-    /// The kept count, if it is of this very body and in `encoding`.
+    /// The stored count, if it belongs to this body and `encoding`.
     #[must_use]
     pub fn cached_tokens(&self, encoding: Encoding) -> Option<u64> {
         self.tokens
@@ -275,13 +274,13 @@ impl Item {
             .map(|kept| kept.count)
     }
 
-    /// Tokens of the body: the kept count where it still holds, else counted.
+    /// The number of tokens in the body: the stored count if it is valid, else a new count.
     #[must_use]
     pub fn token_count(&self, encoding: Encoding) -> u64 {
         self.cached_tokens(encoding).unwrap_or_else(|| encoding.count(&self.body))
     }
 
-    /// Counts the body and keeps the count, unless the kept one holds.
+    /// Counts the tokens of the body and stores the count, unless the stored count is valid.
     pub fn keep_token_count(&mut self, encoding: Encoding) {
         if self.cached_tokens(encoding).is_none() {
             let digest = TokenCache::digest_of(&self.body);

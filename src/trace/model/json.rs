@@ -1,7 +1,7 @@
-//! Items as JSON: one object each, in `--json`, `--batch`, `export` and `import`.
+//! Items as JSON objects, for `--json`, `--batch`, `export`, and `import`.
 //!
-//! Every header is a field with `_` for `-`; beside them stand `text` or `base64`, `id`, `seq`, `commit`, `tokens`,
-//! `priority`, `revision` and `created_at`. Absent ones are left out. What the tool assigns is passed over on the way in.
+//! Each header is a field, with `_` instead of `-`. Other fields are `text` or `base64`, `id`, `seq`, `commit`, `tokens`,
+//! `priority`, `revision`, and `created_at`. Absent ones are omitted. Fields that git-trace assigns are ignored on input.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -11,61 +11,46 @@ use thiserror::Error;
 use super::item::{Draft, Fields, Item, ItemType, MAX_UNKNOWN_HEADERS};
 use crate::base::error::Diagnostic;
 
-/// The fields that the tool itself assigns.
+/// The fields that git-trace assigns.
 const ASSIGNED: [&str; 7] = ["id", "seq", "commit", "tokens", "priority", "revision", "created"];
 
-/// The header names that are not fields of their own spelling or are the tool's, so that no unknown header takes them.
+/// Fields that are not headers of this name, so no unknown header may have their names.
 const RESERVED: [&str; 6] = ["text", "base64", "created_at", "op", "at", "by"];
 
-/// Why a JSON object is not an item.
+/// The reason why a JSON object is not an item.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 pub enum BadField {
-    /// The field's value is of the wrong kind or out of its range.
     #[error("field `{field}`: {cause}")]
-    BadValue {
-        /// The field.
-        field: String,
-        /// What is wrong with its value.
-        cause: String,
-    },
-    /// The name cannot be a field.
-    #[error("`{}` cannot be a field: a letter a-z and then a-z, 0-9 and _ are", field.escape_debug())]
+    BadValue { field: String, cause: String },
+    #[error("invalid field name `{}`: expected a letter a-z, then a-z, 0-9 and _", field.escape_debug())]
     BadName {
         /// The name as it was given.
         field: String,
     },
-    /// The field is not the writer's to set.
-    #[error("`{field}` is not set but assigned")]
+    #[error("field `{field}` is assigned by git-trace and cannot be set")]
     Assigned {
         /// The name as it was given.
         field: String,
     },
-    /// There are too many fields that this version does not know.
-    #[error("an item has at most {MAX_UNKNOWN_HEADERS} fields of its own")]
+    #[error("an item has at most {MAX_UNKNOWN_HEADERS} unknown fields")]
     TooMany,
-    /// Both `text` and `base64` are there.
     #[error("give `text` or `base64`, not both")]
     TwoBodies,
-    /// Neither `text` nor `base64` is there.
     #[error("the field `text` (or `base64`) is missing")]
     NoBody,
 }
 
 impl Diagnostic for BadField {}
 
-/// Sets a header of `fields` from its JSON field. `reply_to` and `source` take their stored forms.
-///
-/// # Errors
-///
-/// [`BadField`] names the field and says what it takes.
+/// Sets a header from its JSON field. `reply_to` and `source` have the same form as in the item file.
 pub(crate) fn set_field(fields: &mut Fields, field: &str, value: &Value) -> Result<(), BadField> {
     let bad = |cause: String| BadField::BadValue { field: field.to_owned(), cause };
     if field == "meta" {
-        let Value::Object(meta) = value else { return Err(bad("an object is expected".to_owned())) };
+        let Value::Object(meta) = value else { return Err(bad("expected an object".to_owned())) };
         fields.meta.clone_from(meta);
         return Ok(());
     }
-    let Value::String(text) = value else { return Err(bad("a text is expected".to_owned())) };
+    let Value::String(text) = value else { return Err(bad("expected a string".to_owned())) };
     macro_rules! parsed {
         ($slot:expr) => {
             $slot = Some(text.parse().map_err(|error| bad(format!("{error}")))?)
@@ -106,12 +91,8 @@ pub(crate) fn set_field(fields: &mut Fields, field: &str, value: &Value) -> Resu
     Ok(())
 }
 
-/// Reads an item that is to be committed. The type defaults to dialogue; fields in `apart` are the caller's and are
-/// passed over, as are those the tool assigns.
-///
-/// # Errors
-///
-/// [`BadField`] names the first field that cannot be read.
+/// Reads an item to be committed. The default type is dialogue. Skips the fields in `apart`, which the caller reads, and those
+/// that git-trace assigns.
 pub(crate) fn draft_from(object: &Map<String, Value>, apart: &[&str]) -> Result<Draft, BadField> {
     let mut fields = Fields::new(ItemType::dialogue());
     for (field, value) in object {
@@ -125,11 +106,7 @@ pub(crate) fn draft_from(object: &Map<String, Value>, apart: &[&str]) -> Result<
     Ok(Draft { fields, body: body_from(object)?.ok_or(BadField::NoBody)? })
 }
 
-/// The body that `text` or `base64` gives; `None` where neither is there.
-///
-/// # Errors
-///
-/// [`BadField`] if both are there, or one of them is not what it should be.
+/// The body from `text` or `base64`; `None` if both are absent.
 pub(crate) fn body_from(object: &Map<String, Value>) -> Result<Option<Vec<u8>>, BadField> {
     let bad = |field: &str, cause: String| BadField::BadValue { field: field.to_owned(), cause };
     match (object.get("text"), object.get("base64")) {
@@ -138,14 +115,13 @@ pub(crate) fn body_from(object: &Map<String, Value>) -> Result<Option<Vec<u8>>, 
         (None, Some(Value::String(text))) => {
             BASE64.decode(text).map(Some).map_err(|error| bad("base64", error.to_string()))
         }
-        (Some(_), None) => Err(bad("text", "a text is expected".to_owned())),
-        (None, Some(_)) => Err(bad("base64", "a text is expected".to_owned())),
+        (Some(_), None) => Err(bad("text", "expected a string".to_owned())),
+        (None, Some(_)) => Err(bad("base64", "expected a string".to_owned())),
         (None, None) => Ok(None),
     }
 }
 
-/// Writes the headers and the body of an item; the caller adds what it knows besides (`seq`, `commit`, `priority`).
-#[must_use]
+/// Writes the headers and the body of an item. The caller adds `seq`, `commit`, and `priority`.
 pub(crate) fn to_json(item: &Item) -> Map<String, Value> {
     let fields = &item.fields;
     let mut object = Map::new();

@@ -1,15 +1,15 @@
-//! The three levels.
+//! The levels of priority.
 
 use crate::base::string_enum::string_enum;
 
 string_enum! {
     /// How an item is treated when a trace is materialized, cut or compressed.
     Level {
-        /// Left out; it stays in history for good.
+        /// Omitted from the context; it stays in history.
         Skip = "skip",
-        /// Put in; may be compressed.
+        /// Included; may be compressed.
         Normal = "normal",
-        /// Put in; survives compression and budget cuts word for word.
+        /// Included; compression and budget cuts keep it verbatim.
         Pinned = "pinned",
     }
 }

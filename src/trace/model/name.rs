@@ -1,4 +1,4 @@
-//! Names: of traces and of agents, and where they stand among the refs.
+//! The names of traces and agents, and their refs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,43 +11,43 @@ use crate::git::Repo;
 /// The symbolic ref, one per worktree, that names the current trace.
 pub(crate) const TRACE_HEAD: &str = "TRACE_HEAD";
 
-/// The trace that is meant where nobody named one.
+/// The trace that commands use by default.
 pub(crate) const DEFAULT_TRACE: &str = "main";
 
-/// Where traces are.
+/// The namespace of traces.
 pub(crate) const TRACES: &str = "refs/traces/";
 
-/// Where the forward crumbs of each agent are: traces of their own kind.
+/// The namespace of forward crumbs, one trace per agent.
 pub(crate) const FORWARD_CRUMBS: &str = "refs/crumbs/";
 
 /// The short name of a trace, such as `main` or `claude-code/6b2e`; its ref is `refs/traces/<name>`.
 ///
-/// An agent's forward crumbs are a trace too, which no text names: only [`TraceName::of_agent`] leads there.
+/// The forward crumbs of an agent are a trace too, but no text names it: use [`TraceName::of_agent`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TraceName {
-    /// Where its ref is: [`TRACES`] or [`FORWARD_CRUMBS`].
-    place: &'static str,
+    /// [`TRACES`] or [`FORWARD_CRUMBS`].
+    namespace: &'static str,
     name: String,
 }
 
-/// Why a text cannot name a trace.
+/// A text that cannot name a trace.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("`{}` cannot name a trace: git's rules for branch names apply", text.escape_debug())]
+#[error("invalid trace name `{}`: git's rules for branch names apply", text.escape_debug())]
 pub struct BadTraceName {
-    /// The text as it was given.
+    /// The invalid text.
     pub text: String,
 }
 
 impl Diagnostic for BadTraceName {}
 
 impl TraceName {
-    /// The trace that is meant where nobody named one: `main`.
+    /// The default trace, `main`.
     #[must_use]
     pub fn default_name() -> Self {
         Self::trace(DEFAULT_TRACE.to_owned())
     }
 
-    /// The name in a ref under [`TRACES`]; `None` of any other ref.
+    /// The trace of a ref under [`TRACES`]; `None` for any other ref.
     #[must_use]
     pub fn of_ref(refname: &str) -> Option<Self> {
         refname.strip_prefix(TRACES)?.parse().ok()
@@ -55,13 +55,13 @@ impl TraceName {
 
     /// The trace of a recorded session: `<agent>/<session>`.
     ///
-    /// A session id that no ref can hold (a file may say anything) has its odd characters replaced by `-`.
+    /// Replaces characters that a ref name cannot contain by `-`, because a file may contain any session id.
     #[must_use]
     pub fn of_session(agent: &str, session: &str) -> Self {
         Self::trace(format!("{agent}/{}", plain_word(session)))
     }
 
-    /// The trace of one of this one's sub-agents: `<trace>.agent-<id>`, since a ref cannot be a folder too.
+    /// The trace of a sub-agent: `<trace>.agent-<id>`, because a ref cannot also be a folder.
     #[must_use]
     pub fn of_sub_agent(&self, agent_id: &str) -> Self {
         Self::trace(format!("{}.agent-{}", self.name, plain_word(agent_id)))
@@ -70,11 +70,11 @@ impl TraceName {
     /// The forward crumbs of an agent: `refs/crumbs/<agent>`.
     #[must_use]
     pub fn of_agent(agent: &AgentName) -> Self {
-        Self { place: FORWARD_CRUMBS, name: agent.as_str().to_owned() }
+        Self { namespace: FORWARD_CRUMBS, name: agent.as_str().to_owned() }
     }
 
     fn trace(name: String) -> Self {
-        Self { place: TRACES, name }
+        Self { namespace: TRACES, name }
     }
 
     /// The short name.
@@ -86,11 +86,11 @@ impl TraceName {
     /// The full name of its ref.
     #[must_use]
     pub fn refname(&self) -> String {
-        format!("{}{}", self.place, self.name)
+        format!("{}{}", self.namespace, self.name)
     }
 }
 
-/// A text made fit to be one part of a ref's name.
+/// Converts a text to a valid component of a ref name.
 fn plain_word(text: &str) -> String {
     let word: String =
         text.chars().take(100).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
@@ -99,7 +99,7 @@ fn plain_word(text: &str) -> String {
 
 impl fmt::Display for TraceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.place == TRACES { f.write_str(&self.name) } else { f.write_str(&self.refname()) }
+        if self.namespace == TRACES { f.write_str(&self.name) } else { f.write_str(&self.refname()) }
     }
 }
 
@@ -116,15 +116,15 @@ impl FromStr for TraceName {
     }
 }
 
-/// The name of an agent: 1 to 64 of ASCII letters, digits, `.`, `_` and `-` that git takes as a part of a ref's name.
+/// The name of an agent: 1 to 64 ASCII letters, digits, `.`, `_`, and `-`, valid as a component of a ref name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct AgentName(String);
 
-/// Why a text cannot name an agent.
+/// A text that cannot name an agent.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("`{}` cannot name an agent: 1 to 64 letters, digits, `_`, `-` and single `.` inside can", text.escape_debug())]
+#[error("invalid agent name `{}`: expected 1 to 64 letters, digits, `_`, `-`, and single `.` inside", text.escape_debug())]
 pub struct BadAgentName {
-    /// The text as it was given.
+    /// The invalid text.
     pub text: String,
 }
 
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trace_name_is_what_git_takes_for_a_branch() {
+    fn a_trace_name_follows_the_rules_for_branches() {
         for good in ["main", "a/b", "claude-code/6b2e", "x.agent-1", "héllo"] {
             assert_eq!(good.parse::<TraceName>().unwrap().refname(), format!("refs/traces/{good}"));
         }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_has_a_place_that_no_trace_name_reaches() {
+    fn no_trace_name_leads_to_the_ref_of_an_agent() {
         for good in ["azoth", "A.b_c-9", "main", "x".repeat(64).as_str()] {
             let agent: AgentName = good.parse().unwrap();
             let name = TraceName::of_agent(&agent);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_session_id_still_makes_a_name() {
+    fn any_session_id_gives_a_valid_name() {
         for session in ["../../heads/main", "", "a\nb", "x.lock", "é".repeat(500).as_str()] {
             let name = TraceName::of_session("claude-code", session);
             assert!(name.as_str().parse::<TraceName>().is_ok(), "{name}");

@@ -1,4 +1,4 @@
-//! What each type asks of an item's fields and body.
+//! The rules of each type for an item's fields and body.
 //!
 //! | type | fields | body |
 //! | --- | --- | --- |
@@ -10,90 +10,42 @@
 //! | `output` | `format` | text |
 //! | `freeform` | any | any bytes |
 //!
-//! Every type takes `turn`, `reply_to`, `source`, `created_at` and `meta` besides. A draft is judged when it is committed;
-//! what history already holds is read whatever it looks like.
+//! Every type also has `turn`, `reply_to`, `source`, `created_at`, and `meta`. A draft is checked when it is committed; items
+//! in history are read even if they break the rules.
 
 use thiserror::Error;
 
 use super::item::{Direction, Draft, Fields, ItemType, Role};
 use crate::base::error::Diagnostic;
 
-/// Why a draft cannot be committed. The message names the type, the field and what is accepted.
+/// The reason why a draft cannot be committed. The message names the type, the field, and the accepted values.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 pub enum SchemaError {
-    /// Nobody declared this type.
     #[error(
-        "`{0}` is not a type that is known here; accepted are {known}, and what git config `traceType.{0}.role` and its kin \
-         declare", known = ItemType::BUILT_IN.join(", ")
+        "unknown type `{0}`: expected one of {known}, or a type that git config declares, as with `traceType.{0}.role`", known = ItemType::BUILT_IN.join(", ")
     )]
     UnknownType(ItemType),
-    /// A field that this type does not have.
     #[error("{item_type} has no field `{field}`; it accepts {accepted}")]
-    NoSuchField {
-        /// The draft's type.
-        item_type: ItemType,
-        /// The field that was given.
-        field: String,
-        /// The type's own fields.
-        accepted: String,
-    },
-    /// A field that this type cannot do without.
+    NoSuchField { item_type: ItemType, field: String, accepted: String },
     #[error("{item_type} needs the field `{field}`: {accepted}")]
-    MissingField {
-        /// The draft's type.
-        item_type: ItemType,
-        /// The field that is missing.
-        field: &'static str,
-        /// What would be accepted.
-        accepted: &'static str,
-    },
-    /// A value that this type's field does not take.
+    MissingField { item_type: ItemType, field: &'static str, accepted: &'static str },
     #[error("{item_type} field `{field}` cannot be `{value}`; accepted: {accepted}")]
-    BadValue {
-        /// The draft's type.
-        item_type: ItemType,
-        /// The field.
-        field: &'static str,
-        /// The value that was given.
-        value: String,
-        /// What would be accepted.
-        accepted: &'static str,
-    },
-    /// A value that would not stay on its line of the item file.
+    BadValue { item_type: ItemType, field: &'static str, value: String, accepted: &'static str },
     #[error("field `{field}` must be one line of text without control characters, and not empty")]
-    NotOneLine {
-        /// The field.
-        field: String,
-    },
-    /// A body that is not text, in a type whose body is.
+    NotOneLine { field: String },
     #[error("the body of {item_type} must be UTF-8 text; commit other bytes with the type artifact or freeform")]
-    NotText {
-        /// The draft's type.
-        item_type: ItemType,
-    },
-    /// A meta key that outranks a rule of the type, and does not say how.
+    NotText { item_type: ItemType },
     #[error("meta key `{key}` says what holds for this item in place of its type's rule; accepted: {accepted}")]
-    BadMeta {
-        /// The key.
-        key: &'static str,
-        /// What would be accepted.
-        accepted: &'static str,
-    },
-    /// A body that the type's JSON Schema refuses.
+    BadMeta { key: &'static str, accepted: &'static str },
     #[error(transparent)]
     BadBody(#[from] super::types::BadBody),
-    /// A call whose arguments are not JSON.
     #[error("the body of a tool_io call must be its arguments as JSON: {cause}")]
-    NotJson {
-        /// Where it stops being JSON.
-        cause: String,
-    },
+    NotJson { cause: String },
 }
 
 impl Diagnostic for SchemaError {}
 
-/// The fields a built-in type has of its own, as they are spelled in JSON; `None` for a type that takes any.
-#[must_use]
+/// The fields of a built-in type, as spelled in JSON; `None` for a type that has any field.
 pub(crate) fn own_fields(item_type: &ItemType) -> Option<&'static [&'static str]> {
     match item_type.as_str() {
         "instruction" => Some(&["name"]),
@@ -106,7 +58,7 @@ pub(crate) fn own_fields(item_type: &ItemType) -> Option<&'static [&'static str]
     }
 }
 
-/// Fills in what follows from the rest: a dialogue's role, and a tool item's direction and role from one another.
+/// Fills in derived fields: the role of a dialogue, and the direction or role of a tool item.
 pub(crate) fn complete(fields: &mut Fields) {
     match fields.item_type.as_str() {
         "dialogue" => {
@@ -123,11 +75,7 @@ pub(crate) fn complete(fields: &mut Fields) {
     }
 }
 
-/// Judges a completed draft of a built-in type; the first thing wrong is returned.
-///
-/// # Errors
-///
-/// [`SchemaError`], by which nothing has been written.
+/// Checks a completed draft of a built-in type and returns the first error.
 pub(crate) fn validate(draft: &Draft) -> Result<(), SchemaError> {
     if !draft.fields.item_type.is_built_in() {
         return Err(SchemaError::UnknownType(draft.fields.item_type.clone()));
@@ -135,7 +83,7 @@ pub(crate) fn validate(draft: &Draft) -> Result<(), SchemaError> {
     validate_known(draft)
 }
 
-/// Judges a completed draft, whose type is known to exist.
+/// Checks a completed draft of a known type.
 pub(crate) fn validate_known(draft: &Draft) -> Result<(), SchemaError> {
     let fields = &draft.fields;
     let item_type = &fields.item_type;
@@ -198,7 +146,7 @@ fn validate_tool_io(draft: &Draft) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// The text fields that are set, with their names in JSON, unknown headers included.
+/// The text fields that are set, including unknown headers, with their names in JSON.
 fn texts(fields: &Fields) -> Vec<(&str, &str)> {
     let known = [
         ("name", &fields.name),
@@ -215,7 +163,7 @@ fn texts(fields: &Fields) -> Vec<(&str, &str)> {
     known.chain(fields.unknown.iter().map(|(key, value)| (key.as_str(), value.as_str()))).collect()
 }
 
-/// The names of the fields with fixed words that are set.
+/// The names of the enum fields that are set.
 fn words(fields: &Fields) -> impl Iterator<Item = &'static str> {
     [("role", fields.role.is_some()), ("direction", fields.direction.is_some()), ("status", fields.status.is_some())]
         .into_iter()

@@ -1,14 +1,14 @@
-//! Where an imported item came from.
+//! The source of an imported item.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Names one block of one record of somebody else's file: `claude-code 6b2e…-uuid 0`.
+/// A block of a record in a transcript: `claude-code 6b2e…-uuid 0`.
 ///
-/// The id of an imported item is derived from this alone, so a record is never imported twice, and two clones that import
-/// the same transcript hold the same items.
+/// The id of an imported item is derived from it alone, so a record is never imported twice, and two clones that import the
+/// same transcript contain the same items.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Source {
     format: String,
@@ -16,28 +16,24 @@ pub struct Source {
     block: usize,
 }
 
-/// Why a text is not a source.
+/// A text that is not a source.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("`{text}` is not a source: format, record id and block number with a space between are")]
+#[error("invalid source `{text}`: expected format, record id, and block number, separated by spaces")]
 pub struct BadSource {
     /// The text as it was given.
     pub text: String,
 }
 
 impl Source {
-    /// Names block `block` (from 0) of the record that its format calls `record`.
-    ///
-    /// A record id that is not one plain word (a file may hold anything) is replaced by the hash of its bytes.
-    #[must_use]
-    pub fn new(format: &str, record: &str, block: usize) -> Self {
+    /// Block `block` (from 0) of the record with the id `record`. An id that is not one plain word is replaced by its hash.
+    pub(crate) fn new(format: &str, record: &str, block: usize) -> Self {
         let plain = (1..=128).contains(&record.len()) && record.bytes().all(|b| b.is_ascii_graphic());
         let record = if plain { record.to_owned() } else { Self::content_hash(record.as_bytes()) };
         Self { format: format.to_owned(), record, block }
     }
 
-    /// Names block `block` of a record without an id of its own: by the hash of its bytes.
-    #[must_use]
-    pub fn of_content(format: &str, record: &[u8], block: usize) -> Self {
+    /// Block `block` of a record without an id, named by the hash of its bytes.
+    pub(crate) fn of_content(format: &str, record: &[u8], block: usize) -> Self {
         Self { format: format.to_owned(), record: Self::content_hash(record), block }
     }
 
@@ -46,20 +42,17 @@ impl Source {
     }
 
     /// The format that was read, such as `claude-code`.
-    #[must_use]
-    pub fn format(&self) -> &str {
+    pub(crate) fn format(&self) -> &str {
         &self.format
     }
 
     /// The record's id in that format.
-    #[must_use]
-    pub fn record(&self) -> &str {
+    pub(crate) fn record(&self) -> &str {
         &self.record
     }
 
     /// Which block of the record, from 0.
-    #[must_use]
-    pub fn block(&self) -> usize {
+    pub(crate) fn block(&self) -> usize {
         self.block
     }
 }

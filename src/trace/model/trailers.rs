@@ -1,4 +1,4 @@
-//! The message of a trace's commit: a subject and git trailers.
+//! The commit message in a trace: a subject and git trailers.
 //!
 //! ```text
 //! tool_io result grep: 3 matches in src/lib.rs
@@ -11,8 +11,8 @@
 //! Trace-Next: 44
 //! ```
 //!
-//! - Only the last paragraph is read for trailers, and every value is one line, so no subject, name or reason can forge one.
-//! - A commit made by plain git may lack trailers or carry those of another tree; [`Trailers::tree`] says whose they are.
+//! - Trailers are in the last paragraph, and every value is one line, so no subject, name, or reason can forge one.
+//! - A commit made by plain git may have no trailers or those of another tree; [`Trailers::tree`] names their tree.
 
 use std::fmt::{Display, Write as _};
 
@@ -24,62 +24,58 @@ use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
 use crate::tokens::Encoding;
 
-/// The longest preview in a subject, in characters.
+/// The maximum length of a subject made from an item, in characters.
 pub(crate) const SUBJECT_LEN: usize = 72;
 
 string_enum! {
-    /// What a commit did.
+    /// The operation of a commit.
     Op {
-        /// An item came in.
+        /// An item was added.
         Append = "append",
         /// An item's content was replaced.
         Edit = "edit",
-        /// An item was taken out of this trace.
+        /// An item was removed from this trace.
         Delete = "delete",
-        /// An item was put back, or back to an earlier revision.
+        /// An item was restored, or returned to an earlier revision.
         Restore = "restore",
-        /// Two lines of context were joined.
+        /// Two traces were merged.
         Merge = "merge",
-        /// An item came in from another trace.
+        /// An item was copied from another trace.
         Pick = "pick",
         /// Items were replaced by a summary.
         Compress = "compress",
-        /// An item came in from a file.
+        /// An item was imported from a file.
         Import = "import",
     }
 }
 
-/// What a trace counts for: every live item as a message of its own, skipped ones included.
+/// The size of a trace: every live item as a separate message, including skipped items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Total {
-    /// Tokens with framing.
     pub tokens: u64,
-    /// Where the figure comes from.
     pub basis: Basis,
 }
 
-/// Where a total comes from.
+/// The origin of a total.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Basis {
-    /// Every item was counted with this encoding.
+    /// All items were counted with this encoding.
     Counted(Encoding),
-    /// A provider reported what the context took; what came, went or changed since then is added and taken off as counted.
+    /// A provider reported the size of the context. Counts of items that changed since then are added or subtracted.
     Reported,
 }
 
 impl Basis {
     /// `counted` or `reported`.
-    #[must_use]
-    pub fn source(self) -> &'static str {
+    pub(crate) fn source(self) -> &'static str {
         match self {
             Self::Counted(_) => "counted",
             Self::Reported => "reported",
         }
     }
 
-    /// The word for it beside a figure: the encoding's name, or `reported`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
+    /// The name of the encoding, or `reported`.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Counted(encoding) => encoding.as_str(),
             Self::Reported => "reported",
@@ -87,51 +83,44 @@ impl Basis {
     }
 }
 
-/// What follows the digest where compactions were replayed.
+/// Follows the digest if compactions were replayed.
 const AS_SEEN: &str = " as-seen";
 
-/// How far an imported file was read.
+/// The position up to which a file was imported.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportPosition {
     /// The session, as its file names it.
     pub session: String,
-    /// Bytes read, as whole records.
     pub offset: u64,
-    /// Hex digest of the last stretch of those bytes.
+    /// Hex digest of the last part of those bytes.
     pub digest: String,
-    /// Whether its compactions were replayed; that holds for all imports of the session into the trace.
+    /// Whether its compactions were replayed. All imports of a session into a trace agree on this.
     pub as_seen: bool,
 }
 
-/// What a commit's trailers say.
+/// The trailers of a commit.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Trailers {
-    /// What it did.
     pub op: Option<Op>,
-    /// To which item.
     pub item: Option<ItemId>,
-    /// When, to the nanosecond.
     pub time: Option<Time>,
-    /// The tree that the total and the next position are true of, in hex.
+    /// The tree to which the total and the next position belong, in hex.
     pub tree: Option<String>,
-    /// The total.
     pub total: Option<Total>,
-    /// The next position to be given out.
+    /// The next free position.
     pub next: Option<u32>,
     /// How far a file was read.
     pub source: Option<ImportPosition>,
-    /// The commit of the code at that moment, in hex.
+    /// The code commit at that time, in hex.
     pub code: Option<String>,
-    /// The commit, in hex, that an item was picked from, or whose doing was reverted or replayed.
+    /// The commit, in hex, that was picked, reverted, or replayed.
     pub from: Option<String>,
-    /// Why.
     pub reason: Option<String>,
 }
 
 impl Trailers {
-    /// Reads the trailers of a message; what cannot be read counts as absent.
-    #[must_use]
-    pub fn parse(message: &str) -> Self {
+    /// Reads the trailers of a message. An unreadable trailer counts as absent.
+    pub(crate) fn parse(message: &str) -> Self {
         let mut trailers = Self::default();
         let message = message.trim_end();
         let Some(gap) = memmem::rfind(message.as_bytes(), b"\n\n") else { return trailers };
@@ -154,9 +143,8 @@ impl Trailers {
         trailers
     }
 
-    /// Writes the whole message.
-    #[must_use]
-    pub fn render(&self, subject: &str) -> String {
+    /// Writes the complete message.
+    pub(crate) fn render(&self, subject: &str) -> String {
         let mut message = one_line(subject);
         if message.is_empty() {
             message.push_str("(no subject)");
@@ -208,8 +196,7 @@ fn parse_source(value: &str) -> Option<ImportPosition> {
     Some(ImportPosition { session: words.next()?.to_owned(), offset, digest, as_seen })
 }
 
-/// Makes a text one line: every run of white space and control characters becomes one space.
-#[must_use]
+/// Converts a text to one line: each run of white space and control characters becomes one space.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(256));
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
@@ -221,8 +208,7 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// The subject a commit gets where its writer gave none: what the item is, and its first words.
-#[must_use]
+/// The default subject of a commit: the type of the item and its first words.
 pub(crate) fn preview(item: &Item) -> String {
     let fields = &item.fields;
     let mut subject = fields.item_type.to_string();
@@ -234,7 +220,7 @@ pub(crate) fn preview(item: &Item) -> String {
         subject.push_str(part);
     }
     subject.push_str(": ");
-    // Four bytes a character at most; the rest of a long body is not looked at.
+    // A character has at most four bytes, so the rest of a long body is not needed.
     let head = &item.body[..item.body.len().min(SUBJECT_LEN * 8)];
     match std::str::from_utf8(head) {
         Err(error) if error.error_len().is_some() => {
@@ -283,7 +269,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_texts_forge_no_trailer(subject in "(Trace-Op: delete|\n|\r|[a: \u{85}\u{2028}]){0,8}", reason in "(\nTrace-Item: 0be7719d3a2f61c8|\n| |a){0,6}") {
+        fn no_text_forges_a_trailer(subject in "(Trace-Op: delete|\n|\r|[a: \u{85}\u{2028}]){0,8}", reason in "(\nTrace-Item: 0be7719d3a2f61c8|\n| |a){0,6}") {
             let trailers = Trailers { op: Some(Op::Append), reason: Some(reason), ..Trailers::default() };
             let read = Trailers::parse(&trailers.render(&subject));
             prop_assert_eq!(read.op, Some(Op::Append));

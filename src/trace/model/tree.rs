@@ -5,8 +5,8 @@
 //! 00/00/000001-dialogue-81d2f0a94c55b9a0
 //! ```
 //!
-//! Three levels of two digits each, so that a commit writes three small trees at any length. What plain git leaves behind
-//! is read too: two files of one position, files out of place, files that are no items (carried along, never read).
+//! There are three levels of two digits each, so a commit writes three small trees at any length. Trees that plain git made are
+//! read too: they may have two files for one position, misplaced files, and files that are not items, which are kept unread.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,21 +14,17 @@ use super::id::ItemId;
 use super::item::ItemType;
 use crate::git::{Entry, EntryRef, GitError, Mode, Oid, Tree, TreeStore};
 
-/// How many positions a trace has.
+/// The number of positions in a trace.
 pub const CAPACITY: u32 = 1_000_000;
 
-/// Where a live item stands, known from names alone; nothing of its file has been read.
+/// A live item's entry in the tree, known from its path. Its file has not been read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ItemEntry {
     /// Its position, from 0; gaps are normal.
     pub seq: u32,
-    /// Its id.
     pub id: ItemId,
-    /// Its type.
     pub item_type: ItemType,
-    /// Its file's blob.
     pub blob: Oid,
-    /// Its file's path in the tree.
     pub path: String,
 }
 
@@ -39,7 +35,7 @@ pub fn item_path(seq: u32, item_type: &ItemType, id: ItemId) -> String {
     format!("{}/{}/{digits}-{item_type}-{id}", &digits[..2], &digits[2..4])
 }
 
-/// Reads `000002-tool_io-0be7719d3a2f61c8`; `None` of any other name.
+/// Parses `000002-tool_io-0be7719d3a2f61c8`; `None` for any other name.
 pub(crate) fn parse_name(name: &[u8]) -> Option<(u32, ItemType, ItemId)> {
     let name = std::str::from_utf8(name).ok()?;
     let (digits, rest) = name.split_once('-')?;
@@ -48,13 +44,7 @@ pub(crate) fn parse_name(name: &[u8]) -> Option<(u32, ItemType, ItemId)> {
     plain.then(|| Some((digits.parse().ok()?, item_type.parse().ok()?, id.parse().ok()?)))?
 }
 
-/// Lists the live items of a tree in reading order, each id once.
-///
-/// Reads the trees and no blob: one object for every hundred items.
-///
-/// # Errors
-///
-/// [`GitError::MissingObject`] and its kin.
+/// Lists the live items of a tree in reading order, each id once. Reads one object per hundred items, and no blob.
 pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, GitError> {
     let mut slots = list_files(store, tree)?;
     let mut seen = HashSet::with_capacity(slots.len());
@@ -62,12 +52,7 @@ pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, GitErro
     Ok(slots)
 }
 
-/// Lists every item file of a tree in reading order. Of two files of one item, which plain git may leave behind, the first
-/// is the item.
-///
-/// # Errors
-///
-/// As [`list`].
+/// Lists every item file of a tree in reading order. Plain git may leave two files of one item; the first is the item.
 pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, GitError> {
     let mut slots = Vec::new();
     for top in folders(&store.tree(tree)?) {
@@ -81,11 +66,7 @@ pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, G
     Ok(slots)
 }
 
-/// The last live item of a tree in reading order; `None` of an empty one. Reads three trees.
-///
-/// # Errors
-///
-/// As [`list`].
+/// The last live item of a tree in reading order, if any. Reads three trees.
 pub fn last(store: &impl TreeStore, tree: Oid) -> Result<Option<ItemEntry>, GitError> {
     let root = store.tree(tree)?;
     let tops: Vec<EntryRef<'_>> = folders(&root).collect();
@@ -116,26 +97,24 @@ fn slot(top: &[u8], middle: &[u8], leaf: EntryRef<'_>) -> Option<ItemEntry> {
     Some(ItemEntry { seq, id, item_type, blob: leaf.oid(), path: [top?, middle?, name?].join("/") })
 }
 
-/// What became of one item between two trees.
+/// The change of one item between two trees.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// It came in.
     Added(ItemEntry),
-    /// It was taken out.
     Removed(ItemEntry),
-    /// Its content or its place is another: before, after.
+    /// Its content or position changed: before, after.
     Changed(ItemEntry, ItemEntry),
 }
 
 impl Change {
-    /// Where the item stands, or stood.
+    /// The item's entry, or its last one if it was removed.
     #[must_use]
     pub fn entry(&self) -> &ItemEntry {
         let (Self::Added(slot) | Self::Removed(slot) | Self::Changed(_, slot)) = self;
         slot
     }
 
-    /// Its texts, the newer one first.
+    /// Its entries, the newer one first.
     #[must_use]
     pub fn newest_first(self) -> Vec<ItemEntry> {
         match self {
@@ -145,13 +124,8 @@ impl Change {
     }
 }
 
-/// Lists what differs from `before` (none: an empty tree) to `after`, by item, in reading order.
-///
-/// Costs the folders that differ, not the length of the trace.
-///
-/// # Errors
-///
-/// [`GitError::MissingObject`] and its kin.
+/// Lists the changes from `before` (none: an empty tree) to `after`, by item, in reading order. Reads only the folders that
+/// differ.
 pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Result<Vec<Change>, GitError> {
     let mut by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)> = BTreeMap::new();
     let roots = Sides { before, after: Some(after) };
@@ -170,8 +144,8 @@ pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Resul
     Ok(in_order(by_id))
 }
 
-/// Lists what differs between two lists of live items, by item, in reading order: what [`changes`] gives where plain git
-/// has left no second file of an item behind.
+/// Lists the changes between two lists of live items, in reading order. The result equals that of [`changes`], unless plain git
+/// left a second file of an item.
 #[must_use]
 pub fn changes_of_lists(before: Vec<ItemEntry>, after: Vec<ItemEntry>) -> Vec<Change> {
     let mut by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)> = BTreeMap::new();
@@ -187,7 +161,7 @@ pub fn changes_of_lists(before: Vec<ItemEntry>, after: Vec<ItemEntry>) -> Vec<Ch
     in_order(by_id)
 }
 
-/// Pairs of an item's slots before and after as changes, in reading order.
+/// Converts pairs of entries to changes, in reading order.
 fn in_order(by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)>) -> Vec<Change> {
     let change = |sides| match sides {
         (Some(before), Some(after)) => Some(Change::Changed(before, after)),
@@ -199,7 +173,7 @@ fn in_order(by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)>) -> 
     listed
 }
 
-/// What is before and after, where there is something.
+/// Two optional values: before and after.
 #[derive(Clone, Copy)]
 struct Sides<T> {
     before: Option<T>,
@@ -234,7 +208,7 @@ impl Sides<Oid> {
     }
 }
 
-/// What makes an entry the same in two trees.
+/// The properties that make an entry the same in two trees.
 fn key<'t>(entry: &EntryRef<'t>) -> (&'t [u8], Oid) {
     (entry.name, entry.oid())
 }
@@ -256,12 +230,11 @@ impl Sides<Tree> {
     }
 }
 
-/// A tree being changed: folders are read when they are entered and written when they were touched.
+/// A tree that is being changed. Folders are read when a path enters them, and written if they were touched.
 pub struct TreeEditor {
     root: Folder,
 }
 
-/// One folder of it.
 struct Folder {
     entries: Vec<Entry>,
     /// Entered sub-folders, by name. Their entries above have old oids until the tree is written.
@@ -271,20 +244,12 @@ struct Folder {
 
 impl TreeEditor {
     /// Starts from a tree, or from an empty one.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] and its kin.
     pub fn new(store: &impl TreeStore, tree: Option<Oid>) -> Result<Self, GitError> {
         let entries = tree.map_or(Ok(Vec::new()), |oid| store.read_tree(oid))?;
         Ok(Self { root: Folder { entries, entered: BTreeMap::new(), touched: tree.is_none() } })
     }
 
-    /// Writes a file at `path`, in place of what may be there.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] and its kin.
+    /// Writes a file at `path`, replacing any file there.
     pub fn put(&mut self, store: &impl TreeStore, path: &str, blob: Oid) -> Result<(), GitError> {
         let (folder, name) = self.root.enter(store, path)?;
         folder.entries.retain(|entry| entry.name != name.as_bytes());
@@ -292,11 +257,7 @@ impl TreeEditor {
         Ok(())
     }
 
-    /// Removes the file at `path`, and the folders it leaves empty.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::MissingObject`] and its kin.
+    /// Removes the file at `path` and folders that become empty.
     pub fn remove(&mut self, store: &impl TreeStore, path: &str) -> Result<(), GitError> {
         let (folder, name) = self.root.enter(store, path)?;
         folder.entries.retain(|entry| entry.name != name.as_bytes());
@@ -304,17 +265,13 @@ impl TreeEditor {
     }
 
     /// Writes every touched folder and returns the tree's oid; more changes may follow.
-    ///
-    /// # Errors
-    ///
-    /// If an object cannot be written.
     pub fn write(&mut self, store: &(impl TreeStore + ?Sized)) -> Result<Oid, GitError> {
         self.root.write(store)
     }
 }
 
 impl Folder {
-    /// The folder that holds the last part of `path`, marked as touched on the way, and that part.
+    /// The folder that contains the last part of `path`, and that part. Marks the folders on the path as touched.
     fn enter<'p>(&mut self, store: &impl TreeStore, path: &'p str) -> Result<(&mut Self, &'p str), GitError> {
         self.touched = true;
         let Some((first, rest)) = path.split_once('/') else { return Ok((self, path)) };

@@ -1,4 +1,4 @@
-//! Which commit brought each line of an item.
+//! The commit that added each line of an item.
 
 use std::collections::BTreeMap;
 
@@ -12,47 +12,38 @@ use crate::trace::model::tree::{self, Change, ItemEntry};
 use crate::trace::store::tip::Tip;
 use crate::trace::store::total::{Reading, read_item};
 
-/// A line of an item, and the commit that brought it.
+/// A line of an item, and the commit that added it.
 #[derive(Debug)]
 pub(crate) struct Blamed {
-    /// The line, without its end.
     pub text: String,
-    /// Which of [`Blame::commits`].
     pub commit: usize,
 }
 
 /// The lines of an item.
 #[derive(Debug)]
 pub(crate) struct Blame {
-    /// In order.
     pub lines: Vec<Blamed>,
-    /// The commits that brought them, with the item as each one left it.
+    /// The commits that added them, with the item after each.
     pub commits: Vec<(Tip, Item)>,
 }
 
-/// Lines that a commit has, and whose origin is still to be found.
+/// Lines of a commit whose origin is not known yet.
 struct Suspect {
-    /// The item's file there.
     blob: Oid,
     /// The number of each line there, and in the text that was asked for.
     lines: Vec<(usize, usize)>,
 }
 
-/// Follows each line of an item's text, as it stands in `slot` at `tip`, back to the commit that brought it: a parent that has
-/// the line already takes it over, the first one first.
+/// Follows each line of the item in `slot` at `tip` to the commit that added it. The first parent that has a line gets it.
 ///
-/// Walks history back to where the item came in; each revision's text is compared with the one before.
-///
-/// # Errors
-///
-/// [`TraceError::NotText`], [`crate::git::GitError::MissingObject`] and its kin.
+/// Walks history back to the commit that added the item, and compares each revision with the previous one.
 pub(crate) fn blame(repo: &Repo, tip: &Tip, slot: &ItemEntry) -> Result<Blame, TraceError> {
     let item = read_item(repo, slot)?;
     let text = text_of(&item).ok_or(TraceError::NotText { item: slot.id })?;
     let texts: Vec<&str> = changes::lines(text);
     let mut origins: Vec<Option<usize>> = vec![None; texts.len()];
     let mut commits: Vec<(Tip, Item)> = Vec::new();
-    // By time of commit, the newest first: so a commit has most often got all its lines when its turn comes.
+    // Newest commit first: then a commit usually has all its lines when its turn comes.
     let mut waiting: BTreeMap<(i64, Oid), Suspect> = BTreeMap::new();
     let every = (0..texts.len()).map(|number| (number, number)).collect();
     waiting.insert((tip.commit.commit_time, tip.commit.oid), Suspect { blob: slot.blob, lines: every });
@@ -88,7 +79,7 @@ pub(crate) fn blame(repo: &Repo, tip: &Tip, slot: &ItemEntry) -> Result<Blame, T
     Ok(Blame { lines: blamed.collect(), commits })
 }
 
-/// The item's file in a parent of a commit in which it is `blob`; `None` where it is not.
+/// The item's blob in a parent of a commit whose blob is `blob`; `None` if the parent does not have the item.
 fn blob_in_parent(repo: &Repo, here: &Tip, parent: Oid, id: ItemId, blob: Oid) -> Result<Option<Oid>, TraceError> {
     let touches_another = here.is_ours() && here.trailers.item.is_some_and(|item| item != id);
     if touches_another && here.commit.parents.len() == 1 {
@@ -103,10 +94,10 @@ fn blob_in_parent(repo: &Repo, here: &Tip, parent: Oid, id: ItemId, blob: Oid) -
     })
 }
 
-/// Lines of one text, each with its number in the text that was asked for.
+/// Lines of one text, each with its number in the requested text.
 type Lines = Vec<(usize, usize)>;
 
-/// Parts lines into those that `their_blob` has too, by their numbers there, and the rest.
+/// Splits lines into those that `their_blob` also has, by their numbers there, and the rest.
 fn pass_on(
     repo: &Repo,
     slot: &ItemEntry,

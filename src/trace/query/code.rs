@@ -1,4 +1,4 @@
-//! Which part of a trace belongs to which change of the code.
+//! The part of a trace that belongs to a change of the code.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,10 @@ use crate::git::{GitError, Oid, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::store::tip::Tip;
 
-/// A way of the code from one commit to another, and with it the work that led there.
+/// A range of code commits, and the work that led from its start to its end.
 ///
-/// What was recorded with a commit of the code belongs to the way where the code stood at its start or on it, short of its
-/// end: what was said while the code stood at a commit led to the next one. What came in without, as imports of old sessions
-/// do, belongs to it by its time.
+/// A trace commit belongs to the range if its `Trace-Code` is the start or between start and end: the work at a code commit led
+/// to the next one. A trace commit without it, such as an import of an old session, belongs to the range by its time.
 #[derive(Clone, Debug)]
 pub(crate) struct CodeRange {
     stood_at: HashSet<String>,
@@ -21,25 +20,15 @@ pub(crate) struct CodeRange {
     until: i64,
 }
 
-/// Why there is no such way.
+/// The reason why a range is invalid.
 #[derive(Debug, Error)]
 pub(crate) enum BadRange {
-    /// It names no commit.
-    #[error("`{rev}` is no commit of the code")]
-    NoCommit {
-        /// What was given.
-        rev: String,
-    },
-    /// One commit alone has no parent that it could be the way from.
+    #[error("`{rev}` is not a commit of the code")]
+    NoCommit { rev: String },
     #[error("`{rev}` has no parent; give a range, A..B")]
-    NoParent {
-        /// What was given.
-        rev: String,
-    },
-    /// The repository refused.
+    NoParent { rev: String },
     #[error(transparent)]
     Git(#[from] GitError),
-    /// A commit cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
 }
@@ -55,11 +44,7 @@ impl Diagnostic for BadRange {
 }
 
 impl CodeRange {
-    /// Finds the way that `A..B` names; `B` alone is the way from its first parent, and an end left away is `HEAD`.
-    ///
-    /// # Errors
-    ///
-    /// [`BadRange`].
+    /// Resolves `A..B`. `B` alone means from its first parent to `B`, and an omitted end is `HEAD`.
     pub(crate) fn resolve(repo: &Repo, spec: &str) -> Result<Self, BadRange> {
         let find = |rev: &str| -> Result<Oid, BadRange> {
             let rev = if rev.is_empty() { "HEAD" } else { rev };
@@ -78,8 +63,7 @@ impl CodeRange {
         Ok(Self { stood_at, after: time(older)?, until: time(newer)? })
     }
 
-    /// Whether what a commit of a trace did belongs to this way.
-    #[must_use]
+    /// Whether a commit of a trace belongs to this range.
     pub(crate) fn holds(&self, tip: &Tip) -> bool {
         match tip.trailers.code.as_deref().filter(|_| tip.is_ours()) {
             Some(code) => self.stood_at.contains(code),

@@ -1,4 +1,4 @@
-//! A trace as JSON Lines: one line an operation, oldest first.
+//! A trace as JSON Lines: one line per operation, oldest first.
 //!
 //! Each line is the item as it was after the operation (see [`crate::trace::model::json`]) with `op`, `at`, `by`, `subject` and `reason`.
 //! A change of priority is a line with `op` priority, `id` and `priority`. [`crate::trace::change::jsonl`] reads it back.
@@ -19,13 +19,9 @@ use crate::trace::store::tip::Tip;
 use crate::trace::store::total::read_item;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 
-/// Writes everything that was done on the first-parent line of `tip`, with the priorities of its items.
+/// Writes all operations along the first parents of `tip`, with the priorities of the items.
 ///
-/// What came in by a merge is written as having come in then.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin, and [`TraceError::Stream`] if `out` fails.
+/// Items from a merge are written as additions at the time of the merge.
 pub(crate) fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), TraceError> {
     let mut oldest_first: Vec<Oid> = Vec::new();
     for earlier in Walk::new(repo, tip, Parents::First) {
@@ -33,7 +29,7 @@ pub(crate) fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), T
     }
     oldest_first.reverse();
     let record = Record::open(repo)?;
-    // Changes of priority of items already written, that are still to be written.
+    // Changes of priority, of items that are written, that are not written yet.
     let mut pending: Vec<(ItemId, Setting)> = Vec::new();
     let mut asked: HashSet<ItemId> = HashSet::new();
     for oid in oldest_first {

@@ -1,6 +1,6 @@
-//! Searching the texts of items.
+//! Search in the text of items.
 //!
-//! Only bodies are searched, a line at a time as git does; headers are not. An item's file is parsed only if its body matches.
+//! Searches bodies line by line, as git does, and not headers.
 
 use std::collections::HashSet;
 
@@ -15,16 +15,15 @@ use crate::trace::model::tree::{self, Change, ItemEntry};
 use crate::trace::store::tip::Tip;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 
-/// How a pattern is meant.
+/// The options of a pattern.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Reading {
-    /// It is a text, not a regular expression.
+    /// Plain text instead of a regular expression.
     pub fixed: bool,
     /// Upper and lower case are the same.
     pub ignore_case: bool,
 }
 
-/// What is looked for.
 #[derive(Debug)]
 pub(crate) struct Query {
     pattern: Regex,
@@ -34,9 +33,8 @@ pub(crate) struct Query {
 /// An item whose text matches.
 #[derive(Debug)]
 pub(crate) struct Hit {
-    /// Where it stands, or stood.
     pub slot: ItemEntry,
-    /// The lines that match; empty where the body is no text.
+    /// The lines that match; empty if the body is not text.
     pub lines: Vec<Line>,
 }
 
@@ -50,27 +48,21 @@ pub(crate) struct Line {
 }
 
 impl Hit {
-    /// How many lines match; a body that is no text counts as one.
-    #[must_use]
+    /// The number of matching lines; 1 if the body is not text.
     pub(crate) fn count(&self) -> usize {
         self.lines.len().max(1)
     }
 }
 
 impl Query {
-    /// Looks for `pattern` in items of one type, or of all. `^` and `$` are ends of lines.
-    ///
-    /// # Errors
-    ///
-    /// If the pattern is no regular expression, or far too large a one.
+    /// Searches for `pattern` in items of one type, or of all. `^` and `$` match at line ends.
     pub(crate) fn new(pattern: &str, reading: Reading, item_type: Option<ItemType>) -> Result<Self, regex::Error> {
         let pattern = if reading.fixed { regex::escape(pattern) } else { pattern.to_owned() };
         let pattern = RegexBuilder::new(&pattern).multi_line(true).case_insensitive(reading.ignore_case).build()?;
         Ok(Self { pattern, item_type })
     }
 
-    /// The places in a line that match.
-    #[must_use]
+    /// The byte ranges in a line that match.
     pub(crate) fn places(&self, line: &str) -> Vec<(usize, usize)> {
         let places = self.pattern.find_iter(line.as_bytes()).map(|place| (place.start(), place.end()));
         places
@@ -82,9 +74,9 @@ impl Query {
         self.item_type.as_ref().is_none_or(|item_type| slot.item_type == *item_type)
     }
 
-    /// The matches in an item file; `None` if there are none.
+    /// The matches in an item file, if any.
     fn search(&self, slot: &ItemEntry, file: &[u8]) -> Option<Hit> {
-        // A damaged file is content as it stands.
+        // Search a damaged file as a whole.
         let body = memmem::find(file, b"\n\n").map_or(file, |end| &file[end + 2..]);
         if body.is_empty() || !self.pattern.is_match(body) {
             return None;
@@ -93,7 +85,7 @@ impl Query {
         let Some(text) = std::str::from_utf8(body).ok().filter(|text| !text.contains('\0')) else {
             return Some(Hit { slot, lines: Vec::new() });
         };
-        // What was found may reach over lines; what counts is what one line holds.
+        // A match may extend over several lines; only matches within a line count.
         let lines = text.split_inclusive('\n').map(|line| line.strip_suffix('\n').unwrap_or(line));
         let matching = lines.enumerate().filter(|(_, line)| self.pattern.is_match(line.as_bytes()));
         let lines: Vec<Line> =
@@ -102,11 +94,7 @@ impl Query {
     }
 }
 
-/// Hands each live item that matches to `visit`, in reading order. Reads the items' files and no more.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
+/// Calls `visit` for each live item that matches, in reading order. Reads only the item files.
 pub(crate) fn live(repo: &Repo, tip: &Tip, query: &Query, mut visit: impl FnMut(Hit)) -> Result<(), TraceError> {
     let slots = tree::list(repo, tip.commit.tree)?;
     let wanted = slots.iter().filter(|slot| query.takes(slot));
@@ -118,13 +106,9 @@ pub(crate) fn live(repo: &Repo, tip: &Tip, query: &Query, mut visit: impl FnMut(
     })
 }
 
-/// Hands each text that matches, of all that a trace ever held, to `visit`, with the commit that brought it; newest first.
+/// Calls `visit` for each matching version of an item in history, with the commit that added it, newest first.
 ///
-/// Walks the whole history.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
+/// Walks the complete history.
 pub(crate) fn history(
     repo: &Repo,
     tip: &Tip,
@@ -141,7 +125,7 @@ pub(crate) fn history(
             }
         }
     }
-    // A merge has what it brings together too; the oldest commit that has a text brought it.
+    // A merge also contains the text of both sides; the oldest commit with a text added it.
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     for (commit, slot) in candidates.into_iter().rev().filter(|(_, slot)| seen.insert(slot.blob)) {
@@ -155,8 +139,7 @@ pub(crate) fn history(
     Ok(())
 }
 
-/// A hit as JSON; `commit` is the one whose version it is, where history is searched.
-#[must_use]
+/// A hit as JSON, with the commit that added this version if history was searched.
 pub(crate) fn to_json(commit: Option<&Tip>, hit: &Hit) -> Value {
     let lines: Vec<Value> = hit.lines.iter().map(|line| json!({ "line": line.number, "text": line.text })).collect();
     let slot = &hit.slot;

@@ -1,4 +1,4 @@
-//! The history of a trace by commits: which are asked for, and what each did.
+//! The history of a trace: commits that match a query, and their changes.
 
 use regex::Regex;
 use serde_json::{Value, json};
@@ -11,43 +11,34 @@ use crate::trace::store::total;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemId, ItemType, Time, Tip, TraceError};
 
-/// Which commits are asked for. The default is all.
+/// A filter for commits. The default matches all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
-    /// Those that touched this item.
     pub item: Option<ItemId>,
-    /// Those that touched an item of this type.
     pub item_type: Option<ItemType>,
-    /// Those that touched an item that has this priority now.
+    /// Commits that touched an item that has this priority now.
     pub priority: Option<Level>,
-    /// Those whose subject or items match.
+    /// Commits whose subject or items match.
     pub grep: Option<Regex>,
-    /// Those with a reason that matches.
+    /// Commits whose reason matches.
     pub reason: Option<Regex>,
-    /// Those that belong to this way of the code.
+    /// Commits that belong to this range of the code.
     pub code: Option<CodeRange>,
-    /// Not before.
     pub since: Option<Time>,
-    /// Not after.
     pub until: Option<Time>,
 }
 
-/// A commit and what it did.
+/// A commit and its changes.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// The commit.
     pub tip: Tip,
-    /// The items that it touched, of those that are asked for.
+    /// The changes of items that match the query.
     pub touched: Vec<Change>,
-    /// Their priorities whose reasons are asked for.
+    /// The priorities of these items whose reasons match.
     pub settings: Vec<Setting>,
 }
 
-/// What the history of `tip` has of what is asked for, newest first; it is read as far as it is asked.
-///
-/// # Errors
-///
-/// Those of reading objects.
+/// The commits in the history of `tip` that match, newest first. Reads history as the iterator advances.
 pub(crate) fn entries<'a>(
     repo: &'a Repo,
     query: &'a Query,
@@ -58,7 +49,7 @@ pub(crate) fn entries<'a>(
     Ok(walk.filter_map(move |tip| tip.and_then(|tip| select(repo, query, &record, tip)).transpose()))
 }
 
-/// What a commit has of what is asked for; `None` if nothing.
+/// The matching part of a commit, if any.
 fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Option<Entry>, TraceError> {
     let item = query.item;
     let at = tip.time();
@@ -107,7 +98,6 @@ fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Optio
 }
 
 /// A commit as JSON.
-#[must_use]
 pub(crate) fn to_json(entry: &Entry) -> Value {
     let Entry { tip, touched, settings } = entry;
     let items: Vec<Value> = touched

@@ -1,4 +1,4 @@
-//! One item as it is shown: live, taken out, or in an earlier revision.
+//! One item: live, removed, or in an earlier revision.
 
 use serde_json::{Map, Value};
 
@@ -13,12 +13,11 @@ use crate::trace::store::resolve::Resolver;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::{revision, total};
 
-/// An item that was looked for.
+/// An item that was found.
 #[derive(Debug)]
 pub(crate) struct Shown {
-    /// Where it stands, or stood last.
+    /// Its entry, or its last one.
     pub slot: ItemEntry,
-    /// Its text.
     pub item: Item,
     /// Whether it is in the trace now.
     pub is_live: bool,
@@ -26,11 +25,7 @@ pub(crate) struct Shown {
 
 /// Finds the item that `spec` names in a trace with this tip, in `revision` or (none) its newest one.
 ///
-/// A live item costs the list; what is gone or earlier walks history.
-///
-/// # Errors
-///
-/// [`TraceError::NoSuchRevision`], and the errors of [`Resolver::item`].
+/// Reads the list of items; walks history for a removed item or an earlier revision.
 pub(crate) fn find(
     repo: &Repo,
     name: &TraceName,
@@ -53,11 +48,7 @@ pub(crate) fn find(
     Ok(Shown { slot, item, is_live })
 }
 
-/// All that is known of the item, as JSON: with `seq`, `priority` and `live`.
-///
-/// # Errors
-///
-/// Those of reading the record of priorities.
+/// The item as JSON, with `seq`, `priority`, and `live`.
 pub(crate) fn to_json(repo: &Repo, shown: &Shown) -> Result<Map<String, Value>, TraceError> {
     let Shown { slot, item, is_live } = shown;
     let levels = Record::open(repo)?.levels(repo, std::slice::from_ref(slot), None)?;

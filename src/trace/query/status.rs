@@ -1,4 +1,4 @@
-//! What a trace holds, as JSON.
+//! The status of a trace as JSON.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ use crate::trace::model::level::Level;
 use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::store::view::View;
 
-/// A trace at a glance: its tip, how many items of which type and priority, and its total beside the budget.
-#[must_use]
+/// The status of a trace: tip, number of items by type and priority, total, and budget.
 pub(crate) fn to_json(name: &TraceName, view: &View, total: Total, budget: Option<u64>) -> Value {
     let mut by_type: BTreeMap<&str, usize> = BTreeMap::new();
     let mut by_level = [Level::Skip, Level::Normal, Level::Pinned].map(|level| (level.as_str(), 0));
@@ -40,7 +39,6 @@ pub(crate) fn to_json(name: &TraceName, view: &View, total: Total, budget: Optio
 }
 
 /// A trace without a commit.
-#[must_use]
 pub(crate) fn nothing_yet_json(name: &TraceName) -> Value {
     json!({ "trace": name.as_str(), "items": 0 })
 }

@@ -1,11 +1,11 @@
-//! Sharing traces through remotes, by calling git.
+//! Push, fetch, and pull of traces, by calling git.
 //!
-//! A push sends traces and, of the record of priorities, the lines of their items; nothing else leaves. What a fetch saw is
-//! in `refs/trace-remotes/<remote>/<name>`, its record in `refs/trace-remote-records/<remote>/priority`.
+//! A push sends traces and the priority record's lines of their items, and nothing else. A fetch stores traces in
+//! `refs/trace-remotes/<remote>/<name>`, and the record in `refs/trace-remote-records/<remote>/priority`.
 //!
-//! - A published prefix never moves: where both sides went on, the published items come first.
-//! - Records of priorities merge by the union of their lines, so they never clash; the one that is pushed grows on the
-//!   remote's own history and holds no line of an item that was not pushed.
+//! - A published prefix never moves: if both sides have new items, the published ones come first.
+//! - Priority records merge by union of their lines, without conflicts. The pushed record is based on the remote's history and
+//!   contains only lines of items that were pushed.
 
 mod pull;
 mod push;
@@ -19,26 +19,26 @@ use super::error::TraceError;
 use super::model::name::{TRACES, TraceName};
 use crate::git::Repo;
 
-/// Where the shared record is on a remote. Not at [`super::store::priority::RECORD`], since a server takes no ref whose name has
-/// only one part behind `refs/`.
+/// The ref of the shared record on a remote. It differs from [`super::store::priority::RECORD`], because servers refuse refs with
+/// only one component after `refs/`.
 const SHARED_RECORD: &str = "refs/trace-records/priority";
 
-/// Where a remote's record was last seen.
+/// The ref of a remote's record as last fetched.
 fn record_ref(remote: &str) -> String {
     format!("refs/trace-remote-records/{remote}/priority")
 }
 
-/// Where a trace was last seen; `name` may be a glob.
+/// The ref of a trace as last fetched; `name` may be a glob.
 fn tracking_ref(remote: &str, name: &str) -> String {
     format!("refs/trace-remotes/{remote}/{name}")
 }
 
-/// The refspec that fetches the record. The star lets a remote without one answer with nothing rather than with an error.
+/// The refspec that fetches the record. The star prevents an error if the remote has no record.
 fn record_refspec(remote: &str) -> String {
     format!("+refs/trace-records/*:refs/trace-remote-records/{remote}/*")
 }
 
-/// Whether a name matches a glob in which `*` stands for any text, slashes too, as in a refspec.
+/// Whether a name matches a glob in which `*` matches any text, including slashes, as in a refspec.
 fn matches(glob: &str, name: &str) -> bool {
     match glob.split_once('*') {
         Some((head, tail)) => name.len() >= head.len() + tail.len() && name.starts_with(head) && name.ends_with(tail),
@@ -46,19 +46,14 @@ fn matches(glob: &str, name: &str) -> bool {
     }
 }
 
-/// Whether a name is the full one of a ref that is shared only when it is asked for by that: forward crumbs of an agent, or
-/// what was compressed out of a crumb file.
-#[must_use]
+/// Whether a name is the full name of a ref that is shared only by this name: the forward crumbs of an agent, or the archive of
+/// a crumb file.
 pub(crate) fn is_private(name: &str) -> bool {
     let folders = ["refs/crumbs/", "refs/crumb-archive/"];
     folders.iter().any(|folder| name.starts_with(folder)) && Repo::is_refname(name)
 }
 
-/// The local traces that names or globs mean.
-///
-/// # Errors
-///
-/// [`TraceError::NoSuchTrace`] for a name that is none, [`TraceError::NoMatch`] for a glob that matches none.
+/// The local traces that match names or globs.
 pub(crate) fn named(repo: &Repo, patterns: &[String]) -> Result<Vec<TraceName>, TraceError> {
     let all = repo.list_refs(TRACES)?;
     let mut names = BTreeSet::new();
@@ -77,11 +72,7 @@ pub(crate) fn named(repo: &Repo, patterns: &[String]) -> Result<Vec<TraceName>, 
     Ok(names.into_iter().collect())
 }
 
-/// Has plain `git fetch` bring a remote's traces along, or no longer.
-///
-/// # Errors
-///
-/// Those of changing the configuration.
+/// Configures whether plain `git fetch` fetches a remote's traces.
 pub(crate) fn follow(repo: &Repo, remote: &str, follows: bool) -> Result<(), TraceError> {
     let key = format!("remote.{remote}.fetch");
     for refspec in [format!("+{TRACES}*:{}", tracking_ref(remote, "*")), record_refspec(remote)] {
@@ -95,7 +86,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         for (glob, name, fits) in [
             ("main", "main", true),
             ("main", "mainly", false),

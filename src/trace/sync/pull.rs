@@ -1,4 +1,4 @@
-//! Fetching traces, and bringing them into the local ones.
+//! Fetching traces and merging them into local ones.
 
 use super::{is_private, matches, record_ref, record_refspec, tracking_ref};
 use crate::base::merge::Side;
@@ -11,32 +11,25 @@ use crate::trace::store::signature::Signature;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::trace::Trace;
 
-/// A trace as a remote has it.
+/// A trace of a remote.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
-    /// Its name.
     pub name: TraceName,
-    /// Its tip there, as it was last seen.
+    /// Its tip, as last fetched.
     pub tip: Oid,
 }
 
 /// A trace that was pulled.
 #[derive(Debug)]
 pub(crate) struct Pulled {
-    /// Its name.
     pub name: TraceName,
     /// Whether it was not here before.
     pub is_new: bool,
-    /// What came of it.
     pub outcome: Outcome,
 }
 
-/// Fetches the traces that names or globs mean (none: all) and the record of priorities, whose lines are taken in; returns of
-/// how many items there were new ones. Local traces stay as they are.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::Command`] if git cannot, for instance where the remote has no trace of a name.
+/// Fetches the traces that match names or globs (none: all), and merges the lines of the priority record. Returns the number of
+/// items with new lines. Local traces do not change.
 pub(crate) fn fetch(
     repo: &Repo,
     signature: &Signature,
@@ -61,11 +54,7 @@ pub(crate) fn fetch(
     absorb(repo, signature, record, &tips)
 }
 
-/// The traces that the last fetch saw of a remote, as far as names or globs mean them (none: all), by name.
-///
-/// # Errors
-///
-/// Those of listing refs.
+/// The traces of a remote as last fetched that match names or globs (none: all), by name.
 pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result<Vec<Arrival>, TraceError> {
     let prefix = tracking_ref(remote, "");
     let wanted = |name: &str| {
@@ -80,12 +69,8 @@ pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result
     Ok(seen.iter().filter_map(arrival).collect())
 }
 
-/// Brings a trace that was fetched into the local one of its name, which it becomes where there is none. Where both went on,
-/// the published items come first.
-///
-/// # Errors
-///
-/// Those of [`merge`].
+/// Merges a fetched trace into the local trace of the same name, or creates it. If both have new items, the published ones come
+/// first.
 pub(crate) fn pull(
     trace: &Trace<'_>,
     remote: &str,

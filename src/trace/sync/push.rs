@@ -1,4 +1,4 @@
-//! Pushing traces, with the priorities of their items.
+//! Pushing traces and the priorities of their items.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -17,47 +17,39 @@ use crate::trace::store::signature::Signature;
 use crate::trace::store::tip::Tip;
 use crate::trace::store::walk::changes_of;
 
-/// How often a push is tried again that somebody else's push got in the way of.
+/// The maximum number of attempts if other pushes interfere.
 const TRIES: u32 = 10;
 
-/// What is pushed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
-    /// To which remote.
     pub remote: &'a str,
-    /// Traces.
     pub traces: &'a [TraceName],
-    /// Other refs of ours, by their full names, to the same names: private ones, named by the user.
+    /// Private refs that the user named, by their full names.
     pub others: &'a [String],
-    /// Whether a trace of the remote that ours does not contain is replaced, if it is where it was last seen.
+    /// Whether to replace a trace on the remote that ours does not contain, if it has not moved since the last fetch.
     pub force: bool,
 }
 
-/// What a push came to.
+/// The result of a push.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Delivery {
-    /// What became of each ref, in the order in which git told; the record is not among them.
+    /// The result of each ref in git's order, without the record.
     pub refs: Vec<PushedRef>,
-    /// Of how many items priorities went along.
+    /// The number of items whose priorities were pushed.
     pub priorities: usize,
 }
 
 impl Delivery {
-    /// Whether all of it is there now.
-    #[must_use]
+    /// Whether everything was pushed.
     pub(crate) fn is_complete(&self) -> bool {
         self.refs.iter().all(|pushed| matches!(pushed.fate, PushFate::Moved | PushFate::UpToDate))
     }
 }
 
-/// Pushes traces, and of the record of priorities the lines of their items.
+/// Pushes traces and the priority record's lines of their items.
 ///
-/// The record that is pushed stands on the one the remote has, so it is built anew and tried again where somebody else's
-/// push was quicker. A trace that the remote has gone on with is refused, as git does: it is to be pulled first.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::Command`] if git cannot reach the remote.
+/// The pushed record is based on the remote's record, so it is rebuilt and pushed again if another push was faster. A trace that
+/// has new commits on the remote is rejected, as in git: pull it first.
 pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) -> Result<Delivery, TraceError> {
     let Request { remote, traces, others, force } = *request;
     let items = items_of(repo, remote, traces)?;
@@ -105,14 +97,14 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         if !again {
             break;
         }
-        // Two that got into each other's way are not to do so again at once.
+        // Wait for different times, so that two processes do not collide again.
         thread::sleep(Duration::from_millis(u64::from(attempt * 7 + std::process::id() % 13)));
         repo.fetch(remote, &[record_refspec(remote)], &["--quiet"])?;
     }
     Ok(delivery)
 }
 
-/// Remembers where a ref of the remote is now.
+/// Updates a remote-tracking ref.
 fn see(repo: &Repo, signature: &Signature, refname: &str, oid: Oid) -> Result<(), TraceError> {
     let lock = repo.lock(refname)?;
     repo.update_ref(&lock, &signature.committer, |seen| {
@@ -124,7 +116,8 @@ fn see(repo: &Repo, signature: &Signature, refname: &str, oid: Oid) -> Result<()
     })
 }
 
-/// The record to push, with how many items it brings news of: the remote's, as it was last seen, and our lines of these items.
+/// The record to push, and the number of items with new lines: the remote's record as last fetched, plus our lines of these
+/// items.
 fn record_for(
     repo: &Repo,
     signature: &Signature,
@@ -142,7 +135,7 @@ fn record_for(
     Ok(Some((builder.write_plain(repo, &message)?, union.items.len())))
 }
 
-/// The items of traces: those that are live, and those that went out in what the remote has not seen.
+/// The items of traces: live items, and items that were removed in commits that the remote does not have.
 fn items_of(repo: &Repo, remote: &str, traces: &[TraceName]) -> Result<BTreeSet<ItemId>, TraceError> {
     let mut items = BTreeSet::new();
     for name in traces {

@@ -423,8 +423,8 @@ fn findings_are_readable_and_escaped() {
     ");
     insta::assert_snapshot!(repo.trace(&["fsck", "nope"]), @r"
     --- stderr
-    error: there is no trace `nope`
-    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    error: no trace is named `nope`
+    hint: `git trace commit` creates one; `git trace branch` lists them
     [exit 2]
     ");
 }

@@ -84,5 +84,5 @@ fn refusals_of_git_are_reported() {
     let repo = sound();
     let said = repo.refused(&["gc", "--prune=xx", "--quiet"]);
     assert!(said.contains("error: `git gc` failed"), "{said}");
-    assert!(repo.refused(&["--trace", "nope", "gc", "--renumber"]).contains("there is no trace `nope`"));
+    assert!(repo.refused(&["--trace", "nope", "gc", "--renumber"]).contains("no trace is named `nope`"));
 }

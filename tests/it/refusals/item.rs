@@ -71,25 +71,25 @@ fn an_item_outside_this_trace() {
     ");
     insta::assert_snapshot!(repo.refused(&["edit", "refs/traces/other", "-m", "x"]), @"
     --- stderr
-    error: item [ID] never was in trace `main`
+    error: item [ID] was never in trace `main`
     hint: `git trace log --oneline` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["delete", "refs/traces/other"]), @"
     --- stderr
-    error: item [ID] never was in trace `main`
+    error: item [ID] was never in trace `main`
     hint: `git trace log --oneline` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["pin", "refs/traces/other"]), @"
     --- stderr
-    error: item [ID] never was in trace `main`
+    error: item [ID] was never in trace `main`
     hint: `git trace log --oneline` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--reply-to", "refs/traces/other", "-m", "x"]), @"
     --- stderr
-    error: nothing to reply to: item [ID] never was in trace `main`
+    error: nothing to reply to: item [ID] was never in trace `main`
     hint: `git trace log --oneline` lists items
     [exit 2]
     ");
@@ -101,14 +101,14 @@ fn a_deleted_or_nonexistent_item() {
     repo.text(&["delete", "#0"]);
     insta::assert_snapshot!(repo.refused(&["edit", "#0", "-m", "x"]), @"
     --- stderr
-    error: item [ID] was taken out of trace `main`
-    hint: put it back with `git trace restore [ID]`
+    error: item [ID] was removed from trace `main`
+    hint: restore it with `git trace restore [ID]`
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["delete", "#0"]), @"
     --- stderr
-    error: item [ID] was taken out of trace `main`
-    hint: put it back with `git trace restore [ID]`
+    error: item [ID] was removed from trace `main`
+    hint: restore it with `git trace restore [ID]`
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["restore", "#1"]), @"
@@ -134,12 +134,12 @@ fn an_invalid_type_role_or_level() {
     let repo = repo();
     insta::assert_snapshot!(repo.refused(&["commit", "-t", "poem", "-m", "x"]), @"
     --- stderr
-    error: `poem` is not a type that is known here; accepted are instruction, dialogue, tool_io, reasoning, artifact, output, freeform, and what git config `traceType.poem.role` and its kin declare
+    error: unknown type `poem`: expected one of instruction, dialogue, tool_io, reasoning, artifact, output, freeform, or a type that git config declares, as with `traceType.poem.role`
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "-t", "Bad Type", "-m", "x"]), @"
     --- stderr
-    error: invalid value 'Bad Type' for '--type <TYPE>': `Bad Type` is not the name of a type: a letter a-z and then a-z, 0-9 and _ are, 64 at most
+    error: invalid value 'Bad Type' for '--type <TYPE>': invalid item type `Bad Type`: expected a letter a-z, then at most 63 of a-z, 0-9 and _
 
     For more information, try '--help'.
     [exit 2]
@@ -170,7 +170,7 @@ fn an_invalid_type_role_or_level() {
     ");
     insta::assert_snapshot!(repo.refused(&["edit", "#0", "-t", "poem", "-m", "x"]), @"
     --- stderr
-    error: `poem` is not a type that is known here; accepted are instruction, dialogue, tool_io, reasoning, artifact, output, freeform, and what git config `traceType.poem.role` and its kin declare
+    error: unknown type `poem`: expected one of instruction, dialogue, tool_io, reasoning, artifact, output, freeform, or a type that git config declares, as with `traceType.poem.role`
     [exit 2]
     ");
 }
@@ -212,12 +212,12 @@ fn a_missing_or_invalid_field() {
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--set", "Colour=red", "-m", "x"]), @"
     --- stderr
-    error: `Colour` cannot be a field: a letter a-z and then a-z, 0-9 and _ are
+    error: invalid field name `Colour`: expected a letter a-z, then a-z, 0-9 and _
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--set", "id=0123456789abcdef", "-m", "x"]), @"
     --- stderr
-    error: `id` is not set but assigned
+    error: field `id` is assigned by git-trace and cannot be set
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--set", "nothing", "-m", "x"]), @"
@@ -268,8 +268,8 @@ fn a_reply_to_a_nonexistent_item() {
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--trace", "new", "--reply-to", "ffff", "-m", "x"]), @"
     --- stderr
-    error: there is no trace `new`
-    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    error: no trace is named `new`
+    hint: `git trace commit` creates one; `git trace branch` lists them
     [exit 2]
     ");
     insta::assert_snapshot!(repo.trace_with(&["commit", "--batch"], br#"{"text":"x","reply_to":"ffff"}"#), @r#"

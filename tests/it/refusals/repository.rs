@@ -97,7 +97,7 @@ fn unreadable_settings() {
     let mut command = repo.command("git-trace");
     insta::assert_snapshot!(repo.snapshot(&run(command.env("GITTRACE_NAME", "a b").arg("status"), b"")), @"
     --- stderr
-    error: `a b` cannot name a trace: git's rules for branch names apply
+    error: invalid trace name `a b`: git's rules for branch names apply
     [exit 2]
     ");
     repo.git(&["config", "trace.encoding", "from-a-file"]);

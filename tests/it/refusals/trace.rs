@@ -7,12 +7,12 @@ fn an_invalid_time() {
     let repo = repo();
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "yesterday"]), @"
     --- stderr
-    error: `yesterday` is neither a commit nor an item of trace `main` nor a time such as 2026-02-10T09:00:00Z
+    error: no commit, item, or time of trace `main` is named `yesterday`
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "2026-02-30T00:00:00Z"]), @"
     --- stderr
-    error: `2026-02-30T00:00:00Z` is neither a commit nor an item of trace `main` nor a time such as 2026-02-10T09:00:00Z
+    error: no commit, item, or time of trace `main` is named `2026-02-30T00:00:00Z`
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "2001-01-01T00:00:00Z"]), @"
@@ -23,12 +23,12 @@ fn an_invalid_time() {
     repo.git(&["commit", "--allow-empty", "-q", "-m", "a commit of the code"]);
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "HEAD"]), @"
     --- stderr
-    error: `HEAD` is neither a commit nor an item of trace `main` nor a time such as 2026-02-10T09:00:00Z
+    error: no commit, item, or time of trace `main` is named `HEAD`
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["log", "--since", "yesterday"]), @"
     --- stderr
-    error: invalid value 'yesterday' for '--since <TIME>': `yesterday` is not a time: RFC 3339 with a zone is, such as 2026-02-10T09:00:00Z
+    error: invalid value 'yesterday' for '--since <TIME>': invalid time `yesterday`: expected RFC 3339 with a zone, such as 2026-02-10T09:00:00Z
 
     For more information, try '--help'.
     [exit 2]
@@ -40,7 +40,7 @@ fn an_invalid_time() {
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--set", "created_at=yesterday", "-m", "x"]), @"
     --- stderr
-    error: field `created_at`: `yesterday` is not a time: RFC 3339 with a zone is, such as 2026-02-10T09:00:00Z
+    error: field `created_at`: invalid time `yesterday`: expected RFC 3339 with a zone, such as 2026-02-10T09:00:00Z
     [exit 2]
     ");
 }
@@ -52,21 +52,21 @@ fn a_missing_or_invalid_trace() {
         insta::allow_duplicates! {
             insta::assert_snapshot!(repo.refused(&[command, "nowhere"]), @"
             --- stderr
-            error: there is no trace `nowhere`
-            hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+            error: no trace is named `nowhere`
+            hint: `git trace commit` creates one; `git trace branch` lists them
             [exit 2]
             ");
         }
     }
     insta::assert_snapshot!(repo.refused(&["status", "nowhere"]), @"
     --- stderr
-    error: there is no trace `nowhere`
-    hint: a first `git trace commit` makes one; `git trace branch` lists those there are
+    error: no trace is named `nowhere`
+    hint: `git trace commit` creates one; `git trace branch` lists them
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["init", "a..b"]), @"
     --- stderr
-    error: invalid value 'a..b' for '[NAME]': `a..b` cannot name a trace: git's rules for branch names apply
+    error: invalid value 'a..b' for '[NAME]': invalid trace name `a..b`: git's rules for branch names apply
 
     For more information, try '--help'.
     [exit 2]

@@ -109,7 +109,7 @@ fn the_agent_is_named_by_flag_environment_or_configuration() {
     let output = crate::unit::repo::run(command.args(["forward", "get"]).env("GITTRACE_AGENT", "a/b"), b"");
     insta::assert_snapshot!(repo.exact(&output), @"
     --- stderr
-    error: cannot use `GITTRACE_AGENT`: `a/b` cannot name an agent: 1 to 64 letters, digits, `_`, `-` and single `.` inside can
+    error: cannot use `GITTRACE_AGENT`: invalid agent name `a/b`: expected 1 to 64 letters, digits, `_`, `-`, and single `.` inside
     hint: name the agent with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`
     [exit 2]
     ");

@@ -22,7 +22,7 @@ impl InitArgs {
         };
         if Tip::find(context.repo()?, &name)?.is_some() {
             let hint = format!("`git trace switch {name}` makes it the current one");
-            return Err(Error::with_hint(format!("trace `{name}` is there already"), hint));
+            return Err(Error::with_hint(format!("trace `{name}` already exists"), hint));
         }
         head::switch(context.repo()?, &name)?;
         writeln!(context.ui, "The current trace is `{name}`; its first commit creates it.")?;

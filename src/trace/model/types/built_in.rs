@@ -1,4 +1,4 @@
-//! The rules of the built-in types, and of any other that does not say otherwise.
+//! The rules of built-in types, and the defaults of other types.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::TypeRules;
 use crate::trace::model::item::{ItemType, Role};
 use crate::trace::model::level::Level;
 
-/// The rules of a type as long as nobody changes them.
+/// The default rules of a type.
 pub(crate) fn rules(item_type: &ItemType) -> &'static TypeRules {
     match item_type.as_str() {
         "instruction" => &INSTRUCTION,
@@ -19,7 +19,7 @@ pub(crate) fn rules(item_type: &ItemType) -> &'static TypeRules {
     }
 }
 
-/// What holds for types that nobody declared.
+/// The rules of undeclared types.
 const OTHER: TypeRules = TypeRules {
     role: Some(Role::User),
     priority: Level::Normal,
@@ -34,7 +34,7 @@ const OTHER: TypeRules = TypeRules {
     schema: None,
 };
 
-/// They come first, since every provider wants its system message there.
+/// Instructions are first, because every provider expects the system message there.
 static INSTRUCTION: TypeRules = TypeRules {
     role: Some(Role::System),
     priority: Level::Pinned,
@@ -60,7 +60,7 @@ static DIALOGUE: TypeRules = TypeRules {
     ..OTHER
 };
 
-/// Taken first: most of a long context, and the least of it is needed again.
+/// Compressed first: tool items are most of a long context, and the least of it is needed again.
 static TOOL_IO: TypeRules = TypeRules {
     role: None,
     aggregate: false,

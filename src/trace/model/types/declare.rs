@@ -11,7 +11,7 @@ use crate::trace::model::level::Level;
 /// The section; git keeps it in lower case.
 const SECTION: &str = "tracetype";
 
-/// Where a setting stands, for messages.
+/// The origin of a setting, for messages.
 const GIT_CONFIG: &str = "git config";
 
 pub(crate) fn read(repo: &Repo) -> Result<Types, BadRule> {
@@ -39,7 +39,7 @@ pub(crate) fn read(repo: &Repo) -> Result<Types, BadRule> {
     Ok(Types { declared: Arc::new(declared), unknown: Arc::new(unknown) })
 }
 
-/// Sets one rule; `false` if there is none of that name, and what would be accepted in place of a value that is not.
+/// Sets one rule. Returns `false` if no rule has this name, and the accepted values if the value is invalid.
 fn set(rules: &mut TypeRules, item_type: &ItemType, variable: &str, value: &str) -> Result<bool, &'static str> {
     let is_tool = item_type.as_str() == "tool_io";
     match variable {
@@ -64,7 +64,7 @@ fn set(rules: &mut TypeRules, item_type: &ItemType, variable: &str, value: &str)
     Ok(true)
 }
 
-/// A variable as it is documented; git tells it in lower case.
+/// A variable as documented; git returns it in lower case.
 fn spelled(variable: &str) -> &str {
     if variable == "compressorder" { "compressOrder" } else { variable }
 }

@@ -1,4 +1,4 @@
-//! JSON Schemas of types: what a body must satisfy when it is committed.
+//! JSON Schemas of types, which bodies must satisfy when they are committed.
 
 use boon::{Compiler, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use serde_json::Value;
@@ -8,28 +8,26 @@ use super::BadRule;
 use crate::git::Repo;
 use crate::trace::model::item::ItemType;
 
-/// The address that a type's schema is known by while it is used.
+/// The address of a schema while it is in use.
 const ADDRESS: &str = "trace:/schema";
 
-/// A body that its type's schema refuses.
+/// A body that violates the schema of its type.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("the body of {item_type} must satisfy `traceType.{item_type}.schema`: {place}: {cause}")]
 pub struct BadBody {
-    /// The type.
     pub item_type: ItemType,
-    /// Where in the body, as a JSON path from its root `$`.
+    /// The position in the body, as a JSON path from its root `$`.
     pub place: String,
-    /// What is wrong there.
     pub cause: String,
 }
 
-/// A schema, ready to judge.
+/// A compiled schema.
 pub(crate) struct Check {
     schemas: Schemas,
     index: SchemaIndex,
 }
 
-/// A schema comes with whatever is checked out, so it names no other file and no address.
+/// A schema may come from a branch of somebody else, so it must not refer to other files or addresses.
 struct Nothing;
 
 impl UrlLoader for Nothing {
@@ -62,7 +60,7 @@ impl Check {
         Ok(Self { schemas, index })
     }
 
-    /// Judges a body; the first place that is wrong is told.
+    /// Checks a body and returns the first error.
     pub(crate) fn judge(&self, item_type: &ItemType, body: &[u8]) -> Result<(), BadBody> {
         let bad = |place, cause| BadBody { item_type: item_type.clone(), place, cause };
         let body: Value =
@@ -78,7 +76,7 @@ impl Check {
     }
 }
 
-/// The first error that has no other behind it.
+/// The first error without a cause.
 fn innermost<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> &'e ValidationError<'s, 'v> {
     error.causes.first().map_or(error, innermost)
 }

@@ -1,23 +1,18 @@
-//! Prompts that shrink a group of items: a template, and what is filled in.
+//! The prompts that compress a group of items, made from templates.
 //!
-//! `{count}`, `{tokens}` and `{target}` stand for figures, `{items}` for the items' text; a template without `{items}` has it
-//! put behind an empty line. Anything else in braces stays as it is, and what is filled in is not looked at again.
+//! `{count}`, `{tokens}`, and `{target}` are numbers, and `{items}` is the text of the items. If a template has no `{items}`, the
+//! text follows after an empty line. Other braces are unchanged, and inserted text is not expanded again.
 
-/// A group of items that is to be shrunk.
+/// A group of items to be compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Group<'a> {
-    /// How many items.
     pub count: usize,
-    /// Tokens they take now.
     pub tokens: u64,
-    /// Tokens they should take then.
     pub target: u64,
-    /// Their text, as the model is to read it.
+    /// Their text, as the model reads it.
     pub items: &'a str,
 }
 
-/// Fills a template in.
-#[must_use]
 pub(crate) fn fill(template: &str, group: &Group<'_>) -> String {
     let mut prompt = String::with_capacity(template.len() + group.items.len());
     let mut rest = template;
@@ -47,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_and_items_are_filled_in_once() {
+    fn numbers_and_items_are_inserted_once() {
         let group = Group { count: 3, tokens: 900, target: 80, items: "a {count} b" };
         assert_eq!(fill("{count} of {tokens} to {target}: {items} {x} {", &group), "3 of 900 to 80: a {count} b {x} {");
         assert_eq!(fill("Shorten {count}.", &group), "Shorten 3.\n\na {count} b");

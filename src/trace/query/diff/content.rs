@@ -1,31 +1,29 @@
-//! What differs within an item: its headers and its body.
+//! The differences within an item: headers and body.
 
 use super::ItemDiff;
 use super::lines::{self, LineDiff};
 use crate::git::Repo;
-use crate::tokens::Encoding;
 use crate::trace::error::TraceError;
 use crate::trace::model::file;
 use crate::trace::model::item::Item;
-use crate::trace::store::total::{item_cost, read_item};
+use crate::trace::store::total::read_item;
 
 /// An item on both sides.
 #[derive(Debug)]
 pub(crate) struct Content {
-    /// As it was; `None`: it was not there.
+    /// `None` if it was added.
     pub before: Option<Item>,
-    /// As it is; `None`: it is not there.
+    /// `None` if it was removed.
     pub after: Option<Item>,
 }
 
-/// What differs between two bodies.
+/// The difference between two bodies.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// Nothing.
     Same,
-    /// Lines; an absent side counts as an empty text.
+    /// Two texts; an absent one counts as empty.
     Text(LineDiff),
-    /// At least one side is no text: how many bytes there were and are.
+    /// At least one side is not text: the sizes in bytes.
     Binary(Option<usize>, Option<usize>),
 }
 
@@ -34,24 +32,18 @@ pub(crate) type Header = (String, Option<String>, Option<String>);
 
 impl Content {
     /// Reads an item's files.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::git::GitError::MissingObject`] and its kin.
     pub(crate) fn read(repo: &Repo, item: &ItemDiff) -> Result<Self, TraceError> {
         let before = item.before.as_ref().map(|slot| read_item(repo, slot)).transpose()?;
         let after = item.after.as_ref().map(|slot| read_item(repo, slot)).transpose()?;
         Ok(Self { before, after })
     }
 
-    /// The item as it is, or as it was before it went.
-    #[must_use]
+    /// The new item, or the old one if it was removed.
     pub(crate) fn item(&self) -> Option<&Item> {
         self.after.as_ref().or(self.before.as_ref())
     }
 
-    /// What differs in the body, with `context` lines around it.
-    #[must_use]
+    /// The difference of the bodies, with `context` lines around each change.
     pub(crate) fn body(&self, context: usize) -> Body {
         let bytes = |item: &Option<Item>| item.as_ref().map(|item| item.body.clone());
         let (before, after) = (bytes(&self.before), bytes(&self.after));
@@ -64,9 +56,7 @@ impl Content {
         }
     }
 
-    /// The headers that differ, of an item that is on both sides. What the tool keeps for itself (revision, token count) is
-    /// not among them.
-    #[must_use]
+    /// The headers that differ, of an item on both sides, except for those that git-trace computes (revision, token count).
     pub(crate) fn headers(&self) -> Vec<Header> {
         let (Some(before), Some(after)) = (&self.before, &self.after) else { return Vec::new() };
         let (before, after) = (header_lines(before), header_lines(after));
@@ -79,16 +69,9 @@ impl Content {
         let changed = keys.into_iter().map(|key| (key.clone(), find(&before, key), find(&after, key)));
         changed.filter(|(_, before, after)| before != after).collect()
     }
-
-    /// What the item costs as a message of its own, before and after; nothing where it is not there.
-    #[must_use]
-    pub(crate) fn costs(&self, encoding: Encoding) -> (u64, u64) {
-        let cost = |item: &Option<Item>| item.as_ref().map_or(0, |item| item_cost(item, encoding));
-        (cost(&self.before), cost(&self.after))
-    }
 }
 
-/// A body as text; an absent one is empty. `None`: it is none.
+/// A body as text; an absent one is empty. `None` if it is not text.
 fn text(body: Option<&[u8]>) -> Option<&str> {
     std::str::from_utf8(body.unwrap_or_default()).ok().filter(|text| !text.contains('\0'))
 }

@@ -7,8 +7,8 @@
 //!  "tokens":12}
 //! ```
 //!
-//! `before` is null where there was nothing. An item's sides are items as everywhere, with `seq`; one that is not there is left
-//! out. `tokens` is the difference of the totals.
+//! `before` is null before the first commit. The sides of an item have the usual form, with `seq`; an absent side is omitted.
+//! `tokens` is the difference of the totals.
 
 use serde_json::{Map, Value, json};
 
@@ -23,10 +23,6 @@ use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::resolve::State;
 
 /// The comparison as a JSON object.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn diff_to_json(repo: &Repo, diff: &Diff) -> Result<Value, TraceError> {
     let items = diff.items.iter().map(|item| item_to_json(repo, item)).collect::<Result<Vec<_>, _>>()?;
     let before = diff.before.as_ref().map(side);
@@ -46,11 +42,7 @@ fn side(state: &State) -> Value {
     side
 }
 
-/// A revision of an item as a JSON object: the commit, when, by whom, and what it did.
-///
-/// # Errors
-///
-/// Those of [`item_to_json`].
+/// A revision of an item as a JSON object: commit, time, author, and change.
 pub(crate) fn revision_to_json(repo: &Repo, revision: &Revision) -> Result<Value, TraceError> {
     let Revision { tip, item } = revision;
     let (commit, at) = (tip.commit.oid.to_string(), tip.time().to_string());
@@ -58,10 +50,6 @@ pub(crate) fn revision_to_json(repo: &Repo, revision: &Revision) -> Result<Value
 }
 
 /// An item of a comparison as a JSON object.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn item_to_json(repo: &Repo, item: &ItemDiff) -> Result<Value, TraceError> {
     let content = Content::read(repo, item)?;
     let mut object = Map::new();

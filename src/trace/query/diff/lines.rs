@@ -1,23 +1,18 @@
-//! Texts line by line, with the words marked that differ within a line.
+//! Differences of texts by line, with marks on the words that differ.
 
 use std::ops::Range;
 
 use crate::base::changes::{self, Change};
 
-/// What became of a line.
+/// Whether a line was kept, removed, or added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// It is in both texts.
     Kept,
-    /// It is in the old text only.
     Removed,
-    /// It is in the new text only.
     Added,
 }
 
 impl Fate {
-    /// The sign it has in a diff.
-    #[must_use]
     pub(crate) fn sign(self) -> char {
         match self {
             Self::Kept => ' ',
@@ -30,40 +25,36 @@ impl Fate {
 /// A line of a diff.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Line {
-    /// What became of it.
     pub fate: Fate,
-    /// Its text without the line end, in parts; `true` marks those that differ from the line it replaces or that replaces it.
+    /// Its text without the line end, in parts; `true` marks words that differ from the line on the other side.
     pub parts: Vec<(bool, String)>,
-    /// Whether it ends in a line end.
+    /// Whether it has a line end.
     pub ended: bool,
 }
 
-/// Lines that belong together: what differs, and what is around it.
+/// Changed lines and the lines around them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hunk {
-    /// The number of the first line of the old text, from 1, and how many lines there are.
+    /// The number of the first line in the old text, from 1, and the number of lines.
     pub old: (usize, usize),
-    /// The same of the new text.
+    /// The same for the new text.
     pub new: (usize, usize),
-    /// The lines.
     pub lines: Vec<Line>,
 }
 
-/// What differs between two texts.
+/// The difference between two texts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct LineDiff {
-    /// In order.
     pub hunks: Vec<Hunk>,
-    /// How many lines only the new text has.
+    /// Number of added lines.
     pub added: usize,
-    /// How many lines only the old text has.
+    /// Number of removed lines.
     pub removed: usize,
-    /// Whether one of two texts ends in a line end and the other does not. That neither does is usual for what is said.
+    /// Whether exactly one text ends in a line end. Messages usually have none on both sides.
     pub ends_differ: bool,
 }
 
-/// Compares two texts and keeps `context` lines around what differs.
-#[must_use]
+/// Compares two texts and keeps `context` lines around each change.
 pub(crate) fn diff(old: &str, new: &str, context: usize) -> LineDiff {
     let both = !old.is_empty() && !new.is_empty();
     let ends_differ = both && old.ends_with('\n') != new.ends_with('\n');
@@ -102,7 +93,7 @@ fn line<'t>(fate: Fate, text: &str, words: impl IntoIterator<Item = (bool, &'t s
     Line { fate, parts: parts(words), ended: text.ends_with('\n') }
 }
 
-/// Lines that went and lines that came for them. Where less than half of the words stayed, none is marked.
+/// Adds removed lines and the lines that replace them. No words are marked if less than half of them are unchanged.
 fn push_change(lines: &mut Vec<Line>, old: &[&str], new: &[&str]) {
     let [old_words, new_words] = [old, new].map(|lines| lines.iter().flat_map(|line| words(line)).collect::<Vec<_>>());
     let mut changes = changes::of_words(&old_words, &new_words).unwrap_or_default();
@@ -116,7 +107,7 @@ fn push_change(lines: &mut Vec<Line>, old: &[&str], new: &[&str]) {
     push_marked(lines, Fate::Added, new, changes.iter().map(|change| change.new.clone()));
 }
 
-/// Lines of one side, with words marked by their numbers in all of them.
+/// Adds the lines of one side, with marked words given by their numbers.
 fn push_marked(lines: &mut Vec<Line>, fate: Fate, texts: &[&str], marks: impl Iterator<Item = Range<usize>>) {
     let mut marks = marks.flatten().peekable();
     let mut at = 0;
@@ -133,7 +124,7 @@ fn is_space(word: &str) -> bool {
     word.starts_with(char::is_whitespace)
 }
 
-/// The words of a line and the white space between them.
+/// Splits a line into words and white space.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -146,7 +137,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// As git counts: from 1, and 0 before an empty text.
+/// Numbers lines as git does: from 1, and 0 before an empty text.
 fn span(range: Range<usize>) -> (usize, usize) {
     (if range.is_empty() { range.start } else { range.start + 1 }, range.len())
 }
@@ -164,8 +155,7 @@ fn parts<'t>(values: impl IntoIterator<Item = (bool, &'t str)>) -> Vec<(bool, St
     parts
 }
 
-/// The pairs of lines that are the same in both texts, by their numbers from 0.
-#[must_use]
+/// The pairs of equal lines, by their numbers from 0.
 pub(crate) fn same_lines(old: &str, new: &str) -> Vec<(usize, usize)> {
     let (old, new) = (changes::lines(old), changes::lines(new));
     let mut pairs = Vec::new();
@@ -196,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn with_all_context_both_texts_can_be_read_back(old in "[ab \r\n]{0,12}", new in "[ab \r\n]{0,12}") {
+        fn a_diff_with_all_context_contains_both_texts(old in "[ab \r\n]{0,12}", new in "[ab \r\n]{0,12}") {
             let diff = diff(&old, &new, usize::MAX);
             let side = |without: Fate| -> String {
                 let lines = diff.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.fate != without);

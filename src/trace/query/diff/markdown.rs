@@ -1,7 +1,7 @@
-//! A comparison as Markdown: a comment for a pull request, where hosts do not show what is not under `refs/heads/`.
+//! A comparison as Markdown, for a comment on a pull request, because hosts show only refs under `refs/heads/`.
 //!
-//! Whatever the items say, nothing of it is taken for Markdown, HTML, a mention or a link: texts stand in fences that are longer
-//! than any run of backticks in them, and names in code spans.
+//! No text of an item becomes Markdown, HTML, a mention, or a link: texts are in fences longer than any run of backticks in
+//! them, and names are in code spans.
 
 use std::fmt::Write as _;
 
@@ -13,17 +13,13 @@ use crate::trace::error::TraceError;
 use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::store::resolve::State;
 
-/// How long it gets, in bytes: hosts refuse comments of more than 65,536 characters.
+/// The maximum size in bytes: hosts refuse comments of more than 65,536 characters.
 const MAX_LEN: usize = 60_000;
 
-/// What stands in place of a text that does not fit.
+/// Replaces a text that does not fit.
 const TOO_LONG: &str = "\nits text is too long to be shown here\n";
 
-/// The comparison as Markdown, with `context` lines around what differs. What does not fit is said.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
+/// The comparison as Markdown, with `context` lines around each change, and a note about items that do not fit.
 pub(crate) fn markdown(repo: &Repo, diff: &Diff, context: usize) -> Result<String, TraceError> {
     let before = diff.before.as_ref().map_or_else(|| "nothing".to_owned(), name_of);
     let mut page = format!("**Context**: {} ({before} → {})\n", diff.summary(), name_of(&diff.after));
@@ -42,7 +38,7 @@ pub(crate) fn markdown(repo: &Repo, diff: &Diff, context: usize) -> Result<Strin
     Ok(page)
 }
 
-/// How a state is called: by its trace's name where it is a tip, and by its commit.
+/// The name of a state: the trace, if it is a tip, and the commit.
 fn name_of(state: &State) -> String {
     let oid = code(&short_oid(state.tip.commit.oid));
     match &state.refname {
@@ -51,7 +47,7 @@ fn name_of(state: &State) -> String {
     }
 }
 
-/// An item: what became of it, and the text that differs.
+/// The heading of an item, and its changed text.
 fn section(repo: &Repo, item: &ItemDiff, context: usize) -> Result<(String, String), TraceError> {
     let sides = Content::read(repo, item)?;
     let (Some(slot), Some(shown)) = (item.entry(), sides.item()) else { return Ok((String::new(), String::new())) };
@@ -91,7 +87,7 @@ fn section(repo: &Repo, item: &ItemDiff, context: usize) -> Result<(String, Stri
     Ok((section, text))
 }
 
-/// The hunks of a diff as git writes them, each line with its sign.
+/// Writes the hunks of a diff as git does.
 fn push_lines(text: &mut String, lines: &LineDiff, whole: bool) {
     for hunk in &lines.hunks {
         let (old, new) = (hunk.old, hunk.new);
@@ -109,7 +105,7 @@ fn push_lines(text: &mut String, lines: &LineDiff, whole: bool) {
     }
 }
 
-/// A text of others as a code span, in which nothing is taken for Markdown or a mention.
+/// A text as a code span, in which hosts interpret neither Markdown nor mentions.
 fn code(text: &str) -> String {
     let text = one_line(text);
     let ticks = "`".repeat(longest_run(&text) + 1);
@@ -117,12 +113,12 @@ fn code(text: &str) -> String {
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-/// A position; outside of a code span hosts take it for the number of an issue.
+/// A position. Outside a code span, hosts would link it as an issue number.
 fn place(seq: u32) -> String {
     code(&format!("#{seq}"))
 }
 
-/// How long the longest run of backticks is.
+/// The length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
@@ -132,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn backticks_do_not_end_what_holds_them() {
+    fn backticks_in_a_text_do_not_end_its_code_span() {
         assert_eq!(code("plain"), "`plain`");
         assert_eq!(code("`a` @x"), "`` `a` @x ``");
         assert_eq!(code("a``b\nc"), "```a``b c```");

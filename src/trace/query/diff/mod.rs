@@ -1,7 +1,7 @@
-//! What differs between two states of traces, by item and not by path.
+//! The differences between two states of traces, by item.
 //!
-//! Items are told by their ids: one that stands elsewhere is the same item, and it *moved* only if its order among the items of
-//! both states is another. What a comparison costs hangs on what differs: folders that are the same are not read.
+//! Items are matched by id. An item with another position *moved* only if its order among the items of both states changed. The
+//! cost depends on the differences, because equal folders are not read.
 
 pub(crate) mod content;
 pub(crate) mod json;
@@ -27,29 +27,28 @@ use crate::trace::store::total::{item_cost, read_item};
 use crate::trace::store::view::View;
 pub(crate) use target::{Target, target};
 
-/// What differs between two states.
+/// The differences between two states.
 #[derive(Debug)]
 pub(crate) struct Diff {
-    /// The older state; `None`: there was nothing.
+    /// The older state; `None` before the first commit.
     pub before: Option<State>,
-    /// The newer state.
     pub after: State,
-    /// The items that differ, in the reading order of the newer state; removed ones where they stood.
+    /// The items that differ, in the reading order of the newer state; removed items at their old positions.
     pub items: Vec<ItemDiff>,
-    /// The total of the newer state less that of the older one.
+    /// The total of the newer state minus that of the older one.
     pub tokens: i128,
 }
 
 /// An item that differs.
 #[derive(Clone, Debug)]
 pub(crate) struct ItemDiff {
-    /// Where it stood; `None`: it was added.
+    /// Its old entry; `None` if it was added.
     pub before: Option<ItemEntry>,
-    /// Where it stands; `None`: it was removed.
+    /// Its new entry; `None` if it was removed.
     pub after: Option<ItemEntry>,
-    /// Whether its order among the items of both states is another.
+    /// Whether its order among the items of both states changed.
     pub moved: bool,
-    /// Its priority before and after, where they differ.
+    /// Its priority before and after, if they differ.
     pub levels: Option<(Level, Level)>,
 }
 
@@ -58,20 +57,16 @@ impl ItemDiff {
         Self { before, after, moved: false, levels: None }
     }
 
-    /// Where it stands, or stood before it was removed.
-    #[must_use]
+    /// Its new entry, or its old one if it was removed.
     pub(crate) fn entry(&self) -> Option<&ItemEntry> {
         self.after.as_ref().or(self.before.as_ref())
     }
 
-    /// Whether its content is another.
-    #[must_use]
     pub(crate) fn is_edited(&self) -> bool {
         matches!((&self.before, &self.after), (Some(before), Some(after)) if before.blob != after.blob)
     }
 
-    /// What became of it: `added`, `removed`, or any of `edited`, `moved` and `priority`.
-    #[must_use]
+    /// Its changes: `added`, `removed`, or any of `edited`, `moved`, and `priority`.
     pub(crate) fn changes(&self) -> Vec<&'static str> {
         match (&self.before, &self.after) {
             (None, _) => vec!["added"],
@@ -83,8 +78,7 @@ impl ItemDiff {
         }
     }
 
-    /// Whether it came or went as a whole.
-    #[must_use]
+    /// Whether it was added or removed.
     pub(crate) fn is_whole(&self) -> bool {
         self.before.is_none() || self.after.is_none()
     }
@@ -96,9 +90,8 @@ impl ItemDiff {
 }
 
 impl Diff {
-    /// What happened, in one line: how many items were added, removed, edited, moved and given another priority, as far as any
-    /// were, and the difference of the totals.
-    #[must_use]
+    /// A summary in one line: the number of items added, removed, edited, moved, and with another priority, and the difference
+    /// of the totals.
     pub(crate) fn summary(&self) -> String {
         let words = ["added", "removed", "edited", "moved", "priority"];
         let count = |word| self.items.iter().filter(|item| item.changes().contains(&word)).count();
@@ -118,12 +111,8 @@ impl Diff {
 
 /// Compares two states.
 ///
-/// Two tips cost what differs between them, with one exception: where an instruction or the order is among it, or a total is
-/// a provider's, both lists are read, as they are for an earlier state with the priorities of then.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
+/// For two tips, reads only the differences, unless an instruction or the order changed or a total was reported: then it reads
+/// both lists, as for an earlier state with the priorities of its time.
 pub(crate) fn between(
     repo: &Repo,
     before: Option<State>,
@@ -161,7 +150,7 @@ pub(crate) fn between(
     Ok(Diff { before, after, items, tokens })
 }
 
-/// Marks the items that moved, and adds those whose order changed though their files did not.
+/// Marks the items that moved, and adds items whose order changed although their files did not.
 fn mark_moved(
     repo: &Repo,
     items: &mut Vec<ItemDiff>,
@@ -179,8 +168,8 @@ fn mark_moved(
     Ok(())
 }
 
-/// The difference of the totals of two tips from what differs alone. Levels are the same on both sides, so an item that did
-/// not change is left out on both or on neither, as long as no instruction takes another's place. `None`: it takes more.
+/// The difference of the totals of two tips, from the changed items alone; `None` if that is not enough. Levels are the same on
+/// both sides, so an unchanged item is omitted on both or on neither, unless an instruction replaces another.
 fn quick_tokens(
     repo: &Repo,
     before: &State,
@@ -208,7 +197,7 @@ fn quick_tokens(
     Ok(Some(tokens))
 }
 
-/// The difference of the totals of two views; notes the items whose priority differs.
+/// The difference of the totals of two views. Adds the items whose priority differs.
 fn compare_views(
     repo: &Repo,
     before: Option<&State>,

@@ -1,13 +1,13 @@
-//! Which items moved: those that are not part of the longest run that both lists have in the same order.
+//! The items that moved: those outside the longest common subsequence of both lists.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::trace::model::id::ItemId;
 use crate::trace::model::tree::ItemEntry;
 
-/// The items of both lists whose order among those of both is another.
+/// The items of both lists whose order among the common items changed.
 ///
-/// Of runs of one length, the one with more items that have kept their positions counts. Takes n log n.
+/// Of several longest subsequences, chooses the one with most unchanged positions. Takes O(n log n) time.
 pub(crate) fn moved(before: &[ItemEntry], after: &[ItemEntry]) -> HashSet<ItemId> {
     let places: HashMap<ItemId, (usize, u32)> =
         before.iter().enumerate().map(|(index, slot)| (slot.id, (index, slot.seq))).collect();
@@ -31,7 +31,7 @@ pub(crate) fn moved(before: &[ItemEntry], after: &[ItemEntry]) -> HashSet<ItemId
     moved
 }
 
-/// A run of items in the same order, by its last one.
+/// A common subsequence, identified by its last item.
 #[derive(Clone, Copy, Default)]
 struct Run {
     len: usize,
@@ -39,7 +39,7 @@ struct Run {
     last: Option<usize>,
 }
 
-/// The best run that ends before a place; a Fenwick tree over the places.
+/// A Fenwick tree over the positions: the best subsequence that ends before each.
 struct Best(Vec<Run>);
 
 impl Best {
@@ -47,7 +47,7 @@ impl Best {
         Self(vec![Run::default(); places + 1])
     }
 
-    /// The best run that ends before `place`.
+    /// The best subsequence that ends before `place`.
     fn up_to(&self, place: usize) -> Run {
         let mut best = Run::default();
         let mut node = place;
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_and_goes_moves_nothing() {
+    fn added_and_removed_items_move_nothing() {
         let before = slots(&[1, 2, 3, 4], &[0, 1, 2, 3]);
         assert!(moved_ids(&before, &slots(&[9, 1, 3, 4, 8], &[0, 5, 7, 8, 9])).is_empty());
         assert_eq!(moved_ids(&before, &slots(&[2, 3, 4, 1], &[1, 2, 3, 4])), ["1"]);
@@ -110,7 +110,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_did_not_move_is_the_longest_common_run(order in Just((0_u8..7).collect::<Vec<_>>()).prop_shuffle()) {
+        fn the_unmoved_items_are_the_longest_common_subsequence(order in Just((0_u8..7).collect::<Vec<_>>()).prop_shuffle()) {
             let seqs: Vec<u32> = (0..7).collect();
             let (before, after) = (slots(&(0..7).collect::<Vec<_>>(), &seqs), slots(&order, &seqs));
             let moved = moved(&before, &after);

@@ -1,4 +1,4 @@
-//! The revisions of one item, each against the one before.
+//! The revisions of one item, each compared with the previous one.
 
 use super::ItemDiff;
 use crate::git::Repo;
@@ -11,19 +11,14 @@ use crate::trace::store::walk::{Parents, Walk, changes_of};
 /// A commit that touched an item.
 #[derive(Debug)]
 pub(crate) struct Revision {
-    /// The commit.
     pub tip: Tip,
-    /// What it did to the item.
+    /// The change of the item.
     pub item: ItemDiff,
 }
 
 /// Every commit in the history of `tip` that touched an item, newest first.
 ///
-/// A merge is among them only where it left the item as none of its parents had it. Walks the whole history.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
+/// Includes a merge only if its version of the item differs from that of every parent. Walks the complete history.
 pub(crate) fn revisions(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Vec<Revision>, TraceError> {
     let mut found = Vec::new();
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
@@ -47,7 +42,7 @@ pub(crate) fn revisions(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Vec<Revisi
     Ok(found)
 }
 
-/// Whether a parent but the first has the item as the commit has it.
+/// Whether a parent other than the first has the same version of the item.
 fn came_from_another_parent(repo: &Repo, tip: &Tip, id: ItemId) -> Result<bool, TraceError> {
     for parent in tip.commit.parents.iter().skip(1) {
         let changes = tree::changes(repo, Some(repo.read_commit(*parent)?.tree), tip.commit.tree)?;

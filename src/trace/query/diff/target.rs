@@ -1,4 +1,4 @@
-//! What a comparison is of, as the user says it.
+//! The states to compare, as named by the user.
 
 use crate::git::{Oid, Repo};
 use crate::trace::error::TraceError;
@@ -7,21 +7,17 @@ use crate::trace::model::name::TraceName;
 use crate::trace::store::resolve::{self, State, find_tip, state};
 use crate::trace::store::tip::Tip;
 
-/// What a comparison is of.
+/// The subject of a comparison.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// Two states; `None`: nothing, as before a trace's first commit.
+    /// Two states; `None` is the state before a trace's first commit.
     States(Box<(Option<State>, State)>),
     /// The revisions of an item.
     Item(ItemId),
 }
 
-/// Reads what the user said, in the trace `current`: nothing (what its last commit changed), one state (from there to now),
-/// `A..B` (an absent side is now), `A...B` (from what both have in common), two states, or one item.
-///
-/// # Errors
-///
-/// Those of [`state`]; [`TraceError::NoSuchTrace`] where the current trace is needed and has no commit.
+/// Resolves the user's arguments in the trace `current`: none (the changes of its last commit), one state (from there to now),
+/// `A..B` (an absent side is now), `A...B` (from the merge base), two states, or one item.
 pub(crate) fn target(repo: &Repo, current: &TraceName, words: &[String]) -> Result<Target, TraceError> {
     let named = |spec: &str| match spec {
         "" => State::of_trace(repo, current),
@@ -59,7 +55,7 @@ fn states(before: Option<State>, after: State) -> Target {
     Target::States(Box::new((before, after)))
 }
 
-/// The state of a commit, with the priorities of then.
+/// The state of a commit, with the priorities of its time.
 fn earlier(repo: &Repo, commit: Oid) -> Result<State, TraceError> {
     let tip = Tip::read(repo, commit)?;
     Ok(State { at: Some(tip.time()), tip, refname: None })
