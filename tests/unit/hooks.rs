@@ -42,13 +42,13 @@ fn an_invalid_commit_is_refused_with_line_rule_and_fix() {
     place.git(&["add", "-A"]);
     insta::assert_snapshot!(place.try_git(&["commit", "-q", "-m", "x"]), @"
     --- stderr
-    warning: .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: the namespace `b` is neither standard nor declared; declare it in `.synapse/config.json`
-    warning: .synapse/breadcrumbs.jsonl:2:1: unknown-namespace: the namespace `a` is neither standard nor declared; declare it in `.synapse/config.json`
-    error: .synapse/breadcrumbs.jsonl:2:1: unsorted: `a.a` stands behind a greater key; sort the lines by key; any `breadcrumb set` does it
-    error: .synapse/breadcrumbs.jsonl:3:1: cut-off: the line is cut off; restore the line from git or delete it
-    warning: .synapse/breadcrumbs.jsonl:3:8: no-final-newline: the last line has no end; add a line end
+    warning: .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: namespace `b` is neither standard nor declared; declare it in `.synapse/config.json`
+    warning: .synapse/breadcrumbs.jsonl:2:1: unknown-namespace: namespace `a` is neither standard nor declared; declare it in `.synapse/config.json`
+    error: .synapse/breadcrumbs.jsonl:2:1: unsorted: `a.a` follows a greater key; sort the lines by key; any `breadcrumb set` does that
+    error: .synapse/breadcrumbs.jsonl:3:1: cut-off: the line is truncated; restore the line from git or delete it
+    warning: .synapse/breadcrumbs.jsonl:3:8: no-final-newline: the last line has no line ending; add a line feed
     git-trace: not committed: errors: 2, warnings: 3
-    hint: `git trace hook pre-commit --fix` mends order, doubles and line ends in the working tree
+    hint: `git trace hook pre-commit --fix` fixes line order, duplicates, and line endings in the working tree
     [exit 1]
     ");
     place.git(&["commit", "-q", "--no-verify", "-m", "knowingly"]);
@@ -156,7 +156,7 @@ fn warnings_are_printed_and_refuse_in_strict_mode() {
     place.git(&["config", "trace.hookStrict", "true"]);
     insta::assert_snapshot!(place.try_git(&["commit", "-q", "-m", "x"]), @"
     --- stderr
-    warning: .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: the namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`
+    warning: .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`
     git-trace: not committed: errors: 0, warnings: 1; `trace.hookStrict` refuses warnings too
     [exit 1]
     ");
@@ -172,16 +172,16 @@ fn mechanical_errors_are_fixed_in_the_working_tree() {
     place.git(&["add", "-A"]);
     let answer = place.trace(&["hook", "pre-commit", "--fix"]);
     let note =
-        "mended `.synapse/breadcrumbs.jsonl`; look with `git diff`, then: git add -- '.synapse/breadcrumbs.jsonl'";
+        "fixed `.synapse/breadcrumbs.jsonl`; review it with `git diff`, then: git add -- '.synapse/breadcrumbs.jsonl'";
     assert!(answer.contains(note) && answer.ends_with("[exit 1]\n"), "{answer}");
     assert_eq!(place.read(STORE), format!("{a}{newer}"));
     refused(&place, &["commit", "-q", "-m", "the index is as it was"]);
-    assert!(place.trace(&["hook", "pre-commit", "--fix"]).contains("is in order in the working tree"));
+    assert!(place.trace(&["hook", "pre-commit", "--fix"]).contains("is already correct in the working tree"));
     place.git(&["add", "-A"]);
     place.git(&["commit", "-q", "-m", "mended"]);
     place.write(STORE, format!("{b}{a}{BAD}"));
     place.git(&["add", "-A"]);
-    assert!(place.trace(&["hook", "pre-commit", "--fix"]).contains("left alone: correct the lines"));
+    assert!(place.trace(&["hook", "pre-commit", "--fix"]).contains("was not changed: correct the unreadable lines"));
     assert_eq!(place.read(STORE), format!("{b}{a}{BAD}"));
 }
 

@@ -186,7 +186,7 @@ fn doctor_reports_missing_parts() {
              set `merge.trace.recursive` to `trace`, or a revert may be lost
     ok       attributes: breadcrumbs, crumb files and checkpoints are handed to the driver
     ok       hooks: what must not be committed is refused
-    error    breadcrumbs: `breadcrumbs.jsonl` has 1 errors; the first is in line 2: the line is not JSON: expected value
+    error    breadcrumbs: `breadcrumbs.jsonl` has 1 errors; the first is in line 2: invalid JSON: expected value
              restore the line from git or delete it
     error    secrets: git does not ignore `breadcrumbs-secret.jsonl`
              add it to `.gitignore`, and if it was committed, replace what it holds
