@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use git_trace::measured::{jsonl, tree};
+use git_trace::measured::{import_jsonl, list_items};
 use git_trace::{
     Draft, Encoding, Env, Fields, ItemType, Options, Repo, Tip, Trace, TraceName, View, materialize, messages,
 };
@@ -41,8 +41,8 @@ fn repository(folder: &Path, length: usize) -> Repo {
     for index in 0..length {
         lines.extend(["{\"text\":\"", &format!("{:-<200}", format!("item {index} ")), "\"}\n"]);
     }
-    let imported = jsonl::import(&Trace::open(&repo, TraceName::default_name()), &mut lines.as_bytes());
-    assert_eq!(imported.expect("the lines are items").recorded, length);
+    let imported = import_jsonl(&Trace::open(&repo, TraceName::default_name()), lines.as_bytes());
+    assert_eq!(imported, Some(length));
     repo
 }
 
@@ -59,7 +59,7 @@ fn by_length(criterion: &mut Criterion) {
         let tip = Tip::of_trace(&repo, &name).expect("it was imported");
 
         group.bench_function(BenchmarkId::new("list", length), |bencher| {
-            bencher.iter(|| tree::list(&repo, black_box(tip.commit.tree)).expect("the tree is whole"));
+            bencher.iter(|| list_items(&repo, black_box(&tip)).expect("the tree is complete"));
         });
         group.bench_function(BenchmarkId::new("materialize", length), |bencher| {
             bencher.iter(|| {

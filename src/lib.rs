@@ -61,6 +61,16 @@ pub use trace::{Draft, Fields, Item, ItemType, Time, Tip, TraceName};
 #[doc(hidden)]
 pub mod measured {
     pub use crate::memory::breadcrumb::measured::{BreadcrumbStore, merge_breadcrumbs};
-    pub use crate::trace::change::jsonl;
-    pub use crate::trace::model::tree;
+
+    /// Imports items as JSON Lines and returns the number of changes.
+    #[must_use]
+    pub fn import_jsonl(trace: &crate::Trace<'_>, mut lines: &[u8]) -> Option<usize> {
+        crate::trace::change::jsonl::import(trace, &mut lines).ok().map(|report| report.recorded)
+    }
+
+    /// Lists the live items of a trace's tip and returns their number.
+    #[must_use]
+    pub fn list_items(repo: &crate::Repo, tip: &crate::Tip) -> Option<usize> {
+        crate::trace::model::tree::list(repo, tip.commit.tree).ok().map(|entries| entries.len())
+    }
 }

@@ -29,8 +29,11 @@ fn check_page(page: &str) {
             Event::Text(text) if !in_code => {
                 assert!(!text.contains(['@', '#', '<', '`', '[', '\\']), "{text:?} outside of code in {page}");
             }
-            Event::Text(_) | Event::Code(_) | Event::SoftBreak => {}
-            Event::Start(Tag::Paragraph | Tag::Strong) | Event::End(TagEnd::Paragraph | TagEnd::Strong) => {}
+            Event::Text(_)
+            | Event::Code(_)
+            | Event::SoftBreak
+            | Event::Start(Tag::Paragraph | Tag::Strong)
+            | Event::End(TagEnd::Paragraph | TagEnd::Strong) => {}
             other => panic!("{other:?} in {page}"),
         }
     }

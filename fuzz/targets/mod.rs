@@ -117,7 +117,10 @@ fn edited(base: &[u8], script: &[u8], side: u8) -> Vec<u8> {
         match (step[0] >> 1) & 7 {
             0 | 1 => drop(lines.remove(at)),
             2 => lines.insert(at, lines[other].clone()),
-            3 => lines[at] = lines[other].clone(),
+            3 => {
+                let line = lines[other].clone();
+                lines[at] = line;
+            }
             4 => lines.swap(at, other),
             // Insert a character at the start, in the middle, or before the end.
             5 => lines[at].insert(0, b'a' + (step[0] >> 4)),
@@ -166,7 +169,6 @@ impl World {
     /// # Panics
     ///
     /// If git fails.
-    #[expect(clippy::new_without_default, reason = "it is no value but a place")]
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let done = Command::new("git").args(["init", "--quiet"]).arg(folder.path()).status();

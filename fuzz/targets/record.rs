@@ -23,7 +23,7 @@ fn record(world: &World, text: &[u8]) -> Oid {
 pub(super) fn run(data: &[u8]) {
     for format in [ObjectFormat::Sha1, ObjectFormat::Sha256] {
         if let Some(tree) = Tree::parse(data, format) {
-            let mut entries: Vec<Entry> = tree.entries().map(|entry| entry.to_entry()).collect();
+            let mut entries: Vec<Entry> = tree.entries().map(crate::git::EntryRef::to_entry).collect();
             let written = render_tree(&mut entries);
             assert_eq!(Tree::parse(&written, format).map(|tree| tree.entries().count()), Some(entries.len()));
             let other = Tree::parse(&written, format).expect("it was written just now");

@@ -27,5 +27,5 @@ fn count(text: &[u8], part: &[u8]) -> usize {
 
 /// Number of line endings; a private key has many.
 fn line_ends(text: &[u8]) -> usize {
-    text.iter().filter(|b| **b == b'\n').count()
+    memchr::memchr_iter(b'\n', text).count()
 }

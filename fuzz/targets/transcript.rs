@@ -12,6 +12,7 @@ use crate::transcript::read::reader::Transcript;
 const FORMATS: [Format; 4] = [Format::ClaudeCode, Format::Codex, Format::GeminiCli, Format::SweAgent];
 
 /// Reads all entries.
+#[expect(clippy::while_let_on_iterator, reason = "a trait object has no `by_ref`")]
 fn all(reader: &mut dyn Transcript) -> Vec<TranscriptEntry> {
     let mut entries = Vec::new();
     while let Some(entry) = reader.next() {

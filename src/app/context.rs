@@ -31,13 +31,11 @@ impl Context {
 
     /// The repository that the folder or `$GIT_DIR` is in.
     pub(crate) fn repo(&self) -> Result<&Repo, GitError> {
-        match self.repo.get() {
-            Some(repo) => Ok(repo),
-            None => {
-                let repo = Repo::open_from_env(self.env.clone())?;
-                Ok(self.repo.get_or_init(|| repo))
-            }
+        if let Some(repo) = self.repo.get() {
+            return Ok(repo);
         }
+        let repo = Repo::open_from_env(self.env.clone())?;
+        Ok(self.repo.get_or_init(|| repo))
     }
 
     /// The folder that the program was started in.

@@ -7,7 +7,7 @@ use std::fmt::{self, Display};
 use std::{io, iter};
 
 /// What an error tells the user beside its message.
-pub trait Diagnostic: std::error::Error + Send + Sync + 'static {
+pub(crate) trait Diagnostic: std::error::Error + Send + Sync + 'static {
     /// The one command or step that helps now.
     fn hint(&self) -> Option<String> {
         None

@@ -76,7 +76,7 @@ fn split_ident(value: &str) -> (String, i64) {
 
 /// A commit that is to be written.
 #[derive(Debug)]
-pub struct NewCommit<'a> {
+pub(crate) struct NewCommit<'a> {
     /// Its tree.
     pub tree: Oid,
     /// Its parents, in order.
@@ -92,7 +92,7 @@ pub struct NewCommit<'a> {
 impl NewCommit<'_> {
     /// The text of the commit object.
     #[must_use]
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let mut text = format!("tree {}\n", self.tree);
         for parent in self.parents {
             text.extend(["parent ", &parent.to_string(), "\n"]);

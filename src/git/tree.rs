@@ -81,7 +81,7 @@ impl EntryRef<'_> {
         Oid::from_bytes(self.raw_oid).unwrap_or(Oid::ZERO_SHA1)
     }
 
-    pub(crate) fn to_entry(&self) -> Entry {
+    pub(crate) fn to_entry(self) -> Entry {
         Entry { bits: self.bits, name: self.name.to_vec(), oid: self.oid() }
     }
 }
@@ -153,7 +153,7 @@ pub(crate) trait TreeStore {
 
     /// Reads the entries of a tree as values that can be changed.
     fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
-        Ok(self.tree(oid)?.entries().map(|entry| entry.to_entry()).collect())
+        Ok(self.tree(oid)?.entries().map(EntryRef::to_entry).collect())
     }
 
     fn write_tree(&self, entries: &mut [Entry]) -> Result<Oid, GitError>;

@@ -32,7 +32,8 @@ use crate::trace::model::file::BadItemFile;
 use crate::trace::model::item::{ItemType, Role};
 use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceError};
-pub use cut::{Cut, OverBudget};
+pub use cut::Cut;
+pub(crate) use cut::OverBudget;
 pub use join::{Join, Joined, Piece};
 pub use materializer::Materializer;
 

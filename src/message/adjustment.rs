@@ -4,7 +4,7 @@ use crate::base::string_enum::string_enum;
 
 /// The position of a block in a list of messages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct BlockPosition {
+pub(crate) struct BlockPosition {
     /// The index of the message.
     pub message: usize,
     /// The index of the block in the message.

@@ -123,7 +123,7 @@ fn parts_of<'a>(parts: &'a [normalize::Part<'_>]) -> Vec<Part<'a>> {
                 next.inline_data = Some(InlineData { mime_type: media_type, data: base64(bytes) });
             }
             PartContent::Call { id, name, arguments } => {
-                next.function_call = Some(FunctionCall { id, name, args: arguments })
+                next.function_call = Some(FunctionCall { id, name, args: arguments });
             }
             PartContent::Result { id, name, status, text } => {
                 let response =

@@ -7,7 +7,7 @@ use super::Secret;
 
 /// 16 digits of a keyed hash of a secret. They do not reveal it unless it can be guessed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Fingerprint(String);
+pub struct Fingerprint(String);
 
 impl Fingerprint {
     pub(crate) fn of(secret: &[u8]) -> Self {

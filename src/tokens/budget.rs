@@ -6,14 +6,14 @@ use serde::Serialize;
 
 /// The maximum number of tokens in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub(crate) struct Budget {
     /// In tokens; a total of exactly this many is within the budget.
     pub max_tokens: u64,
 }
 
 /// The result of comparing a total with a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// The total fits.
     Within { left: u64 },
     /// The total does not fit.
@@ -88,7 +88,6 @@ impl<'a> BudgetReport<'a> {
     }
 
     /// The object and a newline.
-    #[expect(clippy::missing_panics_doc, reason = "strings and whole numbers are always JSON")]
     pub(crate) fn render(&self) -> String {
         let mut line = serde_json::to_string(self).expect("no map with odd keys, no number that is not finite");
         line.push('\n');

@@ -17,5 +17,6 @@ pub use crate::base::time::Time;
 pub(crate) use error::TraceError;
 pub(crate) use model::id::ItemId;
 pub use model::item::{Draft, Fields, Item, ItemType};
-pub use model::name::{AgentName, TraceName};
+pub(crate) use model::name::AgentName;
+pub use model::name::TraceName;
 pub use store::tip::Tip;

@@ -142,7 +142,7 @@ fn a_trace_of_exactly_the_budget_is_accepted() {
     assert_eq!(limit(13, "reject").status.code(), Some(0));
     let warned = limit(13, "warn");
     assert_eq!(warned.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&warned.stderr).contains("warning: trace `main` would count for 18 tokens"));
+    assert!(String::from_utf8_lossy(&warned.stderr).contains("warning: trace `main` would take 18 tokens"));
 }
 
 #[test]

@@ -223,7 +223,7 @@ fn each_source_of_a_brief_works_alone() {
     }
     insta::assert_snapshot!(repo.trace(&["brief", "--crumb", "bad.crumb"]), @"
     --- stderr
-    warning: crumb file: cannot read `bad.crumb`: the file is not UTF-8 at byte 0
+    warning: crumb file: cannot read `bad.crumb`: invalid UTF-8 at byte 0
     warning: checkpoint: several are current; keep one with `git trace checkpoint current <id>`
     there is nothing to tell yet
     [exit 0]

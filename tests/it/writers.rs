@@ -101,7 +101,7 @@ fn every_pair_of_commands_may_race() {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         // An edit or a pin may come after the deletion; nothing else may fail.
-        assert!(output.status.success() || said.contains("taken out of trace"), "{said}");
+        assert!(output.status.success() || said.contains("removed from trace"), "{said}");
     }
     let texts = repo.bodies("main");
     assert_eq!(

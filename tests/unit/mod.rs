@@ -1,6 +1,5 @@
 //! Tests of internals: laws, readers and merges, below the command line. They are part of the library's unit tests.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot continue panics")]
 #![expect(clippy::format_collect, reason = "a line of input reads best as it is written, and tests write few")]
 
 mod agents;
@@ -21,6 +20,7 @@ mod model;
 #[path = "../it/playground.rs"]
 mod playground;
 mod providers;
+#[allow(dead_code, reason = "the integration tests use all of it")]
 #[path = "../it/repo.rs"]
 mod repo;
 mod rewind;

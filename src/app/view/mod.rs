@@ -60,8 +60,6 @@ impl Default for Options {
 pub(crate) struct Page {
     /// The whole file.
     pub html: String,
-    /// How many items it shows.
-    pub items: usize,
     /// How many earlier ones it leaves out.
     pub earlier: usize,
     /// How many texts had what looks like a secret, which was taken out.
@@ -97,5 +95,5 @@ pub(crate) fn page(
     let branches = branches::parted(repo, name, &data, encoding)?;
     let html = page::render(repo, name, &data, &chart, &branches, encoding)?;
     let earlier = view.slots.len() - data.slots.len();
-    Ok(Page { html, items: data.slots.len(), earlier, redacted: data.redactor.count() })
+    Ok(Page { html, earlier, redacted: data.redactor.count() })
 }

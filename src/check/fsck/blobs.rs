@@ -25,7 +25,7 @@ pub(crate) struct ItemFacts {
     pub(crate) cost: Option<(u64, Encoding)>,
     /// The id that its source gives.
     pub(crate) source: Option<ItemId>,
-    /// What was looked at more at_tip, of items at a tip.
+    /// The additional facts about items at a tip.
     pub(crate) at_tip: Option<Box<TipFacts>>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct TipFacts {
 #[derive(Default)]
 pub(crate) struct Blobs(HashMap<Oid, Option<ItemFacts>>);
 
-/// How at_tip an item file is looked at.
+/// How closely an item file is inspected.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     /// The encoding that its cost is wanted in.

@@ -57,7 +57,7 @@ impl Diagnostic for CheckError {
     fn wrapped(&self) -> Option<&dyn Diagnostic> {
         match self {
             Self::Git(error) => Some(error),
-            _ => None,
+            Self::NoSuchRev { .. } => None,
         }
     }
 }

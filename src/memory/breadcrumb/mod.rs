@@ -17,7 +17,7 @@ pub(crate) mod check;
 pub(crate) mod exchange;
 mod invalid_line;
 mod key;
-pub mod measured;
+pub(crate) mod measured;
 pub(crate) mod merge;
 pub(crate) mod namespace;
 pub(crate) mod query;

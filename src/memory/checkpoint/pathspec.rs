@@ -52,7 +52,7 @@ pub(crate) fn is_archived(path: &[u8]) -> bool {
     path.split(|b| *b == b'/').any(|part| part == b"archive")
 }
 
-/// Matches like git's wildmatch with WM_PATHNAME. Returns false when the budget of steps is exhausted.
+/// Matches like git's wildmatch with `WM_PATHNAME`. Returns false when the budget of steps is exhausted.
 fn glob(pattern: &[u8], text: &[u8], budget: &mut u32) -> bool {
     let Some(rest) = budget.checked_sub(1) else { return false };
     *budget = rest;

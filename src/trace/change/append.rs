@@ -57,6 +57,7 @@ impl Trace<'_> {
     /// # Errors
     ///
     /// As [`Self::append_with`].
+    #[expect(clippy::needless_pass_by_value, reason = "a draft is used up by appending it")]
     pub fn append(&self, draft: Draft) -> Result<Committed, TraceError> {
         self.append_with(&draft, AppendOptions::default())
     }

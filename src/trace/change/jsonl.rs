@@ -34,7 +34,7 @@ const FORMAT: &str = "jsonl";
 /// # Errors
 ///
 /// [`TraceError::BadLine`] names the first line that cannot be read; nothing is recorded then.
-pub fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Report, TraceError> {
+pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Report, TraceError> {
     let repo = trace.repo();
     let types = Types::read(repo)?;
     let mut lines = Lines { types, input, number: 0, seen: HashMap::new(), settings: Vec::new() };

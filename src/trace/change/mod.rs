@@ -6,7 +6,7 @@ pub(crate) mod compress;
 pub(crate) mod compressor;
 pub(crate) mod delete;
 pub(crate) mod edit;
-pub mod jsonl;
+pub(crate) mod jsonl;
 pub(crate) mod merge;
 pub(crate) mod pending;
 pub(crate) mod renumber;

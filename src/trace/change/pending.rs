@@ -236,7 +236,7 @@ impl<'t> PendingChange<'t> {
     pub(crate) fn new_item(&self, draft: Draft) -> Item {
         let placeholder = "0000000000000000".parse().expect("16 digits are an id");
         let mut item = Item { id: placeholder, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
-        let parent = self.parents.first().map(|parent| parent.as_bytes());
+        let parent = self.parents.first().map(Oid::as_bytes);
         let author = self.signature.author.person();
         item.id = ItemId::derive(parent, &file::render_without_id(&item), &author, self.at());
         item.keep_token_count(self.encoding);

@@ -14,7 +14,8 @@ use super::id::ItemId;
 use super::source::Source;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
-pub use crate::message::{Role, Status};
+pub use crate::message::Role;
+pub(crate) use crate::message::Status;
 use crate::tokens::Encoding;
 
 /// The type of an item: a built-in type or a custom one.

@@ -7,5 +7,5 @@ pub(crate) mod name;
 pub(crate) mod schema;
 pub(crate) mod source;
 pub(crate) mod trailers;
-pub mod tree;
+pub(crate) mod tree;
 pub(crate) mod types;

@@ -15,7 +15,7 @@ use super::item::ItemType;
 use crate::git::{Entry, EntryRef, GitError, Mode, Oid, Tree, TreeStore};
 
 /// The number of positions in a trace.
-pub const CAPACITY: u32 = 1_000_000;
+pub(crate) const CAPACITY: u32 = 1_000_000;
 
 /// A live item's entry in the tree, known from its path. Its file has not been read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -30,7 +30,7 @@ pub struct ItemEntry {
 
 /// The path of an item's file.
 #[must_use]
-pub fn item_path(seq: u32, item_type: &ItemType, id: ItemId) -> String {
+pub(crate) fn item_path(seq: u32, item_type: &ItemType, id: ItemId) -> String {
     let digits = format!("{seq:06}");
     format!("{}/{}/{digits}-{item_type}-{id}", &digits[..2], &digits[2..4])
 }
@@ -45,7 +45,7 @@ pub(crate) fn parse_name(name: &[u8]) -> Option<(u32, ItemType, ItemId)> {
 }
 
 /// Lists the live items of a tree in reading order, each id once. Reads one object per hundred items, and no blob.
-pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, GitError> {
+pub(crate) fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, GitError> {
     let mut slots = list_files(store, tree)?;
     let mut seen = HashSet::with_capacity(slots.len());
     slots.retain(|slot| seen.insert(slot.id));
@@ -53,7 +53,7 @@ pub fn list(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, GitErro
 }
 
 /// Lists every item file of a tree in reading order. Plain git may leave two files of one item; the first is the item.
-pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, GitError> {
+pub(crate) fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, GitError> {
     let mut slots = Vec::new();
     for top in folders(&store.tree(tree)?) {
         for middle in folders(&store.tree(top.oid())?) {
@@ -67,7 +67,7 @@ pub fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEntry>, G
 }
 
 /// The last live item of a tree in reading order, if any. Reads three trees.
-pub fn last(store: &impl TreeStore, tree: Oid) -> Result<Option<ItemEntry>, GitError> {
+pub(crate) fn last(store: &impl TreeStore, tree: Oid) -> Result<Option<ItemEntry>, GitError> {
     let root = store.tree(tree)?;
     let tops: Vec<EntryRef<'_>> = folders(&root).collect();
     for top in tops.into_iter().rev() {
@@ -99,7 +99,7 @@ fn slot(top: &[u8], middle: &[u8], leaf: EntryRef<'_>) -> Option<ItemEntry> {
 
 /// The change of one item between two trees.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Change {
+pub(crate) enum Change {
     Added(ItemEntry),
     Removed(ItemEntry),
     /// Its content or position changed: before, after.
@@ -109,14 +109,14 @@ pub enum Change {
 impl Change {
     /// The item's entry, or its last one if it was removed.
     #[must_use]
-    pub fn entry(&self) -> &ItemEntry {
+    pub(crate) fn entry(&self) -> &ItemEntry {
         let (Self::Added(slot) | Self::Removed(slot) | Self::Changed(_, slot)) = self;
         slot
     }
 
     /// Its entries, the newer one first.
     #[must_use]
-    pub fn newest_first(self) -> Vec<ItemEntry> {
+    pub(crate) fn newest_first(self) -> Vec<ItemEntry> {
         match self {
             Self::Added(slot) | Self::Removed(slot) => vec![slot],
             Self::Changed(before, after) => vec![after, before],
@@ -126,7 +126,7 @@ impl Change {
 
 /// Lists the changes from `before` (none: an empty tree) to `after`, by item, in reading order. Reads only the folders that
 /// differ.
-pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Result<Vec<Change>, GitError> {
+pub(crate) fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Result<Vec<Change>, GitError> {
     let mut by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)> = BTreeMap::new();
     let roots = Sides { before, after: Some(after) };
     for (top, tops) in roots.differing_folders(store)? {
@@ -147,7 +147,7 @@ pub fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Resul
 /// Lists the changes between two lists of live items, in reading order. The result equals that of [`changes`], unless plain git
 /// left a second file of an item.
 #[must_use]
-pub fn changes_of_lists(before: Vec<ItemEntry>, after: Vec<ItemEntry>) -> Vec<Change> {
+pub(crate) fn changes_of_lists(before: Vec<ItemEntry>, after: Vec<ItemEntry>) -> Vec<Change> {
     let mut by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)> = BTreeMap::new();
     for slot in before {
         let id = slot.id;
@@ -231,7 +231,7 @@ impl Sides<Tree> {
 }
 
 /// A tree that is being changed. Folders are read when a path enters them, and written if they were touched.
-pub struct TreeEditor {
+pub(crate) struct TreeEditor {
     root: Folder,
 }
 
@@ -244,13 +244,13 @@ struct Folder {
 
 impl TreeEditor {
     /// Starts from a tree, or from an empty one.
-    pub fn new(store: &impl TreeStore, tree: Option<Oid>) -> Result<Self, GitError> {
+    pub(crate) fn new(store: &impl TreeStore, tree: Option<Oid>) -> Result<Self, GitError> {
         let entries = tree.map_or(Ok(Vec::new()), |oid| store.read_tree(oid))?;
         Ok(Self { root: Folder { entries, entered: BTreeMap::new(), touched: tree.is_none() } })
     }
 
     /// Writes a file at `path`, replacing any file there.
-    pub fn put(&mut self, store: &impl TreeStore, path: &str, blob: Oid) -> Result<(), GitError> {
+    pub(crate) fn put(&mut self, store: &impl TreeStore, path: &str, blob: Oid) -> Result<(), GitError> {
         let (folder, name) = self.root.enter(store, path)?;
         folder.entries.retain(|entry| entry.name != name.as_bytes());
         folder.entries.push(Entry::file(name, blob));
@@ -258,14 +258,14 @@ impl TreeEditor {
     }
 
     /// Removes the file at `path` and folders that become empty.
-    pub fn remove(&mut self, store: &impl TreeStore, path: &str) -> Result<(), GitError> {
+    pub(crate) fn remove(&mut self, store: &impl TreeStore, path: &str) -> Result<(), GitError> {
         let (folder, name) = self.root.enter(store, path)?;
         folder.entries.retain(|entry| entry.name != name.as_bytes());
         Ok(())
     }
 
     /// Writes every touched folder and returns the tree's oid; more changes may follow.
-    pub fn write(&mut self, store: &(impl TreeStore + ?Sized)) -> Result<Oid, GitError> {
+    pub(crate) fn write(&mut self, store: &(impl TreeStore + ?Sized)) -> Result<Oid, GitError> {
         self.root.write(store)
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct SecretScanner<'r> {
 
 /// A secret that was found in an item.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub(crate) struct Found {
     /// What it looks like: `a GitHub token`.
     pub what: &'static str,
     /// By what it can be allowed.

@@ -8,7 +8,7 @@ use crate::trace::error::TraceError;
 
 /// The persons and the time of a change.
 #[derive(Clone, Debug)]
-pub struct Signature {
+pub(crate) struct Signature {
     pub author: Ident,
     pub committer: Ident,
     /// To the nanosecond.
@@ -21,7 +21,7 @@ impl Signature {
     /// # Errors
     ///
     /// [`crate::git::GitError::NoIdentity`] with git's advice.
-    pub fn take(repo: &Repo, clock: Time) -> Result<Self, TraceError> {
+    pub(crate) fn take(repo: &Repo, clock: Time) -> Result<Self, TraceError> {
         let now = Timestamp::from_nanosecond(clock.as_nanosecond()).unwrap_or_default();
         let committer = repo.committer(now)?;
         let at = if committer.seconds() == clock.as_second() { clock } else { Time::from_second(committer.seconds()) };

@@ -104,13 +104,11 @@ impl<'r> Trace<'r> {
     }
 
     pub(crate) fn encoding(&self) -> Result<Encoding, TraceError> {
-        match self.encoding.get() {
-            Some(encoding) => Ok(*encoding),
-            None => {
-                let encoding = settings::encoding(self.repo)?;
-                Ok(*self.encoding.get_or_init(|| encoding))
-            }
+        if let Some(encoding) = self.encoding.get() {
+            return Ok(*encoding);
         }
+        let encoding = settings::encoding(self.repo)?;
+        Ok(*self.encoding.get_or_init(|| encoding))
     }
 
     pub(crate) fn tip(&self) -> Result<Tip, TraceError> {

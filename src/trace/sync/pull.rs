@@ -22,7 +22,6 @@ pub(crate) struct Arrival {
 /// A trace that was pulled.
 #[derive(Debug)]
 pub(crate) struct Pulled {
-    pub name: TraceName,
     /// Whether it was not here before.
     pub is_new: bool,
     pub outcome: Outcome,
@@ -83,5 +82,5 @@ pub(crate) fn pull(
     let subject = format!("merge {name} of {remote}");
     let options = Options { settlement: settlement.clone(), fast_forward, first: Side::Theirs, subject: &subject };
     let outcome = trace.merge(&Tip::read(repo, arrival.tip)?, &options)?;
-    Ok(Pulled { name, is_new, outcome })
+    Ok(Pulled { is_new, outcome })
 }

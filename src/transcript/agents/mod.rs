@@ -21,6 +21,7 @@ use super::read::reader::{RecordReader, Transcript, TranscriptReader};
 use crate::git::Env;
 
 type BoxedTranscript<'r> = Box<dyn Transcript + 'r>;
+type Resumed<'r> = io::Result<Option<BoxedTranscript<'r>>>;
 
 /// Everything that the rest of the program knows of an agent.
 pub(crate) struct AgentFormat {
@@ -37,7 +38,7 @@ pub(crate) struct AgentFormat {
     /// Starts reading a transcript at its first byte.
     pub open: for<'r> fn(Box<dyn Read + 'r>) -> io::Result<BoxedTranscript<'r>>,
     /// Continues at a position, see [`TranscriptReader::resume`].
-    pub resume: for<'r> fn(Box<dyn Seekable + 'r>, &Position, &[u8]) -> io::Result<Option<BoxedTranscript<'r>>>,
+    pub resume: for<'r> fn(Box<dyn Seekable + 'r>, &Position, &[u8]) -> Resumed<'r>,
     /// How a trace is written in this format, if the agent can resume it.
     pub exporter: Option<Exporter>,
 }
@@ -89,6 +90,7 @@ fn resume<'r, S: RecordReader + 'static>(
 }
 
 /// The folder named by an environment variable, else `folder` in the home folder.
+#[expect(clippy::unnecessary_wraps, reason = "other agents may have no folder")]
 fn home_folder(env: &Env, variable: &str, folder: &str) -> Option<PathBuf> {
     Some(match (env.os(variable), env.os("HOME")) {
         (Some(chosen), _) => PathBuf::from(chosen),

@@ -50,6 +50,7 @@ pub(crate) struct Imported {
     /// Covers what was read, from `from` on.
     pub tally: Tally,
     /// The byte at which reading started; an earlier import covered the bytes before it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests read it"))]
     pub from: u64,
 }
 

@@ -90,7 +90,7 @@ fn the_agent_is_named_by_flag_environment_or_configuration() {
     ");
     for bad in ["a/b", "..", "", "a b", "-x", "x.lock"] {
         let answer = repo.refused(&["forward", &format!("--agent={bad}"), "get"]);
-        assert!(answer.contains("cannot name an agent") || answer.contains("a value is required"), "{answer}");
+        assert!(answer.contains("invalid agent name") || answer.contains("a value is required"), "{answer}");
     }
     repo.git(&["config", "trace.agent", "by-config"]);
     repo.text(&["forward", "leave", "--summary", "x"]);

@@ -153,10 +153,10 @@ impl ExpandArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let repo = context.repo()?;
-        let Some(entry) = &self.entry else { return list(&self.file, &repo, ui) };
+        let Some(entry) = &self.entry else { return list(&self.file, repo, ui) };
         let lines = crumb::edit(&self.file, |crumb| {
             let identity = crumb.header().ok_or(CrumbError::NoHeader)?.identity.to_owned();
-            crumb::expand(crumb, &Archive::open(&repo, &identity)?, entry)
+            crumb::expand(crumb, &Archive::open(repo, &identity)?, entry)
         });
         for line in lines.with_context(|| format!("cannot change `{}`", self.file.display()))? {
             ui.write_content(format!("{line}\n"))?;

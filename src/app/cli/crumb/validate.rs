@@ -42,7 +42,7 @@ impl ValidateArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let ui = &context.ui;
         // Outside of a repository files are judged all the same.
-        let encoding = context.repo().ok().and_then(|repo| encoding(&repo).ok()).unwrap_or_default();
+        let encoding = context.repo().ok().and_then(|repo| encoding(repo).ok()).unwrap_or_default();
         let mut are_valid = true;
         for path in &self.files {
             are_valid &= validate(path, self, encoding, ui)?;

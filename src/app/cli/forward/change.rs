@@ -94,7 +94,7 @@ impl ExpireArgs {
             (0, _) => context.ui.note("no crumb's time is over"),
             (count, true) => context.ui.note(format!("{count} taken out; history keeps them")),
             (count, false) => {
-                context.ui.note(format!("{count} out of reading; --delete takes them out of what is there"))
+                context.ui.note(format!("{count} out of reading; --delete takes them out of what is there"));
             }
         }
         Ok(())

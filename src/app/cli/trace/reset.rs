@@ -91,7 +91,7 @@ impl UndoArgs {
         }
         let oid = context.ui.oid(to.commit.oid);
         writeln!(context.ui, "[{name}] is now at {} {oid}", escaped(to.commit.subject()))?;
-        context.ui.note(&format!(
+        context.ui.note(format!(
             "it was at {}, kept as {backup}: `git trace reset {backup}` goes back there",
             short_oid(from)
         ));

@@ -19,8 +19,6 @@ pub(crate) struct KeyChange {
     pub subject: String,
     /// `None` if the commit deleted the breadcrumb.
     pub record: Option<Record<'static>>,
-    /// Whether no parent had the breadcrumb.
-    pub is_new: bool,
 }
 
 /// Lists the commits up to `HEAD` that changed the breadcrumb `key` in the file at `path`, newest first.
@@ -59,7 +57,6 @@ pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<
             author: commit.author.to_owned(),
             subject: commit.subject.to_owned(),
             record: now.cloned(),
-            is_new: parents.iter().all(|parent| state(parent).is_none()),
         })
     });
     Ok(changes.collect())

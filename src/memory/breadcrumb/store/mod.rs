@@ -83,6 +83,7 @@ impl Store {
         Self { folder: found.unwrap_or_else(|| top.join(FOLDER)) }
     }
 
+    #[cfg(test)]
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

@@ -284,13 +284,13 @@ impl<'a> Entry<'a> {
         let mut line = String::from(self.kind.mark());
         line.extend(self.agent);
         if let Some(reference) = self.reference {
-            line += &format!(" {reference}");
+            line.extend([" ", &reference.to_string()]);
         }
         if !self.text.is_empty() {
             line.extend([" ", self.text]);
         }
         if let Some(counter) = self.counter {
-            line += &format!("{DASH}{counter}");
+            line.extend([DASH, &counter.to_string()]);
         }
         if !self.tags_text.is_empty() {
             line.extend([" ", self.tags_text]);

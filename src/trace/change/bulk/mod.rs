@@ -97,7 +97,7 @@ pub(crate) trait Feed {
 
 /// What an import did.
 #[derive(Debug, Default)]
-pub struct Report {
+pub(crate) struct Report {
     /// Changes that were recorded.
     pub recorded: usize,
     /// Items that the trace has or once had, and that were therefore passed over.

@@ -47,7 +47,7 @@ use crate::trace::model::level::Level;
 
 /// The rules of one type.
 #[derive(Clone, PartialEq, Debug)]
-pub struct TypeRules {
+pub(crate) struct TypeRules {
     /// The role; `None` for dialogue and tools, whose items have their own.
     pub role: Option<Role>,
     pub priority: Level,

@@ -37,12 +37,6 @@ impl<'r> Resolver<'r> {
         Ok(Self { repo, name, tip, slots: tree::list(repo, tip.commit.tree)? })
     }
 
-    /// The live items, in reading order.
-    #[must_use]
-    pub(crate) fn slots(&self) -> &[ItemEntry] {
-        &self.slots
-    }
-
     /// The live item that `spec` names.
     ///
     /// # Errors
