@@ -48,14 +48,14 @@ extern crate self as git_trace;
 
 #[doc(hidden)]
 pub use app::cli::main;
-pub use git::{Env, Repo};
+pub use git::{Env, GitError, Repo};
 pub use materialize::{Cut, Join, Joined, MaterializeError, Materialized, Materializer, Options, Piece, materialize};
 pub use message::{Block, Content, Message, messages};
 pub use tokens::Encoding;
 pub use trace::model::item::Role;
 pub use trace::store::trace::Trace;
 pub use trace::store::view::View;
-pub use trace::{Draft, Fields, Item, ItemType, Time, Tip, TraceName};
+pub use trace::{Draft, Fields, Item, ItemId, ItemType, Time, Tip, TraceError, TraceName};
 
 /// What the benchmarks measure below the public interface.
 #[doc(hidden)]

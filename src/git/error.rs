@@ -9,7 +9,9 @@ use thiserror::Error;
 use super::short_oid;
 use crate::base::error::Diagnostic;
 
+/// The reason why git or the repository refused an operation.
 #[derive(Debug, Error)]
+#[allow(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum GitError {
     #[error("not in a git repository")]
     NotARepository,

@@ -40,7 +40,7 @@ pub(crate) use call::{Git, worktree_root};
 pub(crate) use commit::{Commit, NewCommit};
 pub(crate) use config::{parse_bool, parse_number};
 pub use env::Env;
-pub(crate) use error::GitError;
+pub use error::GitError;
 pub(crate) use git2::{ObjectFormat, Oid};
 pub(crate) use history::CodeCommit;
 pub(crate) use ident::Ident;

@@ -17,6 +17,7 @@ use crate::secrets::Fingerprint;
 
 /// The reason why an operation on a trace failed.
 #[derive(Debug, Error)]
+#[allow(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum TraceError {
     #[error(transparent)]
     Git(#[from] GitError),

@@ -14,8 +14,8 @@ pub(crate) mod store;
 pub(crate) mod sync;
 
 pub use crate::base::time::Time;
-pub(crate) use error::TraceError;
-pub(crate) use model::id::ItemId;
+pub use error::TraceError;
+pub use model::id::ItemId;
 pub use model::item::{Draft, Fields, Item, ItemType};
 pub(crate) use model::name::AgentName;
 pub use model::name::TraceName;

@@ -152,7 +152,7 @@ impl TokenCache {
 
 /// The headers of an item, except for its id and what git-trace computes.
 ///
-/// In items that git-trace made, each text is one line without control characters; see [`super::schema`].
+/// In items that git-trace made, each text is one line without control characters; see the schema.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fields {
     /// The type of the item.

@@ -47,7 +47,7 @@ impl TraceName {
         Self::trace(DEFAULT_TRACE.to_owned())
     }
 
-    /// The trace of a ref under [`TRACES`]; `None` for any other ref.
+    /// The trace of a ref under `refs/traces/`; `None` for any other ref.
     #[must_use]
     pub fn of_ref(refname: &str) -> Option<Self> {
         refname.strip_prefix(TRACES)?.parse().ok()

@@ -56,7 +56,7 @@ impl View {
     ///
     /// # Errors
     ///
-    /// [`TraceError::NoSuchTrace`], and the errors of [`resolve::moment`].
+    /// [`TraceError::NoSuchTrace`], and an error if `as_of` names no state.
     pub fn open(repo: &Repo, name: &TraceName, as_of: Option<&str>) -> Result<Self, TraceError> {
         let tip = Tip::of_trace(repo, name)?;
         let (tip, at) = match as_of {
