@@ -22,6 +22,7 @@ mod faults;
 mod fsck;
 mod hostile;
 mod import;
+mod layout;
 mod merge_driver;
 mod merging;
 
