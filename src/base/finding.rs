@@ -13,9 +13,7 @@ use serde::Serialize;
 pub(crate) enum Weight {
     /// The file is valid and could be better.
     Advice,
-    /// The file is accepted.
     Warning,
-    /// The file is refused.
     Error,
 }
 
@@ -42,7 +40,6 @@ pub(crate) struct Position {
 pub(crate) struct Finding {
     /// The bytes in question, within the file; empty if something is missing.
     pub(crate) span: Range<usize>,
-    /// Where the span starts.
     #[serde(flatten)]
     pub(crate) position: Position,
     /// Name of the rule, which never changes: `unknown-key`.

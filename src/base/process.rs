@@ -28,7 +28,6 @@ impl Diagnostic for ProcessError {}
 /// A program with its arguments, ready to run.
 pub(crate) struct Process {
     command: Command,
-    /// How errors call it.
     name: String,
     input: Option<Vec<u8>>,
     shows_stderr: bool,

@@ -120,9 +120,7 @@ pub(crate) fn read(path: &Path) -> io::Result<FileSnapshot> {
 /// Permissions of a new file. An existing file keeps its own, unless it becomes a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
-    /// As the umask allows.
     Usual,
-    /// Only its owner.
     Private,
     /// As `Usual`, and executable.
     Program,

@@ -77,13 +77,10 @@ fn split_ident(value: &str) -> (String, i64) {
 /// A commit that is to be written.
 #[derive(Debug)]
 pub(crate) struct NewCommit<'a> {
-    /// Its tree.
     pub tree: Oid,
     /// Its parents, in order.
     pub parents: &'a [Oid],
-    /// Who wrote it, and when.
     pub author: &'a Ident,
-    /// Who commits it, and when.
     pub committer: &'a Ident,
     /// The whole message, ending in a line break.
     pub message: &'a str,

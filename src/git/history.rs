@@ -8,11 +8,9 @@ use super::open::Repo;
 /// A commit of the code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CodeCommit {
-    /// The commit.
     pub(crate) oid: Oid,
     /// When it was committed, in seconds since 1970.
     pub(crate) time: i64,
-    /// Its first line.
     pub(crate) subject: String,
 }
 

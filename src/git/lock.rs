@@ -30,10 +30,6 @@ impl Repo {
     ///
     /// Its file, under `trace/locks` in the common git folder, stays behind empty: removing it would let two processes
     /// hold two locks of one name. It must not be held while a user's command runs.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Busy`] after [`LOCK_PATIENCE`], [`GitError::Io`] if the file cannot be made.
     pub(crate) fn lock(&self, refname: &str) -> Result<RefLock, GitError> {
         let folder = self.common_dir().join("trace").join("locks");
         // A ref's name is too rich for a file name; two names that met here would only wait for one another.

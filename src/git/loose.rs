@@ -29,7 +29,6 @@ pub(super) struct Loose {
     asked: AtomicUsize,
     /// Which fan-out folders exist. libgit2 reads from those that are created later.
     fans: OnceLock<Box<[bool; 256]>>,
-    /// Whether oids are verified.
     pub(super) verified: AtomicBool,
     /// Damaged files of objects that have another copy.
     spare: Mutex<BTreeMap<PathBuf, Oid>>,

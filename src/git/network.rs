@@ -8,7 +8,6 @@ use super::process::Answer;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PushedRef {
-    /// The ref on the remote side.
     pub(crate) refname: String,
     pub(crate) fate: PushFate,
     /// Git's summary, with the reason of a rejection.
@@ -18,14 +17,12 @@ pub(crate) struct PushedRef {
 /// The result of a push for one ref.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PushFate {
-    /// Updated, created, or deleted.
     Moved,
     UpToDate,
     /// The remote has commits that we do not have.
     Behind,
     /// Another push was updating it, or the remote could not lock it.
     Contended,
-    /// Rejected for another reason.
     Refused,
 }
 

@@ -12,7 +12,6 @@ pub(crate) struct Answer {
     /// Exit status; `None` if a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
-    /// Trimmed.
     pub(crate) stderr: String,
 }
 

@@ -8,9 +8,7 @@ use super::error::GitError;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// A file, executable or not.
     File,
-    /// A folder.
     Folder,
     /// A symbolic link, a submodule, or anything else; kept, never read.
     Other,
@@ -18,7 +16,6 @@ pub(crate) enum Mode {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
-    /// Git's mode.
     bits: u32,
     /// Any bytes but NUL and `/`.
     pub(crate) name: Vec<u8>,
@@ -68,7 +65,6 @@ pub(crate) struct EntryRef<'t> {
     /// The name; any bytes but NUL.
     pub(crate) name: &'t [u8],
     raw_oid: &'t [u8],
-    /// The complete entry.
     raw: &'t [u8],
 }
 

@@ -37,7 +37,6 @@ pub(crate) enum Outcome {
     Among(usize, usize),
     /// It does not fail with all items.
     NeverFails,
-    /// It fails without any item.
     AlwaysFails,
     /// The prefix of all items, or of none, is untestable.
     Untold,

@@ -17,13 +17,11 @@ use crate::trace::{ItemId, TraceName};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MessageFormat {
-    /// The neutral JSON form.
     Messages,
     OpenAi,
     Responses,
     Anthropic,
     Gemini,
-    /// Plain text for people.
     Text,
 }
 
@@ -114,7 +112,6 @@ pub(crate) struct Envelope<'a> {
     format: MessageFormat,
     /// The same as without `--json`, on one line.
     messages: Box<RawValue>,
-    /// The item ids of each message.
     items: Vec<Vec<String>>,
     tokens: Tokens,
     left_out: Value,

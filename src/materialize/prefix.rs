@@ -24,7 +24,6 @@ pub(super) struct SignedPrefix<'v> {
     repo: &'v Repo,
     view: &'v View,
     record: Option<Record>,
-    /// The position of the last reasoning.
     last_reasoning: Option<u32>,
     next_seq: u32,
     broken: bool,

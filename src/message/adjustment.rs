@@ -5,7 +5,6 @@ use crate::base::string_enum::string_enum;
 /// The position of a block in a list of messages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct BlockPosition {
-    /// The index of the message.
     pub message: usize,
     /// The index of the block in the message.
     pub block: usize,

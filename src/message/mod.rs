@@ -86,7 +86,6 @@ struct Provider {
     accepts_media: fn(&str) -> bool,
     /// Reads a request, a response, or messages alone.
     read: fn(&Node<'_>, &mut Reading) -> Result<(), Fault>,
-    /// Writes the messages of a request.
     write: fn(&[Turn<'_>], CacheMarks, &mut dyn Write) -> io::Result<()>,
 }
 

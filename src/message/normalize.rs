@@ -36,9 +36,7 @@ pub(super) enum TurnRole {
 pub(super) struct Turn<'m> {
     pub(super) role: TurnRole,
     pub(super) name: Option<&'m str>,
-    /// Never empty.
     pub(super) parts: Vec<Part<'m>>,
-    /// The index of its first message.
     message: usize,
 }
 
@@ -51,7 +49,6 @@ pub(super) struct Part<'m> {
 
 #[derive(Debug)]
 pub(super) enum PartContent<'m> {
-    /// Never blank.
     Text(Cow<'m, str>),
     /// A file of an accepted media type; only users send files.
     Media {
@@ -64,7 +61,6 @@ pub(super) enum PartContent<'m> {
         text: &'m str,
         signature: Option<&'m Signature>,
     },
-    /// The arguments are an object.
     Call {
         id: Cow<'m, str>,
         name: Cow<'m, str>,
@@ -121,16 +117,13 @@ fn is_tool(content: &Content) -> bool {
 struct Normalizer<'m> {
     api: Api,
     messages: &'m [Message],
-    /// By call: its result.
     results: HashMap<BlockPosition, BlockPosition>,
-    /// The results with a call.
     paired: HashSet<BlockPosition>,
     /// How often each call id was used.
     ids: HashMap<&'m str, usize>,
     turns: Vec<Turn<'m>>,
     /// The turn whose calls have no results yet; further parts of the model belong to it.
     open: Option<usize>,
-    /// The name on the current message.
     name: Option<&'m str>,
     adjustments: Vec<Adjustment>,
 }

@@ -22,7 +22,6 @@ pub(crate) struct Fault {
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub messages: Vec<Message>,
-    /// The JSON path of each message.
     pub paths: Vec<String>,
     pub faults: Vec<Fault>,
 }

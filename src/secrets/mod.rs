@@ -38,11 +38,8 @@ impl Secret {
 pub(crate) enum Policy {
     /// Do not scan.
     Off,
-    /// Print a warning.
     Warn,
-    /// Remove it and print a warning.
     Redact,
-    /// Refuse text that contains it.
     Refuse,
 }
 

@@ -13,7 +13,6 @@ use super::named::{self, NAMES};
 enum Tail {
     /// Letters, digits, `_` and `-`.
     Word,
-    /// Letters and digits.
     Alnum,
     /// Capitals and digits, in exactly the given number.
     Capitals,

@@ -14,8 +14,9 @@ pub(crate) struct Budget {
 /// The result of comparing a total with a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The total fits.
-    Within { left: u64 },
+    Within {
+        left: u64,
+    },
     /// The total does not fit.
     Over {
         /// Tokens that are too many, at least one.
@@ -36,7 +37,6 @@ impl Budget {
 /// The action for a commit that exceeds the budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BudgetAction {
-    /// Commit and warn.
     #[default]
     Warn,
     /// Do not commit.

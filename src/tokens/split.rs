@@ -185,7 +185,6 @@ enum Newlines {
     EndRun,
     /// The same, unless the text ends with the white space: then all of it is one piece.
     EndRunInside,
-    /// Nothing.
     LikeOthers,
 }
 

@@ -25,7 +25,6 @@ pub(crate) struct TokenUsage {
     pub cache_read_tokens: u64,
     /// Input that was written to a cache.
     pub cache_write_tokens: u64,
-    /// Output of the model, including reasoning.
     pub output_tokens: u64,
 }
 
@@ -67,15 +66,10 @@ pub(crate) enum UsageError {
     },
     /// A figure that determines the size of the context is missing.
     #[error("the usage of {provider} has no `{field}`")]
-    MissingField {
-        provider: String,
-        /// The field's name in the payload.
-        field: String,
-    },
+    MissingField { provider: String, field: String },
     /// A figure is negative, fractional, too large, or not a number.
     #[error("`{field}` is {value}, which is not a number of tokens")]
     NotACount {
-        /// The field's name in the payload.
         field: String,
         /// The value; its type if it is not a number.
         value: String,

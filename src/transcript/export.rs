@@ -32,7 +32,6 @@ pub(crate) struct Exporter {
 /// The session that an exported transcript starts.
 #[derive(Clone, Debug)]
 pub(crate) struct NewSession {
-    /// Never used before.
     pub id: String,
     pub folder: PathBuf,
     /// The branch of the code, or empty.
@@ -53,7 +52,6 @@ impl NewSession {
 #[derive(Debug, Default)]
 pub(crate) struct ExportedTranscript {
     pub bytes: Vec<u8>,
-    /// The number of items in it.
     pub items: usize,
     /// What could not be exported unchanged, for the user.
     pub notes: Vec<String>,

@@ -25,9 +25,7 @@ const WAS_OPEN: &str = " (the line above had no end)";
 pub(crate) enum Without {
     /// It had none.
     Same,
-    /// There was no file before.
     Nothing,
-    /// What is left.
     Text(Vec<u8>),
 }
 
@@ -93,7 +91,6 @@ pub(crate) fn without_block(text: &[u8]) -> Without {
 struct Block<'t> {
     start: usize,
     end: usize,
-    /// What the first comment adds.
     note: &'static str,
     /// Lines in it that are not ours.
     foreign: Vec<&'t [u8]>,

@@ -62,10 +62,6 @@ impl Client {
 
 /// Writes the entry that starts `program`. Doing it again changes nothing, also from another place of the program; an entry of
 /// that name that somebody changed is left alone.
-///
-/// # Errors
-///
-/// [`InstallError::Attributes`] for a file that cannot be written, [`InstallError::Settings`] for one that cannot be understood.
 pub(crate) fn install(root: &Path, client: Client, program: &str, mode: Mode) -> Result<Step, InstallError> {
     let path = client.path(root);
     let old = text(&path)?;
@@ -105,10 +101,6 @@ pub(crate) fn install(root: &Path, client: Client, program: &str, mode: Mode) ->
 }
 
 /// Takes the entry out again, and the file if nothing else is in it; `None` where there is no entry of ours.
-///
-/// # Errors
-///
-/// As [`install`].
 pub(crate) fn uninstall(root: &Path, client: Client, mode: Mode) -> Result<Option<Step>, InstallError> {
     let path = client.path(root);
     // A file that does not name us is none of our business, whatever it holds.

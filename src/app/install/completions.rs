@@ -13,11 +13,8 @@ use super::owned::OwnedFile;
 /// A shell that `git trace` can be completed in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shell {
-    /// GNU bash.
     Bash,
-    /// The Z shell.
     Zsh,
-    /// The friendly interactive shell.
     Fish,
 }
 

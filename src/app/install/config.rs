@@ -20,12 +20,9 @@ use crate::git::GitError;
 /// Which config file is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Scope {
-    /// That of the repository.
     #[default]
     Local,
-    /// That of the user.
     Global,
-    /// That of this working tree.
     Worktree,
 }
 

@@ -19,11 +19,8 @@ use crate::transcript::import::hook;
 /// What was looked at and how it is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct Diagnosis {
-    /// Name of the check, for good.
     pub code: &'static str,
-    /// How it is.
     pub health: Health,
-    /// What was found.
     pub message: String,
     /// What to do about it; empty where there is nothing to do.
     pub remedy: String,
@@ -33,9 +30,7 @@ pub(crate) struct Diagnosis {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Health {
-    /// As it should be.
     Good,
-    /// It works, and could be better.
     Warning,
     /// It does not work.
     Error,
@@ -50,10 +45,6 @@ fn bad(code: &'static str, health: Health, message: impl Into<String>, remedy: &
 }
 
 /// Examines the set-up that git sees from where it is called; `root` is that of the working tree, where there is one.
-///
-/// # Errors
-///
-/// If there is no git.
 pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time) -> Result<Vec<Diagnosis>, GitError> {
     let mut found = vec![version(git)?, driver(git)?, recursive(git)?, attributes(git)?];
     found.extend(recording(git)?);

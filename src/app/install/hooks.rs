@@ -37,10 +37,6 @@ pub(crate) enum Place {
 
 impl Place {
     /// Asks git.
-    ///
-    /// # Errors
-    ///
-    /// If there is no repository.
     pub(crate) fn find(git: &Git) -> Result<Self, GitError> {
         let folder = git.folder().join(git.line(&["rev-parse", "--git-path", "hooks"])?);
         let answer = git.ask(&["config", "--show-scope", "--get", "core.hooksPath"])?;
@@ -55,9 +51,7 @@ impl Place {
 /// What stands where a hook is looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standing {
-    /// Nothing.
     Nothing,
-    /// Ours, as it was written.
     Ours,
     /// Somebody else's, or ours changed by hand.
     Theirs,
@@ -100,10 +94,6 @@ pub(crate) fn script(template: &str, program: &str, in_new_folder: bool) -> Stri
 }
 
 /// Puts the hooks where git looks, in front of those that are there.
-///
-/// # Errors
-///
-/// [`InstallError::Hook`] if a file cannot be written, [`InstallError::Git`].
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     if setup.scope != Scope::Local {
         return Ok(Vec::new());
@@ -152,10 +142,6 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
 }
 
 /// Takes the hooks away, and puts back those that were there before.
-///
-/// # Errors
-///
-/// As [`install`].
 pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     if setup.scope != Scope::Local {
         return Ok(Vec::new());

@@ -30,15 +30,12 @@ pub(crate) use config::Scope;
 /// What a set-up is made of.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
-    /// Git, called where the user is.
     pub git: Git,
-    /// Which config is written.
     pub scope: Scope,
     /// The file of attributes that is written.
     pub attributes: PathBuf,
     /// What the driver's command starts with: a name on the path or a path, see [`config::driver`].
     pub program: String,
-    /// Whether anything is written.
     pub mode: Mode,
     /// Whether git's hooks are part of it.
     pub hooks: Hooks,
@@ -56,18 +53,14 @@ pub(crate) enum Hooks {
 /// Whether a plan is carried out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// It is.
     Write,
-    /// It is only told.
     DryRun,
 }
 
 /// One thing that was done, or found as it should be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
-    /// What was done.
     pub action: Action,
-    /// A config key or a file.
     pub what: String,
 }
 
@@ -78,11 +71,9 @@ pub(crate) enum Action {
     Added,
     /// An older value of ours was replaced.
     Updated,
-    /// It is as it should be.
     Kept,
     /// It is somebody else's, and other than ours would be.
     LeftAlone,
-    /// It was ours and is gone.
     Removed,
 }
 
@@ -108,34 +99,16 @@ pub(crate) enum InstallError {
     Git(#[from] GitError),
     /// The file of attributes could not be read or written.
     #[error("cannot write `{}`", path.display())]
-    Attributes {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Attributes { path: PathBuf, source: io::Error },
     /// The settings of an agent or of another client could not be read, written or added to.
     #[error("cannot change `{}`: {cause}", path.display())]
-    Settings {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        cause: String,
-    },
+    Settings { path: PathBuf, cause: String },
     /// A hook could not be read, written or put back.
     #[error("cannot write the hook `{}`", path.display())]
-    Hook {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Hook { path: PathBuf, source: io::Error },
     /// Git does not follow symbolic links there.
     #[error("`{}` is a symbolic link, which git does not follow there", path.display())]
-    Symlink {
-        /// The file.
-        path: PathBuf,
-    },
+    Symlink { path: PathBuf },
 }
 
 impl Diagnostic for InstallError {
@@ -148,10 +121,6 @@ impl Diagnostic for InstallError {
 }
 
 /// Sets git up. Doing it again changes nothing.
-///
-/// # Errors
-///
-/// [`InstallError`]; what was done before stays, and the next install goes on from there.
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let mut steps = config::install(setup)?;
     let old = read_attributes(&setup.attributes)?;
@@ -173,10 +142,6 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
 }
 
 /// Takes back what [`install`] wrote, and nothing else.
-///
-/// # Errors
-///
-/// As [`install`].
 pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let mut steps = config::uninstall(setup)?;
     steps.extend(hooks::uninstall(setup)?);

@@ -15,20 +15,14 @@ const MARK: &str = "written by git-trace ";
 /// A file as it is to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct OwnedFile {
-    /// Where it stands.
     pub path: PathBuf,
     /// What it says, without the last line.
     pub text: String,
-    /// What begins a comment in it.
     pub comment: &'static str,
 }
 
 impl OwnedFile {
     /// Writes the file, unless somebody else's stands there. Doing it again changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`InstallError::Attributes`] with the path, where it cannot be read or written.
     pub(crate) fn install(&self, mode: Mode) -> Result<Step, InstallError> {
         let new = sealed(&self.text, self.comment);
         let action = match read_file(&self.path)? {
@@ -45,10 +39,6 @@ impl OwnedFile {
 }
 
 /// Removes a file of ours; `None` where there is no file.
-///
-/// # Errors
-///
-/// [`InstallError::Attributes`] with the path, where it cannot be read or removed.
 pub(crate) fn uninstall(path: &Path, mode: Mode) -> Result<Option<Step>, InstallError> {
     let Some(old) = read_file(path)? else { return Ok(None) };
     if !is_ours(&old) {
@@ -61,10 +51,6 @@ pub(crate) fn uninstall(path: &Path, mode: Mode) -> Result<Option<Step>, Install
 }
 
 /// The files of a folder whose names `is_named` knows, sorted; none where there is no such folder.
-///
-/// # Errors
-///
-/// [`InstallError::Attributes`] with the path, where it cannot be read.
 pub(crate) fn list(folder: &Path, is_named: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, InstallError> {
     let unreadable = |source| InstallError::Attributes { path: folder.to_owned(), source };
     let mut found = Vec::new();

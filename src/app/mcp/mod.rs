@@ -29,10 +29,6 @@ impl Diagnostic for ServerInitializeError {}
 impl Diagnostic for tokio::task::JoinError {}
 
 /// Serves one client on stdin and stdout, until stdin ends.
-///
-/// # Errors
-///
-/// If there is no repository here, or stdout cannot be written.
 pub(crate) fn serve(env: Env, trace: Option<TraceName>, groups: Groups) -> Result<()> {
     let server = server::Server::new(place::Place::here(env, trace)?, groups);
     let runtime =

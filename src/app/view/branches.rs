@@ -16,15 +16,12 @@ const PATIENCE: usize = 20_000;
 /// Another trace.
 #[derive(Debug)]
 pub(crate) struct Branch {
-    /// Its name.
     pub(crate) name: TraceName,
     /// The newest commit on its own line that the shown trace has.
     pub(crate) parted: Oid,
     /// How many commits it has on that line since then.
     pub(crate) ahead: usize,
-    /// How many live items it has.
     pub(crate) items: usize,
-    /// What they count for.
     pub(crate) tokens: u64,
 }
 
@@ -33,7 +30,6 @@ pub(crate) struct Branch {
 pub(crate) struct Branches {
     /// Those that share a commit that is shown, by name.
     pub(crate) related: Vec<Branch>,
-    /// How many others there are.
     pub(crate) others: usize,
 }
 

@@ -36,7 +36,6 @@ const BOTTOM: u64 = 24;
 struct Point {
     /// Which of the shown commits, counted from the newest.
     step: usize,
-    /// What each band counts for.
     tokens: Vec<u64>,
     /// The total that rests on a provider's report, where there is one.
     reported: Option<u64>,
@@ -45,7 +44,6 @@ struct Point {
 /// The chart.
 #[derive(Debug)]
 pub(crate) struct Chart {
-    /// The bands' names, from the bottom.
     bands: Vec<String>,
     points: Vec<Point>,
     budget: Option<u64>,
@@ -63,11 +61,9 @@ struct Counted {
 struct Count {
     bands: Vec<String>,
     tokens: Vec<u64>,
-    /// What is skipped would cost.
     left_out: u64,
     items: HashMap<ItemId, Counted>,
     levels: HashMap<ItemId, Level>,
-    /// Instructions that another one replaces.
     superseded: HashSet<ItemId>,
 }
 

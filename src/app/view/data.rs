@@ -17,9 +17,7 @@ use crate::trace::{ItemId, Time, Tip, TraceError};
 /// A commit and what it changed against its first parent.
 #[derive(Debug)]
 pub(crate) struct Step {
-    /// The commit.
     pub(crate) tip: Tip,
-    /// What it changed.
     pub(crate) changes: Vec<Change>,
     /// Whether it is on the line that the trace itself took.
     pub(crate) on_line: bool,
@@ -32,14 +30,12 @@ pub(crate) struct Text {
     pub(crate) cost: u64,
     /// The item with its secrets taken out, where it is shown.
     pub(crate) item: Option<Item>,
-    /// What is wrong with its file.
     pub(crate) damage: Option<String>,
 }
 
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Data<'v> {
-    /// The trace.
     pub(crate) view: &'v View,
     /// The items that are shown, in reading order.
     pub(crate) slots: &'v [ItemEntry],
@@ -47,18 +43,14 @@ pub(crate) struct Data<'v> {
     pub(crate) gone: Vec<ItemEntry>,
     /// The commits that are shown, newest first.
     pub(crate) steps: Vec<Step>,
-    /// Whether there are commits before.
     pub(crate) has_earlier_steps: bool,
     /// Changes of priority, oldest first, of each item that had any.
     pub(crate) settings: HashMap<ItemId, Vec<Setting>>,
-    /// What of the past is shown.
     pub(crate) past: Past,
-    /// Takes secrets out.
     pub(crate) redactor: Redactor,
     texts: HashMap<Oid, Text>,
     /// The items of `slots` and `gone`.
     shown: HashSet<ItemId>,
-    /// The file of each live item.
     live: HashMap<ItemId, Oid>,
     /// What brought an item in or changed its text, newest first: which step, and which of its changes.
     touches: HashMap<ItemId, Vec<(usize, usize)>>,

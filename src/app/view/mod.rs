@@ -45,7 +45,6 @@ pub(crate) enum Past {
 pub(crate) struct Options {
     /// How many of the newest items, and of the newest commits.
     pub last: usize,
-    /// What of the past.
     pub past: Past,
 }
 
@@ -58,7 +57,6 @@ impl Default for Options {
 /// A page.
 #[derive(Debug)]
 pub(crate) struct Page {
-    /// The whole file.
     pub html: String,
     /// How many earlier ones it leaves out.
     pub earlier: usize,
@@ -70,10 +68,6 @@ pub(crate) struct Page {
 ///
 /// Reads the list of items once, the newest `last` commits with the folders that they changed, and each text that is shown or
 /// counted once. Of other traces it reads where they parted, see `branches`. Memory holds the texts and the page.
-///
-/// # Errors
-///
-/// [`TraceError::NoSuchTrace`], those of [`moment`], and [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn page(
     repo: &Repo,
     name: &TraceName,

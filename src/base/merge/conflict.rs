@@ -35,7 +35,6 @@ pub(crate) struct Markers {
 pub(crate) enum Style {
     #[default]
     Merge,
-    /// Shows the base between the sides.
     Diff3,
     /// As diff3, but lines that both sides have at the start or at the end are outside the markers.
     Zdiff3,

@@ -15,15 +15,11 @@ use crate::trace::{Draft, ItemId, ItemType};
 pub(crate) struct ItemFacts {
     /// Why it cannot be read as one.
     pub(crate) damage: Option<Box<str>>,
-    /// The id in it.
     pub(crate) id: ItemId,
-    /// The type in it.
     pub(crate) item_type: ItemType,
-    /// Its revision.
     pub(crate) revision: u32,
     /// What it counts for, as every reader takes it, with which encoding, where that was asked for.
     pub(crate) cost: Option<(u64, Encoding)>,
-    /// The id that its source gives.
     pub(crate) source: Option<ItemId>,
     /// The additional facts about items at a tip.
     pub(crate) at_tip: Option<Box<TipFacts>>,
@@ -36,7 +32,6 @@ pub(crate) struct TipFacts {
     pub(crate) tokens: Option<(u64, u64)>,
     /// A field that its type does not take, or that is missing.
     pub(crate) fields: Option<Box<str>>,
-    /// Why it is no forward crumb.
     pub(crate) crumb: Option<Box<str>>,
 }
 

@@ -102,12 +102,10 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
 
 /// A history of commits to check.
 struct Line {
-    /// Its name in problems.
     label: String,
     refname: String,
     /// The trace, if it is one that git-trace writes.
     name: Option<TraceName>,
-    /// Whether its items are forward crumbs.
     holds_crumbs: bool,
 }
 
@@ -131,7 +129,6 @@ struct Inspection<'r> {
     commits: HashSet<Oid>,
     /// The commits at which a shallow clone ends.
     shallow: HashSet<Oid>,
-    /// Objects that were already reported.
     reported: HashSet<Oid>,
     live: HashSet<ItemId>,
     traces: usize,

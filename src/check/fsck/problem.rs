@@ -21,7 +21,6 @@ pub(crate) struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) item: Option<ItemId>,
     pub(crate) message: String,
-    /// What to do, in the imperative.
     pub(crate) remedy: String,
     #[serde(skip)]
     pub(crate) repair: Option<Repair>,

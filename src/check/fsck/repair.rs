@@ -21,7 +21,6 @@ use crate::trace::{ItemId, TraceError, TraceName};
 #[derive(Debug)]
 pub(crate) struct Repaired {
     pub(crate) repair: Repair,
-    /// Why it failed.
     pub(crate) error: Option<TraceError>,
 }
 

@@ -27,7 +27,6 @@ use source::Entry;
 /// Which blobs are checked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
-    /// All of a revision.
     Rev(String),
     /// What differs between `HEAD` and the index; `GIT_INDEX_FILE` applies.
     Staged,
@@ -38,7 +37,6 @@ pub(crate) enum Source {
 pub(crate) struct Checked {
     /// Its path in the repository; what is not UTF-8 in it is shown as U+FFFD.
     pub(crate) path: String,
-    /// What it was checked as.
     pub(crate) kind: FileKind,
     /// What there is to say about it, by place.
     pub(crate) findings: Vec<Finding>,

@@ -12,9 +12,7 @@ use crate::git::Git;
 pub(crate) struct Entry {
     /// Path in the repository, as git has it.
     pub(crate) path: Vec<u8>,
-    /// Name of the blob.
     pub(crate) oid: String,
-    /// What it is checked as.
     pub(crate) kind: FileKind,
     /// Whether it is a symbolic link, whose blob is a path.
     pub(crate) is_link: bool,

@@ -9,7 +9,6 @@ use std::io::{self, Write};
 pub(super) struct Index {
     /// The concatenated oids, in the order of writing.
     oids: Vec<u8>,
-    /// Checksum and offset of each.
     places: Vec<(u32, u64)>,
     /// The first object for each prefix of eight bytes.
     first: HashMap<u64, u32>,

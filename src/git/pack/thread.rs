@@ -58,7 +58,6 @@ struct Pack {
     index: Index,
     offset: u64,
     trees: VecDeque<Tree>,
-    /// The compressed object.
     buffer: Vec<u8>,
 }
 

@@ -35,7 +35,6 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// How the refs of a repository are kept.
 pub(super) enum RefStorage {
-    /// As files, loose and packed.
     Files,
     /// As reftable, with what git has said of it.
     Reftable(Reading),
@@ -61,9 +60,7 @@ impl RefStorage {
 /// What the reflog says of a move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogLine<'a> {
-    /// Who moved the ref, and when.
     pub(crate) who: &'a Ident,
-    /// Why; line breaks become spaces.
     pub(crate) why: &'a str,
 }
 

@@ -16,9 +16,7 @@ use crate::git::tree::raw_len;
 pub(crate) struct LogEntry {
     /// Where it was; `None`: it was not there.
     pub(crate) old: Option<Oid>,
-    /// Where it went.
     pub(crate) new: Oid,
-    /// What was said of it.
     pub(crate) why: String,
 }
 

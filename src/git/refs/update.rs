@@ -14,10 +14,13 @@ use crate::git::tree::TreeStore as _;
 
 /// What happens to a ref.
 pub(crate) enum RefUpdate<T> {
-    /// The ref stays where it is.
     Keep(T),
     /// The ref moves to a commit that is already written.
-    Move { to: Oid, log: String, value: T },
+    Move {
+        to: Oid,
+        log: String,
+        value: T,
+    },
 }
 
 impl Repo {

@@ -49,11 +49,8 @@ pub(crate) struct BriefRequest {
     /// The maximum number of tokens in `encoding`.
     pub budget: u64,
     pub encoding: Encoding,
-    /// The agent's crumb file.
     pub crumb: Option<PathBuf>,
-    /// Notes that all agents share.
     pub team: Option<PathBuf>,
-    /// Messages from others.
     pub inbox: Option<PathBuf>,
     /// Keys of breadcrumbs; one that ends in a dot is a prefix.
     pub breadcrumbs: Vec<String>,

@@ -20,7 +20,6 @@ pub(crate) struct NewEntry<'t> {
     pub section: &'t str,
     /// The agent's letter, in a file of several agents.
     pub agent: Option<char>,
-    /// It is converted to one line.
     pub text: &'t str,
 }
 

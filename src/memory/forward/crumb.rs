@@ -59,7 +59,6 @@ pub(crate) struct ForwardCrumb {
     pub id: ItemId,
     pub seq: u32,
     pub metadata: Metadata,
-    /// The published text, verbatim.
     pub text: String,
 }
 

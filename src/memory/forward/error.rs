@@ -20,7 +20,6 @@ pub(crate) enum ForwardError {
     BadAgent { place: &'static str, source: BadAgentName },
     #[error("agent `{agent}` has no forward crumb `{}`", spec.escape_debug())]
     UnknownCrumb { agent: AgentName, spec: String },
-    /// At most ten candidates are listed.
     #[error("`{spec}` is ambiguous: it matches {}", candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     AmbiguousCrumb { spec: String, candidates: Vec<ItemId> },
     #[error("cannot read forward crumb {id}: {cause}")]

@@ -37,7 +37,6 @@ pub(crate) struct Migration {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Migrated(ItemId),
-    /// It was migrated before.
     Known(ItemId),
     NotANote,
     OtherAgent(String),

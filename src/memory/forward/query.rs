@@ -38,7 +38,6 @@ pub(crate) struct Query {
     pub priority: Option<Priority>,
     pub crumb_type: Option<CrumbType>,
     pub status: Option<CrumbStatus>,
-    /// Whether to include expired ones.
     pub expired: bool,
     pub limit: usize,
 }
@@ -191,7 +190,6 @@ pub(crate) struct Ancestry {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Root {
     NoParent,
-    /// This parent is missing or unreadable.
     Missing(ItemId),
     /// This parent is already part of the ancestry.
     Cycle(ItemId),

@@ -13,7 +13,6 @@ use crate::trace::{AgentName, Time};
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(crate) struct Stats {
     pub lookback_days: u32,
-    /// Includes expired ones.
     pub total_crumbs: usize,
     pub crumbs_per_week: f64,
     pub priority_dist: Counts,

@@ -56,10 +56,8 @@ const TASK_WORDS: [&str; 5] = ["need", "todo", "continue", "pending", "unfinishe
 pub(crate) struct CrumbContent {
     pub summary: String,
     pub discoveries: Vec<String>,
-    /// Emotional markers, by name.
     pub emotional: Vec<(String, String)>,
     pub unfinished: Vec<String>,
-    /// Ids, by kind.
     pub references: Vec<(String, Vec<String>)>,
     pub if_disoriented: Vec<String>,
 }

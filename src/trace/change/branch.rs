@@ -18,13 +18,9 @@ use crate::trace::store::view::View;
 /// A trace in a list.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    /// Its name.
     pub name: TraceName,
-    /// Its tip.
     pub tip: Tip,
-    /// How many live items it has.
     pub items: usize,
-    /// What they count for.
     pub total: Total,
     /// The git folders of the worktrees that it is the current one of, in which somebody chose it.
     pub worktrees: Vec<PathBuf>,
@@ -33,10 +29,6 @@ pub(crate) struct Listed {
 /// Every trace, sorted by name.
 ///
 /// Reads each one's tip, its items' names and the items that are left out.
-///
-/// # Errors
-///
-/// [`GitError::MissingObject`] and its kin.
 pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Listed>, TraceError> {
     let heads = head::of_worktrees(repo)?;
     let mut listed = Vec::new();
@@ -63,10 +55,6 @@ pub(crate) fn create(repo: &Repo, name: &TraceName, who: &Ident, start: Oid, fro
 /// Gives a trace another name, with its reflog, in every worktree that it is the current one of.
 ///
 /// At no moment is the trace without a name.
-///
-/// # Errors
-///
-/// [`TraceError::NoSuchTrace`], [`TraceError::TraceExists`], [`GitError::RefConflict`].
 pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident) -> Result<(), TraceError> {
     if old == new {
         Tip::of_trace(repo, old)?;
@@ -87,26 +75,18 @@ pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident)
 /// Whether commits of a trace that is nowhere else may go out of sight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unmerged {
-    /// No: such a trace stays.
     Refuse,
-    /// Yes.
     Delete,
 }
 
 /// A trace that was deleted.
 #[derive(Debug)]
 pub(crate) struct Deleted {
-    /// Where it was.
     pub tip: Oid,
-    /// The ref that keeps its place.
     pub kept: String,
 }
 
 /// Deletes a trace and its reflog. Its tip is backed up, see [`crate::trace::store::backup`].
-///
-/// # Errors
-///
-/// [`TraceError::IsCurrent`] in any worktree, [`TraceError::Unmerged`] if that is to be refused.
 pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmerged) -> Result<Deleted, TraceError> {
     let refname = name.refname();
     let _lock = repo.lock(&refname)?;

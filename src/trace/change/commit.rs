@@ -25,7 +25,6 @@ pub(crate) struct NewItem {
     pub reply_to: Option<String>,
     /// `None`: the priority of its type.
     pub priority: Option<Level>,
-    /// Why it has that priority.
     pub reason: Option<String>,
     /// What a provider reported of the context.
     pub usage: Option<TokenUsage>,

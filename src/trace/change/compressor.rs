@@ -25,10 +25,6 @@ pub(crate) enum CompressorError {
 impl Diagnostic for CompressorError {}
 
 /// Runs `command` with `prompt` on its stdin, and gives what it printed without white space around it.
-///
-/// # Errors
-///
-/// [`CompressorError`]; whatever a command printed that says it failed is dropped.
 pub(crate) fn run(command: &str, prompt: String) -> Result<Vec<u8>, CompressorError> {
     let printed = Process::shell(command).input(prompt).filter()?;
     let text = printed.trim_ascii();

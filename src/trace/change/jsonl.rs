@@ -30,10 +30,6 @@ use crate::trace::store::trace::Trace;
 const FORMAT: &str = "jsonl";
 
 /// Imports an export, or plain items, one JSON object per line.
-///
-/// # Errors
-///
-/// [`TraceError::BadLine`] names the first line that cannot be read; nothing is recorded then.
 pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Report, TraceError> {
     let repo = trace.repo();
     let types = Types::read(repo)?;

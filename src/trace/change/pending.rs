@@ -38,7 +38,6 @@ pub(crate) struct PendingChange<'t> {
     editor: TreeEditor,
     pub total: RunningTotal<'t>,
     pub next_seq: u32,
-    /// The time of the commit before.
     pub last_time: Option<Time>,
     budget: Option<Budget>,
     /// What was added and removed since the last commit.

@@ -16,7 +16,6 @@ use crate::trace::store::view::View;
 /// What is known of the context's size when a change is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Usage {
-    /// Nothing new.
     #[default]
     Unsaid,
     /// A provider reported this many tokens for the complete context.

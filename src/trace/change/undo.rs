@@ -13,9 +13,7 @@ use crate::trace::store::trace::Trace;
 /// What was undone.
 #[derive(Debug)]
 pub(crate) struct Undone {
-    /// The tip before.
     pub from: Oid,
-    /// The tip now.
     pub to: Tip,
     /// What the reflog says of the moves that were undone, the latest first.
     pub moves: Vec<String>,

@@ -43,7 +43,6 @@ pub(crate) struct Hit {
 pub(crate) struct Line {
     /// Its number in the body, from 1.
     pub number: usize,
-    /// Its text, without the line end.
     pub text: String,
 }
 

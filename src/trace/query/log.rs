@@ -18,9 +18,7 @@ pub(crate) struct Query {
     pub item_type: Option<ItemType>,
     /// Commits that touched an item that has this priority now.
     pub priority: Option<Level>,
-    /// Commits whose subject or items match.
     pub grep: Option<Regex>,
-    /// Commits whose reason matches.
     pub reason: Option<Regex>,
     /// Commits that belong to this range of the code.
     pub code: Option<CodeRange>,

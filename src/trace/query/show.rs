@@ -16,7 +16,6 @@ use crate::trace::store::{revision, total};
 /// An item that was found.
 #[derive(Debug)]
 pub(crate) struct Shown {
-    /// Its entry, or its last one.
     pub slot: ItemEntry,
     pub item: Item,
     /// Whether it is in the trace now.

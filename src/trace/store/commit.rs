@@ -10,7 +10,6 @@ use crate::trace::model::trailers::Trailers;
 
 /// Where the objects of a change are written.
 pub(crate) enum ObjectSink<'r> {
-    /// One file per object.
     Loose(&'r Repo),
     Pack(PackWriter<'r>),
 }

@@ -11,28 +11,16 @@ use crate::trace::model::name::{TRACE_HEAD, TraceName};
 pub(crate) const PREVIOUS: &str = "TRACE_PREVIOUS_HEAD";
 
 /// The current trace of this worktree: what `TRACE_HEAD` names, or `main`.
-///
-/// # Errors
-///
-/// If `TRACE_HEAD` cannot be read.
 pub(crate) fn current(repo: &Repo) -> Result<TraceName, TraceError> {
     Ok(chosen(repo)?.unwrap_or_else(TraceName::default_name))
 }
 
 /// The trace that `TRACE_HEAD` names; `None` where nobody has chosen one.
-///
-/// # Errors
-///
-/// If `TRACE_HEAD` cannot be read.
 pub(crate) fn chosen(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
     Ok(repo.find_symbolic_ref(TRACE_HEAD)?.and_then(|refname| TraceName::of_ref(&refname)))
 }
 
 /// Makes a trace, which may have no commit yet, the current one of this worktree. The one before is remembered.
-///
-/// # Errors
-///
-/// If `TRACE_HEAD` cannot be written.
 pub(crate) fn switch(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
     let before = match chosen(repo)? {
         Some(before) => Some(before),
@@ -47,20 +35,12 @@ pub(crate) fn switch(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
 }
 
 /// The trace that was the current one of this worktree before the current one.
-///
-/// # Errors
-///
-/// [`TraceError::NoPrevious`] where there was none.
 pub(crate) fn previous(repo: &Repo) -> Result<TraceName, TraceError> {
     let refname = repo.find_symbolic_ref(PREVIOUS)?;
     refname.and_then(|refname| TraceName::of_ref(&refname)).ok_or(TraceError::NoPrevious)
 }
 
 /// The git folder of each worktree, with the trace that somebody chose there.
-///
-/// # Errors
-///
-/// If they cannot be listed.
 pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName>)>, TraceError> {
     let mut heads = Vec::new();
     for git_dir in repo.worktree_git_dirs()? {
@@ -71,10 +51,6 @@ pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName
 }
 
 /// Makes every worktree whose current trace is `old` have `new` as such, and remember it as the one before likewise.
-///
-/// # Errors
-///
-/// If a `TRACE_HEAD` cannot be written.
 pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName) -> Result<(), TraceError> {
     let why = format!("rename: {old} to {new}");
     for git_dir in repo.worktree_git_dirs()? {

@@ -12,7 +12,6 @@ use crate::trace::model::tree::ItemEntry;
 /// Texts of an item that history holds.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The newest one.
     pub newest: Item,
     /// The one that was looked for, and where it stood.
     pub wanted: (ItemEntry, Item),
@@ -21,10 +20,6 @@ pub(crate) struct Found {
 /// Finds an item's newest text from `tip` back, and that of `revision` (none: the newest).
 ///
 /// Walks history back to the commit that has the text.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn find(repo: &Repo, tip: &Tip, id: ItemId, revision: Option<u32>) -> Result<Option<Found>, TraceError> {
     let mut newest: Option<Item> = None;
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {

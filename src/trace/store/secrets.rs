@@ -26,7 +26,6 @@ pub(crate) struct SecretScanner<'r> {
 pub(crate) struct Found {
     /// What it looks like: `a GitHub token`.
     pub what: &'static str,
-    /// By what it can be allowed.
     pub fingerprint: Fingerprint,
     /// What was done about it: [`Policy::Warn`], that is nothing, or [`Policy::Redact`].
     pub policy: Policy,
@@ -55,10 +54,6 @@ impl<'r> SecretScanner<'r> {
 
     /// Looks through an item, and takes secrets out where that is the policy. A signature of what is not there any more goes
     /// as well, and so does the subject's own secret.
-    ///
-    /// # Errors
-    ///
-    /// [`TraceError::Secret`] where the policy is to refuse; [`TraceError::Git`] for a setting that cannot be used.
     pub(crate) fn look(
         &self,
         fields: &mut Fields,

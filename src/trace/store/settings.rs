@@ -12,10 +12,6 @@ use crate::tokens::Encoding;
 const SHARED: [&str; 3] = ["trace.encoding", "trace.budget", "trace.checkpoints"];
 
 /// A setting as text: git's, or where git has none and it may be shared, the project's.
-///
-/// # Errors
-///
-/// Those of [`crate::git::Config::text`] and [`Repo::shared_settings`].
 pub(crate) fn text(repo: &Repo, key: &str) -> Result<Option<String>, GitError> {
     let own = repo.config()?.text(key)?;
     if own.is_some() || !SHARED.contains(&key) {
@@ -26,10 +22,6 @@ pub(crate) fn text(repo: &Repo, key: &str) -> Result<Option<String>, GitError> {
 }
 
 /// A setting as a number, see [`text`].
-///
-/// # Errors
-///
-/// [`GitError::BadSetting`] if it is none from 0, and those of [`text`].
 pub(crate) fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
     let Some(value) = text(repo, key)? else { return Ok(None) };
     match parse_number(&value) {
@@ -50,10 +42,6 @@ pub(crate) fn encoding(repo: &Repo) -> Result<Encoding, GitError> {
 }
 
 /// What is done about secrets: `trace.secrets`, where it is set.
-///
-/// # Errors
-///
-/// [`GitError::BadSetting`] if it is no policy, and those of [`crate::git::Config::text`].
 pub(crate) fn secrets_policy(repo: &Repo) -> Result<Option<Policy>, GitError> {
     let Some(value) = repo.config()?.text("trace.secrets")? else { return Ok(None) };
     let Ok(policy) = value.parse() else {
@@ -64,10 +52,6 @@ pub(crate) fn secrets_policy(repo: &Repo) -> Result<Option<Policy>, GitError> {
 }
 
 /// The secrets that may be seen: every `trace.allowSecret` of git's settings and of the project's.
-///
-/// # Errors
-///
-/// Those of [`crate::git::Config::texts`] and [`Repo::shared_settings`].
 pub(crate) fn allowed_secrets(repo: &Repo) -> Result<Allowed, GitError> {
     let mut values = repo.config()?.texts("trace.allowSecret")?;
     let shared = repo.shared_settings()?.iter().filter(|(key, _)| key == "trace.allowsecret");
@@ -76,10 +60,6 @@ pub(crate) fn allowed_secrets(repo: &Repo) -> Result<Allowed, GitError> {
 }
 
 /// The error that a setting is not what it should be; it says where the setting stands.
-///
-/// # Errors
-///
-/// Those of [`crate::git::Config::text`], in place of that one.
 pub(crate) fn bad(repo: &Repo, key: &str, value: String, expected: &'static str) -> Result<GitError, GitError> {
     Ok(match repo.config()?.text(key)? {
         Some(_) => GitError::BadSetting { key: key.to_owned(), value, expected },

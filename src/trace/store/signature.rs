@@ -17,10 +17,6 @@ pub(crate) struct Signature {
 
 impl Signature {
     /// Takes both persons as git would choose them. A committer date in the environment also sets the time.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::git::GitError::NoIdentity`] with git's advice.
     pub(crate) fn take(repo: &Repo, clock: Time) -> Result<Self, TraceError> {
         let now = Timestamp::from_nanosecond(clock.as_nanosecond()).unwrap_or_default();
         let committer = repo.committer(now)?;

@@ -18,19 +18,11 @@ pub(crate) fn item_cost(item: &Item, encoding: Encoding) -> u64 {
 }
 
 /// Reads an item's file; a damaged one is read as it stands, see [`Reading`].
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn read_item(repo: &Repo, slot: &ItemEntry) -> Result<Item, TraceError> {
     Ok(read(repo, slot)?.item)
 }
 
 /// Reads an item's file and says whether it is damaged.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn read(repo: &Repo, slot: &ItemEntry) -> Result<Reading, TraceError> {
     Ok(Reading::of(slot, &repo.read_blob(slot.blob)?))
 }
@@ -63,10 +55,6 @@ impl Reading {
 }
 
 /// Counts a tree's total anew: reads every item.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn recount(repo: &Repo, tree: Oid, encoding: Encoding) -> Result<u64, TraceError> {
     let slots = tree::list(repo, tree)?;
     let mut tokens = PER_REPLY;

@@ -35,7 +35,6 @@ pub struct Trace<'r> {
 /// Who signs the changes of a [`Trace`].
 #[derive(Clone, Debug)]
 pub(crate) enum Who {
-    /// All changes have this signature.
     Fixed(Signature),
     /// Each change is signed as git would sign it, at the time that this clock shows then.
     Clock(fn() -> Time),

@@ -96,10 +96,6 @@ impl Iterator for Walk<'_> {
 }
 
 /// What a commit changed against its first parent, by item.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn changes_of(repo: &Repo, tip: &Tip) -> Result<Vec<Change>, TraceError> {
     let before = match tip.commit.parents.first() {
         Some(parent) => Some(repo.read_commit(*parent)?.tree),

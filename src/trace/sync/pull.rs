@@ -15,7 +15,6 @@ use crate::trace::store::trace::Trace;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
     pub name: TraceName,
-    /// Its tip, as last fetched.
     pub tip: Oid,
 }
 

@@ -42,7 +42,6 @@ pub(crate) struct HookInput {
 pub(crate) enum HookAction {
     /// At the start of a session: print a brief for it on stdout.
     PrintBrief,
-    /// Import the transcript.
     Import,
 }
 

@@ -22,14 +22,11 @@ const MAX_PROMPT: usize = 120;
 pub(crate) struct RecordedSession {
     pub name: TraceName,
     pub agent: Format,
-    /// The time of its first item.
     pub began: Time,
     /// The time of the last change to its trace.
     pub ended: Time,
-    /// The number of live items.
     pub items: usize,
     pub total: Total,
-    /// As one line.
     pub first_prompt: String,
     /// The number of traces of its sub-agents.
     pub sub_agents: usize,

@@ -30,7 +30,6 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// What the sources, and so the ids, of a record's items are derived from.
 #[derive(Clone)]
 pub(crate) enum RecordSource {
-    /// The record's own id.
     Id(String),
     /// Bytes that distinguish the record from all others.
     Content(Vec<u8>),
@@ -98,7 +97,6 @@ pub(crate) struct EntryBuilder {
     source: RecordSource,
     end_offset: u64,
     pub created: Option<Time>,
-    /// Metadata that every item gets.
     pub meta: Map<String, Value>,
     pub thread: Option<String>,
     pub skip: Option<&'static str>,

@@ -22,21 +22,17 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Start,
-    /// Between members.
     Members,
     Name {
         escaped: bool,
     },
-    /// After a name.
     Colon,
     Value,
-    /// In a value or an element.
     Inside {
         depth: usize,
         text: bool,
         escaped: bool,
     },
-    /// Between elements of a list.
     Elements,
     /// After the document, or in something that is not a document: bytes pass unchanged.
     Outside,

@@ -18,7 +18,6 @@ pub(super) enum Ending {
     Newline,
     /// With the file: the line may still grow.
     EndOfFile,
-    /// Not within the maximum length.
     TooLong,
 }
 
@@ -44,7 +43,6 @@ pub(super) struct Lines<R> {
     /// Where in the file the buffer starts.
     base: u64,
     number: u64,
-    /// Where the file appears to end.
     limit: u64,
     ended: bool,
 }

@@ -22,9 +22,7 @@ const SALVAGE_TRIES: usize = 64;
 /// What a record turned out to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// It yielded at least one entry.
     Imported,
-    /// It occurred before.
     Repeated,
     /// Records of this kind have no content.
     Ignored(String),

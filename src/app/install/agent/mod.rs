@@ -23,15 +23,12 @@ use crate::transcript::format::Format;
 /// An agent's settings in a working tree.
 #[derive(Clone, Debug)]
 pub(crate) struct AgentSetup {
-    /// The agent.
     pub format: Format,
-    /// The root of the working tree.
     pub root: PathBuf,
     /// The common folder of the repository, where we keep what was there before.
     pub common_dir: PathBuf,
     /// What the hook's command starts with, as a shell takes it.
     pub program: String,
-    /// Whether anything is written.
     pub mode: Mode,
 }
 
@@ -83,9 +80,7 @@ fn is_ours(command: &str, format: Format) -> bool {
 struct Before {
     /// The file's text; none: there was no file.
     text: Option<String>,
-    /// The folders that we made.
     made_folder: bool,
-    /// Digest of what we wrote.
     written: String,
     /// Digest of what we had written before that, and which stands there until this does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,10 +93,6 @@ fn before_path(setup: &AgentSetup) -> PathBuf {
 }
 
 /// Adds the hooks. Doing it again changes nothing.
-///
-/// # Errors
-///
-/// [`InstallError::Settings`] where the settings cannot be read, written or added to; nothing was changed then.
 pub(crate) fn install(setup: &AgentSetup) -> Result<Vec<Step>, InstallError> {
     let Some(place) = place(setup.format) else { return Ok(Vec::new()) };
     let path = setup.root.join(place.file);
@@ -148,10 +139,6 @@ pub(crate) fn install(setup: &AgentSetup) -> Result<Vec<Step>, InstallError> {
 }
 
 /// Takes the hooks out again: puts the file back as it was, or, where it was changed since, takes out our entries.
-///
-/// # Errors
-///
-/// As [`install`].
 pub(crate) fn uninstall(setup: &AgentSetup) -> Result<Vec<Step>, InstallError> {
     let Some(place) = place(setup.format) else { return Ok(Vec::new()) };
     let path = setup.root.join(place.file);

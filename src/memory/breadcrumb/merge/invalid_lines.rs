@@ -10,7 +10,6 @@ pub(crate) type Invalid<'a> = (&'a [u8], LineError);
 pub(crate) struct MergedInvalidLines<'r, 'a> {
     /// Whether a side added or changed an invalid line.
     pub is_conflict: bool,
-    /// Lines that both sides have.
     pub kept: Vec<(&'a [u8], &'r LineError)>,
     /// Lines that a side removed and the other left unchanged, with the side that removed them.
     pub removed: Vec<(Side, &'a [u8])>,

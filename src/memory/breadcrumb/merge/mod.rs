@@ -119,7 +119,6 @@ fn outranks(row: &Row<'_>, other: &Row<'_>) -> bool {
 
 /// The state of a merge.
 struct Merge<'a> {
-    /// The texts of the sides.
     texts: [&'a [u8]; 2],
     line_indexes: [OnceCell<LineIndex<'a>>; 2],
     hunks: Vec<Hunk<'a>>,

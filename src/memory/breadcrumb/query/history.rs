@@ -11,7 +11,6 @@ use crate::memory::breadcrumb::store::lines::{find_key, split_bom};
 /// One commit that changed a breadcrumb.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyChange {
-    /// The commit's oid.
     pub commit: String,
     /// The author time, in RFC 3339 with the author's zone.
     pub at: String,

@@ -32,9 +32,7 @@ pub(crate) struct Store {
 /// One of the two files of a store.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum StoreFile {
-    /// It is committed.
     Shared,
-    /// Git must ignore it.
     Secret,
 }
 

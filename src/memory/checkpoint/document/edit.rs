@@ -58,9 +58,7 @@ pub(crate) fn set_key(document: &Document<'_>, key: &str, value: &str) -> Result
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct NewDelta {
     pub what_changed: String,
-    /// File, action, description.
     pub artifacts: Vec<[String; 3]>,
-    /// Item, state before, state after.
     pub transitions: Vec<[String; 3]>,
 }
 

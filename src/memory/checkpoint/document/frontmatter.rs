@@ -9,7 +9,6 @@ use serde_saphyr::Spanned;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Frontmatter {
-    /// The lines between the fences.
     pub span: Range<usize>,
     /// The start of the text after the closing fence.
     pub end: usize,
@@ -19,7 +18,6 @@ pub(crate) struct Frontmatter {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Entry {
     pub key: String,
-    /// Times are strings.
     pub value: Value,
     /// The bytes of the key.
     pub span: Range<usize>,
@@ -34,11 +32,12 @@ pub(crate) enum FrontmatterError {
     Unclosed,
     NotYaml {
         at: usize,
-        /// One line.
         problem: String,
     },
     /// The YAML is a list or a single value.
-    NotAMapping { at: usize },
+    NotAMapping {
+        at: usize,
+    },
 }
 
 impl Frontmatter {

@@ -12,10 +12,8 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 pub(crate) struct Markdown {
     pub headings: Vec<Heading>,
     pub tables: Vec<Table>,
-    /// Without nested items.
     pub items: Vec<ListItem>,
     pub paragraphs: Vec<Range<usize>>,
-    /// Fenced or indented, at any level.
     pub code: Vec<Range<usize>>,
 }
 

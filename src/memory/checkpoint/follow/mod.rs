@@ -35,11 +35,8 @@ pub(crate) enum Followed {
         names: Vec<String>,
     },
     Function(Vec<Definition>),
-    /// The hint, which contains the reason.
     Decision(String),
-    /// An address.
     External(String),
-    /// Why there is no target.
     Stale(String),
 }
 
@@ -84,7 +81,6 @@ impl Diagnostic for FollowError {
 /// The repository in which breadcrumbs are followed, and the checkpoint that contains them.
 #[derive(Clone, Debug)]
 pub(crate) struct FollowContext<'a> {
-    /// The root of the work tree.
     pub root: &'a Path,
     /// Runs in `root`.
     pub git: &'a Git,

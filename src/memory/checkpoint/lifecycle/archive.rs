@@ -17,7 +17,6 @@ use crate::trace::Time;
 pub(crate) struct ArchivedCheckpoint {
     pub from: String,
     pub to: String,
-    /// As added to LEARNINGS.md.
     pub learnings: String,
 }
 

@@ -19,7 +19,6 @@ pub(crate) struct NewCheckpoint {
     pub name: String,
     pub problem: String,
     pub intent: String,
-    /// The point in the work.
     pub anchor: String,
     /// The id or name of the parent.
     pub parent: Option<String>,

@@ -7,7 +7,6 @@ use super::chunks::Chunk;
 /// A position in a merged list.
 pub(crate) enum MergedChunk<'u, 'a> {
     Take(&'u Chunk<'a>),
-    /// Changed or added by both sides.
     Both {
         base: Option<&'u Chunk<'a>>,
         ours: &'u Chunk<'a>,

@@ -14,14 +14,12 @@ pub(crate) struct Chunk<'a> {
 /// How to merge a chunk that both sides changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ChunkKind {
-    /// The frontmatter with its fences.
     Frontmatter,
     /// A heading and the text below it.
     Section,
     Table,
     List,
     TableRow,
-    /// Anything else: merged by lines.
     Lines,
 }
 

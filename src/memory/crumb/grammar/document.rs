@@ -67,7 +67,6 @@ pub(crate) enum LineKind {
 pub(crate) struct Header<'a> {
     /// 1 or 2.
     pub version: u8,
-    /// The name of the agent.
     pub identity: &'a str,
     /// The number of the current session; the first is 1.
     pub session: u64,
@@ -146,9 +145,7 @@ pub(crate) fn is_conflict_marker(line: &str) -> bool {
 pub(crate) struct Section<'c> {
     pub name: &'c str,
     pub mark: SectionMark,
-    /// Index of the section line.
     pub start: usize,
-    /// Index after the last line.
     pub end: usize,
 }
 

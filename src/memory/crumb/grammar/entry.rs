@@ -93,7 +93,6 @@ impl SessionForm {
 /// A session as an entry names it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct SessionRef {
-    /// As written.
     pub number: u64,
     pub form: SessionForm,
 }
@@ -196,7 +195,6 @@ impl fmt::Display for Counter {
 pub(crate) struct Tag<'a> {
     /// Uppercase letters, digits, `-`, and `_`.
     pub name: &'a str,
-    /// The text after the colon.
     pub text: Option<&'a str>,
 }
 
@@ -214,9 +212,7 @@ pub(crate) struct Entry<'a> {
     pub text: &'a str,
     pub counter: Option<Counter>,
     pub tags: Vec<Tag<'a>>,
-    /// Everything after the reference, verbatim.
     pub content: &'a str,
-    /// The tags, verbatim.
     pub tags_text: &'a str,
     /// Text in the place of a reference or counter that is not a valid one.
     pub bad_reference: Option<&'a str>,

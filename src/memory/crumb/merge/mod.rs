@@ -37,8 +37,10 @@ const MAX_SECTIONS: usize = 1000;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MergeNote {
     /// One side removed a failure that the other side changed; it was kept.
-    KeptChanged { key: String, deleted_by: Side },
-    /// Both sides changed the identity.
+    KeptChanged {
+        key: String,
+        deleted_by: Side,
+    },
     Identity,
 }
 

@@ -39,7 +39,6 @@ pub(crate) struct Incoming {
     pub seq: Option<u32>,
     /// The commit's first line, in place of a preview.
     pub subject: Option<String>,
-    /// Why.
     pub reason: Option<String>,
     /// Who, as `Name <email>`; none: whoever imports.
     pub by: Option<String>,
@@ -85,10 +84,6 @@ impl Incoming {
 /// Where changes come from, one at a time.
 pub(crate) trait Feed {
     /// The next change; `None` at the end.
-    ///
-    /// # Errors
-    ///
-    /// Whatever is wrong with the input; nothing is recorded then.
     fn next(&mut self) -> Result<Option<Incoming>, TraceError>;
 
     /// How far the input has been read, once [`Feed::next`] said `None`.
@@ -98,7 +93,6 @@ pub(crate) trait Feed {
 /// What an import did.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    /// Changes that were recorded.
     pub recorded: usize,
     /// Items that the trace has or once had, and that were therefore passed over.
     pub known: usize,
@@ -112,10 +106,6 @@ pub(crate) struct Report {
 ///
 /// An item that comes in and is live in the trace, or once was, is passed over, so that the same file imported twice brings
 /// nothing. Secrets are taken out, unless `trace.secrets` says otherwise. Memory holds the tree and one change at a time.
-///
-/// # Errors
-///
-/// What `feed` returns, [`TraceError::Secret`], [`TraceError::Full`], and those of the repository; the trace is as it was then.
 pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, TraceError> {
     let (repo, name) = (trace.repo(), trace.name());
     let signature = trace.signature()?;
@@ -177,10 +167,6 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
 /// How far the last import of a session's file into the trace `name` read it.
 ///
 /// Walks history back to that import's last commit.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<Option<ImportPosition>, TraceError> {
     let Some(tip) = Tip::find(repo, name)? else { return Ok(None) };
     for tip in Walk::new(repo, tip, Parents::All) {

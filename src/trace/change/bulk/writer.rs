@@ -42,7 +42,6 @@ pub(crate) struct Writer<'t> {
     last_author: Option<Ident>,
     fallback_time: Option<Time>,
     live: HashMap<ItemId, Place>,
-    /// Where deleted items were.
     deleted: HashMap<ItemId, Place>,
     /// Items that the trace had before, live or not.
     known_before: HashSet<ItemId>,

@@ -31,28 +31,21 @@ pub(crate) const STANDS_FOR: &str = "stands_for";
 /// What is compressed, and into what.
 #[derive(Clone, Debug)]
 pub(crate) struct Request<'a> {
-    /// The items that go out.
     pub selection: &'a Selection,
-    /// What comes in for them.
     pub summary: &'a Draft,
     /// The commit's first line, in place of a preview.
     pub subject: Option<&'a str>,
-    /// Why.
     pub reason: Option<&'a str>,
 }
 
 /// What a compression came to.
 #[derive(Debug)]
 pub(crate) struct Compressed {
-    /// The summary.
     pub summary: Item,
-    /// Its position.
     pub seq: u32,
-    /// The commit.
     pub commit: Oid,
     /// What the items that went out counted for, each as a message of its own.
     pub cost_out: u64,
-    /// What the summary counts for.
     pub cost_in: u64,
 }
 

@@ -25,10 +25,6 @@ const LEAST: u64 = 200;
 /// the items as they stand, oldest first.
 ///
 /// The items are fenced by a line that occurs in none of them, so that no text among them can pass for the end of the context.
-///
-/// # Errors
-///
-/// Those of reading objects.
 pub(crate) fn prompt(repo: &Repo, types: &Types, selection: &Selection) -> Result<String, TraceError> {
     let mut templates = BTreeSet::new();
     let mut context = String::new();

@@ -15,7 +15,6 @@ use crate::trace::store::view::View;
 /// How much of a trace is to be compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// All of it.
     All,
     /// From one item to another, both included, in reading order.
     Between(ItemId, ItemId),
@@ -46,7 +45,6 @@ impl Extent {
 /// The items that a summary will stand for, in reading order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Selection {
-    /// Where they stand.
     pub items: Vec<ItemEntry>,
     /// What they count for, each as a message of its own.
     pub cost: u64,
@@ -66,10 +64,6 @@ struct Candidate<'v> {
 /// only with all of its results, and they only with it.
 ///
 /// Reads every live item.
-///
-/// # Errors
-///
-/// [`TraceError::Gone`] if an end of the extent is not in the list; those of reading objects.
 pub(crate) fn select(
     repo: &Repo,
     view: &View,

@@ -14,10 +14,6 @@ const DEPTH: usize = 32;
 ///
 /// After merges that crossed there are several common ancestors; they are merged themselves, as `git merge` does it, with
 /// what they disagree on left as it was before.
-///
-/// # Errors
-///
-/// Those of reading and writing objects.
 pub(crate) fn common_tree(repo: &Repo, name: &TraceName, one: Oid, two: Oid) -> Result<Option<Oid>, TraceError> {
     common_tree_at(repo, name, one, two, DEPTH)
 }

@@ -20,10 +20,6 @@ const NOT_FIELDS: [&str; 6] = ["id", "text", "base64", "tokens", "revision", "me
 ///
 /// Where the two have nothing in common, as in traces that were imported apart, the first revision is the same record on both
 /// sides, so the side that has another one edited it.
-///
-/// # Errors
-///
-/// Those of reading and writing objects.
 pub(crate) fn merge_texts(
     repo: &Repo,
     encoding: Encoding,

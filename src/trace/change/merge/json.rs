@@ -11,10 +11,6 @@ use crate::trace::store::total::read_item;
 use crate::trace::{TraceError, TraceName};
 
 /// What a merge into a trace came to: `result`, and how many items came in, were edited and were taken out; or the conflicts.
-///
-/// # Errors
-///
-/// Those of reading the items of conflicts.
 pub(crate) fn outcome_to_json(repo: &Repo, name: &TraceName, outcome: &Outcome) -> Result<Value, TraceError> {
     let (result, commit, [added, edited, removed]) = match outcome {
         Outcome::UpToDate => ("up_to_date", None, [0; 3]),
@@ -34,10 +30,6 @@ pub(crate) fn outcome_to_json(repo: &Repo, name: &TraceName, outcome: &Outcome) 
 }
 
 /// The versions of an item that two sides changed.
-///
-/// # Errors
-///
-/// Those of reading objects.
 pub(crate) fn conflict_to_json(repo: &Repo, conflict: &Conflict) -> Result<Value, TraceError> {
     let version = |slot: &Option<ItemEntry>| -> Result<Value, TraceError> {
         match slot {

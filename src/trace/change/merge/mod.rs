@@ -50,10 +50,6 @@ pub(crate) struct Settlement {
 
 impl Settlement {
     /// What becomes of a conflict between two tips.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading objects.
     pub(crate) fn settle(
         &self,
         repo: &Repo,
@@ -76,7 +72,6 @@ impl Settlement {
 /// Whether a trace may simply move on to the other's tip, where it has nothing of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum FastForward {
-    /// It does.
     #[default]
     Allowed,
     /// It does, and nothing else will do.
@@ -88,24 +83,19 @@ pub(crate) enum FastForward {
 /// How a merge is to be made.
 #[derive(Clone, Debug)]
 pub(crate) struct Options<'a> {
-    /// Who settles conflicts.
     pub settlement: Settlement,
     /// Whether the trace may simply move on.
     pub fast_forward: FastForward,
     /// Whose items come first behind the shared ones. Published items stay where they are if theirs do.
     pub first: Side,
-    /// The commit's first line.
     pub subject: &'a str,
 }
 
 /// What a merge came to.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// Theirs is in our history already.
     UpToDate,
-    /// The trace moved on to theirs.
     FastForward(Oid),
-    /// A commit with both as parents.
     Merged(Oid, Merged),
     /// Nothing was changed: these are for a person to decide.
     Conflicts(Vec<Conflict>),

@@ -16,13 +16,10 @@ use crate::trace::store::total::{item_cost, read_item};
 /// An item on which two sides disagree. `None` is an item that is not there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Conflict {
-    /// The item.
     pub item: ItemId,
     /// As it was where both come from.
     pub base: Option<ItemEntry>,
-    /// As it is in ours.
     pub ours: Option<ItemEntry>,
-    /// As it is in theirs.
     pub theirs: Option<ItemEntry>,
 }
 
@@ -38,7 +35,6 @@ impl Conflict {
 /// What is to become of a conflict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// It is left to a person.
     Open,
     /// One side's version is taken, its absence too.
     Take(Side),
@@ -51,7 +47,6 @@ pub(crate) enum Verdict {
 pub(crate) enum Placement {
     /// Behind all that is there, in their own order; a summary where the first item stood that it stands for.
     AtEnd,
-    /// Where they stood.
     WhereTheyStood,
 }
 
@@ -62,7 +57,6 @@ pub(crate) struct Sides {
     pub theirs: Vec<Change>,
     /// Places of items that went out and may come back to them.
     pub places: HashMap<ItemId, u32>,
-    /// What we changed.
     ours: HashMap<ItemId, Option<ItemEntry>>,
 }
 
@@ -70,10 +64,6 @@ impl Sides {
     /// Compares both trees with the base (none: they have nothing in common).
     ///
     /// Costs what differs. `plain` says that plain git made one of them, and that whole lists must be compared.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::git::GitError::MissingObject`] and its kin.
     pub(crate) fn compare(
         repo: &Repo,
         base: Option<Oid>,
@@ -114,13 +104,9 @@ impl Sides {
 pub(crate) struct Merged {
     /// The tree, not yet in any commit.
     pub tree: Oid,
-    /// The next position.
     pub next_seq: u32,
-    /// Items that came in.
     pub added: Vec<ItemId>,
-    /// Items whose content was replaced.
     pub edited: Vec<ItemId>,
-    /// Items that went out.
     pub removed: Vec<ItemEntry>,
     /// What was left to a person; the tree has ours there.
     pub conflicts: Vec<Conflict>,
@@ -144,10 +130,6 @@ impl Merged {
 /// clashes, and where one side edited what the other took out, `decide` is asked. An item that both have keeps our place.
 ///
 /// Writes texts and trees, which nothing holds yet; costs what differs.
-///
-/// # Errors
-///
-/// What `decide` returns, [`TraceError::Full`], those of reading and writing objects.
 pub(crate) fn three_way(
     repo: &Repo,
     name: &TraceName,

@@ -14,13 +14,10 @@ use crate::trace::store::trace::Trace;
 /// Which items are picked, and from where.
 #[derive(Clone, Debug)]
 pub(crate) struct Request<'a> {
-    /// The other trace's tip.
     pub source: &'a Tip,
     /// Items that are live there, in the order in which they come in.
     pub items: &'a [ItemId],
-    /// Who settles conflicts.
     pub settlement: &'a Settlement,
-    /// Why.
     pub reason: Option<&'a str>,
 }
 

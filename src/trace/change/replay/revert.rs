@@ -24,7 +24,6 @@ pub(crate) struct Request<'a> {
     pub verb: &'a str,
     /// Where items are put that come back.
     pub placement: Placement,
-    /// Why.
     pub reason: Option<&'a str>,
 }
 

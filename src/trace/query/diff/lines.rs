@@ -28,7 +28,6 @@ pub(crate) struct Line {
     pub fate: Fate,
     /// Its text without the line end, in parts; `true` marks words that differ from the line on the other side.
     pub parts: Vec<(bool, String)>,
-    /// Whether it has a line end.
     pub ended: bool,
 }
 
@@ -37,7 +36,6 @@ pub(crate) struct Line {
 pub(crate) struct Hunk {
     /// The number of the first line in the old text, from 1, and the number of lines.
     pub old: (usize, usize),
-    /// The same for the new text.
     pub new: (usize, usize),
     pub lines: Vec<Line>,
 }
@@ -46,9 +44,7 @@ pub(crate) struct Hunk {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct LineDiff {
     pub hunks: Vec<Hunk>,
-    /// Number of added lines.
     pub added: usize,
-    /// Number of removed lines.
     pub removed: usize,
     /// Whether exactly one text ends in a line end. Messages usually have none on both sides.
     pub ends_differ: bool,

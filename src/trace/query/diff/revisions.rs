@@ -12,7 +12,6 @@ use crate::trace::store::walk::{Parents, Walk, changes_of};
 #[derive(Debug)]
 pub(crate) struct Revision {
     pub tip: Tip,
-    /// The change of the item.
     pub item: ItemDiff,
 }
 

@@ -12,7 +12,6 @@ use crate::trace::store::tip::Tip;
 pub(crate) enum Target {
     /// Two states; `None` is the state before a trace's first commit.
     States(Box<(Option<State>, State)>),
-    /// The revisions of an item.
     Item(ItemId),
 }
 

@@ -97,10 +97,6 @@ impl Record {
     /// The levels that were in force for `slots` at `at` (none: now).
     ///
     /// Reads the record's folders that can hold one of them, and the files that do.
-    ///
-    /// # Errors
-    ///
-    /// [`TraceError::DamagedRecord`] names a line that cannot be read, [`TraceError::Type`] a rule of a type.
     pub(crate) fn levels(&self, repo: &Repo, slots: &[ItemEntry], at: Option<Time>) -> Result<Levels, TraceError> {
         let types = Types::read(repo)?;
         let mut set = HashMap::new();
@@ -129,10 +125,6 @@ impl Record {
     }
 
     /// Every change of one item's priority, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// [`TraceError::DamagedRecord`] names a line that cannot be read.
     pub(crate) fn history(&self, repo: &Repo, id: ItemId) -> Result<Vec<Setting>, TraceError> {
         let (folder, file) = id.fan_out();
         let Some(folder) = self.folders.iter().find(|entry| entry.name == folder.as_bytes()) else {

@@ -22,13 +22,9 @@ use crate::trace::store::tip::Tip;
 /// A change of one item's priority that is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    /// The item.
     pub item: ItemId,
-    /// Its new level.
     pub level: Level,
-    /// Why.
     pub reason: Option<String>,
-    /// Its position now.
     pub seq: Option<u32>,
     /// When; moved on where the item's last change is not earlier.
     pub at: Time,
@@ -39,10 +35,6 @@ pub(crate) struct Request {
 }
 
 /// What is to be asked so that the items that `specs` name in a trace with this tip get a level; each item once.
-///
-/// # Errors
-///
-/// Those of [`Resolver::item`].
 pub(crate) fn requests<S: AsRef<str>>(
     repo: &Repo,
     name: &TraceName,
@@ -74,11 +66,6 @@ pub(crate) fn requests<S: AsRef<str>>(
 }
 
 /// Records changes of priority, all in one commit of the record, and sets the tags.
-///
-/// # Errors
-///
-/// [`GitError::Busy`] and its kin; the record was not changed then. [`TraceError::DamagedRecord`] if an item's file cannot
-/// be read.
 pub(crate) fn set(repo: &Repo, signature: &Signature, requests: &[Request]) -> Result<(), TraceError> {
     if requests.is_empty() {
         return Ok(());

@@ -19,10 +19,6 @@ use crate::trace::store::walk::{Parents, Walk, changes_of};
 const DEFAULT_PREFIX: &str = "refs/trace-tags/";
 
 /// Where the tags of this repository are; ends in `/`.
-///
-/// # Errors
-///
-/// If the configuration cannot be read.
 pub(crate) fn prefix(repo: &Repo) -> Result<String, TraceError> {
     let configured = repo.config()?.text("trace.tagPrefix")?;
     Ok(format!("{}/", configured.as_deref().unwrap_or(DEFAULT_PREFIX).trim_end_matches('/')))
@@ -48,10 +44,6 @@ pub(crate) fn follow(repo: &Repo, requests: &[Request]) -> Result<(), TraceError
 }
 
 /// Sets the tag of an item's level and drops those of the others.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::RefLocked`] and its kin.
 pub(crate) fn point(repo: &Repo, item: ItemId, level: Level, introduced: Oid) -> Result<(), TraceError> {
     let prefix = &prefix(repo)?;
     repo.set_tags(&[(refname(prefix, level.as_str(), item), introduced)])?;
@@ -63,19 +55,11 @@ pub(crate) fn point(repo: &Repo, item: ItemId, level: Level, introduced: Oid) ->
 /// Finds the commit that brought an item in; `None` if history has none that did.
 ///
 /// Walks history, which no other everyday operation does.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn introduction(repo: &Repo, tip: &Tip, item: ItemId) -> Result<Option<Oid>, TraceError> {
     Ok(introductions(repo, tip, [item])?.remove(&item))
 }
 
 /// Finds the commits that brought items in, by one walk that ends when all are found.
-///
-/// # Errors
-///
-/// As [`introduction`].
 pub(crate) fn introductions(
     repo: &Repo,
     tip: &Tip,
@@ -108,9 +92,7 @@ pub(crate) fn introductions(
 
 /// What a commit brought in, as far as its trailers tell.
 pub(crate) enum BroughtIn {
-    /// This item.
     Item(ItemId),
-    /// No item.
     Nothing,
     /// What its tree has and its first parent's has not: plain git made it, or it is a merge.
     WhatWasAdded,

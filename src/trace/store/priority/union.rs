@@ -16,7 +16,6 @@ use crate::trace::store::tip::Tip;
 /// The tree of two records.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Union {
-    /// The tree.
     pub tree: Oid,
     /// The items of whom something came in.
     pub items: Vec<ItemId>,
@@ -25,10 +24,6 @@ pub(crate) struct Union {
 /// Adds the lines of `from` to the record tree `into` (none: an empty one); with `only`, the lines of these items alone.
 ///
 /// A line of `from` that cannot be read is left where it is: it would stop every reader here. Costs the folders that differ.
-///
-/// # Errors
-///
-/// Those of reading and writing objects.
 pub(crate) fn union(
     repo: &Repo,
     into: Option<Oid>,
@@ -80,10 +75,6 @@ fn union_of_lines(ours: &[u8], theirs: &[u8]) -> Option<String> {
 
 /// Brings another record's lines into this repository's, and the tags of their items in line, as far as the
 /// history of one of `tips` tells which commit brought an item in. Returns of how many items something came in.
-///
-/// # Errors
-///
-/// [`GitError::Busy`] and its kin; the record was not changed then, tags may have been, and the same again does all of it.
 pub(crate) fn absorb(repo: &Repo, signature: &Signature, from: Oid, tips: &[Oid]) -> Result<usize, TraceError> {
     let theirs = repo.read_commit(from)?;
     let lock = repo.lock(RECORD)?;

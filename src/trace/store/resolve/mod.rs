@@ -29,29 +29,17 @@ pub(crate) struct Resolver<'r> {
 
 impl<'r> Resolver<'r> {
     /// Lists the live items of `tip`.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::git::GitError::MissingObject`] and its kin.
     pub(crate) fn new(repo: &'r Repo, name: &'r TraceName, tip: &'r Tip) -> Result<Self, TraceError> {
         Ok(Self { repo, name, tip, slots: tree::list(repo, tip.commit.tree)? })
     }
 
     /// The live item that `spec` names.
-    ///
-    /// # Errors
-    ///
-    /// [`TraceError::NotLive`] for one that was taken out, and the errors of [`Resolver::item`].
     pub(crate) fn live(&self, spec: &str) -> Result<&ItemEntry, TraceError> {
         let id = self.item(spec)?;
         self.find_live(id).ok_or_else(|| TraceError::NotLive { item: id, trace: self.name.clone() })
     }
 
     /// The live items that `spec` names: one, or all from A to B in reading order where it is `A..B`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Resolver::live`].
     pub(crate) fn range(&self, spec: &str) -> Result<&[ItemEntry], TraceError> {
         let (first, last) = spec.split_once("..").unwrap_or((spec, spec));
         let place = |end: &str| -> Result<usize, TraceError> {
@@ -71,11 +59,6 @@ impl<'r> Resolver<'r> {
     /// The item that `spec` names, live or taken out.
     ///
     /// Costs the live items' names; only a name none of them has makes it walk history.
-    ///
-    /// # Errors
-    ///
-    /// [`TraceError::UnknownItem`], [`TraceError::AmbiguousItem`], [`TraceError::TooShort`], [`TraceError::NotOneItem`],
-    /// [`TraceError::NotInTrace`].
     pub(crate) fn item(&self, spec: &str) -> Result<ItemId, TraceError> {
         let unknown = || TraceError::UnknownItem { spec: spec.to_owned(), trace: self.name.clone() };
         if let Some(digits) = spec.strip_prefix('#') {
@@ -153,16 +136,11 @@ impl<'r> Resolver<'r> {
 pub(crate) struct Moment {
     /// The commit whose tree is looked at.
     pub tip: Tip,
-    /// Until when changes of priority count.
     pub at: Time,
 }
 
 /// Finds the state of a trace that `spec` names: a commit, an item (the commit that last touched it), or an RFC 3339 time
 /// (the newest commit on the first-parent line whose time is not later).
-///
-/// # Errors
-///
-/// [`TraceError::UnknownMoment`], [`TraceError::BeforeTheFirst`], and the errors of [`Resolver::item`].
 pub(crate) fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<Moment, TraceError> {
     if let Ok(at) = spec.parse::<Time>() {
         for earlier in Walk::new(repo, tip.clone(), Parents::First) {
@@ -187,10 +165,6 @@ pub(crate) fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Re
 }
 
 /// The item that `spec` names by an id, digits of one or a position; `None` where it names a commit, or nothing.
-///
-/// # Errors
-///
-/// [`TraceError::AmbiguousItem`] and those of reading objects.
 pub(crate) fn item_by_name(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<Option<ItemId>, TraceError> {
     let resolver = Resolver::new(repo, name, tip)?;
     match resolver.item(spec) {

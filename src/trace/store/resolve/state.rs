@@ -13,7 +13,6 @@ const REMOTES: &str = "refs/trace-remotes/";
 /// A state of a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    /// Its commit.
     pub tip: Tip,
     /// Until when changes of priority count; `None`: now, for it is the tip of a trace.
     pub at: Option<Time>,
@@ -23,10 +22,6 @@ pub(crate) struct State {
 
 impl State {
     /// The tip of a trace, now.
-    ///
-    /// # Errors
-    ///
-    /// [`TraceError::NoSuchTrace`].
     pub(crate) fn of_trace(repo: &Repo, name: &TraceName) -> Result<Self, TraceError> {
         Ok(Self { tip: Tip::of_trace(repo, name)?, at: None, refname: Some(name.refname()) })
     }
@@ -34,10 +29,6 @@ impl State {
 
 /// Finds the state that `spec` names: a trace, then what was fetched of one (`origin/main`), then what [`moment`] takes in
 /// the trace `current`: a commit, an item (the commit that last touched it) or a time.
-///
-/// # Errors
-///
-/// [`TraceError::UnknownState`], and the errors of [`moment`].
 pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<State, TraceError> {
     if let Some(tip) = find_tip(repo, spec)? {
         return Ok(tip);
@@ -52,10 +43,6 @@ pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<Stat
 }
 
 /// The tip that `spec` names: of a trace, or of what was fetched of one. `None` if it names neither.
-///
-/// # Errors
-///
-/// [`crate::git::GitError::MissingObject`] and its kin.
 pub(crate) fn find_tip(repo: &Repo, spec: &str) -> Result<Option<State>, TraceError> {
     let fetched = format!("{REMOTES}{}", spec.strip_prefix(REMOTES).unwrap_or(spec));
     let names =

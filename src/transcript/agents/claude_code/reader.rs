@@ -32,7 +32,6 @@ pub(crate) struct ClaudeCode {
     sources: SourceTracker,
     /// By thread: message id and usage of the last record that had one.
     usage: HashMap<String, (String, String)>,
-    /// The threads with any content.
     started: HashSet<Option<String>>,
     /// The threads with a compaction that was not replayed, or with rewound turns. From then on, reported usage is not that of
     /// their traces.
@@ -40,7 +39,6 @@ pub(crate) struct ClaudeCode {
     turns: Turns,
     /// Whether turns were removed or brought back since the last item.
     turns_changed: bool,
-    /// Only maintained when compactions are replayed.
     active: ActiveMessages,
 }
 

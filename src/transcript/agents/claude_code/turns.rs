@@ -22,13 +22,11 @@ pub(super) struct Turns {
     #[serde(with = "packed")]
     of_record: HashMap<u64, u64>,
     all: Vec<Turn>,
-    /// The turn of the last record.
     last: usize,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 struct Turn {
-    /// The turn that it follows.
     previous: usize,
     items: Vec<ItemId>,
     rewound: bool,

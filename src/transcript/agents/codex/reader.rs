@@ -22,7 +22,6 @@ use crate::transcript::read::{header, json, packed};
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Codex {
     session: String,
-    /// The calls without a result.
     open_calls: ToolCalls,
     sources: SourceTracker,
     /// Hashes of the content of all records, whatever ids they have.

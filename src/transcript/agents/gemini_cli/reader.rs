@@ -127,7 +127,6 @@ struct MessageParts<'s> {
     id: &'s str,
     turn: Option<String>,
     sources: &'s mut SourceTracker,
-    /// How many parts were read before.
     repeated: usize,
 }
 
