@@ -1,77 +1,79 @@
-//! A tool's arguments: read by name, refused by name.
+//! The arguments of a tool call. An error names the argument.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
-use crate::base::error::{Error, Result, bail, failure};
+use super::tool::Schema;
+use crate::app::context::Context;
+use crate::base::error::{Context as _, Error, Result, bail, failure};
+use crate::git::Repo;
+use crate::trace::{Tip, TraceName};
 
-/// What a tool was called with. `null` is as good as absent.
-pub(crate) struct Arguments<'a> {
-    given: &'a Map<String, Value>,
-}
+/// `null` is the same as absent.
+pub(crate) struct Arguments<'a>(&'a Map<String, Value>);
 
 impl<'a> Arguments<'a> {
-    /// Refuses arguments whose names are not among `known`.
-    pub(crate) fn new(given: &'a Map<String, Value>, known: &Map<String, Value>) -> Result<Self> {
-        if let Some(name) = given.keys().find(|name| !known.contains_key(*name)) {
-            let known: Vec<_> = known.keys().map(String::as_str).collect();
-            let name: String = name.chars().take(60).collect();
-            bail!("argument `{}` is unknown; there are: {}", name.escape_debug(), known.join(", "));
+    /// Refuses unknown arguments and a call without the required ones.
+    pub(crate) fn new(given: &'a Map<String, Value>, schema: &Schema) -> Result<Self> {
+        if let Some(name) = given.keys().find(|name| !schema.properties.contains_key(*name)) {
+            let known: Vec<_> = schema.properties.keys().map(String::as_str).collect();
+            bail!("argument `{}` is unknown; known are: {}", shortened(name), known.join(", "));
         }
-        Ok(Self { given })
+        let arguments = Self(given);
+        for name in &schema.required {
+            arguments.value(name).with_context(|| missing(name))?;
+        }
+        Ok(arguments)
     }
 
-    /// The value as it is.
-    pub(crate) fn value(&self, name: &str) -> Option<&'a Value> {
-        self.given.get(name).filter(|value| !value.is_null())
+    fn value(&self, name: &str) -> Option<&'a Value> {
+        self.0.get(name).filter(|value| !value.is_null())
     }
 
     pub(crate) fn text(&self, name: &str) -> Result<Option<&'a str>> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong(name, "a string", other)),
-        }
+        let text = |value: &'a Value| value.as_str().ok_or_else(|| wrong(name, "a string", value));
+        self.value(name).map(text).transpose()
     }
 
-    /// A text that must be there.
     pub(crate) fn required(&self, name: &str) -> Result<&'a str> {
-        self.text(name)?.ok_or_else(|| missing(name))
+        self.text(name)?.with_context(|| missing(name))
     }
 
-    /// A text that has a form.
     pub(crate) fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>> {
         self.text(name)?.map(|text| text.parse().map_err(|error| failure!("argument `{name}`: {error}"))).transpose()
     }
 
-    pub(crate) fn is_set(&self, name: &str) -> Result<bool> {
-        match self.value(name) {
-            None => Ok(false),
-            Some(Value::Bool(is_set)) => Ok(*is_set),
-            Some(other) => Err(wrong(name, "true or false", other)),
-        }
+    pub(crate) fn required_parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T> {
+        self.parsed(name)?.with_context(|| missing(name))
     }
 
-    /// A whole number of at least `min`; `1.0` is one too.
-    pub(crate) fn integer(&self, name: &str, min: u64) -> Result<Option<u64>> {
+    /// One of several words; the first one if the argument is absent.
+    pub(crate) fn choice<T: Copy, const N: usize>(&self, name: &str, choices: [(&str, T); N]) -> Result<T> {
+        let Some(text) = self.text(name)? else { return Ok(choices[0].1) };
+        let found = choices.iter().find(|(word, _)| *word == text);
+        found
+            .map(|(_, choice)| *choice)
+            .with_context(|| format!("argument `{name}`: expected one of {}", choices.map(|(word, _)| word).join(", ")))
+    }
+
+    pub(crate) fn is_set(&self, name: &str) -> Result<bool> {
+        self.value(name).map_or(Ok(false), |value| value.as_bool().ok_or_else(|| wrong(name, "true or false", value)))
+    }
+
+    /// An integer of at least `min`, which may be written as `1.0`.
+    pub(crate) fn integer<T: TryFrom<u64>>(&self, name: &str, min: u64) -> Result<Option<T>> {
         let Some(value) = self.value(name) else { return Ok(None) };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range by the filter")]
         let whole = |value: f64| (value.fract() == 0.0 && (0.0..9e15).contains(&value)).then_some(value as u64);
-        let number = value.as_u64().or_else(|| value.as_f64().and_then(whole));
-        match number.filter(|number| *number >= min) {
-            Some(number) => Ok(Some(number)),
-            None => Err(wrong(name, &format!("a whole number of at least {min}"), value)),
-        }
+        let number = value.as_u64().or_else(|| value.as_f64().and_then(whole)).filter(|number| *number >= min);
+        let number = number.ok_or_else(|| wrong(name, &format!("an integer of at least {min}"), value))?;
+        number.try_into().map(Some).map_err(|_| failure!("argument `{name}`: {number} is too large"))
     }
 
-    pub(crate) fn count(&self, name: &str, min: u64) -> Result<Option<usize>> {
-        Ok(self.integer(name, min)?.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
-    }
-
-    /// A list or an object that may also be given as JSON text.
-    pub(crate) fn nested(&self, name: &str, what: &str) -> Result<Option<Value>> {
+    /// An array or object, which may also be given as JSON text.
+    fn nested(&self, name: &str, what: &str) -> Result<Option<Value>> {
         match self.value(name) {
             Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
             Some(value @ Value::String(text)) => serde_json::from_str(text)
@@ -81,23 +83,16 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Texts: an array, or JSON text of one.
+    /// An array of strings, or JSON text of one.
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>> {
         const WHAT: &str = "an array of strings";
-        match self.nested(name, WHAT)? {
-            None => Ok(Vec::new()),
-            Some(Value::Array(entries)) => {
-                let text = |entry| match entry {
-                    Value::String(text) => Ok(text),
-                    other => Err(wrong(name, WHAT, &other)),
-                };
-                entries.into_iter().map(text).collect()
-            }
-            Some(other) => Err(wrong(name, WHAT, &other)),
-        }
+        let Some(value) = self.nested(name, WHAT)? else { return Ok(Vec::new()) };
+        let entries = value.as_array().ok_or_else(|| wrong(name, WHAT, &value))?;
+        let text = |entry: &Value| entry.as_str().map(str::to_owned).ok_or_else(|| wrong(name, WHAT, entry));
+        entries.iter().map(text).collect()
     }
 
-    /// Names with values: an object, or JSON text of one.
+    /// An object, or JSON text of one.
     pub(crate) fn object(&self, name: &str) -> Result<Map<String, Value>> {
         match self.nested(name, "an object")? {
             None => Ok(Map::new()),
@@ -105,20 +100,36 @@ impl<'a> Arguments<'a> {
             Some(other) => Err(wrong(name, "an object", &other)),
         }
     }
+
+    /// The trace that the argument `trace` names, else the one of the server, else the current one.
+    pub(crate) fn trace(&self, context: &Context) -> Result<TraceName> {
+        context.trace_name(self.parsed("trace")?.as_ref())
+    }
+
+    /// The repository, the trace, and its tip.
+    pub(crate) fn tip<'c>(&self, context: &'c Context) -> Result<(&'c Repo, TraceName, Tip)> {
+        let (repo, name) = (context.repo()?, self.trace(context)?);
+        let tip = Tip::of_trace(repo, &name)?;
+        Ok((repo, name, tip))
+    }
 }
 
-/// An argument that must be there and is not.
-pub(crate) fn missing(name: &str) -> Error {
-    failure!("argument `{name}` is missing")
+fn missing(name: &str) -> String {
+    format!("argument `{name}` is missing")
 }
 
-/// A value as it is refused: what is expected, and the beginning of what was given.
+/// The error for a value of the wrong kind.
 pub(crate) fn wrong(name: &str, expected: &str, given: &Value) -> Error {
     let kind = match given {
         Value::Array(_) => "an array".to_owned(),
         Value::Object(_) => "an object".to_owned(),
-        Value::String(text) => format!("`{}`", text.chars().take(60).collect::<String>().escape_debug()),
+        Value::String(text) => format!("`{}`", shortened(text)),
         other => other.to_string(),
     };
-    failure!("argument `{name}`: {expected} is expected, not {kind}")
+    failure!("argument `{name}`: expected {expected}, not {kind}")
+}
+
+/// The beginning of a text from the client, without control characters.
+pub(crate) fn shortened(text: &str) -> String {
+    text.chars().take(60).collect::<String>().escape_debug().to_string()
 }

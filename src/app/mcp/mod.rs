@@ -1,15 +1,14 @@
-//! The server of the Model Context Protocol: what the command line does, offered to agents as tools, over stdio.
+//! The server of the Model Context Protocol: the operations of the command line as tools for agents, over stdio.
 //!
 //! Both lifecycles are served: requests that carry their own metadata (2026-07-28, `server/discover`) and the older
 //! `initialize` handshake; the crate `rmcp` knows the messages. stdout carries the protocol and nothing else.
 //!
-//! - One request is worked on at a time, see `transport`; nothing of the repository is kept between two of them.
-//! - A wrong or missing argument is a tool's error that names it. An unknown tool is the protocol's error.
-//! - What comes from the repository is data: it stands in values and never in descriptions.
-//! - Nothing outside of the repository that the server was started in is read as content or written.
+//! - Requests are handled one at a time, see `transport`. Each has its own [`Context`], so that it sees what others changed.
+//! - A wrong or missing argument is a tool error that names the argument. An unknown tool is a protocol error.
+//! - Content of the repository is data: it is in values and never in descriptions.
+//! - Nothing outside the repository that the server was started in is read as content or written.
 
 mod arguments;
-mod place;
 mod prompts;
 mod resources;
 mod server;
@@ -17,11 +16,12 @@ mod tool;
 mod tools;
 mod transport;
 
+use std::path::PathBuf;
+
 use rmcp::service::{ServerInitializeError, serve_server};
 
-use crate::base::error::{Context as _, Diagnostic, Result};
-use crate::git::Env;
-use crate::trace::TraceName;
+use crate::app::context::Context;
+use crate::base::error::{Context as _, Diagnostic, Result, bail};
 
 pub(crate) use tool::Groups;
 
@@ -29,8 +29,9 @@ impl Diagnostic for ServerInitializeError {}
 impl Diagnostic for tokio::task::JoinError {}
 
 /// Serves one client on stdin and stdout, until stdin ends.
-pub(crate) fn serve(env: Env, trace: Option<TraceName>, groups: Groups) -> Result<()> {
-    let server = server::Server::new(place::Place::here(env, trace)?, groups);
+pub(crate) fn serve(context: &Context, groups: Groups) -> Result<()> {
+    context.repo()?;
+    let server = server::Server { env: context.env.clone(), trace: context.named_trace()?, groups };
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().context("cannot start the server")?;
     runtime.block_on(async {
@@ -40,4 +41,15 @@ pub(crate) fn serve(env: Env, trace: Option<TraceName>, groups: Groups) -> Resul
             Err(error) => Err(error).context("cannot serve the client"),
         }
     })
+}
+
+/// A file of the working tree, named from its root. A path that leads out of it, even by a link, is refused.
+fn file(context: &Context, argument: &str, path: &str) -> Result<PathBuf> {
+    let root = context.root()?;
+    let real = root.join(path).canonicalize();
+    let real = real.with_context(|| format!("argument `{argument}`: cannot read `{path}`"))?;
+    if !real.strip_prefix(&root).is_ok_and(|inside| !inside.starts_with(".git")) {
+        bail!("argument `{argument}`: `{path}` is outside the working tree");
+    }
+    Ok(real)
 }

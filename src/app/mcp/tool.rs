@@ -1,39 +1,31 @@
-//! What a tool is: its name, when it is to be used, what it takes and answers, and the function behind it.
+//! The description of a tool, and the function that it calls.
 
 use std::str::FromStr;
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, ToolAnnotations};
-use serde_json::{Map, Value, json};
-use thiserror::Error;
+use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::place::Place;
-use crate::base::error::{Context as _, Result};
+use crate::app::context::Context;
+use crate::base::error::Result;
+use crate::base::string_enum::{UnknownVariant, string_enum};
 
-/// A tool.
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
-    pub(crate) group: Group,
-    /// Whether it is listed where nobody says which are.
-    pub(crate) by_default: bool,
     /// When to use it, for a model.
     pub(crate) description: &'static str,
     pub(crate) effect: Effect,
-    /// Properties of the arguments, as JSON Schema.
+    /// The arguments; see [`Schema`] for the notation.
     pub(crate) input: &'static str,
-    pub(crate) required: &'static [&'static str],
-    /// Properties of the structured answer, as JSON Schema.
+    /// The structured answer.
     pub(crate) output: &'static str,
-    /// Those that every answer has.
-    pub(crate) answered: &'static [&'static str],
-    pub(crate) run: fn(&Place, &Arguments<'_>) -> Result<Answer>,
+    pub(crate) run: fn(&Context, &Arguments<'_>) -> Result<Answer>,
 }
 
-/// What a tool answers.
 pub(crate) struct Answer {
     pub(crate) value: Value,
-    /// What a model reads in the place of the value's JSON.
+    /// Text for a model; without it, the model reads the JSON of the value.
     pub(crate) text: Option<String>,
     pub(crate) warnings: Vec<String>,
 }
@@ -45,17 +37,16 @@ impl From<Value> for Answer {
 }
 
 /// What a call does to the repository.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) enum Effect {
-    /// Nothing.
     Reads,
-    /// Adds, each time.
+    /// Adds something each time.
     Adds,
-    /// Sets something; again is the same as once. What was is kept in history.
+    /// Sets something, which history keeps. Repeating the call changes nothing.
     Sets,
-    /// Takes something away or replaces it.
+    /// Removes or replaces something.
     Replaces,
-    /// Takes something away; again is the same as once.
+    /// Removes something. Repeating the call changes nothing.
     Removes,
 }
 
@@ -75,100 +66,87 @@ impl Effect {
 impl Tool {
     /// The tool as it is listed.
     pub(crate) fn listed(&self) -> Result<rmcp::model::Tool> {
-        let input = Arc::new(schema(self.name, self.input, self.required, true)?);
-        let mut tool = rmcp::model::Tool::new(self.name, self.description, input);
-        tool.output_schema = Some(Arc::new(schema(self.name, self.output, self.answered, false)?));
+        let mut input = Schema::parse(self.input)?.into_json();
+        input.insert("additionalProperties".to_owned(), false.into());
+        let mut tool = rmcp::model::Tool::new(self.name, self.description, Arc::new(input));
+        tool.output_schema = Some(Arc::new(Schema::parse(self.output)?.into_json()));
         tool.annotations = Some(self.effect.hints());
         Ok(tool)
     }
 
-    /// Reads the arguments and does what the tool is for.
-    pub(crate) fn call(&self, place: &Place, given: &JsonObject) -> Result<Answer> {
-        let known: Map<String, Value> = serde_json::from_str(self.input).context("the tool's schema is not JSON")?;
-        let arguments = Arguments::new(given, &known)?;
-        for name in self.required {
-            arguments.value(name).ok_or_else(|| super::arguments::missing(name))?;
+    pub(crate) fn call(&self, context: &Context, given: &JsonObject) -> Result<Answer> {
+        (self.run)(context, &Arguments::new(given, &Schema::parse(self.input)?)?)
+    }
+}
+
+/// The JSON Schema of an object, written in short: an object of property schemas, in which
+///
+/// - a name that ends with `!` is required,
+/// - `"TYPE"` or `"TYPE: DESCRIPTION"` stands for an object with these two members,
+/// - an array stands for an enum,
+/// - an object is a schema as usual.
+pub(crate) struct Schema {
+    pub(crate) properties: JsonObject,
+    pub(crate) required: Vec<String>,
+}
+
+impl Schema {
+    fn parse(text: &str) -> Result<Self> {
+        let mut schema = Self { properties: JsonObject::new(), required: Vec::new() };
+        for (name, value) in serde_json::from_str::<JsonObject>(text)? {
+            let name = match name.strip_suffix('!') {
+                Some(name) => {
+                    schema.required.push(name.to_owned());
+                    name.to_owned()
+                }
+                None => name,
+            };
+            let value = match value {
+                Value::String(text) => match text.split_once(": ") {
+                    Some((kind, description)) => json!({ "type": kind, "description": description }),
+                    None => json!({ "type": text }),
+                },
+                Value::Array(words) => json!({ "enum": words }),
+                schema => schema,
+            };
+            schema.properties.insert(name, value);
         }
-        (self.run)(place, &arguments)
+        Ok(schema)
+    }
+
+    fn into_json(self) -> JsonObject {
+        let mut schema = JsonObject::new();
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), self.properties.into());
+        if !self.required.is_empty() {
+            schema.insert("required".to_owned(), self.required.into());
+        }
+        schema
     }
 }
 
-fn schema(tool: &str, properties: &str, required: &[&str], is_closed: bool) -> Result<JsonObject> {
-    let properties: Map<String, Value> =
-        serde_json::from_str(properties).with_context(|| format!("the schema of `{tool}` is not JSON"))?;
-    let mut schema =
-        Map::from_iter([("type".to_owned(), json!("object")), ("properties".to_owned(), properties.into())]);
-    if !required.is_empty() {
-        schema.insert("required".to_owned(), json!(required));
+string_enum! {
+    /// Tools that belong together.
+    Group {
+        Default = "default",
+        All = "all",
+        Breadcrumb = "breadcrumb",
+        Forward = "forward",
+        Trace = "trace",
+        Crumb = "crumb",
+        Checkpoint = "checkpoint",
+        Brief = "brief",
     }
-    if is_closed {
-        schema.insert("additionalProperties".to_owned(), false.into());
-    }
-    Ok(schema)
 }
 
-/// Tools that belong together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Group {
-    Breadcrumb,
-    Forward,
-    Trace,
-    Crumb,
-    Checkpoint,
-    Brief,
-}
-
-impl Group {
-    const ALL: [(&'static str, Self); 6] = [
-        ("breadcrumb", Self::Breadcrumb),
-        ("forward", Self::Forward),
-        ("trace", Self::Trace),
-        ("crumb", Self::Crumb),
-        ("checkpoint", Self::Checkpoint),
-        ("brief", Self::Brief),
-    ];
-}
-
-/// Which tools are offered: those of daily use, all, or those of some groups.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Groups(Vec<Choice>);
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Choice {
-    Default,
-    All,
-    Group(Group),
-}
-
-/// A word that names no tools.
-#[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("`{0}` names no tools: default, all, breadcrumb, forward, trace, crumb, checkpoint and brief do")]
-pub(crate) struct BadGroup(String);
+/// The groups of tools that are offered.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups(pub(crate) Vec<Group>);
 
 impl FromStr for Groups {
-    type Err = BadGroup;
+    type Err = UnknownVariant;
 
-    fn from_str(text: &str) -> Result<Self, BadGroup> {
-        let choice = |word: &str| match word.trim() {
-            "default" => Ok(Choice::Default),
-            "all" => Ok(Choice::All),
-            word => {
-                let group = Group::ALL.into_iter().find(|(name, _)| *name == word);
-                group.map(|(_, group)| Choice::Group(group)).ok_or_else(|| BadGroup(word.to_owned()))
-            }
-        };
-        Ok(Self(text.split(',').map(choice).collect::<Result<_, _>>()?))
-    }
-}
-
-impl Groups {
-    /// Whether a tool is offered.
-    pub(crate) fn have(&self, tool: &Tool) -> bool {
-        let chosen = |choice: &Choice| match choice {
-            Choice::Default => tool.by_default,
-            Choice::All => true,
-            Choice::Group(group) => tool.group == *group,
-        };
-        if self.0.is_empty() { tool.by_default } else { self.0.iter().any(chosen) }
+    fn from_str(text: &str) -> Result<Self, UnknownVariant> {
+        text.split(',').map(|word| word.trim().parse()).collect::<Result<_, _>>().map(Self)
     }
 }

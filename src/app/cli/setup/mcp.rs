@@ -16,6 +16,6 @@ pub(crate) struct McpArgs {
 
 impl McpArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        serve(context.env.clone(), context.named_trace()?, self.tools.clone())
+        serve(context, self.tools.clone())
     }
 }

@@ -2,75 +2,68 @@
 
 use serde_json::json;
 
+use crate::app::context::Context;
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::place::Place;
-use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::app::mcp::file;
+use crate::app::mcp::tool::{Answer, Effect, Tool};
 use crate::app::secrets::refuse_secret_text;
 use crate::base::bounded;
-use crate::base::error::{Context as _, Result, failure};
+use crate::base::error::{Context as _, Result, bail};
 use crate::base::finding::Weight;
 use crate::memory::crumb::{self, EntryKind, NewEntry, check};
-use crate::trace::store::settings::encoding;
 
 pub(crate) const TOOLS: [Tool; 3] = [
     Tool {
         name: "crumb_validate",
-        group: Group::Crumb,
-        by_default: false,
-        description: "Check a .crumb memory file; each finding says where, what and how to mend it.",
+        description: "Check a .crumb memory file; each finding says where, what and how to fix it.",
         effect: Effect::Reads,
-        input: r#"{"file": {"type": "string", "description": "path from the root of the working tree"}}"#,
-        required: &["file"],
-        output: r#"{"valid": {"type": "boolean"}, "errors": {"type": "integer"}, "warnings": {"type": "integer"}, "findings": {"type": "array"}}"#,
-        answered: &["valid", "errors", "warnings", "findings"],
+        input: r#"{"file!": "string: path from the root of the working tree"}"#,
+        output: r#"{"valid!": "boolean", "errors!": "integer", "warnings!": "integer", "findings!": "array"}"#,
         run: validate,
     },
     Tool {
         name: "crumb_note",
-        group: Group::Crumb,
-        by_default: false,
         description: "Add a note of this session to a .crumb memory file.",
         effect: Effect::Adds,
-        input: r#"{"file": {"type": "string", "description": "path from the root of the working tree"}, "text": {"type": "string"}, "agent": {"type": "string", "description": "one letter A-Z"}}"#,
-        required: &["file", "text"],
-        output: r#"{"line": {"type": "string"}}"#,
-        answered: &["line"],
+        input: r#"{
+            "file!": "string: path from the root of the working tree", "text!": "string", "agent": "string: one letter A-Z"
+        }"#,
+        output: r#"{"line!": "string"}"#,
         run: note,
     },
     Tool {
         name: "crumb_fail",
-        group: Group::Crumb,
-        by_default: false,
-        description: "Record a failure in a .crumb memory file; one that is known is counted up.",
+        description: "Record a failure in a .crumb memory file; a known one is counted up.",
         effect: Effect::Adds,
-        input: r#"{"file": {"type": "string", "description": "path from the root of the working tree"}, "key": {"type": "string", "description": "area:topic"}, "text": {"type": "string"}, "agent": {"type": "string", "description": "one letter A-Z"}}"#,
-        required: &["file", "key", "text"],
-        output: r#"{"line": {"type": "string"}}"#,
-        answered: &["line"],
+        input: r#"{
+            "file!": "string: path from the root of the working tree", "key!": "string: area:topic", "text!": "string",
+            "agent": "string: one letter A-Z"
+        }"#,
+        output: r#"{"line!": "string"}"#,
         run: fail,
     },
 ];
 
-fn validate(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
-    let path = place.file("file", arguments.required("file")?)?;
+fn validate(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    let path = file(context, "file", arguments.required("file")?)?;
     let bytes = bounded::read_file(&path).context("argument `file`")?;
-    let findings = check(&bytes, encoding(&place.repo()?)?);
+    let findings = check(&bytes, context.encoding()?);
     let count = |weight| findings.iter().filter(|finding| finding.weight == weight).count();
     let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
     Ok(json!({ "valid": errors == 0, "errors": errors, "warnings": warnings, "findings": findings }).into())
 }
 
-fn note(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
-    let (path, text) = (place.file("file", arguments.required("file")?)?, arguments.required("text")?);
+fn note(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    let (path, text) = (file(context, "file", arguments.required("file")?)?, arguments.required("text")?);
     refuse_secret_text(text).context("argument `text`")?;
     let addition = NewEntry { kind: EntryKind::Note, section: "volatile", agent: agent(arguments)?, text };
     let line = crumb::edit(&path, |crumb| crumb::add(crumb, &addition)).context("argument `text` or `file`")?;
     Ok(json!({ "line": line }).into())
 }
 
-fn fail(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
+fn fail(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (key, text) = (arguments.required("key")?, arguments.required("text")?);
-    let path = place.file("file", arguments.required("file")?)?;
+    let path = file(context, "file", arguments.required("file")?)?;
     refuse_secret_text(key).context("argument `key`")?;
     refuse_secret_text(text).context("argument `text`")?;
     let agent = agent(arguments)?;
@@ -80,11 +73,9 @@ fn fail(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
 }
 
 fn agent(arguments: &Arguments<'_>) -> Result<Option<char>> {
-    match arguments.text("agent")? {
+    match arguments.text("agent")?.map(|text| text.chars().collect::<Vec<_>>()).as_deref() {
         None => Ok(None),
-        Some(text) => match text.chars().next() {
-            Some(letter @ 'A'..='Z') if text.len() == 1 => Ok(Some(letter)),
-            _ => Err(failure!("argument `agent`: one letter from A to Z is expected")),
-        },
+        Some([letter @ 'A'..='Z']) => Ok(Some(*letter)),
+        Some(_) => bail!("argument `agent`: expected one letter from A to Z"),
     }
 }

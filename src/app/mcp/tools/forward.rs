@@ -1,51 +1,41 @@
-//! `forward_crumbs_get` and `forward_crumb_leave`: names and shapes are the Forward Crumb Protocol's.
+//! `forward_crumbs_get` and `forward_crumb_leave`, with the names and shapes of the Forward Crumb Protocol.
 
+use crate::app::context::Context;
 use crate::app::mcp::arguments::{Arguments, wrong};
-use crate::app::mcp::place::Place;
-use crate::app::mcp::tool::{Answer, Effect, Group, Tool};
+use crate::app::mcp::tool::{Answer, Effect, Tool};
 use crate::base::error::{Context as _, Diagnostic as _, Result, bail};
 use crate::memory::forward::json::{self, CrumbList};
 use crate::memory::forward::{
     self, CrumbContent, CrumbStatus, ForwardError, NewCrumb, Query, QueryResult, query_time, resolve_agent, text,
 };
-use crate::trace::store::settings::encoding;
-use crate::trace::store::signature::Signature;
 
 pub(crate) const TOOLS: [Tool; 2] = [
     Tool {
         name: "forward_crumbs_get",
-        group: Group::Forward,
-        by_default: true,
         description: "Read the notes that your earlier sessions left for you, newest first, with their unfinished tasks.",
         effect: Effect::Reads,
         input: r#"{
             "lookback_hours": {"type": "integer", "minimum": 0, "default": 168},
-            "priority_filter": {"enum": ["HIGH", "MEDIUM", "LOW"]},
-            "crumb_type": {"enum": ["orientation", "technical", "emotional", "task"]},
+            "priority_filter": ["HIGH", "MEDIUM", "LOW"],
+            "crumb_type": ["orientation", "technical", "emotional", "task"],
             "limit": {"type": "integer", "minimum": 1, "default": 10},
             "status_filter": {"enum": ["active", "completed", "superseded"], "default": "active"}
         }"#,
-        required: &[],
         output: r#"{
-            "success": {"type": "boolean"},
-            "crumbs": {"type": "array", "items": {"type": "object", "required": ["id", "text", "metadata"]}},
-            "most_recent": {"type": ["object", "null"]},
-            "unfinished_tasks": {"type": "array", "items": {"type": "string"}},
-            "key_references": {"type": "object"},
-            "summary": {"type": "object"}
+            "success!": "boolean", "key_references!": "object", "summary!": "object",
+            "crumbs!": {"type": "array", "items": {"type": "object", "required": ["id", "text", "metadata"]}},
+            "most_recent!": {"type": ["object", "null"]},
+            "unfinished_tasks!": {"type": "array", "items": {"type": "string"}}
         }"#,
-        answered: &["success", "crumbs", "most_recent", "unfinished_tasks", "key_references", "summary"],
         run: run_get,
     },
     Tool {
         name: "forward_crumb_leave",
-        group: Group::Forward,
-        by_default: true,
         description: "Leave a note for your next session before this one ends: what happened, what is open. Lists may also \
             be JSON text.",
         effect: Effect::Adds,
         input: r#"{
-            "session_summary": {"type": "string", "description": "1-3 sentences"},
+            "session_summary!": "string: 1-3 sentences",
             "key_discoveries": {"type": ["array", "string"], "items": {"type": "string"}},
             "emotional_state": {"type": ["object", "string"], "description": "e.g. {\"L\": 2.1}"},
             "unfinished_business": {"type": ["array", "string"], "items": {"type": "string"}},
@@ -53,46 +43,39 @@ pub(crate) const TOOLS: [Tool; 2] = [
             "if_disoriented": {"type": ["array", "string"], "items": {"type": "string"}},
             "priority": {"enum": ["HIGH", "MEDIUM", "LOW"], "default": "MEDIUM"},
             "crumb_type": {"enum": ["orientation", "technical", "emotional", "task"], "default": "orientation"},
-            "parent_crumb": {"type": "string", "description": "id of the note this goes on from"}
+            "parent_crumb": "string: id of the note that this one continues"
         }"#,
-        required: &["session_summary"],
-        output: r#"{
-            "success": {"type": "boolean"},
-            "id": {"type": "string"},
-            "text": {"type": "string"},
-            "metadata": {"type": "object"}
-        }"#,
-        answered: &["success", "id", "text", "metadata"],
+        output: r#"{"success!": "boolean", "id!": "string", "text!": "string", "metadata!": "object"}"#,
         run: run_leave,
     },
 ];
 
-fn run_get(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
-    let repo = place.repo()?;
+fn run_get(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    let repo = context.repo()?;
     let query = Query {
         lookback_hours: Some(arguments.integer("lookback_hours", 0)?.unwrap_or(168)),
         priority: arguments.parsed("priority_filter")?,
         crumb_type: arguments.parsed("crumb_type")?,
         status: Some(arguments.parsed("status_filter")?.unwrap_or(CrumbStatus::Active)),
         expired: false,
-        limit: arguments.count("limit", 1)?.unwrap_or(10),
+        limit: arguments.integer("limit", 1)?.unwrap_or(10),
     };
-    let Some(agent) = resolve_agent(&repo, None)? else {
-        // The shape is the same whoever asks; no name stands in an empty answer.
+    let Some(agent) = resolve_agent(repo, None)? else {
+        // The shape is the same without an agent; an empty answer contains no name.
         let value = serde_json::to_value(CrumbList::new(&"nobody".parse()?, &[], &[]))?;
         let hint = ForwardError::NoAgent.hint().unwrap_or_default();
-        let warnings = vec![format!("warning: no agent was named, so there are no crumbs\nhint: {hint}")];
+        let warnings = vec![format!("warning: no agent is configured, so there are no crumbs\nhint: {hint}")];
         return Ok(Answer { value, text: None, warnings });
     };
-    let QueryResult { crumbs, damaged } = forward::search(&repo, &agent, &query, query_time(&repo, place.now())?)?;
-    let warnings = damaged.iter().map(|one| format!("warning: {}: passed over: {}", one.path, one.cause)).collect();
+    let QueryResult { crumbs, damaged } = forward::search(repo, &agent, &query, query_time(repo, context.now())?)?;
+    let warnings = damaged.iter().map(|one| format!("warning: {}: skipped: {}", one.path, one.cause)).collect();
     Ok(Answer { value: serde_json::to_value(CrumbList::new(&agent, &crumbs, &damaged))?, text: None, warnings })
 }
 
-fn run_leave(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
+fn run_leave(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let summary = arguments.required("session_summary")?;
     if summary.trim().is_empty() {
-        bail!("argument `session_summary`: it is empty; say in a line or more what happened");
+        bail!("argument `session_summary`: it is empty; summarize what happened in a line or more");
     }
     let emotional = arguments.object("emotional_state")?;
     let mut new = NewCrumb::new(CrumbContent {
@@ -105,24 +88,23 @@ fn run_leave(place: &Place, arguments: &Arguments<'_>) -> Result<Answer> {
     });
     new.priority = arguments.parsed("priority")?.unwrap_or(new.priority);
     new.crumb_type = arguments.parsed("crumb_type")?.unwrap_or(new.crumb_type);
-    let repo = place.repo()?;
-    let agent = resolve_agent(&repo, None)?.ok_or(ForwardError::NoAgent)?;
+    let repo = context.repo()?;
+    let agent = resolve_agent(repo, None)?.ok_or(ForwardError::NoAgent)?;
     if let Some(parent) = arguments.text("parent_crumb")? {
-        new.parent = Some(forward::resolve(&repo, &agent, parent).context("argument `parent_crumb`")?.id);
+        new.parent = Some(forward::resolve(repo, &agent, parent).context("argument `parent_crumb`")?.id);
     }
-    let signature = Signature::take(&repo, place.now())?;
-    let added = forward::add(&repo, &agent, &signature, encoding(&repo)?, &new)?;
+    let added = forward::add(repo, &agent, &context.signature()?, context.encoding()?, &new)?;
     let warnings = text::short_task_warning(&new.content, &added.text).into_iter().collect();
     Ok(Answer { value: json::added_to_json(&agent, &added)?, text: None, warnings })
 }
 
-/// Ids by kind: an array, or one text with commas between.
+/// Ids by kind: an array, or a string with commas between them.
 fn references(arguments: &Arguments<'_>) -> Result<Vec<(String, Vec<String>)>> {
     let kinds = arguments.object("references")?.into_iter().map(|(kind, ids)| {
         if ids.is_array() || ids.is_string() {
             Ok((kind, json::parse_ids(&ids)))
         } else {
-            Err(wrong("references", "ids by kind, each a string or an array of strings,", &ids))
+            Err(wrong("references", "ids by kind, each a string or an array of strings", &ids))
         }
     });
     kinds.collect()

@@ -1,7 +1,7 @@
-//! The tools, a file for each kind of memory.
+//! The tools, one file per kind of memory.
 
 mod breadcrumb;
-mod brief;
+pub(crate) mod brief;
 mod checkpoint;
 mod crumb;
 mod forward;
@@ -9,19 +9,32 @@ mod item;
 mod line;
 mod trace;
 
-use super::tool::Tool;
+use super::tool::{Group, Groups, Tool};
 
-/// All tools, in the order in which they are listed.
-pub(crate) fn all() -> impl Iterator<Item = &'static Tool> {
-    let tables: [&'static [Tool]; 8] = [
-        &brief::TOOLS,
-        &breadcrumb::TOOLS,
-        &forward::TOOLS,
-        &trace::TOOLS,
-        &item::TOOLS,
-        &line::TOOLS,
-        &crumb::TOOLS,
-        &checkpoint::TOOLS,
-    ];
-    tables.into_iter().flatten()
+/// The tools in the order in which they are listed, with their group; whether they are for daily use, and so offered by default.
+const TABLES: [(Group, bool, &[Tool]); 8] = [
+    (Group::Brief, true, &brief::TOOLS),
+    (Group::Breadcrumb, true, &breadcrumb::TOOLS),
+    (Group::Forward, true, &forward::TOOLS),
+    (Group::Trace, true, &trace::TOOLS),
+    (Group::Trace, false, &item::TOOLS),
+    (Group::Trace, false, &line::TOOLS),
+    (Group::Crumb, false, &crumb::TOOLS),
+    (Group::Checkpoint, false, &checkpoint::TOOLS),
+];
+
+pub(crate) fn all() -> impl Iterator<Item = (Group, bool, &'static Tool)> {
+    TABLES.into_iter().flat_map(|(group, by_default, tools)| tools.iter().map(move |tool| (group, by_default, tool)))
+}
+
+/// The tools of some groups.
+pub(crate) fn offered(groups: &Groups) -> impl Iterator<Item = &'static Tool> {
+    let is_offered = |group: Group, by_default: bool| {
+        groups.0.iter().any(|chosen| match chosen {
+            Group::All => true,
+            Group::Default => by_default,
+            chosen => *chosen == group,
+        })
+    };
+    all().filter_map(move |(group, by_default, tool)| is_offered(group, by_default).then_some(tool))
 }
