@@ -8,12 +8,24 @@ use std::ffi::{OsStr, OsString};
 /// libgit2 reads the variables that locate the repository (`GIT_DIR` and others) from the process itself; all others are read
 /// here.
 #[derive(Clone, Debug, Default)]
-pub struct Env(BTreeMap<OsString, OsString>);
+pub struct Env {
+    vars: BTreeMap<OsString, OsString>,
+    command: Option<String>,
+}
 
 impl Env {
     /// Captures variables, such as `std::env::vars_os()`.
     pub fn capture(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        Self(vars.into_iter().collect())
+        Self { vars: vars.into_iter().collect(), command: None }
+    }
+
+    /// Names the command that runs in the environment; see the operation log.
+    pub(crate) fn with_command(self, command: String) -> Self {
+        Self { command: Some(command), ..self }
+    }
+
+    pub(crate) fn command(&self) -> &str {
+        self.command.as_deref().unwrap_or("library")
     }
 
     /// The value as text; a variable that is absent, empty or not UTF-8 is `None`.
@@ -23,11 +35,11 @@ impl Env {
 
     /// The value as the system has it; absent and empty are `None`.
     pub fn os(&self, name: &str) -> Option<&OsStr> {
-        self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+        self.vars.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
     /// Whether the variable is there, empty or not.
     pub fn is_set(&self, name: &str) -> bool {
-        self.0.contains_key(OsStr::new(name))
+        self.vars.contains_key(OsStr::new(name))
     }
 }

@@ -32,6 +32,8 @@ pub struct Repo {
     /// Whether promised objects count as missing, instead of being fetched.
     pub(super) offline: Cell<bool>,
     pub(super) recent: RefCell<Recent>,
+    /// The id in the operation log of what is done through this handle.
+    pub(super) operation: OnceCell<String>,
 }
 
 impl Repo {
@@ -60,9 +62,9 @@ impl Repo {
         let own = env.os("GIT_OBJECT_DIRECTORY").filter(|_| place.is_none());
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
         let loose = Loose::new(inner.path(), &objects);
-        let (config, shared, shallow) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let (config, shared, shallow, operation) = (OnceCell::new(), OnceCell::new(), OnceCell::new(), OnceCell::new());
         let (offline, recent, seen) = (Cell::new(false), RefCell::default(), RefCell::default());
-        Ok(Self { inner, refs, seen, place, env, config, shared, shallow, objects, loose, offline, recent })
+        Ok(Self { inner, refs, seen, place, env, config, shared, shallow, objects, loose, offline, recent, operation })
     }
 
     /// Opens a libgit2 handle, one for each thread that reads. With reftable, libgit2 finds no refs and reports no error, so it is

@@ -25,6 +25,7 @@ mod import;
 mod layout;
 mod merge_driver;
 mod merging;
+mod operations;
 
 mod pages;
 mod places;

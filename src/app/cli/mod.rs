@@ -47,6 +47,7 @@ mod trace;
 
 use crate::base::error::Result;
 use std::ffi::OsString;
+use std::iter::successors;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -151,6 +152,7 @@ commands! {
         Check(repository::check::CheckArgs),
         Fsck(repository::fsck::FsckArgs),
         Gc(repository::gc::GcArgs),
+        Op(repository::op::OpArgs),
         Count(repository::count::CountArgs),
 
         // Setup
@@ -180,28 +182,34 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     ExitCode::from(status)
 }
 
-/// Parses the command line. Help and errors may describe all commands, so their arguments are built then.
-fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
-    Cli::try_parse_from(args).or_else(|error| {
+/// Parses the command line. Help and errors may describe all commands, so their arguments are built then. Returns the name of the
+/// command as well, with those of its subcommands.
+fn parse(args: &[OsString]) -> Result<(Cli, String), clap::Error> {
+    let mut command = Cli::command();
+    let mut matches = command.try_get_matches_from_mut(args).or_else(|error| {
         if error.kind() == ErrorKind::DisplayVersion {
             return Err(error);
         }
-        let mut command = Cli::command();
+        command = Cli::command();
         command.build();
-        let mut matches = command.try_get_matches_from_mut(args)?;
-        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
-    })
+        command.try_get_matches_from_mut(args)
+    })?;
+    let names: Vec<&str> =
+        successors(matches.subcommand(), |(_, sub)| sub.subcommand()).map(|(name, _)| name).collect();
+    let name = names.join(" ");
+    let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
+    Ok((cli, name))
 }
 
 fn status(args: &[OsString], env: Env) -> u8 {
-    let cli = match parse(args) {
-        Ok(cli) => cli,
+    let (cli, name) = match parse(args) {
+        Ok(parsed) => parsed,
         Err(error) => {
             error::print_usage(&error);
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    let context = Context::new(env, cli.trace);
+    let context = Context::new(env.with_command(name), cli.trace);
     let status = cli.command.run(&context).and_then(|status| {
         context.ui.finish()?;
         Ok(status)

@@ -236,11 +236,11 @@ impl Repo {
         let latest = &moves[moves.len().saturating_sub(COPIED_MOVES)..];
         let mut at = None;
         for Logged { entry, who } in latest {
-            self.move_ref(to, at, entry.new, LogLine { who, why: &entry.why })?;
+            self.patiently(|| self.move_by_git(to, at, entry.new, LogLine { who, why: &entry.why }))?;
             at = Some(entry.new);
         }
         // Git logs no move that leads nowhere, so the renaming itself is not in a log that goes along.
-        if at == Some(oid) { Ok(()) } else { self.move_ref(to, at, oid, log) }
+        if at == Some(oid) { Ok(()) } else { self.patiently(|| self.move_by_git(to, at, oid, log)) }
     }
 }
 

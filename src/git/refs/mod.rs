@@ -150,11 +150,11 @@ impl Repo {
     /// The caller holds the ref's [`Repo::lock`]: a `.lock` file older than ten seconds was then left behind by a process
     /// that is dead, and is removed. The lock of a reftable is one for all refs, so git is left to decide about it.
     pub(crate) fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
-        match &self.refs {
+        self.logged_move(refname, old, Some(new), log.who, || match &self.refs {
             RefStorage::Files => self.move_file(refname, old, new, log),
             // One lock for all refs is taken by those who move others, too, and is to be had soon.
             RefStorage::Reftable(_) => self.patiently(|| self.move_by_git(refname, old, new, log)),
-        }
+        })
     }
 
     /// Points lightweight tags at their targets, wherever they pointed before.

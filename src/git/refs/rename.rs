@@ -8,6 +8,7 @@ use git2::Oid;
 
 use super::{LogLine, RefStorage};
 use crate::git::error::GitError;
+use crate::git::ident::Ident;
 use crate::git::open::Repo;
 
 impl Repo {
@@ -31,10 +32,12 @@ impl Repo {
                     self.replace_reflog(to, history, oid, log)?;
                 }
             }
-            RefStorage::Reftable(_) => self.copy_by_git(from, to, oid, log)?,
+            RefStorage::Reftable(_) => {
+                self.logged_move(to, None, Some(oid), log.who, || self.copy_by_git(from, to, oid, log))?;
+            }
         }
         on_the_way()?;
-        Ok(self.delete_ref_at(from, oid)?)
+        Ok(self.delete_ref_at(from, oid, log.who)?)
     }
 
     fn reflog_bytes(&self, refname: &str) -> Result<Vec<u8>, GitError> {
@@ -64,10 +67,11 @@ impl Repo {
     /// Deletes a ref and its reflog, through git, if it still is at `oid`.
     ///
     /// The caller holds the [`Repo::lock`] that guards it, as in [`Repo::move_ref`].
-    pub(crate) fn delete_ref_at(&self, refname: &str, oid: Oid) -> Result<(), GitError> {
+    pub(crate) fn delete_ref_at(&self, refname: &str, oid: Oid, who: &Ident) -> Result<(), GitError> {
         let _ = self.remove_stale_lock(refname);
         self.seen.borrow_mut().remove(refname);
-        let done = self.delete_by_git(refname, &format!("delete {refname} {oid}\n"));
+        let delete = || self.delete_by_git(refname, &format!("delete {refname} {oid}\n"));
+        let done = self.logged_move(refname, Some(oid), None, who, delete);
         match done {
             Err(_) if self.find_ref(refname)? != Some(oid) => Err(GitError::RefMoved { refname: refname.to_owned() }),
             done => done,

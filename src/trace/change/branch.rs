@@ -105,7 +105,7 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
     }
     let log = LogLine { who, why: &format!("branch: deleted {name}") };
     let kept = back_up(repo, name, tip, log)?;
-    repo.delete_ref_at(&refname, tip)?;
+    repo.delete_ref_at(&refname, tip, who)?;
     Ok(Deleted { tip, kept })
 }
 

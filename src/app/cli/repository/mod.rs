@@ -4,3 +4,4 @@ pub(crate) mod check;
 pub(crate) mod count;
 pub(crate) mod fsck;
 pub(crate) mod gc;
+pub(crate) mod op;
