@@ -48,7 +48,7 @@ extern crate self as git_trace;
 
 #[doc(hidden)]
 pub use app::cli::main;
-pub use git::{Env, GitError, Repo};
+pub use git::{Env, GitError, Oid, Repo, StoreError};
 pub use materialize::{Cut, Join, Joined, MaterializeError, Materialized, Materializer, Options, Piece, materialize};
 pub use message::{Block, Content, Message, messages};
 pub use tokens::Encoding;

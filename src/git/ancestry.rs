@@ -6,9 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-use git2::Oid;
-
 use super::error::GitError;
+use super::oid::Oid;
 use super::open::Repo;
 
 /// Reached from the first commit.

@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError};
 use std::thread;
 
-use git2::{ObjectType, Odb, Oid};
+use git2::{ObjectType, Odb};
 
 use super::error::GitError;
 use super::loose::Loose;
 use super::objects::read_as;
+use super::oid::Oid;
 use super::open::Repo;
 
 /// Number of blobs from which a second thread pays off. Starting it takes as long as reading a hundred blobs.
@@ -162,7 +163,7 @@ mod tests {
         visited.unwrap();
         assert!(seen.into_iter().eq(texts.into_iter().enumerate()));
 
-        let missing = Oid::from_str("00000000000000000000000000000000000000ff").unwrap();
+        let missing = Oid::parse("00000000000000000000000000000000000000ff", repo.object_format()).unwrap();
         blobs.last_mut().unwrap().1 = missing;
         let failed = repo.for_each_blob(blobs.clone(), |_, _, _| Ok::<_, GitError>(()));
         assert!(matches!(failed, Err(GitError::MissingObject { oid }) if oid == missing));

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use git2::{ObjectFormat, Oid};
+use git2::ObjectFormat;
 use memchr::memmem;
 
 use super::ident::Ident;
+use super::oid::Oid;
 
 /// A commit that was read.
 #[derive(Clone, Debug)]
@@ -48,10 +49,10 @@ impl Commit {
             let Some((key, value)) = line.split_once(' ') else { continue };
             match key {
                 "tree" => {
-                    commit.tree = Oid::from_str_ext(value, format).ok()?;
+                    commit.tree = Oid::parse(value, format)?;
                     has_tree = true;
                 }
-                "parent" => commit.parents.push(Oid::from_str_ext(value, format).ok()?),
+                "parent" => commit.parents.push(Oid::parse(value, format)?),
                 "author" => (commit.author, commit.author_time) = split_ident(value),
                 "committer" => commit.commit_time = split_ident(value).1,
                 _ => {}

@@ -36,7 +36,7 @@ impl Config {
         let entry = match self.files.get_entry(&wanted) {
             Ok(entry) => entry,
             Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
-            Err(source) => return Err(GitError::Store { action: format!("read git config `{key}`"), source }),
+            Err(source) => return Err(GitError::store(format!("read git config `{key}`"), source)),
         };
         if !entry.has_value() {
             return Ok(Some("true".to_owned()));
@@ -51,7 +51,7 @@ impl Config {
 
     /// The first remote that has `remote.<name>.<variable>` set to true.
     pub(super) fn remote_with(&self, variable: &str) -> Result<Option<String>, GitError> {
-        let failed = |source| GitError::Store { action: "read the settings of remotes".to_owned(), source };
+        let failed = |source| GitError::store("read the settings of remotes", source);
         let mut found = None;
         let entries = self.files.entries(Some(&format!("^remote\\..*\\.{variable}$"))).map_err(failed)?;
         let take = |entry: &git2::ConfigEntry<'_>| {
@@ -68,7 +68,7 @@ impl Config {
     /// All values of the setting, in git's order; values that are not UTF-8 are skipped.
     pub(crate) fn texts(&self, key: &str) -> Result<Vec<String>, GitError> {
         let wanted = canonical(key);
-        let failed = |source| GitError::Store { action: format!("read git config `{key}`"), source };
+        let failed = |source| GitError::store(format!("read git config `{key}`"), source);
         let mut values = Vec::new();
         match self.files.multivar(&wanted, None) {
             Ok(entries) => {
@@ -103,7 +103,7 @@ impl Config {
     /// Every setting of a section with subsections, in git's order: the last value of a key counts.
     pub(crate) fn subsections(&self, section: &str) -> Result<Vec<(String, String)>, GitError> {
         let prefix = format!("{}.", section.to_ascii_lowercase());
-        let failed = |source| GitError::Store { action: format!("read git config `{section}`"), source };
+        let failed = |source| GitError::store(format!("read git config `{section}`"), source);
         let mut found = Vec::new();
         let mut entries = self.files.entries(Some(&format!("^{}\\.", section.to_ascii_lowercase()))).map_err(failed)?;
         while let Some(entry) = entries.next() {

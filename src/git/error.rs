@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use git2::{ErrorClass, ErrorCode, Oid};
+use git2::{ErrorClass, ErrorCode};
 use thiserror::Error;
 
-use super::short_oid;
+use super::oid::{Oid, short_oid};
 use crate::base::error::Diagnostic;
 
 /// The reason why git or the repository refused an operation.
@@ -54,15 +54,20 @@ pub enum GitError {
     #[error("cannot sign the commit: {cause}")]
     Unsigned { cause: String },
     #[error("cannot {action}")]
-    Store { action: String, source: git2::Error },
+    Store { action: String, source: StoreError },
 }
+
+/// What libgit2 said.
+#[derive(Debug, Error)]
+#[error(transparent)]
+pub struct StoreError(git2::Error);
 
 /// Retries on system errors: `git gc` removes empty folders, even between the moment when libgit2 creates a folder and the moment
 /// when it creates a file in it.
 pub(super) fn despite_gc<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
     const TRIES: usize = 10;
     let refused = |error: &GitError| match error {
-        GitError::Store { source, .. } if source.class() == ErrorClass::Os => Some(source.code()),
+        GitError::Store { source: StoreError(error), .. } if error.class() == ErrorClass::Os => Some(error.code()),
         _ => None,
     };
     let mut done = attempt();
@@ -112,7 +117,7 @@ impl GitError {
             (_, ErrorCode::Owner) => Self::UnsafeOwner,
             _ => match source.message().strip_prefix(UNSUPPORTED) {
                 Some(extension) => Self::UnknownExtension { extension: extension.to_owned() },
-                None => Self::Store { action: "open the repository".to_owned(), source },
+                None => Self::store("open the repository", source),
             },
         }
     }
@@ -120,7 +125,7 @@ impl GitError {
     pub(super) fn reading(oid: Oid, source: git2::Error) -> Self {
         match source.code() {
             ErrorCode::NotFound => Self::MissingObject { oid },
-            _ => Self::Store { action: format!("read object {}", short_oid(oid)), source },
+            _ => Self::store(format!("read object {}", short_oid(oid)), source),
         }
     }
 
@@ -129,12 +134,16 @@ impl GitError {
         match (source.class(), source.code()) {
             (_, ErrorCode::Locked) => Self::RefLocked { refname },
             // A missing folder does not mean that the ref has moved.
-            (ErrorClass::Os, ErrorCode::NotFound) => Self::Store { action: format!("move `{refname}`"), source },
+            (ErrorClass::Os, ErrorCode::NotFound) => Self::store(format!("move `{refname}`"), source),
             (_, ErrorCode::Modified | ErrorCode::NotFound) => Self::RefMoved { refname },
             (ErrorClass::Reference, ErrorCode::Exists | ErrorCode::Directory) => Self::RefConflict { refname },
             _ if source.message().contains("path to reference") => Self::RefConflict { refname },
-            _ => Self::Store { action: format!("move `{refname}`"), source },
+            _ => Self::store(format!("move `{refname}`"), source),
         }
+    }
+
+    pub(super) fn store(action: impl Into<String>, source: git2::Error) -> Self {
+        Self::Store { action: action.into(), source: StoreError(source) }
     }
 
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {

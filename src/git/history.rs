@@ -1,8 +1,7 @@
 //! Walking the history of the user's code, which may be far longer than that of a trace. Git does it, with its commit graph.
 
-use git2::Oid;
-
 use super::error::GitError;
+use super::oid::Oid;
 use super::open::Repo;
 
 /// A commit of the code.

@@ -5,11 +5,10 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use git2::Oid;
-
 use super::error::GitError;
 use super::ident::Ident;
 use super::objects::Recent;
+use super::oid::Oid;
 use super::open::Repo;
 use super::process::Answer;
 use super::refs::{LogLine, RefStorage, STALE_LOCK, locked};
@@ -35,7 +34,7 @@ impl Repo {
         let listed = String::from_utf8_lossy(&answer.stdout);
         let refs = listed.lines().filter_map(|line| {
             let (oid, refname) = line.split_once(' ')?;
-            Some((refname.to_owned(), Oid::from_str_ext(oid, self.object_format()).ok()?))
+            Some((refname.to_owned(), Oid::parse(oid, self.object_format())?))
         });
         let broken = answer.stderr.lines().filter_map(|line| {
             let name = line.strip_prefix("warning: ignoring broken ref ");

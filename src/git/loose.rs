@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use flate2::bufread::ZlibDecoder;
-use git2::{ObjectFormat, ObjectType, Oid};
+use git2::{ObjectFormat, ObjectType};
 
 use super::error::GitError;
+use super::oid::Oid;
 use super::open::Repo;
 use crate::base::process::Process;
 
@@ -99,7 +100,7 @@ impl Loose {
     fn verify(&self, oid: Oid, (kind, bytes): (ObjectType, Vec<u8>)) -> io::Result<(ObjectType, Vec<u8>)> {
         if self.verified.load(Ordering::Relaxed) {
             let format = if oid.as_bytes().len() == 20 { ObjectFormat::Sha1 } else { ObjectFormat::Sha256 };
-            let is_it = Oid::hash_object_ext(kind, &bytes, format).is_ok_and(|found| found == oid);
+            let is_it = git2::Oid::hash_object_ext(kind, &bytes, format).is_ok_and(|found| found == oid.0);
             if !is_it {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "it is another object"));
             }
@@ -165,7 +166,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let repo = git2::Repository::init_bare(folder.path()).unwrap();
         let text = b"what the object holds, and some more of it".repeat(9);
-        let oid = repo.blob(&text).unwrap();
+        let oid = Oid(repo.blob(&text).unwrap());
         let digits = oid.to_string();
         let objects = folder.path().join("objects");
         let path = objects.join(&digits[..2]).join(&digits[2..]);

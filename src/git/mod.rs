@@ -22,6 +22,7 @@ mod loose;
 mod maintenance;
 mod network;
 mod objects;
+mod oid;
 mod open;
 mod operation;
 mod pack;
@@ -41,12 +42,14 @@ pub(crate) use call::{Git, worktree_root};
 pub(crate) use commit::{Commit, NewCommit};
 pub(crate) use config::{parse_bool, parse_number};
 pub use env::Env;
-pub use error::GitError;
-pub(crate) use git2::{ObjectFormat, Oid};
+pub use error::{GitError, StoreError};
+pub(crate) use git2::ObjectFormat;
 pub(crate) use history::CodeCommit;
 pub(crate) use ident::Ident;
 pub(crate) use integrity::RefListing;
 pub(crate) use network::{PushFate, PushedRef};
+pub use oid::Oid;
+pub(crate) use oid::short_oid;
 pub use open::Repo;
 pub(crate) use operation::RefMove;
 pub(crate) use pack::PackWriter;
@@ -54,10 +57,3 @@ pub(crate) use refs::{LogEntry, LogLine, RefUpdate};
 pub(crate) use shared::SHARED_SETTINGS;
 pub(crate) use three_way::merge_lines;
 pub(crate) use tree::{Entry, EntryRef, Mode, Tree, TreeStore};
-
-/// The first seven digits of an oid, which git shows at least.
-pub(crate) fn short_oid(oid: Oid) -> String {
-    let mut digits = oid.to_string();
-    digits.truncate(7);
-    digits
-}

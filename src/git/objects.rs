@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
-use git2::{ObjectFormat, ObjectType, Odb, OdbObject, Oid};
+use git2::{ObjectFormat, ObjectType, Odb, OdbObject};
 
 use super::commit::{Commit, NewCommit};
 use super::error::{GitError, despite_gc};
 use super::loose::Loose;
+use super::oid::Oid;
 use super::open::Repo;
 use super::tree::{Entry, Tree, TreeStore, render_tree};
 
@@ -29,7 +30,7 @@ impl Object<'_> {
 
 impl Repo {
     pub(super) fn odb(&self) -> Result<Odb<'_>, GitError> {
-        self.inner.odb().map_err(|source| GitError::Store { action: "open the object database".to_owned(), source })
+        self.inner.odb().map_err(|source| GitError::store("open the object database", source))
     }
 
     pub(crate) fn read_blob(&self, oid: Oid) -> Result<Vec<u8>, GitError> {
@@ -78,14 +79,15 @@ impl Repo {
 
     fn write(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {
         let odb = self.odb()?;
-        let failed = |source| GitError::Store { action: format!("write the {what} to the object database"), source };
-        despite_gc(|| odb.write(kind, bytes).map_err(failed))
+        let failed = |source| GitError::store(format!("write the {what} to the object database"), source);
+        despite_gc(|| odb.write(kind, bytes).map(Oid).map_err(failed))
     }
 
     /// The oid an object would have, without writing it.
     pub(crate) fn hash(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, GitError> {
-        Oid::hash_object_ext(kind, bytes, self.object_format())
-            .map_err(|source| GitError::Store { action: "hash an object".to_owned(), source })
+        git2::Oid::hash_object_ext(kind, bytes, self.object_format())
+            .map(Oid)
+            .map_err(|source| GitError::store("hash an object", source))
     }
 
     /// The commit that a git revision names, if any.
@@ -109,7 +111,7 @@ impl Repo {
 /// The target of a tag: its first line is `object <oid>`.
 fn tagged(bytes: &[u8], format: ObjectFormat) -> Option<Oid> {
     let line = bytes.strip_prefix(b"object ")?.split(|byte| *byte == b'\n').next()?;
-    Oid::from_str_ext(std::str::from_utf8(line).ok()?, format).ok()
+    Oid::parse(std::str::from_utf8(line).ok()?, format)
 }
 
 impl TreeStore for Repo {
@@ -174,6 +176,6 @@ fn read<'o>(odb: &'o Odb<'_>, loose: &Loose, oid: Oid) -> Result<(ObjectType, Ob
     if let Some((kind, bytes)) = loose.read(oid)? {
         return Ok((kind, Object(Bytes::Own(bytes))));
     }
-    let object = odb.read(oid).map_err(|source| GitError::reading(oid, source))?;
+    let object = odb.read(oid.0).map_err(|source| GitError::reading(oid, source))?;
     Ok((object.kind(), Object(Bytes::Held(object))))
 }

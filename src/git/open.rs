@@ -5,13 +5,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use git2::{ObjectFormat, Oid, Repository};
+use git2::{ObjectFormat, Repository};
 
 use super::config::Config;
 use super::env::Env;
 use super::error::GitError;
 use super::loose::Loose;
 use super::objects::Recent;
+use super::oid::Oid;
 use super::refs::RefStorage;
 
 /// An open repository and the environment it was opened in.
@@ -102,10 +103,7 @@ impl Repo {
         if let Some(config) = self.config.get() {
             return Ok(config);
         }
-        let files = self
-            .inner
-            .config()
-            .map_err(|source| GitError::Store { action: "read the git configuration".to_owned(), source })?;
+        let files = self.inner.config().map_err(|source| GitError::store("read the git configuration", source))?;
         let config = Config::new(files, &self.env)?;
         Ok(self.config.get_or_init(|| config))
     }

@@ -16,12 +16,12 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use git2::Oid;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::error::GitError;
 use super::ident::Ident;
+use super::oid::Oid;
 use super::open::Repo;
 use crate::base::time::Time;
 

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use git2::{Odb, OdbLookupFlags, Oid};
+use git2::{Odb, OdbLookupFlags};
 
 use super::error::GitError;
+use super::oid::Oid;
 use super::open::Repo;
 use super::process::Answer;
 
@@ -56,7 +57,7 @@ impl Repo {
         let listed = String::from_utf8_lossy(&answer.stdout);
         // `missing blob <oid>`
         let words = listed.lines().filter_map(|line| line.strip_prefix("missing ")?.split_once(' '));
-        let lost = words.filter_map(|(_, oid)| Oid::from_str_ext(oid, self.object_format()).ok());
+        let lost = words.filter_map(|(_, oid)| Oid::parse(oid, self.object_format()));
         Ok(lost.filter(|oid| missing.contains(oid)).collect())
     }
 
@@ -66,7 +67,7 @@ impl Repo {
             return Ok(false);
         }
         let Some(remote) = self.promisor()? else { return Ok(false) };
-        let is_here = |oid: &Oid| odb.exists_ext(*oid, OdbLookupFlags::NO_REFRESH);
+        let is_here = |oid: &Oid| odb.exists_ext(oid.0, OdbLookupFlags::NO_REFRESH);
         let wanted: Vec<String> = oids.iter().filter(|oid| !is_here(oid)).map(Oid::to_string).collect();
         if wanted.is_empty() || self.env().is_set("GIT_NO_LAZY_FETCH") {
             return Ok(false);
@@ -81,7 +82,7 @@ impl Repo {
         ]);
         command.args(["--filter=blob:none", "--stdin", &remote]);
         Self::run_git("fetch", command, (wanted.join("\n") + "\n").as_bytes())?;
-        odb.refresh().map_err(|source| GitError::Store { action: "read what was fetched".to_owned(), source })?;
+        odb.refresh().map_err(|source| GitError::store("read what was fetched", source))?;
         Ok(true)
     }
 }

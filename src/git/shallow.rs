@@ -4,9 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 
-use git2::Oid;
-
 use super::error::GitError;
+use super::oid::Oid;
 use super::open::Repo;
 
 impl Repo {
@@ -21,7 +20,7 @@ impl Repo {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(source) => return Err(GitError::io("read", path, source)),
         };
-        let oid = |line: &str| Oid::from_str_ext(line.trim(), self.object_format()).ok();
+        let oid = |line: &str| Oid::parse(line.trim(), self.object_format());
         let cut: HashSet<Oid> = text.lines().filter_map(oid).collect();
         Ok(self.shallow.get_or_init(|| cut))
     }

@@ -3,10 +3,9 @@
 //! Git creates the commit object, because it knows the program, key, and format (`gpg.format`, `user.signingKey`, `gpg.program`,
 //! and others).
 
-use git2::Oid;
-
 use super::commit::NewCommit;
 use super::error::GitError;
+use super::oid::Oid;
 use super::open::Repo;
 
 impl Repo {

@@ -22,7 +22,7 @@ pub(crate) fn merge_lines(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Opt
         input.content(text);
     }
     let merged = git2::merge_file(&inputs[0], &inputs[1], &inputs[2], None)
-        .map_err(|source| GitError::Store { action: "merge three versions of a text".to_owned(), source })?;
+        .map_err(|source| GitError::store("merge three versions of a text", source))?;
     Ok(merged.is_automergeable().then(|| merged.content().to_vec()))
 }
 

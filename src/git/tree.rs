@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use git2::{ObjectFormat, Oid};
+use git2::ObjectFormat;
 
 use super::error::GitError;
+use super::oid::Oid;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
@@ -74,7 +75,7 @@ impl EntryRef<'_> {
     }
 
     pub(crate) fn oid(&self) -> Oid {
-        Oid::from_bytes(self.raw_oid).unwrap_or(Oid::ZERO_SHA1)
+        Oid(git2::Oid::from_bytes(self.raw_oid).unwrap_or(git2::Oid::ZERO_SHA1))
     }
 
     pub(crate) fn to_entry(self) -> Entry {

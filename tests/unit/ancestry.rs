@@ -37,7 +37,7 @@ fn history(nodes: &[Node]) -> (TestRepo, Vec<Oid>) {
     assert!(output.status.success(), "{}", repo.exact(&output));
     let oid = |number: usize| {
         let oid = repo.git(&["rev-parse", &format!("refs/heads/n{}", number + 1)]);
-        Oid::from_str_ext(oid.trim(), opened(&repo).object_format()).unwrap()
+        Oid::parse(oid.trim(), opened(&repo).object_format()).unwrap()
     };
     let oids = (0..nodes.len()).map(oid).collect();
     (repo, oids)

@@ -11,10 +11,11 @@ use std::cell::RefCell;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use git2::{ObjectType, Oid};
+use git2::ObjectType;
 
 use super::commit::NewCommit;
 use super::error::GitError;
+use super::oid::Oid;
 use super::open::Repo;
 use super::tree::{Entry, Tree, TreeStore, render_tree};
 use thread::{Packed, Sent};

@@ -8,7 +8,7 @@ use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 
 use flate2::{Compression, Crc, write::ZlibEncoder};
-use git2::{ObjectFormat, ObjectType, Oid};
+use git2::{ObjectFormat, ObjectType};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
@@ -16,6 +16,7 @@ use tempfile::NamedTempFile;
 use super::delta::{self, low_byte};
 use super::index::Index;
 use crate::git::error::GitError;
+use crate::git::oid::Oid;
 
 /// Longest chain of deltas. Each link slows down reading; `git gc` uses 50.
 const DEPTH: u8 = 10;
@@ -156,7 +157,7 @@ impl Pack {
         index.write_all(&own)?;
         index.as_file().sync_all()?;
         // It has the length of an oid.
-        let checksum = Oid::from_bytes(&checksum).map_err(io::Error::other)?.to_string();
+        let checksum = git2::Oid::from_bytes(&checksum).map_err(io::Error::other)?.to_string();
         Ok(Packed { pack, index, folder, checksum })
     }
 }

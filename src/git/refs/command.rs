@@ -8,12 +8,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 
-use git2::Oid;
-
 use super::LogLine;
 use super::reflog::LogEntry;
 use crate::git::error::GitError;
 use crate::git::ident::Ident;
+use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::process::Answer;
 
@@ -153,8 +152,8 @@ impl Repo {
     }
 
     pub(in crate::git) fn parse_oid(&self, text: &str) -> Result<Oid, GitError> {
-        Oid::from_str_ext(text, self.object_format())
-            .map_err(|source| GitError::Store { action: "read what git says of a ref".to_owned(), source })
+        let bad = || GitError::store("read an oid that git printed", git2::Error::from_str(text));
+        Oid::parse(text, self.object_format()).ok_or_else(bad)
     }
 
     /// Lists the refs that are named by patterns, whole names or folders with their `/`; symbolic ones are left out.

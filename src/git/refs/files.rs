@@ -10,11 +10,12 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use git2::{ErrorCode, Oid, ReferenceType};
+use git2::{ErrorCode, ReferenceType};
 
 use super::{LogLine, RefStorage};
 use crate::git::error::{GitError, despite_gc};
 use crate::git::ident::Ident;
+use crate::git::oid::Oid;
 use crate::git::open::Repo;
 
 /// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
@@ -27,9 +28,9 @@ pub(in crate::git) const STALE_GIT_LOCK: Duration = Duration::from_secs(600);
 impl Repo {
     pub(super) fn find_file(&self, refname: &str) -> Result<Option<Oid>, GitError> {
         match self.inner.refname_to_id(refname) {
-            Ok(oid) => Ok(Some(oid)),
+            Ok(oid) => Ok(Some(Oid(oid))),
             Err(error) if matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec) => Ok(None),
-            Err(source) => Err(GitError::Store { action: format!("read `{refname}`"), source }),
+            Err(source) => Err(GitError::store(format!("read `{refname}`"), source)),
         }
     }
 
@@ -37,7 +38,7 @@ impl Repo {
         let reference = match self.inner.find_reference(refname) {
             Ok(reference) => reference,
             Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
-            Err(source) => return Err(GitError::Store { action: format!("read `{refname}`"), source }),
+            Err(source) => return Err(GitError::store(format!("read `{refname}`"), source)),
         };
         if reference.kind() != Some(ReferenceType::Symbolic) {
             return Ok(None);
@@ -51,12 +52,12 @@ impl Repo {
     }
 
     pub(super) fn list_files(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
-        let failed = |source| GitError::Store { action: format!("list the refs under `{prefix}`"), source };
+        let failed = |source| GitError::store(format!("list the refs under `{prefix}`"), source);
         let mut listed = Vec::new();
         for reference in self.inner.references_glob(&format!("{prefix}*")).map_err(failed)? {
             let reference = reference.map_err(failed)?;
             if let (Ok(name), Some(oid)) = (reference.name(), reference.target()) {
-                listed.push((name.to_owned(), oid));
+                listed.push((name.to_owned(), Oid(oid)));
             }
         }
         listed.sort();
@@ -94,12 +95,12 @@ impl Repo {
         }
         let when = git2::Time::new(who.seconds(), who.zone_minutes());
         let signature = git2::Signature::new(who.name(), who.email(), &when).map_err(moving)?;
-        transaction.set_target(refname, new, Some(&signature), why).map_err(moving)?;
+        transaction.set_target(refname, new.0, Some(&signature), why).map_err(moving)?;
         transaction.commit().map_err(moving)
     }
 
     pub(super) fn set_file(&self, refname: &str, target: Oid) -> Result<(), GitError> {
-        let set = || self.inner.reference(refname, target, true, "");
+        let set = || self.inner.reference(refname, target.0, true, "");
         despite_gc(|| set().map(drop).map_err(|error| GitError::moving(refname, error)))
     }
 
@@ -111,7 +112,7 @@ impl Repo {
             None => !self.inner.is_bare(),
         };
         if logging {
-            let failed = |source| GitError::Store { action: format!("log moves of `{refname}`"), source };
+            let failed = |source| GitError::store(format!("log moves of `{refname}`"), source);
             if !self.inner.reference_has_log(refname).map_err(failed)?
                 && let Err(source) = self.inner.reference_ensure_log(refname)
             {

@@ -18,12 +18,13 @@ use std::collections::HashSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use git2::{ConfigLevel, ErrorCode, Oid, Repository};
+use git2::{ConfigLevel, ErrorCode, Repository};
 
 use super::error::GitError;
 use super::ident::Ident;
 use super::lock::LOCK_PATIENCE;
 use super::open::Repo;
+use crate::git::oid::Oid;
 use command::Reading;
 pub(super) use command::locked;
 pub(super) use files::{STALE_GIT_LOCK, STALE_LOCK, remove_older};
@@ -43,7 +44,7 @@ pub(super) enum RefStorage {
 impl RefStorage {
     /// What the repository's own configuration says; that of the user or of one call has no say in it, as in git.
     pub(super) fn of(repository: &Repository) -> Result<Self, GitError> {
-        let failed = |source| GitError::Store { action: "read the git configuration".to_owned(), source };
+        let failed = |source| GitError::store("read the git configuration", source);
         let local = repository.config().and_then(|config| config.open_level(ConfigLevel::Local)).map_err(failed)?;
         match local.get_string("extensions.refstorage") {
             Ok(storage) => match storage.as_str() {
@@ -93,9 +94,9 @@ impl Repo {
     ///
     /// Git is asked where it is no whole oid: libgit2 reads commits on the way, and never comes back from one that was cut off.
     pub(super) fn resolve(&self, rev: &str) -> Result<Option<Oid>, GitError> {
-        match Oid::from_str_ext(rev, self.object_format()) {
-            Ok(oid) if oid.as_bytes().len() * 2 == rev.len() => Ok(Some(oid)),
-            _ => self.resolve_by_git(rev),
+        match Oid::parse(rev, self.object_format()) {
+            Some(oid) => Ok(Some(oid)),
+            None => self.resolve_by_git(rev),
         }
     }
 

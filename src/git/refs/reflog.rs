@@ -4,12 +4,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use git2::Oid;
-
 use super::RefStorage;
 use crate::git::error::GitError;
+use crate::git::oid::Oid;
 use crate::git::open::Repo;
-use crate::git::tree::raw_len;
 
 /// One move of a ref, as its reflog has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,14 +42,9 @@ impl Repo {
         let line = String::from_utf8_lossy(line);
         let (head, why) = line.split_once('\t').unwrap_or((&line, ""));
         let mut words = head.splitn(3, ' ');
-        // One that was cut off would be read as another.
-        let len = 2 * raw_len(self.object_format());
-        let mut oid = || {
-            let oid = words.next().filter(|digits| digits.len() == len)?;
-            Oid::from_str_ext(oid, self.object_format()).ok()
-        };
+        let mut oid = || Oid::parse(words.next()?, self.object_format());
         let (old, new) = (oid()?, oid()?);
-        Some(LogEntry { old: (!old.is_zero()).then_some(old), new, why: why.to_owned() })
+        Some(LogEntry { old: (!old.0.is_zero()).then_some(old), new, why: why.to_owned() })
     }
 
     /// Where the reflog of a ref is.

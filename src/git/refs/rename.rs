@@ -4,11 +4,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use git2::Oid;
-
 use super::{LogLine, RefStorage};
 use crate::git::error::GitError;
 use crate::git::ident::Ident;
+use crate::git::oid::Oid;
 use crate::git::open::Repo;
 
 impl Repo {

@@ -3,12 +3,11 @@
 use std::thread;
 use std::time::Instant;
 
-use git2::Oid;
-
 use super::{LogLine, PAUSE};
 use crate::git::error::GitError;
 use crate::git::ident::Ident;
 use crate::git::lock::{LOCK_PATIENCE, RefLock};
+use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::tree::TreeStore as _;
 

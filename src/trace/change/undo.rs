@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn an_undo_takes_off_what_it_says_and_what_follows_it_stands() {
-        let oid = |digit: u8| Oid::from_str(&digit.to_string().repeat(40)).unwrap();
+        let oid = |digit: u8| Oid::parse(&digit.to_string().repeat(40), crate::git::ObjectFormat::Sha1).unwrap();
         let entry = |old: u8, new: u8, why: &str| LogEntry {
             old: (old > 0).then(|| oid(old)),
             new: oid(new),

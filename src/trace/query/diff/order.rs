@@ -84,7 +84,7 @@ mod tests {
             seq: *seq,
             id: format!("{id:016x}").parse().unwrap(),
             item_type: ItemType::dialogue(),
-            blob: Oid::from_str(&"1".repeat(40)).unwrap(),
+            blob: Oid::parse(&"1".repeat(40), crate::git::ObjectFormat::Sha1).unwrap(),
             path: String::new(),
         };
         ids.iter().zip(seqs).map(slot).collect()
