@@ -115,6 +115,51 @@ impl<'a> LineIndex<'a> {
     }
 }
 
+/// Collects the findings about one text.
+pub(crate) struct Findings<'a> {
+    index: LineIndex<'a>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Findings<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { index: LineIndex::new(text), findings: Vec::new() }
+    }
+
+    pub(crate) fn error(&mut self, code: &'static str, span: Range<usize>, message: impl Into<String>, remedy: &str) {
+        self.add(Weight::Error, code, span, message, remedy);
+    }
+
+    pub(crate) fn warning(&mut self, code: &'static str, span: Range<usize>, message: impl Into<String>, remedy: &str) {
+        self.add(Weight::Warning, code, span, message, remedy);
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        weight: Weight,
+        code: &'static str,
+        span: Range<usize>,
+        message: impl Into<String>,
+        remedy: &str,
+    ) {
+        let start = span.start.min(self.index.text.len());
+        let span = start..span.end.clamp(start, self.index.text.len());
+        let position = self.index.position(start);
+        let (message, remedy) = (message.into(), remedy.to_owned());
+        self.findings.push(Finding { span, position, code, weight, message, remedy });
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.findings.iter().any(|finding| finding.weight == Weight::Error)
+    }
+
+    /// The findings, sorted by position.
+    pub(crate) fn finish(mut self) -> Vec<Finding> {
+        self.findings.sort_by_key(|finding| finding.span.start);
+        self.findings
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

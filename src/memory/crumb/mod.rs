@@ -36,7 +36,7 @@ pub(crate) use error::CrumbError;
 pub(crate) use exchange::{receive, send};
 pub(crate) use file::{create, edit, read};
 pub(crate) use grammar::document::{CrumbFile, Line, LineKind};
-pub(crate) use grammar::entry::{Entry, EntryKind, SessionRange};
+pub(crate) use grammar::entry::{Entry, EntryKind};
 pub(crate) use grammar::format::format;
 pub(crate) use grammar::json::to_json;
 pub(crate) use grammar::textconv::textconv;

@@ -1,7 +1,6 @@
 //! Advice on checkpoints that are valid but could be better.
 
-use super::findings::Findings;
-use crate::base::finding::Weight;
+use crate::base::finding::{Findings, Weight};
 use crate::memory::checkpoint::document::{Document, Timestamp};
 use crate::trace::Time;
 

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::findings::Findings;
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Findings};
 use crate::memory::checkpoint::document::Document;
 
 /// Validates checkpoints against one another; returns the findings of each, in order. Linear in their number.

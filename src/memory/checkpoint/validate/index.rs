@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
-use super::findings::Findings;
 use super::{check_conflict_markers, not_utf8};
-use crate::base::finding::Finding;
+use crate::base::finding::{Finding, Findings};
 use crate::memory::checkpoint::document::decode;
 use crate::memory::checkpoint::index::{COLUMNS, FIELDS, Index, TITLE};
 

@@ -7,7 +7,6 @@
 mod advice;
 mod consistency;
 pub(crate) mod files;
-mod findings;
 mod index;
 
 use std::ops::Range;
@@ -17,10 +16,9 @@ use serde_json::Value;
 use super::document::frontmatter::{Frontmatter, FrontmatterError};
 use super::document::markdown::{Markdown, TableRow};
 use super::document::{Document, ReferenceKind, Section, Timestamp, decode, start_of};
-use crate::base::finding::{Finding, Weight};
+use crate::base::finding::{Finding, Findings, Weight};
 use crate::base::merge::conflict;
 use crate::trace::Time;
-use findings::Findings;
 
 pub(crate) use consistency::{cycles, validate_set};
 pub(crate) use index::validate_index;
