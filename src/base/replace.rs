@@ -1,11 +1,42 @@
 //! Atomic file replacement, with one writer at a time.
 
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use thiserror::Error;
+
 use super::bounded;
+use super::error::Diagnostic;
+
+/// How long to wait for other writers.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 10 });
+
+/// How often [`update`] tries again because a program that does not take our lock changed the file.
+const MAX_ATTEMPTS: usize = 10;
+
+/// Why a file could not be read or changed.
+#[derive(Debug, Error)]
+pub(crate) enum FileError {
+    #[error("cannot read `{}`", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("cannot write `{}`", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("cannot write `{}`: the file is read-only", path.display())]
+    ReadOnly { path: PathBuf },
+    #[error("cannot write `{}`: another process holds the lock", path.display())]
+    Busy { path: PathBuf },
+    #[error("cannot write `{}`: another program keeps changing it", path.display())]
+    Changing { path: PathBuf },
+}
+
+impl Diagnostic for FileError {
+    fn hint(&self) -> Option<String> {
+        let may_end = matches!(self, Self::Busy { .. } | Self::Changing { .. });
+        may_end.then(|| "try again when the other process has ended".to_owned())
+    }
+}
 
 /// How a writer names its own files beside the target: `<stem>-….tmp` while it writes, `<stem>.lock` if folders cannot be
 /// locked.
@@ -31,11 +62,11 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Waits for the lock of `folder`; `None` if others held it for all of `patience`.
+    /// Waits for the lock of `folder`; `None` if others keep it.
     ///
     /// The folder itself is locked, so that there is no lock file that somebody could commit. If folders cannot be locked, a
     /// file in it is.
-    pub(crate) fn take(folder: &Path, stem: Stem, patience: Duration) -> io::Result<Option<Self>> {
+    pub(crate) fn take(folder: &Path, stem: Stem) -> io::Result<Option<Self>> {
         let started = Instant::now();
         let mut on_folder = cfg!(unix);
         loop {
@@ -48,7 +79,7 @@ impl Lock {
                 Ok(()) => return Ok(Some(Self { _held: file })),
                 Err(TryLockError::Error(_)) if on_folder => on_folder = false,
                 Err(TryLockError::Error(error)) => return Err(error),
-                Err(TryLockError::WouldBlock) if started.elapsed() >= patience => return Ok(None),
+                Err(TryLockError::WouldBlock) if started.elapsed() >= PATIENCE => return Ok(None),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
             }
         }
@@ -138,7 +169,40 @@ impl Access {
     }
 }
 
-/// Replaces the file at `path` by what `write` writes. The caller holds the [`Lock`] of its folder.
+/// Changes the file at `path`, which may be a symbolic link; returns the result of `change`.
+///
+/// `change` returns the new text, or `None` to leave the file alone. It is called again if another program changed the file.
+pub(crate) fn update<T, E: From<FileError>>(
+    path: &Path,
+    stem: Stem,
+    access: Access,
+    mut change: impl FnMut(&FileSnapshot) -> Result<(Option<Vec<u8>>, T), E>,
+) -> Result<T, E> {
+    let path = path.to_owned();
+    let write_error = |source| FileError::Write { path: path.clone(), source };
+    let real = real_path(&path).map_err(write_error)?;
+    let Some(_lock) = Lock::take(folder_of(&real), stem).map_err(write_error)? else {
+        return Err(FileError::Busy { path }.into());
+    };
+    for _ in 0..MAX_ATTEMPTS {
+        let seen = read(&real).map_err(|source| FileError::Read { path: path.clone(), source })?;
+        let (text, result) = change(&seen)?;
+        let Some(text) = text.filter(|text| seen.version.is_none() || *text != seen.text) else { return Ok(result) };
+        if seen.is_read_only {
+            return Err(FileError::ReadOnly { path }.into());
+        }
+        if replace(&real, stem, seen.version.as_ref(), access, &text).map_err(write_error)? {
+            return Ok(result);
+        }
+    }
+    Err(FileError::Changing { path }.into())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Replaces the file at `path`. The caller holds the [`Lock`] of its folder.
 ///
 /// The bytes are synced before the file is renamed. Returns false and changes nothing if the file no longer has the version
 /// `seen`, because a program without our lock changed it. Permissions and group stay the same.
@@ -147,9 +211,9 @@ pub(crate) fn replace(
     stem: Stem,
     seen: Option<&FileVersion>,
     access: Access,
-    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+    bytes: &[u8],
 ) -> io::Result<bool> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let prefix = format!("{}-", stem.0);
     remove_leftovers(folder, stem);
     let mut builder = tempfile::Builder::new();
@@ -161,10 +225,7 @@ pub(crate) fn replace(
     #[cfg(not(unix))]
     let _ = access;
     let mut temporary = builder.tempfile_in(folder)?;
-    let mut out = BufWriter::with_capacity(128 * 1024, temporary.as_file_mut());
-    write(&mut out)?;
-    out.flush()?;
-    drop(out);
+    temporary.write_all(bytes)?;
     match fs::metadata(path) {
         // The old file may not be executable.
         Ok(_) if access == Access::Program => {}
@@ -192,36 +253,33 @@ pub(crate) fn replace(
 
 const STEM: Stem = Stem(".git-trace");
 
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// Creates or replaces the file at `path`, and creates its folder.
 pub(crate) fn put(path: &Path, access: Access, bytes: &[u8]) -> io::Result<()> {
-    put_where(path, access, bytes, |_| Ok(()))
+    put_where(path, access, bytes, |_| true)
 }
 
 /// Creates a file, which must not exist.
 pub(crate) fn put_new(path: &Path, access: Access, bytes: &[u8]) -> io::Result<()> {
-    put_where(path, access, bytes, |there| match there {
-        Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
-        None => Ok(()),
-    })
+    put_where(path, access, bytes, |seen| seen.is_none())
 }
 
 fn put_where(
     path: &Path,
     access: Access,
     bytes: &[u8],
-    judge: impl FnOnce(Option<&FileVersion>) -> io::Result<()>,
+    may_replace: impl FnOnce(Option<&FileVersion>) -> bool,
 ) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     fs::create_dir_all(folder)?;
-    let lock = Lock::take(folder, STEM, PATIENCE)?;
+    let lock = Lock::take(folder, STEM)?;
     if lock.is_none() {
         return Err(io::Error::other("other processes keep writing there"));
     }
     let seen = FileVersion::at(path)?;
-    judge(seen.as_ref())?;
-    let is_done = replace(path, STEM, seen.as_ref(), access, |out| out.write_all(bytes))?;
+    if !may_replace(seen.as_ref()) {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let is_done = replace(path, STEM, seen.as_ref(), access, bytes)?;
     if is_done { Ok(()) } else { Err(io::Error::other("another program changed it meanwhile; try again")) }
 }
 

@@ -2,17 +2,13 @@
 //!
 //! The file in the working tree is fixed, never the index: the author decides what to stage.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
-use std::time::Duration;
 
 use super::Checked;
 use crate::base::merge::FileKind;
 use crate::base::replace::{self, Access, Lock, Stem};
 use crate::memory::breadcrumb;
-
-/// How long to wait for another writer of the folder.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The findings that can be fixed.
 const CODES: [&str; 3] = ["duplicate-key", "no-final-newline", "unsorted"];
@@ -44,7 +40,7 @@ pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
     }
     let stem = Stem("git-trace-fix");
     let folder = path.parent().unwrap_or(root);
-    let lock = Lock::take(folder, stem, PATIENCE)?;
+    let lock = Lock::take(folder, stem)?;
     if lock.is_none() {
         return Err(io::Error::other("another process keeps writing there"));
     }
@@ -59,7 +55,7 @@ pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
     if fixed == seen.text {
         return Ok(Fate::InOrder);
     }
-    if replace::replace(&path, stem, seen.version.as_ref(), Access::Usual, |out| out.write_all(&fixed))? {
+    if replace::replace(&path, stem, seen.version.as_ref(), Access::Usual, &fixed)? {
         Ok(Fate::Fixed)
     } else {
         Err(io::Error::other("somebody changed it meanwhile"))

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use super::key::{InvalidKey, Key};
-use super::store::lines::{is_blank, split_bom};
+use super::store::lines::{BOM, numbered};
 use super::{InvalidLine, LineError, Record};
 use crate::base::error::Diagnostic;
 
@@ -66,7 +66,7 @@ pub(crate) fn export(records: &[Record<'_>], format: Format, out: &mut impl Writ
 
 /// Parses breadcrumbs: an array if the text starts with `[`, else JSON Lines. One invalid breadcrumb fails the import.
 pub(crate) fn parse(text: &[u8]) -> Result<Vec<Record<'static>>, ImportError> {
-    let (_, text) = split_bom(text);
+    let text = text.strip_prefix(BOM).unwrap_or(text);
     let records = if text.trim_ascii_start().starts_with(b"[") { parse_array(text)? } else { parse_lines(text)? };
     for (index, record) in records.iter().enumerate() {
         record.key.parse::<Key>().map_err(|source| ImportError::Key { index, source })?;
@@ -99,12 +99,11 @@ fn remove_line_breaks(mut record: Record<'static>) -> Record<'static> {
 }
 
 fn parse_lines(text: &[u8]) -> Result<Vec<Record<'static>>, ImportError> {
-    let lines = text.split(|b| *b == b'\n').enumerate().filter(|(_, line)| !is_blank(line));
-    let parse = |(index, line)| {
-        let record = Record::parse(line);
-        record.map(Record::into_owned).map_err(|reason| ImportError::Line(InvalidLine { line: index + 1, reason }))
+    let parse = |(number, line)| {
+        let record = Record::parse(line).map(Record::into_owned);
+        record.map_err(|reason| ImportError::Line(InvalidLine { line: number, reason }))
     };
-    lines.map(parse).collect()
+    numbered(text).map(parse).collect()
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl BreadcrumbStore {
     pub fn set(&self, key: &str, value: &str, now: Time) {
         let key = key.parse().expect("the key is valid");
         let request = SetRequest { key: &key, value, task_id: None, expiry: Expiry::Kept };
-        Writer::new(&self.0, &|_| true, Writer::PATIENCE).set(&request, now).expect("the store is writable");
+        Writer::new(&self.0, &|_| true).set(&request, now).expect("the store is writable");
     }
 }
 

@@ -91,7 +91,7 @@ impl<'a> Record<'a> {
         join_members(members)
     }
 
-    fn times(&self) -> [(&'static str, &Option<Cow<'a, str>>); 3] {
+    pub(crate) fn times(&self) -> [(&'static str, &Option<Cow<'a, str>>); 3] {
         [("created_at", &self.created_at), ("updated_at", &self.updated_at), ("expires_at", &self.expires_at)]
     }
 

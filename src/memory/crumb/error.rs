@@ -1,12 +1,12 @@
 //! Errors of crumb files.
 
-use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
 use super::grammar::document::NotUtf8;
 use crate::base::error::Diagnostic;
+use crate::base::replace::FileError;
 use crate::git::GitError;
 use crate::trace::TraceError;
 use crate::trace::change::compressor::CompressorError;
@@ -14,21 +14,12 @@ use crate::trace::change::compressor::CompressorError;
 /// Lines count from 1.
 #[derive(Debug, Error)]
 pub(crate) enum CrumbError {
-    #[error("cannot read `{}`", path.display())]
-    Read { path: PathBuf, source: io::Error },
-    #[error("cannot write `{}`", path.display())]
-    Write { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("no such file: `{}`", path.display())]
     NoSuchFile { path: PathBuf },
     #[error("`{}` already exists", path.display())]
     Exists { path: PathBuf },
-    #[error("cannot write `{}`: the file is read-only", path.display())]
-    ReadOnly { path: PathBuf },
-    #[error("cannot write `{}`: another process holds the lock", path.display())]
-    Busy { path: PathBuf },
-    /// A program that does not take our lock changed the file during every attempt.
-    #[error("cannot write `{}`: another program keeps changing it", path.display())]
-    Changing { path: PathBuf },
     #[error(transparent)]
     NotUtf8(#[from] NotUtf8),
     #[error("the file does not start with a crumb file header")]
@@ -79,7 +70,6 @@ impl Diagnostic for CrumbError {
             Self::Invalid { .. } => "`git trace crumb validate` shows all problems",
             Self::NoSuchFile { .. } => "`git trace crumb new` creates it",
             Self::Exists { .. } => "`git trace crumb note` adds to it",
-            Self::Busy { .. } | Self::Changing { .. } => "try again when the other process has ended",
             Self::NoSuchEntry { .. } => "`git trace crumb show` lists the entries with their lines",
             Self::Ambiguous { .. } => "give a line number, or more of the text",
             Self::TextTooLong { .. } => "put the text in a file and note its path",
@@ -97,6 +87,7 @@ impl Diagnostic for CrumbError {
 
     fn wrapped(&self) -> Option<&dyn Diagnostic> {
         match self {
+            Self::File(error) => Some(error),
             Self::Git(error) => Some(error),
             Self::Trace(error) => Some(error),
             _ => None,

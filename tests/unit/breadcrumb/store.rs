@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::base::replace::FileError;
 use crate::base::time::Time;
 use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::exchange::{self, Format, OnConflict};
@@ -42,7 +43,7 @@ impl TestStore {
     }
 
     fn writer(&self) -> Writer<'_> {
-        Writer::new(&self.store, &|_| true, Duration::from_secs(20))
+        Writer::new(&self.store, &|_| true)
     }
 
     fn set(&self, key: &str, value: &str) -> Result<bool, StoreError> {
@@ -150,7 +151,7 @@ fn an_unreadable_line_blocks_writes_but_not_reads() {
 }
 
 #[test]
-fn a_large_file_is_bisected_then_scanned() {
+fn a_large_file_is_searched_by_key() {
     let mut text: String = (0..20_000).map(|n| line(&format!("k.{n:05}"), &n.to_string())).collect();
     let place = TestStore::of(&text);
     for n in [0, 1, 9_999, 19_998, 19_999] {
@@ -228,7 +229,7 @@ fn expired_records_are_hidden_until_set_again() {
 #[test]
 fn secrets_are_written_only_where_git_ignores_them() {
     let place = TestStore::new();
-    let refusing = Writer::new(&place.store, &|_| false, Duration::ZERO);
+    let refusing = Writer::new(&place.store, &|_| false);
     let path = place.store.path(StoreFile::Secret);
     let result = set(&refusing, "secret.token", "s3cret", NOW);
     assert!(matches!(result, Err(StoreError::NotIgnored { path: refused }) if refused == path));
@@ -334,7 +335,7 @@ fn links_and_permissions_are_kept_and_read_only_files_are_not_written() {
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o7777, 0o640);
     assert_eq!(place.text().lines().count(), 2);
     fs::set_permissions(&real, fs::Permissions::from_mode(0o440)).unwrap();
-    assert!(matches!(place.set("c", "1"), Err(StoreError::ReadOnly { .. })));
+    assert!(matches!(place.set("c", "1"), Err(StoreError::File(FileError::ReadOnly { .. }))));
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1);
 }
 
@@ -353,7 +354,7 @@ fn forty_threads_set_forty_keys() {
         for n in 0..40 {
             let store = &place.store;
             scope.spawn(move || {
-                let writer = Writer::new(store, &|_| true, Duration::from_secs(60));
+                let writer = Writer::new(store, &|_| true);
                 set(&writer, &format!("thread.k{n}"), "v", NOW).unwrap();
             });
         }
@@ -375,7 +376,7 @@ fn setter(store: &Store, key: &str, times: usize) -> Command {
 fn sets_a_key_for_another_test() {
     let of = |name| std::env::var(name).unwrap();
     let store = Store::in_folder(of("TEST_STORE"));
-    let writer = Writer::new(&store, &|_| true, Duration::from_secs(60));
+    let writer = Writer::new(&store, &|_| true);
     for n in 0..of("TEST_TIMES").parse().unwrap() {
         set(&writer, &of("TEST_KEY"), &n.to_string(), NOW).unwrap();
     }

@@ -72,7 +72,7 @@ impl Place<'_> {
     fn write<T>(&self, write: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
         // If git cannot tell, the path is not ignored.
         let is_ignored = |path: &Path| self.git.is_ignored(path).unwrap_or(false);
-        write(&Writer::new(&self.store, &is_ignored, Writer::PATIENCE))
+        write(&Writer::new(&self.store, &is_ignored))
     }
 
     /// The path of a store file, relative to the root of the working tree.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{ExitStatus, Place};
 use crate::base::merge::Markers;
 use crate::git::Git;
-use crate::memory::breadcrumb::{StoreFile, Writer, resolve_file};
+use crate::memory::breadcrumb::{StoreFile, resolve_file};
 
 /// Resolve conflict markers in a store file, as the merge driver would
 ///
@@ -32,7 +32,7 @@ impl ResolveArgs {
         let path = self.file.clone().unwrap_or_else(|| place.store.path(StoreFile::Shared));
         let base = base_in_index(&place.git, &path);
         let markers = Markers { size: self.marker_size, ..Markers::default() };
-        let resolved = resolve_file(&path, base.as_deref(), &markers, Writer::PATIENCE)?;
+        let resolved = resolve_file(&path, base.as_deref(), &markers)?;
         let shown = path.strip_prefix(&place.root).unwrap_or(&path).display();
         for note in &resolved.notes {
             place.ui.note(format!("{shown}: {note}"));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{Context, Ui, parse, read};
+use crate::base::replace::FileError;
 use crate::git::Repo;
 use crate::memory::crumb::archive::{self, Archive};
 use crate::memory::crumb::{self, CompressionPlan, CrumbError, CrumbFile, Selector};
@@ -102,7 +103,7 @@ impl CompressArgs {
             }
             attempts += 1;
             if attempts == 10 {
-                return Err(CrumbError::Changing { path: self.file.clone() }.into());
+                return Err(FileError::Changing { path: self.file.clone() }.into());
             }
         }
     }

@@ -111,7 +111,7 @@ fn store(context: &Context) -> Result<Store> {
 fn with_writer<T>(context: &Context, write: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
     let (store, git) = (store(context)?, context.git()?);
     let is_ignored = |path: &Path| git.is_ignored(path).unwrap_or(false);
-    write(&Writer::new(&store, &is_ignored, Writer::PATIENCE))
+    write(&Writer::new(&store, &is_ignored))
 }
 
 fn warnings(skipped_lines: &[SkippedLine]) -> Vec<String> {

@@ -1,18 +1,13 @@
 //! Resolving a file that already contains conflict markers, in place.
 
-use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use thiserror::Error;
+use std::path::Path;
 
 use super::{MergeNote, merge};
-use crate::base::bounded;
-use crate::base::error::Diagnostic;
 use crate::base::merge::conflict::{self, MarkerError};
 use crate::base::merge::{Markers, MergeInput, Merged};
-use crate::base::replace::{Access, FileVersion, Lock, real_path, replace};
+use crate::base::replace::{Access, FileError, update};
+use crate::memory::breadcrumb::StoreError;
 use crate::memory::breadcrumb::store::write::STEM;
 
 /// Resolves the conflicts in a text as the merge would have.
@@ -37,46 +32,17 @@ pub(crate) struct Resolved {
     pub is_changed: bool,
 }
 
-#[derive(Debug, Error)]
-pub(crate) enum ResolveError {
-    #[error("cannot resolve `{}`", path.display())]
-    Io { path: PathBuf, source: io::Error },
-    #[error("cannot resolve `{}`", path.display())]
-    Markers { path: PathBuf, source: MarkerError },
-    #[error("cannot resolve `{}`: another process is writing to it", path.display())]
-    Busy { path: PathBuf },
-}
-
-impl Diagnostic for ResolveError {}
-
 /// Resolves the conflicts in a file, and writes it if that changes it. After an error the file is unchanged.
-pub(crate) fn resolve_file(
-    path: &Path,
-    base: Option<&[u8]>,
-    markers: &Markers,
-    patience: Duration,
-) -> Result<Resolved, ResolveError> {
-    let failed = |source| ResolveError::Io { path: path.to_owned(), source };
-    let busy = || ResolveError::Busy { path: path.to_owned() };
-    let real = real_path(path).map_err(failed)?;
-    let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let _lock = Lock::take(folder, STEM, patience).map_err(failed)?.ok_or_else(busy)?;
-    let file = File::open(&real).map_err(failed)?;
-    let stamp = FileVersion::of(&file.metadata().map_err(failed)?);
-    let text = bounded::read_opened(&file).map_err(failed)?;
-    let merged =
-        resolve(&text, base, markers.size).map_err(|source| ResolveError::Markers { path: path.to_owned(), source })?;
-    let conflict_count = merged.conflict_count();
-    let resolved = merged.to_bytes(markers);
-    let is_changed = resolved != text;
-    if is_changed {
-        if fs::metadata(&real).map_err(failed)?.permissions().readonly() {
-            return Err(failed(io::ErrorKind::PermissionDenied.into()));
+pub(crate) fn resolve_file(path: &Path, base: Option<&[u8]>, markers: &Markers) -> Result<Resolved, StoreError> {
+    update(path, STEM, Access::Usual, |seen| {
+        let path = || path.to_owned();
+        if seen.version.is_none() {
+            return Err(FileError::Read { path: path(), source: io::ErrorKind::NotFound.into() }.into());
         }
-        let is_replaced = replace(&real, STEM, Some(&stamp), Access::Usual, |out| io::Write::write_all(out, &resolved));
-        if !is_replaced.map_err(failed)? {
-            return Err(busy());
-        }
-    }
-    Ok(Resolved { conflict_count, notes: merged.notes, is_changed })
+        let merged =
+            resolve(&seen.text, base, markers.size).map_err(|source| StoreError::Markers { path: path(), source })?;
+        let resolved = merged.to_bytes(markers);
+        let (conflict_count, is_changed) = (merged.conflict_count(), resolved != seen.text);
+        Ok((Some(resolved), Resolved { conflict_count, notes: merged.notes, is_changed }))
+    })
 }

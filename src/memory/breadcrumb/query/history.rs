@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::git::{Git, GitError};
 use crate::memory::breadcrumb::Record;
 use crate::memory::breadcrumb::record::keep_winners;
-use crate::memory::breadcrumb::store::lines::{find_key, split_bom};
+use crate::memory::breadcrumb::store::lines::{find_key, numbered};
 
 /// One commit that changed a breadcrumb.
 #[derive(Clone, Debug)]
@@ -86,10 +86,9 @@ fn parse_list(list: &str) -> Vec<ListedCommit<'_>> {
 
 /// The record of a key in a text. Invalid lines are ignored.
 fn winning_record(text: &[u8], key: &str) -> Option<Record<'static>> {
-    let (_, text) = split_bom(text);
-    let lines = text.split(|b| *b == b'\n').filter(|line| find_key(line).as_deref() == Some(key.as_bytes()));
-    let mut records: Vec<_> =
-        lines.filter_map(|line| Record::parse(line).ok()).filter(|r| r.key == key).map(Record::into_owned).collect();
+    let lines = numbered(text).filter(|(_, line)| find_key(line).as_deref() == Some(key.as_bytes()));
+    let records = lines.filter_map(|(_, line)| Record::parse(line).ok()).filter(|record| record.key == key);
+    let mut records: Vec<_> = records.map(Record::into_owned).collect();
     keep_winners(&mut records);
     records.pop()
 }

@@ -1,65 +1,50 @@
 //! Editing a file's text in memory: parsing every line, and replacing the selected records.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
-use std::ops::Range;
+use std::thread;
 
 use super::lines::{BOM, KeyedLine, Lines, order_keys};
-use crate::memory::breadcrumb::{InvalidLine, LineError, Record};
+use crate::memory::breadcrumb::{InvalidLine, Record};
 
 /// A text without invalid lines, in which some records are selected.
 pub(crate) struct Selection<'a> {
     text: &'a [u8],
-    /// The lines in sorted order, even if the text is not sorted.
     lines: Lines<'a>,
-    is_text_sorted: bool,
+    /// In the order of the text.
     selected: Vec<SelectedRecord>,
 }
 
 struct SelectedRecord {
-    /// Index of its line in [`Selection::lines`].
-    index: usize,
+    line_number: usize,
+    is_crlf: bool,
     record: Record<'static>,
 }
 
-#[derive(Default)]
-struct ParsedLines<'a> {
-    selected: Vec<SelectedRecord>,
-    invalid: Vec<(&'a [u8], LineError)>,
-}
+/// The fewest lines for which a thread pays off.
+const PART_LEN: usize = 5000;
 
-/// Above this number of lines, starting threads pays off.
-const MANY_LINES: usize = 10_000;
-
-/// Parses every line, on several threads if there are many: parsing takes most of the time of a write.
-fn parse_lines<'a>(lines: &[KeyedLine<'a>], is_selected: &(impl Fn(&Record<'_>) -> bool + Sync)) -> ParsedLines<'a> {
-    let parse_part = |first: usize, part: &[KeyedLine<'a>]| {
-        let mut parsed = ParsedLines::default();
-        for (index, KeyedLine { line, .. }) in part.iter().enumerate() {
-            match Record::parse(line) {
-                Ok(record) if is_selected(&record) => {
-                    parsed.selected.push(SelectedRecord { index: first + index, record: record.into_owned() });
-                }
-                Ok(_) => {}
-                Err(reason) => parsed.invalid.push((*line, reason)),
-            }
-        }
-        parsed
+/// Parses every line, on several threads if there are many, because parsing takes most of the time of a write. Returns the
+/// selected records and the invalid lines.
+fn parse(
+    lines: &[KeyedLine<'_>],
+    is_selected: &(impl Fn(&Record<'_>) -> bool + Sync),
+) -> Vec<Result<SelectedRecord, InvalidLine>> {
+    let parse_line = |line: &KeyedLine<'_>| match Record::parse(line.text) {
+        Ok(record) => is_selected(&record).then(|| {
+            let is_crlf = line.text.ends_with(b"\r");
+            Ok(SelectedRecord { line_number: line.number, is_crlf, record: record.into_owned() })
+        }),
+        Err(reason) => Some(Err(InvalidLine { line: line.number, reason })),
     };
-    if lines.len() < MANY_LINES {
-        return parse_part(0, lines);
+    let parse_part = |part: &[KeyedLine<'_>]| part.iter().filter_map(parse_line).collect::<Vec<_>>();
+    if lines.len() < 2 * PART_LEN {
+        return parse_part(lines);
     }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    let part_len = lines.len().div_ceil(threads);
-    std::thread::scope(|scope| {
-        let parts = lines.chunks(part_len).enumerate();
-        let running: Vec<_> = parts.map(|(n, part)| scope.spawn(move || parse_part(n * part_len, part))).collect();
-        running.into_iter().fold(ParsedLines::default(), |mut all, part| {
-            let mut part = part.join().expect("parsing a line never panics");
-            all.selected.append(&mut part.selected);
-            all.invalid.append(&mut part.invalid);
-            all
-        })
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(8);
+    let parts = lines.chunks(lines.len().div_ceil(threads));
+    thread::scope(|scope| {
+        let running: Vec<_> = parts.map(|part| scope.spawn(move || parse_part(part))).collect();
+        running.into_iter().flat_map(|part| part.join().expect("parsing a line never panics")).collect()
     })
 }
 
@@ -70,17 +55,14 @@ impl<'a> Selection<'a> {
         is_selected: impl Fn(&Record<'_>) -> bool + Sync,
     ) -> Result<Self, (InvalidLine, usize)> {
         let mut lines = Lines::new(text);
-        let is_text_sorted = lines.is_sorted;
-        lines.sort();
-        let ParsedLines { selected, invalid } = parse_lines(&lines.lines, &is_selected);
-        let count = invalid.len();
-        match invalid.into_iter().min_by_key(|(line, _)| line.as_ptr()) {
-            None => Ok(Self { text, lines, is_text_sorted, selected }),
-            Some((line, reason)) => {
-                let before = &text[..offset(text, line)];
-                Err((InvalidLine { line: memchr::memchr_iter(b'\n', before).count() + 1, reason }, count))
-            }
+        let (selected, invalid): (Vec<_>, Vec<_>) =
+            parse(&lines.lines, &is_selected).into_iter().partition(Result::is_ok);
+        if let Some(Err(first)) = invalid.first() {
+            return Err((first.clone(), invalid.len()));
         }
+        let selected = selected.into_iter().flatten().collect();
+        lines.lines.sort_by(KeyedLine::order);
+        Ok(Self { text, lines, selected })
     }
 
     /// The selected records; there may be several of one key.
@@ -88,117 +70,70 @@ impl<'a> Selection<'a> {
         self.selected.iter().map(|selected| selected.record.clone()).collect()
     }
 
-    /// Replaces the selected records. A line that would not change keeps its bytes.
-    pub(crate) fn replace(&self, replacements: &[Record<'static>]) -> EditedText<'_> {
+    /// The text with the selected records replaced; `None` if that changes nothing. A line that would not change keeps its bytes.
+    ///
+    /// The text around the changes stays, including blank lines, unless it was not sorted.
+    pub(crate) fn replace(&self, replacements: &[Record<'static>]) -> Option<Vec<u8>> {
+        let Self { text, lines: Lines { has_bom, lines, is_sorted }, selected } = self;
         let mut old_records: HashMap<&str, Vec<&SelectedRecord>> = HashMap::new();
-        for selected in &self.selected {
-            old_records.entry(&selected.record.key).or_default().push(selected);
+        for old in selected {
+            old_records.entry(&old.record.key).or_default().push(old);
         }
-        let mut unchanged = HashSet::new();
-        let mut added: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        let mut removed: HashSet<usize> = selected.iter().map(|old| old.line_number).collect();
+        let mut added: Vec<(&[u8], String)> = Vec::new();
+        let is_first_crlf = lines.first().is_some_and(|line| line.text.ends_with(b"\r"));
         for record in replacements {
             let old = old_records.get(&*record.key).map(Vec::as_slice).unwrap_or_default();
             let rendered = record.render();
             if let Some(same) = old.iter().find(|old| old.record.render() == rendered) {
-                unchanged.insert(same.index);
+                removed.remove(&same.line_number);
             } else {
-                let model = old.first().map_or(0, |old| old.index);
-                let is_crlf = self.lines.lines.get(model).is_some_and(|line| line.line.ends_with(b"\r"));
-                let line = rendered + if is_crlf { "\r\n" } else { "\n" };
-                added.push((record.key.as_bytes().to_vec(), line.into_bytes()));
+                let is_crlf = old.first().map_or(is_first_crlf, |old| old.is_crlf);
+                added.push((record.key.as_bytes(), rendered + if is_crlf { "\r\n" } else { "\n" }));
             }
         }
-        let removed = self.selected.iter().map(|old| old.index).filter(|index| !unchanged.contains(index)).collect();
-        added.sort_by(|a, b| a.0.cmp(&b.0));
-        EditedText { selection: self, removed, added }
+        if removed.is_empty() && added.is_empty() {
+            return None;
+        }
+        added.sort_by_key(|(key, _)| *key);
+        let mut added = added.iter().peekable();
+        let mut new = Vec::with_capacity(text.len() + added.len() * 256);
+        let mut copied = if *has_bom { BOM.len() } else { 0 };
+        new.extend(&text[..copied]);
+        for line in lines {
+            while let Some((_, line)) = added.next_if(|(key, _)| order_keys(Some(key), line.key.as_deref()).is_lt()) {
+                push_line(&mut new, line.as_bytes());
+            }
+            if *is_sorted {
+                new.extend(&text[copied..line.start]);
+                copied = line.end().min(text.len());
+            }
+            if !removed.contains(&line.number) {
+                push_line(&mut new, &text[line.start..line.end().min(text.len())]);
+            }
+        }
+        added.for_each(|(_, line)| push_line(&mut new, line.as_bytes()));
+        if *is_sorted {
+            new.extend(&text[copied..])
+        } else {
+            push_line(&mut new, b"")
+        }
+        Some(new)
     }
 }
 
-/// The offset of a line in its text.
-fn offset(text: &[u8], line: &[u8]) -> usize {
-    line.as_ptr().addr() - text.as_ptr().addr()
-}
-
-/// A changed text. It is never held in memory as one piece.
-pub(crate) struct EditedText<'s> {
-    selection: &'s Selection<'s>,
-    /// Indexes of the removed lines, in order.
-    removed: Vec<usize>,
-    /// The keys and the lines that are added, sorted. Each line has a line ending.
-    added: Vec<(Vec<u8>, Vec<u8>)>,
-}
-
-impl EditedText<'_> {
-    pub(crate) fn is_unchanged(&self) -> bool {
-        self.removed.is_empty() && self.added.is_empty()
+/// Adds a line, and before it the line ending that the last line of a text may lack.
+fn push_line(text: &mut Vec<u8>, line: &[u8]) {
+    if !text.is_empty() && !text.ends_with(b"\n") && text != BOM {
+        text.push(b'\n');
     }
-
-    /// Writes the text; returns its length.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<u64> {
-        let parts = if self.selection.is_text_sorted { self.spliced() } else { self.sorted() };
-        let mut len = 0;
-        let mut is_line_open = false;
-        for part in parts.into_iter().filter(|part| !part.is_empty()) {
-            // The last line of the old text may lack its line feed.
-            if is_line_open && part != b"\n" {
-                out.write_all(b"\n")?;
-                len += 1;
-            }
-            out.write_all(part)?;
-            len += part.len() as u64;
-            is_line_open = !part.ends_with(b"\n") && part != BOM;
-        }
-        Ok(len)
-    }
-
-    /// The text with everything between the changes unchanged, including blank lines.
-    fn spliced(&self) -> Vec<&[u8]> {
-        let Selection { text, lines, .. } = self.selection;
-        let end = |line: &[u8]| (offset(text, line) + line.len() + 1).min(text.len());
-        let first = if lines.has_bom { BOM.len() } else { 0 };
-        let mut changes: Vec<(Range<usize>, &[u8])> = Vec::new();
-        for (key, line) in &self.added {
-            let before = lines.lines.partition_point(|line| order_keys(line.key.as_deref(), Some(key)).is_le());
-            let at = before.checked_sub(1).map_or(first, |last| end(lines.lines[last].line));
-            changes.push((at..at, line));
-        }
-        for line in self.removed.iter().map(|index| lines.lines[*index].line) {
-            changes.push((offset(text, line)..end(line), b""));
-        }
-        // The sort is stable: lines that are added at the same place keep the order of their keys.
-        changes.sort_by_key(|(place, _)| (place.start, place.end));
-        let mut parts = vec![&text[..first]];
-        let mut copied = first;
-        for (place, new) in changes {
-            parts.extend([&text[copied..place.start], new]);
-            copied = place.end;
-        }
-        parts.push(&text[copied..]);
-        parts
-    }
-
-    /// The lines in sorted order, without blank lines.
-    fn sorted(&self) -> Vec<&[u8]> {
-        let lines = &self.selection.lines;
-        let mut parts: Vec<&[u8]> = if lines.has_bom { vec![BOM] } else { Vec::new() };
-        let mut added = self.added.iter().peekable();
-        let mut removed = self.removed.iter().peekable();
-        for (index, old) in lines.lines.iter().enumerate() {
-            while let Some((_, line)) = added.next_if(|(key, _)| order_keys(Some(key), old.key.as_deref()).is_lt()) {
-                parts.push(line);
-            }
-            if removed.next_if(|removed| **removed == index).is_none() {
-                parts.extend([old.line, b"\n"]);
-            }
-        }
-        parts.extend(added.map(|(_, line)| line.as_slice()));
-        parts
-    }
+    text.extend(line);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::breadcrumb::LineError;
 
     fn line(key: &str, value: &str) -> String {
         format!("{{\"key\":\"{key}\",\"value\":\"{value}\"}}")
@@ -208,12 +143,7 @@ mod tests {
     fn edited(text: &str, keys: &[&str], put: &[(&str, &str)]) -> String {
         let selection = Selection::parse(text.as_bytes(), |record| keys.contains(&&*record.key)).unwrap();
         let put: Vec<_> = put.iter().map(|(key, value)| Record::new((*key).to_owned(), (*value).to_owned())).collect();
-        let edited = selection.replace(&put);
-        let mut out = Vec::new();
-        let len = edited.write(&mut out).unwrap();
-        assert_eq!(len, out.len() as u64);
-        assert!(!edited.is_unchanged() || out == text.as_bytes());
-        String::from_utf8(out).unwrap()
+        String::from_utf8(selection.replace(&put).unwrap_or_else(|| text.into())).unwrap()
     }
 
     #[test]

@@ -1,20 +1,19 @@
 //! Errors of reading and writing a store.
 
-use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
 use crate::base::error::Diagnostic;
+use crate::base::merge::conflict::MarkerError;
+use crate::base::replace::FileError;
 use crate::memory::breadcrumb::namespace::ConfigError;
 use crate::memory::breadcrumb::{InvalidLine, Key};
 
 #[derive(Debug, Error)]
 pub(crate) enum StoreError {
-    #[error("cannot read `{}`", path.display())]
-    Read { path: PathBuf, source: io::Error },
-    #[error("cannot write `{}`", path.display())]
-    Write { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("cannot write `{}`: it has {count} invalid {}", path.display(), if *count == 1 { "line" } else { "lines" })]
     InvalidLines {
         path: PathBuf,
@@ -22,13 +21,6 @@ pub(crate) enum StoreError {
         first: InvalidLine,
         count: usize,
     },
-    #[error("cannot write `{}`: the file is read-only", path.display())]
-    ReadOnly { path: PathBuf },
-    #[error("cannot write `{}`: another process holds the lock", path.display())]
-    Busy { path: PathBuf },
-    /// A program that does not take our lock changed the file during every attempt.
-    #[error("cannot write `{}`: another program keeps changing it", path.display())]
-    Changing { path: PathBuf },
     #[error("cannot write `{}`: git does not ignore it", path.display())]
     NotIgnored { path: PathBuf },
     #[error("value of `{key}` too long: {len} bytes, the limit is {}", super::write::MAX_VALUE_LEN)]
@@ -41,6 +33,8 @@ pub(crate) enum StoreError {
     LeavesSecret { from: String, to: Key },
     #[error("cannot read `{}`", path.display())]
     Config { path: PathBuf, source: ConfigError },
+    #[error("cannot resolve `{}`", path.display())]
+    Markers { path: PathBuf, source: MarkerError },
 }
 
 impl Diagnostic for StoreError {
@@ -52,12 +46,15 @@ impl Diagnostic for StoreError {
             Self::NotIgnored { .. } => {
                 "add `breadcrumbs-secret.jsonl` to `.gitignore`; if it is committed, run `git rm --cached` on it"
             }
-            Self::Busy { .. } | Self::Changing { .. } => "try again when the other process has ended",
             Self::KeyTaken { .. } => "use --force to replace it",
             Self::ValueTooLong { .. } => "put the value in a file and store its path",
             _ => return None,
         };
         Some(hint.to_owned())
+    }
+
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        if let Self::File(error) = self { Some(error) } else { None }
     }
 
     fn exit_status(&self) -> u8 {

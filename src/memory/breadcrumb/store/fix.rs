@@ -9,29 +9,23 @@ use crate::memory::breadcrumb::Record;
 /// its blank lines.
 pub(crate) fn fix(text: &[u8]) -> Option<Vec<u8>> {
     let Lines { has_bom, lines, is_sorted } = Lines::new(text);
-    let mut records = Vec::with_capacity(lines.len());
-    for line in &lines {
-        records.push((Record::parse(line.line).ok()?, line.line));
-    }
+    let records = lines.iter().map(|line| Some((Record::parse(line.text).ok()?, line.text)));
+    let mut winners: Vec<(Record<'_>, &[u8])> = records.collect::<Option<_>>()?;
     // The sort is stable, so of equal records the last line wins.
-    records.sort_by(|a, b| a.0.key.as_bytes().cmp(b.0.key.as_bytes()));
-    let mut winners: Vec<(Record<'_>, &[u8])> = Vec::with_capacity(records.len());
-    for (record, line) in records {
-        match winners.last_mut() {
-            Some(last) if last.0.key == record.key => {
-                if record.precedence(&last.0).is_ge() {
-                    *last = (record, line);
-                }
-            }
-            _ => winners.push((record, line)),
+    winners.sort_by(|(a, _), (b, _)| a.key.cmp(&b.key).then_with(|| a.precedence(b)));
+    winners.dedup_by(|later, kept| {
+        let is_same = later.0.key == kept.0.key;
+        if is_same {
+            std::mem::swap(later, kept);
         }
-    }
+        is_same
+    });
     if is_sorted && winners.len() == lines.len() && (text.is_empty() || text.ends_with(b"\n")) {
         return Some(text.to_vec());
     }
     // The last line of a text may lack its line ending. It then gets that of the first line.
-    let is_crlf = lines.first().is_some_and(|first| first.line.ends_with(b"\r"));
-    let unended = lines.last().filter(|_| !text.ends_with(b"\n")).map(|last| last.line.as_ptr());
+    let is_crlf = lines.first().is_some_and(|first| first.text.ends_with(b"\r"));
+    let unended = lines.last().filter(|_| !text.ends_with(b"\n")).map(|last| last.text.as_ptr());
     let mut fixed = if has_bom { BOM.to_vec() } else { Vec::new() };
     for (_, line) in winners {
         fixed.extend(line);

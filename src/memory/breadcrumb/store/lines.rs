@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::memory::breadcrumb::Record;
 
@@ -13,15 +14,29 @@ pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 pub(crate) struct KeyedLine<'a> {
     /// The sort key. A line without one sorts last.
     ///
-    /// A line that is truncated after its key still has one, and so keeps its place.
+    /// A line that is truncated after its key still has one, and so keeps its position.
     pub(crate) key: Option<Cow<'a, [u8]>>,
     /// The line without its `\n`, but with its `\r`.
-    pub(crate) line: &'a [u8],
+    pub(crate) text: &'a [u8],
+    /// Counts from 1.
+    pub(crate) number: usize,
+    /// The offset in the file.
+    pub(crate) start: usize,
 }
 
 impl KeyedLine<'_> {
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         order_keys(self.key.as_deref(), other.key.as_deref())
+    }
+
+    /// Its bytes in the file, without the line ending.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.start..self.start + self.text.len()
+    }
+
+    /// The offset after the line ending, even if the last line of the file lacks it.
+    pub(crate) fn end(&self) -> usize {
+        self.start + self.text.len() + 1
     }
 }
 
@@ -41,47 +56,41 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        let (has_bom, text) = split_bom(text);
-        let mut lines: Vec<KeyedLine<'a>> = Vec::with_capacity(memchr::memchr_iter(b'\n', text).count() + 1);
-        let mut is_sorted = true;
-        let mut rest = text;
-        while !rest.is_empty() {
-            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-            let line = &rest[..end];
-            if !is_blank(line) {
-                let line = KeyedLine { key: find_key(line), line };
-                is_sorted = is_sorted && lines.last().is_none_or(|last| last.order(&line) != Ordering::Greater);
-                lines.push(line);
-            }
-            rest = rest.get(end + 1..).unwrap_or_default();
-        }
-        Self { has_bom, lines, is_sorted }
+        let lines = numbered(text).map(|(number, line)| KeyedLine {
+            key: find_key(line),
+            text: line,
+            number,
+            start: line.as_ptr().addr() - text.as_ptr().addr(),
+        });
+        let lines: Vec<_> = lines.collect();
+        Self { has_bom: text.starts_with(BOM), is_sorted: lines.is_sorted_by(|a, b| a.order(b).is_le()), lines }
     }
 
+    /// The lines in order. Lines with the same key keep their order.
     pub(crate) fn sorted(text: &'a [u8]) -> Self {
         let mut lines = Self::new(text);
-        lines.sort();
+        if !lines.is_sorted {
+            lines.lines.sort_by(KeyedLine::order);
+        }
         lines
     }
-
-    /// Lines with the same key keep their order.
-    pub(crate) fn sort(&mut self) {
-        if !self.is_sorted {
-            self.lines.sort_by(KeyedLine::order);
-            self.is_sorted = true;
-        }
-    }
 }
 
-/// Blank lines are skipped; they are not an error.
-pub(crate) fn is_blank(line: &[u8]) -> bool {
+/// The lines of a text that are not blank, with their numbers from 1. A byte order mark is skipped.
+pub(crate) fn numbered(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let text = text.strip_prefix(BOM).unwrap_or(text);
+    let mut start = 0;
+    let lines = memchr::memchr_iter(b'\n', text).chain([text.len()]).enumerate().map(move |(index, end)| {
+        let line = &text[start..end];
+        start = end + 1;
+        (index + 1, line)
+    });
+    lines.filter(|(_, line)| !is_blank(line))
+}
+
+fn is_blank(line: &[u8]) -> bool {
     // Check for a brace first: nearly every line starts with one, and this is called for every line.
     line.first() != Some(&b'{') && line.trim_ascii().is_empty()
-}
-
-/// Removes a byte order mark.
-pub(crate) fn split_bom(text: &[u8]) -> (bool, &[u8]) {
-    text.strip_prefix(BOM).map_or((false, text), |text| (true, text))
 }
 
 /// The key of a line. Only a line that does not start with a plain key is parsed.
@@ -135,7 +144,20 @@ mod tests {
             Lines::new(b"\xef\xbb\xbf\n{\"key\":\"b\",\"value\":\"\"}\r\n \t\r\n{\"key\":\"a\",\"value\":\"\"}");
         assert!(lines.has_bom && !lines.is_sorted);
         assert_eq!(lines.lines.len(), 2);
-        assert!(lines.lines[0].line.ends_with(b"\r"));
+        assert!(lines.lines[0].text.ends_with(b"\r"));
         assert_eq!(lines.lines[1].key.as_deref(), Some(b"a".as_slice()));
+    }
+
+    #[test]
+    fn lines_have_numbers_and_offsets() {
+        let seen = |text: &[u8]| numbered(text).map(|(number, line)| (number, line.len())).collect::<Vec<_>>();
+        assert_eq!(seen("\u{feff}a\n\nlong\nb\r\nc".as_bytes()), [(1, 1), (3, 4), (4, 2), (5, 1)]);
+        for (text, count) in [("", 0), ("\n", 0), ("a", 1), ("\u{feff}", 0), ("a\nb", 2), ("\u{feff}\nab\n", 1)] {
+            assert_eq!(seen(text.as_bytes()).len(), count, "{text:?}");
+        }
+        let text = b"\xef\xbb\xbf\nx\n\nyz\n";
+        for line in Lines::new(text).lines {
+            assert_eq!((&text[line.span()], text[line.end() - 1]), (line.text, b'\n'));
+        }
     }
 }

@@ -17,6 +17,7 @@ pub(crate) use read::SkippedLine;
 use super::Namespaces;
 use super::key::is_secret;
 use crate::base::bounded;
+use crate::base::replace::FileError;
 
 const FOLDER: &str = ".synapse";
 
@@ -96,7 +97,7 @@ impl Store {
         match bounded::read_file(&path) {
             Ok(text) => Namespaces::parse(&text).map_err(|source| StoreError::Config { path, source }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Namespaces::default()),
-            Err(source) => Err(StoreError::Read { path, source }),
+            Err(source) => Err(FileError::Read { path, source }.into()),
         }
     }
 }

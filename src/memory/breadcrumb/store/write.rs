@@ -6,11 +6,10 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use super::edit::Selection;
 use super::{Store, StoreError, StoreFile};
-use crate::base::replace::{Access, FileSnapshot, Lock, Stem, read, real_path, replace};
+use crate::base::replace::{Access, FileError, Stem, update};
 use crate::base::time::Time;
 use crate::memory::breadcrumb::exchange::OnConflict;
 use crate::memory::breadcrumb::record::keep_winners;
@@ -22,15 +21,11 @@ pub(crate) const MAX_VALUE_LEN: usize = 10 * 1024;
 /// The name of lock and temporary files.
 pub(crate) const STEM: Stem = Stem(".breadcrumbs");
 
-/// How often a change is repeated because a program that does not take our lock changed the file.
-const MAX_ATTEMPTS: usize = 10;
-
 /// Writes to a store. All methods fail with the [`StoreError`]s of reading and writing a file.
 #[derive(Clone, Copy)]
 pub(crate) struct Writer<'s> {
     store: &'s Store,
     is_ignored: &'s dyn Fn(&Path) -> bool,
-    patience: Duration,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,19 +71,12 @@ pub(crate) enum IfTaken {
 }
 
 /// The records that replace the selected ones, and the result to return.
-struct Replacement<T> {
-    records: Vec<Record<'static>>,
-    result: T,
-}
+type Replacement<T> = (Vec<Record<'static>>, T);
 
 impl<'s> Writer<'s> {
-    /// The usual time to wait for other writers.
-    pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-
-    /// The secret file is written only if `is_ignored` says that git ignores its path. `patience` is how long to wait for
-    /// other writers.
-    pub(crate) fn new(store: &'s Store, is_ignored: &'s dyn Fn(&Path) -> bool, patience: Duration) -> Self {
-        Self { store, is_ignored, patience }
+    /// The secret file is written only if `is_ignored` says that git ignores its path.
+    pub(crate) fn new(store: &'s Store, is_ignored: &'s dyn Fn(&Path) -> bool) -> Self {
+        Self { store, is_ignored }
     }
 
     /// Adds or updates a breadcrumb. An update keeps `created_at`, unknown members, and what the request does not give.
@@ -110,7 +98,7 @@ impl<'s> Writer<'s> {
                 Expiry::At(time) => Some(time.to_string().into()),
             };
             set_updated(&mut record, now);
-            Ok(Replacement { records: vec![record.clone()], result: (record, is_new) })
+            Ok((vec![record.clone()], (record, is_new)))
         };
         let ((record, is_new), file_len) = self.edit(StoreFile::of_key(key), |record| record.key == key, update)?;
         Ok(SetResult { record, is_new, file_len })
@@ -137,8 +125,7 @@ impl<'s> Writer<'s> {
     ) -> Result<Vec<Record<'static>>, StoreError> {
         let mut deleted = Vec::new();
         for file in StoreFile::ALL {
-            let delete = |old| Ok(Replacement { records: Vec::new(), result: old });
-            deleted.append(&mut self.edit(file, &is_selected, delete)?.0);
+            deleted.extend(self.edit(file, &is_selected, |old| Ok((Vec::new(), old)))?.0);
         }
         keep_winners(&mut deleted);
         Ok(deleted)
@@ -162,14 +149,14 @@ impl<'s> Writer<'s> {
             let earlier = old.updated().max(taken.and_then(|taken| taken.updated()));
             let mut record = Record { key: to.to_string().into(), ..old };
             set_updated(&mut record, now.after(earlier));
-            Ok(Replacement { records: vec![record.clone()], result: record })
+            Ok((vec![record.clone()], record))
         };
         if old_file == new_file {
             let is_either = |record: &Record<'_>| record.key == from || record.key == to.as_str();
             let rename_in_file = |both: Vec<Record<'static>>| {
                 if from == to.as_str() {
                     let record = winner(both).ok_or_else(no_such_key)?;
-                    return Ok(Replacement { records: vec![record.clone()], result: record });
+                    return Ok((vec![record.clone()], record));
                 }
                 let (old, taken) = both.into_iter().partition(|record| record.key == from);
                 rename(winner(old).ok_or_else(no_such_key)?, winner(taken))
@@ -180,7 +167,7 @@ impl<'s> Writer<'s> {
             return Err(StoreError::LeavesSecret { from: from.to_owned(), to: to.clone() });
         }
         // Add it to the new file before deleting it from the old one: after a crash it is in both files, not in none.
-        let keep = |old: Vec<Record<'static>>| Ok(Replacement { records: old.clone(), result: winner(old) });
+        let keep = |old: Vec<Record<'static>>| Ok((old.clone(), winner(old)));
         let old = self.edit(old_file, |record| record.key == from, keep)?.0.ok_or_else(no_such_key)?;
         let add = |taken| rename(old.clone(), winner(taken));
         let record = self.edit(new_file, |record| record.key == to.as_str(), add)?.0;
@@ -223,7 +210,7 @@ impl<'s> Writer<'s> {
                 });
                 counts.added = new.len() - counts.replaced;
                 old.extend(new.into_values().cloned());
-                Ok(Replacement { records: old, result: counts })
+                Ok((old, counts))
             };
             let counts = self.edit(file, |record| new.contains_key(&*record.key), merge)?.0;
             imported.added += counts.added;
@@ -241,45 +228,28 @@ impl<'s> Writer<'s> {
         is_selected: impl Fn(&Record<'_>) -> bool + Sync,
         change: impl Fn(Vec<Record<'static>>) -> Result<Replacement<T>, StoreError>,
     ) -> Result<(T, u64), StoreError> {
-        let shown = self.store.path(file);
-        let write_error = |source| StoreError::Write { path: shown.clone(), source };
-        let path = real_path(&shown).map_err(write_error)?;
-        let folder = path.parent().unwrap_or(Path::new("."));
+        let path = self.store.path(file);
+        let folder = &self.store.folder;
         if !folder.exists() {
-            let replacement = change(Vec::new())?;
-            if replacement.records.is_empty() {
-                return Ok((replacement.result, 0));
+            let (records, result) = change(Vec::new())?;
+            if records.is_empty() {
+                return Ok((result, 0));
             }
-            self.check_ignored(file, &shown)?;
-            fs::create_dir_all(folder).map_err(write_error)?;
+            self.check_ignored(file, &path)?;
+            fs::create_dir_all(folder).map_err(|source| FileError::Write { path: path.clone(), source })?;
         }
-        let lock = Lock::take(folder, STEM, self.patience).map_err(write_error)?;
-        let _lock = lock.ok_or_else(|| StoreError::Busy { path: shown.clone() })?;
-        for _ in 0..MAX_ATTEMPTS {
-            let FileSnapshot { text, version, is_read_only } =
-                read(&path).map_err(|source| StoreError::Read { path: shown.clone(), source })?;
-            let selection = Selection::parse(&text, &is_selected)
-                .map_err(|(first, count)| StoreError::InvalidLines { path: shown.clone(), first, count })?;
-            let replacement = change(selection.records())?;
-            let edited = selection.replace(&replacement.records);
-            if edited.is_unchanged() {
-                return Ok((replacement.result, text.len() as u64));
+        let access = if file == StoreFile::Secret { Access::Private } else { Access::Usual };
+        update(&path, STEM, access, |seen| {
+            let selection = Selection::parse(&seen.text, &is_selected)
+                .map_err(|(first, count)| StoreError::InvalidLines { path: path.clone(), first, count })?;
+            let (records, result) = change(selection.records())?;
+            let new = selection.replace(&records);
+            if new.is_some() {
+                self.check_ignored(file, &path)?;
             }
-            self.check_ignored(file, &shown)?;
-            if is_read_only {
-                return Err(StoreError::ReadOnly { path: shown });
-            }
-            let access = if file == StoreFile::Secret { Access::Private } else { Access::Usual };
-            let mut file_len = 0;
-            let is_replaced = replace(&path, STEM, version.as_ref(), access, |out| {
-                file_len = edited.write(out)?;
-                Ok(())
-            });
-            if is_replaced.map_err(write_error)? {
-                return Ok((replacement.result, file_len));
-            }
-        }
-        Err(StoreError::Changing { path: shown })
+            let file_len = new.as_ref().map_or(seen.text.len(), Vec::len) as u64;
+            Ok((new, (result, file_len)))
+        })
     }
 
     fn check_ignored(&self, file: StoreFile, path: &Path) -> Result<(), StoreError> {

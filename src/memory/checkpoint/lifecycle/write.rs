@@ -1,9 +1,8 @@
 //! Writing checkpoint files: one writer per work tree, and each file is replaced atomically.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
-use std::time::Duration;
 
 use crate::base::replace::{self, Access, Lock, Stem, real_path, remove_leftovers};
 use crate::memory::checkpoint::error::CheckpointError;
@@ -11,12 +10,10 @@ use crate::memory::checkpoint::folder::Folder;
 
 const STEM: Stem = Stem(".checkpoint");
 
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// Locks the checkpoints, and removes temporary files of killed writers. Returns `None` if the folder does not exist.
 pub(crate) fn lock(folder: &Folder) -> Result<Option<Lock>, CheckpointError> {
     let top = folder.top();
-    match Lock::take(&top, STEM, PATIENCE) {
+    match Lock::take(&top, STEM) {
         Ok(Some(lock)) => {
             tidy(&top);
             Ok(Some(lock))
@@ -53,7 +50,6 @@ pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Resul
     if before != seen.version.as_ref().map(|_| &*seen.text) {
         return Err(refused());
     }
-    let write = |out: &mut io::BufWriter<&mut fs::File>| out.write_all(after);
-    let is_done = replace::replace(&real, STEM, seen.version.as_ref(), Access::Usual, write).map_err(failed)?;
+    let is_done = replace::replace(&real, STEM, seen.version.as_ref(), Access::Usual, after).map_err(failed)?;
     if is_done { Ok(()) } else { Err(refused()) }
 }
