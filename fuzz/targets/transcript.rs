@@ -52,7 +52,7 @@ pub(super) fn run(data: &[u8]) {
     let rest = all(&mut *resumed);
     assert_eq!(rest, whole[first.len()..], "reading on gives the rest");
     let mut rewound = part.take_rewound();
-    rewound += resumed.take_rewound();
+    rewound.extend(resumed.take_rewound());
     assert_eq!(rewound, reader.take_rewound());
 
     let mut skipping = (format.agent().open)(Box::new(bytes)).expect("a slice can be read");

@@ -32,6 +32,7 @@ use thiserror::Error;
 use crate::trace::change::bulk::{Replaced, Usage};
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::Draft;
+use read::header;
 
 /// How many damaged lines are listed; all are counted.
 const MAX_LISTED_LINES: usize = 20;
@@ -79,14 +80,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    fn add_ignored(&mut self, kind: &str) {
-        count(&mut self.ignored, kind);
-    }
-
-    fn add_unknown(&mut self, kind: &str) {
-        count(&mut self.unknown, kind);
-    }
-
     fn add_damaged(&mut self, line: u64) {
         self.damaged += 1;
         if self.damaged_lines.len() < MAX_LISTED_LINES {
@@ -95,13 +88,13 @@ impl Tally {
     }
 }
 
+/// Counts a record of a kind, which may be any text.
 fn count(kinds: &mut BTreeMap<String, u64>, kind: &str) {
-    if let Some(number) = kinds.get_mut(kind) {
-        *number += 1;
-    } else {
-        let kind = if kinds.len() < MAX_KINDS { kind } else { "…" };
-        *kinds.entry(kind.to_owned()).or_insert(0) += 1;
+    let mut kind = header::one_line(kind, 64).unwrap_or_else(|| "(no type)".to_owned());
+    if kinds.len() >= MAX_KINDS && !kinds.contains_key(&kind) {
+        "…".clone_into(&mut kind);
     }
+    *kinds.entry(kind).or_insert(0) += 1;
 }
 
 /// How many bytes before a position its digest covers.

@@ -131,7 +131,7 @@ pub(crate) fn transcript(
     };
     let report = record(context, &name, &mut main)?;
     let mut transcript = main.opened.transcript;
-    rewind::apply(context, &name, transcript.take_rewound())?;
+    rewind::apply(context, &name, &transcript.take_rewound())?;
     if report.recorded > 0
         && has_position
         && let Some(state) = transcript.saved_state()

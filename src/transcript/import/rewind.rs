@@ -16,25 +16,11 @@ const REMOVED: &str = "left by a rewind";
 /// The recorded reason of the opposite.
 const RESTORED: &str = "taken up again in the session";
 
-/// The items that rewinds removed (true) or brought back (false). The last note on an item counts.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Rewound(HashMap<ItemId, bool>);
-
-impl Rewound {
-    pub(crate) fn note<'i>(&mut self, items: impl IntoIterator<Item = &'i ItemId>, removed: bool) {
-        self.0.extend(items.into_iter().map(|item| (*item, removed)));
-    }
-}
-
-impl std::ops::AddAssign for Rewound {
-    /// Adds the notes of a later part of the file.
-    fn add_assign(&mut self, later: Self) {
-        self.0.extend(later.0);
-    }
-}
+/// The items that rewinds removed (true) or brought back (false).
+pub(crate) type Rewound = HashMap<ItemId, bool>;
 
 /// Sets the priorities of rewound items.
-pub(super) fn apply(context: ImportContext<'_>, name: &TraceName, Rewound(items): Rewound) -> Result<(), TraceError> {
+pub(super) fn apply(context: ImportContext<'_>, name: &TraceName, items: &Rewound) -> Result<(), TraceError> {
     let ImportContext { repo, signature, .. } = context;
     let Some(tip) = Tip::find(repo, name)?.filter(|_| !items.is_empty()) else { return Ok(()) };
     let view = View::at(repo, tip.clone(), None)?;

@@ -115,6 +115,13 @@ impl EntryBuilder {
         Self { format, source, end_offset, created, meta: Map::new(), thread, skip: None, entries: Vec::new() }
     }
 
+    /// Adds metadata to all entries after it.
+    pub(crate) fn add_meta(&mut self, name: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.meta.insert(name.to_owned(), value.into());
+        }
+    }
+
     /// Adds an entry whose block number is its position in the record.
     pub(crate) fn push(&mut self, fields: Fields, body: impl Into<Vec<u8>>) -> &mut TranscriptEntry {
         self.push_block(self.entries.len(), fields, body)

@@ -9,6 +9,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
 
+use super::header;
+
 /// Declares a view: a struct with one undecoded member per field. A field has the member's name unless another is given.
 macro_rules! view {
     ($(#[$doc:meta])* $name:ident { $($field:ident $(= $key:literal)?),+ $(,)? }) => {
@@ -32,7 +34,8 @@ macro_rules! view {
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                         let mut view = $name::default();
                         while let Some(key) = map.next_key::<$crate::transcript::read::json::Text<'de>>()? {
-                            $(if key.0 == $crate::transcript::read::json::key!($field $($key)?) {
+                            // The given name, or else that of the field.
+                            $(if key.0 == [$($key,)? stringify!($field)][0] {
                                 view.$field = $crate::transcript::read::json::present(map.next_value()?);
                                 continue;
                             })+
@@ -48,16 +51,6 @@ macro_rules! view {
     };
 }
 pub(crate) use view;
-
-macro_rules! key {
-    ($field:ident) => {
-        stringify!($field)
-    };
-    ($field:ident $key:literal) => {
-        $key
-    };
-}
-pub(crate) use key;
 
 /// The value unless it is `null`.
 pub(crate) fn present(value: &RawValue) -> Option<&RawValue> {
@@ -91,6 +84,11 @@ pub(crate) fn json_or(value: Option<&RawValue>, default: &str) -> Vec<u8> {
 /// The text of a member that is a non-empty string.
 pub(crate) fn member_text(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
     value.and_then(text).filter(|text| !text.is_empty())
+}
+
+/// The text of a string as one line, see [`header::one_line`].
+pub(crate) fn line(value: Option<&RawValue>, max: usize) -> Option<String> {
+    header::one_line(&text(value?)?, max)
 }
 
 /// Whether the value is `true`.

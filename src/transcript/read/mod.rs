@@ -2,8 +2,9 @@
 //!
 //! [`document`] turns a JSON document into lines; [`lines`] splits bytes into lines; [`reader`] finds the records in them and
 //! hands each to a [`reader::RecordReader`]; [`json`] gives typed access to a record's members; [`header`] cleans text that goes
-//! into item headers and refs; [`builder`] makes the entries.
+//! into item headers and refs; [`builder`] makes the entries; [`active`] knows which messages the model still sees.
 
+pub(crate) mod active;
 pub(crate) mod builder;
 pub(crate) mod document;
 pub(crate) mod header;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lines::{Ending, Lines};
 use crate::transcript::import::rewind::Rewound;
-use crate::transcript::{Position, Tally, TranscriptEntry, TranscriptError};
+use crate::transcript::{Position, Tally, TranscriptEntry, TranscriptError, count};
 
 /// The maximum length of a line in bytes; a longer one counts as damaged. The largest known lines hold a few pasted images.
 pub(crate) const MAX_LINE: usize = 256 * 1024 * 1024;
@@ -185,8 +185,8 @@ impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
             match self.records.read(&record, &rest.bytes[start..end], &mut self.output) {
                 Outcome::Imported => self.tally.imported += 1,
                 Outcome::Repeated => self.tally.repeated += 1,
-                Outcome::Ignored(kind) => self.tally.add_ignored(&kind),
-                Outcome::Unknown(kind) => self.tally.add_unknown(&kind),
+                Outcome::Ignored(kind) => count(&mut self.tally.ignored, &kind),
+                Outcome::Unknown(kind) => count(&mut self.tally.unknown, &kind),
             }
             self.lines.consume(end);
             return Ok(true);

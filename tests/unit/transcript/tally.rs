@@ -6,8 +6,8 @@ use super::*;
 fn at_most_64_kinds_are_counted_separately() {
     let mut tally = Tally::default();
     for number in 0..1000 {
-        tally.add_unknown(&format!("kind{number}"));
-        tally.add_unknown("kind3");
+        count(&mut tally.unknown, &format!("kind{number}"));
+        count(&mut tally.unknown, "kind3");
         tally.add_damaged(number);
     }
     assert_eq!(tally.unknown.len(), MAX_KINDS + 1);

@@ -140,7 +140,7 @@ impl<'s> RecordContent<'s> {
         };
         let mut subject = None;
         if fields.item_type == ItemType::artifact() {
-            let media_type = source.media_type.and_then(json::text).and_then(|text| header::one_line(&text, 128));
+            let media_type = json::line(source.media_type, 128);
             let described = media_type.as_deref().unwrap_or("unknown media type");
             subject = Some(header::subject("artifact", &format!("{kind}, {described}, {} bytes", body.len())));
             fields.kind = Some(kind.to_owned());

@@ -33,7 +33,6 @@
 //! - Sub-agents' records (`isSidechain`) belong to the thread of their `agentId` or, in old files, to one named after the
 //!   first record of their chain.
 
-mod compaction;
 mod content;
 pub(crate) mod export;
 mod files;

@@ -8,7 +8,6 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::FORMAT;
-use super::compaction::ActiveMessages;
 use super::content::RecordContent;
 use super::records::{Attachment, Message, Record, is_display_only, is_ignored, is_ignored_system};
 use super::turns::Turns;
@@ -39,7 +38,6 @@ pub(crate) struct ClaudeCode {
     turns: Turns,
     /// Whether turns were removed or brought back since the last item.
     turns_changed: bool,
-    active: ActiveMessages,
 }
 
 impl RecordReader for ClaudeCode {
@@ -60,9 +58,8 @@ impl RecordReader for ClaudeCode {
 
     fn read(&mut self, record: &Record<'_>, bytes: &[u8], output: &mut Output) -> Outcome {
         let thread = self.thread(record, bytes);
-        let Some(kind) = record.kind.and_then(json::text) else { return Outcome::Unknown("(no type)".to_owned()) };
+        let Some(kind) = record.kind.and_then(json::text) else { return Outcome::Unknown(String::new()) };
         let subtype = record.subtype.and_then(json::text).unwrap_or_default();
-        let name = header::one_line(&kind, 64).unwrap_or_else(|| "(no type)".to_owned());
 
         let message: Message<'_> = record.message.map(json::view_of).unwrap_or_default();
         let bare = record.message.filter(|message| !message.get().starts_with('{'));
@@ -70,22 +67,22 @@ impl RecordReader for ClaudeCode {
         if thread.is_none() {
             self.turns_changed |= self.turns.add_record(record, message_content, &mut output.rewound);
         }
-        if let Some(compaction) = record.compaction.filter(|_| output.replays_compactions) {
-            self.active.announce(thread.as_deref(), compaction);
+        if let Some(compaction) = record.compaction {
+            self.turns.announce(thread.as_deref(), compaction);
         }
         let content = match &*kind {
             "user" | "assistant" => message_content,
             "system" => record.content.filter(|_| !is_ignored_system(&subtype)),
             "summary" => record.summary,
             "attachment" => record.attachment,
-            other if is_ignored(other) => return Outcome::Ignored(name),
-            _ => return Outcome::Unknown(name),
+            other if is_ignored(other) => return Outcome::Ignored(kind.into_owned()),
+            _ => return Outcome::Unknown(kind.into_owned()),
         };
         let Some(content) = content else {
             if kind != "system" {
-                return Outcome::Ignored(format!("{name}/empty"));
+                return Outcome::Ignored(format!("{kind}/empty"));
             }
-            let name = header::one_line(&format!("system/{subtype}"), 64).unwrap_or(name);
+            let name = format!("system/{subtype}");
             return if is_ignored_system(&subtype) { Outcome::Ignored(name) } else { Outcome::Unknown(name) };
         };
         let Some(source) = self.source(record, bytes, content) else { return Outcome::Repeated };
@@ -97,9 +94,7 @@ impl RecordReader for ClaudeCode {
         match &*kind {
             "summary" => {
                 entries.builder.skip = Some("session title, not said to the model");
-                if let Some(leaf) = record.leaf.and_then(json::text) {
-                    entries.builder.meta.insert("leaf".to_owned(), leaf.into());
-                }
+                entries.builder.add_meta("leaf", record.leaf.and_then(json::text));
                 entries.add_named("summary", content);
             }
             "system" => {
@@ -118,14 +113,11 @@ impl RecordReader for ClaudeCode {
             }
         }
         let mut entries = entries.builder.entries;
-        let Some(first) = entries.first() else { return Outcome::Ignored(format!("{name}/empty")) };
-        if first.thread.is_none() {
-            let items = entries.iter().filter(|entry| entry.skip.is_none()).map(|entry| entry.id);
-            self.turns.add_items(record, items, &mut output.rewound);
+        let Some(first) = entries.first_mut() else { return Outcome::Ignored(format!("{kind}/empty")) };
+        if is_summary && output.replays_compactions {
+            self.turns.replace(first);
         }
-        if output.replays_compactions {
-            self.active.add(record, &mut entries, is_summary.then(|| self.turns.rewound_items()));
-        }
+        self.turns.add_entries(record, &entries, &mut output.rewound);
         self.set_turn_and_usage(&mut entries, record, bytes, &message, role);
         if let Some(entry) = entries.iter().find(|entry| entry.skip.is_none()) {
             self.started.insert(entry.thread.clone());
@@ -195,16 +187,12 @@ impl ClaudeCode {
             entries.iter().any(|entry| entry.skip.is_some() && entry.draft.fields.meta.contains_key("compact_summary"));
         let replaces = entries.iter().any(|entry| entry.replaces.is_some());
         let Some(last) = entries.last_mut() else { return };
-        if replaces {
-            last.usage = Usage::Void;
-            return;
-        }
-        // The trace contains rewound turns; a report does not count them.
-        if last.thread.is_none() && std::mem::take(&mut self.turns_changed) && self.usage_differs.insert(None) {
-            last.usage = Usage::Void;
-            return;
-        }
-        if is_skipped_summary && self.usage_differs.insert(last.thread.clone()) {
+        // The trace contains rewound turns and compacted messages; a report does not count them.
+        let mut differs = || {
+            let turns_changed = last.thread.is_none() && std::mem::take(&mut self.turns_changed);
+            (turns_changed || is_skipped_summary) && self.usage_differs.insert(last.thread.clone())
+        };
+        if replaces || differs() {
             last.usage = Usage::Void;
             return;
         }
@@ -227,18 +215,14 @@ impl ClaudeCode {
 
 /// Adds to every item of a message what the record says of the message.
 fn add_message_meta(entries: &mut RecordContent<'_>, record: &Record<'_>, message: &Message<'_>) {
-    let model = message.model.and_then(json::text).and_then(|model| header::one_line(&model, 128));
-    if let Some(model) = model.filter(|_| entries.role == Role::Assistant) {
-        entries.builder.meta.insert("model".to_owned(), model.into());
-    }
-    for (flag, name) in [
-        (record.is_meta, "is_meta"),
-        (record.is_compact_summary, "compact_summary"),
-        (record.is_api_error, "api_error"),
+    let model = message.model.filter(|_| entries.role == Role::Assistant);
+    entries.builder.add_meta("model", json::line(model, 128));
+    for (name, flag) in [
+        ("is_meta", record.is_meta),
+        ("compact_summary", record.is_compact_summary),
+        ("api_error", record.is_api_error),
     ] {
-        if json::is_true(flag) {
-            entries.builder.meta.insert(name.to_owned(), true.into());
-        }
+        entries.builder.add_meta(name, json::is_true(flag).then_some(true));
     }
 }
 
@@ -247,7 +231,7 @@ fn add_attachment(entries: &mut RecordContent<'_>, attachment: &RawValue) {
     let view: Attachment<'_> = json::view_of(attachment);
     let kind = view.kind.and_then(json::text).unwrap_or(Cow::Borrowed("attachment"));
     if let Some(prompt) = view.prompt.filter(|_| kind == "queued_command") {
-        entries.builder.meta.insert("queued".to_owned(), true.into());
+        entries.builder.add_meta("queued", Some(true));
         entries.add(prompt);
     } else {
         entries.builder.skip = is_display_only(&kind).then_some("shown to the person, not said to the model");

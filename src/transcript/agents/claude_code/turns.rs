@@ -1,46 +1,56 @@
-//! The turns of a session's main thread, and which of them a rewind removed.
+//! The turns of a session's main thread and the messages of all threads: what a rewind removed, and what a compaction replaces.
 //!
 //! A turn is a user's prompt and everything up to the next. Each record names its parent, so a turn that starts at an earlier
 //! record than the last one removes the turns between. A fork within a turn, as parallel calls create them, removes
 //! nothing, nor does an unknown parent, as in a file that lost a line.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::records::{Block, Record};
+use super::records::{Block, Compaction, Preserved, Record};
+use crate::trace::change::bulk::Replaced;
 use crate::trace::model::id::ItemId;
+use crate::transcript::TranscriptEntry;
 use crate::transcript::import::rewind::Rewound;
+use crate::transcript::read::active::ActiveMessages;
 use crate::transcript::read::builder::hash;
 use crate::transcript::read::{json, packed};
 
-/// The turns so far. The first one represents everything before the first prompt.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Turns {
     /// The turn of each record, by the hash of its uuid.
     #[serde(with = "packed")]
     of_record: HashMap<u64, u64>,
+    /// The turns so far. The first one represents everything before the first prompt.
     all: Vec<Turn>,
     last: usize,
+    threads: BTreeMap<String, Thread>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 struct Turn {
     previous: usize,
-    items: Vec<ItemId>,
     rewound: bool,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Thread {
+    /// Each with its turn. The key is that of its record.
+    messages: ActiveMessages<usize>,
+    /// The first and last record that the announced compaction preserves.
+    preserved: Option<(u64, u64)>,
 }
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { of_record: HashMap::new(), all: vec![Turn::default()], last: 0 }
+        Self { of_record: HashMap::new(), all: vec![Turn::default()], last: 0, threads: BTreeMap::new() }
     }
 }
 
 impl Turns {
-    /// Adds a record, with or without items; a repeated one changes nothing. Returns whether it removed or brought back turns
-    /// with items.
+    /// Adds a record of the main thread; a repeated one changes nothing. Returns whether it removed or brought back messages.
     pub(super) fn add_record(
         &mut self,
         record: &Record<'_>,
@@ -72,53 +82,63 @@ impl Turns {
         changed
     }
 
-    /// Adds items to the turn of a record that was added.
-    pub(super) fn add_items(
-        &mut self,
-        record: &Record<'_>,
-        items: impl Iterator<Item = ItemId>,
-        rewound: &mut Rewound,
-    ) {
-        let turn = key(record.uuid).and_then(|uuid| self.turn_of(uuid)).unwrap_or(self.last);
-        let Some(turn) = self.all.get_mut(turn) else { return };
-        let before = turn.items.len();
-        turn.items.extend(items);
-        if turn.rewound {
-            rewound.note(&turn.items[before..], true);
-        }
-    }
-
     fn turn_of(&self, record: u64) -> Option<usize> {
         self.of_record.get(&record).and_then(|turn| usize::try_from(*turn).ok()).filter(|turn| *turn < self.all.len())
     }
 
-    /// The items of rewound turns.
-    pub(super) fn rewound_items(&self) -> HashSet<ItemId> {
-        self.all.iter().filter(|turn| turn.rewound).flat_map(|turn| &turn.items).copied().collect()
-    }
-
-    /// Marks the turns that the last one does not follow; returns whether that changed a turn with items.
+    /// Marks the turns that the last one does not follow; returns whether that changed any message.
     fn update_rewound(&mut self, rewound: &mut Rewound) -> bool {
-        let mut changed = false;
-        let mut follows = vec![false; self.all.len()];
         let mut turn = self.all.len() - 1;
+        self.all[1..].iter_mut().for_each(|turn| turn.rewound = true);
         // The previous turn has a smaller number, so this ends.
         while turn > 0 {
-            follows[turn] = true;
+            self.all[turn].rewound = false;
             turn = self.all[turn].previous.min(turn - 1);
         }
-        for (turn, follows) in self.all.iter_mut().zip(follows).skip(1) {
-            if turn.rewound == follows {
-                turn.rewound = !follows;
-                changed |= !turn.items.is_empty();
-                rewound.note(&turn.items, turn.rewound);
-            }
+        let main = self.threads.entry(String::new()).or_default();
+        main.messages.set_rewound(|message| self.all[message.tag].rewound, rewound)
+    }
+
+    fn thread(&mut self, thread: Option<&str>) -> &mut Thread {
+        self.threads.entry(thread.unwrap_or_default().to_owned()).or_default()
+    }
+
+    /// Reads the metadata of a compaction, which precedes its summary.
+    pub(super) fn announce(&mut self, thread: Option<&str>, compaction: &RawValue) {
+        let preserved = json::view_of::<Compaction<'_>>(compaction).preserved.map(json::view_of::<Preserved<'_>>);
+        self.thread(thread).preserved = preserved.and_then(|range| Some((key(range.head)?, key(range.tail)?)));
+    }
+
+    /// The summary, an entry, replaces all active messages of its thread except the preserved ones.
+    pub(super) fn replace(&mut self, summary: &mut TranscriptEntry) {
+        let Thread { messages, preserved } = self.thread(summary.thread.as_deref());
+        let preserved = preserved.take().and_then(|(head, tail)| {
+            let (start, _) = messages.iter().find(|(_, message)| message.key == head)?;
+            let (end, _) = messages.iter().rfind(|(_, message)| message.key == tail)?;
+            Some(start..=end)
+        });
+        let is_preserved = |index| preserved.as_ref().is_some_and(|range| range.contains(&index));
+        let items = messages.replace(|index, _| is_preserved(index));
+        if !items.is_empty() {
+            summary.replaces = Some(Replaced { items, at_end: false });
         }
-        changed
+    }
+
+    /// Adds the entries that the model sees of a record.
+    pub(super) fn add_entries(&mut self, record: &Record<'_>, entries: &[TranscriptEntry], rewound: &mut Rewound) {
+        let items: Vec<ItemId> = entries.iter().filter(|entry| entry.skip.is_none()).map(|entry| entry.id).collect();
+        if let Some(first) = entries.first().filter(|_| !items.is_empty()) {
+            let record = key(record.uuid);
+            let in_turn = || record.and_then(|record| self.turn_of(record)).unwrap_or(self.last);
+            let turn = if first.thread.is_none() { in_turn() } else { 0 };
+            let is_rewound = self.all[turn].rewound;
+            let messages = &mut self.thread(first.thread.as_deref()).messages;
+            messages.push(record.unwrap_or_default(), turn, items).set_rewound(is_rewound, rewound);
+        }
     }
 }
 
-pub(super) fn key(uuid: Option<&RawValue>) -> Option<u64> {
+fn key(uuid: Option<&RawValue>) -> Option<u64> {
     Some(hash([&b"uuid"[..], json::member_text(uuid)?.as_bytes()]))
 }
 

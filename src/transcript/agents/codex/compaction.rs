@@ -1,15 +1,18 @@
 //! The active messages of a rollout, and what rollbacks and compactions do to them.
 
+use std::collections::HashSet;
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::reader::{Codex, content_hash};
-use super::records::Compacted;
+use super::records::{Compacted, ResponseItem};
 use crate::message::Role;
 use crate::trace::change::bulk::Replaced;
-use crate::trace::model::id::ItemId;
 use crate::trace::model::item::ItemType;
 use crate::transcript::TranscriptEntry;
+use crate::transcript::import::rewind::Rewound;
 use crate::transcript::read::builder::{EntryBuilder, dialogue, hash};
 use crate::transcript::read::json;
 use crate::transcript::read::reader::{Outcome, Output};
@@ -17,8 +20,8 @@ use crate::transcript::read::reader::{Outcome, Output};
 /// How the agent's own additions to the user's messages begin.
 const AGENT_PREFIXES: [&str; 2] = ["<", "# AGENTS.md"];
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-enum Author {
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Author {
     /// The user; the message starts a turn.
     User,
     /// The system, or the agent on behalf of the user.
@@ -27,54 +30,50 @@ enum Author {
     Other,
 }
 
-/// A record that the model sees.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct ActiveMessage {
-    content_hash: u64,
-    author: Author,
-    items: Vec<ItemId>,
-}
-
-impl ActiveMessage {
-    pub(super) fn new(content_hash: u64, entries: &[TranscriptEntry]) -> Self {
-        let author = entries.first().map_or(Author::Other, author);
-        Self { content_hash, author, items: entries.iter().map(|entry| entry.id).collect() }
+impl Author {
+    fn of(entry: &TranscriptEntry) -> Self {
+        let (fields, body) = (&entry.draft.fields, entry.draft.body.trim_ascii_start());
+        let is_added = || AGENT_PREFIXES.iter().any(|prefix| body.starts_with(prefix.as_bytes()));
+        match fields.role {
+            _ if fields.item_type == ItemType::instruction() => Self::System,
+            Some(Role::System) => Self::System,
+            Some(Role::User) if fields.item_type == ItemType::dialogue() && is_added() => Self::System,
+            Some(Role::User) if fields.item_type == ItemType::dialogue() => Self::User,
+            _ => Self::Other,
+        }
     }
-}
-
-fn author(entry: &TranscriptEntry) -> Author {
-    let (fields, body) = (&entry.draft.fields, entry.draft.body.trim_ascii_start());
-    let is_added = || AGENT_PREFIXES.iter().any(|prefix| body.starts_with(prefix.as_bytes()));
-    match fields.role {
-        _ if fields.item_type == ItemType::instruction() => Author::System,
-        Some(Role::System) => Author::System,
-        Some(Role::User) if fields.item_type == ItemType::dialogue() && is_added() => Author::System,
-        Some(Role::User) if fields.item_type == ItemType::dialogue() => Author::User,
-        _ => Author::Other,
-    }
-}
-
-/// Removes the last turns and returns their items. Messages before the first turn are never removed.
-pub(super) fn roll_back(active: &mut Vec<ActiveMessage>, turns: u64) -> Vec<ItemId> {
-    let prompts = active.iter().enumerate().filter(|(_, message)| message.author == Author::User);
-    let starts: Vec<usize> = prompts.map(|(index, _)| index).collect();
-    let turns = usize::try_from(turns).unwrap_or(usize::MAX);
-    let Some(from) = starts.get(starts.len().saturating_sub(turns)) else { return Vec::new() };
-    active.drain(from..).flat_map(|message| message.items).collect()
 }
 
 impl Codex {
+    /// Adds what the model sees of a response item; `text` is its JSON.
+    pub(super) fn add_message(&mut self, item: &ResponseItem<'_>, text: &str, entries: &[TranscriptEntry]) {
+        if let Some(first) = entries.first() {
+            let items = entries.iter().map(|entry| entry.id).collect();
+            self.active.push(content_hash(item, text), Author::of(first), items);
+        }
+    }
+
+    /// Rewinds the last turns. Messages before the first turn are never removed.
+    pub(super) fn roll_back(&mut self, turns: u64, rewound: &mut Rewound) {
+        let prompts = self.active.iter().filter(|(_, message)| message.tag == Author::User);
+        let starts: Vec<usize> = prompts.map(|(index, _)| index).collect();
+        let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+        if let Some(from) = starts.get(starts.len().saturating_sub(turns)) {
+            self.active.rewind_from(*from, rewound);
+        }
+    }
+
     pub(super) fn compacted(
         &mut self,
         builder: &mut EntryBuilder,
         compacted: &Compacted<'_>,
         output: &Output,
     ) -> Outcome {
-        builder.meta.insert("compact_summary".to_owned(), true.into());
+        builder.add_meta("compact_summary", Some(true));
         let history = compacted.replacement_history.and_then(json::list).unwrap_or_default();
         let message = json::member_text(compacted.message);
         let is_empty = history.is_empty() && message.is_none();
-        if output.replays_compactions && !self.active.is_empty() && !is_empty {
+        if output.replays_compactions && self.active.iter().next().is_some() && !is_empty {
             self.replay(builder, &history, message.as_deref());
         } else {
             self.add_new(builder, &history, message.as_deref());
@@ -88,14 +87,13 @@ impl Codex {
         builder.skip = self.started.then_some("compaction summary; its originals are here");
         for raw_item in history {
             let item = json::view_of(raw_item);
-            let content = content_hash(&item, raw_item.get());
-            if self.known_content.insert(content) {
+            if self.known_content.insert(content_hash(&item, raw_item.get())) {
                 let started = self.started;
                 let before = builder.entries.len();
                 self.item(builder, &item, raw_item.get());
                 self.started = started;
-                if builder.skip.is_none() && builder.entries.len() > before {
-                    self.active.push(ActiveMessage::new(content, &builder.entries[before..]));
+                if builder.skip.is_none() {
+                    self.add_message(&item, raw_item.get(), &builder.entries[before..]);
                 }
             }
         }
@@ -115,42 +113,40 @@ impl Codex {
 
     /// Replaces the active messages by what the compaction left.
     fn replay(&mut self, builder: &mut EntryBuilder, history: &[&RawValue], message: Option<&str>) {
-        let mut kept = vec![false; self.active.len()];
-        let mut added: Vec<ActiveMessage> = Vec::new();
+        let mut kept = HashSet::new();
+        // The key of each new message, and its entries.
+        let mut added: Vec<(u64, Range<usize>)> = Vec::new();
         if history.is_empty() {
-            for (kept, message) in kept.iter_mut().zip(&self.active) {
-                *kept = message.author != Author::Other;
-            }
+            let by_others = self.active.iter().filter(|(_, message)| message.tag != Author::Other);
+            kept.extend(by_others.map(|(index, _)| index));
             builder.push(dialogue(Role::User), message.unwrap_or_default());
-            added.push(ActiveMessage::new(0, &builder.entries));
+            added.push((0, 0..1));
         } else {
             let mut listed = self.match_prefix(history);
-            if listed.len() == history.len() && listed.len() < self.active.len() {
+            if listed.len() == history.len() && listed.len() < self.active.iter().count() {
                 // Some entry must replace the removed messages.
                 listed.pop();
-            }
-            for index in &listed {
-                kept[*index] = true;
             }
             for raw_item in &history[listed.len()..] {
                 let item = json::view_of(raw_item);
                 let before = builder.entries.len();
                 self.started = true;
                 self.item(builder, &item, raw_item.get());
-                added.push(ActiveMessage::new(content_hash(&item, raw_item.get()), &builder.entries[before..]));
+                added.push((content_hash(&item, raw_item.get()), before..builder.entries.len()));
             }
+            kept.extend(listed);
         }
         if builder.entries.is_empty() {
             // There is no entry that could replace anything.
             return self.add_summary(builder, message);
         }
-        if let Some(summary) = added.last_mut() {
-            summary.author = Author::Other;
+        let items = self.active.replace(|index, _| kept.contains(&index));
+        let summary = added.len() - 1;
+        for (number, (key, range)) in added.into_iter().enumerate() {
+            let entries = &builder.entries[range];
+            let author = entries.first().filter(|_| number != summary).map_or(Author::Other, Author::of);
+            self.active.push(key, author, entries.iter().map(|entry| entry.id).collect());
         }
-        let (kept, removed): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.active).into_iter().zip(kept).partition(|(_, kept)| *kept);
-        self.active = kept.into_iter().map(|(message, _)| message).chain(added).collect();
-        let items: Vec<_> = removed.into_iter().flat_map(|(message, _)| message.items).collect();
         if let Some(last) = builder.entries.last_mut().filter(|_| !items.is_empty()) {
             last.replaces = Some(Replaced { items, at_end: true });
         }
@@ -162,13 +158,9 @@ impl Codex {
 
     /// The indexes of the active messages that the history lists first, in order.
     fn match_prefix(&self, history: &[&RawValue]) -> Vec<usize> {
-        let mut listed: Vec<usize> = Vec::new();
-        for raw_item in history {
-            let wanted = content_hash(&json::view_of(raw_item), raw_item.get());
-            let from = listed.last().map_or(0, |last| last + 1);
-            let Some(at) = self.active[from..].iter().position(|message| message.content_hash == wanted) else { break };
-            listed.push(from + at);
-        }
-        listed
+        let mut active = self.active.iter();
+        let hash = |raw_item: &&RawValue| content_hash(&json::view_of(raw_item), raw_item.get());
+        let found = |key| active.find(|(_, message)| message.key == key).map(|(index, _)| index);
+        history.iter().map(hash).map_while(found).collect()
     }
 }

@@ -6,18 +6,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::FORMAT;
-use super::compaction::{ActiveMessage, roll_back};
+use super::compaction::Author;
 use super::records::{
     Head, IGNORED_ITEM, IGNORED_RECORDS, Part, Record, ResponseItem, RolledBack, ToolOutput, is_event, is_response_item,
 };
 use crate::trace::model::item::{Fields, ItemType, Role, Status};
 use crate::transcript::TranscriptEntry;
+use crate::transcript::read::active::ActiveMessages;
 use crate::transcript::read::builder::{
     EntryBuilder, RecordSource, SourceTracker, ToolCalls, arguments, freeform, hash, image, message_fields, reasoning,
     result, split_text,
 };
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
-use crate::transcript::read::{header, json, packed};
+use crate::transcript::read::{json, packed};
 
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Codex {
@@ -29,7 +30,8 @@ pub(crate) struct Codex {
     pub(super) known_content: HashSet<u64>,
     /// Whether there was any content except instructions.
     pub(super) started: bool,
-    pub(super) active: Vec<ActiveMessage>,
+    /// The key is the hash of the content.
+    pub(super) active: ActiveMessages<Author>,
 }
 
 impl RecordReader for Codex {
@@ -79,12 +81,12 @@ impl RecordReader for Codex {
                 Ok(text) => self.response_item(&mut builder, &serde_json::from_str(text).unwrap_or_default(), text),
                 Err(_) => Outcome::Unknown(kind.to_owned()),
             },
-            (Some(kind), _) => Outcome::Unknown(header::one_line(kind, 64).unwrap_or_else(|| "(no type)".to_owned())),
+            (Some(kind), _) => Outcome::Unknown(kind.to_owned()),
             (None, _) if record.state.is_some() => Outcome::Ignored("state".to_owned()),
             (None, _) if record.id.is_some() => {
                 self.head(&mut builder, &Head { instructions: record.instructions, ..Head::default() })
             }
-            (None, _) => Outcome::Unknown("(no type)".to_owned()),
+            (None, _) => Outcome::Unknown(String::new()),
         };
         if outcome == Outcome::Imported && kind.as_deref() != Some("compacted") {
             builder.group_turn();
@@ -117,20 +119,19 @@ impl Codex {
         let event = payload.and_then(|payload| json::view_of::<Part<'_>>(payload).kind);
         let event = event.and_then(json::text).unwrap_or_default();
         let turns = payload.and_then(|payload| json::view_of::<RolledBack<'_>>(payload).turns);
-        let turns = turns.filter(|_| event == "thread_rolled_back").and_then(|turns| turns.get().parse().ok());
+        let turns: Option<u64> =
+            turns.filter(|_| event == "thread_rolled_back").and_then(|turns| turns.get().parse().ok());
         if let Some(turns) = turns {
-            output.rewound.note(&roll_back(&mut self.active, turns), true);
+            self.roll_back(turns, &mut output.rewound);
         }
-        let name = header::one_line(&format!("event_msg/{event}"), 64).unwrap_or_default();
+        let name = format!("event_msg/{event}");
         if turns.is_some() || is_event(&event) { Outcome::Ignored(name) } else { Outcome::Unknown(name) }
     }
 
     /// Reads a response item that is a record of its own.
     fn response_item(&mut self, builder: &mut EntryBuilder, item: &ResponseItem<'_>, text: &str) -> Outcome {
         let outcome = self.item(builder, item, text);
-        if !builder.entries.is_empty() {
-            self.active.push(ActiveMessage::new(content_hash(item, text), &builder.entries));
-        }
+        self.add_message(item, text, &builder.entries);
         outcome
     }
 

@@ -23,7 +23,6 @@
 //! - Messages in a `$set` are imported if they are new. Messages that it omits were rewound; but when compactions are
 //!   replayed and the `$set` starts with a new message, that message replaces them.
 
-mod active;
 mod files;
 mod reader;
 mod records;

@@ -1,26 +1,30 @@
 //! Reads records, given the earlier ones.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::FORMAT;
-use super::active::ActiveMessages;
 use super::records::{GeminiToolCall, InlineData, Part, Record, Thought, ToolResponse};
+use crate::trace::change::bulk::Replaced;
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Fields, Role, Status};
 use crate::trace::model::source::Source;
 use crate::transcript::TranscriptEntry;
+use crate::transcript::read::active::{ActiveMessages, StoredMessage};
 use crate::transcript::read::builder::{
-    EntryBuilder, RecordSource, SourceTracker, ToolCall, artifact, call, decode, dialogue, freeform, reasoning, result,
-    time,
+    EntryBuilder, RecordSource, SourceTracker, ToolCall, artifact, call, decode, dialogue, freeform, hash, reasoning,
+    result, time,
 };
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
 use crate::transcript::read::{header, json};
 
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct GeminiCli {
-    messages: ActiveMessages,
+    /// The key is the hash of the message's id.
+    messages: ActiveMessages<()>,
     sources: SourceTracker,
 }
 
@@ -43,7 +47,10 @@ impl RecordReader for GeminiCli {
 
     fn read(&mut self, record: &Record<'_>, _: &[u8], output: &mut Output) -> Outcome {
         if let Some(target) = record.rewind.and_then(json::text) {
-            self.messages.rewind_to(&target, &mut output.rewound);
+            // If the message is unknown, all are removed, as the agent does.
+            let from =
+                self.messages.iter().find(|(_, message)| message.key == key(&target)).map_or(0, |(index, _)| index);
+            self.messages.rewind_from(from, &mut output.rewound);
             return Outcome::Ignored("$rewindTo".to_owned());
         }
         let change: Option<Record<'_>> = record.set.map(json::view_of);
@@ -57,7 +64,7 @@ impl RecordReader for GeminiCli {
             return self.message(record, output);
         }
         let is_head = [record.session, record.project, record.started, record.updated].iter().any(Option::is_some);
-        if is_head { Outcome::Ignored("head".to_owned()) } else { Outcome::Unknown("(no type)".to_owned()) }
+        if is_head { Outcome::Ignored("head".to_owned()) } else { Outcome::Unknown(String::new()) }
     }
 }
 
@@ -70,32 +77,42 @@ impl GeminiCli {
         let before = output.entries.len();
         let mut starts_new = false;
         for (number, message) in listed.iter().enumerate() {
-            let known = self.messages.count();
+            let known = self.messages.len();
             let of_message = self.message(message, output);
-            starts_new |= number == 0 && self.messages.count() > known && output.entries.len() > before;
+            starts_new |= number == 0 && self.messages.len() > known && output.entries.len() > before;
             if outcome != Outcome::Imported {
                 outcome = of_message;
             }
         }
         if set {
             let ids = listed.iter().filter_map(|message| message.id.and_then(json::text));
-            let ids: Vec<String> = ids.map(Into::into).collect();
+            // The first occurrence of a repeated id counts.
+            let ids: Vec<u64> = ids.map(|id| key(&id)).collect();
+            let places: HashMap<u64, usize> = ids.into_iter().enumerate().rev().map(|(at, id)| (id, at + 1)).collect();
             let replays = starts_new && output.replays_compactions;
-            let summary = output.entries.get_mut(before).filter(|entry| replays && entry.skip.is_none());
-            self.messages.set(&ids, summary, &mut output.rewound);
+            match output.entries.get_mut(before).filter(|entry| replays && entry.skip.is_none()) {
+                Some(summary) => {
+                    let items = self.messages.replace(|_, message| places.contains_key(&message.key));
+                    summary.replaces = (!items.is_empty()).then_some(Replaced { items, at_end: false });
+                }
+                None => {
+                    let is_rewound =
+                        |message: &StoredMessage<()>| message.rewound || !places.contains_key(&message.key);
+                    self.messages.set_rewound(is_rewound, &mut output.rewound);
+                }
+            }
+            self.messages.sort_by_key(|message| places.get(&message.key).copied().unwrap_or_default());
         }
         outcome
     }
 
     fn message(&mut self, record: &Record<'_>, output: &mut Output) -> Outcome {
         let (Some(id), Some(kind)) = (record.id.and_then(json::text), record.kind.and_then(json::text)) else {
-            return Outcome::Unknown("(no type)".to_owned());
+            return Outcome::Unknown(String::new());
         };
         let source = RecordSource::Id(id.to_string());
         let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, None, output.end_offset);
-        if let Some(model) = record.model.and_then(json::text).and_then(|model| header::one_line(&model, 128)) {
-            builder.meta.insert("model".to_owned(), model.into());
-        }
+        builder.add_meta("model", json::line(record.model, 128));
         let is_sent = matches!(&*kind, "user" | "gemini");
         builder.skip = (!is_sent).then_some("shown to the person, not said to the model");
         let turn = header::id(&id);
@@ -110,15 +127,26 @@ impl GeminiCli {
         {
             last.draft.fields.meta.insert("tokens".to_owned(), tokens);
         }
-        self.messages.add(&id, entries.iter().map(|entry| entry.id), &mut output.rewound);
+        let items: Vec<ItemId> = entries.iter().map(|entry| entry.id).collect();
+        match self.messages.find(key(&id)) {
+            Some(known) => {
+                known.items.extend(items);
+                known.set_rewound(false, &mut output.rewound);
+            }
+            None => drop(self.messages.push(key(&id), (), items)),
+        }
         let outcome = match (entries.is_empty(), repeated) {
             (false, _) => Outcome::Imported,
-            (true, 0) => Outcome::Ignored(header::one_line(&format!("{kind}/empty"), 64).unwrap_or_default()),
+            (true, 0) => Outcome::Ignored(format!("{kind}/empty")),
             (true, _) => Outcome::Repeated,
         };
         output.entries.extend(entries);
         outcome
     }
+}
+
+fn key(id: &str) -> u64 {
+    hash([&b"message"[..], id.as_bytes()])
 }
 
 /// The parts of one message while their entries are built.

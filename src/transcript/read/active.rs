@@ -1,0 +1,90 @@
+//! The messages of a thread that the model still sees, after rewinds and compactions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::trace::model::id::ItemId;
+use crate::transcript::import::rewind::Rewound;
+
+/// The messages in order. A rewound one stays, since it may be brought back; one that a summary replaced is removed.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ActiveMessages<T>(Vec<StoredMessage<T>>);
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoredMessage<T> {
+    /// A hash of its id or content.
+    pub key: u64,
+    /// What the format decides by.
+    pub tag: T,
+    pub items: Vec<ItemId>,
+    pub rewound: bool,
+}
+
+impl<T> Default for ActiveMessages<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> ActiveMessages<T> {
+    pub(crate) fn push(&mut self, key: u64, tag: T, items: Vec<ItemId>) -> &mut StoredMessage<T> {
+        self.0.push(StoredMessage { key, tag, items, rewound: false });
+        self.0.last_mut().expect("one was just added")
+    }
+
+    /// The last message with a key, also if it was rewound.
+    pub(crate) fn find(&mut self, key: u64) -> Option<&mut StoredMessage<T>> {
+        self.0.iter_mut().rev().find(|message| message.key == key)
+    }
+
+    /// The messages that were not rewound, with their indexes.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, &StoredMessage<T>)> {
+        self.0.iter().enumerate().filter(|(_, message)| !message.rewound)
+    }
+
+    /// Rewinds the messages from an index on.
+    pub(crate) fn rewind_from(&mut self, index: usize, rewound: &mut Rewound) {
+        for message in self.0.iter_mut().skip(index) {
+            message.set_rewound(true, rewound);
+        }
+    }
+
+    /// Rewinds or brings back each message; returns whether that changed any.
+    pub(crate) fn set_rewound(
+        &mut self,
+        is_rewound: impl Fn(&StoredMessage<T>) -> bool,
+        rewound: &mut Rewound,
+    ) -> bool {
+        let set = |message: &mut StoredMessage<T>| message.set_rewound(is_rewound(message), rewound);
+        self.0.iter_mut().map(set).fold(false, |any, changed| any | changed)
+    }
+
+    /// Removes the messages that a summary replaces, all but the kept and the rewound, and returns their items.
+    pub(crate) fn replace(&mut self, mut is_kept: impl FnMut(usize, &StoredMessage<T>) -> bool) -> Vec<ItemId> {
+        let mut index = 0;
+        let replaced = self.0.extract_if(.., |message| {
+            index += 1;
+            !message.rewound && !is_kept(index - 1, message)
+        });
+        replaced.flat_map(|message| message.items).collect()
+    }
+
+    pub(crate) fn sort_by_key<K: Ord>(&mut self, key: impl FnMut(&StoredMessage<T>) -> K) {
+        self.0.sort_by_key(key);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl<T> StoredMessage<T> {
+    /// Returns whether that changed anything.
+    pub(crate) fn set_rewound(&mut self, is_rewound: bool, rewound: &mut Rewound) -> bool {
+        let changed = self.rewound != is_rewound;
+        if changed {
+            self.rewound = is_rewound;
+            rewound.extend(self.items.iter().map(|item| (*item, is_rewound)));
+        }
+        changed
+    }
+}
