@@ -31,29 +31,29 @@ pub(super) fn run(data: &[u8]) {
     let whole = all(&mut *reader);
     for entry in &whole {
         schema::validate(&entry.draft).expect("every draft is what its type asks for");
-        assert!(entry.end_offset <= bytes.len() as u64 || !reader.is_appended());
+        assert!(entry.end_offset <= bytes.len() as u64 || reader.output().is_document);
         assert!(entry.subject.as_ref().is_none_or(|subject| subject.chars().count() <= 72));
     }
-    let tally = reader.tally();
-    assert!(tally.damaged_lines.len() <= 20);
+    assert!(reader.output().tally.damaged_lines.len() <= 20);
 
     let mut part = (format.agent().open)(Box::new(&bytes[..cut])).expect("a slice can be read");
     let first = all(&mut *part);
     assert!(first.len() <= whole.len());
     assert_eq!(first, whole[..first.len()], "a cut file gives the first entries");
-    if !part.is_appended() {
+    if part.output().is_document {
         return;
     }
     let position = part.consumed();
     let Some(state) = part.saved_state() else { return };
-    let resumed =
-        (format.agent().resume)(Box::new(Cursor::new(bytes)), &position, &state).expect("a slice can be read");
-    let mut resumed = resumed.expect("the same bytes are there");
+    let mut rest = Cursor::new(bytes);
+    let window = position.find(&mut rest).expect("a slice can be read").expect("the same bytes are there");
+    let resumed = (format.agent().resume)(Box::new(rest), &position, window, &state);
+    let mut resumed = resumed.expect("the state is that of the position");
     let rest = all(&mut *resumed);
     assert_eq!(rest, whole[first.len()..], "reading on gives the rest");
-    let mut rewound = part.take_rewound();
-    rewound.extend(resumed.take_rewound());
-    assert_eq!(rewound, reader.take_rewound());
+    let mut rewound = part.output().rewound.clone();
+    rewound.extend(resumed.output().rewound.clone());
+    assert_eq!(rewound, reader.output().rewound);
 
     let mut skipping = (format.agent().open)(Box::new(bytes)).expect("a slice can be read");
     assert!(skipping.skip_to(&position).expect("a slice can be read"));

@@ -77,9 +77,17 @@ pub(crate) struct Tally {
     pub damaged_lines: Vec<u64>,
     /// Whether the file ends inside a record. That record is not consumed, so it is read once it is complete.
     pub cut: bool,
+    /// Whether the file ends in bytes that cannot begin a record; `cut` is set too.
+    pub ends_in_garbage: bool,
 }
 
 impl Tally {
+    /// Whether the bytes that were read are something other than records. No bytes, or the start of a first record, are not.
+    pub(crate) fn is_foreign(&self) -> bool {
+        let found_none = self.imported + self.repeated == 0 && self.ignored.is_empty() && self.unknown.is_empty();
+        found_none && (self.damaged > 0 || self.ends_in_garbage)
+    }
+
     fn add_damaged(&mut self, line: u64) {
         self.damaged += 1;
         if self.damaged_lines.len() < MAX_LISTED_LINES {

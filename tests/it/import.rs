@@ -82,6 +82,24 @@ fn no_text_is_lost_and_results_follow_their_calls() {
 }
 
 #[test]
+fn a_file_without_any_record_is_refused() {
+    let repo = TestRepo::new();
+    let file = repo.folder().join("in");
+    for bytes in [&b"\x8fz\0\xffq{"[..], b"no record\n", b"\x01\n\x02\n\x03", b"{\"type\" \"user\"", b"[{"] {
+        std::fs::write(&file, bytes).unwrap();
+        let error = "error: cannot import `in`: it contains no claude-code record\n\
+                     hint: `git trace import FILE` detects the format\n";
+        let output = repo.run(&["import", "claude-code", "in"], b"");
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(2), error));
+    }
+    // A session that is just starting.
+    for bytes in [&b""[..], b"\n", b"{\"type\":\"us", b"{"] {
+        std::fs::write(&file, bytes).unwrap();
+        assert!(repo.run(&["import", "claude-code", "in"], b"").status.success());
+    }
+}
+
+#[test]
 fn joined_messages_keep_every_text_and_result() {
     for (name, bytes) in SAMPLES {
         let repo = TestRepo::new();

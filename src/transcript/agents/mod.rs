@@ -15,13 +15,11 @@ use std::path::{Path, PathBuf};
 
 use super::Position;
 use super::export::Exporter;
-use super::import::input::Seekable;
 use super::read::document::DocumentLines;
 use super::read::reader::{RecordReader, Transcript, TranscriptReader};
 use crate::git::Env;
 
 type BoxedTranscript<'r> = Box<dyn Transcript + 'r>;
-type Resumed<'r> = io::Result<Option<BoxedTranscript<'r>>>;
 
 /// Everything that the rest of the program knows of an agent.
 pub(crate) struct AgentFormat {
@@ -38,7 +36,7 @@ pub(crate) struct AgentFormat {
     /// Starts reading a transcript at its first byte.
     pub open: for<'r> fn(Box<dyn Read + 'r>) -> io::Result<BoxedTranscript<'r>>,
     /// Continues at a position, see [`TranscriptReader::resume`].
-    pub resume: for<'r> fn(Box<dyn Seekable + 'r>, &Position, &[u8]) -> Resumed<'r>,
+    pub resume: for<'r> fn(Box<dyn Read + 'r>, &Position, Vec<u8>, &[u8]) -> Option<BoxedTranscript<'r>>,
     /// How a trace is written in this format, if the agent can resume it.
     pub exporter: Option<Exporter>,
 }
@@ -56,12 +54,14 @@ impl AgentFormat {
     const fn of_lines<S: RecordReader + 'static>(name: &'static str) -> Self {
         Self {
             name,
-            recognizes: recognizes::<S>,
+            recognizes: |line| serde_json::from_slice(line).is_ok_and(|record| S::recognizes(&record)),
             home: |_| None,
             newest_session: |_, _| Ok(None),
             sub_agents: |_| Ok(Vec::new()),
             open: |reader| Ok(Box::new(TranscriptReader::<_, S>::new(reader))),
-            resume: resume::<S>,
+            resume: |reader, position, window, state| {
+                Some(Box::new(TranscriptReader::<_, S>::resume(reader, position, window, state)?))
+            },
             exporter: None,
         }
     }
@@ -70,23 +70,10 @@ impl AgentFormat {
     const fn of_document<S: RecordReader + 'static>(name: &'static str) -> Self {
         Self {
             open: |reader| Ok(Box::new(TranscriptReader::<_, S>::of_document(DocumentLines::new(reader)))),
-            resume: |_, _, _| Ok(None),
+            resume: |_, _, _, _| None,
             ..Self::of_lines::<S>(name)
         }
     }
-}
-
-fn recognizes<S: RecordReader>(line: &[u8]) -> bool {
-    serde_json::from_slice::<S::Record<'_>>(line).is_ok_and(|record| S::recognizes(&record))
-}
-
-fn resume<'r, S: RecordReader + 'static>(
-    reader: Box<dyn Seekable + 'r>,
-    position: &Position,
-    state: &[u8],
-) -> io::Result<Option<BoxedTranscript<'r>>> {
-    let resumed = TranscriptReader::<_, S>::resume(reader, position, state)?;
-    Ok(resumed.map(|reader| Box::new(reader) as BoxedTranscript<'r>))
 }
 
 /// The folder named by an environment variable, else `folder` in the home folder.

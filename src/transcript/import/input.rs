@@ -1,7 +1,7 @@
 //! Where a transcript's bytes come from.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek as _, SeekFrom};
 
 /// Is called with the number of bytes of the file that were read.
 pub(crate) type ProgressFn<'w> = &'w dyn Fn(u64);
@@ -9,29 +9,22 @@ pub(crate) type ProgressFn<'w> = &'w dyn Fn(u64);
 /// A transcript's bytes.
 pub(crate) enum Input<'w> {
     /// A file, in which an import can continue where the last one ended.
-    File(File, ProgressFn<'w>),
+    File(&'w File, ProgressFn<'w>),
     /// A stream, which can be read once.
     Stream(Box<dyn Read + 'w>),
 }
 
-/// [`Read`] and [`Seek`] in one trait object.
-pub(crate) trait Seekable: Read + Seek {}
-
-impl<T: Read + Seek> Seekable for T {}
-
 /// A file that reports how far it was read.
 pub(super) struct TrackedFile<'w> {
-    file: File,
+    file: &'w File,
     position: u64,
     progress: ProgressFn<'w>,
 }
 
 impl<'w> TrackedFile<'w> {
-    /// Starts at the beginning of the file.
-    pub(super) fn new(file: &File, progress: ProgressFn<'w>) -> io::Result<Self> {
-        let mut file = file.try_clone()?;
-        file.rewind()?;
-        Ok(Self { file, position: 0, progress })
+    pub(super) fn at(position: u64, mut file: &'w File, progress: ProgressFn<'w>) -> io::Result<Box<Self>> {
+        file.seek(SeekFrom::Start(position))?;
+        Ok(Box::new(Self { file, position, progress }))
     }
 }
 
@@ -41,12 +34,5 @@ impl Read for TrackedFile<'_> {
         self.position += length as u64;
         (self.progress)(self.position);
         Ok(length)
-    }
-}
-
-impl Seek for TrackedFile<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.position = self.file.seek(to)?;
-        Ok(self.position)
     }
 }

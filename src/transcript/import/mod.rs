@@ -14,11 +14,12 @@ pub(crate) mod session;
 pub(crate) mod sessions;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
 use std::io;
 
 use self::input::{Input, ProgressFn, TrackedFile};
 use super::format::Format;
-use super::read::reader::Transcript;
+use super::read::reader::{Output, Transcript};
 use super::{Position, Tally, TranscriptEntry, TranscriptError};
 use crate::git::Repo;
 use crate::tokens::Encoding;
@@ -97,13 +98,13 @@ pub(crate) fn transcript(
     let replays = context.compactions != CompactionMode::KeepOriginals;
     let mut opened = OpenTranscript::open(format, input, replays).map_err(read_error)?;
     // Titles may precede the first record that names the session.
-    while opened.transcript.session_id().is_none() && opened.ahead.len() < READ_AHEAD {
+    while opened.transcript.output().session_id.is_none() && opened.ahead.len() < READ_AHEAD {
         match opened.transcript.next().transpose()? {
             Some(entry) => opened.ahead.push_back(entry),
             None => break,
         }
     }
-    let session = opened.transcript.session_id().map(str::to_owned);
+    let session = opened.transcript.output().session_id.clone();
     let (name, session) = match destination {
         Destination::Trace(name) => (name, session.unwrap_or_else(|| UNNAMED.to_owned())),
         Destination::Session(fallback) => {
@@ -112,35 +113,31 @@ pub(crate) fn transcript(
         }
     };
     let mut from = 0;
-    let has_position = opened.transcript.is_appended();
-    if has_position && let Some(mark) = bulk::last_mark(context.repo, &name, &session)? {
+    if !opened.transcript.output().is_document
+        && let Some(mark) = bulk::last_mark(context.repo, &name, &session)?
+    {
         let must_match = context.compactions == CompactionMode::RequireReplay || opened.file.is_none();
-        if mark.as_seen != opened.replays && must_match {
+        if mark.as_seen != replays && must_match {
             return Err(TraceError::SeenOtherwise { trace: name, as_seen: mark.as_seen });
         }
         from = opened.continue_at(context.repo, &name, mark)?;
     }
-    let mut main = MainThread {
-        context,
-        name: name.clone(),
-        opened,
-        session,
-        has_position,
-        threads: BTreeMap::new(),
-        reports: vec![],
-    };
+    let (threads, reports) = (BTreeMap::new(), Vec::new());
+    let mut main = MainThread { context, name: name.clone(), opened, session, threads, reports };
     let report = record(context, &name, &mut main)?;
-    let mut transcript = main.opened.transcript;
-    rewind::apply(context, &name, &transcript.take_rewound())?;
+    let transcript = &main.opened.transcript;
+    let output = transcript.output();
+    rewind::apply(context, &name, &output.rewound)?;
     if report.recorded > 0
-        && has_position
+        && !output.is_document
         && let Some(state) = transcript.saved_state()
     {
         resume::write(context.repo, &name, &main.session, &state);
     }
+    let tally = output.tally.clone();
     let mut traces = vec![(name, report)];
     traces.append(&mut main.reports);
-    Ok(Imported { traces, tally: transcript.tally().clone(), from })
+    Ok(Imported { traces, tally, from })
 }
 
 /// A transcript that is being read, and its file, to read it again.
@@ -149,48 +146,38 @@ struct OpenTranscript<'w> {
     transcript: Box<dyn Transcript + 'w>,
     /// Entries that were read before the import started.
     ahead: VecDeque<TranscriptEntry>,
-    file: Option<(std::fs::File, ProgressFn<'w>)>,
-    replays: bool,
+    file: Option<(&'w File, ProgressFn<'w>)>,
 }
 
 impl<'w> OpenTranscript<'w> {
     fn open(format: Format, input: Input<'w>, replays: bool) -> io::Result<Self> {
         let open = format.agent().open;
         let (mut transcript, file) = match input {
-            Input::File(file, progress) => {
-                (open(Box::new(TrackedFile::new(&file, progress)?))?, Some((file, progress)))
-            }
+            Input::File(file, progress) => (open(TrackedFile::at(0, file, progress)?)?, Some((file, progress))),
             Input::Stream(stream) => (open(stream)?, None),
         };
-        transcript.set_replays_compactions(replays);
-        Ok(Self { format, transcript, ahead: VecDeque::new(), file, replays })
+        transcript.output_mut().replays_compactions = replays;
+        Ok(Self { format, transcript, ahead: VecDeque::new(), file })
     }
 
     /// Continues where an earlier import ended, or at the start if the file is another; returns the position.
     fn continue_at(&mut self, repo: &Repo, name: &TraceName, mark: ImportPosition) -> Result<u64, TraceError> {
-        let Some((file, progress)) = &self.file else { return Ok(0) };
-        let tracked = || TrackedFile::new(file, *progress).map_err(read_error);
-        let agent = self.format.agent();
+        let Some((file, progress)) = self.file else { return Ok(0) };
         let ImportPosition { session, offset, digest, as_seen } = mark;
-        self.replays = as_seen;
-        self.ahead.clear();
         let position = Position { offset, digest };
         if let Some(state) = resume::read(repo, name, &session)
-            && let Some(resumed) = (agent.resume)(Box::new(tracked()?), &position, &state).map_err(read_error)?
+            && let Some(window) = position.find(file).map_err(read_error)?
         {
-            self.transcript = resumed;
-            return Ok(offset);
+            let reader = TrackedFile::at(offset, file, progress).map_err(read_error)?;
+            if let Some(transcript) = (self.format.agent().resume)(reader, &position, window, &state) {
+                (self.transcript, self.ahead) = (transcript, VecDeque::new());
+                return Ok(offset);
+            }
         }
-        let open = || -> Result<_, TraceError> {
-            let mut transcript = (agent.open)(Box::new(tracked()?)).map_err(read_error)?;
-            transcript.set_replays_compactions(as_seen);
-            Ok(transcript)
-        };
-        self.transcript = open()?;
-        let same = self.transcript.skip_to(&position)?;
-        if !same {
-            self.transcript = open()?;
-        }
+        let open = || Self::open(self.format, Input::File(file, progress), as_seen).map_err(read_error);
+        let mut opened = open()?;
+        let same = opened.transcript.skip_to(&position)?;
+        *self = if same { opened } else { open()? };
         Ok(if same { offset } else { 0 })
     }
 }
@@ -210,7 +197,7 @@ fn read_error(source: io::Error) -> TraceError {
     TraceError::Stream { action: "read the transcript", source }
 }
 
-fn incoming(entry: TranscriptEntry) -> Incoming {
+pub(super) fn incoming(entry: TranscriptEntry) -> Incoming {
     let TranscriptEntry { id, draft, skip, replaces, subject, usage, .. } = entry;
     let at = draft.fields.created;
     let item = Item { id, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
@@ -223,7 +210,6 @@ struct MainThread<'w> {
     name: TraceName,
     opened: OpenTranscript<'w>,
     session: String,
-    has_position: bool,
     threads: BTreeMap<String, Vec<TranscriptEntry>>,
     reports: Vec<(TraceName, Report)>,
 }
@@ -252,9 +238,10 @@ impl Feed for MainThread<'_> {
     }
 
     fn mark(&self) -> Option<ImportPosition> {
-        let Position { offset, digest } = self.opened.transcript.consumed();
-        let mark = ImportPosition { session: self.session.clone(), offset, digest, as_seen: self.opened.replays };
-        self.has_position.then_some(mark)
+        let transcript = &self.opened.transcript;
+        let Position { offset, digest } = transcript.consumed();
+        let Output { replays_compactions: as_seen, is_document, .. } = *transcript.output();
+        (!is_document).then(|| ImportPosition { session: self.session.clone(), offset, digest, as_seen })
     }
 }
 

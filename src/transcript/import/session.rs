@@ -41,7 +41,7 @@ pub(crate) fn import(
 ) -> Result<Imported, SessionError> {
     let import_file = |destination, path: &Path, progress| {
         let file = File::open(path).map_err(|source| SessionError::Open { path: path.to_owned(), source })?;
-        transcript(context, format, destination, Input::File(file, progress))
+        transcript(context, format, destination, Input::File(&file, progress))
             .map_err(|source| SessionError::Import { path: path.to_owned(), source })
     };
     let mut imported = import_file(destination, path, progress)?;

@@ -1,9 +1,9 @@
 //! Reads records from lines of JSON, whatever the format, and yields their entries.
 
 use std::collections::VecDeque;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::lines::{Ending, Lines};
@@ -30,15 +30,22 @@ pub(crate) enum Outcome {
     Unknown(String),
 }
 
-/// Where a record reader puts its results.
+/// What has been read.
 #[derive(Default)]
 pub(crate) struct Output {
-    /// Whether the summary of a compaction replaces what it summarizes, see [`TranscriptEntry::replaces`].
+    /// Whether the summary of a compaction replaces what it summarizes, see [`TranscriptEntry::replaces`]. Set this before
+    /// taking the first entry.
     pub replays_compactions: bool,
+    /// Whether the agent rewrites the file, so that reading cannot continue at a position.
+    pub is_document: bool,
+    /// The session's id, once a record named it. The file of a resumed session may contain records of others; the first
+    /// counts.
+    pub session_id: Option<String>,
+    pub tally: Tally,
     /// The end of the current record in the file.
     pub end_offset: u64,
     pub entries: VecDeque<TranscriptEntry>,
-    /// The items that rewinds removed or brought back since the last call of [`Transcript::take_rewound`].
+    /// In skipped parts too.
     pub rewound: Rewound,
 }
 
@@ -75,12 +82,8 @@ struct SavedState<S> {
 
 /// A transcript of any format, as the import uses it.
 pub(crate) trait Transcript: Iterator<Item = Result<TranscriptEntry, TranscriptError>> {
-    /// Whether the file only grows, so that reading can continue at a position.
-    fn is_appended(&self) -> bool;
-    /// The session's id, once a record named it. The file of a resumed session may contain records of others; the first
-    /// counts.
-    fn session_id(&self) -> Option<&str>;
-    fn tally(&self) -> &Tally;
+    fn output(&self) -> &Output;
+    fn output_mut(&mut self) -> &mut Output;
     /// The end of the last complete record; meaningful after the last entry.
     fn consumed(&self) -> Position;
     /// Skips what an earlier reader consumed, but learns from it, so that the entries after it are the same as if all had
@@ -91,10 +94,6 @@ pub(crate) trait Transcript: Iterator<Item = Result<TranscriptEntry, TranscriptE
     fn skip_to(&mut self, position: &Position) -> Result<bool, TranscriptError>;
     /// The state that [`TranscriptReader::resume`] needs to continue here.
     fn saved_state(&self) -> Option<Vec<u8>>;
-    /// Sets [`Output::replays_compactions`]; call this before taking the first entry.
-    fn set_replays_compactions(&mut self, replays: bool);
-    /// Takes the items that rewinds removed or brought back since the last call, skipped parts included.
-    fn take_rewound(&mut self) -> Rewound;
 }
 
 /// Reads a transcript as a stream of entries, in file order.
@@ -105,11 +104,8 @@ pub(crate) struct TranscriptReader<R, S> {
     lines: Lines<R>,
     records: S,
     output: Output,
-    tally: Tally,
-    session_id: Option<String>,
     damaged_line: u64,
     ended: bool,
-    is_document: bool,
 }
 
 impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
@@ -120,7 +116,9 @@ impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
 
     /// Reads the lines of a document, which the agent rewrites each time.
     pub(crate) fn of_document(reader: R) -> Self {
-        Self { is_document: true, ..Self::new(reader) }
+        let mut document = Self::new(reader);
+        document.output.is_document = true;
+        document
     }
 
     fn with_max_line(reader: R, max_line: usize) -> Self {
@@ -128,36 +126,22 @@ impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
             lines: Lines::new(reader, max_line),
             records: S::default(),
             output: Output::default(),
-            tally: Tally::default(),
-            session_id: None,
             damaged_line: 0,
             ended: false,
-            is_document: false,
         }
     }
 
-    /// Continues at `position` with the saved state; `None` if the state belongs to another position or the file has other
-    /// bytes there. Reads at most [`crate::transcript::DIGEST_WINDOW`] bytes before the position.
-    pub(crate) fn resume(mut reader: R, position: &Position, state: &[u8]) -> io::Result<Option<Self>>
-    where
-        R: Seek,
-    {
-        let Ok(saved) = serde_json::from_slice::<SavedState<S>>(state) else { return Ok(None) };
-        if saved.offset != position.offset || saved.digest != position.digest {
-            return Ok(None);
+    /// Continues at `position`, after the bytes that its digest covers, with the saved state; `None` if the state belongs to
+    /// another position.
+    pub(crate) fn resume(reader: R, position: &Position, window: Vec<u8>, state: &[u8]) -> Option<Self> {
+        let saved: SavedState<S> = serde_json::from_slice(state).ok()?;
+        let SavedState { offset, digest, line, session: session_id, replays_compactions, records } = saved;
+        if offset != position.offset || digest != position.digest {
+            return None;
         }
-        let Some(window) = position.find(&mut reader)? else { return Ok(None) };
-        let lines = Lines::resume(reader, MAX_LINE, window, saved.offset, saved.line);
-        Ok(Some(Self {
-            lines,
-            records: saved.records,
-            output: Output { replays_compactions: saved.replays_compactions, ..Output::default() },
-            tally: Tally::default(),
-            session_id: saved.session,
-            damaged_line: 0,
-            ended: false,
-            is_document: false,
-        }))
+        let lines = Lines::resume(reader, MAX_LINE, window, offset, line);
+        let output = Output { replays_compactions, session_id, ..Output::default() };
+        Some(Self { lines, records, output, damaged_line: 0, ended: false })
     }
 
     /// Reads the next record, or skips something that is none; false at the end.
@@ -178,32 +162,36 @@ impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
         }
         if let Some((record, length)) = parse::<S>(&rest.bytes[start..]) {
             let end = start + length;
-            if self.session_id.is_none() {
-                self.session_id = self.records.session(&record).filter(|id| !id.is_empty());
+            if self.output.session_id.is_none() {
+                self.output.session_id = self.records.session(&record).filter(|id| !id.is_empty());
             }
             self.output.end_offset = offset + end as u64;
-            match self.records.read(&record, &rest.bytes[start..end], &mut self.output) {
-                Outcome::Imported => self.tally.imported += 1,
-                Outcome::Repeated => self.tally.repeated += 1,
-                Outcome::Ignored(kind) => count(&mut self.tally.ignored, &kind),
-                Outcome::Unknown(kind) => count(&mut self.tally.unknown, &kind),
+            let outcome = self.records.read(&record, &rest.bytes[start..end], &mut self.output);
+            let tally = &mut self.output.tally;
+            match outcome {
+                Outcome::Imported => tally.imported += 1,
+                Outcome::Repeated => tally.repeated += 1,
+                Outcome::Ignored(kind) => count(&mut tally.ignored, &kind),
+                Outcome::Unknown(kind) => count(&mut tally.unknown, &kind),
             }
             self.lines.consume(end);
             return Ok(true);
         }
 
+        let begins_record = ending != Ending::Newline && is_incomplete(&rest.bytes[start..]);
         let salvaged = (ending == Ending::Newline).then(|| salvage::<S>(rest.bytes, start + 1)).flatten();
         match salvaged {
             Some(at) => self.lines.consume(at),
             None if ending == Ending::EndOfFile || !self.lines.consume_line()? => {
-                self.tally.cut = true;
+                self.output.tally.cut = true;
+                self.output.tally.ends_in_garbage = !begins_record;
                 return Ok(false);
             }
             None => {}
         }
         if self.damaged_line != number {
             self.damaged_line = number;
-            self.tally.add_damaged(number);
+            self.output.tally.add_damaged(number);
         }
         Ok(true)
     }
@@ -232,16 +220,12 @@ impl<R: Read, S: RecordReader> Iterator for TranscriptReader<R, S> {
 }
 
 impl<R: Read, S: RecordReader> Transcript for TranscriptReader<R, S> {
-    fn is_appended(&self) -> bool {
-        !self.is_document
+    fn output(&self) -> &Output {
+        &self.output
     }
 
-    fn session_id(&self) -> Option<&str> {
-        self.session_id.as_deref()
-    }
-
-    fn tally(&self) -> &Tally {
-        &self.tally
+    fn output_mut(&mut self) -> &mut Output {
+        &mut self.output
     }
 
     fn consumed(&self) -> Position {
@@ -255,7 +239,7 @@ impl<R: Read, S: RecordReader> Transcript for TranscriptReader<R, S> {
         }
         let same = self.lines.position() == *position;
         self.lines.end_at(u64::MAX);
-        self.tally = Tally::default();
+        self.output.tally = Tally::default();
         self.ended = !same;
         Ok(same)
     }
@@ -266,19 +250,11 @@ impl<R: Read, S: RecordReader> Transcript for TranscriptReader<R, S> {
             offset,
             digest,
             line: self.lines.number(),
-            session: self.session_id.clone(),
+            session: self.output.session_id.clone(),
             replays_compactions: self.output.replays_compactions,
             records: &self.records,
         };
         serde_json::to_vec(&state).ok()
-    }
-
-    fn set_replays_compactions(&mut self, replays: bool) {
-        self.output.replays_compactions = replays;
-    }
-
-    fn take_rewound(&mut self) -> Rewound {
-        std::mem::take(&mut self.output.rewound)
     }
 }
 
@@ -293,6 +269,11 @@ fn parse<S: RecordReader>(bytes: &[u8]) -> Option<(S::Record<'_>, usize)> {
     let mut objects = serde_json::Deserializer::from_slice(bytes).into_iter();
     let record = objects.next()?.ok()?;
     Some((record, objects.byte_offset()))
+}
+
+/// Whether the bytes are the start of an object.
+fn is_incomplete(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(bytes).is_err_and(|error| error.is_eof())
 }
 
 /// The position after damage from which complete records fill the line to its end.

@@ -25,7 +25,7 @@ struct Reading {
 
 fn finish(mut reader: Reader<&[u8]>) -> Reading {
     let entries = reader.by_ref().map(|entry| entry.expect("memory does not fail")).collect();
-    Reading { entries, tally: reader.tally().clone(), position: reader.consumed() }
+    Reading { entries, tally: reader.output().tally.clone(), position: reader.consumed() }
 }
 
 fn read(bytes: &[u8]) -> Reading {

@@ -92,7 +92,7 @@ fn results_match_calls_only_within_a_thread() {
 #[test]
 fn a_session_has_an_id() {
     let mut reader = Reader::new(SAMPLES[0].1);
-    assert_eq!(reader.session_id(), None);
+    assert_eq!(reader.output().session_id, None);
     reader.next();
-    assert_eq!(reader.session_id(), Some("419f42f0-2fa1-44cc-8b4d-babf59901513"));
+    assert_eq!(reader.output().session_id.as_deref(), Some("419f42f0-2fa1-44cc-8b4d-babf59901513"));
 }

@@ -42,6 +42,10 @@ pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Resul
         bar.iter().for_each(ProgressBar::finish_and_clear);
         imported?
     };
+    if imported.tally.is_foreign() {
+        let message = format!("cannot import `{}`: it contains no {format} record", file.display());
+        return Err(Error::with_hint(message, "`git trace import FILE` detects the format"));
+    }
     let main = imported.traces.first().map_or_else(TraceName::default_name, |(name, _)| name.clone());
     // An empty file makes no trace.
     let is_there = Tip::find(context.repo()?, &main)?.is_some();
