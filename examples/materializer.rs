@@ -10,8 +10,8 @@ use std::error::Error;
 use std::io::Write as _;
 
 use git_trace::{
-    Block, Content, Cut, Encoding, Env, Item, Join, Joined, MaterializeError, Materialized, Materializer, Message,
-    Options, Piece, Repo, Role, TraceName, View, messages,
+    Block, Content, Encoding, Env, Item, ItemType, Join, MaterializeError, Materialized, Materializer, Message,
+    Options, Repo, Role, TraceName, View, materialize, messages,
 };
 
 /// Changes roles: outputs appear as the user's messages, so that the model judges them.
@@ -27,8 +27,8 @@ impl Materializer for Roles {
 struct Joining;
 
 impl Materializer for Joining {
-    fn join(&self, before: &Joined, piece: &Piece, own: Join) -> Join {
-        let same = before.message.role == piece.role && piece.role != Role::Tool;
+    fn join(&self, before: &Message, next: &Message, _: &ItemType, own: Join) -> Join {
+        let same = before.role == next.role && next.role != Role::Tool;
         if own == Join::Apart && same { Join::Block } else { own }
     }
 }
@@ -37,8 +37,8 @@ impl Materializer for Joining {
 struct Ordering;
 
 impl Materializer for Ordering {
-    fn order(&self, piece: &Piece) -> i32 {
-        if piece.item_type.as_str() == "artifact" { -1 } else { piece.order }
+    fn order(&self, item: &Item, own: i32) -> i32 {
+        if item.fields.item_type.as_str() == "artifact" { -1 } else { own }
     }
 }
 
@@ -55,46 +55,36 @@ impl Materializer for Edits {
 }
 
 /// Replaces everything: one user message with one line per item.
-struct Digest;
-
-impl Materializer for Digest {
-    fn materialize(
-        &self,
-        repo: &Repo,
-        view: &View,
-        cut: &Cut,
-        encoding: Encoding,
-    ) -> Result<Materialized, MaterializeError> {
-        // The built-in materializer handles cut, skipped, and damaged items.
-        let all = Options { one_message_an_item: true, ..Options::default() };
-        let mut whole = all.materialize(repo, view, cut, encoding)?;
-        let mut text = String::new();
-        for message in &whole.messages {
-            for block in &message.blocks {
-                let said = String::from_utf8_lossy(block.content.counted()).into_owned();
-                let first = said.lines().next().unwrap_or_default();
-                text.extend([message.role.as_str(), ": ", first, "\n"]);
-            }
+fn digest(repo: &Repo, view: &View, encoding: Encoding) -> Result<Materialized, MaterializeError> {
+    // The built-in materializer handles cut, skipped, and damaged items.
+    let all = Options { one_message_an_item: true, ..Options::default() };
+    let mut whole = materialize(repo, view, &all, encoding)?;
+    let mut text = String::new();
+    for message in &whole.messages {
+        for block in &message.blocks {
+            let said = String::from_utf8_lossy(block.content.counted()).into_owned();
+            let first = said.lines().next().unwrap_or_default();
+            text.extend([message.role.as_str(), ": ", first, "\n"]);
         }
-        let blocks = vec![Block { content: Content::Text(text), known_tokens: None }];
-        whole.items = vec![vec![whole.items.into_iter().flatten().flatten().collect()]];
-        whole.messages = vec![Message { role: Role::User, name: None, blocks }];
-        Ok(whole)
     }
+    let blocks = vec![Block { content: Content::Text(text), known_tokens: None }];
+    whole.items = vec![vec![whole.items.into_iter().flatten().flatten().collect()]];
+    whole.messages = vec![Message { role: Role::User, name: None, blocks }];
+    Ok(whole)
 }
 
 /// The messages of a trace from one of these materializers, as JSON.
 pub(crate) fn run(which: &str, repo: &Repo, trace: &TraceName) -> Result<Vec<u8>, Box<dyn Error>> {
-    let materializer: &dyn Materializer = match which {
-        "roles" => &Roles,
-        "joining" => &Joining,
-        "ordering" => &Ordering,
-        "edits" => &Edits,
-        "digest" => &Digest,
+    let view = View::open(repo, trace, None)?;
+    let encoding = Encoding::default();
+    let answer = match which {
+        "roles" => materialize(repo, &view, &Roles, encoding)?,
+        "joining" => materialize(repo, &view, &Joining, encoding)?,
+        "ordering" => materialize(repo, &view, &Ordering, encoding)?,
+        "edits" => materialize(repo, &view, &Edits, encoding)?,
+        "digest" => digest(repo, &view, encoding)?,
         other => return Err(format!("unknown materializer `{other}`: see the example's first lines").into()),
     };
-    let view = View::open(repo, trace, None)?;
-    let answer = materializer.materialize(repo, &view, &Cut::default(), Encoding::default())?;
     let mut out = Vec::new();
     messages::write(&answer.messages, &mut out)?;
     Ok(out)

@@ -49,7 +49,7 @@ extern crate self as git_trace;
 #[doc(hidden)]
 pub use app::cli::main;
 pub use git::{Env, GitError, Oid, Repo, StoreError};
-pub use materialize::{Cut, Join, Joined, MaterializeError, Materialized, Materializer, Options, Piece, materialize};
+pub use materialize::{Cut, Join, MaterializeError, Materialized, Materializer, Options, materialize};
 pub use message::{Block, Content, Message, messages};
 pub use tokens::Encoding;
 pub use trace::model::item::Role;

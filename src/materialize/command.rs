@@ -4,13 +4,12 @@
 //! `priority`). Its stdout is the result, byte for byte. For an item that a cut shortened, `text` is its subject and `shortened`
 //! is true. It runs in the shell, as commands in git's own settings do.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use thiserror::Error;
 
-use super::cut::{Cut, Kept};
-use super::piece::{self, Gathered};
-use super::{MaterializeError, Materialized, Options};
+use super::piece::{self, Gathered, Piece};
+use super::{Cut, MaterializeError, Materialized, Options};
 use crate::base::error::Diagnostic;
 use crate::base::process::{Process, ProcessError};
 use crate::git::Repo;
@@ -53,22 +52,19 @@ pub(crate) fn run(
     cut: &Cut,
     encoding: Encoding,
 ) -> Result<Printed, CommandError> {
-    let Gathered { kept: cut, damaged } = piece::gather(&Options::default(), repo, view, cut, encoding)?;
-    let Kept { pieces, left_out, shortened } = cut;
-    let short: HashSet<ItemId> = shortened.iter().copied().collect();
-    // The subject of each shortened item; `None` for a complete one.
-    let mut kept: HashMap<ItemId, Option<String>> = HashMap::with_capacity(pieces.len());
-    kept.extend(pieces.into_iter().map(|piece| match piece.block.content {
-        Content::Text(line) if short.contains(&piece.item) => (piece.item, Some(line)),
-        _ => (piece.item, None),
-    }));
+    let gathered = piece::gather(&Options { cut: *cut, ..Options::default() }, repo, view, encoding)?;
+    let shortened = gathered.shortened();
+    let Gathered { pieces, left_out, damaged } = gathered;
+    let kept: HashMap<ItemId, Piece> = pieces.into_iter().map(|piece| (piece.item, piece)).collect();
     let mut lines = Vec::new();
     let read = view.for_each_item(repo, |slot, reading| {
-        let Some(line) = kept.get(&slot.id) else { return Ok(()) };
+        let Some(piece) = kept.get(&slot.id) else { return Ok(()) };
         let mut object = to_json(&reading.item);
         object.insert("seq".to_owned(), slot.seq.into());
         object.insert("priority".to_owned(), view.level(slot).level().as_str().into());
-        if let Some(line) = line {
+        if let Content::Text(line) = piece.content()
+            && piece.shortened
+        {
             object.remove("base64");
             object.insert("text".to_owned(), line.as_str().into());
             object.insert("shortened".to_owned(), true.into());

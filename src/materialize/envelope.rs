@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
-use super::Materialized;
+use super::{Materialized, Omission};
 use crate::base::error::{Context as _, Result};
 use crate::git::Repo;
 use crate::message::adjustment::Adjustment;
@@ -74,7 +73,7 @@ pub(crate) fn envelope<'a>(
     repo: &Repo,
     name: &'a TraceName,
     view: &View,
-    materialized: &Materialized,
+    materialized: &'a Materialized,
     rendered: Rendered,
     encoding: Encoding,
 ) -> Result<Envelope<'a>> {
@@ -86,7 +85,6 @@ pub(crate) fn envelope<'a>(
         encoding: encoding.to_string(),
     };
     let content = String::from_utf8(rendered.content).context("the messages are not UTF-8")?;
-    let ids = |blocks: &Vec<Vec<ItemId>>| blocks.iter().flatten().map(ToString::to_string).collect();
     Ok(Envelope {
         trace: name.as_str(),
         commit: view.tip.commit.oid.to_string(),
@@ -96,9 +94,9 @@ pub(crate) fn envelope<'a>(
             MessageFormat::Text => serde_json::value::to_raw_value(&content)?,
             _ => RawValue::from_string(content.replace('\n', ""))?,
         },
-        items: materialized.items.iter().map(ids).collect(),
+        items: materialized.items.iter().map(|blocks| blocks.concat()).collect(),
         tokens,
-        left_out: left_out(materialized),
+        left_out: &materialized.left_out,
         changed: changed(materialized, &rendered.adjustments),
     })
 }
@@ -112,16 +110,16 @@ pub(crate) struct Envelope<'a> {
     format: MessageFormat,
     /// The same as without `--json`, on one line.
     messages: Box<RawValue>,
-    items: Vec<Vec<String>>,
+    items: Vec<Vec<ItemId>>,
     tokens: Tokens,
-    left_out: Value,
+    left_out: &'a [Omission],
     changed: Vec<Changed>,
 }
 
 /// An item that is not sent unchanged.
 #[derive(Serialize, Debug)]
 struct Changed {
-    id: String,
+    id: ItemId,
     /// `text`, `left_out`, `adjusted`, or `shortened`.
     fate: &'static str,
     why: &'static str,
@@ -137,29 +135,12 @@ struct Tokens {
     encoding: String,
 }
 
-fn left_out(materialized: &Materialized) -> Value {
-    let omissions = materialized.left_out.iter().map(|omission| {
-        let mut object = json!({
-            "id": omission.item.to_string(),
-            "seq": omission.seq,
-            "type": omission.item_type.as_str(),
-            "tokens": omission.tokens,
-            "why": omission.why,
-        });
-        if let Some(reason) = &omission.reason {
-            object["reason"] = reason.as_str().into();
-        }
-        object
-    });
-    omissions.collect()
-}
-
 fn changed(materialized: &Materialized, adjustments: &[Adjustment]) -> Vec<Changed> {
     let shortened = materialized.shortened.iter();
-    let shortened = shortened.map(|id| Changed { id: id.to_string(), fate: "shortened", why: "recent" });
+    let shortened = shortened.map(|id| Changed { id: *id, fate: "shortened", why: "recent" });
     let adjusted = adjustments.iter().flat_map(|Adjustment { position, reason }| {
         let (fate, why) = (reason.replacement().as_str(), reason.as_str());
-        materialized.items_at(*position).iter().map(move |id| Changed { id: id.to_string(), fate, why })
+        materialized.items_at(*position).iter().map(move |id| Changed { id: *id, fate, why })
     });
     shortened.chain(adjusted).collect()
 }

@@ -1,24 +1,18 @@
-//! The trait that customizes materializing: one hook per question, or everything.
+//! The trait that customizes materializing: one hook per question.
 
-use super::cut::{Cut, Kept, break_signature};
-use super::join::{Join, Joined, Piece, join};
-use super::piece::{self, Gathered};
-use super::{MaterializeError, Materialized, Options};
-use crate::git::Repo;
-use crate::tokens::Encoding;
+use super::{Cut, Join, Options};
+use crate::message::Message;
 use crate::trace::model::item::{Item, ItemType, Role};
-use crate::trace::store::view::View;
 
-/// Converts a trace's items to messages.
+/// The rules by which [`materialize`](crate::materialize()) converts a trace's items to messages.
 ///
-/// Each hook answers one question. It gets the answer of the built-in rules as `own`, or in the item, and returns that or another;
-/// hooks that are not implemented keep the built-in rules. Implement [`Materializer::materialize`] to replace all of them.
-/// [`Options`] is the built-in materializer, and [`crate::messages::write`] writes the messages as JSON.
+/// Each hook answers one question. It gets the answer of the built-in rules as `own`, and returns that or another; hooks that are
+/// not implemented keep the built-in rules. [`Options`] is the built-in materializer.
 ///
 /// A hook must give the same answer for the same item. Then the same trace yields the same bytes, and prompt caches stay valid.
 ///
 /// ```
-/// use git_trace::{Item, Join, Joined, Materializer, Piece, Role};
+/// use git_trace::{Item, ItemType, Join, Materializer, Message, Role};
 ///
 /// /// Shows outputs as user messages, and never joins them.
 /// struct Outputs;
@@ -28,17 +22,22 @@ use crate::trace::store::view::View;
 ///         if item.fields.item_type.as_str() == "output" { Role::User } else { own }
 ///     }
 ///
-///     fn join(&self, _: &Joined, piece: &Piece, own: Join) -> Join {
-///         if piece.item_type.as_str() == "output" { Join::Apart } else { own }
+///     fn join(&self, _: &Message, _: &Message, item_type: &ItemType, own: Join) -> Join {
+///         if item_type.as_str() == "output" { Join::Apart } else { own }
 ///     }
 /// }
 /// ```
+#[expect(unused_variables, reason = "the names of the parameters document the hooks")]
 pub trait Materializer {
+    /// What to omit to save tokens; the default is nothing.
+    fn cut(&self) -> Cut {
+        Cut::default()
+    }
+
     /// The role of an item; `own` is that of the item or its type.
     ///
     /// [`Role::Tool`] is only for tool results.
     fn role(&self, item: &Item, own: Role) -> Role {
-        let _ = item;
         own
     }
 
@@ -47,58 +46,26 @@ pub trait Materializer {
         item
     }
 
-    /// The sort key of an item. Items with a smaller key come first; items with the same key stay in trace order.
+    /// The sort key of an item; `own` is that of its type. Items with a smaller key come first; items with the same key stay in
+    /// trace order.
     ///
     /// A call and its result must have the same key.
-    fn order(&self, piece: &Piece) -> i32 {
-        piece.order
-    }
-
-    /// Whether an item joins an earlier message: that of its turn, or else the last one.
-    fn join(&self, before: &Joined, piece: &Piece, own: Join) -> Join {
-        let _ = (before, piece);
+    fn order(&self, item: &Item, own: i32) -> i32 {
         own
     }
 
-    /// Turns what a view shows into messages, oldest first. Reads every live item once, and nothing else.
-    fn materialize(
-        &self,
-        repo: &Repo,
-        view: &View,
-        cut: &Cut,
-        encoding: Encoding,
-    ) -> Result<Materialized, MaterializeError> {
-        let Gathered { kept, damaged } = piece::gather(self, repo, view, cut, encoding)?;
-        let Kept { mut pieces, left_out, shortened } = kept;
-        sort(self, &mut pieces);
-        let joined = join(self, pieces);
-        let pinned_messages = joined.iter().take_while(|joined| joined.pinned).count();
-        let (messages, items) = joined.into_iter().map(|joined| (joined.message, joined.items)).unzip();
-        Ok(Materialized { messages, items, pinned_messages, shortened, left_out, damaged })
-    }
-}
-
-/// Sorts pieces, given in trace order, by [`Materializer::order`]. Pieces with the same order stay in trace order.
-///
-/// Reasoning after the first moved piece loses its signature, because other content precedes it now. Moving instructions to
-/// the front does not matter, because providers do not sign the system message.
-fn sort<M: Materializer + ?Sized>(materializer: &M, pieces: &mut [Piece]) {
-    if pieces.is_sorted_by_key(|piece| materializer.order(piece)) {
-        return;
-    }
-    let in_conversation = |piece: &&mut Piece| piece.item_type != ItemType::instruction();
-    let before: Vec<u32> = pieces.iter_mut().filter(in_conversation).map(|piece| piece.seq).collect();
-    pieces.sort_by_cached_key(|piece| materializer.order(piece));
-    let mut moved = false;
-    for (piece, seq) in pieces.iter_mut().filter(in_conversation).zip(before) {
-        moved |= piece.seq != seq;
-        if moved {
-            break_signature(piece);
-        }
+    /// Whether an item joins an earlier message: that of its turn, or else the last one. `next` is the item as a message of its
+    /// own.
+    fn join(&self, before: &Message, next: &Message, item_type: &ItemType, own: Join) -> Join {
+        own
     }
 }
 
 impl Materializer for Options {
+    fn cut(&self) -> Cut {
+        self.cut
+    }
+
     fn role(&self, item: &Item, own: Role) -> Role {
         self.roles.get(&item.fields.item_type).copied().unwrap_or(own)
     }
@@ -110,11 +77,11 @@ impl Materializer for Options {
         item
     }
 
-    fn order(&self, piece: &Piece) -> i32 {
-        if self.one_message_an_item { 0 } else { piece.order }
+    fn order(&self, _: &Item, own: i32) -> i32 {
+        if self.one_message_an_item { 0 } else { own }
     }
 
-    fn join(&self, _: &Joined, _: &Piece, own: Join) -> Join {
+    fn join(&self, _: &Message, _: &Message, _: &ItemType, own: Join) -> Join {
         if self.one_message_an_item { Join::Apart } else { own }
     }
 }

@@ -17,9 +17,11 @@ pub(crate) mod envelope;
 mod join;
 mod materializer;
 mod piece;
-pub(crate) mod prefix;
+mod prefix;
 
 use std::collections::HashMap;
+
+use serde::{Serialize, Serializer};
 
 use crate::base::error::Diagnostic;
 use crate::git::Repo;
@@ -34,8 +36,9 @@ use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceError};
 pub use cut::Cut;
 pub(crate) use cut::OverBudget;
-pub use join::{Join, Joined, Piece};
+pub use join::Join;
 pub use materializer::Materializer;
+use piece::Gathered;
 
 /// Why a trace could not be converted to messages.
 #[derive(Debug, thiserror::Error)]
@@ -90,20 +93,27 @@ pub struct Materialized {
 }
 
 /// A live item that the messages omit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Omission {
     /// The item.
+    #[serde(rename = "id")]
     pub item: ItemId,
+    /// The reason recorded with the priority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Its position.
     pub seq: u32,
+    /// The tokens that it would add.
+    pub tokens: u64,
     /// Its type.
+    #[serde(rename = "type", serialize_with = "type_name")]
     pub item_type: ItemType,
     /// `skip`, `superseded`, `budget`, or `older`.
     pub why: &'static str,
-    /// The reason recorded with the priority.
-    pub reason: Option<String>,
-    /// The tokens that it would add.
-    pub tokens: u64,
+}
+
+fn type_name<S: Serializer>(item_type: &ItemType, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(item_type.as_str())
 }
 
 impl Materialized {
@@ -124,9 +134,10 @@ impl Materialized {
     }
 }
 
-/// Converts the items of a view to messages with the built-in materializer.
+/// Converts the items of a view to messages, by the built-in rules ([`Options`]) or those of another [`Materializer`].
 ///
 /// Reads every live item once. Skipped and superseded items are omitted, and listed in [`Materialized::left_out`].
+/// [`Materialized::request_tokens`] counts the result, and [`crate::messages::write`] writes it as JSON.
 ///
 /// # Errors
 ///
@@ -135,8 +146,15 @@ impl Materialized {
 pub fn materialize(
     repo: &Repo,
     view: &View,
-    options: &Options,
+    materializer: &dyn Materializer,
     encoding: Encoding,
 ) -> Result<Materialized, MaterializeError> {
-    options.materialize(repo, view, &options.cut, encoding)
+    let mut gathered = piece::gather(materializer, repo, view, encoding)?;
+    let shortened = gathered.shortened();
+    join::sort(&mut gathered.pieces);
+    let joined = join::join(materializer, gathered.pieces);
+    let pinned_messages = joined.iter().take_while(|joined| joined.pinned).count();
+    let (messages, items) = joined.into_iter().map(|joined| (joined.message, joined.items)).unzip();
+    let Gathered { left_out, damaged, .. } = gathered;
+    Ok(Materialized { messages, items, pinned_messages, shortened, left_out, damaged })
 }

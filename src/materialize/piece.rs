@@ -1,127 +1,173 @@
-//! Reads the items of a view as pieces, and cuts them.
+//! Reads the items of a view as messages of their own, and cuts them.
 
-use super::cut::{self, Cut, Kept};
-use super::join::Piece;
+use super::cut;
 use super::prefix::SignedPrefix;
 use super::{MaterializeError, Materializer, Omission};
 use crate::git::Repo;
-use crate::message::{Api, Block, Content, Signature};
+use crate::message::{Api, Block, Content, Message, Signature};
 use crate::tokens::Encoding;
-use crate::trace::Fields;
+use crate::tokens::framing::message_cost;
 use crate::trace::model::file::BadItemFile;
-use crate::trace::model::item::{Direction, Item, Role};
+use crate::trace::model::item::{Direction, Item, ItemType, Role};
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
-use crate::trace::model::tree::ItemEntry;
-use crate::trace::model::types::Types;
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::view::View;
+use crate::trace::{Fields, ItemId};
+
+/// An item that is about to become a message, or part of one.
+#[derive(Clone)]
+pub(super) struct Piece {
+    pub(super) item: ItemId,
+    pub(super) item_type: ItemType,
+    /// The item as a message of its own, with one block.
+    pub(super) message: Message,
+    /// The provider's message that it came from.
+    pub(super) turn: Option<String>,
+    pub(super) seq: u32,
+    pub(super) order: i32,
+    pub(super) pinned: bool,
+    /// Whether its type, or the item itself, allows joining it with its neighbors.
+    pub(super) aggregates: bool,
+    /// Its tokens as a message of its own; 0 if no cut needs them.
+    pub(super) tokens: u64,
+    /// Its subject, if a cut may shorten it.
+    pub(super) subject: Option<String>,
+    pub(super) shortened: bool,
+    /// Its call or result, if a cut needs it.
+    pub(super) partner: Option<ItemId>,
+}
+
+impl Piece {
+    pub(super) fn content(&self) -> &Content {
+        &self.message.blocks[0].content
+    }
+
+    pub(super) fn content_mut(&mut self) -> &mut Content {
+        &mut self.message.blocks[0].content
+    }
+
+    pub(super) fn break_signature(&mut self) {
+        if let Content::Reasoning { signature: Some(signature), .. } = self.content_mut() {
+            signature.holds = false;
+        }
+    }
+
+    /// Shortens the item to its subject. That is no longer a message of its author, so neighbors join whatever their roles
+    /// were.
+    pub(super) fn shorten(&mut self, encoding: Encoding) {
+        let subject = self.subject.take().unwrap_or_default();
+        let tokens = encoding.count(subject.as_bytes());
+        let block = Block { content: Content::Text(subject), known_tokens: Some(tokens) };
+        self.message = Message { role: Role::User, name: None, blocks: vec![block] };
+        self.tokens = message_cost(tokens, false);
+        (self.item_type, self.turn, self.order) = (ItemType::freeform(), None, 0);
+        (self.aggregates, self.shortened) = (true, true);
+    }
+}
 
 pub(super) struct Gathered {
-    pub(super) kept: Kept,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) left_out: Vec<Omission>,
     /// Damaged item files, whose content is used unchanged: path and cause.
     pub(super) damaged: Vec<(String, BadItemFile)>,
 }
 
+impl Gathered {
+    pub(super) fn shortened(&self) -> Vec<ItemId> {
+        self.pieces.iter().filter(|piece| piece.shortened).map(|piece| piece.item).collect()
+    }
+}
+
 /// Reads every live item and makes the cut; the result is in trace order.
-pub(super) fn gather<M: Materializer + ?Sized>(
-    materializer: &M,
+pub(super) fn gather(
+    materializer: &dyn Materializer,
     repo: &Repo,
     view: &View,
-    cut: &Cut,
     encoding: Encoding,
 ) -> Result<Gathered, MaterializeError> {
-    let mut left_out = Vec::new();
-    let mut damaged = Vec::new();
+    let cut = materializer.cut();
+    let (mut left_out, mut damaged) = (Vec::new(), Vec::new());
     let mut pieces = Vec::with_capacity(view.slots.len());
     let mut prefix = SignedPrefix::new(repo, view);
     let types = view.types();
     view.for_each_item(repo, |slot, Reading { item, damage }| {
         damaged.extend(damage.map(|damage| (slot.path.clone(), damage)));
+        let why = view.left_out(slot);
         // Count tokens only if needed: for a budget, or to report an omission.
-        let counted = cut.budget.is_some() || view.left_out(slot).is_some();
-        let tokens = if counted { item_cost(&item, encoding) } else { 0 };
-        let own = types.role(&item.fields);
-        let role = materializer.role(&item, own);
-        let holds = prefix.add(slot, &item, role != own)?;
-        if let Some(why) = view.left_out(slot) {
-            left_out.push(Omission {
-                item: slot.id,
-                seq: slot.seq,
-                item_type: slot.item_type.clone(),
-                why: why.as_str(),
-                reason: view.level(slot).reason().map(str::to_owned),
-                tokens,
-            });
+        let tokens = if cut.budget.is_some() || why.is_some() { item_cost(&item, encoding) } else { 0 };
+        let own_role = types.role(&item.fields);
+        let role = materializer.role(&item, own_role);
+        let holds = prefix.add(slot, &item, role != own_role)?;
+        if let Some(why) = why {
+            let reason = view.level(slot).reason().map(str::to_owned);
+            let (item, item_type, why) = (slot.id, slot.item_type.clone(), why.as_str());
+            left_out.push(Omission { item, seq: slot.seq, item_type, why, reason, tokens });
             return Ok(());
         }
         let subject = cut.recent.map(|_| preview(&item));
-        let item = if item.revision > 1 { materializer.edited(item) } else { item };
-        let mut piece = piece_of(slot, item, role, types, encoding);
-        (piece.tokens, piece.subject) = (tokens, subject);
-        piece.pinned = view.level(slot).level() == Level::Pinned;
-        if let Content::Reasoning { signature: Some(signature), .. } = &mut piece.block.content {
-            signature.holds = holds;
+        let mut item = if item.revision > 1 { materializer.edited(item) } else { item };
+        let order = materializer.order(&item, types.rules(&item.fields.item_type).order);
+        let known_tokens = item.cached_tokens(encoding);
+        let aggregates = types.aggregates(&item.fields);
+        let (item_type, turn) = (item.fields.item_type.clone(), item.fields.turn.take());
+        let (content, name) = content_and_name(item);
+        let mut piece = Piece {
+            item: slot.id,
+            item_type,
+            message: Message { role, name, blocks: vec![Block { content, known_tokens }] },
+            turn,
+            seq: slot.seq,
+            order,
+            pinned: view.level(slot).level() == Level::Pinned,
+            aggregates,
+            tokens,
+            subject,
+            shortened: false,
+            partner: None,
+        };
+        if !holds {
+            piece.break_signature();
         }
         pieces.push(piece);
         Ok(())
     })?;
-    let mut kept = cut::cut(pieces, cut, encoding)?;
-    kept.left_out.extend(left_out);
-    kept.left_out.sort_by_key(|omission| omission.seq);
-    Ok(Gathered { kept, damaged })
+    left_out.extend(cut::cut(&mut pieces, &cut, encoding)?);
+    left_out.sort_by_key(|omission| omission.seq);
+    Ok(Gathered { pieces, left_out, damaged })
 }
 
-/// An item as a message of its own, with what joining needs.
-fn piece_of(slot: &ItemEntry, item: Item, role: Role, types: &Types, encoding: Encoding) -> Piece {
-    let known_tokens = item.cached_tokens(encoding);
+/// The content of an item, and the name of its message: that of a tool belongs to the content.
+fn content_and_name(item: Item) -> (Content, Option<String>) {
     let Item { id, mut fields, body, .. } = item;
-    let (aggregates, order) = (types.aggregates(&fields), types.rules(&fields.item_type).order);
-    let item_type = fields.item_type.clone();
     let mut name = fields.name.take();
-    let content = match item_type.as_str() {
+    let content = match fields.item_type.as_str() {
         "tool_io" => {
             let call_id = fields.call_id.unwrap_or_else(|| id.to_string());
-            let text = into_text(body);
+            let (name, text) = (name.take(), into_text(body));
             match fields.direction {
-                Some(Direction::Call) => Content::ToolCall { call_id, name: name.take(), arguments: text },
-                _ => Content::ToolResult { call_id, name: name.take(), status: fields.status, text },
+                Some(Direction::Call) => Content::ToolCall { call_id, name, arguments: text },
+                _ => Content::ToolResult { call_id, name, status: fields.status, text },
             }
         }
         "reasoning" => Content::Reasoning { signature: signature(&mut fields), text: into_text(body) },
-        "artifact" => Content::Artifact {
-            kind: fields.kind,
-            path: fields.path,
-            language: fields.language,
-            media_type: fields.media_type,
-            bytes: body,
-        },
-        _ => match String::from_utf8(body) {
-            Ok(text) => Content::Text(text),
+        "artifact" => {
+            let Fields { kind, path, language, media_type, .. } = fields;
+            Content::Artifact { kind, path, language, media_type, bytes: body }
+        }
+        _ => String::from_utf8(body).map_or_else(
             // A freeform item may contain binary data.
-            Err(error) => Content::Artifact {
+            |error| Content::Artifact {
                 kind: None,
                 path: None,
                 language: None,
                 media_type: None,
                 bytes: error.into_bytes(),
             },
-        },
+            Content::Text,
+        ),
     };
-    Piece {
-        item: id,
-        item_type,
-        role,
-        name,
-        turn: fields.turn,
-        block: Block { content, known_tokens },
-        seq: slot.seq,
-        order,
-        pinned: false,
-        aggregates,
-        tokens: 0,
-        subject: None,
-    }
+    (content, name)
 }
 
 /// The signature of reasoning. Its provider is known from the format it was imported from, or the meta key `provider`. A

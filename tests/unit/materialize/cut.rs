@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::message::{Block, Content, Message, Role};
+use crate::trace::ItemType;
 
 /// A text, a call, or a result with one of two call ids.
 fn piece(index: usize, kind: u8, pinned: bool) -> Piece {
@@ -20,16 +22,16 @@ fn piece(index: usize, kind: u8, pinned: bool) -> Piece {
     Piece {
         item: format!("{index:016x}").parse().unwrap(),
         item_type,
-        role,
-        name: None,
+        message: Message { role, name: None, blocks: vec![Block { content, known_tokens: None }] },
         turn: None,
-        block: Block { content, known_tokens: None },
         seq: u32::try_from(index).unwrap(),
         order: 0,
         pinned,
         aggregates: true,
         tokens: 10,
         subject: Some("a line".to_owned()),
+        partner: None,
+        shortened: false,
     }
 }
 
@@ -44,8 +46,9 @@ proptest! {
     ) {
         let pieces: Vec<Piece> =
             kinds.iter().enumerate().map(|(index, (kind, pinned))| piece(index, *kind, *pinned)).collect();
-        let kept = match cut(pieces.clone(), &Cut { since, recent, budget }, Encoding::default()) {
-            Ok(kept) => kept,
+        let mut kept = pieces.clone();
+        let omitted = match cut(&mut kept, &Cut { since, recent, budget }, Encoding::default()) {
+            Ok(omitted) => omitted,
             Err(OverBudget { pinned, budget }) => {
                 prop_assert!(pinned > budget);
                 return Ok(());
@@ -53,17 +56,18 @@ proptest! {
         };
         let state = |index: usize| {
             let item = pieces[index].item;
-            (kept.pieces.iter().any(|piece| piece.item == item), kept.shortened.contains(&item))
+            let found = kept.iter().find(|piece| piece.item == item);
+            (found.is_some(), found.is_some_and(|piece| piece.shortened))
         };
-        let partners = pair_calls(pieces.iter().map(|piece| &piece.block.content));
+        let partners = pair_calls(pieces.iter().map(Piece::content));
         for (index, piece) in pieces.iter().enumerate() {
             prop_assert!(!piece.pinned || state(index) == (true, false));
             if let Some(partner) = partners[index] {
                 prop_assert_eq!(state(index), state(partner));
             }
         }
-        let used = PER_REPLY + kept.pieces.iter().map(|piece| piece.tokens).sum::<u64>();
+        let used = PER_REPLY + kept.iter().map(|piece| piece.tokens).sum::<u64>();
         prop_assert!(budget.is_none_or(|budget| used <= budget));
-        prop_assert_eq!(kept.pieces.len() + kept.left_out.len(), pieces.len());
+        prop_assert_eq!(kept.len() + omitted.len(), pieces.len());
     }
 }
