@@ -9,17 +9,17 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::value::RawValue;
 
-use super::read::builder::{MAX_NAME, arguments, set_signature};
+use super::import::incoming;
+use super::read::builder::{EntryBuilder, MAX_NAME, RecordSource, arguments, message_fields, set_signature};
 use super::read::header;
 use crate::message::read::{Fault, Reading, read};
 use crate::message::{Api, Content, Message, Role};
 use crate::tokens::{UsageError, parse_usage};
+use crate::trace::TraceError;
 use crate::trace::change::bulk::{Feed, Incoming, Usage};
-use crate::trace::model::item::{Direction, Draft, Fields, Item, ItemType};
+use crate::trace::model::item::{Direction, Fields, ItemType};
 use crate::trace::model::schema;
-use crate::trace::model::source::Source;
-use crate::trace::model::trailers::{ImportPosition, Op};
-use crate::trace::{ItemId, TraceError};
+use crate::trace::model::trailers::ImportPosition;
 
 /// How often each message occurred, by its hash.
 type Occurrences = HashMap<[u8; 32], usize>;
@@ -106,26 +106,21 @@ impl ProviderItems {
         if *count > 1 {
             record.extend(format!("\n{count}").into_bytes());
         }
-        let source = |block| Source::of_content(api.as_str(), &record, block);
-        let turn = (message.blocks.len() > 1).then(|| source(0).record().to_owned());
-        let mut invalid = None;
-        for (number, block) in message.blocks.iter().enumerate() {
-            let mut draft = draft_of(message, &block.content, opening);
-            draft.fields.turn = turn.clone().filter(|_| draft.fields.item_type != ItemType::instruction());
-            let source = source(number);
-            let id = ItemId::of_source(&source);
-            draft.fields.source = Some(source);
-            schema::complete(&mut draft.fields);
-            if let Err(error) = schema::validate(&draft) {
-                invalid.get_or_insert(error.to_string());
-                continue;
-            }
-            let item = Item { id, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
-            let (seq, subject, reason, by, at, skip, replaces) = (None, None, None, None, None, None, None);
-            let (op, usage, line) = (Op::Import, Usage::Unsaid, 0);
-            self.incoming.push_back(Incoming { op, item, seq, subject, reason, by, at, skip, replaces, usage, line });
+        let mut builder = EntryBuilder::new(api.as_str(), RecordSource::Content(record), None, None, 0);
+        for block in &message.blocks {
+            let (fields, body) = fields_and_body(message, &block.content, opening);
+            builder.push(fields, body);
         }
-        invalid.map_or(Ok(()), Err)
+        builder.group_turn();
+        let mut valid = Ok(());
+        for mut entry in builder.entries {
+            schema::complete(&mut entry.draft.fields);
+            match schema::validate(&entry.draft) {
+                Ok(()) => self.incoming.push_back(incoming(entry)),
+                Err(error) => valid = valid.and(Err(error.to_string())),
+            }
+        }
+        valid
     }
 }
 
@@ -139,12 +134,11 @@ impl Feed for ProviderItems {
     }
 }
 
-fn draft_of(message: &Message, content: &Content, opening: bool) -> Draft {
+fn fields_and_body(message: &Message, content: &Content, opening: bool) -> (Fields, Vec<u8>) {
     let line = |text: &Option<String>| text.as_deref().and_then(|text| header::one_line(text, MAX_NAME));
-    let (fields, body) = match content {
+    match content {
         Content::Text(text) => {
-            let mut fields = Fields::new(if opening { ItemType::instruction() } else { ItemType::dialogue() });
-            fields.role = Some(message.role).filter(|_| !opening);
+            let mut fields = message_fields(message.role, opening);
             fields.name = line(&message.name);
             (fields, text.as_bytes().to_vec())
         }
@@ -181,8 +175,7 @@ fn draft_of(message: &Message, content: &Content, opening: bool) -> Draft {
             }
             (fields, bytes.clone())
         }
-    };
-    Draft { fields, body }
+    }
 }
 
 fn tool(direction: Direction, call_id: &str) -> Fields {

@@ -19,22 +19,16 @@ use std::io::{self, Read};
 
 const CHUNK: usize = 64 * 1024;
 
+/// `Outside` is after the document, or in something that is not a document: bytes pass unchanged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Start,
     Members,
-    Name {
-        escaped: bool,
-    },
+    Name { escaped: bool },
     Colon,
     Value,
-    Inside {
-        depth: usize,
-        text: bool,
-        escaped: bool,
-    },
+    Inside { depth: usize, text: bool, escaped: bool },
     Elements,
-    /// After the document, or in something that is not a document: bytes pass unchanged.
     Outside,
 }
 

@@ -87,7 +87,7 @@ impl Codex {
         builder.skip = self.started.then_some("compaction summary; its originals are here");
         for raw_item in history {
             let item = json::view_of(raw_item);
-            if self.known_content.insert(content_hash(&item, raw_item.get())) {
+            if self.is_new(content_hash(&item, raw_item.get())) {
                 let started = self.started;
                 let before = builder.entries.len();
                 self.item(builder, &item, raw_item.get());
@@ -104,9 +104,7 @@ impl Codex {
     fn add_summary(&mut self, builder: &mut EntryBuilder, message: Option<&str>) {
         let Some(message) = message else { return };
         let contains = |entry: &TranscriptEntry| memchr::memmem::find(&entry.draft.body, message.as_bytes()).is_some();
-        if !builder.entries.iter().any(contains)
-            && self.known_content.insert(hash([&b"summary"[..], message.as_bytes()]))
-        {
+        if !builder.entries.iter().any(contains) && self.is_new(hash([&b"summary"[..], message.as_bytes()])) {
             builder.push(dialogue(Role::User), message);
         }
     }

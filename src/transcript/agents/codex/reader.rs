@@ -1,6 +1,6 @@
 //! Reads records, given the earlier ones.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -27,7 +27,7 @@ pub(crate) struct Codex {
     sources: SourceTracker,
     /// Hashes of the content of all records, whatever ids they have.
     #[serde(with = "packed")]
-    pub(super) known_content: HashSet<u64>,
+    known_content: HashMap<u64, u64>,
     /// Whether there was any content except instructions.
     pub(super) started: bool,
     /// The key is the hash of the content.
@@ -106,7 +106,7 @@ impl Codex {
         let repeated = head.instructions.and_then(json::text);
         let instructions = [(base, None), (repeated, Some("said again by a message"))];
         for (text, skip) in instructions.into_iter().filter_map(|(text, skip)| Some((text?, skip))) {
-            if !text.trim().is_empty() && self.known_content.insert(hash([&b"instructions"[..], text.as_bytes()])) {
+            if !text.trim().is_empty() && self.is_new(hash([&b"instructions"[..], text.as_bytes()])) {
                 builder.skip = skip;
                 builder.push(Fields::new(ItemType::instruction()), text.into_owned());
             }
@@ -128,6 +128,11 @@ impl Codex {
         if turns.is_some() || is_event(&event) { Outcome::Ignored(name) } else { Outcome::Unknown(name) }
     }
 
+    /// Notes a content, and returns whether it is new.
+    pub(super) fn is_new(&mut self, content: u64) -> bool {
+        self.known_content.insert(content, 0).is_none()
+    }
+
     /// Reads a response item that is a record of its own.
     fn response_item(&mut self, builder: &mut EntryBuilder, item: &ResponseItem<'_>, text: &str) -> Outcome {
         let outcome = self.item(builder, item, text);
@@ -141,7 +146,7 @@ impl Codex {
         if kind == IGNORED_ITEM {
             return Outcome::Ignored(kind.into_owned());
         }
-        self.known_content.insert(content_hash(item, text));
+        self.is_new(content_hash(item, text));
         if matches!(&*kind, "custom_tool_call" | "custom_tool_call_output") {
             builder.meta.insert("custom".to_owned(), true.into());
         }
