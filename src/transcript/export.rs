@@ -10,12 +10,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::format::Format;
+use super::read::builder::dialogue;
 use crate::base::replace::{Access, put_new};
 use crate::git::Repo;
 use crate::trace::model::item::{Direction, Fields, Item, ItemType, Role, Status};
 use crate::trace::store::total::Reading;
 use crate::trace::store::view::View;
-use crate::trace::{ItemId, Time, TraceError};
+use crate::trace::{Time, TraceError};
 
 /// The result of a call that has none.
 const UNANSWERED: &str = "(no result was recorded)";
@@ -37,6 +38,13 @@ pub(crate) struct NewSession {
     /// The branch of the code, or empty.
     pub branch: String,
     pub at: Time,
+}
+
+impl ExportedTranscript {
+    /// Notes that reasoning cannot be exported.
+    pub(super) fn omit_reasoning(&mut self, item: &Item) {
+        self.notes.push(format!("reasoning {} is omitted: the provider of this agent did not sign it", item.id));
+    }
 }
 
 impl NewSession {
@@ -66,7 +74,12 @@ pub(crate) fn transcript(
 ) -> Result<Option<ExportedTranscript>, TraceError> {
     let Some(exporter) = &format.agent().exporter else { return Ok(None) };
     let mut exported = ExportedTranscript::default();
-    let items = pair_calls(read(repo, view)?, &mut exported.notes);
+    let mut items = Vec::new();
+    view.for_each_item(repo, |slot, Reading { item, .. }| {
+        items.extend(view.left_out(slot).is_none().then_some(item));
+        Ok::<_, TraceError>(())
+    })?;
+    let items = pair_calls(items, &mut exported.notes);
     (exporter.write)(&items, session, &mut exported);
     Ok(Some(exported))
 }
@@ -77,7 +90,6 @@ pub(crate) fn transcript_path(format: Format, home: &Path, session: &NewSession)
     (exporter.path)(home, session)
 }
 
-/// The command that resumes a session.
 pub(crate) fn resume_command(format: Format, session: &str) -> String {
     let command = format.agent().exporter.as_ref().map_or("", |exporter| exporter.resume_command);
     format!("{command} {session}")
@@ -86,17 +98,6 @@ pub(crate) fn resume_command(format: Format, session: &str) -> String {
 /// Writes a transcript to a new file, atomically; fails if the file exists.
 pub(crate) fn save(bytes: &[u8], path: &Path) -> io::Result<()> {
     put_new(path, Access::Private, bytes)
-}
-
-fn read(repo: &Repo, view: &View) -> Result<Vec<Item>, TraceError> {
-    let mut items = Vec::new();
-    view.for_each_item(repo, |slot, Reading { item, .. }| {
-        if view.left_out(slot).is_none() {
-            items.push(item);
-        }
-        Ok(())
-    })?;
-    Ok(items)
 }
 
 /// Gives each call a unique id and a result, and each result a call.
@@ -116,7 +117,10 @@ fn pair_calls(items: Vec<Item>, notes: &mut Vec<String>) -> Vec<Item> {
         } else if item.fields.is_result() {
             match open.get_mut(&given).and_then(Vec::pop) {
                 Some(id) => item.fields.call_id = Some(id),
-                None => item = as_user_message(item, notes),
+                None => {
+                    notes.push(format!("result {} has no call; the user tells it", item.id));
+                    item.fields = Fields { created: item.fields.created, ..dialogue(Role::User) };
+                }
             }
         }
         prepared.push(item);
@@ -124,34 +128,23 @@ fn pair_calls(items: Vec<Item>, notes: &mut Vec<String>) -> Vec<Item> {
     let unanswered: HashSet<String> = open.into_values().flatten().collect();
     let mut answered = Vec::with_capacity(prepared.len());
     for item in prepared {
-        let call = item.fields.is_call().then(|| (item.id, item.fields.clone()));
+        let is_unanswered = item.fields.call_id.as_ref().is_some_and(|call| unanswered.contains(call));
+        let answer = (item.fields.is_call() && is_unanswered).then(|| answer(&item));
         answered.push(item);
-        if let Some((id, fields)) = call
-            && fields.call_id.as_ref().is_some_and(|call| unanswered.contains(call))
-        {
-            notes.push(format!("call {id} has no result; it is answered by `{UNANSWERED}`"));
-            answered.push(answer(id, fields));
+        if let Some(answer) = answer {
+            notes.push(format!("call {} has no result; it is answered by `{UNANSWERED}`", answer.id));
+            answered.push(answer);
         }
     }
     answered
 }
 
-/// A result without a call, as a user message.
-fn as_user_message(mut item: Item, notes: &mut Vec<String>) -> Item {
-    notes.push(format!("result {} has no call; the user tells it", item.id));
-    let mut fields = Fields::new(ItemType::dialogue());
-    fields.role = Some(Role::User);
-    fields.created = item.fields.created;
-    item.fields = fields;
-    item
-}
-
-fn answer(call: ItemId, call_fields: Fields) -> Item {
+fn answer(call: &Item) -> Item {
     let mut fields = Fields::new(ItemType::tool_io());
     (fields.direction, fields.role) = (Some(Direction::Result), Some(Role::Tool));
-    (fields.call_id, fields.name) = (call_fields.call_id, call_fields.name);
-    (fields.status, fields.created) = (Some(Status::Error), call_fields.created);
-    Item { id: call, fields, revision: 1, tokens: None, body: UNANSWERED.as_bytes().to_vec() }
+    (fields.call_id, fields.name) = (call.fields.call_id.clone(), call.fields.name.clone());
+    (fields.status, fields.created) = (Some(Status::Error), call.fields.created);
+    Item { id: call.id, fields, revision: 1, tokens: None, body: UNANSWERED.as_bytes().to_vec() }
 }
 
 /// A call id with only the characters that all providers accept.
@@ -168,6 +161,22 @@ pub(super) fn parts_of_result(items: &[Item], at: usize) -> &[Item] {
         item.fields.reply_to == Some(items[at].id) && matches!(item.fields.item_type.as_str(), "artifact" | "freeform")
     };
     &following[..following.iter().take_while(is_part).count()]
+}
+
+/// Whether two items come from the same record of a transcript.
+pub(super) fn same_record(first: &Item, next: &Item) -> bool {
+    let source = first.fields.source.as_ref().zip(next.fields.source.as_ref());
+    source.is_some_and(|(first, next)| first.record() == next.record())
+}
+
+/// The signature of reasoning. One that no header can hold is in the metadata.
+pub(super) fn signature(item: &Item) -> Option<&str> {
+    item.fields.signature.as_deref().or_else(|| item.fields.meta.get("signature")?.as_str())
+}
+
+/// Whether a member of the metadata is true.
+pub(super) fn has_flag(item: &Item, name: &str) -> bool {
+    item.fields.meta.get(name).and_then(serde_json::Value::as_bool) == Some(true)
 }
 
 pub(super) fn quoted(text: &str) -> String {

@@ -1,7 +1,6 @@
 //! Writes a transcript as Claude Code does: one content block of the model per line, each record the parent of the next.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -11,7 +10,8 @@ use super::FORMAT;
 use crate::tokens::Encoding;
 use crate::trace::model::item::{Item, Role, Status};
 use crate::transcript::export::{
-    ExportedTranscript, NewSession, is_uuid, json_line, json_type, parts_of_result, quoted, text, uuid,
+    ExportedTranscript, NewSession, has_flag, is_uuid, json_line, json_type, parts_of_result, quoted, same_record,
+    signature, text, uuid,
 };
 
 /// The agent version whose files this imitates.
@@ -33,7 +33,7 @@ pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut Exporte
         let kind = kind_of(&items[at]);
         let mut end = at + 1 + parts_of_result(items, at).len();
         // Items of one imported record are written as one record again.
-        while end < items.len() && kind_of(&items[end]) == kind && same_record(&items[at], &items[end], kind) {
+        while end < items.len() && kind_of(&items[end]) == kind && in_same_record(&items[at], &items[end], kind) {
             end += 1 + parts_of_result(items, end).len();
         }
         let before = exported.bytes.len();
@@ -63,11 +63,13 @@ fn kind_of(item: &Item) -> RecordKind {
     }
 }
 
-fn same_record(first: &Item, next: &Item, kind: RecordKind) -> bool {
-    let record = |item: &Item| item.fields.source.as_ref().map(|source| source.record().to_owned());
-    let turn = kind == RecordKind::User && first.fields.turn.is_some() && first.fields.turn == next.fields.turn;
-    matches!(kind, RecordKind::User | RecordKind::Assistant)
-        && (turn || (record(first).is_some() && record(first) == record(next)))
+fn in_same_record(first: &Item, next: &Item, kind: RecordKind) -> bool {
+    let same_turn = first.fields.turn.is_some() && first.fields.turn == next.fields.turn;
+    match kind {
+        RecordKind::User => same_turn || same_record(first, next),
+        RecordKind::Assistant => same_record(first, next),
+        RecordKind::Attachment | RecordKind::Command => false,
+    }
 }
 
 struct RecordWriter<'s> {
@@ -105,17 +107,13 @@ impl RecordWriter<'_> {
         self.context += items.iter().map(|item| item.token_count(Encoding::default())).sum::<u64>();
         let id = self.id_of(first);
         let parent = self.parent.as_deref().map_or_else(|| "null".to_owned(), quoted);
-        let flag = |name: &str, key: &str| {
-            let on = first.fields.meta.get(key).and_then(Value::as_bool) == Some(true);
-            if on { format!(",\"{name}\":true") } else { String::new() }
-        };
         let is_instruction = kind == RecordKind::User && first.fields.item_type.as_str() == "instruction";
         let flags = [
-            if is_instruction { ",\"isMeta\":true".to_owned() } else { flag("isMeta", "is_meta") },
-            flag("isCompactSummary", "compact_summary"),
-            flag("isApiErrorMessage", "api_error"),
-        ]
-        .concat();
+            (is_instruction || has_flag(first, "is_meta"), ",\"isMeta\":true"),
+            (has_flag(first, "compact_summary"), ",\"isCompactSummary\":true"),
+            (has_flag(first, "api_error"), ",\"isApiErrorMessage\":true"),
+        ];
+        let flags: String = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).collect();
         let NewSession { id: session, folder, branch, at } = self.session;
         let time = first.fields.created.unwrap_or(*at);
         let line = format!(
@@ -134,33 +132,22 @@ impl RecordWriter<'_> {
     fn id_of(&mut self, item: &Item) -> String {
         let own = item.fields.source.as_ref().filter(|source| source.format() == FORMAT && source.block() == 0);
         let own = own.map(|source| source.record().to_owned()).filter(|record| is_uuid(record));
-        let mut id = own.filter(|id| !self.used.contains(id));
-        let mut times = 0;
-        loop {
-            let fresh = || uuid(format!("{}\n{}\n{times}", self.session.id, item.id).as_bytes());
-            let candidate = id.take().unwrap_or_else(fresh);
-            if self.used.insert(candidate.clone()) {
-                return candidate;
-            }
-            times += 1;
-        }
+        let fresh = (0_u64..).map(|number| uuid(format!("{}\n{}\n{number}", self.session.id, item.id).as_bytes()));
+        let mut candidates = own.into_iter().chain(fresh);
+        candidates.find(|id| self.used.insert(id.clone())).expect("there are endless candidates")
     }
 
     /// A message of the model; `None` if no block of it can be exported.
     fn message(&mut self, items: &[Item], exported: &mut ExportedTranscript) -> Option<String> {
-        let mut content = String::new();
+        let mut content = Vec::new();
         for item in items {
             match block(item) {
-                Some(block) => push_block(&mut content, &block),
-                None => exported
-                    .notes
-                    .push(format!("reasoning {} is omitted: the provider of this agent did not sign it", item.id)),
+                Some(block) => content.push(block),
+                None => exported.omit_reasoning(item),
             }
         }
-        if content.is_empty() {
-            return None;
-        }
-        let first = &items[0];
+        let first = items.first().filter(|_| !content.is_empty())?;
+        let content = content.join(",");
         let id = first.fields.turn.clone();
         let id = id.unwrap_or_else(|| format!("msg_{}", uuid(first.id.to_string().as_bytes()).replace('-', "")));
         let model = items.iter().find_map(|item| item.fields.meta.get("model")?.as_str()).unwrap_or("unknown");
@@ -181,13 +168,6 @@ impl RecordWriter<'_> {
     }
 }
 
-fn push_block(content: &mut String, block: &str) {
-    if !content.is_empty() {
-        content.push(',');
-    }
-    content.push_str(block);
-}
-
 /// A block of the model; `None` for reasoning that is unsigned or signed by another provider.
 fn block(item: &Item) -> Option<String> {
     let fields = &item.fields;
@@ -196,9 +176,8 @@ fn block(item: &Item) -> Option<String> {
         "reasoning" if item.revision > 1 && fields.signature.is_none() => text_block(item),
         "reasoning" => {
             fields.source.as_ref().filter(|source| matches!(source.format(), FORMAT | "anthropic"))?;
-            let odd = fields.meta.get("signature").and_then(Value::as_str);
-            let signature = quoted(fields.signature.as_deref().or(odd)?);
-            if fields.meta.get("redacted").and_then(Value::as_bool) == Some(true) {
+            let signature = quoted(signature(item)?);
+            if has_flag(item, "redacted") {
                 format!("{{\"type\":\"redacted_thinking\",\"data\":{signature}}}")
             } else {
                 format!("{{\"type\":\"thinking\",\"thinking\":{},\"signature\":{signature}}}", quoted(&text(item)))
@@ -228,43 +207,30 @@ fn user_content(items: &[Item]) -> String {
     {
         return quoted(&text(only));
     }
-    let mut content = String::new();
+    let mut content = Vec::new();
     let mut at = 0;
     while at < items.len() {
         let parts = parts_of_result(items, at);
-        push_block(&mut content, &user_block(&items[at], parts));
+        content.push(user_block(&items[at], parts));
         at += 1 + parts.len();
     }
-    format!("[{content}]")
+    format!("[{}]", content.join(","))
 }
 
 fn user_block(item: &Item, parts: &[Item]) -> String {
     let fields = &item.fields;
     match fields.item_type.as_str() {
         "tool_io" => {
-            let mut result = format!(
-                "{{\"tool_use_id\":{},\"type\":\"tool_result\"",
-                quoted(fields.call_id.as_deref().unwrap_or_default())
-            );
-            let body = quoted(&text(item));
+            let id = quoted(fields.call_id.as_deref().unwrap_or_default());
             let content = if parts.is_empty() {
-                body
+                quoted(&text(item))
             } else {
-                let mut all = String::new();
-                if !item.body.is_empty() {
-                    all = format!("{{\"type\":\"text\",\"text\":{body}}}");
-                }
-                for part in parts {
-                    push_block(&mut all, &user_block(part, &[]));
-                }
-                format!("[{all}]")
+                let body = (!item.body.is_empty()).then(|| text_block(item));
+                let all: Vec<_> = body.into_iter().chain(parts.iter().map(|part| user_block(part, &[]))).collect();
+                format!("[{}]", all.join(","))
             };
-            let _ = write!(result, ",\"content\":{content}");
-            if fields.status == Some(Status::Error) {
-                result.push_str(",\"is_error\":true");
-            }
-            result.push('}');
-            result
+            let error = if fields.status == Some(Status::Error) { ",\"is_error\":true" } else { "" };
+            format!("{{\"tool_use_id\":{id},\"type\":\"tool_result\",\"content\":{content}{error}}}")
         }
         "artifact" => file(item),
         "freeform" if fields.name.as_deref() == Some("image") && item.body.starts_with(b"http") => {
@@ -285,24 +251,16 @@ fn file(item: &Item) -> String {
     };
     let source = match (std::str::from_utf8(&item.body), kind) {
         (Ok(text), "document") => {
-            format!(
-                "{{\"type\":\"text\",\"media_type\":{},\"data\":{}}}",
-                quoted(media_type.unwrap_or("text/plain")),
-                quoted(text)
-            )
+            let media_type = quoted(media_type.unwrap_or("text/plain"));
+            format!("{{\"type\":\"text\",\"media_type\":{media_type},\"data\":{}}}", quoted(text))
         }
-        _ => format!(
-            "{{\"type\":\"base64\",\"media_type\":{},\"data\":\"{}\"}}",
-            quoted(media_type.unwrap_or("application/octet-stream")),
-            BASE64.encode(&item.body)
-        ),
+        _ => {
+            let media_type = quoted(media_type.unwrap_or("application/octet-stream"));
+            let data = BASE64.encode(&item.body);
+            format!("{{\"type\":\"base64\",\"media_type\":{media_type},\"data\":\"{data}\"}}")
+        }
     };
-    let mut block = format!("{{\"type\":\"{kind}\",\"source\":{source}");
-    for key in ["title", "context"] {
-        if let Some(value) = item.fields.meta.get(key) {
-            let _ = write!(block, ",\"{key}\":{value}");
-        }
-    }
-    block.push('}');
-    block
+    let meta = |key| item.fields.meta.get(key).map(|value| format!(",\"{key}\":{value}"));
+    let meta: String = ["title", "context"].into_iter().filter_map(meta).collect();
+    format!("{{\"type\":\"{kind}\",\"source\":{source}{meta}}}")
 }

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use super::FORMAT;
 use crate::trace::Time;
 use crate::trace::model::item::{Item, Role};
-use crate::transcript::export::{ExportedTranscript, NewSession, json_line, json_type, parts_of_result, quoted, text};
+use crate::transcript::export::{
+    ExportedTranscript, NewSession, has_flag, json_line, json_type, parts_of_result, quoted, same_record, signature,
+    text,
+};
 
 /// The agent version whose files this imitates.
 const VERSION: &str = "0.146.0";
@@ -34,9 +37,8 @@ pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut Exporte
         let item = &items[at];
         let mut end = at + 1 + parts_of_result(items, at).len();
         if is_message(item) {
-            while end < items.len() && is_message(&items[end]) && same_message(item, &items[end]) {
-                end += 1;
-            }
+            let same = |next: &&Item| is_message(next) && role(item) == role(next) && same_record(item, next);
+            end += items[end..].iter().take_while(same).count();
         }
         let time = item.fields.created.unwrap_or(session.at);
         match payload(&items[at..end]) {
@@ -47,9 +49,7 @@ pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut Exporte
                     push(exported, time, "event_msg", &event.to_string());
                 }
             }
-            None => exported
-                .notes
-                .push(format!("reasoning {} is omitted: the provider of this agent did not sign it", item.id)),
+            None => exported.omit_reasoning(item),
         }
         at = end;
     }
@@ -79,11 +79,6 @@ fn is_message(item: &Item) -> bool {
     }
 }
 
-fn same_message(first: &Item, next: &Item) -> bool {
-    let record = |item: &Item| item.fields.source.as_ref().map(|source| source.record().to_owned());
-    role(first) == role(next) && record(first).is_some() && record(first) == record(next)
-}
-
 fn role(item: &Item) -> &'static str {
     match (item.fields.item_type.as_str(), item.fields.role) {
         ("instruction", _) | (_, Some(Role::System)) => "developer",
@@ -101,16 +96,14 @@ fn payload(items: &[Item]) -> Option<String> {
         return Some(json!({ "type": "message", "role": role(item), "content": content }).to_string());
     }
     let call_id = fields.call_id.as_deref().unwrap_or_default();
-    let custom = fields.meta.get("custom").and_then(Value::as_bool) == Some(true);
+    let custom = has_flag(item, "custom");
     let name = fields.name.as_deref().unwrap_or("unknown");
     Some(match fields.item_type.as_str() {
         "reasoning" => {
             fields.source.as_ref().filter(|source| matches!(source.format(), FORMAT | "responses"))?;
             let summary =
                 if item.body.is_empty() { json!([]) } else { json!([{ "type": "summary_text", "text": text(item) }]) };
-            let odd = fields.meta.get("signature").and_then(Value::as_str);
-            let mut payload = json!({ "type": "reasoning", "summary": summary,
-                "encrypted_content": fields.signature.as_deref().or(odd) });
+            let mut payload = json!({ "type": "reasoning", "summary": summary, "encrypted_content": signature(item) });
             if let Some(id) = fields.meta.get("id") {
                 payload["id"] = id.clone();
             }
@@ -118,15 +111,13 @@ fn payload(items: &[Item]) -> Option<String> {
         }
         "tool_io" if fields.is_call() && custom => {
             let input = serde_json::from_slice::<String>(&item.body).unwrap_or_else(|_| text(item));
-            json!({ "type": "custom_tool_call", "status": "completed", "call_id": call_id, "name": name, "input": input })
-                .to_string()
+            let kind = "custom_tool_call";
+            json!({ "type": kind, "status": "completed", "call_id": call_id, "name": name, "input": input }).to_string()
         }
         "tool_io" if fields.is_call() && name == "local_shell_call" => {
             let action = json_line(item)?;
-            let call_id = quoted(call_id);
-            format!(
-                "{{\"type\":\"local_shell_call\",\"call_id\":{call_id},\"status\":\"completed\",\"action\":{action}}}"
-            )
+            let members = format!("\"call_id\":{},\"status\":\"completed\",\"action\":{action}", quoted(call_id));
+            format!("{{\"type\":\"local_shell_call\",{members}}}")
         }
         "tool_io" if fields.is_call() => {
             let mut payload =
@@ -163,9 +154,7 @@ fn part(item: &Item) -> Value {
         "freeform" if fields.name.as_deref() == Some("image") => {
             json!({ "type": "input_image", "image_url": text(item) })
         }
-        "freeform" if json_type(item).is_some() => {
-            serde_json::from_slice(&item.body).unwrap_or_else(|_| json!({ "type": "input_text", "text": text(item) }))
-        }
+        "freeform" if json_type(item).is_some() => serde_json::from_slice(&item.body).unwrap_or_default(),
         _ => {
             let kind = if role(item) == "assistant" { "output_text" } else { "input_text" };
             json!({ "type": kind, "text": text(item) })
