@@ -152,12 +152,12 @@ fn doctor_reports_missing_parts() {
             .collect::<String>()
     };
     insta::assert_snapshot!(doctor(), @"
-    error    merge-driver: git knows no driver `trace`
+    error    merge-driver: git has no merge driver `trace`
              run `git trace install`
-    ok       merge-recursive: bases of merges with several are merged by the driver
-    error    attributes: git hands `.synapse/breadcrumbs.jsonl` to `unspecified`, `memory/notes.crumb` to `unspecified`, `checkpoints/active/plan.md` to `unspecified`, `chk-plan.md` to `unspecified`
-             run `git trace install`, or take out the lines that say so
-    warning  hooks: git has no hook `pre-commit`, so what is committed is not judged
+    ok       merge-recursive: merges with several bases use the driver
+    error    attributes: git does not use the driver for `.synapse/breadcrumbs.jsonl` (unspecified), `memory/notes.crumb` (unspecified), `checkpoints/active/plan.md` (unspecified), `chk-plan.md` (unspecified)
+             run `git trace install`, or remove the attributes that override it
+    warning  hooks: git has no hook `pre-commit`, so commits are not checked
              run `git trace install`, or `git trace check` in CI
     ok       forward-crumbs: a new forward crumb can be written and read
     [exit 1]
@@ -165,13 +165,13 @@ fn doctor_reports_missing_parts() {
     place.ok(&["install"]);
     place.ok(&["breadcrumb", "set", "auth.method", "JWT"]);
     insta::assert_snapshot!(doctor(), @"
-    ok       merge-driver: a trial merge comes out right
-    ok       merge-recursive: bases of merges with several are merged by the driver
-    ok       attributes: breadcrumbs, crumb files and checkpoints are handed to the driver
-    ok       hooks: what must not be committed is refused
+    ok       merge-driver: a trial merge succeeds
+    ok       merge-recursive: merges with several bases use the driver
+    ok       attributes: breadcrumbs, crumb files, and checkpoints use the driver
+    ok       hooks: invalid commits are refused
     warning  attributes-shared: `.gitattributes` is not committed
              commit it, so that other clones have it
-    ok       breadcrumbs: `breadcrumbs.jsonl` can be read
+    ok       breadcrumbs: `breadcrumbs.jsonl` is valid
     ok       forward-crumbs: a new forward crumb can be written and read
     ");
     place.commit("all");
@@ -180,16 +180,16 @@ fn doctor_reports_missing_parts() {
     place.write(STORE, line("b", "1", 0) + "rubbish\n");
     place.write(".synapse/breadcrumbs-secret.jsonl", "");
     insta::assert_snapshot!(doctor().replace("sh: 1: no-such-program: not found", "[SHELL]"), @"
-    error    merge-driver: a trial merge with `no-such-program %A` goes wrong: exit status 127: [SHELL]
-             put git-trace on the path, or run `git trace install` again
-    warning  merge-recursive: bases of merges with several are merged by `binary`
+    error    merge-driver: a trial merge with `no-such-program %A` fails: exit status 127: [SHELL]
+             add git-trace to PATH, or run `git trace install` again
+    warning  merge-recursive: merges with several bases use `binary` for the bases
              set `merge.trace.recursive` to `trace`, or a revert may be lost
-    ok       attributes: breadcrumbs, crumb files and checkpoints are handed to the driver
-    ok       hooks: what must not be committed is refused
-    error    breadcrumbs: `breadcrumbs.jsonl` has 1 errors; the first is in line 2: invalid JSON: expected value
+    ok       attributes: breadcrumbs, crumb files, and checkpoints use the driver
+    ok       hooks: invalid commits are refused
+    error    breadcrumbs: errors in `breadcrumbs.jsonl`: 1; the first, in line 2: invalid JSON: expected value
              restore the line from git or delete it
     error    secrets: git does not ignore `breadcrumbs-secret.jsonl`
-             add it to `.gitignore`, and if it was committed, replace what it holds
+             add it to `.gitignore`; if it was committed, replace the secrets
     ok       forward-crumbs: a new forward crumb can be written and read
     [exit 1]
     ");

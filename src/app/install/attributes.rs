@@ -1,6 +1,6 @@
 //! Our lines in a file of attributes: a block between two comments, at its end.
 
-/// The lines that hand files to the driver; later lines win, so the block goes to the end.
+/// The lines that select our drivers. Later lines win, so the block is at the end.
 pub(crate) const LINES: [&str; 4] = [
     "**/.synapse/breadcrumbs.jsonl merge=trace",
     "*.crumb merge=trace diff=trace-crumb",
@@ -8,131 +8,97 @@ pub(crate) const LINES: [&str; 4] = [
     "chk-*.md merge=trace",
 ];
 
-/// Paths of each kind, which must come out as handed to the driver.
+/// A path of each kind, which git must hand to the driver.
 pub(crate) const SAMPLES: [&str; 4] =
     [".synapse/breadcrumbs.jsonl", "memory/notes.crumb", "checkpoints/active/plan.md", "chk-plan.md"];
 
 const BEGIN: &str = "# git-trace: begin";
 const END: &str = "# git-trace: end";
 
-/// What the first comment adds where there was no file.
+/// Follows [`BEGIN`] if there was no file.
 const IS_NEW: &str = " (of a new file)";
-/// What the first comment adds where the text before it had no line end.
+/// Follows [`BEGIN`] if the text before it had no line end.
 const WAS_OPEN: &str = " (the line above had no end)";
 
-/// A text without our block.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Without {
-    /// It had none.
-    Same,
-    Nothing,
-    Text(Vec<u8>),
-}
-
-/// Whether a text has our block.
-#[must_use]
 pub(crate) fn has_block(text: &[u8]) -> bool {
     find(text).is_some()
 }
 
-/// The text with our block as it should be; `None` if it is so already.
-#[must_use]
+/// The text with the current block; `None` if it has it already.
 pub(crate) fn with_block(text: Option<&[u8]>) -> Option<Vec<u8>> {
     let old = text.unwrap_or_default();
-    let ending: &[u8] = if first_line(old).ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
-    let (before, note, foreign, after) = match find(old) {
-        Some(block) => (&old[..block.start], block.note, block.foreign, &old[block.end..]),
-        None if text.is_none() => (old, IS_NEW, Vec::new(), &[][..]),
-        None if !old.is_empty() && !old.ends_with(b"\n") => (old, WAS_OPEN, Vec::new(), &[][..]),
-        None => (old, "", Vec::new(), &[][..]),
-    };
-    let mut new = before.to_vec();
-    if !before.is_empty() && !before.ends_with(b"\n") {
+    let first_line = old.split_inclusive(|b| *b == b'\n').next().unwrap_or_default();
+    let ending: &[u8] = if first_line.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
+    let block = find(old).unwrap_or_else(|| {
+        let note = match text {
+            None => IS_NEW,
+            Some(old) if !old.is_empty() && !old.ends_with(b"\n") => WAS_OPEN,
+            Some(_) => "",
+        };
+        Block { before: old, note, foreign: Vec::new(), after: &[] }
+    });
+    let mut new = block.before.to_vec();
+    if !new.is_empty() && !new.ends_with(b"\n") {
         new.extend(ending);
     }
-    let begin = format!("{BEGIN}{note}");
-    for line in [begin.as_str()].iter().chain(&LINES).chain(&[END]) {
+    for line in [format!("{BEGIN}{}", block.note).as_str()].iter().chain(&LINES).chain(&[END]) {
         new.extend(line.as_bytes());
         new.extend(ending);
     }
-    // What others wrote into the block stands behind it from now on.
-    new.extend(foreign.concat());
-    new.extend(after);
+    // Lines that others wrote into the block follow it from now on.
+    new.extend(block.foreign.concat());
+    new.extend(block.after);
     (new != old).then_some(new)
 }
 
-/// The text without our block, as it was before.
-#[must_use]
-pub(crate) fn without_block(text: &[u8]) -> Without {
+/// The text as it was before; `Some(None)` if there was no file, `None` if it has no block.
+#[expect(clippy::option_option, reason = "the file may be kept, changed, or removed")]
+pub(crate) fn without_block(text: &[u8]) -> Option<Option<Vec<u8>>> {
+    find(text)?;
     let mut rest = text.to_vec();
-    let mut found = false;
     let mut is_new = false;
-    while let Some(block) = find(&rest) {
-        found = true;
-        is_new |= block.note == IS_NEW;
-        let mut before = rest[..block.start].to_vec();
-        let after = [block.foreign.concat(), rest[block.end..].to_vec()].concat();
-        if block.note == WAS_OPEN && after.is_empty() {
-            before.pop();
-            if before.ends_with(b"\r") {
-                before.pop();
-            }
+    while let Some(Block { before, note, foreign, after }) = find(&rest) {
+        is_new |= note == IS_NEW;
+        let after = [&foreign.concat(), after].concat();
+        let mut before = before;
+        if note == WAS_OPEN && after.is_empty() {
+            before = before.strip_suffix(b"\n").unwrap_or(before);
+            before = before.strip_suffix(b"\r").unwrap_or(before);
         }
-        before.extend(after);
-        rest = before;
+        rest = [before, &after].concat();
     }
-    match (found, is_new && rest.is_empty()) {
-        (false, _) => Without::Same,
-        (true, true) => Without::Nothing,
-        (true, false) => Without::Text(rest),
-    }
+    Some((!is_new || !rest.is_empty()).then_some(rest))
 }
 
 struct Block<'t> {
-    start: usize,
-    end: usize,
+    before: &'t [u8],
     note: &'static str,
     /// Lines in it that are not ours.
     foreign: Vec<&'t [u8]>,
+    after: &'t [u8],
 }
 
 fn find(text: &[u8]) -> Option<Block<'_>> {
-    let mut at = 0;
-    let lines: Vec<(usize, &[u8])> = text
-        .split_inclusive(|b| *b == b'\n')
-        .map(|line| {
-            at += line.len();
-            (at - line.len(), line)
-        })
-        .collect();
-    let begins = |line: &[u8]| {
+    let lines: Vec<&[u8]> = text.split_inclusive(|b| *b == b'\n').collect();
+    let note_of = |line: &[u8]| {
         let note = std::str::from_utf8(line).ok()?.trim_end().strip_prefix(BEGIN)?;
         ["", IS_NEW, WAS_OPEN].into_iter().find(|known| *known == note)
     };
-    let (begin, note) = lines.iter().enumerate().find_map(|(n, (_, line))| Some((n, begins(line)?)))?;
+    let (begin, note) = lines.iter().enumerate().find_map(|(n, line)| Some((n, note_of(line)?)))?;
     let rest = &lines[begin + 1..];
-    let is_ours = |line: &[u8]| is_our_line(line);
-    let is_end = |line: &[u8]| line.trim_ascii_end() == END.as_bytes();
-    // Where somebody took the last comment out, only the lines that follow at once and are ours belong to it.
-    let (inside, last) = if let Some(end) = rest.iter().position(|(_, line)| is_end(line)) {
-        (&rest[..end], begin + 1 + end)
-    } else {
-        let len = rest.iter().position(|(_, line)| !is_ours(line)).unwrap_or(rest.len());
-        (&rest[..len], begin + len)
-    };
-    let foreign = inside.iter().map(|(_, line)| *line).filter(|line| !is_ours(line)).collect();
-    let (last_start, last_line) = lines[last];
-    Some(Block { start: lines[begin].0, end: last_start + last_line.len(), note, foreign })
+    let end = rest.iter().position(|line| line.trim_ascii_end() == END.as_bytes());
+    // Without the last comment, only the lines of ours that follow immediately belong to the block.
+    let len = end.or_else(|| rest.iter().position(|line| !is_our_line(line))).unwrap_or(rest.len());
+    let foreign = rest[..len].iter().copied().filter(|line| !is_our_line(line)).collect();
+    let start: usize = lines[..begin].iter().map(|line| line.len()).sum();
+    let after: usize = rest[len + usize::from(end.is_some())..].iter().map(|line| line.len()).sum();
+    Some(Block { before: &text[..start], note, foreign, after: &text[text.len() - after..] })
 }
 
-/// Whether a line within the block is one that we write, or wrote in an earlier version.
+/// Whether this or an earlier version of ours wrote a line of the block.
 fn is_our_line(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
     line.strip_suffix(b" diff=trace-crumb").unwrap_or(line).ends_with(b" merge=trace")
-}
-
-fn first_line(text: &[u8]) -> &[u8] {
-    text.split_inclusive(|b| *b == b'\n').next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -148,11 +114,11 @@ mod tests {
         for before in ["", "*.txt text\n", "*.txt text", "a\r\nb\r\n", "a\r\nb", "\n\n", "# git-trace: beginning\n"] {
             let after = installed(Some(before));
             assert_eq!(with_block(Some(after.as_bytes())), None, "{before:?}");
-            assert_eq!(without_block(after.as_bytes()), Without::Text(before.into()), "{before:?}");
+            assert_eq!(without_block(after.as_bytes()), Some(Some(before.into())), "{before:?}");
             assert_eq!(after.contains("\r\n"), before.contains("\r\n"));
         }
-        assert_eq!(without_block(installed(None).as_bytes()), Without::Nothing);
-        assert_eq!(without_block(b"*.txt text\n"), Without::Same);
+        assert_eq!(without_block(installed(None).as_bytes()), Some(None));
+        assert_eq!(without_block(b"*.txt text\n"), None);
         insta::assert_snapshot!(installed(Some("*.txt text")), @"
         *.txt text
         # git-trace: begin (the line above had no end)
@@ -169,11 +135,11 @@ mod tests {
         let text = installed(Some("*.txt text\n")).replace("*.crumb", "*.md merge=union\n*.crumb") + "*.png binary\n";
         let upgraded = installed(Some(&text));
         assert!(upgraded.ends_with("# git-trace: end\n*.md merge=union\n*.png binary\n"), "{upgraded}");
-        let left = Without::Text(b"*.txt text\n*.md merge=union\n*.png binary\n".to_vec());
+        let left = Some(Some(b"*.txt text\n*.md merge=union\n*.png binary\n".to_vec()));
         assert_eq!(without_block(text.as_bytes()), left);
         assert_eq!(without_block(upgraded.as_bytes()), left);
         let without_end = installed(None).replace(END, "mine merge=union");
-        assert_eq!(without_block(without_end.as_bytes()), Without::Text(b"mine merge=union\n".to_vec()));
+        assert_eq!(without_block(without_end.as_bytes()), Some(Some(b"mine merge=union\n".to_vec())));
     }
 
     #[test]

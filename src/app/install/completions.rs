@@ -1,46 +1,34 @@
 //! Scripts by which a shell completes `git trace`, through its own completion of git.
 //!
-//! - bash: git's completion calls a function `_git_trace`, and asks bash-completion to load a file `git-trace` for it.
-//! - zsh: its completion of git calls a function `_git-trace`, which is loaded from a folder of `fpath`.
-//! - fish: adds to its completion of git; it reads the script when it starts.
+//! - bash: the completion of git calls a function `_git_trace`; bash-completion loads a file `git-trace` for it.
+//! - zsh: the completion of git calls a function `_git-trace`, which is loaded from a folder of `fpath`.
+//! - fish: reads the script when it starts, which adds to the completion of git.
 //!
-//! All three ask `git trace complete-words`, so that they never are older than the program.
+//! All three call `git trace complete-words`, so they are never older than the program.
 
 use std::path::Path;
 
 use super::owned::OwnedFile;
+use crate::base::string_enum::string_enum;
 
-/// A shell that `git trace` can be completed in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shell {
-    Bash,
-    Zsh,
-    Fish,
+string_enum! {
+    /// A shell that can complete `git trace`.
+    Shell {
+        Bash = "bash",
+        Zsh = "zsh",
+        Fish = "fish",
+    }
 }
 
 impl Shell {
-    /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::Bash, Self::Zsh, Self::Fish];
 
     /// The shell of a program, such as `/bin/bash`.
-    #[must_use]
     pub(crate) fn of_program(path: &Path) -> Option<Self> {
-        let name = path.file_name()?;
-        Self::ALL.into_iter().find(|shell| name == shell.name())
+        path.file_name()?.to_str()?.parse().ok()
     }
 
-    /// What the shell is called as.
-    #[must_use]
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Bash => "bash",
-            Self::Zsh => "zsh",
-            Self::Fish => "fish",
-        }
-    }
-
-    /// The script as a file below the folder of the user's data, `~/.local/share` by custom.
-    #[must_use]
+    /// The script, in the folder of the user's data (`~/.local/share` by default).
     pub(crate) fn script(self, data: &Path) -> OwnedFile {
         let (path, text) = match self {
             Self::Bash => ("bash-completion/completions/git-trace", include_str!("completions/git-trace.bash")),
@@ -50,16 +38,14 @@ impl Shell {
         OwnedFile { path: data.join(path), text: text.to_owned(), comment: "#" }
     }
 
-    /// What is to be in the user's settings so that the shell finds the script; `None` where it does by itself.
-    #[must_use]
+    /// The change to the user's settings that makes the shell find the script, if it needs one.
     pub(crate) fn needs(self, script: &Path) -> Option<String> {
-        let folder = script.parent().unwrap_or(script).display();
+        let (path, folder) = (script.display(), script.parent().unwrap_or(script).display());
         match self {
             Self::Bash => Some(format!(
-                "bash loads it where bash-completion is set up; elsewhere `. '{}'` goes into ~/.bashrc, behind git's completion",
-                script.display()
+                "bash-completion loads it; without bash-completion, add `. '{path}'` to ~/.bashrc, after git's completion"
             )),
-            Self::Zsh => Some(format!("`fpath=('{folder}' $fpath)` goes into ~/.zshrc, before compinit")),
+            Self::Zsh => Some(format!("add `fpath=('{folder}' $fpath)` to ~/.zshrc, before compinit")),
             Self::Fish => None,
         }
     }

@@ -10,25 +10,21 @@
 //!         textconv = git-trace crumb textconv …
 //! ```
 //!
-//! `installed` names each value that we wrote, with a digest: a value is ours only as long as it has that digest. It is written
-//! before the values, with those that they had and those that they get, so that wherever an install is stopped, what it wrote
-//! is known for ours.
+//! `installed` contains a digest of each value that we wrote: a value is ours only as long as it has that digest. It is written
+//! first, with the digests of the old and the new values, so that ours are recognized wherever an install is interrupted.
 
 use super::{Action, InstallError, Mode, Setup, Step};
 use crate::git::GitError;
 
-/// Which config file is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// The config file to write.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    #[default]
     Local,
     Global,
     Worktree,
 }
 
 impl Scope {
-    /// Git's flag for it.
-    #[must_use]
     pub(crate) fn flag(self) -> &'static str {
         match self {
             Self::Local => "--local",
@@ -38,14 +34,12 @@ impl Scope {
     }
 }
 
-/// What the driver is called where git tells of it.
-pub(crate) const NAME: &str = "git-trace: merge by meaning";
+const NAME: &str = "git-trace: merge by meaning";
 
-/// What merges the bases of a merge that has several: the driver itself, so that what both bases say is in the one that they
-/// are merged into, as records and not as a conflict.
+/// The driver that merges the bases of a merge with several: ours again, so that they are merged by record, without conflicts.
 pub(crate) const RECURSIVE: &str = "trace";
 
-/// The variables that are written, by the name that the record has for them.
+/// The variables, by their names in `installed`.
 const KEYS: [(&str, &str); 4] = [
     ("name", "merge.trace.name"),
     ("driver", "merge.trace.driver"),
@@ -54,9 +48,8 @@ const KEYS: [(&str, &str); 4] = [
 ];
 const RECORD: &str = "merge.trace.installed";
 
-/// The command of the driver. Where `program` is missing or cannot be run (126 and 127), git's own merge by lines is made.
-#[must_use]
-pub(crate) fn driver(program: &str) -> String {
+/// The command of the driver. If `program` is missing or cannot be run (126 and 127), git merges by lines.
+fn driver(program: &str) -> String {
     let program = placeholder_word(program);
     format!(
         "{program} merge-driver %O %A %B %L %P %S %X %Y; s=$?; if test $s = 126 || test $s = 127; \
@@ -64,125 +57,95 @@ pub(crate) fn driver(program: &str) -> String {
     )
 }
 
-/// The command that shows a crumb file by entry in differences. Where it cannot be run, or fails, the file is shown as it
-/// stands, since git would show nothing at all.
-#[must_use]
-pub(crate) fn textconv(program: &str) -> String {
+/// The command that shows a crumb file by entry in differences. If it fails, the file is shown unchanged: git would show nothing.
+fn textconv(program: &str) -> String {
     format!("f() {{ {} crumb textconv \"$1\" 2>/dev/null || cat \"$1\"; }}; f", shell_word(program))
 }
 
-/// A word as a shell and git's placeholders leave it.
+/// A word quoted for a shell and for git's placeholders.
 fn placeholder_word(text: &str) -> String {
     shell_word(&text.replace('%', "%%"))
 }
 
-/// A word as a shell leaves it.
-#[must_use]
+/// A word quoted for a shell.
 pub(crate) fn shell_word(text: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+');
     if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// Writes the section, as far as it is not somebody else's.
+/// Writes the variables that nobody else has set.
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
-    let mut record = Record::read(setup)?;
+    let before = values(setup, RECORD)?.pop().unwrap_or_default();
+    let mut record: Vec<String> = words(&before).map(str::to_owned).collect();
+    let mut interim = record.clone();
     let mut steps = Vec::new();
     let mut changes = Vec::new();
-    let mut on_the_way = record.clone();
-    let values_of_ours = [NAME.to_owned(), driver(&setup.program), RECURSIVE.to_owned(), textconv(&setup.program)];
-    for ((name, key), value) in KEYS.into_iter().zip(values_of_ours) {
-        let current = values(setup, key)?;
-        let action = match &current[..] {
+    let our_values = [NAME.to_owned(), driver(&setup.program), RECURSIVE.to_owned(), textconv(&setup.program)];
+    for ((name, key), value) in KEYS.into_iter().zip(our_values) {
+        let action = match &values(setup, key)?[..] {
             [] => Action::Added,
             [current] if *current == value => Action::Kept,
-            [current] if record.is_ours(name, current) => Action::Updated,
+            [current] if record.contains(&word(name, current)) => Action::Updated,
             _ => Action::LeftAlone,
         };
         if matches!(action, Action::Added | Action::Updated) {
-            record.note(name, &value);
-            on_the_way.note_also(name, &value);
+            let word = word(name, &value);
+            record.retain(|word| !is_of(word, name));
+            record.push(word.clone());
+            if !interim.contains(&word) {
+                interim.push(word);
+            }
             changes.push((key, value));
         }
         steps.push(Step { action, what: key.to_owned() });
     }
-    on_the_way.write(setup)?;
-    for (key, value) in changes {
-        set(setup, key, &value)?;
+    let (interim, record) = (interim.join(" "), record.join(" "));
+    if interim != before {
+        set(setup, &[RECORD, &interim])?;
     }
-    Record { before: on_the_way.text(), ..record }.write(setup)?;
+    for (key, value) in changes {
+        set(setup, &[key, &value])?;
+    }
+    if record != interim {
+        set(setup, &[RECORD, &record])?;
+    }
     Ok(steps)
 }
 
-/// Takes out of the section what we wrote.
+/// Removes the values that we wrote.
 pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
-    let record = Record::read(setup)?;
+    let record = values(setup, RECORD)?;
+    let words: Vec<&str> = record.last().into_iter().flat_map(|record| words(record)).collect();
     let mut steps = Vec::new();
     for (name, key) in KEYS {
-        if !record.written.iter().any(|(written, _)| written == name) {
-            continue;
-        }
-        let current = values(setup, key)?;
-        let action = match &current[..] {
+        let action = match &values(setup, key)?[..] {
             [] => continue,
-            [current] if record.is_ours(name, current) => Action::Removed,
+            _ if !words.iter().any(|word| is_of(word, name)) => continue,
+            [current] if words.contains(&word(name, current).as_str()) => Action::Removed,
             _ => Action::LeftAlone,
         };
         if action == Action::Removed {
-            unset(setup, key)?;
+            set(setup, &["--unset", key])?;
         }
         steps.push(Step { action, what: key.to_owned() });
     }
-    if !values(setup, RECORD)?.is_empty() {
-        unset(setup, RECORD)?;
+    if !record.is_empty() {
+        set(setup, &["--unset", RECORD])?;
     }
     Ok(steps)
 }
 
-/// What we wrote: names of variables with the digests of their values, of one that is being replaced two.
-#[derive(Clone)]
-struct Record {
-    written: Vec<(String, String)>,
-    before: String,
+/// The words of `installed`: `<name>:<digest>`. A variable that is being replaced has two.
+fn words(record: &str) -> impl Iterator<Item = &str> {
+    record.split(' ').filter(|word| word.contains(':'))
 }
 
-impl Record {
-    fn read(setup: &Setup) -> Result<Self, InstallError> {
-        let before = values(setup, RECORD)?.pop().unwrap_or_default();
-        let written = before.split(' ').filter_map(|word| word.split_once(':'));
-        let written = written.map(|(name, digest)| (name.to_owned(), digest.to_owned())).collect();
-        Ok(Self { written, before })
-    }
-
-    fn is_ours(&self, name: &str, value: &str) -> bool {
-        self.written.iter().any(|(written, digest)| written == name && *digest == digest_of(value))
-    }
-
-    fn note(&mut self, name: &str, value: &str) {
-        self.written.retain(|(written, _)| written != name);
-        self.note_also(name, value);
-    }
-
-    fn note_also(&mut self, name: &str, value: &str) {
-        if !self.is_ours(name, value) {
-            self.written.push((name.to_owned(), digest_of(value)));
-        }
-    }
-
-    fn text(&self) -> String {
-        let words: Vec<_> = self.written.iter().map(|(name, digest)| format!("{name}:{digest}")).collect();
-        words.join(" ")
-    }
-
-    fn write(&self, setup: &Setup) -> Result<(), InstallError> {
-        let text = self.text();
-        if text == self.before { Ok(()) } else { set(setup, RECORD, &text) }
-    }
+fn word(name: &str, value: &str) -> String {
+    format!("{name}:{}", &blake3::hash(value.as_bytes()).to_hex()[..8])
 }
 
-fn digest_of(value: &str) -> String {
-    let mut digits = blake3::hash(value.as_bytes()).to_hex().to_string();
-    digits.truncate(8);
-    digits
+fn is_of(word: &str, name: &str) -> bool {
+    word.split_once(':').is_some_and(|(written, _)| written == name)
 }
 
 /// All values of a key in the file of the scope.
@@ -198,16 +161,9 @@ fn values(setup: &Setup, key: &str) -> Result<Vec<String>, InstallError> {
     }
 }
 
-fn set(setup: &Setup, key: &str, value: &str) -> Result<(), InstallError> {
+fn set(setup: &Setup, args: &[&str]) -> Result<(), InstallError> {
     if setup.mode == Mode::Write {
-        setup.git.change_setting(&[setup.scope.flag(), key, value])?;
-    }
-    Ok(())
-}
-
-fn unset(setup: &Setup, key: &str) -> Result<(), InstallError> {
-    if setup.mode == Mode::Write {
-        setup.git.change_setting(&[setup.scope.flag(), "--unset", key])?;
+        setup.git.change_setting(&[&[setup.scope.flag()], args].concat())?;
     }
     Ok(())
 }

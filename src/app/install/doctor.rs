@@ -1,5 +1,6 @@
-//! Testing a set-up: what git is told, and whether a merge comes out right.
+//! Examines a setup: the settings that git sees, and a trial of the merge driver and the hooks.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use serde::Serialize;
 
 use super::attributes::SAMPLES;
 use super::config::RECURSIVE;
-use super::hooks::{HOOKS, Place, Standing, standing};
+use super::hooks::{HOOKS, HookFolder, HookOwner, owner};
 use crate::base::finding::Weight;
 use crate::base::process::Process;
 use crate::git::{Git, GitError};
@@ -16,18 +17,17 @@ use crate::memory::breadcrumb::{Namespaces, Store, StoreFile, check};
 use crate::trace::Time;
 use crate::transcript::import::hook;
 
-/// What was looked at and how it is.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+/// A part of the setup and its state.
+#[derive(Serialize)]
 pub(crate) struct Diagnosis {
-    pub code: &'static str,
-    pub health: Health,
-    pub message: String,
-    /// What to do about it; empty where there is nothing to do.
-    pub remedy: String,
+    pub(crate) code: &'static str,
+    pub(crate) health: Health,
+    pub(crate) message: String,
+    /// May be empty.
+    pub(crate) remedy: String,
 }
 
-/// How something is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Health {
     Good,
@@ -36,15 +36,21 @@ pub(crate) enum Health {
     Error,
 }
 
-fn good(code: &'static str, message: impl Into<String>) -> Diagnosis {
-    Diagnosis { code, health: Health::Good, message: message.into(), remedy: String::new() }
+impl Diagnosis {
+    pub(crate) fn good(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, health: Health::Good, message: message.into(), remedy: String::new() }
+    }
+
+    pub(crate) fn warning(code: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { code, health: Health::Warning, message: message.into(), remedy: remedy.into() }
+    }
+
+    pub(crate) fn error(code: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { health: Health::Error, ..Self::warning(code, message, remedy) }
+    }
 }
 
-fn bad(code: &'static str, health: Health, message: impl Into<String>, remedy: &str) -> Diagnosis {
-    Diagnosis { code, health, message: message.into(), remedy: remedy.to_owned() }
-}
-
-/// Examines the set-up that git sees from where it is called; `root` is that of the working tree, where there is one.
+/// Examines the setup that git sees in its folder; `root` is that of the working tree, if there is one.
 pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time) -> Result<Vec<Diagnosis>, GitError> {
     let mut found = vec![version(git)?, driver(git)?, recursive(git)?, attributes(git)?];
     found.extend(recording(git)?);
@@ -64,27 +70,27 @@ fn version(git: &Git) -> Result<Diagnosis, GitError> {
     let mut numbers = version.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u32>().ok());
     let is_old = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < (2, 31);
     Ok(if is_old {
-        bad("git-version", Health::Warning, version, "use git 2.31 or newer")
+        Diagnosis::warning("git-version", version, "use git 2.31 or newer")
     } else {
-        good("git-version", version)
+        Diagnosis::good("git-version", version)
     })
 }
 
 fn driver(git: &Git) -> Result<Diagnosis, GitError> {
     const CODE: &str = "merge-driver";
     let Some(command) = setting(git, "merge.trace.driver")? else {
-        return Ok(bad(CODE, Health::Error, "git knows no driver `trace`", "run `git trace install`"));
+        return Ok(Diagnosis::error(CODE, "git has no merge driver `trace`", "run `git trace install`"));
     };
     Ok(match try_driver(&command) {
-        Ok(()) => good(CODE, "a trial merge comes out right"),
+        Ok(()) => Diagnosis::good(CODE, "a trial merge succeeds"),
         Err(problem) => {
-            let message = format!("a trial merge with `{command}` goes wrong: {problem}");
-            bad(CODE, Health::Error, message, "put git-trace on the path, or run `git trace install` again")
+            let message = format!("a trial merge with `{command}` fails: {problem}");
+            Diagnosis::error(CODE, message, "add git-trace to PATH, or run `git trace install` again")
         }
     })
 }
 
-/// Merges three small stores with the driver's command, as git would call it. Lines alone could not settle them.
+/// Merges three small stores as git would call the driver. A merge by lines would conflict.
 fn try_driver(command: &str) -> Result<(), String> {
     let line = |value: &str, second: u32| {
         format!(
@@ -92,10 +98,9 @@ fn try_driver(command: &str) -> Result<(), String> {
              \"updated_at\":\"2025-01-01T00:00:0{second}Z\"}}\n"
         )
     };
-    let io_problem = |error: std::io::Error| error.to_string();
-    let folder = tempfile::tempdir().map_err(io_problem)?;
-    for (name, text) in [("base", line("0", 0)), ("ours", line("1", 1)), ("theirs", line("2", 2))] {
-        fs::write(folder.path().join(name), text).map_err(io_problem)?;
+    let folder = tempfile::tempdir().map_err(text)?;
+    for (name, text_of) in [("base", line("0", 0)), ("ours", line("1", 1)), ("theirs", line("2", 2))] {
+        fs::write(folder.path().join(name), text_of).map_err(text)?;
     }
     let mut words = command.split('%');
     let mut filled = words.next().unwrap_or_default().to_owned();
@@ -112,133 +117,130 @@ fn try_driver(command: &str) -> Result<(), String> {
         };
         filled = filled + filling + rest;
     }
-    let output = Process::shell(&filled).current_dir(folder.path()).output().map_err(|error| error.to_string())?;
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    let merged = fs::read_to_string(folder.path().join("ours")).map_err(io_problem)?;
+    let output = Process::shell(&filled).current_dir(folder.path()).output().map_err(text)?;
+    let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let merged = fs::read_to_string(folder.path().join("ours")).map_err(text)?;
     match output.status.code() {
         Some(0) if merged == line("2", 2) => Ok(()),
         Some(0) => Err("the result is wrong".to_owned()),
-        Some(code) if said.is_empty() => Err(format!("exit status {code}")),
-        Some(code) => Err(format!("exit status {code}: {said}")),
-        None => Err("it was killed".to_owned()),
+        Some(code) if stderr.is_empty() => Err(format!("exit status {code}")),
+        Some(code) => Err(format!("exit status {code}: {stderr}")),
+        None => Err("it was killed by a signal".to_owned()),
     }
+}
+
+pub(super) fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
 }
 
 fn recursive(git: &Git) -> Result<Diagnosis, GitError> {
     const CODE: &str = "merge-recursive";
     Ok(match setting(git, "merge.trace.recursive")?.as_deref() {
-        None | Some(RECURSIVE) => good(CODE, "bases of merges with several are merged by the driver"),
+        None | Some(RECURSIVE) => Diagnosis::good(CODE, "merges with several bases use the driver"),
         Some(other) => {
-            let message = format!("bases of merges with several are merged by `{other}`");
-            bad(CODE, Health::Warning, message, "set `merge.trace.recursive` to `trace`, or a revert may be lost")
+            let message = format!("merges with several bases use `{other}` for the bases");
+            Diagnosis::warning(CODE, message, "set `merge.trace.recursive` to `trace`, or a revert may be lost")
         }
     })
 }
 
 fn attributes(git: &Git) -> Result<Diagnosis, GitError> {
     const CODE: &str = "attributes";
-    let args = [&["check-attr", "-z", "merge", "--"][..], &SAMPLES].concat();
-    let answer = git.run(&args)?;
+    let answer = git.run(&[&["check-attr", "-z", "merge", "--"][..], &SAMPLES].concat())?;
     let answer = String::from_utf8_lossy(&answer);
     let fields: Vec<_> = answer.split_terminator('\0').collect();
-    let others: Vec<_> = fields
-        .chunks_exact(3)
-        .filter(|chunk| chunk[2] != "trace")
-        .map(|chunk| format!("`{}` to `{}`", chunk[0], chunk[2]))
-        .collect();
+    let others = fields.chunks_exact(3).filter(|chunk| chunk[2] != "trace");
+    let others: Vec<_> = others.map(|chunk| format!("`{}` ({})", chunk[0], chunk[2])).collect();
     Ok(if others.is_empty() {
-        good(CODE, "breadcrumbs, crumb files and checkpoints are handed to the driver")
+        Diagnosis::good(CODE, "breadcrumbs, crumb files, and checkpoints use the driver")
     } else {
-        let message = format!("git hands {}", others.join(", "));
-        bad(CODE, Health::Error, message, "run `git trace install`, or take out the lines that say so")
+        let message = format!("git does not use the driver for {}", others.join(", "));
+        Diagnosis::error(CODE, message, "run `git trace install`, or remove the attributes that override it")
     })
 }
 
-/// Whether what is staged is judged before it is committed.
+/// Whether staged files are checked before they are committed.
 fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
     const CODE: &str = "hooks";
-    let (Place::Own(folder) | Place::Foreign(folder)) = Place::find(git)?;
-    let calls = |name: &str| {
-        let text = fs::read(folder.join(name)).unwrap_or_default();
+    let folder = HookFolder::find(git)?.path;
+    let calls_us = |path: &Path| {
+        let text = fs::read(path).unwrap_or_default();
         ["git-trace hook", "git trace hook"].iter().any(|call| memchr::memmem::find(&text, call.as_bytes()).is_some())
     };
     for (name, _) in HOOKS {
         let path = folder.join(name);
-        match standing(&path) {
-            Standing::Ours => {
+        match owner(&path) {
+            HookOwner::Ours => {
                 if let Err(problem) = try_hook(&path, name) {
-                    let message = format!("a trial of the hook `{name}` goes wrong: {problem}");
-                    return Ok(bad(CODE, Health::Error, message, "run `git trace install` again"));
+                    let message = format!("a trial run of the hook `{name}` fails: {problem}");
+                    return Ok(Diagnosis::error(CODE, message, "run `git trace install` again"));
                 }
             }
-            // Somebody's own way of calling us.
-            Standing::Theirs if calls(name) => {}
-            Standing::Theirs => {
+            HookOwner::Theirs if calls_us(&path) => {}
+            HookOwner::Theirs => {
                 let message = format!("the hook `{}` is not ours", path.display());
-                let remedy = "fine if it calls `git trace hook pre-commit` in some way, else run `git trace install`";
-                return Ok(bad(CODE, Health::Warning, message, remedy));
+                let remedy = "run `git trace install`, unless the hook calls `git trace hook pre-commit` indirectly";
+                return Ok(Diagnosis::warning(CODE, message, remedy));
             }
-            Standing::Nothing => {
-                let message = format!("git has no hook `{name}`, so what is committed is not judged");
-                return Ok(bad(CODE, Health::Warning, message, "run `git trace install`, or `git trace check` in CI"));
+            HookOwner::Nobody => {
+                let message = format!("git has no hook `{name}`, so commits are not checked");
+                let remedy = "run `git trace install`, or `git trace check` in CI";
+                return Ok(Diagnosis::warning(CODE, message, remedy));
             }
         }
     }
-    Ok(good(CODE, "what must not be committed is refused"))
+    Ok(Diagnosis::good(CODE, "invalid commits are refused"))
 }
 
-/// Has git call a copy of the hook in a repository of its own, where something is staged that must be refused.
+/// Runs a copy of the hook in a new repository in which something invalid is staged.
 fn try_hook(path: &Path, name: &str) -> Result<(), String> {
-    let io_problem = |error: std::io::Error| error.to_string();
-    let folder = tempfile::tempdir().map_err(io_problem)?;
-    let run = |program: &std::ffi::OsStr, args: &[&str]| {
+    let folder = tempfile::tempdir().map_err(text)?;
+    let run = |program: &OsStr, args: &[&str]| {
         let mut command = Process::new(program);
-        // Of the caller's repository nothing holds here.
+        // These would lead to the caller's repository.
         for variable in
             ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"]
         {
             command.env_remove(variable);
         }
-        command.args(args).current_dir(folder.path()).output().map_err(|error| error.to_string())
+        command.args(args).current_dir(folder.path()).output().map_err(text)
     };
     let store = folder.path().join(".synapse");
-    fs::create_dir_all(&store).map_err(io_problem)?;
+    fs::create_dir_all(&store).map_err(text)?;
     run("git".as_ref(), &["init", "--quiet", "--template="])?;
-    fs::write(store.join("breadcrumbs.jsonl"), "trial\n").map_err(io_problem)?;
+    fs::write(store.join("breadcrumbs.jsonl"), "trial\n").map_err(text)?;
     run("git".as_ref(), &["add", "--force", "."])?;
-    // Alone in its folder, it does not call what it was put in front of.
+    // Alone in its folder, it does not call the hook that was there before.
     let copy = folder.path().join(name);
-    fs::copy(path, &copy).map_err(io_problem)?;
+    fs::copy(path, &copy).map_err(text)?;
     let output = run(copy.as_os_str(), &[])?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     match output.status.code() {
-        Some(1) if said.contains("breadcrumbs.jsonl:1:") => Ok(()),
+        Some(1) if memchr::memmem::find(&output.stdout, b"breadcrumbs.jsonl:1:").is_some() => Ok(()),
         Some(code) => Err(format!("exit status {code}: {}", String::from_utf8_lossy(&output.stderr).trim())),
-        None => Err("it was killed".to_owned()),
+        None => Err("it was killed by a signal".to_owned()),
     }
 }
 
-/// Whether colleagues get the attributes.
+/// Whether other clones get the attributes.
 fn shared(git: &Git, root: &Path) -> Result<Option<Diagnosis>, GitError> {
     let path = root.join(".gitattributes");
     if !path.exists() {
         return Ok(None);
     }
     let tracked = git.ask(&["ls-files".as_ref(), "--error-unmatch".as_ref(), "--".as_ref(), path.as_os_str()])?;
-    Ok((tracked.code != Some(0)).then(|| {
-        let message = "`.gitattributes` is not committed";
-        bad("attributes-shared", Health::Warning, message, "commit it, so that other clones have it")
-    }))
+    let message = "`.gitattributes` is not committed";
+    let diagnosis = Diagnosis::warning("attributes-shared", message, "commit it, so that other clones have it");
+    Ok((tracked.code != Some(0)).then_some(diagnosis))
 }
 
-/// What went wrong in agents' hooks, which may not say so themselves.
+/// Failures of agents' hooks, which print nothing themselves.
 fn recording(git: &Git) -> Result<Option<Diagnosis>, GitError> {
     let common_dir = git.folder().join(git.line(&["rev-parse", "--git-common-dir"])?);
     let failures = hook::failures(&common_dir).unwrap_or_default();
     Ok(failures.last().map(|last| {
         let message = format!("agents' hooks failed {} times; the last: {last}", failures.len());
-        let remedy = format!("once that is settled, remove `{}`", hook::log_path(&common_dir).display());
-        bad("recording", Health::Warning, message, &remedy)
+        let remedy = format!("fix the cause, then remove `{}`", hook::log_path(&common_dir).display());
+        Diagnosis::warning("recording", message, remedy)
     }))
 }
 
@@ -246,24 +248,23 @@ fn breadcrumbs(git: &Git, store: &Store, file: StoreFile, now: Time) -> Result<O
     let path = store.path(file);
     let Ok(text) = crate::base::bounded::read_file(&path) else { return Ok(None) };
     if file == StoreFile::Secret && !git.is_ignored(&path)? {
-        let message = format!("git does not ignore `{file}`");
-        let remedy = "add it to `.gitignore`, and if it was committed, replace what it holds";
-        return Ok(Some(bad("secrets", Health::Error, message, remedy)));
+        let remedy = "add it to `.gitignore`; if it was committed, replace the secrets";
+        return Ok(Some(Diagnosis::error("secrets", format!("git does not ignore `{file}`"), remedy)));
     }
     let namespaces = store.namespaces().unwrap_or_else(|_| Namespaces::default());
     let findings = check(&text, &Rules { file, namespaces: &namespaces, now });
     let errors: Vec<_> = findings.iter().filter(|finding| finding.weight == Weight::Error).collect();
     Ok(Some(match errors.first() {
-        None => good("breadcrumbs", format!("`{file}` can be read")),
+        None => Diagnosis::good("breadcrumbs", format!("`{file}` is valid")),
         Some(first) => {
             let (count, line) = (errors.len(), first.position.line);
-            let message = format!("`{file}` has {count} errors; the first is in line {line}: {}", first.message);
-            bad("breadcrumbs", Health::Error, message, &first.remedy)
+            let message = format!("errors in `{file}`: {count}; the first, in line {line}: {}", first.message);
+            Diagnosis::error("breadcrumbs", message, &first.remedy)
         }
     }))
 }
 
-/// The last value of a setting as git sees it, from any file.
+/// The last value of a setting in any file that git reads.
 fn setting(git: &Git, key: &str) -> Result<Option<String>, GitError> {
     let answer = git.ask(&["config", "--get", key])?;
     let text = String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned();

@@ -1,11 +1,11 @@
-//! The part of the diagnosis that concerns forward crumbs.
+//! The part of the diagnosis about forward crumbs.
 //!
-//! A forward crumb is written and read back in an empty repository in a temporary folder, so the examined repository stays
-//! unchanged. In that one, every forward crumb is read.
+//! A forward crumb is written and read back in an empty repository in a temporary folder. In the examined repository, which
+//! stays unchanged, every forward crumb is read.
 
 use std::path::Path;
 
-use super::doctor::{Diagnosis, Health};
+use super::doctor::{Diagnosis, text};
 use crate::base::error::Diagnostic as _;
 use crate::git::{Git, GitError, ObjectFormat, Repo};
 use crate::memory::forward::{self, CrumbContent, ForwardError, NewCrumb, Priority, Query};
@@ -14,26 +14,24 @@ use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::store::signature::Signature;
 use crate::trace::{AgentName, Time};
 
-/// Examines the forward crumbs of a repository.
+const CODE: &str = "forward-crumbs";
+
 pub(crate) fn examine(repo: &Repo, now: Time) -> Result<Vec<Diagnosis>, ForwardError> {
     let mut found = vec![match round_trip(repo, now) {
-        Ok(()) => diagnosis(Health::Good, "a new forward crumb can be written and read".to_owned(), ""),
+        Ok(()) => Diagnosis::good(CODE, "a new forward crumb can be written and read"),
         Err(cause) => {
             let remedy = "check that temporary files can be written, and that git knows your name and email";
-            diagnosis(Health::Error, format!("a new forward crumb cannot be written and read: {cause}"), remedy)
+            Diagnosis::error(CODE, format!("a new forward crumb cannot be written and read: {cause}"), remedy)
         }
     }];
     for (refname, _) in repo.list_refs(FORWARD_CRUMBS)? {
         let Ok(agent) = refname[FORWARD_CRUMBS.len()..].parse::<AgentName>() else { continue };
         let damaged = forward::search(repo, &agent, &Query::all(), now)?.damaged;
-        let remedy = "`git log -p` of the ref shows the text; `git fsck` checks the repository for damage";
         if let Some(first) = damaged.first() {
-            let count = damaged.len();
-            let message = format!(
-                "agent `{agent}`: {count} forward crumbs cannot be read; the first is {}: {}",
-                first.path, first.cause
-            );
-            found.push(diagnosis(Health::Error, message, remedy));
+            let (count, path, cause) = (damaged.len(), &first.path, &first.cause);
+            let message = format!("unreadable forward crumbs of agent `{agent}`: {count}; the first, {path}: {cause}");
+            let remedy = "see the text with `git log -p` of the ref; `git fsck` checks the repository for damage";
+            found.push(Diagnosis::error(CODE, message, remedy));
         }
     }
     Ok(found)
@@ -41,20 +39,15 @@ pub(crate) fn examine(repo: &Repo, now: Time) -> Result<Vec<Diagnosis>, ForwardE
 
 /// The diagnosis for a repository that cannot be opened here.
 pub(crate) fn unusable(error: &GitError) -> Diagnosis {
-    let remedy = error.hint().unwrap_or_default();
-    diagnosis(Health::Error, format!("this repository cannot hold forward crumbs: {error}"), &remedy)
-}
-
-fn diagnosis(health: Health, message: String, remedy: &str) -> Diagnosis {
-    Diagnosis { code: "forward-crumbs", health, message, remedy: remedy.to_owned() }
+    let message = format!("this repository cannot hold forward crumbs: {error}");
+    Diagnosis::error(CODE, message, error.hint().unwrap_or_default())
 }
 
 fn round_trip(repo: &Repo, now: Time) -> Result<(), String> {
-    let text = |error: ForwardError| error.to_string();
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let folder = tempfile::tempdir().map_err(text)?;
     let trial = empty_repository(folder.path(), repo)?;
-    let signature = Signature::take(repo, now).map_err(|error| error.to_string())?;
-    let agent: AgentName = "health-check".parse().map_err(|error| format!("{error}"))?;
+    let signature = Signature::take(repo, now).map_err(text)?;
+    let agent: AgentName = "health-check".parse().map_err(text)?;
     let content = CrumbContent { summary: "Health check test".to_owned(), ..CrumbContent::default() };
     let new = NewCrumb { priority: Priority::Low, ..NewCrumb::new(content) };
     let written = forward::add(&trial, &agent, &signature, Encoding::default(), &new).map_err(text)?;
@@ -76,6 +69,6 @@ fn empty_repository(folder: &Path, like: &Repo) -> Result<Repo, String> {
     let path = folder.join("trial.git");
     let args = ["init", "--quiet", "--bare", "--template=", "--object-format", format, &path.to_string_lossy()]
         .map(str::to_owned);
-    Git::in_folder(folder).run(&args).map_err(|error| error.to_string())?;
-    Repo::open(&path, like.env().clone()).map_err(|error| error.to_string())
+    Git::in_folder(folder).run(&args).map_err(text)?;
+    Repo::open(&path, like.env().clone()).map_err(text)
 }

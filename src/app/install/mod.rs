@@ -1,8 +1,11 @@
-//! Setting git up: which driver merges which files, in config and attributes; and [`agent`]s, to record their sessions.
+//! Setting up git, and the programs that work with it.
 //!
-//! The config gets the sections `merge.trace` and `diff.trace-crumb`; the attributes get a block of lines between two comments. Both can be written
-//! any number of times and taken back to the byte: next to the config stands a record of what was written, a digest for
-//! each value, and the block's first comment says how the file was before. What is not ours by these is left alone.
+//! - git: the sections `merge.trace` and `diff.trace-crumb` of its [`config`], lines in a file of [`attributes`], and [`hooks`]
+//! - [`agent`]s, which record their sessions by hooks, and [`client`]s, which start the MCP server
+//! - [`owned`] files: manual pages and shell [`completions`]
+//!
+//! Each can be installed repeatedly, and uninstalled byte for byte: what we write is marked with a digest, a comment, or a note
+//! of the original. Everything else is left alone.
 
 pub(crate) mod agent;
 pub(crate) mod attributes;
@@ -12,9 +15,8 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod forward;
 pub(crate) mod hooks;
+mod json_text;
 pub(crate) mod owned;
-mod place;
-mod plain_json;
 
 use std::fs;
 use std::io;
@@ -22,64 +24,63 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::base::bounded;
 use crate::base::error::Diagnostic;
+use crate::base::replace::{self, Access, real_path};
 use crate::git::{Git, GitError};
 
 pub(crate) use config::Scope;
 
-/// What a set-up is made of.
-#[derive(Clone, Debug)]
+/// A setup of git.
 pub(crate) struct Setup {
-    pub git: Git,
-    pub scope: Scope,
-    /// The file of attributes that is written.
-    pub attributes: PathBuf,
-    /// What the driver's command starts with: a name on the path or a path, see [`config::driver`].
-    pub program: String,
-    pub mode: Mode,
-    /// Whether git's hooks are part of it.
-    pub hooks: Hooks,
+    pub(crate) git: Git,
+    pub(crate) scope: Scope,
+    /// The file of attributes to write.
+    pub(crate) attributes: PathBuf,
+    /// How the driver's command starts: a name on the path or a path, see [`config::driver`].
+    pub(crate) program: String,
+    pub(crate) mode: Mode,
+    pub(crate) hooks: Hooks,
 }
 
-/// Whether git's hooks are part of a set-up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hooks {
-    /// They are, where the set-up is that of one repository.
+    /// Install git's hooks if the setup is that of one repository.
     With,
-    /// Somebody else calls `git trace hook`.
+    /// Another tool calls `git trace hook`.
     Without,
 }
 
-/// Whether a plan is carried out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Write,
     DryRun,
 }
 
-/// One thing that was done, or found as it should be.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A change, or the reason why there was none, for a config key or a file.
 pub(crate) struct Step {
-    pub action: Action,
-    pub what: String,
+    pub(crate) action: Action,
+    pub(crate) what: String,
 }
 
-/// What was done to a config key or a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+impl Step {
+    fn on(action: Action, path: &Path) -> Self {
+        Self { action, what: path.display().to_string() }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// It was not there before.
     Added,
     /// An older value of ours was replaced.
     Updated,
     Kept,
-    /// It is somebody else's, and other than ours would be.
+    /// Someone else's, which differs from ours.
     LeftAlone,
     Removed,
 }
 
 impl Action {
-    /// The word it is told with.
-    #[must_use]
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -91,24 +92,19 @@ impl Action {
     }
 }
 
-/// Why a set-up could not be made.
 #[derive(Debug, Error)]
 pub(crate) enum InstallError {
-    /// Git could not be asked, or refused.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The file of attributes could not be read or written.
     #[error("cannot write `{}`", path.display())]
-    Attributes { path: PathBuf, source: io::Error },
-    /// The settings of an agent or of another client could not be read, written or added to.
+    Write { path: PathBuf, source: io::Error },
+    /// The content of a settings file does not allow the change.
     #[error("cannot change `{}`: {cause}", path.display())]
     Settings { path: PathBuf, cause: String },
-    /// A hook could not be read, written or put back.
-    #[error("cannot write the hook `{}`", path.display())]
-    Hook { path: PathBuf, source: io::Error },
-    /// Git does not follow symbolic links there.
-    #[error("`{}` is a symbolic link, which git does not follow there", path.display())]
-    Symlink { path: PathBuf },
+}
+
+fn refused(path: &Path, cause: impl Into<String>) -> InstallError {
+    InstallError::Settings { path: path.to_owned(), cause: cause.into() }
 }
 
 impl Diagnostic for InstallError {
@@ -120,39 +116,36 @@ impl Diagnostic for InstallError {
     }
 }
 
-/// Sets git up. Doing it again changes nothing.
+/// Sets up git. Repeating it changes nothing.
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let mut steps = config::install(setup)?;
     let old = read_attributes(&setup.attributes)?;
-    let new = attributes::with_block(old.as_deref());
-    let has_block = old.as_deref().is_some_and(attributes::has_block);
-    let action = match new {
+    let action = match attributes::with_block(old.as_deref()) {
         None => Action::Kept,
-        Some(_) if has_block => Action::Updated,
-        Some(_) => Action::Added,
+        Some(new) => {
+            if setup.mode == Mode::Write {
+                put_file(&setup.attributes, Some(&new))?;
+            }
+            if old.is_some_and(|old| attributes::has_block(&old)) { Action::Updated } else { Action::Added }
+        }
     };
-    if let Some(new) = new {
-        write_attributes(setup, Some(&new))?;
-    }
-    steps.push(Step { action, what: setup.attributes.display().to_string() });
+    steps.push(Step::on(action, &setup.attributes));
     if setup.hooks == Hooks::With {
         steps.extend(hooks::install(setup)?);
     }
     Ok(steps)
 }
 
-/// Takes back what [`install`] wrote, and nothing else.
+/// Removes what [`install`] wrote, and nothing else.
 pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let mut steps = config::uninstall(setup)?;
     steps.extend(hooks::uninstall(setup)?);
-    if let Some(old) = read_attributes(&setup.attributes)? {
-        let new = match attributes::without_block(&old) {
-            attributes::Without::Same => return Ok(steps),
-            attributes::Without::Nothing => None,
-            attributes::Without::Text(new) => Some(new),
-        };
-        write_attributes(setup, new.as_deref())?;
-        steps.push(Step { action: Action::Removed, what: setup.attributes.display().to_string() });
+    let old = read_attributes(&setup.attributes)?;
+    if let Some(rest) = old.and_then(|old| attributes::without_block(&old)) {
+        if setup.mode == Mode::Write {
+            put_file(&setup.attributes, rest.as_deref())?;
+        }
+        steps.push(Step::on(Action::Removed, &setup.attributes));
     }
     Ok(steps)
 }
@@ -160,28 +153,32 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
 fn read_attributes(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     if is_link && path.file_name().is_some_and(|name| name == ".gitattributes") {
-        return Err(InstallError::Symlink { path: path.to_owned() });
+        return Err(refused(path, "it is a symbolic link, which git does not follow"));
     }
     read_file(path)
 }
 
 fn read_file(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
-    match crate::base::bounded::read_file(path) {
+    match bounded::read_file(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(InstallError::Attributes { path: path.to_owned(), source }),
+        Err(source) => Err(InstallError::Write { path: path.to_owned(), source }),
     }
 }
 
-/// Puts a text in the place of the file at once, or removes the file.
-fn write_attributes(setup: &Setup, text: Option<&[u8]>) -> Result<(), InstallError> {
-    if setup.mode == Mode::DryRun {
-        return Ok(());
-    }
-    put_file(&setup.attributes, text)
+fn read_text(path: &Path) -> Result<Option<String>, InstallError> {
+    let text = read_file(path)?.map(String::from_utf8).transpose();
+    text.map_err(|_| refused(path, "it is not UTF-8"))
 }
 
-/// Puts a text in the place of the file at once, or removes the file.
+/// Replaces the file atomically, or removes it. A link is followed, so that it stays one.
 fn put_file(path: &Path, text: Option<&[u8]>) -> Result<(), InstallError> {
-    place::put(path, text).map_err(|source| InstallError::Attributes { path: path.to_owned(), source })
+    let put = || {
+        let path = real_path(path)?;
+        match text {
+            Some(text) => replace::put(&path, Access::Usual, text),
+            None => fs::remove_file(&path),
+        }
+    };
+    put().map_err(|source| InstallError::Write { path: path.to_owned(), source })
 }

@@ -1,7 +1,7 @@
-//! Files that are ours as a whole: manual pages and scripts for shells.
+//! Files that are ours completely: manual pages and scripts for shells.
 //!
-//! The last line of such a file is a comment with a digest of what stands above it. A file whose digest holds was written by
-//! us and changed by nobody, so it may be replaced and removed; any other is left alone.
+//! The last line is a comment with a digest of the lines above it. If the digest is right, nobody changed the file, and it may
+//! be replaced and removed. Any other file is left alone.
 
 use std::fs;
 use std::io;
@@ -9,20 +9,19 @@ use std::path::{Path, PathBuf};
 
 use super::{Action, InstallError, Mode, Step, put_file, read_file};
 
-/// What stands in the last line, before the digest.
+/// Precedes the digest in the last line.
 const MARK: &str = "written by git-trace ";
 
-/// A file as it is to be.
-#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct OwnedFile {
-    pub path: PathBuf,
-    /// What it says, without the last line.
-    pub text: String,
-    pub comment: &'static str,
+    pub(crate) path: PathBuf,
+    /// The file without its last line.
+    pub(crate) text: String,
+    /// How a comment starts.
+    pub(crate) comment: &'static str,
 }
 
 impl OwnedFile {
-    /// Writes the file, unless somebody else's stands there. Doing it again changes nothing.
+    /// Writes the file, unless there is someone else's. Repeating it changes nothing.
     pub(crate) fn install(&self, mode: Mode) -> Result<Step, InstallError> {
         let new = sealed(&self.text, self.comment);
         let action = match read_file(&self.path)? {
@@ -34,44 +33,33 @@ impl OwnedFile {
         if mode == Mode::Write && matches!(action, Action::Updated | Action::Added) {
             put_file(&self.path, Some(new.as_bytes()))?;
         }
-        Ok(step(action, &self.path))
+        Ok(Step::on(action, &self.path))
     }
 }
 
-/// Removes a file of ours; `None` where there is no file.
+/// Removes a file of ours; `None` if there is no file.
 pub(crate) fn uninstall(path: &Path, mode: Mode) -> Result<Option<Step>, InstallError> {
     let Some(old) = read_file(path)? else { return Ok(None) };
     if !is_ours(&old) {
-        return Ok(Some(step(Action::LeftAlone, path)));
+        return Ok(Some(Step::on(Action::LeftAlone, path)));
     }
     if mode == Mode::Write {
-        fs::remove_file(path).map_err(|source| InstallError::Attributes { path: path.to_owned(), source })?;
+        fs::remove_file(path).map_err(|source| InstallError::Write { path: path.to_owned(), source })?;
     }
-    Ok(Some(step(Action::Removed, path)))
+    Ok(Some(Step::on(Action::Removed, path)))
 }
 
-/// The files of a folder whose names `is_named` knows, sorted; none where there is no such folder.
+/// The files of a folder whose names `is_named` accepts, sorted; none if there is no such folder.
 pub(crate) fn list(folder: &Path, is_named: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, InstallError> {
-    let unreadable = |source| InstallError::Attributes { path: folder.to_owned(), source };
-    let mut found = Vec::new();
-    match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(source) => return Err(unreadable(source)),
-        Ok(entries) => {
-            for entry in entries {
-                let entry = entry.map_err(unreadable)?;
-                if entry.file_name().to_str().is_some_and(&is_named) {
-                    found.push(entry.path());
-                }
-            }
-        }
-    }
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
+    };
+    let entries = entries.map_err(|source| InstallError::Write { path: folder.to_owned(), source })?;
+    let named = entries.iter().filter(|entry| entry.file_name().to_str().is_some_and(&is_named));
+    let mut found: Vec<_> = named.map(fs::DirEntry::path).collect();
     found.sort();
     Ok(found)
-}
-
-fn step(action: Action, path: &Path) -> Step {
-    Step { action, what: path.display().to_string() }
 }
 
 fn sealed(text: &str, comment: &str) -> String {
@@ -83,7 +71,7 @@ fn is_ours(file: &[u8]) -> bool {
     let start = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
     let (text, last) = lines.split_at(start);
     let Ok(last) = std::str::from_utf8(last) else { return false };
-    last.split_once(MARK).is_some_and(|(_, told)| told == digest(text))
+    last.split_once(MARK).is_some_and(|(_, written)| written == digest(text))
 }
 
 fn digest(text: &[u8]) -> String {

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::man;
 use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
-use crate::app::install::agent::{self, AgentSetup};
+use crate::app::install::agent::{AGENTS, Agent, AgentSetup};
 use crate::app::install::client::{self, Client};
 use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
@@ -78,7 +78,7 @@ struct PlaceArgs {
     man: Option<Option<PathBuf>>,
 
     /// Instead, install shell completions: bash, zsh or fish [default: your shell]
-    #[arg(long, value_name = "SHELL", num_args = 0..=1, value_parser = shell, conflicts_with_all = ["local", "global",
+    #[arg(long, value_name = "SHELL", num_args = 0..=1, conflicts_with_all = ["local", "global",
         "worktree", "private", "agents", "no_hooks", "mcp", "man"])]
     #[expect(clippy::option_option, reason = "the flag may stand without a value")]
     completions: Option<Option<Shell>>,
@@ -107,7 +107,7 @@ impl InstallArgs {
         let ui = &context.ui;
         let env = &context.env;
         if !self.place.agents.is_empty() {
-            return run_agents(&self.place, env, ui, agent::install).map(ExitStatus::from);
+            return run_agents(&self.place, env, ui, AgentSetup::install).map(ExitStatus::from);
         }
         let (scope, steps) = if let Some(folder) = &self.place.man {
             (Scope::Global, install_pages(folder.as_deref(), mode(&self.place), env, ui)?)
@@ -134,7 +134,7 @@ impl UninstallArgs {
         let ui = &context.ui;
         let env = &context.env;
         if !self.place.agents.is_empty() {
-            return run_agents(&self.place, env, ui, agent::uninstall);
+            return run_agents(&self.place, env, ui, AgentSetup::uninstall);
         }
         let mut failed = Vec::new();
         let (scope, steps) = if let Some(folder) = &self.place.man {
@@ -199,10 +199,6 @@ fn uninstall_scripts(shell: Option<Shell>, mode: Mode, env: &Env) -> Result<Vec<
     Ok(removed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-fn shell(name: &str) -> Result<Shell, String> {
-    Shell::ALL.into_iter().find(|shell| shell.name() == name).ok_or_else(|| "it is bash, zsh or fish".to_owned())
-}
-
 /// Where programs keep what is the user's, by the XDG base directory specification.
 fn data_folder(env: &Env) -> Result<PathBuf> {
     // A relative path is to be passed over, the specification says.
@@ -217,11 +213,11 @@ fn uninstall(args: &PlaceArgs, env: &Env, ui: &Ui, failed: &mut Vec<InstallError
     let setup = setup(args, env)?;
     let mut steps = install::uninstall(&setup)?;
     if setup.scope == Scope::Local {
-        for format in agent::AGENTS {
+        for agent in &AGENTS {
             // A bare repository has none.
-            let Ok(agent) = agent_setup(args, env, format) else { break };
-            if agent::is_installed(&agent) {
-                match agent::uninstall(&agent) {
+            let Ok(agent) = agent_setup(args, env, agent) else { break };
+            if agent.is_installed() {
+                match agent.uninstall() {
                     Ok(done) => steps.extend(done),
                     Err(error) => failed.push(error),
                 }
@@ -249,10 +245,10 @@ fn run_agents(
 ) -> Result<()> {
     let mut steps = Vec::new();
     for format in &args.agents {
-        if !agent::AGENTS.contains(format) {
+        let Some(agent) = AGENTS.iter().find(|agent| agent.format == *format) else {
             bail!("{} has no hooks; claude-code, codex and gemini-cli have", format.agent().name);
-        }
-        steps.extend(act(&agent_setup(args, env, *format)?)?);
+        };
+        steps.extend(act(&agent_setup(args, env, agent)?)?);
     }
     report(args, Scope::Local, &steps, ui)?;
     let added = steps.iter().any(|step| step.action == Action::Added);
@@ -267,13 +263,13 @@ fn run_agents(
     Ok(())
 }
 
-fn agent_setup(args: &PlaceArgs, env: &Env, format: Format) -> Result<AgentSetup> {
+fn agent_setup(args: &PlaceArgs, env: &Env, agent: &'static Agent) -> Result<AgentSetup> {
     let folder = current_dir().context("cannot tell which folder this is")?;
     let root = worktree_root(&folder, env.clone())?;
     let git = Git::in_folder(&folder);
     let common_dir = folder.join(git.line(&["rev-parse", "--git-common-dir"])?);
     let program = install::config::shell_word(&program(env)?);
-    Ok(AgentSetup { format, root, common_dir, program, mode: mode(args) })
+    Ok(AgentSetup { agent, root, common_dir, program, mode: mode(args) })
 }
 
 fn report(args: &PlaceArgs, scope: Scope, steps: &[Step], ui: &Ui) -> Result<()> {

@@ -4,9 +4,9 @@
 //! {"hooks":{"Stop":[{"hooks":[{"type":"command","command":"git-trace hook claude-code 2>/dev/null || true","timeout":30}]}]}}
 //! ```
 //!
-//! The settings are the project's, in the working tree. What is there stays as it stands, byte for byte; ours is put beside
-//! it. Next to the repository's config we keep what the file was before, so that it can be put back exactly as long as
-//! nobody has changed it since; where somebody has, our entries are taken out and nothing else.
+//! The settings are those of the project, in the working tree. The rest of the file is kept byte for byte. The common folder
+//! of the repository holds the [original](Original) of the file, which is restored as long as nobody has changed the file
+//! since. Otherwise only our entries are removed.
 
 mod settings;
 
@@ -16,190 +16,184 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::place::put;
-use super::{Action, InstallError, Mode, Step};
+use super::{Action, InstallError, Mode, Step, put_file, read_text, refused};
 use crate::transcript::format::Format;
 
-/// An agent's settings in a working tree.
-#[derive(Clone, Debug)]
-pub(crate) struct AgentSetup {
-    pub format: Format,
-    pub root: PathBuf,
-    /// The common folder of the repository, where we keep what was there before.
-    pub common_dir: PathBuf,
-    /// What the hook's command starts with, as a shell takes it.
-    pub program: String,
-    pub mode: Mode,
-}
-
-/// Where an agent's hooks stand and when they are called.
-struct Place {
+/// An agent that has hooks.
+pub(crate) struct Agent {
+    pub(crate) format: Format,
     file: &'static str,
-    /// The event at which a session gets its brief, and those after which there is something to record.
+    /// The event at which a session gets its brief, then those after which there is something to record.
     events: &'static [&'static str],
-    /// How long the agent waits at most, in its own unit.
+    /// In the agent's own unit.
     timeout: u32,
 }
 
 /// Sources: the hook references of Claude Code, Codex and Gemini CLI.
-fn place(format: Format) -> Option<Place> {
-    match format {
-        Format::ClaudeCode => Some(Place {
-            file: ".claude/settings.json",
-            events: &["SessionStart", "Stop", "PreCompact", "SessionEnd"],
-            timeout: 30,
-        }),
-        Format::Codex => {
-            Some(Place { file: ".codex/hooks.json", events: &["SessionStart", "Stop", "PreCompact"], timeout: 30 })
-        }
-        Format::GeminiCli => Some(Place {
-            file: ".gemini/settings.json",
-            events: &["SessionStart", "AfterAgent", "PreCompress", "SessionEnd"],
-            timeout: 30_000,
-        }),
-        Format::SweAgent => None,
-    }
+pub(crate) static AGENTS: [Agent; 3] = [
+    Agent {
+        format: Format::ClaudeCode,
+        file: ".claude/settings.json",
+        events: &["SessionStart", "Stop", "PreCompact", "SessionEnd"],
+        timeout: 30,
+    },
+    Agent {
+        format: Format::Codex,
+        file: ".codex/hooks.json",
+        events: &["SessionStart", "Stop", "PreCompact"],
+        timeout: 30,
+    },
+    Agent {
+        format: Format::GeminiCli,
+        file: ".gemini/settings.json",
+        events: &["SessionStart", "AfterAgent", "PreCompress", "SessionEnd"],
+        timeout: 30_000,
+    },
+];
+
+/// An agent's settings in a working tree.
+pub(crate) struct AgentSetup {
+    pub(crate) agent: &'static Agent,
+    pub(crate) root: PathBuf,
+    pub(crate) common_dir: PathBuf,
+    /// How the hook's command starts, quoted for a shell.
+    pub(crate) program: String,
+    pub(crate) mode: Mode,
 }
 
-/// The agents that have hooks.
-pub(crate) const AGENTS: [Format; 3] = [Format::ClaudeCode, Format::Codex, Format::GeminiCli];
-
-/// The command that the agent calls. It says nothing and fails never, also where the program is not there.
-fn command(setup: &AgentSetup) -> String {
-    format!("{} hook {} 2>/dev/null || true", setup.program, setup.format)
-}
-
-/// Whether a command of the settings is one of ours.
-fn is_ours(command: &str, format: Format) -> bool {
-    command.contains("git-trace") && command.contains(&format!(" hook {format}"))
-        || command.ends_with(&format!(" hook {format} 2>/dev/null || true"))
-}
-
-/// What was there before we wrote.
+/// The file before the first install.
 #[derive(Serialize, Deserialize)]
-struct Before {
-    /// The file's text; none: there was no file.
+struct Original {
+    /// `None`: there was no file.
     text: Option<String>,
     made_folder: bool,
+    /// Digest of the text that we wrote.
     written: String,
-    /// Digest of what we had written before that, and which stands there until this does.
+    /// Digest of the text that we had written before, which is in the file until `written` is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     replaced: Option<String>,
 }
 
-fn before_path(setup: &AgentSetup) -> PathBuf {
-    let root = &blake3::hash(setup.root.as_os_str().as_encoded_bytes()).to_hex()[..16];
-    setup.common_dir.join("trace").join("installed").join(format!("{}-{root}.json", setup.format))
+impl Original {
+    /// Whether the text with this digest is ours. An install that was interrupted noted what it was going to write.
+    fn is_of(&self, digest: &str) -> bool {
+        self.written == digest || self.replaced.as_deref() == Some(digest)
+    }
 }
 
-/// Adds the hooks. Doing it again changes nothing.
-pub(crate) fn install(setup: &AgentSetup) -> Result<Vec<Step>, InstallError> {
-    let Some(place) = place(setup.format) else { return Ok(Vec::new()) };
-    let path = setup.root.join(place.file);
-    let refuse = |cause: String| InstallError::Settings { path: path.clone(), cause };
-    let old = read(&path).map_err(|error| refuse(error.to_string()))?;
-    let mut text = old.clone().unwrap_or_default();
-    let mut steps = Vec::new();
-    for event in place.events {
-        let what = format!("{}: {event}", place.file);
-        let present = settings::commands(&text, event).map_err(&refuse)?;
-        let ours: Vec<_> = present.iter().filter(|command| is_ours(command, setup.format)).collect();
-        let action = match &ours[..] {
-            [] => Action::Added,
-            [only] if **only == command(setup) => Action::Kept,
-            _ => Action::Updated,
+impl AgentSetup {
+    fn path(&self) -> PathBuf {
+        self.root.join(self.agent.file)
+    }
+
+    /// The command that the agent calls. It prints nothing and never fails, even if the program is missing.
+    fn command(&self) -> String {
+        format!("{} hook {} 2>/dev/null || true", self.program, self.agent.format)
+    }
+
+    fn is_ours(&self, command: &str) -> bool {
+        let format = self.agent.format;
+        command.contains("git-trace") && command.contains(&format!(" hook {format}"))
+            || command.ends_with(&format!(" hook {format} 2>/dev/null || true"))
+    }
+
+    fn original_path(&self) -> PathBuf {
+        let root = &blake3::hash(self.root.as_os_str().as_encoded_bytes()).to_hex()[..16];
+        self.common_dir.join("trace/installed").join(format!("{}-{root}.json", self.agent.format))
+    }
+
+    fn original(&self) -> Option<Original> {
+        serde_json::from_slice(&fs::read(self.original_path()).ok()?).ok()
+    }
+
+    /// Whether this repository's install wrote hooks for the agent.
+    pub(crate) fn is_installed(&self) -> bool {
+        self.original().is_some()
+    }
+
+    /// Adds the hooks. Repeating it changes nothing.
+    pub(crate) fn install(&self) -> Result<Vec<Step>, InstallError> {
+        let (path, command) = (self.path(), self.command());
+        let old = read_text(&path)?;
+        let mut text = old.clone().unwrap_or_default();
+        let mut steps = Vec::new();
+        for event in self.agent.events {
+            let mut change = || -> Result<Action, String> {
+                let present = settings::commands(&text, event)?;
+                let ours: Vec<_> = present.iter().filter(|command| self.is_ours(command)).collect();
+                let action = match &ours[..] {
+                    [] => Action::Added,
+                    [only] if **only == command => return Ok(Action::Kept),
+                    _ => Action::Updated,
+                };
+                text = settings::without(&text, Some(event), &|command| self.is_ours(command))?;
+                text = settings::with(&text, event, &command, self.agent.timeout)?;
+                Ok(action)
+            };
+            let action = change().map_err(|cause| refused(&path, cause))?;
+            steps.push(Step { action, what: format!("{}: {event}", self.agent.file) });
+        }
+        if self.mode == Mode::Write && old.as_ref() != Some(&text) {
+            let made_folder = path.parent().is_some_and(|folder| !folder.exists());
+            let digest = old.as_deref().map(digest_of);
+            let written = digest_of(&text);
+            // The file before the first of several installs counts, unless somebody changed it in between.
+            let original = match self.original() {
+                Some(kept) if kept.text == old => Original { written, replaced: None, ..kept },
+                Some(kept) if digest.as_deref().is_some_and(|digest| kept.is_of(digest)) => {
+                    Original { written, replaced: digest, ..kept }
+                }
+                _ => Original { text: old, made_folder, written, replaced: None },
+            };
+            let note = serde_json::to_vec(&original).map_err(|error| refused(&path, error.to_string()))?;
+            put_file(&self.original_path(), Some(&note))?;
+            put_file(&path, Some(text.as_bytes()))?;
+        }
+        Ok(steps)
+    }
+
+    /// Restores the file, or removes our entries if somebody changed it since.
+    pub(crate) fn uninstall(&self) -> Result<Vec<Step>, InstallError> {
+        let path = self.path();
+        let original = self.original();
+        let Some(text) = read_text(&path)? else {
+            // An uninstall that was interrupted may have removed the file.
+            let made_folder = original.is_some_and(|original| original.made_folder);
+            self.forget(&path, made_folder)?;
+            return Ok(Vec::new());
         };
-        if action == Action::Updated {
-            text = settings::without(&text, Some(event), &|command| is_ours(command, setup.format)).map_err(&refuse)?;
-        }
-        if action != Action::Kept {
-            text = settings::with(&text, event, &command(setup), place.timeout).map_err(&refuse)?;
-        }
-        steps.push(Step { action, what });
-    }
-    if setup.mode == Mode::Write && old.as_ref() != Some(&text) {
-        let io = |error: io::Error| refuse(error.to_string());
-        let made_folder = path.parent().is_some_and(|folder| !folder.exists());
-        // What was before the first of several installs counts, as long as nobody wrote in between.
-        let digest = old.as_deref().map(digest_of);
-        // An install that was stopped may have noted what it was to write, and gone no further.
-        let is_ours =
-            |kept: &Before| digest.as_ref() == Some(&kept.written) || digest.is_some() && digest == kept.replaced;
-        let written = digest_of(&text);
-        let before = match recall(setup) {
-            Some(kept) if kept.text == old => Before { written, replaced: None, ..kept },
-            Some(kept) if is_ours(&kept) => Before { written, replaced: digest, ..kept },
-            _ => Before { text: old, made_folder, written, replaced: None },
+        let (new, made_folder) = match original.filter(|original| original.is_of(&digest_of(&text))) {
+            Some(original) => (original.text, original.made_folder),
+            None => {
+                let new = settings::without(&text, None, &|command| self.is_ours(command));
+                (Some(new.map_err(|cause| refused(&path, cause))?), false)
+            }
         };
-        let note = serde_json::to_string(&before).map_err(|error| refuse(error.to_string()))?;
-        put(&before_path(setup), Some(note.as_bytes())).map_err(io)?;
-        put(&path, Some(text.as_bytes())).map_err(io)?;
-    }
-    Ok(steps)
-}
-
-/// Takes the hooks out again: puts the file back as it was, or, where it was changed since, takes out our entries.
-pub(crate) fn uninstall(setup: &AgentSetup) -> Result<Vec<Step>, InstallError> {
-    let Some(place) = place(setup.format) else { return Ok(Vec::new()) };
-    let path = setup.root.join(place.file);
-    let refuse = |cause: String| InstallError::Settings { path: path.clone(), cause };
-    let io = |error: io::Error| refuse(error.to_string());
-    let kept = recall(setup);
-    let Some(text) = read(&path).map_err(io)? else {
-        if let Some(kept) = kept.filter(|_| setup.mode == Mode::Write) {
-            // One that was stopped got this far.
-            forget(setup, &path, kept.made_folder).map_err(io)?;
+        let is_changed = new.as_deref() != Some(&text);
+        if is_changed && self.mode == Mode::Write {
+            put_file(&path, new.as_deref().map(str::as_bytes))?;
         }
-        return Ok(Vec::new());
-    };
-    let digest = digest_of(&text);
-    let kept = kept.filter(|kept| digest == kept.written || kept.replaced.as_ref() == Some(&digest));
-    let made_folder = kept.as_ref().is_some_and(|kept| kept.made_folder);
-    let new = match kept {
-        Some(kept) => kept.text,
-        None => Some(settings::without(&text, None, &|command| is_ours(command, setup.format)).map_err(refuse)?),
-    };
-    if new.as_deref() == Some(&text) {
-        if setup.mode == Mode::Write {
-            forget(setup, &path, false).map_err(io)?;
+        self.forget(&path, made_folder && is_changed)?;
+        let step = Step { action: Action::Removed, what: self.agent.file.to_owned() };
+        Ok(if is_changed { vec![step] } else { Vec::new() })
+    }
+
+    /// Removes the original, and the folder of the settings if we made it and it is empty.
+    fn forget(&self, path: &Path, made_folder: bool) -> Result<(), InstallError> {
+        if self.mode == Mode::DryRun {
+            return Ok(());
         }
-        return Ok(Vec::new());
+        if let Some(folder) = path.parent().filter(|_| made_folder) {
+            let _ = fs::remove_dir(folder);
+        }
+        let note = self.original_path();
+        match fs::remove_file(&note) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(InstallError::Write { path: note, source }),
+            _ => Ok(()),
+        }
     }
-    if setup.mode == Mode::Write {
-        put(&path, new.as_deref().map(str::as_bytes)).map_err(io)?;
-        forget(setup, &path, made_folder).map_err(io)?;
-    }
-    Ok(vec![Step { action: Action::Removed, what: place.file.to_owned() }])
-}
-
-/// Removes the folder of the settings, if we made it and nothing else came into it, and then what we noted.
-fn forget(setup: &AgentSetup, path: &Path, made_folder: bool) -> io::Result<()> {
-    if let Some(folder) = path.parent().filter(|_| made_folder) {
-        let _ = fs::remove_dir(folder);
-    }
-    match fs::remove_file(before_path(setup)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Whether this repository's install wrote hooks for the agent.
-#[must_use]
-pub(crate) fn is_installed(setup: &AgentSetup) -> bool {
-    recall(setup).is_some()
-}
-
-fn recall(setup: &AgentSetup) -> Option<Before> {
-    serde_json::from_slice(&fs::read(before_path(setup)).ok()?).ok()
 }
 
 fn digest_of(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
-}
-
-fn read(path: &Path) -> io::Result<Option<String>> {
-    match crate::base::bounded::read_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        bytes => String::from_utf8(bytes?).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
-    }
 }
