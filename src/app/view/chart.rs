@@ -1,14 +1,14 @@
-//! What a trace counted for after each commit of its line, by type, beside its budget.
+//! The tokens of a trace after each commit on its first-parent line, by type, with its budget.
 //!
-//! The figures are those of `status`: live items that were not skipped then, each as a message of its own. Of a trace that is
-//! shown in part, what it counted for before is one band more.
+//! The figures are those of `status`: live items that were not skipped then, each as a message of its own. If only a part of
+//! the trace is shown, the items before it are one more band.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
 use super::data::{Data, Step};
-use super::html::Html;
+use super::html::{Html, number};
 use super::timeline::anchor;
 use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
@@ -19,11 +19,11 @@ use crate::trace::model::tree::{Change, ItemEntry};
 use crate::trace::store::priority::{Level, Setting};
 use crate::trace::store::view::LeftOut;
 use crate::trace::store::{settings, total};
-use crate::trace::{ItemId, Time, Tip, TraceError};
+use crate::trace::{ItemId, Tip, TraceError};
 
-/// How many points are drawn at most; more are thinner than the screen.
-const POINTS: usize = 600;
-/// The drawing's size, and where its axes stand.
+/// The most points; more would be thinner than the screen.
+const MAX_POINTS: usize = 600;
+/// The size of the drawing, and its margins.
 const WIDTH: u64 = 960;
 const HEIGHT: u64 = 260;
 const LEFT: u64 = 70;
@@ -32,17 +32,15 @@ const TOP: u64 = 14;
 const BOTTOM: u64 = 24;
 
 /// The state after a commit.
-#[derive(Clone, Debug)]
 struct Point {
-    /// Which of the shown commits, counted from the newest.
+    /// The index of the commit among those that are shown.
     step: usize,
+    /// By band.
     tokens: Vec<u64>,
-    /// The total that rests on a provider's report, where there is one.
+    /// The total according to a provider.
     reported: Option<u64>,
 }
 
-/// The chart.
-#[derive(Debug)]
 pub(crate) struct Chart {
     bands: Vec<String>,
     points: Vec<Point>,
@@ -67,11 +65,10 @@ struct Count {
     superseded: HashSet<ItemId>,
 }
 
-/// The band of what came before the commits that are shown.
+/// The band of the items before the commits that are shown.
 const EARLIER: usize = 0;
 
 impl Chart {
-    /// Counts along the line of commits that are shown.
     pub(crate) fn of(repo: &Repo, data: &Data<'_>, encoding: Encoding) -> Result<Self, TraceError> {
         let mut count = Count::new(data);
         let line: Vec<(usize, &Step)> = data.steps.iter().enumerate().filter(|(_, step)| step.on_line).rev().collect();
@@ -80,25 +77,23 @@ impl Chart {
         {
             count.begin(repo, data, &line, *parent, encoding)?;
         }
-        let mut settings: Vec<(Time, ItemId, &Setting)> = Vec::new();
-        for (id, history) in &data.settings {
-            settings.extend(history.iter().map(|setting| (setting.at, *id, setting)));
-        }
-        settings.sort_by_key(|(at, id, _)| (*at, *id));
+        let settings = data.settings.iter().flat_map(|(id, history)| history.iter().map(|setting| (*id, setting)));
+        let mut settings: Vec<(ItemId, &Setting)> = settings.collect();
+        settings.sort_by_key(|(id, setting)| (setting.at, *id));
         let mut settings = settings.into_iter().peekable();
         let mut points = Vec::new();
         for (index, step) in line {
-            while let Some((_, id, setting)) = settings.next_if(|(at, ..)| *at <= step.tip.time()) {
+            while let Some((id, setting)) = settings.next_if(|(_, setting)| setting.at <= step.tip.time()) {
                 count.set_level(id, setting.level);
             }
             count.apply(data, &step.changes);
             points.push(count.point(index, step));
         }
-        // What was pinned and skipped since the last commit.
+        // Priorities that were set after the last commit.
         if settings.peek().is_some()
             && let Some(newest) = data.steps.first()
         {
-            settings.for_each(|(_, id, setting)| count.set_level(id, setting.level));
+            settings.for_each(|(id, setting)| count.set_level(id, setting.level));
             points.push(count.point(0, newest));
         }
         let bands = count.bands;
@@ -108,109 +103,104 @@ impl Chart {
         Ok(Self { bands, points: thinned(points), budget: settings::number(repo, "trace.budget")? })
     }
 
-    /// The total at the end, as counted.
-    pub(crate) fn total(&self) -> u64 {
-        self.points.last().map_or(0, Point::total)
-    }
-
-    /// The budget.
     pub(crate) fn budget(&self) -> Option<u64> {
         self.budget
     }
 
-    /// The bands that ever counted for something, from the bottom, each with its name.
+    /// The bands that have tokens at some point, from the bottom.
     fn bands(&self) -> impl Iterator<Item = (usize, &str)> {
-        let counts = |band: usize| self.points.iter().any(|point| point.tokens[band] > 0);
-        self.bands.iter().enumerate().filter(move |(band, _)| counts(*band)).map(|(band, name)| (band, name.as_str()))
+        let is_used = |band: usize| self.points.iter().any(|point| point.tokens[band] > 0);
+        self.bands.iter().map(String::as_str).enumerate().filter(move |(band, _)| is_used(*band))
     }
 
     /// The figures, for the script.
     pub(crate) fn to_json(&self, data: &Data<'_>) -> Value {
-        let bands: Vec<(usize, &str)> = self.bands().collect();
+        let (bands, names): (Vec<usize>, Vec<&str>) = self.bands().unzip();
         let points = self.points.iter().enumerate().map(|(index, point)| {
             let step = &data.steps[point.step];
-            let tokens: Vec<u64> = bands.iter().map(|(band, _)| point.tokens[*band]).collect();
+            let tokens: Vec<u64> = bands.iter().map(|band| point.tokens[*band]).collect();
             json!({ "x": self.x(index), "to": anchor(step), "at": step.tip.time().to_string(), "tokens": tokens,
                 "total": point.total(), "reported": point.reported })
         });
-        let names: Vec<&str> = bands.iter().map(|(_, name)| *name).collect();
         json!({ "bands": names, "budget": self.budget, "points": points.collect::<Vec<_>>() })
     }
 
-    /// The drawing and what its colours mean.
+    /// Writes the drawing and its legend.
     pub(crate) fn render(&self, html: &mut Html) {
         let counted = self.points.iter().map(Point::total).max().unwrap_or(0);
-        // What is far above would press everything flat; a report counts what the trace does not hold, tools for one.
+        // A much higher line would flatten everything else. Reports count what the trace does not contain, such as tools.
         let fits = |tokens: &u64| *tokens <= counted.saturating_mul(3);
         let most_reported = self.points.iter().filter_map(|point| point.reported).max();
         let (budget, reported) = (self.budget.filter(fits), most_reported.filter(fits));
         let top = counted.max(budget.unwrap_or(0)).max(reported.unwrap_or(0)).max(1);
-        html.raw("<svg id=\"chart\" viewBox=\"0 0 960 260\" role=\"img\" aria-labelledby=\"chart-title\"><title id=\"chart-title\">");
-        html.raw("Tokens by type after each commit, ").number(self.total()).raw(" at the end</title>");
+        html.raw(concat!(
+            r#"<svg id="chart" viewBox="0 0 960 260" role="img" aria-labelledby="chart-title">"#,
+            r#"<title id="chart-title">"#,
+        ));
+        let last = self.points.last().map_or(0, Point::total);
+        html.put("Tokens by type after each commit, {} at the end</title>", &[&number(last)]);
         axis(html, top);
         let mut below: Vec<u64> = vec![0; self.points.len()];
         for (band, name) in self.bands() {
             let above: Vec<u64> =
                 below.iter().zip(&self.points).map(|(below, point)| below + point.tokens[band]).collect();
-            html.raw("<path class=\"band ").raw(colour(name)).raw("\" d=\"M");
-            for (index, tokens) in above.iter().enumerate() {
-                self.place(html, index, *tokens, top);
-            }
-            for (index, tokens) in below.iter().enumerate().rev() {
-                self.place(html, index, *tokens, top);
-            }
-            html.raw("Z\"/>");
+            let forth = above.iter().copied().enumerate();
+            let back = below.iter().copied().enumerate().rev();
+            let path = self.path(forth.chain(back), top);
+            html.put(r#"<path class="band {}" d="M{}Z"/>"#, &[&color(name), &path]);
             below = above;
         }
         if reported.is_some() {
-            self.render_reported(html, top);
+            let points = self.points.iter().enumerate();
+            let path = self.path(points.filter_map(|(index, point)| Some((index, point.reported?))), top);
+            html.put(r#"<path class="reported" d="M{}"/>"#, &[&path]);
         }
         if let Some(budget) = budget {
-            let y = tenths(y(budget, top));
-            html.raw("<line class=\"budget\" x1=\"70\" x2=\"950\" y1=\"").attr(&y).raw("\" y2=\"").attr(&y).raw("\"/>");
-            html.raw("<text class=\"budget-word\" x=\"946\" text-anchor=\"end\" y=\"")
-                .attr(&tenths(y_of_word(budget, top)));
-            html.raw("\">budget ").number(budget).raw("</text>");
+            let y = y(budget, top);
+            // Above the line, or below it where that would be outside.
+            let text = tenths(if y < TOP * 10 + 100 { y + 120 } else { y - 40 });
+            let y = tenths(y);
+            html.put(r#"<line class="budget" x1="70" x2="950" y1="{}" y2="{}"/>"#, &[&y, &y]);
+            html.put(
+                r#"<text class="budget-word" x="946" text-anchor="end" y="{}">budget {}</text>"#,
+                &[&text, &number(budget)],
+            );
         }
-        html.raw("<line id=\"cursor\" class=\"cursor\" y1=\"14\" y2=\"236\" x1=\"-9\" x2=\"-9\"/></svg>");
-        html.raw("<p id=\"readout\" class=\"readout\" aria-live=\"polite\"></p><ul class=\"legend\">");
+        html.raw(concat!(
+            r#"<line id="cursor" class="cursor" y1="14" y2="236" x1="-9" x2="-9"/></svg>"#,
+            r#"<p id="readout" class="readout" aria-live="polite"></p><ul class="legend">"#,
+        ));
         for (_, name) in self.bands() {
-            html.raw("<li><span class=\"swatch ").raw(colour(name)).raw("\"></span>").text(name).raw("</li>");
+            html.put(r#"<li><span class="swatch {}"></span>{}</li>"#, &[&color(name), &name]);
         }
         match (most_reported, reported) {
-            (Some(_), Some(_)) => html.raw("<li><span class=\"swatch line\"></span>as a provider reported</li>"),
-            (Some(most), None) => html.raw("<li>a provider reported up to ").number(most).raw(", above the chart</li>"),
+            (Some(_), Some(_)) => html.raw(r#"<li><span class="swatch line"></span>as a provider reported</li>"#),
+            (Some(most), None) => html.put("<li>a provider reported up to {}, above the chart</li>", &[&number(most)]),
             _ => html,
         };
         if let Some(far) = self.budget.filter(|far| !fits(far)) {
-            html.raw("<li>budget ").number(far).raw(", above the chart</li>");
+            html.put("<li>budget {}, above the chart</li>", &[&number(far)]);
         }
         html.raw("</ul>");
     }
 
-    fn render_reported(&self, html: &mut Html, top: u64) {
-        html.raw("<path class=\"reported\" d=\"M");
-        for (index, point) in self.points.iter().enumerate() {
-            if let Some(tokens) = point.reported {
-                self.place(html, index, tokens, top);
-            }
-        }
-        html.raw("\"/>");
-    }
-
-    /// Where a point stands from left to right.
+    /// The position of a point from left to right.
     fn x(&self, index: usize) -> u64 {
         let (index, last) = (index as u64, self.points.len().saturating_sub(1) as u64);
-        // The only point of a trace is drawn as a line across: see `place`.
         LEFT + (WIDTH - LEFT - RIGHT) * index / last.max(1)
     }
 
-    fn place(&self, html: &mut Html, index: usize, tokens: u64, top: u64) {
-        let y = tenths(y(tokens, top));
-        html.raw(" ").attr(&self.x(index).to_string()).raw(" ").attr(&y);
-        if self.points.len() == 1 {
-            html.raw(" ").attr(&(WIDTH - RIGHT).to_string()).raw(" ").attr(&y);
+    /// The coordinates of a path. The only point of a trace becomes a line across.
+    fn path(&self, points: impl Iterator<Item = (usize, u64)>, top: u64) -> String {
+        let mut path = String::new();
+        for (index, tokens) in points {
+            let y = tenths(y(tokens, top));
+            path += &format!(" {} {y}", self.x(index));
+            if self.points.len() == 1 {
+                path += &format!(" {} {y}", WIDTH - RIGHT);
+            }
         }
+        path
     }
 }
 
@@ -222,22 +212,21 @@ impl Point {
 
 impl Count {
     fn new(data: &Data<'_>) -> Self {
-        let slots = data.view.slots.iter();
-        let superseded = slots.filter(|slot| data.view.left_out(slot) == Some(LeftOut::Superseded));
+        let items = data.view.slots.iter();
+        let superseded = items.filter(|entry| data.view.left_out(entry) == Some(LeftOut::Superseded));
         let bands: Vec<String> = std::iter::once("earlier").chain(ItemType::BUILT_IN).map(str::to_owned).collect();
-        let tokens = vec![0; bands.len()];
         Self {
+            tokens: vec![0; bands.len()],
             bands,
-            tokens,
             left_out: 0,
             items: HashMap::new(),
             levels: HashMap::new(),
-            superseded: superseded.map(|slot| slot.id).collect(),
+            superseded: superseded.map(|entry| entry.id).collect(),
         }
     }
 
-    /// Takes up what counted before the first commit that is shown: items that were ever set or are left out one by one, so that
-    /// they can come and go, and the others as a sum.
+    /// Counts the items before the first commit that is shown: those that were ever set or are left out one by one, because
+    /// they can change, and the others as a sum.
     fn begin(
         &mut self,
         repo: &Repo,
@@ -246,30 +235,26 @@ impl Count {
         parent: Oid,
         encoding: Encoding,
     ) -> Result<(), TraceError> {
-        // The bands above are counted, so a provider's report does not go with them.
+        // The other bands are counted, so a reported total does not fit them.
         let parent = Tip::read(repo, parent)?;
         let total = match parent.total(repo, encoding)? {
             Total { basis: Basis::Reported, .. } => total::recount(repo, parent.commit.tree, encoding)?,
             Total { tokens, .. } => tokens,
         };
-        // The file that each item had before the first shown commit; `None`: it came in later.
+        // The entry of each item before its first change that is shown; `None`: it was added then.
         let mut then: HashMap<ItemId, Option<&ItemEntry>> = HashMap::new();
         for change in line.iter().flat_map(|(_, step)| &step.changes) {
-            let before = match change {
-                Change::Added(_) => None,
-                Change::Removed(before) | Change::Changed(before, _) => Some(before),
-            };
-            then.entry(change.entry().id).or_insert(before);
+            then.entry(change.entry().id).or_insert(change.sides().0);
         }
-        let kept = data.view.slots.iter().filter_map(|slot| then.get(&slot.id).copied().unwrap_or(Some(slot)));
-        let gone = then.values().copied().flatten().filter(|slot| !data.is_live(slot.id));
+        let live = data.view.slots.iter().filter_map(|entry| then.get(&entry.id).copied().unwrap_or(Some(entry)));
+        let gone = then.values().copied().flatten().filter(|entry| !data.is_live(entry.id));
         let mut others = total.saturating_sub(PER_REPLY);
-        for slot in kept.chain(gone) {
-            let left_out = self.is_left_out(data, slot);
-            if left_out || data.settings.contains_key(&slot.id) {
-                let cost = data.cost(slot.blob);
+        for entry in live.chain(gone) {
+            let left_out = self.is_left_out(data, entry);
+            if left_out || data.settings.contains_key(&entry.id) {
+                let cost = data.cost(entry.blob);
                 others = others.saturating_sub(cost);
-                self.put_on(slot.id, Counted { band: EARLIER, cost, left_out });
+                self.add(entry.id, Counted { band: EARLIER, cost, left_out });
             }
         }
         self.tokens[EARLIER] += others;
@@ -277,60 +262,54 @@ impl Count {
     }
 
     fn band(&mut self, item_type: &ItemType) -> usize {
-        let name = item_type.as_str();
-        self.bands.iter().skip(1).position(|band| band == name).map_or_else(
-            || {
-                self.bands.push(name.to_owned());
-                self.tokens.push(0);
-                self.bands.len() - 1
-            },
-            |band| band + 1,
-        )
+        // A custom type may be named as the band of the earlier items.
+        let own = self.bands.iter().skip(EARLIER + 1).position(|band| band == item_type.as_str());
+        own.map(|band| EARLIER + 1 + band).unwrap_or_else(|| {
+            self.bands.push(item_type.as_str().to_owned());
+            self.tokens.push(0);
+            self.bands.len() - 1
+        })
     }
 
     fn apply(&mut self, data: &Data<'_>, changes: &[Change]) {
         for change in changes {
-            let (before, after) = match change {
-                Change::Added(after) => (None, Some(after)),
-                Change::Removed(before) => (Some(before), None),
-                Change::Changed(before, after) => (Some(before), Some(after)),
-            };
+            let (before, after) = change.sides();
             if let Some(before) = before
-                && !self.take_off(before.id)
+                && !self.remove(before.id)
             {
                 self.tokens[EARLIER] = self.tokens[EARLIER].saturating_sub(data.cost(before.blob));
             }
             if let Some(after) = after {
                 let band = self.band(&after.item_type);
                 let left_out = self.is_left_out(data, after);
-                self.put_on(after.id, Counted { band, cost: data.cost(after.blob), left_out });
+                self.add(after.id, Counted { band, cost: data.cost(after.blob), left_out });
             }
         }
     }
 
-    /// Whether the item is left out at this point. An instruction that another replaces is so from its start.
-    fn is_left_out(&self, data: &Data<'_>, slot: &ItemEntry) -> bool {
-        let default = || data.view.types().rules(&slot.item_type).priority;
-        let level = self.levels.get(&slot.id).copied().unwrap_or_else(default);
-        level == Level::Skip || self.superseded.contains(&slot.id)
+    /// Whether the item is left out at this point. An instruction that was replaced later is left out from its start.
+    fn is_left_out(&self, data: &Data<'_>, entry: &ItemEntry) -> bool {
+        let default = || data.view.types().rules(&entry.item_type).priority;
+        let level = self.levels.get(&entry.id).copied().unwrap_or_else(default);
+        level == Level::Skip || self.superseded.contains(&entry.id)
     }
 
     fn set_level(&mut self, id: ItemId, level: Level) {
         self.levels.insert(id, level);
         let Some(counted) = self.items.get(&id).copied() else { return };
-        self.take_off(id);
-        self.put_on(id, Counted { left_out: level == Level::Skip || self.superseded.contains(&id), ..counted });
+        self.remove(id);
+        self.add(id, Counted { left_out: level == Level::Skip || self.superseded.contains(&id), ..counted });
     }
 
-    /// Takes an item off the count; `false` if it was not on it.
-    fn take_off(&mut self, id: ItemId) -> bool {
+    /// Removes an item from the count; `false` if it was not counted by itself.
+    fn remove(&mut self, id: ItemId) -> bool {
         let Some(Counted { band, cost, left_out }) = self.items.remove(&id) else { return false };
         let from = if left_out { &mut self.left_out } else { &mut self.tokens[band] };
         *from = from.saturating_sub(cost);
         true
     }
 
-    fn put_on(&mut self, id: ItemId, counted: Counted) {
+    fn add(&mut self, id: ItemId, counted: Counted) {
         let to = if counted.left_out { &mut self.left_out } else { &mut self.tokens[counted.band] };
         *to += counted.cost;
         self.items.insert(id, counted);
@@ -343,16 +322,16 @@ impl Count {
     }
 }
 
-/// As many points as are drawn, the last of each stretch.
+/// At most [`MAX_POINTS`], the last of each stretch.
 fn thinned(points: Vec<Point>) -> Vec<Point> {
-    let stretch = points.len().div_ceil(POINTS).max(1);
+    let stretch = points.len().div_ceil(MAX_POINTS).max(1);
     let last = points.len().saturating_sub(1);
-    let kept = |index: usize| index == 0 || index == last || (last - index).is_multiple_of(stretch);
-    points.into_iter().enumerate().filter(|(index, _)| kept(*index)).map(|(_, point)| point).collect()
+    let is_kept = |index: usize| index == 0 || index == last || (last - index).is_multiple_of(stretch);
+    points.into_iter().enumerate().filter(|(index, _)| is_kept(*index)).map(|(_, point)| point).collect()
 }
 
-/// The class that gives a type its colour; custom types share one.
-pub(crate) fn colour(item_type: &str) -> &'static str {
+/// The class that gives a type its color. Custom types share one.
+pub(crate) fn color(item_type: &str) -> &'static str {
     match item_type {
         "instruction" => "k0",
         "dialogue" => "k1",
@@ -366,17 +345,11 @@ pub(crate) fn colour(item_type: &str) -> &'static str {
     }
 }
 
-/// How high a number of tokens stands, in tenths.
+/// The vertical position of a number of tokens, in tenths.
 fn y(tokens: u64, top: u64) -> u64 {
     let height = u128::from(HEIGHT - TOP - BOTTOM) * 10;
     let up = u128::from(tokens) * height / u128::from(top);
     (u128::from((HEIGHT - BOTTOM) * 10)).saturating_sub(up).try_into().unwrap_or(0)
-}
-
-/// Where the word beside a line stands: above it, or below where that would be outside.
-fn y_of_word(tokens: u64, top: u64) -> u64 {
-    let y = y(tokens, top);
-    if y < TOP * 10 + 100 { y + 120 } else { y - 40 }
 }
 
 fn tenths(number: u64) -> String {
@@ -385,18 +358,13 @@ fn tenths(number: u64) -> String {
 
 /// Lines across at round numbers of tokens.
 fn axis(html: &mut Html, top: u64) {
-    let mut unit = 1;
-    // Of 1, 2 and 5 times a power of ten, the first that makes no more than five lines.
-    let step = loop {
-        match [1, 2, 5].into_iter().map(|digit| unit * digit).find(|step| top / step <= 5) {
-            Some(step) => break step,
-            None => unit *= 10,
-        }
-    };
+    // The smallest step of 1, 2, or 5 times a power of ten with at most five lines.
+    let units = std::iter::successors(Some(1_u64), |unit| unit.checked_mul(10));
+    let mut steps = units.flat_map(|unit| [1, 2, 5].map(|digit| unit.saturating_mul(digit)));
+    let step = steps.find(|step| top / step <= 5).unwrap_or(top);
     for tokens in (0..=5).map(|line| line * step).take_while(|tokens| *tokens <= top) {
-        let y = y(tokens, top);
-        html.raw("<line class=\"grid\" x1=\"70\" x2=\"950\" y1=\"").attr(&tenths(y));
-        html.raw("\" y2=\"").attr(&tenths(y)).raw("\"/><text class=\"axis\" x=\"62\" text-anchor=\"end\" y=\"");
-        html.attr(&tenths(y + 40)).raw("\">").number(tokens).raw("</text>");
+        let (y, text) = (tenths(y(tokens, top)), tenths(y(tokens, top) + 40));
+        html.put(r#"<line class="grid" x1="70" x2="950" y1="{}" y2="{}"/>"#, &[&y, &y]);
+        html.put(r#"<text class="axis" x="62" text-anchor="end" y="{}">{}</text>"#, &[&text, &number(tokens)]);
     }
 }

@@ -1,14 +1,14 @@
-//! One item on the page: a line, and what unfolds of it.
+//! One item on the page: a line that unfolds to its text, fields, and edits.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
 use super::Past;
-use super::chart::colour;
+use super::chart::color;
 use super::data::{Data, Step, Text};
-use super::html::Html;
-use super::timeline::{anchor, person, short, time};
+use super::html::{Html, number};
+use super::timeline::{anchor, person, short};
 use crate::trace::model::item::{Direction, Item, Role};
 use crate::trace::model::json::to_json;
 use crate::trace::model::trailers::one_line;
@@ -17,206 +17,192 @@ use crate::trace::query::diff::content::{Body, Content};
 use crate::trace::query::diff::lines::{Fate, LineDiff};
 use crate::trace::store::priority::{SetLevel, Setting};
 
-/// How many characters of a text stand in its line.
+/// Characters of a text in its line.
 const PREVIEW: usize = 160;
-/// How many bytes of a text are shown; what is longer nobody reads on a page.
-const BODY: usize = 1 << 18;
-/// How many lines around a difference.
+/// Bytes of a text that are shown; nobody reads more on a page.
+const MAX_BODY: usize = 1 << 18;
+/// Lines around a difference.
 const CONTEXT: usize = 3;
-/// How many lines of a difference are shown.
-const DIFF_LINES: usize = 5_000;
+const MAX_DIFF_LINES: usize = 5_000;
 
-/// The fields that are told elsewhere, or not at all.
-const TOLD: [&str; 7] = ["id", "type", "text", "base64", "tokens", "revision", "signature"];
+/// The fields that are shown elsewhere, or not at all.
+const OTHER_FIELDS: [&str; 7] = ["id", "type", "text", "base64", "tokens", "revision", "signature"];
 
-/// Writes an item.
-pub(crate) fn render(html: &mut Html, data: &Data<'_>, slot: &ItemEntry) {
-    let Some(Text { cost, item: Some(item), damage }) = data.text(slot.blob) else { return };
-    let is_live = data.is_live(slot.id);
-    let set = data.view.level(slot);
-    let state =
-        if is_live { data.view.left_out(slot).map_or(set.level().as_str(), |why| why.as_str()) } else { "gone" };
-    let item_type = slot.item_type.as_str();
-    html.raw("<details class=\"item ").raw(colour(item_type)).raw("\" id=\"i-").attr(&slot.id.to_string());
-    html.raw("\" data-type=\"")
-        .attr(item_type)
-        .raw("\" data-state=\"")
-        .raw(state)
-        .raw("\"><summary><span class=\"seq\">#");
-    html.number(u64::from(slot.seq)).raw("</span> <span class=\"type\">").attr(item_type).raw("</span> ");
+pub(crate) fn render(html: &mut Html, data: &Data<'_>, entry: &ItemEntry) {
+    let Some(Text { cost, item: Some(item), damage }) = data.text(entry.blob) else { return };
+    let (state, item_type) = (data.state(entry), &entry.item_type);
+    html.put(
+        r#"<details class="item {}" id="i-{}" data-type="{}" data-state="{}">"#,
+        &[&color(item_type.as_str()), &entry.id, item_type, &state],
+    );
+    html.put(
+        r#"<summary><span class="seq">#{}</span> <span class="type">{}</span> "#,
+        &[&number(entry.seq), item_type],
+    );
     if let Some(word) = item.fields.direction.map(Direction::as_str).or(item.fields.role.map(Role::as_str)) {
-        html.raw("<span class=\"who\">").raw(word).raw("</span> ");
+        html.put(r#"<span class="who">{}</span> "#, &[&word]);
     }
-    for text in [item.fields.name.as_deref(), item.fields.path.as_deref()].into_iter().flatten() {
-        html.raw("<span class=\"who\"><bdi>").text(&data.redactor.text(text)).raw("</bdi></span> ");
+    for text in [&item.fields.name, &item.fields.path].into_iter().flatten() {
+        html.put(r#"<span class="who"><bdi>{}</bdi></span> "#, &[&data.redactor.text(text)]);
     }
-    html.raw("<span class=\"preview\"><bdi>").text(&preview(item)).raw("</bdi></span>");
+    html.put(r#"<span class="preview"><bdi>{}</bdi></span>"#, &[&preview(item)]);
     if state != "normal" {
-        html.raw(" <span class=\"badge ").raw(state).raw("\">").raw(state).raw("</span>");
+        html.put(r#" <span class="badge {}">{}</span>"#, &[&state, &state]);
     }
     if item.revision > 1 {
-        html.raw(" <span class=\"badge\">revision ").number(u64::from(item.revision)).raw("</span>");
+        html.put(r#" <span class="badge">revision {}</span>"#, &[&number(item.revision)]);
     }
-    html.raw(" <span class=\"tokens\">").number(*cost).raw("</span></summary><div class=\"inside\">");
+    html.put(r#" <span class="tokens">{}</span></summary><div class="inside">"#, &[&number(cost)]);
     if let Some(damage) = damage {
-        html.raw("<p class=\"note\">The file is damaged and shown as it stands: ")
-            .text(&data.redactor.text(damage))
-            .raw("</p>");
+        let damage = data.redactor.text(damage);
+        html.put(r#"<p class="note">The file is damaged and shown unchanged: {}</p>"#, &[&damage]);
     }
-    if let (SetLevel::Set(setting), true) = (set, is_live) {
-        html.raw("<p class=\"note\">");
+    if let (SetLevel::Set(setting), true) = (data.view.level(entry), data.is_live(entry.id)) {
+        html.raw(r#"<p class="note">"#);
         setting_line(html, data, setting);
         html.raw("</p>");
     }
-    body(html, data, slot, item);
-    fields(html, data, slot, item);
-    revisions(html, data, slot);
+    body(html, data, entry, item);
+    fields(html, data, entry, item);
+    for (step, change) in data.touches(entry.id) {
+        if let Change::Changed(before, after) = change {
+            revision(html, data, step, before, after);
+        }
+    }
     html.raw("</div></details>");
 }
 
-/// A change of priority: the level, who set it, when and why.
+/// A change of priority: the level, the person, the time, and the reason.
 pub(crate) fn setting_line(html: &mut Html, data: &Data<'_>, setting: &Setting) {
     let level = setting.level.as_str();
-    html.raw("<span class=\"badge ").raw(level).raw("\">").raw(level).raw("</span> by <bdi>");
-    html.text(person(&setting.by)).raw("</bdi> ");
-    time(html, &setting.at.to_string());
-    if let Some(reason) = &setting.reason {
-        html.raw(", because: <bdi>").text(&data.redactor.text(reason)).raw("</bdi>");
+    html.put(r#"<span class="badge {}">{}</span> by <bdi>{}</bdi> "#, &[&level, &level, &person(&setting.by)]);
+    html.time(setting.at);
+    reason(html, data, setting.reason.as_deref());
+}
+
+fn reason(html: &mut Html, data: &Data<'_>, reason: Option<&str>) {
+    if let Some(reason) = reason {
+        html.put(", because: <bdi>{}</bdi>", &[&data.redactor.text(reason)]);
     }
 }
 
-/// The beginning of a text, or what it is instead.
+/// The beginning of a text, or the kind of other content.
 pub(crate) fn preview(item: &Item) -> String {
     match std::str::from_utf8(&item.body) {
         Ok(text) => {
             let end = text.char_indices().nth(PREVIEW * 2).map_or(text.len(), |(end, _)| end);
             one_line(&text[..end]).chars().take(PREVIEW).collect()
         }
-        Err(_) => what(item),
+        Err(_) => format!("{}, {} bytes", item.fields.media_type.as_deref().unwrap_or("binary"), item.body.len()),
     }
 }
 
-/// What bytes are that are no text.
-fn what(item: &Item) -> String {
-    let media_type = item.fields.media_type.as_deref().unwrap_or("binary");
-    format!("{media_type}, {} bytes", item.body.len())
-}
-
-fn body(html: &mut Html, data: &Data<'_>, slot: &ItemEntry, item: &Item) {
+fn body(html: &mut Html, data: &Data<'_>, entry: &ItemEntry, item: &Item) {
     let Ok(text) = std::str::from_utf8(&item.body) else {
-        html.raw("<p class=\"note\">").text(&data.redactor.text(&what(item))).raw("</p>");
+        html.put(r#"<p class="note">{}</p>"#, &[&data.redactor.text(&preview(item))]);
         return;
     };
-    let end = (0..=BODY.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    // HTML passes over the first line break in it.
-    html.raw("<pre class=\"body\" dir=\"auto\">\n").text(&text[..end]).raw("</pre>");
+    let end = (0..=MAX_BODY.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    // HTML ignores the first line break in it.
+    html.put("<pre class=\"body\" dir=\"auto\">\n{}</pre>", &[&&text[..end]]);
     if end < text.len() {
-        html.raw("<p class=\"note\">").number((text.len() - end) as u64).raw(" more bytes: <code>git trace show ");
-        html.attr(&slot.id.to_string()).raw("</code></p>");
+        html.put(
+            r#"<p class="note">{} more bytes: <code>git trace show {}</code></p>"#,
+            &[&number(text.len() - end), &entry.id],
+        );
     }
 }
 
-fn fields(html: &mut Html, data: &Data<'_>, slot: &ItemEntry, item: &Item) {
-    html.raw("<dl class=\"fields\">");
-    field(html, "id", &slot.id.to_string());
-    let head = Item { body: Vec::new(), fields: item.fields.clone(), ..*item };
-    for (name, value) in to_json(&head).iter().filter(|(name, _)| !TOLD.contains(&name.as_str())) {
+fn fields(html: &mut Html, data: &Data<'_>, entry: &ItemEntry, item: &Item) {
+    html.raw(r#"<dl class="fields">"#);
+    field(html, "id", &entry.id.to_string());
+    let header = Item { body: Vec::new(), fields: item.fields.clone(), ..*item };
+    for (name, value) in to_json(&header).iter().filter(|(name, _)| !OTHER_FIELDS.contains(&name.as_str())) {
         let value = match value {
             Value::String(text) => Cow::Borrowed(text.as_str()),
             other => Cow::Owned(other.to_string()),
         };
         field(html, name, &data.redactor.text(&value));
     }
-    if let Some((step, _)) = data.touches(slot.id).last() {
-        html.raw("<dt>recorded</dt><dd><a href=\"#").attr(&anchor(step)).raw("\">");
-        time(html, &step.tip.time().to_string());
-        html.raw("</a>");
-        code(html, step);
+    if let Some((step, _)) = data.touches(entry.id).last() {
+        html.raw("<dt>recorded</dt><dd>");
+        moment(html, step);
         html.raw("</dd>");
     }
     html.raw("</dl>");
 }
 
 fn field(html: &mut Html, name: &str, value: &str) {
-    html.raw("<dt>").text(name).raw("</dt><dd><bdi>").text(value).raw("</bdi></dd>");
+    html.put("<dt>{}</dt><dd><bdi>{}</bdi></dd>", &[&name, &value]);
 }
 
-fn code(html: &mut Html, step: &Step) {
+/// The time of a commit, as a link to it, and the commit of the code.
+fn moment(html: &mut Html, step: &Step) {
+    html.put(r##"<a href="#{}">"##, &[&anchor(step)]).time(step.tip.time()).raw("</a>");
     if let Some(code) = step.tip.trailers.code.as_deref().filter(|_| step.tip.is_ours()) {
-        html.raw(" with the code at <code>").text(short(code)).raw("</code>");
+        html.put(" with the code at <code>{}</code>", &[&short(code)]);
     }
 }
 
-/// The edits of an item, newest first, each as what differs from the text before.
-fn revisions(html: &mut Html, data: &Data<'_>, slot: &ItemEntry) {
-    for (step, change) in data.touches(slot.id) {
-        let Change::Changed(before, after) = change else { continue };
-        html.raw("<div class=\"revision\"><p class=\"note\"><span class=\"badge\">edited</span> by <bdi>");
-        html.text(person(&step.tip.commit.author)).raw("</bdi> <a href=\"#").attr(&anchor(step)).raw("\">");
-        time(html, &step.tip.time().to_string());
-        html.raw("</a>");
-        code(html, step);
-        if let Some(reason) = &step.tip.trailers.reason {
-            html.raw(", because: <bdi>").text(&data.redactor.text(reason)).raw("</bdi>");
+/// An edit of an item, as the difference from the text before.
+fn revision(html: &mut Html, data: &Data<'_>, step: &Step, before: &ItemEntry, after: &ItemEntry) {
+    html.put(
+        r#"<div class="revision"><p class="note"><span class="badge">edited</span> by <bdi>{}</bdi> "#,
+        &[&person(&step.tip.commit.author)],
+    );
+    moment(html, step);
+    reason(html, data, step.tip.trailers.reason.as_deref());
+    html.raw("</p>");
+    let item = |entry: &ItemEntry| data.text(entry.blob).and_then(|text| text.item.clone());
+    let (before, after) = (item(before), item(after));
+    if data.past != Past::Nothing && before.is_some() && after.is_some() {
+        let content = Content { before, after };
+        for (name, before, after) in content.headers() {
+            let shown = |value: Option<String>| data.redactor.text(value.as_deref().unwrap_or("none")).into_owned();
+            html.put(
+                r#"<p class="note">{}: <bdi>{}</bdi> → <bdi>{}</bdi></p>"#,
+                &[&name, &shown(before), &shown(after)],
+            );
         }
-        html.raw("</p>");
-        let item = |slot: &ItemEntry| data.text(slot.blob).and_then(|text| text.item.clone());
-        if data.past != Past::Nothing
-            && let (Some(before), Some(after)) = (item(before), item(after))
-        {
-            let content = Content { before: Some(before), after: Some(after) };
-            for (name, before, after) in content.headers() {
-                let shown = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-                html.raw("<p class=\"note\">").text(&name).raw(": <bdi>").text(&data.redactor.text(&shown(before)));
-                html.raw("</bdi> → <bdi>").text(&data.redactor.text(&shown(after))).raw("</bdi></p>");
-            }
-            match content.body(CONTEXT) {
-                Body::Same => {}
-                Body::Text(diff) => lines(html, &diff),
-                Body::Binary(before, after) => {
-                    let len = |len: Option<usize>| len.unwrap_or(0) as u64;
-                    html.raw("<p class=\"note\">")
-                        .number(len(before))
-                        .raw(" bytes → ")
-                        .number(len(after))
-                        .raw(" bytes</p>");
-                }
+        match content.body(CONTEXT) {
+            Body::Same => {}
+            Body::Text(diff) => lines(html, &diff),
+            Body::Binary(before, after) => {
+                let (before, after) = (number(before.unwrap_or(0)), number(after.unwrap_or(0)));
+                html.put(r#"<p class="note">{} bytes → {} bytes</p>"#, &[&before, &after]);
             }
         }
-        html.raw("</div>");
     }
+    html.raw("</div>");
 }
 
 /// A difference, line by line.
 fn lines(html: &mut Html, diff: &LineDiff) {
-    html.raw("<details class=\"diff\"><summary>difference <span class=\"plus\">+").number(diff.added as u64);
-    html.raw("</span> <span class=\"minus\">−")
-        .number(diff.removed as u64)
-        .raw("</span></summary><pre class=\"diff\">");
-    let mut left = DIFF_LINES;
+    html.put(
+        r#"<details class="diff"><summary>difference <span class="plus">+{}</span> <span class="minus">−{}</span></summary>"#,
+        &[&number(diff.added), &number(diff.removed)],
+    );
+    html.raw(r#"<pre class="diff">"#);
+    let mut left = MAX_DIFF_LINES;
     for hunk in &diff.hunks {
-        html.raw("<span class=\"hunk\">line ").number(hunk.new.0 as u64).raw("</span>");
+        html.put(r#"<span class="hunk">line {}</span>"#, &[&number(hunk.new.0)]);
         for line in hunk.lines.iter().take(left) {
             let (class, sign) = match line.fate {
-                Fate::Kept => ("<span class=\"same\">", " "),
-                Fate::Removed => ("<span class=\"del\">", "-"),
-                Fate::Added => ("<span class=\"ins\">", "+"),
+                Fate::Kept => ("same", " "),
+                Fate::Removed => ("del", "-"),
+                Fate::Added => ("ins", "+"),
             };
-            html.raw(class).raw("<span class=\"sign\">").raw(sign).raw("</span>");
+            html.put(r#"<span class="{}"><span class="sign">{}</span>"#, &[&class, &sign]);
             for (marked, part) in &line.parts {
-                if *marked {
-                    html.raw("<b>").text(part).raw("</b>");
-                } else {
-                    html.text(part);
-                }
+                html.put(if *marked { "<b>{}</b>" } else { "{}" }, &[part]);
             }
             html.raw("</span>");
         }
         left = left.saturating_sub(hunk.lines.len());
     }
     html.raw("</pre>");
-    if diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() > DIFF_LINES {
-        html.raw("<p class=\"note\">The rest is not shown.</p>");
+    if diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() > MAX_DIFF_LINES {
+        html.raw(r#"<p class="note">The rest is not shown.</p>"#);
     }
     html.raw("</details>");
 }

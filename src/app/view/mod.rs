@@ -1,14 +1,14 @@
-//! A trace as one page to look at: what it holds, how it came to be, what it counts for.
+//! A trace as one web page: its items, their history, and their tokens.
 //!
-//! The page is one HTML file that loads nothing and sends nothing. Everything in it is there without its script, which only
-//! filters, and tells the figures of the chart.
+//! The page is one HTML file that makes no requests. Everything in it is visible without its script, which only filters and
+//! explains the chart.
 //!
-//! - What others wrote is escaped where it is put in, see `html`; markup itself is text of this program only, by type.
-//! - A Content Security Policy stands in the page: no source but the one script and the one style, named by their hashes. It
-//!   holds even if something could be smuggled in.
-//! - Control characters, characters without a width, and those that turn the direction of a text are shown as what they are.
-//! - What looks like a secret is taken out, as pages are passed on; `trace.secrets` set to `off` leaves it in.
-//! - The same trace gives the same bytes: no clock is read.
+//! - Text of others is escaped where it is inserted, see `html`; markup is text of this program only, by type.
+//! - A Content Security Policy allows only the script and the style of the page, by their hashes. It holds even if markup
+//!   could be smuggled in.
+//! - Control characters, characters without a width, and those that change the direction of text are shown by their numbers.
+//! - Possible secrets are removed, because pages are passed on, unless `trace.secrets` is `off`.
+//! - The same trace produces the same bytes: no clock is read.
 
 mod branches;
 mod chart;
@@ -25,49 +25,39 @@ use crate::trace::store::resolve::moment;
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceError, TraceName};
 
-/// How many items and commits a page has at most, where nothing else is asked for.
+/// The default for the most items and commits of a page.
 pub(crate) const LAST: usize = 10_000;
 
-/// What of the past goes into a page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Which texts of the past a page contains.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Past {
-    /// Only that something was changed or taken out.
+    /// None: only the fact that something was changed or deleted.
     Nothing,
-    /// The earlier texts of items that are there, as differences.
-    #[default]
+    /// The earlier texts of live items, as differences.
     Edits,
-    /// Those, and the items that were taken out.
+    /// Also the deleted items.
     All,
 }
 
-/// What is asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Options {
-    /// How many of the newest items, and of the newest commits.
-    pub last: usize,
-    pub past: Past,
+    /// The most items and commits, from the newest.
+    pub(crate) last: usize,
+    pub(crate) past: Past,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self { last: LAST, past: Past::default() }
-    }
-}
-
-/// A page.
-#[derive(Debug)]
 pub(crate) struct Page {
-    pub html: String,
-    /// How many earlier ones it leaves out.
-    pub earlier: usize,
-    /// How many texts had what looks like a secret, which was taken out.
-    pub redacted: usize,
+    pub(crate) html: String,
+    /// Number of earlier items that the page leaves out.
+    pub(crate) earlier: usize,
+    /// Number of texts from which a possible secret was removed.
+    pub(crate) redacted: usize,
 }
 
-/// Makes the page of a trace, as it is now or as it was at `as_of` (a commit, an item or a time).
+/// Renders a trace as it is now, or as it was at `as_of` (a commit, an item, or a time).
 ///
-/// Reads the list of items once, the newest `last` commits with the folders that they changed, and each text that is shown or
-/// counted once. Of other traces it reads where they parted, see `branches`. Memory holds the texts and the page.
+/// Reads the list of items once, the newest `last` commits with the folders that they changed, each text that is shown or
+/// counted once, and the commits of other traces down to the shared ones. Memory holds the texts and the page.
 pub(crate) fn page(
     repo: &Repo,
     name: &TraceName,
@@ -76,18 +66,14 @@ pub(crate) fn page(
     encoding: Encoding,
 ) -> Result<Page, TraceError> {
     let tip = Tip::of_trace(repo, name)?;
-    let (tip, at) = match as_of {
-        Some(spec) => {
-            let moment = moment(repo, name, &tip, spec)?;
-            (moment.tip, Some(moment.at))
-        }
+    let (tip, at) = match as_of.map(|spec| moment(repo, name, &tip, spec)).transpose()? {
+        Some(moment) => (moment.tip, Some(moment.at)),
         None => (tip, None),
     };
     let view = View::at(repo, tip, at)?;
-    let data = data::gather(repo, &view, at, options, encoding)?;
+    let data = data::Data::read(repo, &view, at, options, encoding)?;
     let chart = chart::Chart::of(repo, &data, encoding)?;
-    let branches = branches::parted(repo, name, &data, encoding)?;
-    let html = page::render(repo, name, &data, &chart, &branches, encoding)?;
-    let earlier = view.slots.len() - data.slots.len();
-    Ok(Page { html, earlier, redacted: data.redactor.count() })
+    let branches = branches::Branches::find(repo, name, &data, encoding)?;
+    let html = page::render(name, &data, view.total(repo, encoding)?, &chart, &branches);
+    Ok(Page { html, earlier: view.slots.len() - data.items.len(), redacted: data.redactor.count() })
 }

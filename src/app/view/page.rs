@@ -1,4 +1,4 @@
-//! The page as a whole.
+//! The page with its sections.
 
 use std::collections::BTreeMap;
 
@@ -7,221 +7,185 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use sha2::{Digest as _, Sha256};
 
 use super::branches::Branches;
-use super::chart::{Chart, colour};
+use super::chart::{Chart, color};
 use super::data::{Data, Text};
-use super::html::Html;
+use super::html::{Html, number};
 use super::item::{self, preview, setting_line};
-use super::timeline::{self, time};
-use crate::git::{Repo, short_oid};
-use crate::tokens::Encoding;
+use super::timeline;
+use crate::git::short_oid;
+use crate::trace::TraceName;
+use crate::trace::model::trailers::Total;
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::priority::SetLevel;
-use crate::trace::{TraceError, TraceName};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Writes the page.
-pub(crate) fn render(
-    repo: &Repo,
-    name: &TraceName,
-    data: &Data<'_>,
-    chart: &Chart,
-    branches: &Branches,
-    encoding: Encoding,
-) -> Result<String, TraceError> {
+pub(crate) fn render(name: &TraceName, data: &Data<'_>, total: Total, chart: &Chart, branches: &Branches) -> String {
     let mut html = Html::default();
-    head(&mut html, name);
-    html.raw("<body>");
-    glance(&mut html, repo, name, data, chart, encoding)?;
-    html.raw("<main><section id=\"chart-section\" aria-labelledby=\"tokens\"><h2 id=\"tokens\">Tokens</h2>");
+    let hash = |text: &str| format!("'sha256-{}'", BASE64.encode(Sha256::digest(text.as_bytes())));
+    html.put(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {}; style-src {}; \
+         img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\"><meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+        &[&hash(SCRIPT), &hash(STYLE)],
+    );
+    html.put("{} · trace</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>", &[name]);
+    html.raw(STYLE).raw("</style></head>\n<body>");
+    summary(&mut html, name, data, total, chart.budget());
+    html.raw(r#"<main><section id="chart-section" aria-labelledby="tokens"><h2 id="tokens">Tokens</h2>"#);
     chart.render(&mut html);
     html.raw("</section>");
     context(&mut html, data);
     priorities(&mut html, data);
     others(&mut html, data, branches);
-    html.raw("<section aria-labelledby=\"timeline\"><h2 id=\"timeline\">Timeline</h2>");
+    html.raw(r#"<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>"#);
     timeline::render(&mut html, data);
-    html.raw("</section></main>");
-    html.raw("<script type=\"application/json\" id=\"figures\">").json(&chart.to_json(data)).raw("</script>");
-    html.raw("<script>").raw(SCRIPT).raw("</script></body></html>\n");
-    Ok(html.finish())
+    html.raw(r#"</section></main><script type="application/json" id="figures">"#).json(&chart.to_json(data));
+    html.raw("</script><script>").raw(SCRIPT).raw("</script></body></html>\n");
+    html.finish()
 }
 
-fn hash(of: &str) -> String {
-    format!("'sha256-{}'", BASE64.encode(Sha256::digest(of.as_bytes())))
-}
-
-fn head(html: &mut Html, name: &TraceName) {
-    html.raw("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
-    // Quotes in the policy are its own; the hashes are of the base64 alphabet.
-    html.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src ");
-    html.attr(&hash(SCRIPT)).raw("; style-src ").attr(&hash(STYLE));
-    html.raw("; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'\">\n");
-    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    html.raw(
-        "<meta name=\"referrer\" content=\"no-referrer\"><meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-    );
-    html.attr(name.as_str()).raw(" · trace</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>").raw(STYLE);
-    html.raw("</style></head>\n");
-}
-
-/// What stands on top: the trace's name and state, and what it holds in figures.
-fn glance(
-    html: &mut Html,
-    repo: &Repo,
-    name: &TraceName,
-    data: &Data<'_>,
-    chart: &Chart,
-    encoding: Encoding,
-) -> Result<(), TraceError> {
+/// The name and the state of the trace, and its size.
+fn summary(html: &mut Html, name: &TraceName, data: &Data<'_>, total: Total, budget: Option<u64>) {
     let view = data.view;
-    let total = view.total(repo, encoding)?;
-    html.raw("<header><p class=\"kind\">Trace</p><h1><bdi>").text(name.as_str()).raw("</bdi></h1><p class=\"state\">");
-    html.number(view.slots.len() as u64)
-        .raw(" items, <b>")
-        .number(total.tokens)
-        .raw(" tokens</b> <span class=\"dim\">(");
-    html.text(total.basis.as_str()).raw(")</span>, last changed ");
-    time(html, &view.tip.time().to_string());
-    html.raw(" <code>").attr(&short_oid(view.tip.commit.oid)).raw("</code></p>");
-    if let Some(budget) = chart.budget() {
-        html.raw("<p class=\"state\"><progress max=\"").attr(&budget.max(1).to_string()).raw("\" value=\"");
-        html.attr(&total.tokens.min(budget).to_string()).raw("\"></progress> ");
-        match total.tokens.checked_sub(budget).filter(|over| *over > 0) {
-            Some(over) => html
-                .raw("<b class=\"over\">")
-                .number(over)
-                .raw(" tokens over the budget of ")
-                .number(budget)
-                .raw("</b>"),
-            None => html.number(budget - total.tokens).raw(" of ").number(budget).raw(" tokens left in the budget"),
-        };
-        html.raw("</p>");
-    }
-    html.raw(
-        "<nav><a href=\"#tokens\">Tokens</a> <a href=\"#context\">Context</a> <a href=\"#priorities\">Priorities</a> ",
+    html.put(r#"<header><p class="kind">Trace</p><h1><bdi>{}</bdi></h1>"#, &[name]);
+    html.put(
+        r#"<p class="state">{} items, <b>{} tokens</b> <span class="dim">({})</span>, last changed "#,
+        &[&number(view.slots.len()), &number(total.tokens), &total.basis.as_str()],
     );
-    html.raw("<a href=\"#branches\">Branches</a> <a href=\"#timeline\">Timeline</a></nav></header>");
-    Ok(())
+    html.time(view.tip.time()).put(" <code>{}</code></p>", &[&short_oid(view.tip.commit.oid)]);
+    if let Some(budget) = budget {
+        html.put(
+            r#"<p class="state"><progress max="{}" value="{}"></progress> "#,
+            &[&budget.max(1), &total.tokens.min(budget)],
+        );
+        let (markup, tokens) = match total.tokens.checked_sub(budget) {
+            Some(over @ 1..) => (r#"<b class="over">{} tokens over the budget of {}</b>"#, over),
+            _ => ("{} of {} tokens left in the budget", budget - total.tokens),
+        };
+        html.put(markup, &[&number(tokens), &number(budget)]).raw("</p>");
+    }
+    html.raw(concat!(
+        r##"<nav><a href="#tokens">Tokens</a> <a href="#context">Context</a> <a href="#priorities">Priorities</a> "##,
+        r##"<a href="#branches">Branches</a> <a href="#timeline">Timeline</a></nav></header>"##,
+    ));
 }
 
-/// The list of items, with what filters it.
 fn context(html: &mut Html, data: &Data<'_>) {
-    html.raw("<section aria-labelledby=\"context\"><h2 id=\"context\">Context</h2>");
+    html.raw(r#"<section aria-labelledby="context"><h2 id="context">Context</h2>"#);
     filter(html, data);
-    let earlier = data.view.slots.len() - data.slots.len();
+    let earlier = data.view.slots.len() - data.items.len();
     if earlier > 0 {
-        html.raw("<p class=\"note\">").number(earlier as u64);
-        html.raw(" earlier items are not on this page; <code>--last</code> takes more.</p>");
+        html.put(
+            r#"<p class="note">{} earlier items are not on this page; <code>--last</code> includes more.</p>"#,
+            &[&number(earlier)],
+        );
     }
-    if data.slots.is_empty() {
-        html.raw("<p class=\"note\">It holds no items.</p>");
+    if data.items.is_empty() {
+        html.raw(r#"<p class="note">There are no items.</p>"#);
     }
-    html.raw("<div class=\"items\">");
-    for slot in data.slots {
-        item::render(html, data, slot);
+    html.raw(r#"<div class="items">"#);
+    for entry in data.items {
+        item::render(html, data, entry);
     }
     html.raw("</div>");
     if !data.gone.is_empty() {
-        html.raw("<h3>Taken out</h3><div class=\"items\">");
-        for slot in &data.gone {
-            item::render(html, data, slot);
+        html.raw(r#"<h3>Deleted</h3><div class="items">"#);
+        for entry in &data.gone {
+            item::render(html, data, entry);
         }
         html.raw("</div>");
     }
     html.raw("</section>");
 }
 
-/// Choices of type and priority, each with how many items it has; the script shows and obeys them.
+/// Choices of type and priority, each with its number of items. The script shows them.
 fn filter(html: &mut Html, data: &Data<'_>) {
     let mut types: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut states: BTreeMap<&'static str, u64> = BTreeMap::new();
-    for slot in data.slots.iter().chain(&data.gone) {
-        *types.entry(slot.item_type.as_str()).or_default() += 1;
-        let left_out =
-            data.view.left_out(slot).map_or_else(|| data.view.level(slot).level().as_str(), |why| why.as_str());
-        *states.entry(if data.is_live(slot.id) { left_out } else { "gone" }).or_default() += 1;
+    let mut states: BTreeMap<&str, u64> = BTreeMap::new();
+    for entry in data.items.iter().chain(&data.gone) {
+        *types.entry(entry.item_type.as_str()).or_default() += 1;
+        *states.entry(data.state(entry)).or_default() += 1;
     }
-    html.raw("<form id=\"filter\" role=\"search\" hidden><input type=\"search\" id=\"words\" autocomplete=\"off\" ");
-    html.raw("aria-label=\"Filter by text\" placeholder=\"Filter by text ( / )\"><fieldset><legend>Type</legend>");
+    html.raw(concat!(
+        r#"<form id="filter" role="search" hidden><input type="search" id="words" autocomplete="off" "#,
+        r#"aria-label="Filter by text" placeholder="Filter by text ( / )"><fieldset><legend>Type</legend>"#,
+    ));
     for (item_type, count) in types {
-        html.raw("<label><input type=\"checkbox\" name=\"type\" checked value=\"")
-            .attr(item_type)
-            .raw("\"><span class=\"dot ");
-        html.raw(colour(item_type))
-            .raw("\"></span>")
-            .attr(item_type)
-            .raw(" <span class=\"dim\">")
-            .number(count)
-            .raw("</span></label>");
+        html.put(
+            r#"<label><input type="checkbox" name="type" checked value="{}"><span class="dot {}"></span>{}"#,
+            &[&item_type, &color(item_type), &item_type],
+        );
+        html.put(r#" <span class="dim">{}</span></label>"#, &[&number(count)]);
     }
     html.raw("</fieldset><fieldset><legend>Priority</legend>");
     for (state, count) in states {
-        html.raw("<label><input type=\"checkbox\" name=\"state\" checked value=\"").raw(state).raw("\">").raw(state);
-        html.raw(" <span class=\"dim\">").number(count).raw("</span></label>");
+        html.put(r#"<label><input type="checkbox" name="state" checked value="{}">{}"#, &[&state, &state]);
+        html.put(r#" <span class="dim">{}</span></label>"#, &[&number(count)]);
     }
-    html.raw("</fieldset><p><button type=\"button\" id=\"open\">Open all</button> <button type=\"button\" id=\"close\">Close all");
-    html.raw("</button> <output id=\"count\"></output></p></form>");
+    html.raw(concat!(
+        r#"</fieldset><p><button type="button" id="open">Open all</button> "#,
+        r#"<button type="button" id="close">Close all</button> <output id="count"></output></p></form>"#,
+    ));
 }
 
-/// The items whose priority somebody set, with how it came to be.
+/// The items whose priority was set, with its history.
 fn priorities(html: &mut Html, data: &Data<'_>) {
-    html.raw("<section aria-labelledby=\"priorities\"><h2 id=\"priorities\">Priorities</h2>");
-    let set: Vec<&ItemEntry> =
-        data.slots.iter().filter(|slot| matches!(data.view.level(slot), SetLevel::Set(_))).collect();
-    if set.is_empty() {
-        html.raw("<p class=\"note\">Nobody set any; every item has the priority of its type.</p>");
-    } else {
-        html.raw("<ul class=\"priorities\">");
-    }
-    for slot in &set {
-        html.raw("<li><a href=\"#i-").attr(&slot.id.to_string()).raw("\">#").number(u64::from(slot.seq)).raw("</a> ");
-        html.attr(slot.item_type.as_str());
-        if let Some(Text { item: Some(item), .. }) = data.text(slot.blob) {
-            html.raw(": <span class=\"preview\"><bdi>").text(&preview(item)).raw("</bdi></span>");
+    html.raw(r#"<section aria-labelledby="priorities"><h2 id="priorities">Priorities</h2>"#);
+    let is_set = |entry: &&ItemEntry| matches!(data.view.level(entry), SetLevel::Set(_));
+    let set: Vec<&ItemEntry> = data.items.iter().filter(is_set).collect();
+    html.raw(match set.len() {
+        0 => r#"<p class="note">None was set: every item has the priority of its type.</p>"#,
+        _ => r#"<ul class="priorities">"#,
+    });
+    for entry in &set {
+        html.put(r##"<li><a href="#i-{}">#{}</a> {}"##, &[&entry.id, &number(entry.seq), &entry.item_type]);
+        if let Some(Text { item: Some(item), .. }) = data.text(entry.blob) {
+            html.put(r#": <span class="preview"><bdi>{}</bdi></span>"#, &[&preview(item)]);
         }
         html.raw("<ol>");
-        for setting in data.settings.get(&slot.id).into_iter().flatten().rev() {
+        for setting in data.settings.get(&entry.id).into_iter().flatten().rev() {
             html.raw("<li>");
             setting_line(html, data, setting);
             html.raw("</li>");
         }
         html.raw("</ol></li>");
     }
-    if !set.is_empty() {
-        html.raw("</ul>");
-    }
-    html.raw("</section>");
+    html.raw(if set.is_empty() { "</section>" } else { "</ul></section>" });
 }
 
 /// The traces that share history with this one.
 fn others(html: &mut Html, data: &Data<'_>, branches: &Branches) {
-    html.raw("<section aria-labelledby=\"branches\"><h2 id=\"branches\">Branches</h2>");
+    html.raw(r#"<section aria-labelledby="branches"><h2 id="branches">Branches</h2>"#);
     if !branches.related.is_empty() {
-        html.raw("<table><thead><tr><th>Trace</th><th>Parted after</th><th>Commits since</th><th>Items</th><th>Tokens</th></tr></thead><tbody>");
-    }
-    for branch in &branches.related {
-        html.raw("<tr><td><bdi>").text(branch.name.as_str()).raw("</bdi></td><td><a href=\"#c-");
-        html.attr(&branch.parted.to_string()).raw("\"><code>").attr(&short_oid(branch.parted)).raw("</code></a> ");
-        if let Some(step) = data.steps.iter().find(|step| step.tip.commit.oid == branch.parted)
-            && let Some(subject) = data.subject(step)
-        {
-            html.raw("<bdi>").text(&data.redactor.text(subject)).raw("</bdi>");
+        html.raw(concat!(
+            "<table><thead><tr><th>Trace</th><th>Diverged after</th><th>Commits since</th><th>Items</th>",
+            "<th>Tokens</th></tr></thead><tbody>",
+        ));
+        for branch in &branches.related {
+            html.put(
+                r##"<tr><td><bdi>{}</bdi></td><td><a href="#c-{}"><code>{}</code></a> "##,
+                &[&branch.name, &branch.merge_base, &short_oid(branch.merge_base)],
+            );
+            if let Some(step) = data.steps.iter().find(|step| step.tip.commit.oid == branch.merge_base)
+                && let Some(subject) = data.subject(step)
+            {
+                html.put("<bdi>{}</bdi>", &[&data.redactor.text(subject)]);
+            }
+            html.put(
+                r#"</td><td class="figure">{}</td><td class="figure">{}</td><td class="figure">{}</td></tr>"#,
+                &[&number(branch.ahead), &number(branch.items), &number(branch.tokens)],
+            );
         }
-        html.raw("</td><td class=\"figure\">").number(branch.ahead as u64).raw("</td><td class=\"figure\">");
-        html.number(branch.items as u64).raw("</td><td class=\"figure\">").number(branch.tokens).raw("</td></tr>");
-    }
-    if !branches.related.is_empty() {
         html.raw("</tbody></table>");
     }
     match (branches.related.is_empty(), branches.others) {
-        (true, 0) => html.raw("<p class=\"note\">There is no other trace.</p>"),
+        (true, 0) => html.raw(r#"<p class="note">There is no other trace.</p>"#),
         (_, 0) => html,
-        (_, others) => html
-            .raw("<p class=\"note\">")
-            .number(others as u64)
-            .raw(" other traces share nothing that is shown here.</p>"),
+        (_, others) => html.put(r#"<p class="note">{} other traces share nothing shown here.</p>"#, &[&number(others)]),
     };
     html.raw("</section>");
 }

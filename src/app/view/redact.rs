@@ -1,4 +1,4 @@
-//! Taking out of a page what looks like a secret.
+//! Removing possible secrets from a page.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -7,31 +7,29 @@ use crate::git::{GitError, Repo};
 use crate::secrets::{self, Allowed, Policy};
 use crate::trace::store::settings::{allowed_secrets, secrets_policy};
 
-/// Takes secrets out of texts and counts the texts that had any.
+/// Removes secrets from texts and counts the texts that contained any.
 #[derive(Debug)]
 pub(crate) struct Redactor {
-    /// What may be seen; `None`: everything.
+    /// `None`: everything is allowed.
     allowed: Option<Allowed>,
     count: Cell<usize>,
 }
 
 impl Redactor {
-    /// What `trace.secrets` and `trace.allowSecret` say. All but `off` take secrets out: the page leaves the repository.
+    /// Reads `trace.secrets` and `trace.allowSecret`. Every policy but `off` removes secrets, because the page leaves the repository.
     pub(crate) fn of_settings(repo: &Repo) -> Result<Self, GitError> {
         let off = secrets_policy(repo)? == Some(Policy::Off);
         let allowed = if off { None } else { Some(allowed_secrets(repo)?) };
         Ok(Self { allowed, count: Cell::new(0) })
     }
 
-    /// In how many places there was a secret.
     pub(crate) fn count(&self) -> usize {
         self.count.get()
     }
 
-    /// The bytes without secrets; `None` if there are none.
+    /// The bytes without secrets; `None` if there are no secrets.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let allowed = self.allowed.as_ref()?;
-        let found = allowed.others(bytes, secrets::find(bytes));
+        let found = self.allowed.as_ref()?.others(bytes, secrets::find(bytes));
         if found.is_empty() {
             return None;
         }
@@ -39,7 +37,6 @@ impl Redactor {
         Some(secrets::redact(bytes, &found))
     }
 
-    /// The text without secrets.
     pub(crate) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.bytes(text.as_bytes()) {
             Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),

@@ -1,12 +1,12 @@
-//! The page's list of what was done, newest first.
+//! The page's list of changes, newest first.
 
-use super::chart::colour;
+use super::chart::color;
 use super::data::{Data, Step};
-use super::html::Html;
+use super::html::{Html, number};
 use crate::git::short_oid;
 use crate::trace::model::tree::Change;
 
-/// How many items a line names.
+/// The most items that a line names.
 const NAMED: usize = 3;
 
 /// The anchor of a commit's line.
@@ -14,15 +14,14 @@ pub(crate) fn anchor(step: &Step) -> String {
     format!("c-{}", step.tip.commit.oid)
 }
 
-/// Writes the list.
 pub(crate) fn render(html: &mut Html, data: &Data<'_>) {
-    html.raw("<ol class=\"timeline\">");
+    html.raw(r#"<ol class="timeline">"#);
     for step in &data.steps {
         line(html, data, step);
     }
     html.raw("</ol>");
     if data.has_earlier_steps {
-        html.raw("<p class=\"note\">Earlier commits are not on this page; <code>--last</code> takes more.</p>");
+        html.raw(r#"<p class="note">Earlier commits are not on this page; <code>--last</code> includes more.</p>"#);
     }
 }
 
@@ -30,64 +29,56 @@ fn line(html: &mut Html, data: &Data<'_>, step: &Step) {
     let tip = &step.tip;
     let trailers = &tip.trailers;
     let op = trailers.op.filter(|_| tip.is_ours()).map_or("commit", |op| op.as_str());
-    html.raw("<li class=\"step\" id=\"").attr(&anchor(step)).raw("\"");
+    html.put(r#"<li class="step" id="{}""#, &[&anchor(step)]);
     let own = trailers.item.filter(|_| tip.is_ours());
-    let told = step.changes.iter().find(|change| own == Some(change.entry().id)).or(step.changes.first());
-    if let Some(change) = told {
-        html.raw(" data-item=\"").attr(&change.entry().id.to_string()).raw("\" data-type=\"");
-        html.attr(change.entry().item_type.as_str()).raw("\"");
+    if let Some(change) = step.changes.iter().find(|change| own == Some(change.entry().id)).or(step.changes.first()) {
+        html.put(r#" data-item="{}" data-type="{}""#, &[&change.entry().id, &change.entry().item_type]);
     }
-    html.raw("><span class=\"op op-").raw(op).raw("\">").raw(op).raw("</span> <span class=\"what\">");
+    html.put(r#"><span class="op op-{}">{}</span> <span class="what">"#, &[&op, &op]);
     for change in step.changes.iter().take(NAMED) {
         name(html, data, change);
     }
     if step.changes.len() > NAMED {
-        html.raw("<span class=\"dim\">and ").number((step.changes.len() - NAMED) as u64).raw(" more</span> ");
+        html.put(r#"<span class="dim">and {} more</span> "#, &[&number(step.changes.len() - NAMED)]);
     }
     match data.subject(step) {
-        Some(subject) => html.raw("<bdi>").text(&data.redactor.text(subject)).raw("</bdi>"),
-        None => html.raw("<span class=\"dim\">its text is not on this page</span>"),
+        Some(subject) => html.put("<bdi>{}</bdi>", &[&data.redactor.text(subject)]),
+        None => html.raw(r#"<span class="dim">its text is not on this page</span>"#),
     };
     if let Some(reason) = &trailers.reason {
-        html.raw(" <span class=\"reason\">· because: <bdi>").text(&data.redactor.text(reason)).raw("</bdi></span>");
+        let reason = data.redactor.text(reason);
+        html.put(r#" <span class="reason">· because: <bdi>{}</bdi></span>"#, &[&reason]);
     }
-    html.raw("</span> <span class=\"when\"><bdi>").text(person(&tip.commit.author)).raw("</bdi> ");
-    time(html, &tip.time().to_string());
-    html.raw(" <code>").attr(&short_oid(tip.commit.oid)).raw("</code>");
+    html.put(r#"</span> <span class="when"><bdi>{}</bdi> "#, &[&person(&tip.commit.author)]);
+    html.time(tip.time()).put(" <code>{}</code>", &[&short_oid(tip.commit.oid)]);
     if let Some(code) = trailers.code.as_deref().filter(|_| tip.is_ours()) {
-        html.raw(" <span class=\"dim\">code <code>").text(short(code)).raw("</code></span>");
+        html.put(r#" <span class="dim">code <code>{}</code></span>"#, &[&short(code)]);
     }
     html.raw("</span></li>");
 }
 
-/// An item that a commit touched, as a link to where it is shown.
+/// An item that a commit changed, as a link to it if it is on the page.
 fn name(html: &mut Html, data: &Data<'_>, change: &Change) {
-    let slot = change.entry();
-    let word = match change {
+    let item = change.entry();
+    let sign = match change {
         Change::Added(_) => "+",
         Change::Removed(_) => "−",
         Change::Changed(..) => "~",
     };
-    html.raw("<span class=\"").raw(colour(slot.item_type.as_str())).raw(" dot\"></span>").raw(word);
-    if data.is_shown(slot.id) {
-        html.raw("<a href=\"#i-").attr(&slot.id.to_string()).raw("\">#").number(u64::from(slot.seq)).raw("</a> ");
+    html.put(r#"<span class="{} dot"></span>{}"#, &[&color(item.item_type.as_str()), &sign]);
+    if data.is_shown(item.id) {
+        html.put(r##"<a href="#i-{}">#{}</a> "##, &[&item.id, &number(item.seq)]);
     } else {
-        html.raw("#").number(u64::from(slot.seq)).raw(" ");
+        html.put("#{} ", &[&number(item.seq)]);
     }
 }
 
-/// A person without the address.
+/// The name of an author without the address.
 pub(crate) fn person(author: &str) -> &str {
     author.split('<').next().unwrap_or_default().trim()
 }
 
-/// A moment, to the second.
-pub(crate) fn time(html: &mut Html, text: &str) {
-    let shown = text.split('.').next().unwrap_or(text).trim_end_matches('Z').replace('T', " ");
-    html.raw("<time datetime=\"").attr(text).raw("\">").attr(&shown).raw("</time>");
-}
-
-/// The first digits of an oid in hex, whoever wrote it.
+/// The first digits of an oid in hex.
 pub(crate) fn short(oid: &str) -> &str {
     oid.char_indices().nth(7).map_or(oid, |(end, _)| &oid[..end])
 }

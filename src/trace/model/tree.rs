@@ -114,12 +114,13 @@ impl Change {
         slot
     }
 
-    /// Its entries, the newer one first.
+    /// Its entry before and after.
     #[must_use]
-    pub(crate) fn newest_first(self) -> Vec<ItemEntry> {
+    pub(crate) fn sides(&self) -> (Option<&ItemEntry>, Option<&ItemEntry>) {
         match self {
-            Self::Added(slot) | Self::Removed(slot) => vec![slot],
-            Self::Changed(before, after) => vec![after, before],
+            Self::Added(after) => (None, Some(after)),
+            Self::Removed(before) => (Some(before), None),
+            Self::Changed(before, after) => (Some(before), Some(after)),
         }
     }
 }

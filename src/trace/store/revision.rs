@@ -28,13 +28,14 @@ pub(crate) fn find(repo: &Repo, tip: &Tip, id: ItemId, revision: Option<u32>) ->
             continue;
         }
         for change in changes_of(repo, &earlier)?.into_iter().filter(|change| change.entry().id == id) {
-            // What a deletion took out stood in its parent.
-            for slot in change.newest_first() {
+            // A deleted item is in the parent.
+            let (before, after) = change.sides();
+            for slot in after.into_iter().chain(before) {
                 // A damaged file holds no text to go back to.
-                let Reading { item, damage: None } = total::read(repo, &slot)? else { continue };
+                let Reading { item, damage: None } = total::read(repo, slot)? else { continue };
                 let newest = newest.get_or_insert_with(|| item.clone());
                 if revision.is_none_or(|revision| revision == item.revision) {
-                    return Ok(Some(Found { newest: newest.clone(), wanted: (slot, item) }));
+                    return Ok(Some(Found { newest: newest.clone(), wanted: (slot.clone(), item) }));
                 }
             }
         }
