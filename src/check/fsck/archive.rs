@@ -2,17 +2,13 @@
 
 use super::problem::Problem;
 use super::{Inspection, Line};
-use crate::git::{Mode, Oid, RefListing, TreeStore as _};
+use crate::git::{Mode, Oid, RefListing};
 use crate::memory::crumb::archive::{ARCHIVES, failure_paths, is_refname};
 use crate::trace::TraceError;
 
 impl Inspection<'_> {
-    /// Checks the tree of each archive's tip, and that its history is complete.
     pub(crate) fn archives(&mut self, listing: &RefListing) -> Result<(), TraceError> {
-        for (refname, tip) in &listing.refs {
-            if !refname.starts_with(ARCHIVES) {
-                continue;
-            }
+        for (refname, tip) in listing.refs.iter().filter(|(refname, _)| refname.starts_with(ARCHIVES)) {
             let line = Line::of_ref(refname);
             if !is_refname(refname) {
                 let message = "no identity has this archive, so `git trace crumb expand` does not find it";
@@ -29,14 +25,7 @@ impl Inspection<'_> {
         // Trees with their paths and depths.
         let mut folders = vec![(tree, String::new(), 0)];
         while let Some((oid, above, depth)) = folders.pop() {
-            let entries = match self.trees.read_tree(oid) {
-                Ok(entries) => entries,
-                Err(error) => {
-                    self.tree_problem(line, tip, &error);
-                    continue;
-                }
-            };
-            for entry in entries {
+            for entry in self.folder(line, tip, oid) {
                 let name = String::from_utf8_lossy(&entry.name).into_owned();
                 let path = format!("{above}{name}");
                 let is_hex =
@@ -47,7 +36,7 @@ impl Inspection<'_> {
                     _ => entry.mode() == Mode::File && is_hex(14),
                 };
                 if !fits {
-                    let message = format!("`{path}` does not belong into an archive");
+                    let message = format!("`{path}` is not a file of an archive");
                     self.problems.push(Problem::warning("archive-stray", &line.label, message).commit(tip));
                 } else if depth < 2 {
                     folders.push((entry.oid, path + "/", depth + 1));
@@ -62,17 +51,13 @@ impl Inspection<'_> {
     fn archive_file(&mut self, line: &Line, tip: Oid, path: &str, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
         let cause = if text.trim().is_empty() {
-            Some("it is empty".to_owned())
-        } else if path.starts_with("failures/") {
-            (!failure_paths(&text).any(|found| found == path))
-                .then(|| "it holds no failure that has this digest, so none is found there".to_owned())
+            "it is empty"
+        } else if path.starts_with("failures/") && !failure_paths(&text).any(|found| found == path) {
+            "it contains no failure with this digest"
         } else {
-            None
+            return;
         };
-        if let Some(cause) = cause {
-            let message = format!("`{path}`: {cause}");
-            let remedy = "an earlier commit of this ref may have it whole";
-            self.problems.push(Problem::error("archive-file", &line.label, message).commit(tip).remedy(remedy));
-        }
+        let problem = Problem::error("archive-file", &line.label, format!("`{path}`: {cause}")).commit(tip);
+        self.problems.push(problem.remedy("an earlier commit of this ref may have an intact file"));
     }
 }

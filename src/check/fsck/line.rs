@@ -1,9 +1,9 @@
 //! History: what each commit changed, and whether its trailers say so.
 
-use super::blobs::Wanted;
-use super::problem::{Problem, as_git};
+use super::blobs::Depth;
+use super::problem::Problem;
 use super::{Inspection, Line};
-use crate::git::{GitError, Oid};
+use crate::git::{Entry, GitError, Oid, TreeStore as _};
 use crate::trace::model::trailers::Op;
 use crate::trace::model::tree::{self, Change, ItemEntry};
 use crate::trace::store::priority::tags::BroughtIn;
@@ -60,22 +60,19 @@ impl Inspection<'_> {
     }
 
     pub(crate) fn read_commit(&mut self, line: &Line, oid: Oid, child: Option<Oid>) -> Result<Option<Tip>, TraceError> {
-        match Tip::read(self.repo, oid).map_err(as_git) {
-            Ok(tip) => Ok(Some(tip)),
-            Err(error) => {
-                let error = error?;
-                if self.reported.insert(oid) {
-                    let problem = Problem::object(&line.label, "commit", oid, &error);
-                    self.problems.push(match child {
-                        Some(child) => {
-                            Problem { message: format!("its parent, {}", problem.message), ..problem }.commit(child)
-                        }
-                        None => problem,
-                    });
-                }
-                Ok(None)
-            }
+        let error = match Tip::read(self.repo, oid) {
+            Ok(tip) => return Ok(Some(tip)),
+            Err(TraceError::Git(error)) => error,
+            Err(error) => return Err(error),
+        };
+        if self.reported.insert(oid) {
+            let problem = Problem::object(&line.label, "commit", oid, &error);
+            self.problems.push(match child {
+                Some(child) => Problem { message: format!("its parent, {}", problem.message), ..problem }.commit(child),
+                None => problem,
+            });
         }
+        Ok(None)
     }
 
     /// Checks what a commit changed compared with its first parent.
@@ -92,61 +89,55 @@ impl Inspection<'_> {
         };
         let mut revisions = Vec::new();
         for change in &changes {
-            let slot = match change {
-                Change::Added(slot) | Change::Changed(_, slot) => slot,
-                Change::Removed(_) => continue,
-            };
-            let after = self.revision(line, oid, slot);
-            if let Change::Changed(before, after_slot) = change
-                && before.blob != after_slot.blob
-            {
-                revisions.push((slot.id, self.revision(line, oid, before), after));
+            let (before, Some(entry)) = change.sides() else { continue };
+            let after = self.revision(line, oid, entry);
+            if let Some(before) = before.filter(|before| before.blob != entry.blob) {
+                revisions.push((entry.id, self.revision(line, oid, before), after));
             }
         }
         self.introduced(commit, &changes);
         if !commit.is_ours() {
             return;
         }
-        let mut reported = Vec::new();
+        let mut problems = Vec::new();
         if let Some(message) = untrue_op(commit, &changes) {
-            reported.push(Problem::warning("op", &line.label, message).item(commit.trailers.item));
+            problems.push(Problem::warning("op", &line.label, message).item(commit.trailers.item));
         }
         if let (Some(at), Some(parent)) = (commit.trailers.time, parent)
             && parent.is_ours()
             && at <= parent.time()
         {
             let message = format!("Trace-Time {at} is not later than {} of its parent", parent.time());
-            reported.push(Problem::warning("time", &line.label, message));
+            problems.push(Problem::warning("time", &line.label, message));
         }
         for (item, before, after) in revisions {
             if commit.trailers.op == Some(Op::Edit)
                 && let (Some(before), Some(after)) = (before, after)
                 && after <= before
             {
-                let message = format!("an edit made revision {after} of revision {before}");
-                reported.push(Problem::warning("revision", &line.label, message).item(Some(item)));
+                let message = format!("an edit replaced revision {before} by revision {after}");
+                problems.push(Problem::warning("revision", &line.label, message).item(Some(item)));
             }
         }
-        let remedy = "history stays as it is; what readers take from it is the tree";
-        self.problems.extend(reported.into_iter().map(|problem| problem.commit(oid).remedy(remedy)));
+        let remedy = "no action is needed: history is not rewritten, and readers use the tree";
+        self.problems.extend(problems.into_iter().map(|problem| problem.commit(oid).remedy(remedy)));
     }
 
     /// The revision in an item's file; `None` if it cannot be read, which is reported once.
-    fn revision(&mut self, line: &Line, commit: Oid, slot: &ItemEntry) -> Option<u32> {
-        let wanted = Wanted { cost: None, types: None };
-        match self.blobs.facts(self.repo, slot, wanted) {
+    fn revision(&mut self, line: &Line, commit: Oid, entry: &ItemEntry) -> Option<u32> {
+        match self.blobs.facts(self.repo, entry, Depth { cost: None, types: None }) {
             Ok(facts) => facts.filter(|facts| facts.damage.is_none()).map(|facts| facts.revision),
             Err(error) => {
-                self.blob_problem(line, commit, slot, &error);
+                self.blob_problem(line, commit, entry, &error);
                 None
             }
         }
     }
 
-    pub(crate) fn blob_problem(&mut self, line: &Line, commit: Oid, slot: &ItemEntry, error: &GitError) {
-        if self.reported.insert(slot.blob) {
-            let problem = Problem::object(&line.label, "its file", slot.blob, error);
-            self.problems.push(problem.commit(commit).item(Some(slot.id)));
+    pub(crate) fn blob_problem(&mut self, line: &Line, commit: Oid, entry: &ItemEntry, error: &GitError) {
+        if self.reported.insert(entry.blob) {
+            let problem = Problem::object(&line.label, "its file", entry.blob, error);
+            self.problems.push(problem.commit(commit).item(Some(entry.id)));
         }
     }
 
@@ -158,6 +149,28 @@ impl Inspection<'_> {
         }
     }
 
+    /// The entries of a tree; `None` if it cannot be read, which is reported once.
+    pub(crate) fn find_folder(&mut self, line: &Line, commit: Oid, tree: Oid) -> Option<Vec<Entry>> {
+        let read = self.trees.read_tree(tree);
+        read.map_err(|error| self.tree_problem(line, commit, &error)).ok()
+    }
+
+    pub(crate) fn folder(&mut self, line: &Line, commit: Oid, tree: Oid) -> Vec<Entry> {
+        self.find_folder(line, commit, tree).unwrap_or_default()
+    }
+
+    /// A file's bytes; `None` if it cannot be read, which is reported once.
+    pub(crate) fn file(&mut self, line: &Line, commit: Oid, item: Option<ItemId>, blob: Oid) -> Option<Vec<u8>> {
+        let read = self.repo.read_blob(blob);
+        read.map_err(|error| {
+            if self.reported.insert(blob) {
+                let problem = Problem::object(&line.label, "file", blob, &error);
+                self.problems.push(problem.commit(commit).item(item));
+            }
+        })
+        .ok()
+    }
+
     /// Notes which items of the record this commit introduced.
     fn introduced(&mut self, commit: &Tip, changes: &[Change]) {
         let items: Vec<ItemId> = match BroughtIn::by(commit) {
@@ -165,45 +178,46 @@ impl Inspection<'_> {
             BroughtIn::Nothing => Vec::new(),
             BroughtIn::WhatWasAdded => BroughtIn::added(changes).collect(),
         };
-        for item in items {
-            if self.levels.contains_key(&item) {
-                self.introductions.entry(item).or_default().push(commit.commit.oid);
-            }
+        for item in items.into_iter().filter(|item| self.levels.contains_key(item)) {
+            self.introductions.entry(item).or_default().push(commit.commit.oid);
         }
     }
 }
 
-/// What is wrong with `Trace-Op`, if anything.
+/// The contradiction between `Trace-Op` and the changes, if there is one.
 fn untrue_op(commit: &Tip, changes: &[Change]) -> Option<String> {
     let op = commit.trailers.op?;
     let item = match (commit.trailers.item, op) {
         (Some(item), _) => item,
         (None, Op::Merge | Op::Pick | Op::Restore | Op::Delete) => return None,
-        (None, _) => return Some(format!("Trace-Op is `{op}`, and no Trace-Item says of which item")),
+        (None, _) => return Some(format!("Trace-Op is `{op}`, but there is no Trace-Item")),
     };
-    let change = changes.iter().find(|change| change.entry().id == item);
-    let only = changes.len() == 1;
-    let is_so = match (op, change) {
+    let is_true = match (op, changes.iter().find(|change| change.entry().id == item)) {
         (Op::Append, Some(Change::Added(_)))
         | (Op::Delete, Some(Change::Removed(_)))
-        | (Op::Edit, Some(Change::Changed(..))) => only,
+        | (Op::Edit, Some(Change::Changed(..))) => changes.len() == 1,
         (Op::Restore | Op::Import, Some(Change::Added(_) | Change::Changed(..)))
         | (Op::Compress, Some(Change::Added(_)))
         | (Op::Pick | Op::Merge, _) => true,
         _ => false,
     };
-    let was = changes.iter().map(|change| {
-        let word = match change {
-            Change::Added(_) => "added",
-            Change::Removed(_) => "removed",
-            Change::Changed(..) => "changed",
-        };
-        format!("{word} {}", change.entry().id)
-    });
-    let was = match changes.len() {
+    if is_true {
+        return None;
+    }
+    let done = match changes.len() {
         0 => "changed nothing".to_owned(),
         count @ 4.. => format!("changed {count} items"),
-        _ => was.collect::<Vec<_>>().join(", "),
+        _ => {
+            let done = changes.iter().map(|change| {
+                let word = match change {
+                    Change::Added(_) => "added",
+                    Change::Removed(_) => "removed",
+                    Change::Changed(..) => "changed",
+                };
+                format!("{word} {}", change.entry().id)
+            });
+            done.collect::<Vec<_>>().join(", ")
+        }
     };
-    (!is_so).then(|| format!("Trace-Op is `{op}` of {item}, and the commit {was}"))
+    Some(format!("Trace-Op is `{op}` of {item}, but the commit {done}"))
 }

@@ -8,12 +8,10 @@
 
 mod archive;
 mod blobs;
-mod head;
 mod line;
-mod place;
 mod problem;
-mod promised;
 mod record;
+mod refs;
 mod repair;
 mod tags;
 mod tip;
@@ -67,7 +65,7 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
     let listing = repo.list_every_ref(&inspection.prefixes())?;
     let lines = inspection.lines(&listing, names)?;
     if names.is_empty() {
-        inspection.places(&listing)?;
+        inspection.refs(&listing)?;
     }
     // Not earlier: opening a repository, as for the heads of worktrees, turns verification off again.
     repo.verify_names_of_objects();
@@ -135,7 +133,7 @@ struct Inspection<'r> {
     /// The level of each item that has one in the record.
     levels: HashMap<ItemId, Level>,
     /// Whether part of the record could not be read, so that it may hold levels that are unknown here.
-    record_in_part: bool,
+    is_record_partial: bool,
     /// The commits that introduced those items, the earliest last.
     introductions: HashMap<ItemId, Vec<Oid>>,
     problems: Vec<Problem>,
@@ -158,7 +156,7 @@ impl<'r> Inspection<'r> {
             live: HashSet::new(),
             traces: 0,
             levels: HashMap::new(),
-            record_in_part: false,
+            is_record_partial: false,
             introductions: HashMap::new(),
             problems: Vec::new(),
         })
@@ -166,8 +164,8 @@ impl<'r> Inspection<'r> {
 
     fn prefixes(&self) -> Vec<&str> {
         let ours =
-            [TRACES, FORWARD_CRUMBS, BACKUP_REFS, RECORD, place::REMOTES, crate::memory::crumb::archive::ARCHIVES];
-        let shared = [place::RECORDS, place::REMOTE_RECORDS];
+            [TRACES, FORWARD_CRUMBS, BACKUP_REFS, RECORD, refs::REMOTES, crate::memory::crumb::archive::ARCHIVES];
+        let shared = [refs::RECORDS, refs::REMOTE_RECORDS];
         let all: BTreeSet<&str> = ours.into_iter().chain(shared).chain([self.prefix.as_str()]).collect();
         all.into_iter().collect()
     }
@@ -185,9 +183,9 @@ impl<'r> Inspection<'r> {
                 continue;
             }
             let Some(name) = name else {
-                let message = "this cannot be the name of a trace or of an agent, so no command reads it";
-                let remedy = "give it another name with `git update-ref`";
-                self.problems.push(Problem::warning("ref-name", refname, message).commit(*tip).remedy(remedy));
+                let message = "this is not a valid name of a trace or an agent, so no command reads it";
+                let problem = Problem::warning("ref-name", refname, message).commit(*tip);
+                self.problems.push(problem.remedy("rename it with `git update-ref`"));
                 continue;
             };
             let holds_crumbs = refname.starts_with(FORWARD_CRUMBS);
@@ -205,5 +203,19 @@ impl<'r> Inspection<'r> {
         }
         self.traces = lines.len();
         Ok(lines)
+    }
+
+    /// Removes the problems about promised objects, and returns the number of these objects. In a partial clone, objects that
+    /// a promisor remote has may be missing and are not fetched, as in `git fsck`.
+    fn take_back_promised(&mut self, listing: &RefListing) -> Result<usize, TraceError> {
+        let missing: HashSet<Oid> = self.problems.iter().filter_map(|problem| problem.missing).collect();
+        if missing.is_empty() || !self.is_partial {
+            return Ok(0);
+        }
+        // Refs that do not point to commits lead to none of these objects.
+        let tips = listing.refs.iter().map(|(_, tip)| *tip).filter(|tip| self.repo.read_commit(*tip).is_ok());
+        let lost = self.repo.lost(&missing, tips)?;
+        self.problems.retain(|problem| problem.missing.is_none_or(|oid| lost.contains(&oid)));
+        Ok(missing.len() - lost.len())
     }
 }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::base::finding::{Plain, Weight};
 use crate::git::{GitError, Oid, short_oid};
-use crate::trace::{ItemId, TraceError, TraceName};
+use crate::trace::{ItemId, TraceName};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct Problem {
@@ -49,18 +49,14 @@ pub(crate) enum Repair {
 }
 
 impl Problem {
-    pub(crate) fn new(weight: Weight, rule: &'static str, place: impl fmt::Display, message: String) -> Self {
-        let place = place.to_string();
-        let remedy = String::new();
+    pub(crate) fn error(rule: &'static str, place: impl fmt::Display, message: impl Into<String>) -> Self {
+        let (place, message, remedy) = (place.to_string(), message.into(), String::new());
+        let weight = Weight::Error;
         Self { weight, rule, place, commit: None, item: None, message, remedy, repair: None, missing: None }
     }
 
-    pub(crate) fn error(rule: &'static str, place: impl fmt::Display, message: impl Into<String>) -> Self {
-        Self::new(Weight::Error, rule, place, message.into())
-    }
-
     pub(crate) fn warning(rule: &'static str, place: impl fmt::Display, message: impl Into<String>) -> Self {
-        Self::new(Weight::Warning, rule, place, message.into())
+        Self { weight: Weight::Warning, ..Self::error(rule, place, message) }
     }
 
     pub(crate) fn commit(self, commit: Oid) -> Self {
@@ -76,23 +72,20 @@ impl Problem {
     }
 
     pub(crate) fn repair(self, repair: Repair) -> Self {
-        Self { remedy: "`git trace fsck --repair` puts it right".to_owned(), repair: Some(repair), ..self }
+        Self { remedy: "repair it with `git trace fsck --repair`".to_owned(), repair: Some(repair), ..self }
     }
 
     pub(crate) fn object(place: impl fmt::Display, what: &str, oid: Oid, error: &GitError) -> Self {
-        let elsewhere = "bring it back with `git trace fetch`, or copy it from another clone";
+        let elsewhere = "fetch it with `git trace fetch`, or copy it from another clone";
         let (rule, message, remedy) = match error {
             GitError::MissingObject { .. } => {
                 ("object-missing", format!("{what} {oid} is not in this repository"), elsewhere)
             }
             GitError::WrongKind { expected, .. } => {
-                let remedy = "see what it is with `git cat-file -p`, and point whatever names it elsewhere";
-                ("object-kind", format!("{oid} stands where a {expected} is expected, and is none"), remedy)
+                let remedy = "inspect it with `git cat-file -p`, and correct the reference to it";
+                ("object-kind", format!("{oid} is not a {expected}, which is expected here"), remedy)
             }
-            _ => {
-                let message = format!("{what} {oid} cannot be read, or is not what its name says");
-                ("object-corrupt", message, elsewhere)
-            }
+            _ => ("object-corrupt", format!("{what} {oid} cannot be read, or does not match its id"), elsewhere),
         };
         let is_missing = matches!(error, GitError::MissingObject { .. }) && what != "commit";
         Self { missing: is_missing.then_some(oid), ..Self::error(rule, place, message).remedy(remedy) }
@@ -116,12 +109,4 @@ impl fmt::Display for Problem {
 #[expect(clippy::ref_option, reason = "serde gives the field")]
 fn oid_text<S: Serializer>(oid: &Option<Oid>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&oid.map(|oid| oid.to_string()).unwrap_or_default())
-}
-
-/// The git error of an object that could not be read; other errors are not about one object.
-pub(crate) fn as_git(error: TraceError) -> Result<GitError, TraceError> {
-    match error {
-        TraceError::Git(error) => Ok(error),
-        other => Err(other),
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
-use crate::git::{GitError, Mode, Oid, RefListing, TreeStore as _};
+use crate::git::{Entry, Mode, Oid, RefListing};
 use crate::trace::store::priority::{RECORD, Setting};
 use crate::trace::{ItemId, Time, Tip, TraceError};
 
@@ -35,7 +35,7 @@ impl Inspection<'_> {
         let Some((_, tip)) = listing.refs.iter().find(|(refname, _)| refname == RECORD) else { return Ok(()) };
         let line = Line::of_ref(RECORD);
         let Some(commit) = self.read_commit(&line, *tip, None)? else {
-            self.record_in_part = true;
+            self.is_record_partial = true;
             return Ok(());
         };
         self.record_files(&line, &commit, |inspection, file, bytes| inspection.record_file(*tip, file, bytes));
@@ -44,7 +44,7 @@ impl Inspection<'_> {
 
     fn record_file(&mut self, tip: Oid, file: &RecordFile, bytes: &[u8]) {
         let Some(item) = file.item else {
-            let message = format!("`{}` is the file of no item", file.path);
+            let message = format!("`{}` is not the file of an item", file.path);
             self.problems.push(Problem::warning("record-stray", RECORD, message).commit(tip));
             return;
         };
@@ -56,22 +56,20 @@ impl Inspection<'_> {
                 last = last.max(Some((setting.at, setting.render(), setting.level)));
                 continue;
             }
-            let message = format!(
-                "line {} cannot be read, which stops whoever reads this item's priority; taken out, the record's \
-                 history keeps it",
-                index + 1
-            );
+            let line = index + 1;
+            let message =
+                format!("line {line} cannot be read, and neither can the item's priority; history keeps the line");
             let problem = Problem::error("record-line", RECORD, message).commit(tip).item(Some(item));
             self.problems.push(problem.repair(Repair::Record));
         }
         if let Some((_, _, level)) = last {
             self.levels.insert(item, level);
         } else {
-            let message = "its file has no line that can be read";
+            let message = "its file has no readable line";
             self.problems.push(Problem::warning("record-empty", RECORD, message).commit(tip).item(Some(item)));
         }
         if all_read && normalized(bytes).as_bytes() != bytes {
-            let message = "its lines are not in order of time, or one stands twice";
+            let message = "its lines are not ordered by time, or one occurs twice";
             let problem = Problem::warning("record-order", RECORD, message).commit(tip).item(Some(item));
             self.problems.push(problem.repair(Repair::Record));
         }
@@ -85,49 +83,32 @@ impl Inspection<'_> {
         mut visit: impl FnMut(&mut Self, &RecordFile, &[u8]),
     ) {
         let oid = tip.commit.oid;
-        let folders = self.trees.read_tree(tip.commit.tree);
-        let folders = folders.map_err(|error| self.record_folder_problem(line, oid, &error)).unwrap_or_default();
-        for folder in folders {
+        for folder in self.record_folder(line, oid, tip.commit.tree) {
             let folder_name = String::from_utf8_lossy(&folder.name).into_owned();
             if folder.mode() != Mode::Folder {
                 visit(self, &RecordFile { item: None, path: folder_name }, &[]);
                 continue;
             }
-            let entries = self.trees.read_tree(folder.oid);
-            let entries = entries.map_err(|error| self.record_folder_problem(line, oid, &error)).unwrap_or_default();
-            for entry in entries {
+            for entry in self.record_folder(line, oid, folder.oid) {
                 let name = String::from_utf8_lossy(&entry.name).into_owned();
+                let is_file = entry.mode() == Mode::File;
                 let digits = format!("{folder_name}{name}");
-                let is_file = entry.mode() == Mode::File && folder_name.len() == 2;
-                let item = digits.parse::<ItemId>().ok().filter(|_| is_file);
-                let bytes = if entry.mode() == Mode::File { self.file(line, oid, item, entry.oid) } else { None };
-                match (bytes, item) {
-                    (None, Some(_)) => self.record_in_part |= line.refname == RECORD,
-                    (bytes, item) => {
-                        let path = format!("{folder_name}/{name}");
-                        visit(self, &RecordFile { item, path }, &bytes.unwrap_or_default());
-                    }
+                let item = digits.parse::<ItemId>().ok().filter(|_| is_file && folder_name.len() == 2);
+                let bytes = if is_file { self.file(line, oid, item, entry.oid) } else { None };
+                if bytes.is_none() && item.is_some() {
+                    self.is_record_partial |= line.refname == RECORD;
+                } else {
+                    let file = RecordFile { item, path: format!("{folder_name}/{name}") };
+                    visit(self, &file, &bytes.unwrap_or_default());
                 }
             }
         }
     }
 
-    fn record_folder_problem(&mut self, line: &Line, tip: Oid, error: &GitError) {
-        self.record_in_part |= line.refname == RECORD;
-        self.tree_problem(line, tip, error);
-    }
-
-    /// A file's bytes; `None` if it cannot be read, which is reported once.
-    pub(crate) fn file(&mut self, line: &Line, commit: Oid, item: Option<ItemId>, blob: Oid) -> Option<Vec<u8>> {
-        match self.repo.read_blob(blob) {
-            Ok(bytes) => Some(bytes),
-            Err(error) => {
-                if self.reported.insert(blob) {
-                    let problem = Problem::object(&line.label, "file", blob, &error);
-                    self.problems.push(problem.commit(commit).item(item));
-                }
-                None
-            }
-        }
+    fn record_folder(&mut self, line: &Line, tip: Oid, tree: Oid) -> Vec<Entry> {
+        self.find_folder(line, tip, tree).unwrap_or_else(|| {
+            self.is_record_partial |= line.refname == RECORD;
+            Vec::new()
+        })
     }
 }

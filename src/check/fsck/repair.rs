@@ -1,4 +1,4 @@
-//! Repairs of what can be derived from other data, under the locks that every writer takes. History is never rewritten.
+//! Repairs of data that can be derived from other data, under the locks that every writer takes. History is never rewritten.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -27,18 +27,18 @@ pub(crate) struct Repaired {
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Lock(refname) => write!(f, "remove the left-over lock of {refname}"),
-            Self::Ref(refname) => write!(f, "point {refname} at where its reflog ends"),
+            Self::Lock(refname) => write!(f, "remove the stale lock of {refname}"),
+            Self::Ref(refname) => write!(f, "point {refname} to the end of its reflog"),
             Self::Reflog(refname) => write!(f, "log the last move of {refname}"),
-            Self::Record => write!(f, "put the record of priorities in order"),
+            Self::Record => write!(f, "sort the record of priorities"),
             Self::Tag(item, _) => write!(f, "set the tag of item {item}"),
             Self::StaleTag(refname) => write!(f, "remove the tag {refname}"),
-            Self::Totals(name) => write!(f, "count {name} anew, in a commit of its own"),
+            Self::Totals(name) => write!(f, "correct the token counts of {name} in a new commit"),
         }
     }
 }
 
-/// Makes each repair that the problems name, once. What is in order by now stays as it is.
+/// Makes each repair that the problems name, once. A repair that is no longer needed changes nothing.
 pub(crate) fn repair(repo: &Repo, signature: &Signature, problems: &[Problem]) -> Vec<Repaired> {
     let wanted: BTreeSet<Repair> = problems.iter().filter_map(|problem| problem.repair.clone()).collect();
     let done = wanted.into_iter().map(|repair| {
@@ -50,18 +50,16 @@ pub(crate) fn repair(repo: &Repo, signature: &Signature, problems: &[Problem]) -
 
 fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<(), TraceError> {
     match repair {
-        Repair::Lock(refname) => {
-            if repo.remove_stale_ref_lock(refname)? {
-                return Ok(());
-            }
-            Err(GitError::RefLocked { refname: refname.clone() }.into())
-        }
+        Repair::Lock(refname) => match repo.remove_stale_ref_lock(refname)? {
+            true => Ok(()),
+            false => Err(GitError::RefLocked { refname: refname.clone() }.into()),
+        },
         Repair::Ref(refname) => {
             let _lock = repo.lock(refname)?;
-            let last = repo.read_reflog(refname)?.pop();
-            last.map_or(Ok(()), |last| {
-                repo.repair_ref(refname, last.new, &signature.committer).map_err(TraceError::from)
-            })
+            match repo.read_reflog(refname)?.pop() {
+                Some(last) => Ok(repo.repair_ref(refname, last.new, &signature.committer)?),
+                None => Ok(()),
+            }
         }
         Repair::Reflog(refname) => {
             let _lock = repo.lock(refname)?;

@@ -20,18 +20,18 @@ impl Inspection<'_> {
                 .split_once('/')
                 .and_then(|(level, item)| Some((level.parse::<Level>().ok()?, item.parse::<ItemId>().ok()?)));
             let Some((level, item)) = parts else {
-                let message = "no level and item are named so";
+                let message = "this is not a level and an item";
                 problems.push(Problem::warning("tag-name", refname, message).commit(*target));
                 continue;
             };
             let error = |message: String, repair| {
                 Problem::error("tag", refname, message).commit(*target).item(Some(item)).repair(repair)
             };
-            if self.record_in_part && !self.levels.contains_key(&item) {
+            if self.is_record_partial && !self.levels.contains_key(&item) {
                 continue;
             }
             let Some(recorded) = self.levels.get(&item) else {
-                let message = "the record has no priority of this item".to_owned();
+                let message = "the record has no priority for this item".to_owned();
                 problems.push(error(message, Repair::StaleTag(refname.clone())));
                 continue;
             };
@@ -45,7 +45,7 @@ impl Inspection<'_> {
             tagged.insert(item);
             let cause = match (brought_in, beginning) {
                 (Some(commits), Some(beginning)) if !commits.contains(target) && !self.brings_in(*target, item) => {
-                    Some(format!("it points at a commit that did not bring the item in; {beginning} did"))
+                    Some(format!("it points to a commit that did not introduce the item; {beginning} did"))
                 }
                 _ => None,
             };
@@ -56,7 +56,7 @@ impl Inspection<'_> {
         missing.sort();
         for (item, level) in missing {
             if let Some(commit) = self.introductions.get(item).and_then(|commits| commits.last()) {
-                let message = format!("the record says that the item is {level}, and no tag shows it");
+                let message = format!("the record says that the item is {level}, but there is no tag");
                 let problem = Problem::warning("tag-missing", &self.prefix, message).commit(*commit).item(Some(*item));
                 problems.push(problem.repair(Repair::Tag(*item, *commit)));
             }

@@ -401,17 +401,17 @@ fn findings_are_readable_and_escaped() {
     change(&repo, 1, "tokens: 6 ", "tokens: 5 ");
     repo.git(&["update-ref", "-d", &tag(&repo)]);
     insta::assert_snapshot!(repo.trace(&["fsck", "--repair"]), @r"
-    warning: main: commit [SHORT]: stray: `a\u{1b}[31m` is no item's file: it is carried along and never read; take it out in a worktree of the trace, if nobody needs it
-    error: main: commit [SHORT]: item [ID]: tokens: its file says that its text has [N] tokens, and it has 6; `git trace fsck --repair` puts it right
-    warning: refs/trace-tags/: commit [SHORT]: item [ID]: tag-missing: the record says that the item is pinned, and no tag shows it; `git trace fsck --repair` puts it right
+    warning: main: commit [SHORT]: stray: `a\u{1b}[31m` is not the file of an item: it is kept but never read; remove it in a worktree of the trace, unless somebody needs it
+    error: main: commit [SHORT]: item [ID]: tokens: its file says [N] tokens, but its text has 6; repair it with `git trace fsck --repair`
+    warning: refs/trace-tags/: commit [SHORT]: item [ID]: tag-missing: the record says that the item is pinned, but there is no tag; repair it with `git trace fsck --repair`
     repaired: set the tag of item [ID]
-    repaired: count main anew, in a commit of its own
+    repaired: correct the token counts of main in a new commit
     --- stderr
     traces checked: 2, commits: 8, items: 4, errors: 1, warnings: 2
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["fsck"]), @r"
-    warning: main: commit [SHORT]: stray: `a\u{1b}[31m` is no item's file: it is carried along and never read; take it out in a worktree of the trace, if nobody needs it
+    warning: main: commit [SHORT]: stray: `a\u{1b}[31m` is not the file of an item: it is kept but never read; remove it in a worktree of the trace, unless somebody needs it
     --- stderr
     traces checked: 2, commits: 9, items: 4, errors: 0, warnings: 1
     [exit 0]

@@ -1,0 +1,132 @@
+//! Refs: unreadable ones, the heads of worktrees, reflogs, backups, and stale locks.
+
+use std::fs;
+
+use super::problem::{Problem, Repair};
+use super::{Inspection, Line};
+use crate::git::{GitError, LogEntry, Oid, RefListing, Repo};
+use crate::memory::crumb::archive::ARCHIVES;
+use crate::trace::model::name::{FORWARD_CRUMBS, TRACE_HEAD, TRACES};
+use crate::trace::store::backup::BACKUP_REFS;
+use crate::trace::store::head::PREVIOUS;
+use crate::trace::store::priority::RECORD;
+use crate::trace::{TraceError, TraceName};
+
+/// Remote-tracking refs of traces.
+pub(crate) const REMOTES: &str = "refs/trace-remotes/";
+/// Shared priority records.
+pub(crate) const RECORDS: &str = "refs/trace-records/";
+/// Remote-tracking refs of shared priority records.
+pub(crate) const REMOTE_RECORDS: &str = "refs/trace-remote-records/";
+
+impl Inspection<'_> {
+    pub(crate) fn refs(&mut self, listing: &RefListing) -> Result<(), TraceError> {
+        for refname in &listing.broken {
+            self.broken_ref(refname)?;
+        }
+        self.heads()?;
+        for (refname, tip) in &listing.refs {
+            if [TRACES, FORWARD_CRUMBS].iter().any(|prefix| refname.starts_with(prefix)) || refname == RECORD {
+                self.reflog(refname, *tip)?;
+            }
+        }
+        for prefix in [TRACES, FORWARD_CRUMBS, BACKUP_REFS, ARCHIVES, RECORD, TRACE_HEAD, PREVIOUS, &self.prefix] {
+            for refname in self.repo.stale_ref_locks(prefix) {
+                let problem = Problem::warning("lock", &refname, "a process died and left its `.lock` file");
+                self.problems.push(problem.repair(Repair::Lock(refname)));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn broken_ref(&mut self, refname: &str) -> Result<(), TraceError> {
+        let problem = Problem::error("ref-broken", refname, "git cannot read this ref");
+        let last = self.last_move(refname)?.filter(|last| self.repo.read_commit(last.new).is_ok());
+        self.problems.push(match last {
+            Some(last) => problem.commit(last.new).repair(Repair::Ref(refname.to_owned())),
+            None => problem.remedy("remove its file from the git folder, and fetch it or set it with `git update-ref`"),
+        });
+        Ok(())
+    }
+
+    /// The last line of a reflog. With reftable, git shows none while the ref's object is missing, which is reported elsewhere.
+    fn last_move(&self, refname: &str) -> Result<Option<LogEntry>, TraceError> {
+        match self.repo.read_reflog(refname) {
+            Err(GitError::Command { .. }) => Ok(None),
+            log => Ok(log?.pop()),
+        }
+    }
+
+    /// A reflog ends where its ref is.
+    fn reflog(&mut self, refname: &str, tip: Oid) -> Result<(), TraceError> {
+        if let Some(last) = self.last_move(refname)?.filter(|last| last.new != tip) {
+            let message = format!("its reflog ends at {}, so `git trace undo` refuses", last.new);
+            let problem = Problem::warning("reflog", refname, message).commit(tip);
+            self.problems.push(problem.repair(Repair::Reflog(refname.to_owned())));
+        }
+        Ok(())
+    }
+
+    /// A head is a symbolic ref to a trace, which may have no commit yet. Each worktree has a current and a previous one.
+    fn heads(&mut self) -> Result<(), TraceError> {
+        for git_dir in self.repo.worktree_git_dirs()? {
+            for name in [TRACE_HEAD, PREVIOUS] {
+                let path = git_dir.join(name);
+                let is_file = fs::symlink_metadata(&path).is_ok();
+                if !is_file && self.repo.has_refs_as_files() {
+                    continue;
+                }
+                let worktree = Repo::open(&git_dir, self.repo.env().clone())?;
+                let cause = match worktree.find_symbolic_ref(name) {
+                    // With reftable there may be no head.
+                    Ok(None) if !is_file && worktree.find_ref(name)?.is_none() => continue,
+                    Ok(Some(target)) if TraceName::of_ref(&target).is_some() => continue,
+                    Ok(Some(target)) => format!("it points to `{target}`, which is not a trace"),
+                    Ok(None) => "it is detached, so it points to no trace".to_owned(),
+                    Err(GitError::Store { .. }) => "git cannot read it".to_owned(),
+                    Err(error) => return Err(error.into()),
+                };
+                let remedy = if is_file {
+                    "remove the file, then run `git trace switch <trace>`".to_owned()
+                } else {
+                    format!(
+                        "in that worktree, run `git update-ref --no-deref -d {name}`, then `git trace switch <trace>`"
+                    )
+                };
+                self.problems.push(Problem::error("head", path.display(), cause).remedy(remedy));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that backups, remote-tracking refs, and shared records can be read.
+    pub(crate) fn kept(&mut self, listing: &RefListing) -> Result<(), TraceError> {
+        for (refname, tip) in &listing.refs {
+            let line = Line::of_ref(refname);
+            if let Some(name) = refname.strip_prefix(BACKUP_REFS) {
+                if name.replace("%2F", "").replace("%25", "").contains(['/', '%']) {
+                    let message = "no trace has this name: `/` is written `%2F` here, and `%` as `%25`";
+                    self.problems.push(Problem::warning("kept-name", refname, message).commit(*tip));
+                }
+                self.history(&line, *tip)?;
+            } else if refname.starts_with(REMOTES) {
+                self.history(&line, *tip)?;
+            } else if refname.starts_with(RECORDS) || refname.starts_with(REMOTE_RECORDS) {
+                self.shared_record(&line, *tip)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn shared_record(&mut self, line: &Line, tip: Oid) -> Result<(), TraceError> {
+        let Some(commit) = self.read_commit(line, tip, None)? else { return Ok(()) };
+        self.record_files(line, &commit, |inspection, file, bytes| {
+            if file.item.is_some() && super::record::lines(bytes).iter().any(Result::is_err) {
+                let problem = Problem::warning("record-line", &line.label, "the shared record has an unreadable line");
+                let remedy = "ask the person who wrote it to fix it; a fetch skips the line";
+                inspection.problems.push(problem.item(file.item).remedy(remedy));
+            }
+        });
+        Ok(())
+    }
+}
