@@ -1,4 +1,4 @@
-//! What a command, a hook, or a tool knows of the world: one value, made once per command line or request.
+//! The environment of a command, a hook, or a tool: one value per command line or request.
 
 use crate::base::error::{Context as _, Result};
 use std::cell::OnceCell;
@@ -38,7 +38,6 @@ impl Context {
         Ok(self.repo.get_or_init(|| repo))
     }
 
-    /// The folder that the program was started in.
     #[expect(clippy::unused_self, reason = "commands reach the folder through their context only")]
     pub(crate) fn folder(&self) -> Result<PathBuf> {
         std::env::current_dir().context("cannot find the current folder")
@@ -50,7 +49,6 @@ impl Context {
         Ok(root.canonicalize().unwrap_or(root))
     }
 
-    /// Git, called in the folder.
     pub(crate) fn git(&self) -> Result<Git> {
         Ok(Git::in_folder(self.folder()?))
     }
@@ -77,8 +75,8 @@ impl Context {
             Some(name) => name,
             None => head::current(repo)?,
         };
-        // The tip is noted before anything slow, such as an editor, so that a trace deleted meanwhile is not created anew.
-        // Whoever needs the tip reports why it cannot be read.
+        // The tip is noted before anything slow, such as an editor, so that a trace deleted meanwhile is not created again.
+        // An error is reported where the tip is needed.
         let _ = Tip::note(repo, &name);
         Ok(name)
     }
@@ -93,7 +91,6 @@ impl Context {
         Ok(resolve::state(self.repo()?, name, spec)?.tip)
     }
 
-    /// Who acts, and when.
     pub(crate) fn signature(&self) -> Result<Signature> {
         Ok(Signature::take(self.repo()?, self.now())?)
     }

@@ -19,11 +19,8 @@ use crate::base::replace::{Access, put, real_path};
 use crate::git::{Env, Oid, Repo, short_oid};
 use crate::trace::Time;
 
-/// Dim, for details.
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// For ids.
 pub(crate) const ID: Style = AnsiColor::Yellow.on_default();
-/// For headings.
 pub(crate) const BOLD: Style = Style::new().bold();
 
 /// stdout and stderr of this command.
@@ -36,7 +33,6 @@ pub(crate) struct Ui {
     repo: Rc<OnceCell<Repo>>,
 }
 
-/// Where the answer goes.
 enum Out {
     Stdout(BufWriter<Stdout>),
     Pager(Child),
@@ -65,7 +61,7 @@ impl Ui {
         }
     }
 
-    /// Whether styles are written, which `color.ui` decides.
+    /// As `color.ui` says.
     fn is_colored(&self) -> bool {
         *self.colored.get_or_init(|| {
             let Some(repo) = self.repo.get() else { return false };
@@ -114,34 +110,25 @@ impl Ui {
         Ok(self.out.borrow_mut().writer().flush()?)
     }
 
-    /// Whether the answer is read on a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// `text` in a style.
     pub(crate) fn styled(&self, style: Style, text: &str) -> String {
         if self.is_colored() { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// An item id, in the style of ids.
     pub(crate) fn id(&self, id: impl fmt::Display) -> String {
         self.styled(ID, &id.to_string())
     }
 
-    /// A short commit id, in the style of ids.
     pub(crate) fn oid(&self, oid: Oid) -> String {
         self.styled(ID, &short_oid(oid))
     }
 
     /// Writes text from outside: unchanged to a file or pipe, with visible control characters to a terminal.
     pub(crate) fn write_content(&self, bytes: impl AsRef<[u8]>) -> Result<()> {
-        let bytes = bytes.as_ref();
-        if self.is_terminal {
-            self.write_raw(escaped(&String::from_utf8_lossy(bytes)).as_bytes())
-        } else {
-            self.write_raw(bytes)
-        }
+        Ok(self.content().write_all(bytes.as_ref())?)
     }
 
     /// A writer with the effect of [`Ui::write_content`].
@@ -149,10 +136,8 @@ impl Ui {
         ContentWriter(self)
     }
 
-    /// Writes text from outside to stdout, or to a file if one is named.
-    ///
-    /// A reader of the file sees the old or the new text, never a part. A pipe or a terminal is written to directly, and so
-    /// is a file whose folder is read-only.
+    /// Writes text from outside to stdout, or to a file if one is named. The file is replaced atomically, except for a pipe,
+    /// a terminal, and a file in a read-only folder.
     pub(crate) fn write_file(&self, path: Option<&Path>, bytes: &[u8]) -> Result<()> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return self.write_content(bytes) };
         let write = || {
@@ -178,7 +163,6 @@ impl Ui {
         self.write_content(serde_json::to_string(value)? + "\n")
     }
 
-    /// Writes a value as JSON on many lines.
     pub(crate) fn json_pretty(&self, value: &impl Serialize) -> Result<()> {
         self.write_content(serde_json::to_string_pretty(value)? + "\n")
     }

@@ -7,7 +7,7 @@ fn check_reports_findings_by_line() {
     let place = Playground::new();
     insta::assert_snapshot!(place.trace(&["check"]), @"
     --- stderr
-    error: `HEAD` names no commit or tree
+    error: `HEAD` is not a commit or tree
     hint: before the first commit, `--staged` checks what is in the index
     [exit 2]
     ");
@@ -59,7 +59,7 @@ fn check_reports_findings_by_line() {
     assert!(!place.trace(&["check", "HEAD~1"]).contains("[exit"));
     insta::assert_snapshot!(place.trace(&["check", "nothing"]), @"
     --- stderr
-    error: `nothing` names no commit or tree
+    error: `nothing` is not a commit or tree
     [exit 2]
     ");
 }

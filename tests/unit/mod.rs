@@ -13,6 +13,7 @@ mod formats;
 mod forward;
 mod fuzz;
 mod hooks;
+mod html;
 mod incremental;
 mod install;
 mod merge_laws;
@@ -27,5 +28,6 @@ mod rewind;
 #[path = "../it/samples.rs"]
 mod samples;
 mod secrets;
+mod settings;
 mod tokens;
 mod transcript;

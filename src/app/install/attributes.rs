@@ -13,7 +13,7 @@ pub(crate) const SAMPLES: [&str; 4] =
     [".synapse/breadcrumbs.jsonl", "memory/notes.crumb", "checkpoints/active/plan.md", "chk-plan.md"];
 
 const BEGIN: &str = "# git-trace: begin";
-const END: &str = "# git-trace: end";
+pub(crate) const END: &str = "# git-trace: end";
 
 /// Follows [`BEGIN`] if there was no file.
 const IS_NEW: &str = " (of a new file)";
@@ -99,52 +99,4 @@ fn find(text: &[u8]) -> Option<Block<'_>> {
 fn is_our_line(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
     line.strip_suffix(b" diff=trace-crumb").unwrap_or(line).ends_with(b" merge=trace")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn installed(text: Option<&str>) -> String {
-        String::from_utf8(with_block(text.map(str::as_bytes)).unwrap()).unwrap()
-    }
-
-    #[test]
-    fn what_is_put_in_comes_out_to_the_byte() {
-        for before in ["", "*.txt text\n", "*.txt text", "a\r\nb\r\n", "a\r\nb", "\n\n", "# git-trace: beginning\n"] {
-            let after = installed(Some(before));
-            assert_eq!(with_block(Some(after.as_bytes())), None, "{before:?}");
-            assert_eq!(without_block(after.as_bytes()), Some(Some(before.into())), "{before:?}");
-            assert_eq!(after.contains("\r\n"), before.contains("\r\n"));
-        }
-        assert_eq!(without_block(installed(None).as_bytes()), Some(None));
-        assert_eq!(without_block(b"*.txt text\n"), None);
-        insta::assert_snapshot!(installed(Some("*.txt text")), @"
-        *.txt text
-        # git-trace: begin (the line above had no end)
-        **/.synapse/breadcrumbs.jsonl merge=trace
-        *.crumb merge=trace diff=trace-crumb
-        **/checkpoints/**/*.md merge=trace
-        chk-*.md merge=trace
-        # git-trace: end
-        ");
-    }
-
-    #[test]
-    fn lines_of_others_stay_wherever_they_wrote_them() {
-        let text = installed(Some("*.txt text\n")).replace("*.crumb", "*.md merge=union\n*.crumb") + "*.png binary\n";
-        let upgraded = installed(Some(&text));
-        assert!(upgraded.ends_with("# git-trace: end\n*.md merge=union\n*.png binary\n"), "{upgraded}");
-        let left = Some(Some(b"*.txt text\n*.md merge=union\n*.png binary\n".to_vec()));
-        assert_eq!(without_block(text.as_bytes()), left);
-        assert_eq!(without_block(upgraded.as_bytes()), left);
-        let without_end = installed(None).replace(END, "mine merge=union");
-        assert_eq!(without_block(without_end.as_bytes()), Some(Some(b"mine merge=union\n".to_vec())));
-    }
-
-    #[test]
-    fn an_older_block_is_brought_up_to_date() {
-        let old = installed(Some("a\n")).replace(" diff=trace-crumb\n", "\n");
-        assert_eq!(installed(Some(&old)), installed(Some("a\n")));
-    }
 }

@@ -63,7 +63,7 @@ fn textconv(program: &str) -> String {
 }
 
 /// A word quoted for a shell and for git's placeholders.
-fn placeholder_word(text: &str) -> String {
+pub(crate) fn placeholder_word(text: &str) -> String {
     shell_word(&text.replace('%', "%%"))
 }
 
@@ -166,15 +166,4 @@ fn set(setup: &Setup, args: &[&str]) -> Result<(), InstallError> {
         setup.git.change_setting(&[&[setup.scope.flag()], args].concat())?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_survives_the_shell_and_the_placeholders() {
-        assert_eq!(placeholder_word("git-trace"), "git-trace");
-        assert_eq!(placeholder_word("/opt/it's 100%/git-trace"), r"'/opt/it'\''s 100%%/git-trace'");
-    }
 }

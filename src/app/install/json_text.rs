@@ -129,7 +129,7 @@ impl JsonText {
 }
 
 /// The text with spaces in place of comments and trailing commas. Line breaks are kept.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let mut at = 0;
     // The position of the last comma, if only white space and comments followed so far.
@@ -177,31 +177,4 @@ fn string_len(bytes: &[u8]) -> usize {
         }
     }
     bytes.len()
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn comments_and_trailing_commas_become_spaces() {
-        let text = "{ // a\u{e9}\n \"b//c\": [1, /* d, */ 2 , ], \"e\\\"\": \"/*\", }";
-        let plain = plain(text);
-        assert_eq!(plain, "{       \n \"b//c\": [1,          2   ], \"e\\\"\": \"/*\"  }");
-        assert_eq!(plain.len(), text.len());
-    }
-
-    proptest! {
-        #[test]
-        fn plain_json_stays_as_it_is(text in "[\\[\\]{}:\"a1 \n\\\\]{0,30}") {
-            prop_assert_eq!(plain(&text), text);
-        }
-
-        #[test]
-        fn every_text_keeps_its_length(text in "[\\[,\\]{}\"/*\u{e9}a\n\\\\]{0,40}") {
-            prop_assert_eq!(plain(&text).len(), text.len());
-        }
-    }
 }

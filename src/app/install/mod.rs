@@ -15,7 +15,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod forward;
 pub(crate) mod hooks;
-mod json_text;
+pub(crate) mod json_text;
 pub(crate) mod owned;
 
 use std::fs;

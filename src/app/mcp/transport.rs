@@ -1,10 +1,10 @@
-//! Messages as lines: one JSON object each, from stdin and to stdout.
+//! Messages from stdin and to stdout, one JSON object per line.
 //!
-//! The next line is read once the last request is answered. So a flood of requests waits in the pipe and not in memory, the
-//! order of answers is that of requests, and no thread is needed. Notifications ask for nothing that is under way then
-//! and are passed over, as are answers, since nothing is ever asked of the client.
+//! A line is read once the last request is answered. So a flood of requests waits in the pipe and not in memory, answers have
+//! the order of requests, and no thread is needed. Notifications are skipped, because no request is running then. So are
+//! answers, because the server sends no requests.
 
-use std::io::{self, BufRead, BufReader, Stdin, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Stdin, Write as _};
 use std::sync::Arc;
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -13,9 +13,9 @@ use rmcp::transport::Transport;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
-/// The most bytes of a line; a longer one is passed over to its end and refused.
-const MAX_LINE_LEN: usize = 64 << 20;
-/// What the buffer of a line may keep for the next one.
+/// The most bytes of a line; a longer one is skipped and refused.
+const MAX_LINE_LEN: u64 = 64 << 20;
+/// The most bytes that the buffer of a line keeps for the next one.
 const KEPT_LEN: usize = 1 << 20;
 
 /// stdin and stdout of this process.
@@ -26,50 +26,32 @@ pub(crate) struct Lines {
     idle: Arc<Semaphore>,
 }
 
-/// What was found where a line was looked for.
-enum Read {
-    Line,
-    TooLong,
-    End,
-}
-
 impl Lines {
     pub(crate) fn of_process() -> Self {
         let input = BufReader::with_capacity(1 << 16, io::stdin());
         Self { input, line: Vec::new(), idle: Arc::new(Semaphore::new(1)) }
     }
 
-    fn read(&mut self) -> io::Result<Read> {
+    /// Reads a line; `None` at the end of the input, which drops a message without its line end.
+    fn read(&mut self) -> io::Result<Option<Result<(), TooLong>>> {
         if self.line.capacity() > KEPT_LEN {
             self.line = Vec::new();
         }
         self.line.clear();
-        let mut is_too_long = false;
-        loop {
-            let available = match self.input.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                available => available?,
-            };
-            if available.is_empty() {
-                // A message without its line end is not whole.
-                return Ok(Read::End);
-            }
-            let end = memchr::memchr(b'\n', available);
-            let len = end.map_or(available.len(), |end| end + 1);
-            if !is_too_long && self.line.len() + len > MAX_LINE_LEN {
-                is_too_long = true;
-                self.line = Vec::new();
-            }
-            if !is_too_long {
-                self.line.extend_from_slice(&available[..len]);
-            }
-            self.input.consume(len);
-            if end.is_some() {
-                return Ok(if is_too_long { Read::TooLong } else { Read::Line });
-            }
+        let len = self.input.by_ref().take(MAX_LINE_LEN).read_until(b'\n', &mut self.line)? as u64;
+        if self.line.ends_with(b"\n") {
+            Ok(Some(Ok(())))
+        } else if len < MAX_LINE_LEN {
+            Ok(None)
+        } else {
+            self.line = Vec::new();
+            self.input.skip_until(b'\n')?;
+            Ok(Some(Err(TooLong)))
         }
     }
 }
+
+struct TooLong;
 
 impl Transport<RoleServer> for Lines {
     type Error = io::Error;
@@ -91,13 +73,13 @@ impl Transport<RoleServer> for Lines {
             let idle = Arc::clone(&self.idle);
             let permit = idle.acquire().await.ok()?;
             let refusal = match self.read().ok()? {
-                Read::End => return None,
-                Read::TooLong => {
+                None => return None,
+                Some(Err(TooLong)) => {
                     let message = format!("a message may have {} MiB", MAX_LINE_LEN >> 20);
                     ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), None)
                 }
-                Read::Line if self.line.trim_ascii().is_empty() => continue,
-                Read::Line => match serde_json::from_slice::<ClientJsonRpcMessage>(&self.line) {
+                Some(Ok(())) if self.line.trim_ascii().is_empty() => continue,
+                Some(Ok(())) => match serde_json::from_slice::<ClientJsonRpcMessage>(&self.line) {
                     Ok(message @ JsonRpcMessage::Request(_)) => {
                         permit.forget();
                         return Some(message);
@@ -119,7 +101,7 @@ impl Transport<RoleServer> for Lines {
     }
 }
 
-/// What is answered to a line that is no message; a notification that cannot be read is answered with nothing.
+/// The answer to a line that is not a message; an unreadable notification gets none.
 fn refusal(line: &[u8]) -> Option<ServerJsonRpcMessage> {
     #[derive(Deserialize)]
     struct Envelope {

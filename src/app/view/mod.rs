@@ -13,7 +13,7 @@
 mod branches;
 mod chart;
 mod data;
-mod html;
+pub(crate) mod html;
 mod item;
 mod page;
 mod redact;

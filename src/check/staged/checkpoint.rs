@@ -1,6 +1,6 @@
-//! Checking checkpoints and their lists.
+//! Checks checkpoints and their lists.
 //!
-//! Advice is left out: it hangs on the clock, and what was accepted once is to be accepted again.
+//! Advice is left out: it depends on the clock, and a file that was accepted once must be accepted again.
 
 use super::settings::Settings;
 use super::source::{Entry, names_beside};
@@ -10,9 +10,8 @@ use crate::git::Git;
 use crate::memory::checkpoint::pathspec::is_archived;
 use crate::memory::checkpoint::{Document, Rules, validate, validate_document, validate_index, validate_set};
 
-/// Judges the checkpoints that were read, by themselves and against one another, and lists against the files beside them.
-///
-/// Of what is staged only that is known, so two checkpoints of one id are told when both are.
+/// Checks checkpoints alone and against each other, and lists against the files in their folder. An id that occurs twice is
+/// found only if both files are in the source.
 pub(crate) fn judge(
     git: &Git,
     source: &Source,
@@ -45,7 +44,7 @@ pub(crate) fn judge(
     Ok(())
 }
 
-/// What a list may call a file: its name without `.md`, and its id where that was read.
+/// The names of a file in a list: the file name without `.md`, and the id if it was read.
 fn names_of(name: &[u8], folder: &[u8], entries: &[Entry], read: &[(usize, Document<'_>)]) -> Option<Vec<String>> {
     let stem = std::str::from_utf8(name).ok()?.strip_suffix(".md")?;
     if matches!(stem, "INDEX" | "README" | "LEARNINGS") {

@@ -1,6 +1,6 @@
 //! Fixes of mechanical errors: the order of lines, duplicate keys, a missing final newline.
 //!
-//! The file in the working tree is fixed, never the index: the author decides what to stage.
+//! Only the file in the working tree is fixed: the author decides what to stage.
 
 use std::io;
 use std::path::Path;
@@ -13,8 +13,7 @@ use crate::memory::breadcrumb;
 /// The findings that can be fixed.
 const CODES: [&str; 3] = ["duplicate-key", "no-final-newline", "unsorted"];
 
-/// What became of a file.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq)]
 pub(crate) enum Fate {
     Fixed,
     /// The file in the working tree is already in order, unlike the one that was checked.
@@ -29,10 +28,7 @@ pub(crate) fn is_fixable(checked: &Checked) -> bool {
         && checked.findings.iter().any(|finding| CODES.contains(&finding.code))
 }
 
-/// Fixes a file in the working tree at `root`. A symbolic link is not followed.
-///
-/// Of several lines with one key the one that counts stays, see [`breadcrumb::fix`]. A file that is a symbolic link is left
-/// alone.
+/// Fixes a file in the working tree at `root`; see [`breadcrumb::fix`]. A symbolic link is refused.
 pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
     let path = root.join(&checked.path);
     if path.symlink_metadata()?.is_symlink() {
@@ -42,7 +38,7 @@ pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
     let folder = path.parent().unwrap_or(root);
     let lock = Lock::take(folder, stem)?;
     if lock.is_none() {
-        return Err(io::Error::other("another process keeps writing there"));
+        return Err(io::Error::other("another process is writing in its folder"));
     }
     let seen = replace::read(&path)?;
     let fixed = match checked.kind {
@@ -58,7 +54,7 @@ pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
     if replace::replace(&path, stem, seen.version.as_ref(), Access::Usual, &fixed)? {
         Ok(Fate::Fixed)
     } else {
-        Err(io::Error::other("somebody changed it meanwhile"))
+        Err(io::Error::other("it changed in the meantime"))
     }
 }
 

@@ -1,6 +1,6 @@
-//! Checking what is committed, or is about to be: blobs as git has them, never the files of the working tree.
+//! Checks what is committed, or is about to be: blobs as git has them, never the files of the working tree.
 //!
-//! Git itself lists them, since libgit2 cannot read a sparse index. `judge` chooses the validator for each kind of file.
+//! Git lists the blobs, since libgit2 cannot read a sparse index. `judge` chooses the validator for each kind of file.
 
 mod checkpoint;
 pub(crate) mod fix;
@@ -24,30 +24,27 @@ use crate::trace::Time;
 use settings::Settings;
 use source::Entry;
 
-/// Which blobs are checked.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// The blobs to check.
 pub(crate) enum Source {
     Rev(String),
-    /// What differs between `HEAD` and the index; `GIT_INDEX_FILE` applies.
+    /// Those that differ between `HEAD` and the index; `GIT_INDEX_FILE` applies.
     Staged,
 }
 
-/// One file that was checked.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A file that was checked.
 pub(crate) struct Checked {
-    /// Its path in the repository; what is not UTF-8 in it is shown as U+FFFD.
+    /// The path in the repository; bytes that are not UTF-8 are shown as U+FFFD.
     pub(crate) path: String,
     pub(crate) kind: FileKind,
-    /// What there is to say about it, by place.
+    /// Ordered by position.
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Why nothing was checked.
 #[derive(Debug, Error)]
 pub(crate) enum CheckError {
     #[error(transparent)]
     Git(#[from] GitError),
-    #[error("`{rev}` names no commit or tree")]
+    #[error("`{rev}` is not a commit or tree")]
     NoSuchRev { rev: String },
 }
 
@@ -60,13 +57,14 @@ impl Diagnostic for CheckError {
     }
 }
 
-/// Checks every file that has a validator, ordered by path.
-///
-/// `env` is the environment of this process. Settings are read only if a file needs them.
+/// The declared namespaces of each store, by folder; an error if the `config.json` cannot be used.
+type Declared = HashMap<Vec<u8>, Result<Namespaces, String>>;
+
+/// Checks every file that has a validator, ordered by path. Settings are read only if a file needs them.
 pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<Vec<Checked>, CheckError> {
     let settings = Settings::new(git, env);
     let entries = source::entries(git, source, &settings)?;
-    let namespaces = namespaces(git, source, &entries)?;
+    let declared = declared(git, source, &entries)?;
     let mut checked = Vec::with_capacity(entries.len());
     let mut checkpoints = Vec::new();
     let names: Vec<_> = entries.iter().map(|entry| entry.oid.clone()).collect();
@@ -78,13 +76,18 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
             }
             None => vec![of_file("missing", "the blob is not in this repository", "fetch it with `git fetch`")],
             Some(_) if entry.is_link => Vec::new(),
-            Some(text) => {
-                let findings = judge(entry, &text, &namespaces, now, &settings);
-                if matches!(entry.kind, FileKind::Checkpoint | FileKind::CheckpointIndex) {
-                    checkpoints.push((index, text));
+            Some(text) => match entry.kind {
+                FileKind::Breadcrumbs => {
+                    let findings = judge_breadcrumbs(entry, &text, declared.get(entry.folder()), now);
+                    with_secrets(findings, &text, &settings)
                 }
-                findings
-            }
+                FileKind::Crumb => with_secrets(crumb::check(&text, Encoding::default()), &text, &settings),
+                // Checkpoints are judged together, once all are read.
+                FileKind::Checkpoint | FileKind::CheckpointIndex => {
+                    checkpoints.push((index, text));
+                    Vec::new()
+                }
+            },
         };
         checked.push(Checked { path: entry.shown_path(), kind: entry.kind, findings });
         Ok(())
@@ -93,42 +96,25 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
     Ok(checked)
 }
 
-fn judge(
+fn judge_breadcrumbs(
     entry: &Entry,
     text: &[u8],
-    declared: &HashMap<Vec<u8>, Declared>,
+    declared: Option<&Result<Namespaces, String>>,
     now: Time,
-    settings: &Settings<'_>,
 ) -> Vec<Finding> {
-    match entry.kind {
-        FileKind::Breadcrumbs => {
-            let findings = judge_breadcrumbs(entry, text, declared.get(entry.folder()), now);
-            with_secrets(findings, text, settings)
-        }
-        FileKind::Crumb => with_secrets(crumb::check(text, Encoding::default()), text, settings),
-        // Checkpoints are judged together, once all are read.
-        FileKind::Checkpoint | FileKind::CheckpointIndex => Vec::new(),
-    }
-}
-
-fn judge_breadcrumbs(entry: &Entry, text: &[u8], declared: Option<&Declared>, now: Time) -> Vec<Finding> {
-    let is_secret = entry.path.ends_with(StoreFile::Secret.file_name().as_bytes());
-    let file = if is_secret { StoreFile::Secret } else { StoreFile::Shared };
     let mut findings = Vec::new();
+    let is_secret = entry.path.ends_with(StoreFile::Secret.file_name().as_bytes());
     if is_secret {
         let remedy = "`git rm --cached` it, add it to `.gitignore`, and replace the secrets if it was pushed";
         findings.push(of_file("secret-file", "the file of the secrets is in git", remedy));
     }
+    if let Some(Err(problem)) = declared {
+        let message = format!("`config.json` in its folder cannot be used: {problem}");
+        findings.push(Finding { weight: Weight::Warning, ..of_file("bad-config", &message, "correct it") });
+    }
     let none = Namespaces::default();
-    let namespaces = match declared {
-        Some(Declared::Read(namespaces)) => namespaces,
-        Some(Declared::Unreadable(problem)) => {
-            let message = format!("`config.json` beside it cannot be used: {problem}");
-            findings.push(Finding { weight: Weight::Warning, ..of_file("bad-config", &message, "correct it") });
-            &none
-        }
-        None => &none,
-    };
+    let namespaces = declared.and_then(|declared| declared.as_ref().ok()).unwrap_or(&none);
+    let file = if is_secret { StoreFile::Secret } else { StoreFile::Shared };
     findings.extend(breadcrumb::check(text, &Rules { file, namespaces, now }));
     findings
 }
@@ -167,21 +153,15 @@ fn judge_secrets(text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
     settings.allowed_secrets().others(text, secrets).into_iter().map(finding).collect()
 }
 
-/// An error in a file as a whole.
+/// An error about a complete file.
 fn of_file(code: &'static str, message: &str, remedy: &str) -> Finding {
     let position = Position { line: 1, column: 1 };
     let (message, remedy) = (message.to_owned(), remedy.to_owned());
     Finding { span: 0..0, position, code, weight: Weight::Error, message, remedy }
 }
 
-/// What the `config.json` of a store says.
-enum Declared {
-    Read(Namespaces),
-    Unreadable(String),
-}
-
-/// The declared namespaces of every store, by folder, as the same source has them.
-fn namespaces(git: &Git, source: &Source, entries: &[Entry]) -> Result<HashMap<Vec<u8>, Declared>, CheckError> {
+/// Reads the declared namespaces of every store from the same source.
+fn declared(git: &Git, source: &Source, entries: &[Entry]) -> Result<Declared, CheckError> {
     let prefix = match source {
         Source::Rev(rev) => rev.as_str(),
         Source::Staged => "",
@@ -195,13 +175,8 @@ fn namespaces(git: &Git, source: &Source, entries: &[Entry]) -> Result<HashMap<V
     let names: Vec<_> = folders.iter().map(name).collect();
     let mut found = HashMap::new();
     git.blobs::<CheckError>(&names, |index, blob| {
-        if let Some(text) = blob {
-            let declared = match Namespaces::parse(&text) {
-                Ok(namespaces) => Declared::Read(namespaces),
-                Err(error) => Declared::Unreadable(error.to_string()),
-            };
-            found.insert(folders[index].to_vec(), declared);
-        }
+        let namespaces = blob.map(|text| Namespaces::parse(&text).map_err(|error| error.to_string()));
+        found.extend(namespaces.map(|namespaces| (folders[index].to_vec(), namespaces)));
         Ok(())
     })?;
     Ok(found)

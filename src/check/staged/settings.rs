@@ -1,4 +1,4 @@
-//! Settings that a check depends on, each read on first use.
+//! The settings of a check, each read on first use.
 
 use std::cell::OnceCell;
 
@@ -8,7 +8,7 @@ use crate::memory::checkpoint::Pathspec;
 use crate::secrets::{Allowed, Policy};
 use crate::trace::store::settings;
 
-/// A setting that cannot be read counts as not set: a check must not fail for a reason outside of the files.
+/// A setting that cannot be read is treated as not set: a check must not fail for a reason outside the files.
 pub(crate) struct Settings<'g> {
     git: &'g Git,
     env: Env,
@@ -32,7 +32,7 @@ impl<'g> Settings<'g> {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Checkpoints are where `trace.checkpoints` says; other kinds are recognized by file name.
+    /// `trace.checkpoints` says where checkpoints are; other kinds are recognized by file name.
     pub(crate) fn kind(&self, path: &[u8]) -> Option<FileKind> {
         if !path.ends_with(b".md") {
             return FileKind::of_path(path);

@@ -1,4 +1,4 @@
-//! Which blobs there are to check, as git tells.
+//! The blobs to check, as git lists them.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,14 @@ use super::{CheckError, Source};
 use crate::base::merge::FileKind;
 use crate::git::Git;
 
-/// A blob to be checked.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A blob to check.
 pub(crate) struct Entry {
-    /// Path in the repository, as git has it.
     pub(crate) path: Vec<u8>,
     pub(crate) oid: String,
     pub(crate) kind: FileKind,
     /// Whether it is a symbolic link, whose blob is a path.
     pub(crate) is_link: bool,
-    /// Whether the index has versions of it that are still to be merged.
+    /// Whether the index has several versions of it.
     pub(crate) is_unmerged: bool,
 }
 
@@ -29,7 +27,7 @@ impl Entry {
         (mode != "160000").then(|| Self { path: path.to_vec(), oid: oid.to_owned(), kind, is_link, is_unmerged })
     }
 
-    /// The folder it is in, with a slash at its end.
+    /// Ends with a slash; empty for the root.
     pub(crate) fn folder(&self) -> &[u8] {
         let len = self.path.iter().rposition(|b| *b == b'/').map_or(0, |slash| slash + 1);
         &self.path[..len]
@@ -50,13 +48,12 @@ pub(crate) fn entries(git: &Git, source: &Source, settings: &Settings<'_>) -> Re
 
 /// The names of the files in a folder, as the source has them.
 pub(crate) fn names_beside(git: &Git, source: &Source, folder: &[u8]) -> Result<Vec<Vec<u8>>, CheckError> {
-    // Git takes paths as text here; what is not UTF-8 has no list.
+    // Git takes paths as text here. Other folders have no list.
     let Ok(folder) = std::str::from_utf8(folder) else { return Ok(Vec::new()) };
     let mut args = match source {
         Source::Rev(rev) => vec!["ls-tree", "-z", "--name-only", "--full-tree", rev, "--"],
         Source::Staged => vec!["ls-files", "-z", "--full-name", "--"],
     };
-    // The root has no name.
     args.extend(Some(folder).filter(|folder| !folder.is_empty()));
     let git =
         Git::in_folder(git.line(&["rev-parse", "--show-toplevel"]).map_or(git.folder().to_owned(), PathBuf::from));
@@ -68,7 +65,7 @@ pub(crate) fn names_beside(git: &Git, source: &Source, folder: &[u8]) -> Result<
 fn find_tree(git: &Git, rev: &str) -> Result<Option<String>, CheckError> {
     let answer = git.ask(&["rev-parse", "--verify", "--quiet", &format!("{rev}^{{tree}}")])?;
     if answer.code == Some(128) {
-        // Not a bad name but no repository, or one that git refuses.
+        // There may be no repository, or one that git refuses.
         git.run(&["rev-parse", "--git-dir"])?;
     }
     let oid = String::from_utf8_lossy(&answer.stdout).trim().to_owned();

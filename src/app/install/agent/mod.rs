@@ -8,7 +8,7 @@
 //! of the repository holds the [original](Original) of the file, which is restored as long as nobody has changed the file
 //! since. Otherwise only our entries are removed.
 
-mod settings;
+pub(crate) mod settings;
 
 use std::fs;
 use std::io;
