@@ -8,9 +8,9 @@ use crate::memory::forward::text::{self, CrumbContent};
 use crate::memory::forward::{
     CrumbStatus, CrumbType, ForwardCrumb, NewCrumb, Priority, Query, QueryResult, add, search, set_status,
 };
-use crate::tokens::Encoding;
 use crate::trace::store::signature::Signature;
-use crate::trace::{AgentName, Time};
+use crate::trace::store::trace::Trace;
+use crate::trace::{AgentName, Time, TraceName};
 
 use crate::unit::playground::fixture;
 use crate::unit::repo::TestRepo;
@@ -37,7 +37,7 @@ fn content(summary: &str) -> CrumbContent {
 
 fn left(repo: &Repo, who: &str, at: &str, note: &NewCrumb) -> ForwardCrumb {
     let signature = Signature::take(repo, time(at)).unwrap();
-    add(repo, &agent(who), &signature, Encoding::default(), note).unwrap()
+    add(&Trace::new(repo, TraceName::of_agent(&agent(who)), signature), &agent(who), note).unwrap()
 }
 
 fn said(repo: &Repo, at: &str, summary: &str) -> ForwardCrumb {
@@ -200,9 +200,8 @@ fn filters_work_alone_and_combined() {
     assert_eq!(got(&repo, &both, now), ["HIGH technical"]);
 
     let signature = Signature::take(&repo, time(now)).unwrap();
-    let set = |id, status| {
-        set_status(&repo, &agent("azoth"), &signature, Encoding::default(), id, status, Some("done")).unwrap()
-    };
+    let trace = Trace::new(&repo, TraceName::of_agent(&agent("azoth")), signature);
+    let set = |id, status| set_status(&trace, id, status, Some("done")).unwrap();
     assert!(set(all[1].id, CrumbStatus::Completed).is_some());
     assert!(set(all[1].id, CrumbStatus::Completed).is_none());
     assert!(set(all[2].id, CrumbStatus::Superseded).is_some());

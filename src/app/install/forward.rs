@@ -9,10 +9,10 @@ use super::doctor::{Diagnosis, text};
 use crate::base::error::Diagnostic as _;
 use crate::git::{Git, GitError, ObjectFormat, Repo};
 use crate::memory::forward::{self, CrumbContent, ForwardError, NewCrumb, Priority, Query};
-use crate::tokens::Encoding;
 use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::store::signature::Signature;
-use crate::trace::{AgentName, Time};
+use crate::trace::store::trace::Trace;
+use crate::trace::{AgentName, Time, TraceName};
 
 const CODE: &str = "forward-crumbs";
 
@@ -50,7 +50,8 @@ fn round_trip(repo: &Repo, now: Time) -> Result<(), String> {
     let agent: AgentName = "health-check".parse().map_err(text)?;
     let content = CrumbContent { summary: "Health check test".to_owned(), ..CrumbContent::default() };
     let new = NewCrumb { priority: Priority::Low, ..NewCrumb::new(content) };
-    let written = forward::add(&trial, &agent, &signature, Encoding::default(), &new).map_err(text)?;
+    let trace = Trace::new(&trial, TraceName::of_agent(&agent), signature.clone());
+    let written = forward::add(&trace, &agent, &new).map_err(text)?;
     let query = Query { limit: 1, ..Query::default() };
     let read = forward::search(&trial, &agent, &query, signature.at).map_err(text)?;
     if read.crumbs == [written] {

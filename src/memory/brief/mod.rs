@@ -29,13 +29,10 @@ mod sources;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use thiserror::Error;
 
-use super::forward::ForwardError;
-use crate::base::error::Diagnostic;
-use crate::git::{GitError, Repo};
+use crate::git::Repo;
 use crate::tokens::Encoding;
-use crate::trace::{AgentName, Time, TraceError, TraceName};
+use crate::trace::{AgentName, Time, TraceName};
 
 pub(crate) use section::{Section, SectionKind};
 pub(crate) use settings::compile_configured;
@@ -72,26 +69,6 @@ pub(crate) struct Brief {
     pub warnings: Vec<String>,
 }
 
-#[derive(Debug, Error)]
-pub(crate) enum BriefError {
-    #[error(transparent)]
-    Git(#[from] GitError),
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    #[error(transparent)]
-    Forward(#[from] ForwardError),
-}
-
-impl Diagnostic for BriefError {
-    fn wrapped(&self) -> Option<&dyn Diagnostic> {
-        match self {
-            Self::Git(error) => Some(error),
-            Self::Trace(error) => Some(error),
-            Self::Forward(error) => Some(error),
-        }
-    }
-}
-
 /// Compiles a brief as of `now`. Reads the newest part of each source and walks no history.
 pub(crate) fn compile(repo: &Repo, request: &BriefRequest, now: Time) -> Brief {
     let mut warnings = Vec::new();
@@ -107,16 +84,14 @@ pub(crate) fn compile(repo: &Repo, request: &BriefRequest, now: Time) -> Brief {
 
 impl Brief {
     pub(crate) fn to_json(&self, request: &BriefRequest) -> Value {
-        let sections = self.sections.iter().map(
-            |Section { kind, entries }| json!({ "kind": kind.as_str(), "title": kind.title(), "entries": entries }),
-        );
+        let section = |Section { kind, entries }: &Section| json!({ "kind": kind.as_str(), "title": kind.title(), "entries": entries });
         let left_out = self.left_out.iter().map(|(kind, count)| json!({ "kind": kind.as_str(), "entries": count }));
         json!({
             "agent": request.agent.as_ref().map(AgentName::as_str),
             "budget": request.budget,
             "tokens": self.tokens,
             "encoding": request.encoding.as_str(),
-            "sections": sections.collect::<Vec<_>>(),
+            "sections": self.sections.iter().map(section).collect::<Vec<_>>(),
             "left_out": left_out.collect::<Vec<_>>(),
             "warnings": self.warnings,
             "text": self.text,

@@ -8,45 +8,40 @@ use super::{Brief, BriefRequest};
 /// Renders as many entries as fit, in order, and states what was omitted.
 pub(crate) fn render_within_budget(
     title: &str,
-    sections: Vec<Section>,
+    mut sections: Vec<Section>,
     request: &BriefRequest,
     warnings: Vec<String>,
 ) -> Brief {
-    let total: usize = sections.iter().map(|section| section.entries.len()).sum();
-    let render = |kept: usize| {
+    let count = |text: &str| request.encoding.count(text.as_bytes());
+    let fitting = |kept: usize| {
         let text = render(title, &sections, kept, request.budget);
-        let tokens = request.encoding.count(text.as_bytes());
-        (text, tokens)
+        let tokens = count(&text);
+        (tokens <= request.budget).then_some((text, tokens))
     };
-    let fits = |tokens: u64| tokens <= request.budget;
     // Counting each entry once gives an estimate of how many fit. Exact counts of the text around it then decide.
-    let mut kept = 0;
-    let mut estimate = request.encoding.count(title.as_bytes());
-    for entry in sections.iter().flat_map(|section| &section.entries) {
-        estimate += request.encoding.count(entry.as_bytes()) + 2;
-        if !fits(estimate) {
-            break;
+    let mut estimate = count(title);
+    let entries = || sections.iter().flat_map(|section| &section.entries);
+    let fits = |entry: &&String| {
+        estimate += count(entry) + 2;
+        estimate <= request.budget
+    };
+    let mut kept = entries().take_while(fits).count();
+    let mut best = fitting(kept);
+    if best.is_some() {
+        let total = entries().count();
+        while kept < total
+            && let Some(longer) = fitting(kept + 1)
+        {
+            kept += 1;
+            best = Some(longer);
         }
-        kept += 1;
     }
-    let (mut text, mut tokens) = render(kept);
-    while fits(tokens) && kept < total {
-        let longer = render(kept + 1);
-        if !fits(longer.1) {
-            break;
-        }
-        kept += 1;
-        (text, tokens) = longer;
-    }
-    while !fits(tokens) && kept > 0 {
+    while best.is_none() && kept > 0 {
         kept -= 1;
-        (text, tokens) = render(kept);
+        best = fitting(kept);
     }
-    if !fits(tokens) {
-        (text, tokens) = (String::new(), 0);
-    }
+    let (text, tokens) = best.unwrap_or_default();
     let left_out = left_out(&sections, kept);
-    let mut sections = sections;
     let lens = kept_lens(&sections, kept);
     for (section, len) in sections.iter_mut().zip(lens) {
         section.entries.truncate(len);

@@ -57,11 +57,8 @@ impl Section {
         if line.is_empty() {
             return;
         }
-        let entry = if line.chars().count() > MAX_ENTRY_LEN {
-            line.chars().take(MAX_ENTRY_LEN - 1).chain(['…']).collect()
-        } else {
-            line
-        };
+        let is_long = line.chars().count() > MAX_ENTRY_LEN;
+        let entry = if is_long { line.chars().take(MAX_ENTRY_LEN - 1).chain(['…']).collect() } else { line };
         self.entries.push(entry + suffix);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Brief, BriefError, BriefRequest, DEFAULT_BUDGET, compile};
+use super::{Brief, BriefRequest, DEFAULT_BUDGET, compile};
 use crate::git::Repo;
-use crate::memory::forward::resolve_agent;
+use crate::memory::forward::{ForwardError, resolve_agent};
 use crate::trace::store::head;
 use crate::trace::store::settings::encoding;
 use crate::trace::{AgentName, Time};
@@ -12,10 +12,10 @@ use crate::trace::{AgentName, Time};
 impl BriefRequest {
     /// Reads `trace.agent`, `trace.briefBudget`, `trace.briefCrumb`, `trace.briefTeam`, `trace.briefInbox` (paths relative to
     /// the root of the work tree), and `trace.briefBreadcrumbs` (keys separated by spaces), for the current trace.
-    pub(crate) fn from_config(repo: &Repo, agent: Option<&AgentName>, folder: &Path) -> Result<Self, BriefError> {
+    pub(crate) fn from_config(repo: &Repo, agent: Option<&AgentName>, folder: &Path) -> Result<Self, ForwardError> {
         let config = repo.config()?;
         let root = repo.worktree().unwrap_or_else(|| folder.to_owned());
-        let path = |key: &str| -> Result<Option<PathBuf>, BriefError> {
+        let path = |key: &str| -> Result<Option<PathBuf>, ForwardError> {
             Ok(config.text(key)?.filter(|path| !path.is_empty()).map(|path| root.join(path)))
         };
         let breadcrumbs = config.text("trace.briefBreadcrumbs")?.unwrap_or_default();
@@ -38,6 +38,6 @@ impl BriefRequest {
 }
 
 /// The configured brief for a session that starts in `folder`.
-pub(crate) fn compile_configured(repo: &Repo, folder: &Path, now: Time) -> Result<Brief, BriefError> {
+pub(crate) fn compile_configured(repo: &Repo, folder: &Path, now: Time) -> Result<Brief, ForwardError> {
     Ok(compile(repo, &BriefRequest::from_config(repo, None, folder)?, now))
 }

@@ -46,13 +46,8 @@ type SourceResult = Result<Vec<Section>, String>;
 
 /// The messages of an error and of its sources.
 fn cause(error: impl Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        text = format!("{text}: {inner}");
-        source = inner.source();
-    }
-    text
+    let sources = std::iter::successors(error.source(), |inner| (*inner).source());
+    std::iter::once(error.to_string()).chain(sources.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
 }
 
 /// How many forward crumbs are read; the tasks of so many exceed any budget.
@@ -121,17 +116,14 @@ fn next_actions(repo: &Repo) -> SourceResult {
     let files = Folder { root, pathspec: Pathspec::new(setting.as_deref()) }.files().map_err(cause)?;
     let checkpoints = checkpoints(&files);
     let mut section = Section::new(SectionKind::NextActions);
-    let mut current = checkpoints.iter().filter(|checkpoint| is_current(checkpoint));
-    match (current.next(), current.next()) {
-        (Some(one), None) => {
-            for action in one.document.open_actions() {
-                section.push(action, &format!(" ({})", one_line(one.id())));
-            }
+    let current: Vec<_> = checkpoints.iter().filter(|checkpoint| is_current(checkpoint)).collect();
+    if current.len() > 1 {
+        return Err("several are current; keep one with `git trace checkpoint current <id>`".to_owned());
+    }
+    for one in current {
+        for action in one.document.open_actions() {
+            section.push(action, &format!(" ({})", one_line(one.id())));
         }
-        (Some(_), Some(_)) => {
-            return Err("several are current; keep one with `git trace checkpoint current <id>`".to_owned());
-        }
-        _ => {}
     }
     Ok(vec![section])
 }
@@ -184,14 +176,14 @@ const MAX_ITEMS: usize = 10;
 fn last_items(repo: &Repo, request: &BriefRequest) -> Result<Section, TraceError> {
     let mut section = Section::new(SectionKind::Trace);
     let Some(tip) = Tip::find(repo, &request.trace)? else { return Ok(section) };
-    let slots = tree::list(repo, tip.commit.tree)?;
+    let entries = tree::list(repo, tip.commit.tree)?;
     // Looking up a priority costs time. Three times the number leaves room for skipped items.
-    let last = &slots[slots.len().saturating_sub(3 * MAX_ITEMS)..];
+    let last = &entries[entries.len().saturating_sub(3 * MAX_ITEMS)..];
     let levels = priority::Record::open(repo)?.levels(repo, last, None)?;
-    let included = last.iter().rev().filter(|slot| !levels.is_skipped(slot.id, &slot.item_type));
-    for slot in included.take(MAX_ITEMS) {
-        let item = total::read_item(repo, slot)?;
-        section.push(&format!("#{} {}", slot.seq, preview(&item)), "");
+    let included = last.iter().rev().filter(|entry| !levels.is_skipped(entry.id, &entry.item_type));
+    for entry in included.take(MAX_ITEMS) {
+        let item = total::read_item(repo, entry)?;
+        section.push(&format!("#{} {}", entry.seq, preview(&item)), "");
     }
     Ok(section)
 }

@@ -3,9 +3,9 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use memchr::memmem;
+use serde::Serialize;
 
-use super::newest;
+use super::text::TextHeader;
 use crate::base::string_enum::string_enum;
 use crate::git::{GitError, Repo};
 use crate::trace::model::source::Source;
@@ -94,8 +94,21 @@ impl Metadata {
         if let Some(parent) = self.parent {
             header(PARENT, parent.to_string());
         }
-        header(newest::HEADER, newest::header_value(seq, newest));
+        header(NEWEST, format!("{seq} {newest}"));
         Draft { fields, body: text.as_bytes().to_vec() }
+    }
+
+    /// The headers for a text that was not imported from a forward crumb.
+    pub(crate) fn of_text(header: &TextHeader, source: Option<Source>) -> Self {
+        Self {
+            created: header.at,
+            priority: header.priority,
+            crumb_type: header.crumb_type,
+            status: CrumbStatus::Active,
+            session_id: header.session_id.clone(),
+            parent: None,
+            source,
+        }
     }
 
     fn of_fields(fields: &Fields) -> Result<Self, String> {
@@ -120,12 +133,18 @@ const TYPE: &str = "crumb-type";
 const STATUS: &str = "crumb-status";
 const SESSION: &str = "session-id";
 const PARENT: &str = "parent-crumb";
+/// The latest time up to a position, with which a query reads only the newest forward crumbs: `41 2026-01-03T18:30:45Z`.
+///
+/// Forward crumbs are stored in the order in which they were written. That is nearly the order of their times, but a clock may
+/// have been set back, or older ones imported. A query that reads from the end stops when nothing before can be new enough.
+/// After a merge or a renumbering moves the file, its position differs from the one stated and the header is ignored: the
+/// query is slower, and still correct.
+const NEWEST: &str = "newest";
 
 fn header<'f>(fields: &'f Fields, key: &str) -> Option<&'f str> {
     fields.unknown.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
 }
 
-/// Sets the status header.
 pub(crate) fn put_status(fields: &mut Fields, status: CrumbStatus) {
     match fields.unknown.iter_mut().find(|(key, _)| key == STATUS) {
         Some((_, value)) => status.as_str().clone_into(value),
@@ -139,7 +158,7 @@ pub(crate) fn header_problem(fields: &Fields) -> Option<String> {
 }
 
 /// An unreadable forward crumb.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct DamagedCrumb {
     pub id: ItemId,
     /// Its path in the tree of the trace.
@@ -150,88 +169,48 @@ pub(crate) struct DamagedCrumb {
 /// A forward crumb as read, and an upper bound for its time and for the times of those before it.
 pub(crate) type Read = (Result<ForwardCrumb, DamagedCrumb>, Option<Time>);
 
-/// The same; `None` for a forward crumb that a [`HeaderFilter`] excluded.
-pub(crate) type FilteredRead = (Option<Result<ForwardCrumb, DamagedCrumb>>, Option<Time>);
-
-/// Header values that a query asks for.
-///
-/// They are compared in the text of the header, so that excluded items need not be parsed. That halves the time of a search
-/// that finds nothing.
-pub(crate) struct HeaderFilter(Vec<(&'static str, &'static str, &'static [&'static str])>);
-
-impl HeaderFilter {
-    pub(crate) fn new(priority: Option<Priority>, crumb_type: Option<CrumbType>, status: Option<CrumbStatus>) -> Self {
-        let status = status.map(|wanted| (STATUS, wanted.as_str(), CrumbStatus::VALUES));
-        let priority = priority.map(|wanted| (PRIORITY, wanted.as_str(), Priority::VALUES));
-        let crumb_type = crumb_type.map(|wanted| (TYPE, wanted.as_str(), CrumbType::VALUES));
-        Self([status, priority, crumb_type].into_iter().flatten().collect())
-    }
-
-    /// Whether a header has another valid value than the one asked for. Invalid values are left to the parser to report.
-    fn excludes(&self, headers: &str) -> bool {
-        self.0.iter().any(|(key, wanted, valid)| {
-            header_line(headers, key).is_some_and(|value| value != *wanted && valid.contains(&value))
-        })
-    }
-}
-
-fn header_line<'h>(headers: &'h str, key: &str) -> Option<&'h str> {
-    headers.split('\n').find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))
-}
-
-/// Reads the forward crumb in `slot`. A missing object or one of the wrong kind is damage of this forward crumb alone.
-pub(crate) fn read(repo: &Repo, slot: &ItemEntry) -> Result<Read, TraceError> {
-    match repo.read_blob(slot.blob) {
-        Ok(bytes) => Ok(parse(slot, &bytes)),
+/// Reads one forward crumb. A missing object or one of the wrong kind is damage of this forward crumb alone.
+pub(crate) fn read(repo: &Repo, entry: &ItemEntry) -> Result<Read, TraceError> {
+    match repo.read_blob(entry.blob) {
+        Ok(bytes) => Ok(parse(entry, &bytes)),
         Err(error @ (GitError::MissingObject { .. } | GitError::WrongKind { .. })) => {
-            Ok((Err(DamagedCrumb { id: slot.id, path: slot.path.clone(), cause: error.to_string() }), None))
+            Ok((Err(damaged(entry, error.to_string())), None))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Reads the forward crumbs in `slots`, in that order; faster than reading them one by one.
-pub(crate) fn read_many(
-    repo: &Repo,
-    slots: &[&ItemEntry],
-    filter: &HeaderFilter,
-) -> Result<Vec<FilteredRead>, TraceError> {
-    let mut all = Vec::with_capacity(slots.len());
-    let read_all = repo.for_each_blob(slots.iter().map(|slot| (*slot, slot.blob)), |slot, _, bytes| {
-        all.push(parse_filtered(slot, bytes, filter));
+/// Reads forward crumbs, newest position first; faster than reading them one by one.
+pub(crate) fn read_backwards(repo: &Repo, entries: &[ItemEntry]) -> Result<Vec<Read>, TraceError> {
+    let mut all = Vec::with_capacity(entries.len());
+    let read_all = repo.for_each_blob(entries.iter().rev().map(|entry| (entry, entry.blob)), |entry, _, bytes| {
+        all.push(parse(entry, bytes));
         Ok(())
     });
     match read_all {
         Ok(()) => Ok(all),
         // Reading one by one finds out which object is missing.
         Err(GitError::MissingObject { .. } | GitError::WrongKind { .. }) => {
-            let read_one = |slot: &&ItemEntry| read(repo, slot).map(|(crumb, newest)| (Some(crumb), newest));
-            slots.iter().map(read_one).collect()
+            entries.iter().rev().map(|entry| read(repo, entry)).collect()
         }
         Err(error) => Err(error.into()),
     }
 }
 
-fn parse_filtered(slot: &ItemEntry, bytes: &[u8], filter: &HeaderFilter) -> FilteredRead {
-    let headers = memmem::find(bytes, b"\n\n").and_then(|end| std::str::from_utf8(&bytes[..end]).ok());
-    if let Some(headers) = headers.filter(|headers| filter.excludes(headers)) {
-        let newest = header_line(headers, newest::HEADER).and_then(|value| newest::parse_header(slot.seq, value));
-        return (None, newest);
-    }
-    let (crumb, newest) = parse(slot, bytes);
-    (Some(crumb), newest)
+fn damaged(entry: &ItemEntry, cause: String) -> DamagedCrumb {
+    DamagedCrumb { id: entry.id, path: entry.path.clone(), cause }
 }
 
-fn parse(slot: &ItemEntry, bytes: &[u8]) -> Read {
-    let damaged = |cause: String| DamagedCrumb { id: slot.id, path: slot.path.clone(), cause };
-    let Reading { item, damage } = Reading::of(slot, bytes);
+fn parse(entry: &ItemEntry, bytes: &[u8]) -> Read {
+    let Reading { item, damage } = Reading::of(entry, bytes);
     if let Some(damage) = damage {
-        return (Err(damaged(damage.to_string())), None);
+        return (Err(damaged(entry, damage.to_string())), None);
     }
-    let newest = header(&item.fields, newest::HEADER).and_then(|value| newest::parse_header(slot.seq, value));
+    let newest = header(&item.fields, NEWEST).and_then(|value| value.split_once(' '));
+    let newest = newest.filter(|(seq, _)| seq.parse() == Ok(entry.seq)).and_then(|(_, newest)| newest.parse().ok());
     let crumb = Metadata::of_fields(&item.fields).and_then(|metadata| {
         let text = String::from_utf8(item.body).map_err(|_| "the text is not UTF-8".to_owned())?;
-        Ok(ForwardCrumb { id: slot.id, seq: slot.seq, metadata, text })
+        Ok(ForwardCrumb { id: entry.id, seq: entry.seq, metadata, text })
     });
-    (crumb.map_err(damaged), newest)
+    (crumb.map_err(|cause| damaged(entry, cause)), newest)
 }

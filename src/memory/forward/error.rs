@@ -24,15 +24,13 @@ pub(crate) enum ForwardError {
     AmbiguousCrumb { spec: String, candidates: Vec<ItemId> },
     #[error("cannot read forward crumb {id}: {cause}")]
     Damaged { id: ItemId, cause: String },
-    /// A field of a new forward crumb is invalid.
     #[error("{field}: {cause}")]
     BadField { field: &'static str, cause: String },
-    /// Entry `number`, counted from 1, of an import is invalid; nothing was imported.
+    /// Entries are counted from 1; one invalid entry prevents the import.
     #[error("entry {number} of the input: {cause}")]
     BadEntry { number: usize, cause: String },
     #[error("the input is not an export of forward crumbs: {cause}")]
     BadExport { cause: String },
-    /// An entry belongs to another agent; nothing was imported.
     #[error("entry {number} of the input belongs to agent `{}`, not to `{agent}`", theirs.escape_debug())]
     OtherAgent { number: usize, theirs: String, agent: AgentName },
 }
@@ -45,19 +43,19 @@ impl From<SchemaError> for ForwardError {
 
 impl Diagnostic for ForwardError {
     fn hint(&self) -> Option<String> {
-        Some(match self {
+        match self {
             Self::NoAgent | Self::BadAgent { .. } => {
-                "name the agent with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`".to_owned()
+                Some("name the agent with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`".to_owned())
             }
             Self::UnknownCrumb { .. } | Self::AmbiguousCrumb { .. } => {
-                "list all forward crumbs with `git trace forward get --all --lookback-hours 999999 --limit 999999`"
-                    .to_owned()
+                let list = "`git trace forward get --all --lookback-hours 999999 --limit 999999`";
+                Some(format!("list all forward crumbs with {list}"))
             }
             Self::OtherAgent { theirs, .. } => {
-                format!("import forward crumbs of that agent with --agent {}", theirs.escape_debug())
+                Some(format!("import forward crumbs of that agent with --agent {}", theirs.escape_debug()))
             }
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 
     fn wrapped(&self) -> Option<&dyn Diagnostic> {

@@ -7,28 +7,25 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::crumb::{CrumbStatus, CrumbType, Metadata};
 use super::error::ForwardError;
-use super::query::{Query, newest_time, search, slots};
+use super::query::{Query, entries, newest_time, search};
 use super::text::{self, TextHeader};
 use super::write;
-use crate::git::Repo;
-use crate::tokens::Encoding;
 use crate::trace::change::bulk::{self, Feed, Incoming, Usage};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::{ImportPosition, Op};
-use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
-use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError, TraceName};
+use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError};
 
 /// The format in the source of imported forward crumbs.
 const FORMAT: &str = "forward-crumb";
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct ImportCounts {
     pub recorded: usize,
     /// Forward crumbs that exist already, or that existed once.
@@ -69,13 +66,7 @@ pub(crate) struct ImportedCrumb {
 ///
 /// Metadata that an entry lacks is taken from the header of its text. An active forward crumb that exists already becomes
 /// completed or superseded if the input says so; none becomes active again.
-pub(crate) fn import(
-    repo: &Repo,
-    agent: &AgentName,
-    signature: &Signature,
-    encoding: Encoding,
-    bytes: &[u8],
-) -> Result<ImportCounts, ForwardError> {
+pub(crate) fn import(trace: &Trace<'_>, agent: &AgentName, bytes: &[u8]) -> Result<ImportCounts, ForwardError> {
     let bad_export = |cause: String| ForwardError::BadExport { cause };
     let mut file: Value = serde_json::from_slice(bytes).map_err(|error| bad_export(error.to_string()))?;
     let Some(Value::Array(entries)) = file.get_mut("crumbs").map(Value::take) else {
@@ -85,14 +76,14 @@ pub(crate) fn import(
     let crumbs = numbered.map(|(entry, number)| parse_entry(agent, entry, number)).collect::<Result<Vec<_>, _>>()?;
     let closing = crumbs.iter().map(|crumb| (crumb.id, crumb.metadata.status));
     let closing: Vec<_> = closing.filter(|(_, status)| *status != CrumbStatus::Active).collect();
-    let counts = write_all(repo, agent, signature, encoding, crumbs)?;
+    let counts = write_all(trace, crumbs)?;
     let mut closed = 0;
     if counts.known > 0 && !closing.is_empty() {
         let query = Query { status: Some(CrumbStatus::Active), ..Query::all() };
-        let active = search(repo, agent, &query, signature.at)?.crumbs;
+        let active = search(trace.repo(), agent, &query, trace.signature()?.at)?.crumbs;
         let mut active: HashSet<ItemId> = active.into_iter().map(|crumb| crumb.id).collect();
         for (id, status) in closing.into_iter().filter(|(id, _)| active.remove(id)) {
-            let commit = write::set_status(repo, agent, signature, encoding, id, status, Some("as an import says"))?;
+            let commit = write::set_status(trace, id, status, Some("as an import says"))?;
             closed += usize::from(commit.is_some());
         }
     }
@@ -158,15 +149,9 @@ fn parse_id(text: &str) -> (ItemId, Option<Source>) {
 }
 
 /// Writes forward crumbs, oldest first, one commit each.
-pub(crate) fn write_all(
-    repo: &Repo,
-    agent: &AgentName,
-    signature: &Signature,
-    encoding: Encoding,
-    mut crumbs: Vec<ImportedCrumb>,
-) -> Result<ImportCounts, ForwardError> {
-    let name = TraceName::of_agent(agent);
-    let mut seen: HashSet<ItemId> = slots(repo, agent)?.iter().map(|slot| slot.id).collect();
+pub(crate) fn write_all(trace: &Trace<'_>, mut crumbs: Vec<ImportedCrumb>) -> Result<ImportCounts, ForwardError> {
+    let (repo, name) = (trace.repo(), trace.name());
+    let mut seen: HashSet<ItemId> = entries(repo, name)?.iter().map(|entry| entry.id).collect();
     let total = crumbs.len();
     crumbs.retain(|crumb| seen.insert(crumb.id));
     let known = total - crumbs.len();
@@ -175,16 +160,16 @@ pub(crate) fn write_all(
         crumbs.reverse();
     }
     crumbs.sort_by_key(|crumb| crumb.metadata.created);
-    let tip = Tip::find(repo, &name)?;
-    let newest = tip.as_ref().map(|tip| newest_time(repo, tip)).transpose()?.flatten();
     // If another process writes meanwhile, the positions differ, and readers ignore the `newest` headers written here.
-    let seq = tip.as_ref().map(|tip| tip.next_seq(repo)).transpose()?.unwrap_or(0);
+    let (newest, seq) = match Tip::find(repo, name)? {
+        Some(tip) => (newest_time(repo, &tip)?, tip.next_seq(repo)?),
+        None => (None, 0),
+    };
     for crumb in &crumbs {
         schema::validate(&crumb.metadata.draft(&crumb.text, 0, crumb.metadata.created))?;
     }
     let mut feed = CrumbFeed { crumbs: crumbs.into_iter(), seq, newest };
-    let trace = Trace::new(repo, name, signature.clone()).with_encoding(encoding);
-    let report = bulk::import(&trace, &mut feed)?;
+    let report = bulk::import(trace, &mut feed)?;
     Ok(ImportCounts { recorded: report.recorded, known: report.known + known, closed: 0 })
 }
 
@@ -197,9 +182,8 @@ struct CrumbFeed {
 impl Feed for CrumbFeed {
     fn next(&mut self) -> Result<Option<Incoming>, TraceError> {
         let Some(ImportedCrumb { id, metadata, text }) = self.crumbs.next() else { return Ok(None) };
-        let newest = self.newest.map_or(metadata.created, |newest| newest.max(metadata.created));
-        self.newest = Some(newest);
-        let draft = metadata.draft(&text, self.seq, newest);
+        self.newest = self.newest.max(Some(metadata.created));
+        let draft = metadata.draft(&text, self.seq, self.newest.unwrap_or(metadata.created));
         self.seq += 1;
         let summary = text::parse(&text).map(|(_, content)| content.summary);
         Ok(Some(Incoming {

@@ -8,11 +8,9 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::crumb::{CrumbType, DamagedCrumb, ForwardCrumb, Priority};
-use super::error::ForwardError;
-use super::query::{Query, QueryResult, search};
+use super::query::QueryResult;
 use super::text;
-use crate::git::Repo;
-use crate::trace::{AgentName, Time};
+use crate::trace::{AgentName, ItemId};
 
 /// The text of a JSON string, or any other value as JSON.
 pub(crate) fn value_to_text(value: &Value) -> String {
@@ -26,23 +24,20 @@ pub(crate) fn value_to_text(value: &Value) -> String {
 pub(crate) fn parse_ids(value: &Value) -> Vec<String> {
     match value {
         Value::Array(ids) => ids.iter().map(value_to_text).collect(),
-        other => {
-            let text = value_to_text(other);
-            text.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
-        }
+        other => text::split_ids(&value_to_text(other)),
     }
 }
 
 #[derive(Serialize, Debug)]
-pub(crate) struct CrumbList {
+pub(crate) struct CrumbList<'c> {
     success: bool,
-    pub crumbs: Vec<CrumbJson>,
-    most_recent: Option<CrumbJson>,
+    pub crumbs: Vec<CrumbJson<'c>>,
+    most_recent: Option<CrumbJson<'c>>,
     unfinished_tasks: Vec<String>,
     key_references: KeyReferences,
     summary: Summary,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub damaged: Vec<DamagedJson>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    damaged: &'c [DamagedCrumb],
 }
 
 #[derive(Serialize, Debug)]
@@ -64,13 +59,9 @@ pub(crate) struct Counts(pub Vec<(&'static str, usize)>);
 
 impl Counts {
     pub(crate) fn count<'w>(words: &[&'static str], occurrences: impl Iterator<Item = &'w str>) -> Self {
-        let mut counts: Vec<_> = words.iter().map(|word| (*word, 0)).collect();
-        for occurrence in occurrences {
-            for (word, count) in &mut counts {
-                *count += usize::from(*word == occurrence);
-            }
-        }
-        Self(counts)
+        let occurrences: Vec<_> = occurrences.collect();
+        let count = |word: &&'static str| (*word, occurrences.iter().filter(|other| *other == word).count());
+        Self(words.iter().map(count).collect())
     }
 }
 
@@ -81,57 +72,47 @@ impl Serialize for Counts {
 }
 
 #[derive(Clone, Serialize, Debug)]
-pub(crate) struct CrumbJson {
-    id: String,
-    text: String,
-    metadata: MetadataJson,
+pub(crate) struct CrumbJson<'c> {
+    id: ItemId,
+    text: &'c str,
+    metadata: MetadataJson<'c>,
 }
 
 #[derive(Clone, Serialize, Debug)]
-struct MetadataJson {
-    agent_id: String,
+struct MetadataJson<'c> {
+    agent_id: &'c str,
     category: &'static str,
     timestamp: String,
     crumb_priority: &'static str,
     crumb_type: &'static str,
     crumb_status: &'static str,
-    session_id: String,
+    session_id: &'c str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parent_crumb: Option<String>,
+    parent_crumb: Option<ItemId>,
     source: String,
     visibility: &'static str,
 }
 
-#[derive(Serialize, Debug)]
-pub(crate) struct DamagedJson {
-    id: String,
-    pub path: String,
-    pub cause: String,
-}
-
-impl CrumbJson {
-    pub(crate) fn new(agent: &AgentName, crumb: &ForwardCrumb) -> Self {
-        let metadata = &crumb.metadata;
+impl<'c> CrumbJson<'c> {
+    pub(crate) fn new(agent: &'c AgentName, crumb: &'c ForwardCrumb) -> Self {
+        let ForwardCrumb { id, metadata, text, .. } = crumb;
         let source = match &metadata.source {
             Some(source) => source.to_string(),
             None => format!("forward_crumb_{}", metadata.session_id),
         };
-        Self {
-            id: crumb.id.to_string(),
-            text: crumb.text.clone(),
-            metadata: MetadataJson {
-                agent_id: agent.to_string(),
-                category: "forward_crumb",
-                timestamp: metadata.created.to_string(),
-                crumb_priority: metadata.priority.as_str(),
-                crumb_type: metadata.crumb_type.as_str(),
-                crumb_status: metadata.status.as_str(),
-                session_id: metadata.session_id.clone(),
-                parent_crumb: metadata.parent.map(|parent| parent.to_string()),
-                source,
-                visibility: "private",
-            },
-        }
+        let metadata = MetadataJson {
+            agent_id: agent.as_str(),
+            category: "forward_crumb",
+            timestamp: metadata.created.to_string(),
+            crumb_priority: metadata.priority.as_str(),
+            crumb_type: metadata.crumb_type.as_str(),
+            crumb_status: metadata.status.as_str(),
+            session_id: &metadata.session_id,
+            parent_crumb: metadata.parent,
+            source,
+            visibility: "private",
+        };
+        Self { id: *id, text, metadata }
     }
 }
 
@@ -143,14 +124,10 @@ pub(crate) fn added_to_json(agent: &AgentName, crumb: &ForwardCrumb) -> Result<V
     Ok(value)
 }
 
-impl CrumbList {
-    pub(crate) fn new(agent: &AgentName, crumbs: &[ForwardCrumb], damaged: &[DamagedCrumb]) -> Self {
-        let listed: Vec<CrumbJson> = crumbs.iter().map(|crumb| CrumbJson::new(agent, crumb)).collect();
-        let damaged = damaged.iter().map(|DamagedCrumb { id, path, cause }| DamagedJson {
-            id: id.to_string(),
-            path: path.clone(),
-            cause: cause.clone(),
-        });
+impl<'c> CrumbList<'c> {
+    /// `crumbs` are sorted by time.
+    pub(crate) fn new(agent: &'c AgentName, crumbs: &'c [ForwardCrumb], damaged: &'c [DamagedCrumb]) -> Self {
+        let listed: Vec<_> = crumbs.iter().map(|crumb| CrumbJson::new(agent, crumb)).collect();
         Self {
             success: true,
             most_recent: listed.first().cloned(),
@@ -165,19 +142,17 @@ impl CrumbList {
                 by_priority: Counts::count(Priority::VALUES, crumbs.iter().map(|one| one.metadata.priority.as_str())),
                 by_type: Counts::count(CrumbType::VALUES, crumbs.iter().map(|one| one.metadata.crumb_type.as_str())),
             },
-            damaged: damaged.collect(),
+            damaged,
         }
     }
-}
 
-/// All forward crumbs of an agent, oldest first.
-///
-/// The shape is the one of `get`, so [`import`](super::import) reads what `get --json` printed, too.
-pub(crate) fn export(repo: &Repo, agent: &AgentName, now: Time) -> Result<CrumbList, ForwardError> {
-    let QueryResult { mut crumbs, damaged } = search(repo, agent, &Query::all(), now)?;
-    let most_recent = crumbs.first().map(|newest| CrumbJson::new(agent, newest));
-    crumbs.reverse();
-    Ok(CrumbList { most_recent, ..CrumbList::new(agent, &crumbs, &damaged) })
+    /// All forward crumbs of an agent, oldest first. [`import`](super::import) reads this shape, so what `get --json` printed, too.
+    pub(crate) fn export(agent: &'c AgentName, all: &'c mut QueryResult) -> Self {
+        let QueryResult { crumbs, damaged } = all;
+        crumbs.reverse();
+        let list = Self::new(agent, crumbs, damaged);
+        Self { most_recent: list.crumbs.last().cloned(), ..list }
+    }
 }
 
 fn unique(texts: impl Iterator<Item = String>) -> Vec<String> {

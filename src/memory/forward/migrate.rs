@@ -4,15 +4,15 @@
 //! contains `session` and one of `summary`, `breadcrumb`, `context`, and `note to self`, in any case; this is the protocol's
 //! heuristic. The note becomes the summary, and the list below a line with `unfinished` becomes the tasks.
 
-use super::crumb::{CrumbStatus, CrumbType, Metadata, Priority};
+use std::collections::HashSet;
+
+use super::crumb::{CrumbType, Metadata, Priority};
 use super::error::ForwardError;
 use super::import::{ImportedCrumb, write_all};
-use super::query::slots;
+use super::query::entries;
 use super::text::{self, CrumbContent, TextHeader};
-use crate::git::Repo;
-use crate::tokens::Encoding;
 use crate::trace::model::source::Source;
-use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, ItemId, Time};
 
 /// The format in the source of migrated notes.
@@ -46,32 +46,28 @@ pub(crate) enum Outcome {
 ///
 /// The id of each forward crumb is derived from the note's text, so a second migration adds nothing.
 pub(crate) fn migrate(
-    repo: &Repo,
+    trace: &Trace<'_>,
     agent: &AgentName,
-    signature: &Signature,
-    encoding: Encoding,
     candidates: Vec<Candidate>,
     dry_run: bool,
 ) -> Result<Vec<Migration>, ForwardError> {
-    let known: Vec<ItemId> = slots(repo, agent)?.iter().map(|slot| slot.id).collect();
+    let mut known: HashSet<ItemId> = entries(trace.repo(), trace.name())?.iter().map(|entry| entry.id).collect();
     let mut crumbs: Vec<ImportedCrumb> = Vec::new();
     let mut migrations = Vec::new();
     for Candidate { place, text, at } in candidates {
         let outcome = match imported_crumb(agent, text, at) {
-            Ok(crumb) if known.contains(&crumb.id) || crumbs.iter().any(|other| other.id == crumb.id) => {
-                Outcome::Known(crumb.id)
-            }
+            Ok(crumb) if !known.insert(crumb.id) => Outcome::Known(crumb.id),
             Ok(crumb) => {
-                let id = crumb.id;
+                let outcome = Outcome::Migrated(crumb.id);
                 crumbs.push(crumb);
-                Outcome::Migrated(id)
+                outcome
             }
             Err(outcome) => outcome,
         };
         migrations.push(Migration { place, outcome });
     }
     if !dry_run && !crumbs.is_empty() {
-        write_all(repo, agent, signature, encoding, crumbs)?;
+        write_all(trace, crumbs)?;
     }
     Ok(migrations)
 }
@@ -90,15 +86,7 @@ fn imported_crumb(agent: &AgentName, text: String, at: Time) -> Result<ImportedC
         }
         None => return Err(Outcome::NotANote),
     };
-    let metadata = Metadata {
-        created: header.at,
-        priority: header.priority,
-        crumb_type: header.crumb_type,
-        status: CrumbStatus::Active,
-        session_id: header.session_id,
-        parent: None,
-        source: Some(source.clone()),
-    };
+    let metadata = Metadata::of_text(&header, Some(source.clone()));
     Ok(ImportedCrumb { id: ItemId::of_source(&source), metadata, text })
 }
 
@@ -127,20 +115,5 @@ fn after_list_marker(line: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_are_recognized_by_their_words() {
-        assert!(is_note("Session 4 SUMMARY"));
-        assert!(is_note("note to self for the next session"));
-        assert!(!is_note("a summary") && !is_note("the session ended") && !is_note(""));
-    }
-
-    #[test]
-    fn tasks_of_a_note_end_with_the_section() {
-        let note =
-            "# Session summary\nDid it.\n\n## Unfinished\n* write the docs\n- [ ] ask about it\n\n## Links\n- a link\n";
-        assert_eq!(content(note).unfinished, ["write the docs", "[ ] ask about it"]);
-    }
-}
+#[path = "../../../tests/unit/forward/migrate.rs"]
+mod tests;

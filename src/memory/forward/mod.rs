@@ -18,7 +18,7 @@
 //! <body>
 //! ```
 //!
-//! - Filters read headers only, and a query reads from the newest back until it has enough (see [`newest`]). Its cost depends
+//! - Filters read headers only, and a query reads from the newest back until it has enough (see the header `newest`). Its cost depends
 //!   on what it returns, not on how many there are.
 //! - Forward crumbs are found by the name of their agent only; no function here takes another ref.
 //! - They are private: push and fetch transfer them only when the ref is named.
@@ -32,7 +32,6 @@ pub(crate) mod error;
 pub(crate) mod import;
 pub(crate) mod json;
 pub(crate) mod migrate;
-mod newest;
 pub(crate) mod query;
 pub(crate) mod stats;
 pub(crate) mod text;

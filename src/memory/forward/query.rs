@@ -1,8 +1,9 @@
 //! Reading forward crumbs: whose they are, which are asked for, and which one a forward crumb continues.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::crumb::{self, CrumbStatus, CrumbType, DamagedCrumb, ForwardCrumb, HeaderFilter, Priority};
+use super::crumb::{self, CrumbStatus, CrumbType, DamagedCrumb, ForwardCrumb, Priority};
 use super::error::ForwardError;
 use crate::git::Repo;
 use crate::trace::model::tree::{self, ItemEntry};
@@ -18,16 +19,11 @@ pub(crate) fn resolve_agent(repo: &Repo, given: Option<&AgentName>) -> Result<Op
     if let Some(agent) = given {
         return Ok(Some(agent.clone()));
     }
-    let parse = |place: &'static str, text: &str| {
-        text.parse().map(Some).map_err(|source| ForwardError::BadAgent { place, source })
+    let (place, text) = match repo.env().text("GITTRACE_AGENT") {
+        Some(text) => ("GITTRACE_AGENT", Some(text.to_owned())),
+        None => ("trace.agent", repo.config()?.text("trace.agent")?),
     };
-    if let Some(text) = repo.env().text("GITTRACE_AGENT") {
-        return parse("GITTRACE_AGENT", text);
-    }
-    match repo.config()?.text("trace.agent")? {
-        Some(text) => parse("trace.agent", &text),
-        None => Ok(None),
-    }
+    text.map(|text| text.parse().map_err(|source| ForwardError::BadAgent { place, source })).transpose()
 }
 
 /// Which forward crumbs to return. The default is the protocol's: the ten newest active ones of the last week.
@@ -89,58 +85,46 @@ pub(crate) fn query_time(repo: &Repo, clock: Time) -> Result<Time, TraceError> {
 
 /// Finds forward crumbs of `agent`, which need not have any.
 ///
-/// Lists the names of all files, and reads from the end those that it returns or that the filters exclude.
+/// Lists the names of all files, and reads from the end until no earlier one can be returned.
 pub(crate) fn search(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -> Result<QueryResult, ForwardError> {
     let mut result = QueryResult::default();
     if query.limit == 0 || query.lookback_hours == Some(0) {
         return Ok(result);
     }
-    let slots = slots(repo, agent)?;
+    let entries = entries(repo, &TraceName::of_agent(agent))?;
     // Git merges files without looking at positions, so two may share one. Then no `newest` header can be trusted.
-    let has_unique_positions = slots.is_sorted_by(|a, b| a.seq < b.seq);
+    let has_unique_positions = entries.is_sorted_by(|a, b| a.seq < b.seq);
     let oldest = query.oldest(now);
-    let filter = HeaderFilter::new(query.priority, query.crumb_type, query.status);
-    let mut unread: Vec<&ItemEntry> = slots.iter().collect();
-    let mut read = Vec::new().into_iter();
+    let mut unread = &entries[..];
     let mut batch = FIRST_BATCH;
-    loop {
-        let Some((crumb, newest)) = read.next() else {
-            let mut next = unread.split_off(unread.len().saturating_sub(batch));
-            if next.is_empty() {
-                break;
+    while !unread.is_empty() {
+        let (rest, next) = unread.split_at(unread.len().saturating_sub(batch));
+        for (crumb, newest) in crumb::read_backwards(repo, next)? {
+            let last = result.crumbs.last().filter(|_| result.crumbs.len() == query.limit);
+            let is_older = |newest| oldest > Some(newest) || last.is_some_and(|last| newest <= last.metadata.created);
+            if has_unique_positions && newest.is_some_and(is_older) {
+                return Ok(result);
             }
-            next.reverse();
-            read = crumb::read_many(repo, &next, &filter)?.into_iter();
-            batch = (batch * 2).min(MAX_BATCH);
-            continue;
-        };
-        if let Some(newest) = newest.filter(|_| has_unique_positions) {
-            let is_too_old = oldest.is_some_and(|oldest| newest < oldest);
-            let last = if result.crumbs.len() == query.limit { result.crumbs.last() } else { None };
-            if is_too_old || last.is_some_and(|last| newest <= last.metadata.created) {
-                break;
-            }
-        }
-        match crumb {
-            Some(Ok(crumb)) => {
-                let created = crumb.metadata.created;
-                if oldest.is_none_or(|oldest| created >= oldest) && query.matches(&crumb, now) {
-                    // This one was written earlier than those already found, so it sorts after those of the same time.
-                    let at = result.crumbs.partition_point(|found| found.metadata.created >= created);
-                    result.crumbs.insert(at, crumb);
+            match crumb {
+                Ok(crumb) if oldest <= Some(crumb.metadata.created) && query.matches(&crumb, now) => {
+                    result.crumbs.push(crumb);
+                    // The sort is stable: of the same time, the one written last stays first.
+                    result.crumbs.sort_by_key(|crumb| Reverse(crumb.metadata.created));
                     result.crumbs.truncate(query.limit);
                 }
+                Ok(_) => {}
+                Err(damaged) => result.damaged.push(damaged),
             }
-            Some(Err(damaged)) => result.damaged.push(damaged),
-            None => {}
         }
+        unread = rest;
+        batch = (batch * 2).min(MAX_BATCH);
     }
     Ok(result)
 }
 
 /// The files of an agent's forward crumbs, in the order in which they were written.
-pub(crate) fn slots(repo: &Repo, agent: &AgentName) -> Result<Vec<ItemEntry>, TraceError> {
-    match Tip::find(repo, &TraceName::of_agent(agent))? {
+pub(crate) fn entries(repo: &Repo, name: &TraceName) -> Result<Vec<ItemEntry>, TraceError> {
+    match Tip::find(repo, name)? {
         Some(tip) => Ok(tree::list(repo, tip.commit.tree)?),
         None => Ok(Vec::new()),
     }
@@ -152,27 +136,22 @@ pub(crate) fn newest_time(repo: &Repo, tip: &Tip) -> Result<Option<Time>, TraceE
     if let (Ok(_), Some(newest)) = crumb::read(repo, &last)? {
         return Ok(Some(newest));
     }
-    let mut newest: Option<Time> = None;
-    for slot in tree::list(repo, tip.commit.tree)? {
-        if let (Ok(crumb), _) = crumb::read(repo, &slot)? {
-            newest = newest.max(Some(crumb.metadata.created));
-        }
-    }
-    Ok(newest)
+    let all = crumb::read_backwards(repo, &tree::list(repo, tip.commit.tree)?)?;
+    Ok(all.into_iter().filter_map(|(crumb, _)| Some(crumb.ok()?.metadata.created)).max())
 }
 
 /// The forward crumb with the id `spec`, which may be shortened to four hex digits.
 pub(crate) fn resolve(repo: &Repo, agent: &AgentName, spec: &str) -> Result<ForwardCrumb, ForwardError> {
-    let slots = slots(repo, agent)?;
+    let entries = entries(repo, &TraceName::of_agent(agent))?;
     let is_prefix = spec.len() >= 4 && spec.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    let matching: Vec<&ItemEntry> = slots.iter().filter(|slot| is_prefix && slot.id.has_prefix(spec)).collect();
-    match matching.as_slice() {
+    let matching: Vec<&ItemEntry> = entries.iter().filter(|entry| is_prefix && entry.id.has_prefix(spec)).collect();
+    match matching[..] {
         [] => Err(ForwardError::UnknownCrumb { agent: agent.clone(), spec: spec.to_owned() }),
-        [slot] => {
-            crumb::read(repo, slot)?.0.map_err(|DamagedCrumb { id, cause, .. }| ForwardError::Damaged { id, cause })
+        [entry] => {
+            crumb::read(repo, entry)?.0.map_err(|DamagedCrumb { id, cause, .. }| ForwardError::Damaged { id, cause })
         }
         _ => {
-            let candidates: Vec<ItemId> = matching.iter().take(10).map(|slot| slot.id).collect();
+            let candidates = matching.iter().take(10).map(|entry| entry.id).collect();
             Err(ForwardError::AmbiguousCrumb { spec: spec.to_owned(), candidates })
         }
     }
@@ -197,8 +176,8 @@ pub(crate) enum Root {
 
 /// Follows the parents of `last`.
 pub(crate) fn ancestry(repo: &Repo, agent: &AgentName, last: ForwardCrumb) -> Result<Ancestry, ForwardError> {
-    let slots = slots(repo, agent)?;
-    let by_id: HashMap<_, _> = slots.iter().map(|slot| (slot.id, slot)).collect();
+    let entries = entries(repo, &TraceName::of_agent(agent))?;
+    let by_id: HashMap<_, _> = entries.iter().map(|entry| (entry.id, entry)).collect();
     let mut seen = HashSet::from([last.id]);
     let mut next = last.metadata.parent;
     let mut crumbs = vec![last];
@@ -207,8 +186,8 @@ pub(crate) fn ancestry(repo: &Repo, agent: &AgentName, last: ForwardCrumb) -> Re
         if !seen.insert(parent) {
             break Root::Cycle(parent);
         }
-        let Some(slot) = by_id.get(&parent) else { break Root::Missing(parent) };
-        let (Ok(crumb), _) = crumb::read(repo, slot)? else { break Root::Missing(parent) };
+        let Some(entry) = by_id.get(&parent) else { break Root::Missing(parent) };
+        let (Ok(crumb), _) = crumb::read(repo, entry)? else { break Root::Missing(parent) };
         next = crumb.metadata.parent;
         crumbs.push(crumb);
     };

@@ -25,10 +25,10 @@
 //! A line of a summary that looks like a rule, a header, or the name of a part is indented by one space; the second and later
 //! lines of an entry are indented by two. No content can therefore forge structure, and `parse(render(x))` is `x`.
 
-use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use jiff::civil::DateTime;
-use memchr::memmem;
+use regex::Regex;
 
 use super::crumb::{CrumbType, Priority};
 use crate::trace::{AgentName, Time};
@@ -95,29 +95,28 @@ pub(crate) fn render(header: &TextHeader, content: &CrumbContent) -> String {
         text.push('\n');
     }
     text.push('\n');
-    let dash = |_| "- ".to_owned();
     let pairs = content.emotional.iter().map(|(key, value)| format!("{key}: {value}"));
     let references = content.references.iter().filter(|(_, ids)| !ids.is_empty());
     let references = references.map(|(kind, ids)| format!("{kind}: {}", ids.join(", ")));
-    push_part(&mut text, DISCOVERIES, content.discoveries.iter().cloned(), dash);
-    push_part(&mut text, EMOTIONAL, pairs, dash);
-    push_part(&mut text, UNFINISHED, content.unfinished.iter().cloned(), dash);
-    push_part(&mut text, REFERENCES, references, dash);
-    push_part(&mut text, DISORIENTED, content.if_disoriented.iter().cloned(), |index| format!("{}. ", index + 1));
-    text.extend([&rule, "\n", END]);
-    text
-}
-
-fn push_part(text: &mut String, name: &str, entries: impl Iterator<Item = String>, mark: fn(usize) -> String) {
-    let start = text.len();
-    for (index, entry) in entries.enumerate() {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}{}", mark(index), entry.replace('\n', "\n  "));
-    }
-    if text.len() > start {
-        text.insert_str(start, &format!("{name}\n"));
+    for (name, entries) in [
+        (DISCOVERIES, &content.discoveries),
+        (EMOTIONAL, &pairs.collect()),
+        (UNFINISHED, &content.unfinished),
+        (REFERENCES, &references.collect()),
+        (DISORIENTED, &content.if_disoriented),
+    ] {
+        if entries.is_empty() {
+            continue;
+        }
+        text.extend([name, "\n"]);
+        for (number, entry) in (1..).zip(entries) {
+            let mark = if name == DISORIENTED { format!("{number}.") } else { "-".to_owned() };
+            text.extend([&mark, " ", &entry.replace('\n', "\n  "), "\n"]);
+        }
         text.push('\n');
     }
+    text.extend([&rule, "\n", END]);
+    text
 }
 
 /// Formats like Python's `isoformat` without a zone, which omits a fraction of zero.
@@ -135,7 +134,7 @@ fn is_structure(line: &str) -> bool {
 
 /// Parses the text of a forward crumb; returns `None` for any other text.
 pub(crate) fn parse(text: &str) -> Option<(TextHeader, CrumbContent)> {
-    let mut lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    let mut lines = text.lines();
     let is_rule = |line: &str| line.starts_with(RULE);
     lines.next().filter(|line| is_rule(line))?;
     let title = lines.next()?.strip_prefix("∴ FORWARD CRUMB (")?.strip_suffix(") ∴")?;
@@ -144,26 +143,17 @@ pub(crate) fn parse(text: &str) -> Option<(TextHeader, CrumbContent)> {
     let agent = lines.next()?.strip_prefix("To: Future ")?.strip_suffix(" instances")?.to_owned();
     let at = parse_timestamp(lines.next()?.strip_prefix("Timestamp: ")?)?;
     lines.next().filter(|line| is_rule(line))?;
-    let header = TextHeader {
-        priority: priority.parse().ok()?,
-        crumb_type: crumb_type.to_ascii_lowercase().parse().ok()?,
-        session_id,
-        agent,
-        at,
-    };
+    let (priority, crumb_type) = (priority.parse().ok()?, crumb_type.to_ascii_lowercase().parse().ok()?);
     let summary: Vec<&str> = part(text, SUMMARY).map(unescaped).collect();
-    let entries = |name| entries(part(text, name));
-    Some((
-        header,
-        CrumbContent {
-            summary: summary.join("\n").trim().to_owned(),
-            discoveries: entries(DISCOVERIES),
-            emotional: entries(EMOTIONAL).iter().map(|entry| split_pair(entry)).collect(),
-            unfinished: entries(UNFINISHED),
-            references: references(text),
-            if_disoriented: entries(DISORIENTED),
-        },
-    ))
+    let content = CrumbContent {
+        summary: summary.join("\n").trim().to_owned(),
+        discoveries: entries(text, DISCOVERIES),
+        emotional: entries(text, EMOTIONAL).iter().map(|entry| split_pair(entry)).collect(),
+        unfinished: entries(text, UNFINISHED),
+        references: references(text),
+        if_disoriented: entries(text, DISORIENTED),
+    };
+    Some((TextHeader { priority, crumb_type, session_id, agent, at }, content))
 }
 
 /// Parses a time; without a zone it is UTC.
@@ -180,27 +170,27 @@ fn unescaped(line: &str) -> &str {
 
 /// The lines of a part, up to the name of the next part or the final rule.
 fn part<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = &'t str> {
-    let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
-    let from = lines.skip_while(move |line| line.trim_end() != name).skip(1);
+    let from = text.lines().skip_while(move |line| line.trim_end() != name).skip(1);
     from.take_while(|line| !is_structure(line))
 }
 
-/// The entries of a list; a line that is indented by two spaces continues the entry before it.
-fn entries<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
+/// The entries of a part; a line that is indented by two spaces continues the entry before it.
+fn entries(text: &str, name: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
-    for line in lines {
-        if let Some(entry) = after_mark(line) {
-            entries.push(entry.trim_start().to_owned());
-        } else if let (Some(more), Some(last)) = (line.strip_prefix("  "), entries.last_mut()) {
-            last.push('\n');
-            last.push_str(more);
+    for line in part(text, name) {
+        match (after_mark(line), line.strip_prefix("  "), entries.last_mut()) {
+            (Some(entry), ..) => entries.push(entry.trim_start().to_owned()),
+            (None, Some(more), Some(last)) => last.extend(["\n", more]),
+            _ => {}
         }
     }
-    for entry in &mut entries {
-        entry.truncate(entry.trim_end().len());
-    }
-    entries.retain(|entry| !entry.is_empty());
-    entries
+    trim_entries(entries, 1)
+}
+
+/// Trims the ends of entries, and removes those of fewer than `min_len` characters.
+fn trim_entries(entries: Vec<String>, min_len: usize) -> Vec<String> {
+    let trimmed = entries.iter().map(|entry| entry.trim_end());
+    trimmed.filter(|entry| entry.chars().count() >= min_len).map(str::to_owned).collect()
 }
 
 /// The text after `- `, `• `, or `1. `.
@@ -218,12 +208,12 @@ fn split_pair(entry: &str) -> (String, String) {
 }
 
 fn references(text: &str) -> Vec<(String, Vec<String>)> {
-    let lists = entries(part(text, REFERENCES)).into_iter().map(|entry| {
-        let (kind, ids) = split_pair(&entry);
-        let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned);
-        (kind, ids.collect())
-    });
-    lists.collect()
+    let pairs = entries(text, REFERENCES).into_iter().map(|entry| split_pair(&entry));
+    pairs.map(|(kind, ids)| (kind, split_ids(&ids))).collect()
+}
+
+pub(crate) fn split_ids(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }
 
 /// A warning if unfinished business is too short to be listed as tasks.
@@ -250,8 +240,7 @@ pub(crate) fn tasks_in<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> 
             tasks.push(entry.trim_start().to_owned());
             in_entry = true;
         } else if let (true, Some(more), Some(last)) = (in_entry, line.strip_prefix("  "), tasks.last_mut()) {
-            last.push('\n');
-            last.push_str(more);
+            last.extend(["\n", more]);
         } else {
             in_entry = false;
             let lower = line.to_lowercase();
@@ -260,30 +249,15 @@ pub(crate) fn tasks_in<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> 
             }
         }
     }
-    for task in &mut tasks {
-        task.truncate(task.trim_end().len());
-    }
-    tasks.retain(|task| task.chars().count() >= MIN_TASK_LEN);
-    tasks
+    trim_entries(tasks, MIN_TASK_LEN)
 }
 
 /// The message ids in a text, such as `knowledge_village_1735841880.12345`, without trailing dots.
 pub(crate) fn message_ids(text: &str) -> Vec<String> {
-    const START: &str = "knowledge_";
-    let mut ids = Vec::new();
-    for start in memmem::find_iter(text.as_bytes(), START) {
-        let rest = &text[start + START.len()..];
-        let Some((realm, number)) = rest.split_once('_') else { continue };
-        if !matches!(realm, "village" | "private" | "bridges") {
-            continue;
-        }
-        let len = number.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
-        let number = number[..len].trim_end_matches('.');
-        if !number.is_empty() {
-            ids.push(format!("{START}{realm}_{number}"));
-        }
-    }
-    ids
+    static MESSAGE_ID: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"knowledge_(village|private|bridges)_[0-9.]*[0-9]").expect("the pattern is valid")
+    });
+    MESSAGE_ID.find_iter(text).map(|id| id.as_str().to_owned()).collect()
 }
 
 /// The thread ids in the line `- thread_ids: …`.
@@ -292,76 +266,5 @@ pub(crate) fn thread_ids(text: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn header() -> TextHeader {
-        TextHeader {
-            priority: Priority::High,
-            crumb_type: CrumbType::Task,
-            session_id: "azoth_20260103_183045".to_owned(),
-            agent: "azoth".to_owned(),
-            at: "2026-01-03T18:30:45.120934Z".parse().unwrap(),
-        }
-    }
-
-    #[test]
-    fn message_ids_are_found_without_trailing_dots() {
-        let text = "see knowledge_village_1.5. and knowledge_private_2..., knowledge_bridges_3 knowledge_other_4 \
-            knowledge_village_ knowledge_village_. knowledge_";
-        assert_eq!(message_ids(text), ["knowledge_village_1.5", "knowledge_private_2", "knowledge_bridges_3"]);
-    }
-
-    #[test]
-    fn the_session_id_excludes_trailing_carriage_returns() {
-        let text = render(&header(), &CrumbContent::default())
-            .replace("From: azoth_20260103_183045", "From: azoth_20260103_183045\r\r\r");
-        assert_eq!(parse(&text), Some((header(), CrumbContent::default())));
-    }
-
-    #[test]
-    fn a_time_without_a_zone_is_utc() {
-        for (text, at) in [
-            ("2026-01-04T23:59:59", "2026-01-04T23:59:59Z"),
-            ("2026-03-29T02:30:00.5", "2026-03-29T02:30:00.5Z"),
-            ("2026-10-25T02:30:00+02:00", "2026-10-25T00:30:00Z"),
-        ] {
-            assert_eq!(parse_timestamp(text), at.parse().ok(), "{text}");
-        }
-        assert_eq!(parse_timestamp("soon"), None);
-    }
-
-    fn line() -> impl Strategy<Value = String> {
-        let parts: Vec<_> =
-            PARTS.iter().chain(&["═", "∴ ", "- ", "1. ", " ", "a", "\r", "#", "todo"]).copied().collect();
-        proptest::collection::vec(proptest::sample::select(parts), 0..4).prop_map(|parts| parts.concat())
-    }
-
-    fn entry() -> impl Strategy<Value = String> {
-        let lines = proptest::collection::vec(line(), 0..4);
-        lines.prop_map(|lines| format!("x {}", lines.join("\n")).replace('\r', "").trim().to_owned())
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_forges_structure(summary in entry(), lists in proptest::collection::vec(
-            proptest::collection::vec(entry(), 0..3), 3), value in entry()) {
-            let [discoveries, unfinished, if_disoriented] = lists.try_into().unwrap();
-            let emotional = vec![("W".to_owned(), value)];
-            let references = vec![("thread_ids".to_owned(), vec!["a".to_owned(), "b".to_owned()])];
-            let content = CrumbContent { summary, discoveries, emotional, unfinished, references, if_disoriented };
-            let text = render(&header(), &content);
-            prop_assert_eq!(parse(&text), Some((header(), content.clone())));
-            let long = |task: &&String| task.chars().count() >= MIN_TASK_LEN;
-            prop_assert_eq!(tasks(&text), content.unfinished.iter().filter(long).cloned().collect::<Vec<_>>());
-            prop_assert_eq!(thread_ids(&text), ["a", "b"]);
-        }
-
-        #[test]
-        fn any_text_can_be_parsed(text in "(═|∴ FORWARD CRUMB \\(HIGH PRIORITY - TASK\\) ∴|From: |\n|To: Future a instances|Timestamp: 2026-01-01T00:00:00|UNFINISHED BUSINESS:|- |é){0,24}") {
-            let _ = (parse(&text), tasks(&text), message_ids(&text), thread_ids(&text));
-        }
-    }
-}
+#[path = "../../../tests/unit/forward/text.rs"]
+mod tests;

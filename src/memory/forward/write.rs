@@ -5,13 +5,11 @@ use super::error::ForwardError;
 use super::query::newest_time;
 use super::text::{self, CrumbContent, TextHeader};
 use crate::base::string_enum::string_enum;
-use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
+use crate::git::Oid;
 use crate::trace::model::schema;
 use crate::trace::model::trailers::{Op, one_line};
-use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
-use crate::trace::{AgentName, Draft, ItemId, TraceError, TraceName};
+use crate::trace::{AgentName, Draft, ItemId};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NewCrumb {
@@ -68,39 +66,19 @@ impl NewCrumb {
 /// Adds a forward crumb for the next session of `agent`, at a cost that does not depend on how many there are.
 ///
 /// Two forward crumbs of the same second stay distinct, in the order of their positions.
-pub(crate) fn add(
-    repo: &Repo,
-    agent: &AgentName,
-    signature: &Signature,
-    encoding: Encoding,
-    new: &NewCrumb,
-) -> Result<ForwardCrumb, ForwardError> {
+pub(crate) fn add(trace: &Trace<'_>, agent: &AgentName, new: &NewCrumb) -> Result<ForwardCrumb, ForwardError> {
     let content = clean(&new.content)?;
-    let metadata = Metadata {
-        created: signature.at,
-        priority: new.priority,
-        crumb_type: new.crumb_type,
-        status: CrumbStatus::Active,
-        session_id: text::session_id(agent, signature.at),
-        parent: new.parent,
-        source: None,
-    };
-    let header = TextHeader {
-        priority: metadata.priority,
-        crumb_type: metadata.crumb_type,
-        session_id: metadata.session_id.clone(),
-        agent: agent.to_string(),
-        at: metadata.created,
-    };
+    let at = trace.signature()?.at;
+    let (priority, crumb_type) = (new.priority, new.crumb_type);
+    let header =
+        TextHeader { priority, crumb_type, session_id: text::session_id(agent, at), agent: agent.to_string(), at };
+    let metadata = Metadata { parent: new.parent, ..Metadata::of_text(&header, None) };
     let text = text::render(&header, &content);
     let subject = commit_subject(&metadata, &content.summary);
-    let name = TraceName::of_agent(agent);
-    let trace = Trace::new(repo, name, signature.clone()).with_encoding(encoding);
     let (_, (id, seq)) = trace.change(|change| {
-        let newest = change.tip().map(|tip| newest_time(repo, tip)).transpose()?.flatten();
-        let newest = newest.map_or(metadata.created, |newest| newest.max(metadata.created));
-        let draft = metadata.draft(&text, change.free_seq()?, newest);
-        schema::validate(&draft).map_err(TraceError::from)?;
+        let newest = change.tip().map(|tip| newest_time(trace.repo(), tip)).transpose()?.flatten();
+        let draft = metadata.draft(&text, change.free_seq()?, newest.max(Some(at)).unwrap_or(at));
+        schema::validate(&draft)?;
         let (item, seq) = change.append(draft, Some(&subject))?;
         Ok::<_, ForwardError>((item.id, seq))
     })?;
@@ -117,38 +95,36 @@ fn clean(content: &CrumbContent) -> Result<CrumbContent, ForwardError> {
     let bad = |field, cause: &str| ForwardError::BadField { field, cause: cause.to_owned() };
     let trim = |text: &String| text.replace("\r\n", "\n").trim().to_owned();
     let trim_all = |entries: &[String]| entries.iter().map(trim).filter(|entry| !entry.is_empty()).collect();
-    let clean_name = |text: &str| {
-        let name = text.trim();
-        let is_valid = !name.is_empty() && !name.contains([':', ',']) && !name.chars().any(char::is_control);
-        is_valid.then(|| name.to_owned())
-    };
+    let is_word =
+        |text: &str| !text.trim().is_empty() && !text.contains(',') && !text.trim().chars().any(char::is_control);
+    let is_name = |text: &str| is_word(text) && !text.contains(':');
     let summary = trim(&content.summary);
     if summary.is_empty() {
         return Err(bad("summary", "the text is empty; describe in one or more lines what happened"));
     }
-    let mut emotional = Vec::new();
-    for (name, value) in &content.emotional {
-        let name = clean_name(name).ok_or_else(|| bad("emotional state", "a name is one line without `:` and `,`"))?;
-        emotional.push((name, trim(value)));
+    let emotional = &content.emotional;
+    if !emotional.iter().all(|(name, _)| is_name(name)) {
+        return Err(bad("emotional state", "a name is one line without `:` and `,`"));
     }
     let mut references: Vec<(String, Vec<String>)> = Vec::new();
     for (kind, ids) in &content.references {
-        let kind = clean_name(kind).ok_or_else(|| bad("references", "a kind is one line without `:` and `,`"))?;
-        let is_valid = |id: &String| !id.trim().is_empty() && !id.contains(',') && !id.chars().any(char::is_control);
-        if !ids.iter().all(is_valid) {
+        if !is_name(kind) {
+            return Err(bad("references", "a kind is one line without `:` and `,`"));
+        }
+        if !ids.iter().all(|id| is_word(id) && !id.chars().any(char::is_control)) {
             return Err(bad("references", "an id is one line without `,`"));
         }
         let ids = ids.iter().map(|id| id.trim().to_owned());
-        match references.iter_mut().find(|(known, _)| *known == kind) {
+        match references.iter_mut().find(|(known, _)| known == kind.trim()) {
             Some((_, known)) => known.extend(ids),
-            None => references.push((kind, ids.collect())),
+            None => references.push((kind.trim().to_owned(), ids.collect())),
         }
     }
     references.retain(|(_, ids)| !ids.is_empty());
     Ok(CrumbContent {
         summary,
         discoveries: trim_all(&content.discoveries),
-        emotional,
+        emotional: emotional.iter().map(|(name, value)| (name.trim().to_owned(), trim(value))).collect(),
         unfinished: trim_all(&content.unfinished),
         references,
         if_disoriented: trim_all(&content.if_disoriented),
@@ -157,25 +133,19 @@ fn clean(content: &CrumbContent) -> Result<CrumbContent, ForwardError> {
 
 /// Sets the status of a forward crumb and returns the commit; `None` if it has that status already.
 pub(crate) fn set_status(
-    repo: &Repo,
-    agent: &AgentName,
-    signature: &Signature,
-    encoding: Encoding,
+    trace: &Trace<'_>,
     id: ItemId,
     status: CrumbStatus,
     reason: Option<&str>,
 ) -> Result<Option<Oid>, ForwardError> {
-    let name = TraceName::of_agent(agent);
-    let trace = Trace::new(repo, name, signature.clone()).with_encoding(encoding);
     let (commit, ()) = trace.change(|change| {
-        let (slot, old) = change.live_item(id)?;
-        if let (Err(damaged), _) = crumb::read(repo, &slot)? {
+        let (entry, old) = change.live_item(id)?;
+        if let (Err(damaged), _) = crumb::read(trace.repo(), &entry)? {
             return Err(ForwardError::Damaged { id, cause: damaged.cause });
         }
-        let mut fields = old.fields.clone();
-        crumb::put_status(&mut fields, status);
-        let draft = Draft { fields, body: old.body.clone() };
-        if change.revise(&slot, &old, draft)?.is_some() {
+        let mut draft = Draft { fields: old.fields.clone(), body: old.body.clone() };
+        crumb::put_status(&mut draft.fields, status);
+        if change.revise(&entry, &old, draft)?.is_some() {
             change.commit_item(Op::Edit, id, &format!("{status}: {id}"), reason)?;
         }
         Ok(())

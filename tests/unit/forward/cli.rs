@@ -16,7 +16,7 @@ fn a_forward_crumb_is_left_found_shown_and_completed() {
     insta::assert_snapshot!(crate::unit::repo::redact(&left), @"[ID] 2026-02-10T09:00:03Z MEDIUM orientation active Split the parser.");
     let id = left.split(' ').next().unwrap();
     insta::assert_snapshot!(repo.trace(&["forward", "get"]), @"
-    crumb [ID] (active)
+    forward crumb [ID] (active)
     ════════════════════════════════════════════════════════════════════════════════
     ∴ FORWARD CRUMB (MEDIUM PRIORITY - ORIENTATION) ∴
     From: azoth_20260210_090003
@@ -59,7 +59,7 @@ fn a_forward_crumb_is_left_found_shown_and_completed() {
     ");
     insta::assert_snapshot!(repo.trace(&["forward", "get"]), @"
     --- stderr
-    no crumbs of `azoth` are found
+    no forward crumbs of `azoth` found
     [exit 0]
     ");
     assert_eq!(repo.text(&["forward", "get", "--status", "completed", "--oneline"]).lines().count(), 1);
@@ -78,14 +78,14 @@ fn the_agent_is_named_by_flag_environment_or_configuration() {
     ");
     insta::assert_snapshot!(repo.trace(&["forward", "get"]), @"
     --- stderr
-    no agent was named, so there are no crumbs
+    no agent was named, so there are no forward crumbs
     hint: name the agent with --agent, GITTRACE_AGENT, or `git config trace.agent NAME`
     [exit 0]
     ");
     assert_eq!(pretty(&repo, &["forward", "get", "--json"])["crumbs"], json!([]));
     insta::assert_snapshot!(repo.trace(&["forward", "get", "--agent", "nobody"]), @"
     --- stderr
-    no crumbs of `nobody` are found
+    no forward crumbs of `nobody` found
     [exit 0]
     ");
     for bad in ["a/b", "..", "", "a b", "-x", "x.lock"] {
@@ -261,7 +261,7 @@ fn expiry_removes_only_what_was_requested() {
     insta::assert_snapshot!(at("1769904000 +0000", &["expire"]), @"
     [ID] 2026-01-01T00:00:00Z LOW orientation active old and low
     --- stderr
-    1 out of reading; --delete takes them out of what is there
+    expired forward crumbs: 1; delete them with --delete
     [exit 0]
     ");
     assert!(at("1769904000 +0000", &["get", "--lookback-hours", "9999", "--all", "--oneline"]).contains("old and low"));
@@ -269,7 +269,7 @@ fn expiry_removes_only_what_was_requested() {
     insta::assert_snapshot!(at("1769904000 +0000", &["expire", "--delete"]), @"
     [ID] 2026-01-01T00:00:00Z LOW orientation active old and low
     --- stderr
-    1 taken out; history keeps them
+    expired forward crumbs deleted: 1; history keeps them
     [exit 0]
     ");
     assert!(
@@ -277,7 +277,7 @@ fn expiry_removes_only_what_was_requested() {
     );
     insta::assert_snapshot!(at("1769904000 +0000", &["expire"]), @"
     --- stderr
-    no crumb's time is over
+    no forward crumb has expired
     [exit 0]
     ");
     assert_eq!(repo.git(&["log", "--format=%s", "refs/crumbs/a"]).lines().count(), 3);

@@ -28,25 +28,25 @@ fn an_export_round_trips() {
     let path = other.home().join("export.json");
     test.text(&["forward", "export", "--agent", "azoth", "-o", path.to_str().unwrap()]);
     let import = ["forward", "import", "--agent", "azoth", path.to_str().unwrap()];
-    assert_eq!(other.text(&import), "32 imported\n");
+    assert_eq!(other.text(&import), "32 forward crumbs imported\n");
     assert!(export(&other) == exported);
     // The order in which `get` prints them, newest first, is imported too.
     let all = ["forward", "get", "--agent", "azoth", "--all", "--limit", "99", "--lookback-hours", "9999", "--json"];
     let third = TestRepo::new();
     third.bytes_with(&["forward", "import", "--agent", "azoth", "-"], &test.bytes(&all));
     assert!(export(&third) == exported);
-    assert_eq!(other.text(&import), "0 imported, 32 were there already\n");
+    assert_eq!(other.text(&import), "0 forward crumbs imported, 32 already existed\n");
     // Of a crumb that is there already it is taken over that it is over, and never that it is active again.
     let second = exported["crumbs"][3]["id"].as_str().unwrap();
     test.text(&["forward", "status", second, "completed", "--agent", "azoth"]);
     other.text(&["forward", "status", &first.id.to_string(), "active", "--agent", "azoth"]);
     test.text(&["forward", "export", "--agent", "azoth", "-o", path.to_str().unwrap()]);
-    assert_eq!(other.text(&import), "0 imported, 32 were there already, 2 of them are over now\n");
-    assert_eq!(other.text(&import), "0 imported, 32 were there already\n");
+    assert_eq!(other.text(&import), "0 forward crumbs imported, 32 already existed, 2 of them are now closed\n");
+    assert_eq!(other.text(&import), "0 forward crumbs imported, 32 already existed\n");
     assert!(export(&other) == export(&test));
     test.text(&["forward", "status", second, "active", "--agent", "azoth"]);
     test.text(&["forward", "export", "--agent", "azoth", "-o", path.to_str().unwrap()]);
-    assert_eq!(other.text(&import), "0 imported, 32 were there already\n");
+    assert_eq!(other.text(&import), "0 forward crumbs imported, 32 already existed\n");
     other.fsck();
     // The next one continues after the import.
     other.text(&["forward", "leave", "--agent", "azoth", "--summary", "after it"]);
@@ -209,7 +209,7 @@ fn chains_lead_to_the_first_and_report_gaps() {
     insta::assert_snapshot!(repo.trace(&["forward", "chain", &c, "--agent", "azoth", "--oneline"]), @"
     [ID] 2026-01-01T00:00:00Z HIGH task active x
     --- stderr
-    warning: the chain begins late: crumb [ID] is not there
+    warning: the chain is incomplete: forward crumb [ID] does not exist
     [exit 0]
     ");
 }
@@ -224,21 +224,21 @@ fn statistics_count_forward_crumbs() {
     leave(&["--summary", "z"]);
     repo.text(&["forward", "status", done["id"].as_str().unwrap(), "completed", "--agent", "azoth"]);
     insta::assert_snapshot!(repo.trace(&["forward", "stats", "--agent", "azoth", "--lookback-days", "7"]), @"
-    crumbs in 7 days     3
-    a week               3
-      HIGH               1
-      MEDIUM             2
-      LOW                0
-      orientation        2
-      technical          0
-      emotional          0
-      task               1
-      active             2
-      completed          1
-      superseded         0
-    tasks                3
-    a crumb              1
-    completed of them    0.667
+    forward crumbs in 7 days  3
+    per week                  3
+      HIGH                    1
+      MEDIUM                  2
+      LOW                     0
+      orientation             2
+      technical               0
+      emotional               0
+      task                    1
+      active                  2
+      completed               1
+      superseded              0
+    tasks                     3
+    tasks per forward crumb   1
+    tasks completed           0.667
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["forward", "stats", "--agent", "nobody", "--json"]), @r#"

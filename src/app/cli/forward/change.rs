@@ -37,8 +37,7 @@ impl StatusArgs {
         let reason = self.reason.as_deref();
         let changed = match self.status {
             Some(status) => {
-                let signature = context.signature()?;
-                set_status(repo, agent, &signature, context.encoding()?, crumb.id, status, reason)?.is_some()
+                set_status(&context.open(&TraceName::of_agent(agent))?, crumb.id, status, reason)?.is_some()
             }
             None => false,
         };
@@ -91,10 +90,10 @@ impl ExpireArgs {
             writeln!(context.ui, "{}", line(context, crumb))?;
         }
         match (found.crumbs.len(), self.delete) {
-            (0, _) => context.ui.note("no crumb's time is over"),
-            (count, true) => context.ui.note(format!("{count} taken out; history keeps them")),
+            (0, _) => context.ui.note("no forward crumb has expired"),
+            (count, true) => context.ui.note(format!("expired forward crumbs deleted: {count}; history keeps them")),
             (count, false) => {
-                context.ui.note(format!("{count} out of reading; --delete takes them out of what is there"));
+                context.ui.note(format!("expired forward crumbs: {count}; delete them with --delete"));
             }
         }
         Ok(())

@@ -3,13 +3,12 @@
 use crate::base::error::Result;
 use std::path::PathBuf;
 
-use serde_json::json;
-
 use super::Place;
 use crate::memory::forward::import::{ImportCounts, import};
-use crate::memory::forward::json::export;
-use crate::memory::forward::query_time;
+use crate::memory::forward::json::CrumbList;
 use crate::memory::forward::stats::stats;
+use crate::memory::forward::{Query, query_time, search};
+use crate::trace::TraceName;
 
 /// Export all forward crumbs of the agent as JSON, oldest first
 ///
@@ -26,17 +25,18 @@ impl ExportArgs {
         let context = place.context;
         let agent = place.agent()?;
         let now = query_time(context.repo()?, context.now())?;
-        let export = export(context.repo()?, agent, now)?;
-        for damaged in &export.damaged {
-            context.ui.note(format!("warning: {}: left out: {}", damaged.path, damaged.cause));
+        let mut all = search(context.repo()?, agent, &Query::all(), now)?;
+        for damaged in &all.damaged {
+            context.ui.note(format!("warning: forward crumb {}: left out: {}", damaged.path, damaged.cause));
         }
+        let export = CrumbList::export(agent, &mut all);
         let Some(path) = &self.output else {
             context.ui.json_pretty(&export)?;
             return Ok(());
         };
         let text = serde_json::to_string_pretty(&export)? + "\n";
         context.ui.write_file(Some(path), text.as_bytes())?;
-        context.ui.note(format!("{} exported", export.crumbs.len()));
+        context.ui.note(format!("{} forward crumbs exported", export.crumbs.len()));
         Ok(())
     }
 }
@@ -58,17 +58,14 @@ impl ImportArgs {
         let context = place.context;
         let agent = place.agent()?;
         let bytes = crate::app::cli::flags::content::read(&self.file)?;
-        let repo = context.repo()?;
-        let signature = context.signature()?;
-        let imported = import(repo, agent, &signature, context.encoding()?, &bytes)?;
-        let ImportCounts { recorded, known, closed } = imported;
+        let imported = import(&context.open(&TraceName::of_agent(agent))?, agent, &bytes)?;
         if self.json {
-            context.ui.json(&json!({ "recorded": recorded, "known": known, "closed": closed }))?;
-        } else {
-            let already_there = if known == 0 { String::new() } else { format!(", {known} were there already") };
-            let closed = if closed == 0 { String::new() } else { format!(", {closed} of them are over now") };
-            writeln!(context.ui, "{recorded} imported{already_there}{closed}")?;
+            return context.ui.json(&serde_json::to_value(imported)?);
         }
+        let ImportCounts { recorded, known, closed } = imported;
+        let known = if known == 0 { String::new() } else { format!(", {known} already existed") };
+        let closed = if closed == 0 { String::new() } else { format!(", {closed} of them are now closed") };
+        writeln!(context.ui, "{recorded} forward crumbs imported{known}{closed}")?;
         Ok(())
     }
 }
@@ -95,18 +92,18 @@ impl StatsArgs {
             return context.ui.json(&serde_json::to_value(&stats)?);
         }
         let mut rows = vec![
-            (format!("crumbs in {} days", stats.lookback_days), stats.total_crumbs.to_string()),
-            ("a week".to_owned(), stats.crumbs_per_week.to_string()),
+            (format!("forward crumbs in {} days", stats.lookback_days), stats.total_crumbs.to_string()),
+            ("per week".to_owned(), stats.crumbs_per_week.to_string()),
         ];
         for dist in [&stats.priority_dist, &stats.type_dist, &stats.status_dist] {
             rows.extend(dist.0.iter().map(|(word, count)| (format!("  {word}"), count.to_string())));
         }
         rows.push(("tasks".to_owned(), stats.total_tasks.to_string()));
-        rows.push(("a crumb".to_owned(), stats.avg_tasks_per_crumb.to_string()));
+        rows.push(("tasks per forward crumb".to_owned(), stats.avg_tasks_per_crumb.to_string()));
         let rate = stats.completion_rate.map_or("-".to_owned(), |rate| rate.to_string());
-        rows.push(("completed of them".to_owned(), rate));
+        rows.push(("tasks completed".to_owned(), rate));
         for (name, value) in rows {
-            writeln!(context.ui, "{name:<20} {value}")?;
+            writeln!(context.ui, "{name:<25} {value}")?;
         }
         Ok(())
     }

@@ -1,11 +1,13 @@
 //! `git trace forward leave`.
 
 use crate::base::error::{Error, Result};
+use crate::base::members::Members;
 use serde_json::Value;
 
 use super::{Place, crumb_type, line, priority};
 use crate::memory::forward::write::Template;
 use crate::memory::forward::{self, CrumbContent, CrumbType, NewCrumb, Priority, json, text};
+use crate::trace::TraceName;
 
 /// Leave a forward crumb for the next session
 ///
@@ -87,8 +89,7 @@ impl LeaveArgs {
         if let Some(parent) = &self.parent {
             new.parent = Some(forward::resolve(repo, agent, parent)?.id);
         }
-        let signature = context.signature()?;
-        let added = forward::add(repo, agent, &signature, context.encoding()?, &new)?;
+        let added = forward::add(&context.open(&TraceName::of_agent(agent))?, agent, &new)?;
         if let Some(warning) = text::short_task_warning(&new.content, &added.text) {
             context.ui.note(&warning);
         }
@@ -130,7 +131,7 @@ fn pairs(option: &str, given: &[String]) -> Result<Vec<(String, Value)>> {
     for value in given {
         if value.trim().starts_with('{') {
             let hint = "what begins with { is read as a JSON object";
-            let object: Ordered = serde_json::from_str(value).map_err(|_| refused(option, value, hint))?;
+            let object: Members<_, _> = serde_json::from_str(value).map_err(|_| refused(option, value, hint))?;
             pairs.extend(object.0);
         } else {
             let pair = value.split_once('=').filter(|(name, _)| !name.trim().is_empty());
@@ -139,31 +140,6 @@ fn pairs(option: &str, given: &[String]) -> Result<Vec<(String, Value)>> {
         }
     }
     Ok(pairs)
-}
-
-/// The members of a JSON object in the order in which they were written.
-struct Ordered(Vec<(String, Value)>);
-
-impl<'de> serde::Deserialize<'de> for Ordered {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> serde::de::Visitor<'de> for Members {
-            type Value = Ordered;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<M: serde::de::MapAccess<'de>>(self, mut map: M) -> Result<Ordered, M::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Ordered(members))
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
 }
 
 /// References by kind: ids are one text, texts with commas between, or a JSON array.

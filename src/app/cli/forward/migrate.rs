@@ -12,8 +12,7 @@ use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::memory::breadcrumb::{Query, Store, StoreFile};
 use crate::memory::forward::migrate::{Candidate, Migration, Outcome, migrate};
-use crate::trace::Time;
-use crate::trace::store::signature::Signature;
+use crate::trace::{Time, TraceName};
 
 /// Convert handwritten notes to forward crumbs
 ///
@@ -54,9 +53,7 @@ impl MigrateArgs {
         if let Some(prefix) = &self.breadcrumbs {
             candidates.extend(of_breadcrumbs(context, prefix, now)?);
         }
-        let repo = context.repo()?;
-        let signature = Signature::take(repo, now)?;
-        let migrations = migrate(repo, agent, &signature, context.encoding()?, candidates, self.dry_run)?;
+        let migrations = migrate(&context.open(&TraceName::of_agent(agent))?, agent, candidates, self.dry_run)?;
         report(context, self, &migrations)?;
         Ok(())
     }

@@ -65,13 +65,12 @@ impl Place<'_> {
 /// Notes that there is nothing to print because no agent was named.
 fn note_no_agent(context: &Context) {
     let hint = ForwardError::NoAgent.hint().unwrap_or_default();
-    context.ui.note(format!("no agent was named, so there are no crumbs\nhint: {hint}"));
+    context.ui.note(format!("no agent was named, so there are no forward crumbs\nhint: {hint}"));
 }
 
-/// Says which crumbs could not be read.
 fn note_damaged(context: &Context, damaged: &[DamagedCrumb]) {
     for DamagedCrumb { path, cause, .. } in damaged {
-        context.ui.note(format!("warning: {path}: passed over: {cause}"));
+        context.ui.note(format!("warning: forward crumb {path}: skipped: {cause}"));
     }
 }
 
@@ -85,7 +84,7 @@ fn crumb_type(text: &str) -> Result<CrumbType, String> {
     text.to_ascii_lowercase().parse().map_err(|error| format!("{error}"))
 }
 
-/// A crumb in one line: its id, when it was left, what it is, and how its summary begins.
+/// A forward crumb in one line.
 fn line(context: &Context, crumb: &ForwardCrumb) -> String {
     let metadata = &crumb.metadata;
     let content = crate::memory::forward::text::parse(&crumb.text).map(|(_, content)| content);
@@ -97,12 +96,11 @@ fn line(context: &Context, crumb: &ForwardCrumb) -> String {
     format!("{id} {} {}", context.ui.styled(DIM, &details), escaped(&summary))
 }
 
-/// A time to the second.
 fn second(time: Time) -> String {
     Time::from_second(time.as_second()).to_string()
 }
 
-/// Writes crumbs whole, each under a line that names it, or a line each.
+/// Prints forward crumbs, each complete or as one line.
 fn write_crumbs(context: &Context, crumbs: &[ForwardCrumb], is_oneline: bool) -> Result<()> {
     context.ui.page()?;
     for (index, crumb) in crumbs.iter().enumerate() {
@@ -112,7 +110,7 @@ fn write_crumbs(context: &Context, crumbs: &[ForwardCrumb], is_oneline: bool) ->
         }
         let gap = if index == 0 { "" } else { "\n" };
         let id = context.ui.id(crumb.id);
-        writeln!(context.ui, "{gap}crumb {id} ({})", crumb.metadata.status)?;
+        writeln!(context.ui, "{gap}forward crumb {id} ({})", crumb.metadata.status)?;
         context.ui.write_content(crumb.text.as_bytes())?;
         writeln!(context.ui)?;
     }

@@ -50,7 +50,7 @@ impl GetArgs {
         let Some(agent) = &place.agent else {
             note_no_agent(context);
             if self.json {
-                // The shape is the same whoever asks; no name stands in an empty answer.
+                // An empty answer contains no name.
                 context.ui.json_pretty(&CrumbList::new(&"nobody".parse()?, &[], &[]))?;
             }
             return Ok(());
@@ -69,7 +69,7 @@ impl GetArgs {
         if self.json {
             context.ui.json_pretty(&CrumbList::new(agent, &crumbs, &damaged))?;
         } else if crumbs.is_empty() {
-            context.ui.note(format!("no crumbs of `{agent}` are found"));
+            context.ui.note(format!("no forward crumbs of `{agent}` found"));
         } else {
             write_crumbs(context, &crumbs, self.oneline)?;
         }
@@ -130,10 +130,10 @@ impl ChainArgs {
         match ancestry.root {
             Root::NoParent => {}
             Root::Missing(parent) => {
-                context.ui.note(format!("warning: the chain begins late: crumb {parent} is not there"));
+                context.ui.note(format!("warning: the chain is incomplete: forward crumb {parent} does not exist"));
             }
             Root::Cycle(parent) => {
-                context.ui.note(format!("warning: the chain is a circle: it leads back to {parent}"));
+                context.ui.note(format!("warning: the chain is a cycle: it leads back to forward crumb {parent}"));
             }
         }
         if self.json {

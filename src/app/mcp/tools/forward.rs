@@ -8,6 +8,7 @@ use crate::memory::forward::json::{self, CrumbList};
 use crate::memory::forward::{
     self, CrumbContent, CrumbStatus, ForwardError, NewCrumb, Query, QueryResult, query_time, resolve_agent, text,
 };
+use crate::trace::TraceName;
 
 pub(crate) const TOOLS: [Tool; 2] = [
     Tool {
@@ -64,11 +65,11 @@ fn run_get(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
         // The shape is the same without an agent; an empty answer contains no name.
         let value = serde_json::to_value(CrumbList::new(&"nobody".parse()?, &[], &[]))?;
         let hint = ForwardError::NoAgent.hint().unwrap_or_default();
-        let warnings = vec![format!("warning: no agent is configured, so there are no crumbs\nhint: {hint}")];
+        let warnings = vec![format!("warning: no agent is configured, so there are no forward crumbs\nhint: {hint}")];
         return Ok(Answer { value, text: None, warnings });
     };
     let QueryResult { crumbs, damaged } = forward::search(repo, &agent, &query, query_time(repo, context.now())?)?;
-    let warnings = damaged.iter().map(|one| format!("warning: {}: skipped: {}", one.path, one.cause)).collect();
+    let warnings = damaged.iter().map(|one| format!("warning: forward crumb {}: skipped: {}", one.path, one.cause)).collect();
     Ok(Answer { value: serde_json::to_value(CrumbList::new(&agent, &crumbs, &damaged))?, text: None, warnings })
 }
 
@@ -93,7 +94,7 @@ fn run_leave(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     if let Some(parent) = arguments.text("parent_crumb")? {
         new.parent = Some(forward::resolve(repo, &agent, parent).context("argument `parent_crumb`")?.id);
     }
-    let added = forward::add(repo, &agent, &context.signature()?, context.encoding()?, &new)?;
+    let added = forward::add(&context.open(&TraceName::of_agent(&agent))?, &agent, &new)?;
     let warnings = text::short_task_warning(&new.content, &added.text).into_iter().collect();
     Ok(Answer { value: json::added_to_json(&agent, &added)?, text: None, warnings })
 }

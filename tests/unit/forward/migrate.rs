@@ -1,0 +1,17 @@
+//! Recognizing notes and their tasks.
+
+use super::*;
+
+#[test]
+fn notes_are_recognized_by_their_words() {
+    assert!(is_note("Session 4 SUMMARY"));
+    assert!(is_note("note to self for the next session"));
+    assert!(!is_note("a summary") && !is_note("the session ended") && !is_note(""));
+}
+
+#[test]
+fn tasks_of_a_note_end_with_the_section() {
+    let note =
+        "# Session summary\nDid it.\n\n## Unfinished\n* write the docs\n- [ ] ask about it\n\n## Links\n- a link\n";
+    assert_eq!(content(note).unfinished, ["write the docs", "[ ] ask about it"]);
+}
