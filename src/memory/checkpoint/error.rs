@@ -1,16 +1,19 @@
 //! Errors of checkpoints.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 use thiserror::Error;
 
 use crate::base::error::Diagnostic;
+use crate::base::replace::FileError;
 
 #[derive(Debug, Error)]
 pub(crate) enum CheckpointError {
-    #[error("cannot {action} `{}`", path.display())]
-    Io { action: &'static str, path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("cannot remove `{path}`")]
+    Remove { path: String, source: io::Error },
     #[error("no checkpoint is named `{name}`")]
     Unknown { name: String },
     #[error("`{name}` is ambiguous: it matches {}", paths.join(", "))]
@@ -35,10 +38,6 @@ pub(crate) enum CheckpointError {
     Completed { path: String },
     #[error("`{id}` has active children: {}", children.join(", "))]
     ActiveChildren { id: String, children: Vec<String> },
-    #[error("another program changed `{}` at the same time", path.display())]
-    Changed { path: PathBuf },
-    #[error("other processes have been writing to `{path}` for 10 seconds")]
-    Busy { path: String },
     #[error("the section Breadcrumbs of `{path}` has no table with three columns")]
     BadTable { path: String },
     #[error("{what} is empty")]
@@ -59,15 +58,20 @@ impl Diagnostic for CheckpointError {
             Self::NoCompletion { .. } => "add it with `--outcome TEXT --learnings TEXT`",
             Self::Completed { .. } => "edit it, and archive without --outcome and --learnings",
             Self::ActiveChildren { .. } => "archive them first, or change their parent",
-            Self::Changed { .. } | Self::Busy { .. } => "try again",
             _ => return None,
         };
         Some(hint.to_owned())
     }
+
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        if let Self::File(error) = self { Some(error) } else { None }
+    }
 }
 
-impl CheckpointError {
-    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
-        Self::Io { action, path: path.into(), source }
-    }
+pub(crate) fn read_error(path: &Path) -> impl Fn(io::Error) -> CheckpointError {
+    |source| FileError::Read { path: path.to_owned(), source }.into()
+}
+
+pub(crate) fn write_error(path: &Path) -> impl Fn(io::Error) -> CheckpointError {
+    |source| FileError::Write { path: path.to_owned(), source }.into()
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::document::Document;
-use super::error::CheckpointError;
+use super::error::{CheckpointError, read_error};
 use super::pathspec::{Pathspec, is_archived};
 use crate::base::bounded;
 use crate::base::merge::FileKind;
@@ -27,7 +27,7 @@ pub(crate) struct File {
 
 impl File {
     pub(crate) fn read(location: &Path, path: String, kind: FileKind) -> Result<Self, CheckpointError> {
-        let bytes = bounded::read_file(location).map_err(|source| CheckpointError::io("read", location, source))?;
+        let bytes = bounded::read_file(location).map_err(read_error(location))?;
         Ok(Self { path, location: location.to_owned(), kind, bytes })
     }
 
@@ -77,10 +77,8 @@ impl Folder {
         let mut files = Vec::new();
         let top = self.top();
         match fs::symlink_metadata(&top) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(read_error(&top)(source)),
             Ok(metadata) if metadata.is_dir() => self.collect(&top, &mut files)?,
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(CheckpointError::io("read", top, source));
-            }
             _ => {}
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -93,10 +91,9 @@ impl Folder {
     }
 
     fn collect(&self, folder: &Path, files: &mut Vec<File>) -> Result<(), CheckpointError> {
-        let failed = |source| CheckpointError::io("read the folder", folder, source);
-        for entry in fs::read_dir(folder).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let file_type = entry.file_type().map_err(failed)?;
+        for entry in fs::read_dir(folder).map_err(read_error(folder))? {
+            let entry = entry.map_err(read_error(folder))?;
+            let file_type = entry.file_type().map_err(read_error(folder))?;
             let location = entry.path();
             if file_type.is_dir() {
                 if entry.file_name() != ".git" {
@@ -114,10 +111,15 @@ impl Folder {
 
     /// A path relative to the root, with slashes.
     pub(crate) fn shown(&self, location: &Path) -> String {
-        let below = location.strip_prefix(&self.root).unwrap_or(location);
-        let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-        parts.join("/")
+        path_below(&self.root, location)
     }
+}
+
+/// A path relative to `root`, with slashes.
+pub(crate) fn path_below(root: &Path, location: &Path) -> String {
+    let below = location.strip_prefix(root).unwrap_or(location);
+    let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
 }
 
 /// Parses the checkpoints among files; those that are not UTF-8 are skipped.
@@ -143,16 +145,12 @@ pub(crate) fn find<'c, 'f>(
         &|one| one.document.id() == Some(name) || one.file.stem() == plain,
         &|one| one.file.stem().strip_prefix("chk-") == Some(plain),
     ];
-    for is_meant in ranks {
-        for archived in [false, true] {
-            let meant: Vec<_> = checkpoints.iter().filter(|one| one.file.is_archived() == archived).collect();
-            let meant: Vec<_> = meant.into_iter().filter(|one| is_meant(one)).collect();
-            if let Some(found) = one_of(&meant, name) {
-                return found;
-            }
-        }
-    }
-    Err(CheckpointError::Unknown { name: name.to_owned() })
+    let ranks = ranks.iter().flat_map(|is_meant| [(is_meant, false), (is_meant, true)]);
+    let mut found = ranks.filter_map(|(is_meant, archived)| {
+        let of_rank = checkpoints.iter().filter(|one| one.file.is_archived() == archived && is_meant(one));
+        one_of(&of_rank.collect::<Vec<_>>(), name)
+    });
+    found.next().unwrap_or_else(|| Err(CheckpointError::Unknown { name: name.to_owned() }))
 }
 
 /// Whether a checkpoint is the current one; an archived one never is.

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::folder::Checkpoint;
 use super::validate::cycles;
 
-/// A checkpoint in the tree.
 #[derive(Clone, Debug)]
 pub(crate) struct TreeNode<'c, 'f> {
     pub checkpoint: &'c Checkpoint<'f>,
@@ -39,53 +38,31 @@ pub(crate) fn build_tree<'c, 'f>(checkpoints: &'c [Checkpoint<'f>]) -> Vec<TreeN
             None => roots.push(*at),
         }
     }
-    let mut builder =
-        TreeBuilder { checkpoints, children, in_cycle, known: by_id.keys().copied().collect(), nodes: Vec::new() };
-    let mut seen = HashSet::new();
     // Checkpoints that no root reaches are in a cycle or below one.
-    let in_cycles =
-        order.iter().copied().filter(|at| builder.in_cycle.contains(checkpoints[*at].id())).collect::<Vec<_>>();
-    let starts: Vec<_> = roots.iter().copied().chain(in_cycles).chain(order.iter().copied()).collect();
-    for start in starts {
-        builder.grow(start, &mut seen);
-    }
-    builder.nodes
-}
-
-struct TreeBuilder<'c, 'f> {
-    checkpoints: &'c [Checkpoint<'f>],
-    children: HashMap<usize, Vec<usize>>,
-    in_cycle: HashSet<&'c str>,
-    known: HashSet<&'c str>,
-    nodes: Vec<TreeNode<'c, 'f>>,
-}
-
-impl TreeBuilder<'_, '_> {
-    /// Adds a tree. An explicit stack is used because a chain of parents may exceed the call stack.
-    fn grow(&mut self, root: usize, seen: &mut HashSet<usize>) {
-        let mut open = vec![(root, Vec::new())];
+    let cyclic = order.iter().filter(|at| in_cycle.contains(checkpoints[**at].id()));
+    let mut seen = HashSet::new();
+    let mut nodes = Vec::new();
+    for root in roots.iter().chain(cyclic).chain(&order) {
+        // An explicit stack is used because a chain of parents may exceed the call stack.
+        let mut open = vec![(*root, Vec::new())];
         while let Some((at, has_next_sibling)) = open.pop() {
             if !seen.insert(at) {
                 continue;
             }
-            let checkpoint = &self.checkpoints[at];
-            let parent = checkpoint.document.parent();
-            let missing_parent = parent.filter(|id| !self.known.contains(id)).map(str::to_owned);
-            let in_cycle = self.in_cycle.contains(checkpoint.id());
-            let below: Vec<_> =
-                self.children.get(&at).into_iter().flatten().copied().filter(|at| !seen.contains(at)).collect();
-            for (number, child) in below.iter().enumerate().rev() {
-                let mut line: Vec<bool> = has_next_sibling.clone();
-                line.push(number + 1 < below.len());
-                open.push((*child, line));
+            let checkpoint = &checkpoints[at];
+            let children = children.get(&at).into_iter().flatten().copied().filter(|child| !seen.contains(child));
+            for (number, child) in children.collect::<Vec<_>>().into_iter().rev().enumerate() {
+                open.push((child, [&has_next_sibling[..], &[number > 0]].concat()));
             }
-            self.nodes.push(TreeNode {
+            let missing_parent = checkpoint.document.parent().filter(|id| !by_id.contains_key(id));
+            nodes.push(TreeNode {
                 checkpoint,
                 depth: has_next_sibling.len(),
                 has_next_sibling,
-                missing_parent,
-                in_cycle,
+                missing_parent: missing_parent.map(str::to_owned),
+                in_cycle: in_cycle.contains(checkpoint.id()),
             });
         }
     }
+    nodes
 }

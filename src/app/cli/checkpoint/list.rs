@@ -86,7 +86,7 @@ fn as_json(one: &Checkpoint<'_>) -> Value {
         "created": document.created().map(|timestamp| timestamp.time.to_string()),
         "last_delta": document.key("last_delta"),
         "last_change": document.last_change().map(|timestamp| timestamp.time.to_string()),
-        "deltas": document.deltas().len(),
+        "deltas": document.deltas().count(),
         "breadcrumbs": document.breadcrumbs().len(),
         "problem": document.problem_line(),
         "next_action": document.open_actions().first(),

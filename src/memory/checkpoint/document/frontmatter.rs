@@ -1,11 +1,12 @@
 //! Frontmatter: the YAML mapping between the first line `---` and the next.
 
-use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
-use serde_saphyr::Spanned;
+use serde_saphyr::{Location, Spanned};
+
+use super::markdown::lines;
+use crate::base::members::{EXPECTED, Members};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Frontmatter {
@@ -23,21 +24,19 @@ pub(crate) struct Entry {
     pub span: Range<usize>,
 }
 
-/// Why a text has no readable frontmatter.
+/// Why a text has no readable frontmatter, as a finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum FrontmatterError {
-    /// The text does not start with `---`.
-    Missing,
-    /// There is no second `---`.
-    Unclosed,
-    NotYaml {
-        at: usize,
-        problem: String,
-    },
-    /// The YAML is a list or a single value.
-    NotAMapping {
-        at: usize,
-    },
+pub(crate) struct FrontmatterError {
+    pub span: Range<usize>,
+    pub code: &'static str,
+    pub message: String,
+    pub remedy: &'static str,
+}
+
+impl FrontmatterError {
+    fn new(span: Range<usize>, code: &'static str, message: impl Into<String>, remedy: &'static str) -> Self {
+        Self { span, code, message: message.into(), remedy }
+    }
 }
 
 impl Frontmatter {
@@ -45,19 +44,24 @@ impl Frontmatter {
     pub(crate) fn parse(text: &str, from: usize) -> Result<Self, FrontmatterError> {
         let (span, end) = fences(text, from)?;
         let yaml = &text[span.clone()];
-        let starts = line_starts(yaml);
+        let offset = |location: Location| {
+            let offset = location.span().byte_offset().and_then(|offset| usize::try_from(offset).ok());
+            span.start + offset.unwrap_or_default().min(yaml.len())
+        };
         let mut options = serde_saphyr::Options::default();
         options.with_snippet = false;
-        let Mapping(pairs) = serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
+        let Members(pairs) = serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
             let problem = error.without_snippet().to_string();
             if problem.contains(EXPECTED) {
-                return FrontmatterError::NotAMapping { at: span.start };
+                let (message, remedy) = ("the frontmatter is not a mapping", "write one `key: value` per line");
+                return FrontmatterError::new(span.start..span.start, "not-a-mapping", message, remedy);
             }
-            let at = error.location().map_or(0, |location| offset(yaml, &starts, location.line(), location.column()));
-            FrontmatterError::NotYaml { at: span.start + at, problem: without_position(&problem).to_owned() }
+            let at = error.location().map_or(span.start, offset);
+            let message = format!("the frontmatter is not YAML: {}", without_position(&problem));
+            FrontmatterError::new(at..at, "bad-yaml", message, "correct the line")
         })?;
         let entry = |(key, value): (Spanned<String>, Value)| {
-            let start = span.start + offset(yaml, &starts, key.referenced.line(), key.referenced.column());
+            let start = offset(key.referenced);
             let line_end = text[start..].find('\n').map_or(text.len(), |end| start + end);
             let end = start + key.value.len();
             let end = if end <= line_end && text.is_char_boundary(end) { end } else { line_end };
@@ -88,112 +92,19 @@ fn without_position(problem: &str) -> &str {
 
 /// The span between the fences, and the start of the text after them.
 fn fences(text: &str, from: usize) -> Result<(Range<usize>, usize), FrontmatterError> {
-    let mut start = from;
-    let mut open = None;
-    for line in text[from..].split_inclusive('\n') {
-        let end = start + line.len();
-        match open {
-            None if line.trim_end() == "---" => open = Some(end),
-            None => return Err(FrontmatterError::Missing),
-            Some(open) if line.trim_end() == "---" => return Ok((open..start, end)),
-            Some(_) => {}
-        }
-        start = end;
-    }
-    Err(if open.is_some() { FrontmatterError::Unclosed } else { FrontmatterError::Missing })
-}
-
-fn line_starts(text: &str) -> Vec<usize> {
-    std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect()
-}
-
-/// The offset of a line and column, both counted from 1.
-fn offset(text: &str, starts: &[usize], line: u64, column: u64) -> usize {
-    let line = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
-    let column = usize::try_from(column).unwrap_or(usize::MAX).saturating_sub(1);
-    let Some(&start) = starts.get(line) else { return text.len() };
-    let content = text[start..].split('\n').next().unwrap_or_default();
-    start + content.char_indices().nth(column).map_or(content.len(), |(at, _)| at)
-}
-
-/// The keys and values of a YAML mapping; an empty document is an empty mapping.
-struct Mapping(Vec<(Spanned<String>, Value)>);
-
-const EXPECTED: &str = "a mapping of keys";
-
-impl<'de> Deserialize<'de> for Mapping {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MappingVisitor;
-
-        impl<'de> Visitor<'de> for MappingVisitor {
-            type Value = Mapping;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(EXPECTED)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Mapping, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Mapping(pairs))
-            }
-
-            fn visit_unit<E>(self) -> Result<Mapping, E> {
-                Ok(Mapping(Vec::new()))
-            }
-
-            fn visit_none<E>(self) -> Result<Mapping, E> {
-                Ok(Mapping(Vec::new()))
-            }
-        }
-
-        deserializer.deserialize_any(MappingVisitor)
-    }
+    let mut fences = lines(text, from..text.len()).filter(|(at, line)| *at == from || line.trim_end() == "---");
+    let Some((_, open)) = fences.next().filter(|(_, line)| line.trim_end() == "---") else {
+        let remedy = "add `checkpoint` and `created` between two lines `---` at the top";
+        let message = "the file does not start with frontmatter";
+        return Err(FrontmatterError::new(from..from, "no-frontmatter", message, remedy));
+    };
+    let Some((end, close)) = fences.next() else {
+        let (message, remedy) = ("the frontmatter is not closed", "end it with a line `---`");
+        return Err(FrontmatterError::new(from..from + 3, "unclosed-frontmatter", message, remedy));
+    };
+    Ok((from + open.len()..end, end + close.len()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parsing_is_linear_in_the_number_of_keys() {
-        let keys: Vec<String> = (0..20_000).map(|n| format!("k{n}: é\n")).collect();
-        let text = format!("---\n{}---\n", keys.concat());
-        let front = Frontmatter::parse(&text, 0).unwrap();
-        assert_eq!(front.entries.len(), 20_000);
-        assert!(front.entries.iter().all(|entry| text[entry.span.clone()] == entry.key));
-    }
-
-    #[test]
-    fn keys_have_positions() {
-        let text = "\u{feff}---\r\ncheckpoint: chk-a\r\ncreated: 2025-12-17T14:00:00Z\r\nparent:\r\n---\r\nrest";
-        let front = Frontmatter::parse(text, 3).unwrap();
-        assert_eq!(front.text("checkpoint"), Some("chk-a"));
-        assert_eq!(front.text("created"), Some("2025-12-17T14:00:00Z"));
-        assert_eq!(front.entry("parent").unwrap().value, Value::Null);
-        for entry in &front.entries {
-            assert_eq!(text[entry.span.clone()], entry.key);
-        }
-        assert_eq!(&text[front.end..], "rest");
-    }
-
-    #[test]
-    fn errors_have_positions() {
-        assert_eq!(Frontmatter::parse("# Title\n", 0), Err(FrontmatterError::Missing));
-        assert_eq!(Frontmatter::parse("", 0), Err(FrontmatterError::Missing));
-        assert_eq!(Frontmatter::parse("---\na: b\n", 0), Err(FrontmatterError::Unclosed));
-        assert_eq!(Frontmatter::parse("---\n- a\n- b\n---\n", 0), Err(FrontmatterError::NotAMapping { at: 4 }));
-        assert_eq!(Frontmatter::parse("---\nplain\n---\n", 0), Err(FrontmatterError::NotAMapping { at: 4 }));
-        assert_eq!(Frontmatter::parse("---\n---\n", 0).unwrap().entries, []);
-        for (text, place) in [("---\na: b\nc: [d\n---\n", 9), ("---\na: b\na: c\n---\n", 9)] {
-            match Frontmatter::parse(text, 0) {
-                Err(FrontmatterError::NotYaml { at, problem }) => {
-                    assert!(at >= place && !problem.contains('\n'), "{at} {problem}");
-                }
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-}
+#[path = "../../../../tests/unit/checkpoint/frontmatter.rs"]
+mod tests;

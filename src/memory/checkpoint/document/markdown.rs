@@ -63,82 +63,78 @@ impl Markdown {
         let next = self.headings[heading + 1..].iter().find(|other| other.level <= level);
         next.map_or(text_len, |next| next.span.start)
     }
+
+    pub(crate) fn is_code(&self, at: usize) -> bool {
+        self.code.iter().any(|code| code.contains(&at))
+    }
+}
+
+impl Table {
+    /// The end of the last row, without its line ending.
+    pub(crate) fn end(&self, text: &str) -> usize {
+        self.rows.last().map_or_else(|| text[..self.span.end].trim_end().len(), |row| row.span.end)
+    }
 }
 
 struct Reader<'t> {
     text: &'t str,
     markdown: Markdown,
     depth: usize,
-    item: Option<(ListItem, usize)>,
+    /// The open item of a top-level list.
+    item: Option<ListItem>,
     in_item_text: bool,
 }
 
 impl Reader<'_> {
     fn take(&mut self, event: &Event<'_>, span: Range<usize>) {
-        match event {
-            Event::Start(tag) => self.open(tag, span),
-            Event::End(end) => self.close(*end),
-            Event::TaskListMarker(checked) => {
-                if let Some((item, _)) = self.item.as_mut().filter(|(_, depth)| *depth + 1 >= self.depth) {
-                    item.checked = Some(*checked);
-                }
+        match (event, &mut self.item) {
+            (Event::Start(tag), _) => self.open(tag, span),
+            (Event::End(end), _) => self.close(*end),
+            (Event::TaskListMarker(checked), Some(item)) if self.depth <= 2 => item.checked = Some(*checked),
+            (Event::Text(words) | Event::Code(words) | Event::InlineHtml(words), Some(item)) if self.in_item_text => {
+                item.text.push_str(words);
             }
-            Event::Text(words) | Event::Code(words) | Event::InlineHtml(words) if self.in_item_text => {
-                if let Some((item, _)) = &mut self.item {
-                    item.text.push_str(words);
-                }
-            }
-            Event::SoftBreak | Event::HardBreak if self.in_item_text => {
-                if let Some((item, _)) = &mut self.item {
-                    item.text.push(' ');
-                }
-            }
+            (Event::SoftBreak | Event::HardBreak, Some(item)) if self.in_item_text => item.text.push(' '),
             _ => {}
         }
     }
 
     fn open(&mut self, tag: &Tag<'_>, span: Range<usize>) {
-        match tag {
-            Tag::Heading { level, .. } if self.depth == 0 => {
+        let markdown = &mut self.markdown;
+        match (tag, self.depth) {
+            (Tag::Heading { level, .. }, 0) => {
                 let line = line_at(self.text, span.start);
                 let written = self.text[line.clone()].trim();
                 if written.starts_with('#') {
                     let title = written.trim_start_matches('#').trim();
                     let without = title.trim_end_matches('#');
-                    // A closing align of `#` follows a space.
-                    let title =
-                        if without.is_empty() || without.ends_with([' ', '\t']) { without.trim() } else { title };
-                    self.markdown.headings.push(Heading { level: *level as u8, title: title.to_owned(), span: line });
+                    // A closing run of `#` follows a space.
+                    let is_closed = without.is_empty() || without.ends_with([' ', '\t']);
+                    let title = if is_closed { without.trim() } else { title }.to_owned();
+                    markdown.headings.push(Heading { level: *level as u8, title, span: line });
                 } else {
-                    self.markdown.paragraphs.push(span);
+                    markdown.paragraphs.push(span);
                 }
             }
-            Tag::Paragraph if self.depth == 0 => self.markdown.paragraphs.push(span),
-            Tag::Table(_) if self.depth == 0 => {
-                let head = TableRow { span: span.start..span.start, cells: Vec::new() };
-                self.markdown.tables.push(Table { span, head, rows: Vec::new() });
+            (Tag::Paragraph, 0) => markdown.paragraphs.push(span),
+            (Tag::Table(_), 0) => {
+                let head = row(self.text, span.start);
+                markdown.tables.push(Table { span, head, rows: Vec::new() });
             }
-            Tag::TableHead if self.depth == 1 => {
-                let row = self.row(span.start);
-                if let Some(table) = self.markdown.tables.last_mut() {
-                    table.head = row;
+            (Tag::TableRow, 1) => {
+                if let Some(table) = markdown.tables.last_mut() {
+                    table.rows.push(row(self.text, span.start));
                 }
             }
-            Tag::TableRow if self.depth == 1 => {
-                let row = self.row(span.start);
-                if let Some(table) = self.markdown.tables.last_mut() {
-                    table.rows.push(row);
-                }
-            }
-            Tag::Item if self.depth == 1 => {
-                self.item = Some((ListItem { span, checked: None, text: String::new() }, self.depth));
+            (Tag::Item, 1) => {
+                self.item = Some(ListItem { span, checked: None, text: String::new() });
                 self.in_item_text = true;
             }
-            Tag::CodeBlock(_) => {
-                self.markdown.code.push(span);
+            (Tag::CodeBlock(_), _) => {
+                markdown.code.push(span);
                 self.in_item_text = false;
             }
-            Tag::List(_) | Tag::BlockQuote(_) | Tag::HtmlBlock => self.in_item_text = false,
+            (Tag::List(_) | Tag::BlockQuote(_) | Tag::HtmlBlock, _) => self.in_item_text = false,
             _ => {}
         }
         self.depth += 1;
@@ -149,26 +145,34 @@ impl Reader<'_> {
         match end {
             TagEnd::Paragraph => self.in_item_text = false,
             TagEnd::Item if self.depth == 1 => {
-                self.markdown.items.extend(self.item.take().map(|(item, _)| item));
+                self.markdown.items.extend(self.item.take());
                 self.in_item_text = false;
             }
             _ => {}
         }
     }
+}
 
-    fn row(&self, at: usize) -> TableRow {
-        let span = line_at(self.text, at);
-        let cells = cells(&self.text[span.clone()]);
-        TableRow { span, cells }
-    }
+/// The row in the line that contains the byte `at`.
+fn row(text: &str, at: usize) -> TableRow {
+    let span = line_at(text, at);
+    TableRow { cells: cells(&text[span.clone()]), span }
 }
 
 /// The line that contains the byte `at`, without its line ending.
-fn line_at(text: &str, at: usize) -> Range<usize> {
+pub(crate) fn line_at(text: &str, at: usize) -> Range<usize> {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
-    let end = if text[start..end].ends_with('\r') { end - 1 } else { end };
-    start..end
+    start..if text[start..end].ends_with('\r') { end - 1 } else { end }
+}
+
+/// The lines of a part of a text with their line endings, each with its start.
+pub(crate) fn lines(text: &str, span: Range<usize>) -> impl Iterator<Item = (usize, &str)> {
+    text[span.clone()].split_inclusive('\n').scan(span.start, |next, line| {
+        let start = *next;
+        *next += line.len();
+        Some((start, line))
+    })
 }
 
 /// Splits a row at unescaped bars.
@@ -177,27 +181,38 @@ fn line_at(text: &str, at: usize) -> Range<usize> {
 pub(crate) fn cells(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);
-    let mut cells = vec![String::new()];
+    let mut cells = Vec::new();
+    let mut cell = String::new();
     let mut escaped = false;
     for c in line.chars() {
         match c {
-            '|' if !escaped => cells.push(String::new()),
-            _ => {
-                if let Some(cell) = cells.last_mut() {
-                    if c == '|' {
-                        cell.pop();
-                    }
-                    cell.push(c);
-                }
+            '|' if !escaped => cells.push(std::mem::take(&mut cell)),
+            '|' => {
+                cell.pop();
+                cell.push(c);
             }
+            _ => cell.push(c),
         }
         escaped = c == '\\' && !escaped;
     }
     // A final bar closes the last cell.
-    if cells.len() > 1 && cells.last().is_some_and(|cell| cell.trim().is_empty()) {
-        cells.pop();
+    if cells.is_empty() || !cell.trim().is_empty() {
+        cells.push(cell);
     }
     cells.into_iter().map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// Renders a row; bars in cells are escaped.
+pub(crate) fn render_row(cells: &[impl AsRef<str>]) -> String {
+    let cells: Vec<_> = cells.iter().map(|cell| cell.as_ref().replace('|', "\\|")).collect();
+    format!("| {} |", cells.join(" | "))
+}
+
+/// Renders a table; each row ends with a newline.
+pub(crate) fn render_table(columns: [&str; 3], rows: &[[String; 3]]) -> String {
+    let dashes = columns.map(|column| "-".repeat(column.len() + 2)).join("|");
+    let rows: String = rows.iter().map(|row| render_row(row) + "\n").collect();
+    format!("{}\n|{dashes}|\n{rows}", render_row(&columns))
 }
 
 /// The text of a cell without backticks, emphasis, or the angle brackets of an address.
@@ -213,38 +228,5 @@ pub(crate) fn plain(cell: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_top_level_headings_count() {
-        let text = "# A\n\n```\n## fenced\n```\n\n~~~md\n## tilde\n```\n## still\n~~~\n\n> ## quoted\n\n- ## item\n\n\
-                    <!--\n## comment\n-->\n\n    ## indented\n\nunderlined\n---\n\n## B ##\n### C#\r\n####### no\n";
-        let markdown = Markdown::parse(text, 0);
-        let titles: Vec<_> = markdown.headings.iter().map(|heading| (heading.level, &*heading.title)).collect();
-        assert_eq!(titles, [(1, "A"), (2, "B"), (3, "C#")]);
-    }
-
-    #[test]
-    fn rows_have_the_cells_of_their_line() {
-        let text = "| a | b |\n|---|---|\n| 1 | 2 | 3 |\n| x \\| y |\n|  | |\n";
-        let markdown = Markdown::parse(text, 0);
-        let rows: Vec<_> = markdown.tables[0].rows.iter().map(|row| row.cells.clone()).collect();
-        assert_eq!(markdown.tables[0].head.cells, ["a", "b"]);
-        assert_eq!(rows, [vec!["1", "2", "3"], vec!["x | y"], vec!["", ""]]);
-        assert_eq!(plain("`a/b.rs`"), "a/b.rs");
-        assert_eq!(plain("<https://a.b>"), "https://a.b");
-        assert_eq!(plain("`"), "`");
-    }
-
-    #[test]
-    fn list_items_have_checkboxes_and_text() {
-        let text = "- [x] **Done** `it`\n- [ ] open\n  - [x] nested\n- plain\n\n1. first\n   more\n\n2. second\n";
-        let markdown = Markdown::parse(text, 0);
-        let items: Vec<_> = markdown.items.iter().map(|item| (item.checked, &*item.text)).collect();
-        assert_eq!(
-            items,
-            [(Some(true), "Done it"), (Some(false), "open"), (None, "plain"), (None, "first more"), (None, "second")]
-        );
-    }
-}
+#[path = "../../../../tests/unit/checkpoint/markdown.rs"]
+mod tests;

@@ -30,6 +30,8 @@ string_enum! {
     }
 }
 
+pub(crate) const REFERENCE_COLUMNS: [&str; 3] = ["Type", "Reference", "Hint"];
+
 /// A row of the Breadcrumbs table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Reference {
@@ -62,16 +64,6 @@ pub(crate) struct Delta {
     pub section: Section,
     pub time_text: String,
     pub timestamp: Option<Timestamp>,
-}
-
-/// A file is not UTF-8 from the byte `at` on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct NotUtf8 {
-    pub at: usize,
-}
-
-pub(crate) fn decode(bytes: &[u8]) -> Result<&str, NotUtf8> {
-    std::str::from_utf8(bytes).map_err(|error| NotUtf8 { at: error.valid_up_to() })
 }
 
 /// The length of the byte order mark, if the text has one.
@@ -110,7 +102,7 @@ impl<'a> Document<'a> {
     }
 
     pub(crate) fn newest_delta(&self) -> Option<Timestamp> {
-        self.deltas().into_iter().filter_map(|delta| delta.timestamp).max_by_key(|timestamp| timestamp.time)
+        self.deltas().filter_map(|delta| delta.timestamp).max_by_key(|timestamp| timestamp.time)
     }
 
     /// The latest of the times of its deltas, `last_delta`, and `created`.
@@ -146,14 +138,12 @@ impl<'a> Document<'a> {
         self.part(&self.section("Essential Information")?, title)
     }
 
-    pub(crate) fn deltas(&self) -> Vec<Delta> {
-        let delta = |(heading, at): (&markdown::Heading, usize)| {
-            let time = heading.title.strip_prefix("Delta:")?.trim();
-            let timestamp = Timestamp::parse(time);
-            Some(Delta { section: self.section_at(at), time_text: time.to_owned(), timestamp })
-        };
-        let headings = self.markdown.headings.iter().enumerate();
-        headings.filter(|(_, heading)| heading.level == 2).filter_map(|(at, heading)| delta((heading, at))).collect()
+    pub(crate) fn deltas(&self) -> impl Iterator<Item = Delta> {
+        let headings = self.markdown.headings.iter().enumerate().filter(|(_, heading)| heading.level == 2);
+        headings.filter_map(|(at, heading)| {
+            let time_text = heading.title.strip_prefix("Delta:")?.trim().to_owned();
+            Some(Delta { section: self.section_at(at), timestamp: Timestamp::parse(&time_text), time_text })
+        })
     }
 
     pub(crate) fn body(&self, section: &Section) -> &'a str {
@@ -184,27 +174,25 @@ impl<'a> Document<'a> {
         self.body(section).split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
     }
 
+    /// The rows of the first table in a part of Essential Information.
+    fn essential_rows(&self, title: &str) -> &[TableRow] {
+        self.essential(title).and_then(|section| self.table(&section)).map_or(&[], |table| &table.rows)
+    }
+
     /// The rows of the Breadcrumbs table that have three cells.
     pub(crate) fn breadcrumbs(&self) -> Vec<Reference> {
-        let Some(section) = self.essential("Breadcrumbs") else { return Vec::new() };
         let reference = |row: &TableRow| {
             let [kind, reference, hint] = &row.cells[..] else { return None };
-            Some(Reference {
-                kind: plain(kind).to_owned(),
-                reference: plain(reference).to_owned(),
-                hint: hint.clone(),
-                span: row.span.clone(),
-            })
+            let (kind, reference) = (plain(kind).to_owned(), plain(reference).to_owned());
+            Some(Reference { kind, reference, hint: hint.clone(), span: row.span.clone() })
         };
-        self.table(&section).map(|table| table.rows.iter().filter_map(reference).collect()).unwrap_or_default()
+        self.essential_rows("Breadcrumbs").iter().filter_map(reference).collect()
     }
 
     /// The paths in the table of the Artifact Trail.
     pub(crate) fn artifacts(&self) -> Vec<String> {
-        let Some(section) = self.essential("Artifact Trail") else { return Vec::new() };
-        let path =
-            |row: &TableRow| row.cells.first().map(|cell| plain(cell).to_owned()).filter(|path| !path.is_empty());
-        self.table(&section).map(|table| table.rows.iter().filter_map(path).collect()).unwrap_or_default()
+        let cells = self.essential_rows("Artifact Trail").iter().filter_map(|row| row.cells.first());
+        cells.map(|cell| plain(cell).to_owned()).filter(|path| !path.is_empty()).collect()
     }
 
     /// The first line of the section Problem.

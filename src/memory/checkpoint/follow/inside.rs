@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{FollowError, Followed};
 use crate::base::bounded;
+use crate::memory::checkpoint::folder::path_below;
 
 const MAX_NAMES: usize = 1000;
 
@@ -67,9 +68,7 @@ pub(crate) fn read(root: &Path, reference: &str) -> Result<Followed, FollowError
     let Some((location, metadata)) = found else {
         return Ok(Followed::Stale(format!("the file `{reference}` does not exist")));
     };
-    let below = location.strip_prefix(root).unwrap_or(&location);
-    let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    let path = parts.join("/");
+    let path = path_below(root, &location);
     if metadata.is_dir() {
         return Ok(match names(&location) {
             Ok(names) => Followed::Folder { path, names },
@@ -86,15 +85,13 @@ pub(crate) fn read(root: &Path, reference: &str) -> Result<Followed, FollowError
 }
 
 fn names(folder: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)?.take(MAX_NAMES) {
+    let entries = fs::read_dir(folder)?.take(MAX_NAMES).map(|entry| {
         let entry = entry?;
         let slash = if entry.file_type()?.is_dir() { "/" } else { "" };
-        let name = format!("{}{slash}", entry.file_name().to_string_lossy());
-        if !name.eq_ignore_ascii_case(".git/") && !name.eq_ignore_ascii_case(".git") {
-            names.push(name);
-        }
-    }
+        Ok(format!("{}{slash}", entry.file_name().to_string_lossy()))
+    });
+    let mut names = entries.collect::<io::Result<Vec<_>>>()?;
+    names.retain(|name| !name.trim_end_matches('/').eq_ignore_ascii_case(".git"));
     names.sort_unstable();
     Ok(names)
 }

@@ -22,7 +22,7 @@ pub(crate) mod edit;
 
 use std::ops::Range;
 
-use super::document::markdown::{Markdown, TableRow, plain};
+use super::document::markdown::{Markdown, TableRow, lines, plain};
 use super::document::start_of;
 
 pub(crate) const TITLE: &str = "Active Checkpoints";
@@ -45,8 +45,7 @@ impl<'a> Index<'a> {
     pub(crate) fn parse(text: &'a str) -> Self {
         let markdown = Markdown::parse(text, start_of(text));
         let named = |row: &TableRow| Some((plain(row.cells.first()?).to_owned(), row.span.clone()));
-        let rows =
-            markdown.tables.first().map(|table| table.rows.iter().filter_map(named).collect()).unwrap_or_default();
+        let rows = markdown.tables.first().into_iter().flat_map(|table| &table.rows).filter_map(named).collect();
         let headings = markdown.headings.iter().enumerate().filter(|(_, heading)| heading.level == 2);
         let sections = headings.map(|(at, heading)| (plain(&heading.title).to_owned(), at)).collect();
         Self { text, markdown, rows, sections }
@@ -55,24 +54,15 @@ impl<'a> Index<'a> {
     /// The text of a field `**Problem**: …` below a heading; `None` if there is no such line.
     pub(crate) fn field(&self, heading: usize, name: &str) -> Option<String> {
         let body = self.markdown.headings[heading].span.end..self.markdown.section_end(heading, self.text.len());
-        let mut value: Option<String> = None;
-        let mut start = body.start;
-        for line in self.text[body].split_inclusive('\n') {
-            let in_code = self.markdown.code.iter().any(|code| code.contains(&start));
-            start += line.len();
+        let is_field = |(at, line): &(usize, &str)| {
             let is_bold = line.trim_start().starts_with("**") && (line.contains("**:") || line.contains(":**"));
-            let is_field = is_bold && !in_code;
-            match &mut value {
-                None if is_field => value = field_line(line, name).map(str::to_owned),
-                Some(_) if is_field => break,
-                Some(value) if line.trim() != "---" => {
-                    value.push(' ');
-                    value.push_str(line.trim());
-                }
-                _ => {}
-            }
-        }
-        value.map(|value| value.trim().to_owned())
+            is_bold && !self.markdown.is_code(*at)
+        };
+        let mut lines = lines(self.text, body);
+        let value = lines.by_ref().filter(is_field).find_map(|(_, line)| field_line(line, name))?;
+        let more = lines.take_while(|line| !is_field(line)).map(|(_, line)| line.trim()).filter(|line| *line != "---");
+        let words: Vec<_> = std::iter::once(value).chain(more).collect();
+        Some(words.join(" ").trim().to_owned())
     }
 }
 

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::write::{lock, replace};
-use super::{bad_frontmatter, edit_index_entry, read_if_exists, refuse_archived, truncate_to_second};
+use super::write::write;
+use super::{bad_frontmatter, change_active, edit_index_entry, read_if_exists, truncate_to_second};
 use crate::memory::checkpoint::document::Document;
 use crate::memory::checkpoint::document::edit::{self, Completion};
 use crate::memory::checkpoint::error::CheckpointError;
-use crate::memory::checkpoint::folder::{Folder, checkpoints, find, is_current};
+use crate::memory::checkpoint::folder::{Checkpoint, Folder, is_current};
 use crate::memory::checkpoint::index::edit::remove;
 use crate::memory::checkpoint::validate::{COMPLETION_FIELDS, completion_field};
 use crate::trace::Time;
@@ -31,11 +31,16 @@ pub(crate) fn archive(
     now: Time,
 ) -> Result<ArchivedCheckpoint, CheckpointError> {
     let now = truncate_to_second(now);
-    let _lock = lock(folder)?;
-    let files = folder.files()?;
-    let known = checkpoints(&files);
-    let one = find(&known, name)?;
-    refuse_archived(one)?;
+    change_active(folder, name, |one, known| archive_active(folder, one, known, completion, now))
+}
+
+fn archive_active(
+    folder: &Folder,
+    one: &Checkpoint<'_>,
+    known: &[Checkpoint<'_>],
+    completion: Option<&Completion>,
+    now: Time,
+) -> Result<ArchivedCheckpoint, CheckpointError> {
     let path = one.file.path.clone();
     let mut text = one.document.text.to_owned();
     if let Some(completion) = completion {
@@ -61,11 +66,12 @@ pub(crate) fn archive(
     match read_if_exists(&target)? {
         Some(copy) if equals_except_date(&copy, text.as_bytes()) => {}
         Some(_) => return Err(CheckpointError::Exists { path: folder.shown(&target) }),
-        None => replace(&target, None, text.as_bytes())?,
+        None => write(&target, None, text.as_bytes())?,
     }
     collect_learnings(&top.join("LEARNINGS.md"), one.id(), &learnings, now)?;
     edit_index_entry(one, remove)?;
-    fs::remove_file(&one.file.location).map_err(|source| CheckpointError::io("remove", &one.file.location, source))?;
+    let removed = fs::remove_file(&one.file.location);
+    removed.map_err(|source| CheckpointError::Remove { path: path.clone(), source })?;
     Ok(ArchivedCheckpoint { from: path, to: folder.shown(&target), learnings })
 }
 
@@ -117,5 +123,5 @@ fn collect_learnings(path: &Path, id: &str, learnings: &str, now: Time) -> Resul
         text.push(b'\n');
     }
     text.extend([head.as_str(), &now.to_string()[..10], &body].concat().as_bytes());
-    replace(path, before.as_deref(), &text)
+    write(path, before.as_deref(), &text)
 }

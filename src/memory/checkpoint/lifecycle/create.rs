@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::write::{lock, replace};
+use super::write::{lock, write};
 use super::{deactivate_others, edit_index, truncate_to_second};
-use crate::memory::checkpoint::document::edit::one_line;
-use crate::memory::checkpoint::error::CheckpointError;
+use crate::memory::checkpoint::document::REFERENCE_COLUMNS;
+use crate::memory::checkpoint::document::markdown::render_table;
+use crate::memory::checkpoint::error::{CheckpointError, write_error};
 use crate::memory::checkpoint::folder::{Checkpoint, Folder, checkpoints, find};
 use crate::memory::checkpoint::index::edit::{IndexEntry, add};
 use crate::trace::Time;
+use crate::trace::model::trailers::one_line;
 
 const MAX_NAME_LEN: usize = 64;
 
@@ -38,8 +40,7 @@ pub(crate) fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<
     let id = format!("chk-{name}");
     let mut held = lock(folder)?;
     if held.is_none() {
-        let top = folder.top();
-        fs::create_dir_all(&top).map_err(|source| CheckpointError::io("create the folder", top, source))?;
+        fs::create_dir_all(folder.top()).map_err(write_error(&folder.top()))?;
         held = lock(folder)?;
     }
     let files = folder.files()?;
@@ -59,9 +60,9 @@ pub(crate) fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<
     let entry = IndexEntry { name: &id, description, problem: &new.problem, scope: &new.intent, status: "Started" };
     edit_index(&active, |text| add(text, &entry, now))?;
     for (file, text) in &others {
-        replace(&file.location, Some(&file.bytes), text.as_bytes())?;
+        write(&file.location, Some(&file.bytes), text.as_bytes())?;
     }
-    replace(&path, None, text.as_bytes())?;
+    write(&path, None, text.as_bytes())?;
     drop(held);
     Ok(folder.shown(&path))
 }
@@ -77,9 +78,6 @@ fn active_folder(folder: &Folder, known: &[Checkpoint<'_>]) -> PathBuf {
     let allows_active = folder.pathspec.matches(format!("{active}/chk-a.md").as_bytes());
     folder.root.join(if allows_active { &active } else { top })
 }
-
-const BREADCRUMB_TABLE: &str = "\n| Type | Reference | Hint |\n|------|-----------|------|\n";
-const ARTIFACT_TABLE: &str = "\n| File | Status | Key Change |\n|------|--------|------------|\n";
 
 fn template(id: &str, new: &NewCheckpoint, parent: Option<&str>, now: Time) -> String {
     let quoted = |text: &str| serde_json::Value::from(one_line(text)).to_string();
@@ -98,16 +96,17 @@ fn template(id: &str, new: &NewCheckpoint, parent: Option<&str>, now: Time) -> S
         }
     }
     text += "\n## Essential Information\n";
-    for (title, table) in [
-        ("Decisions", ""),
-        ("Technical Context", ""),
-        ("Breadcrumbs", BREADCRUMB_TABLE),
-        ("Play-By-Play", ""),
-        ("Artifact Trail", ARTIFACT_TABLE),
-        ("Current State", ""),
-        ("Next Actions", ""),
+    for (title, columns) in [
+        ("Decisions", None),
+        ("Technical Context", None),
+        ("Breadcrumbs", Some(REFERENCE_COLUMNS)),
+        ("Play-By-Play", None),
+        ("Artifact Trail", Some(["File", "Status", "Key Change"])),
+        ("Current State", None),
+        ("Next Actions", None),
     ] {
-        text.extend(["\n### ", title, "\n", table]);
+        let table = columns.map_or(String::new(), |columns| format!("\n{}", render_table(columns, &[])));
+        text.extend(["\n### ", title, "\n", &table]);
     }
     text + "\n## User Rules\n"
 }

@@ -9,15 +9,14 @@ pub(crate) mod item;
 mod update;
 mod write;
 
-use std::io;
 use std::path::Path;
 
 use super::document::edit;
-use super::error::CheckpointError;
-use super::folder::{Checkpoint, File, is_current};
-use crate::base::bounded;
+use super::error::{CheckpointError, read_error};
+use super::folder::{Checkpoint, File, Folder, checkpoints, find, is_current};
+use crate::base::replace;
 use crate::trace::Time;
-use write::replace;
+use write::{lock, write};
 
 pub(crate) use archive::archive;
 pub(crate) use create::{NewCheckpoint, create};
@@ -27,9 +26,20 @@ fn truncate_to_second(time: Time) -> Time {
     Time::from_second(time.as_second())
 }
 
-fn refuse_archived(checkpoint: &Checkpoint<'_>) -> Result<(), CheckpointError> {
-    let file = checkpoint.file;
-    if file.is_archived() { Err(CheckpointError::Archived { path: file.path.clone() }) } else { Ok(()) }
+/// Calls `change` with an active checkpoint and all checkpoints, under the lock.
+fn change_active<T>(
+    folder: &Folder,
+    name: Option<&str>,
+    change: impl FnOnce(&Checkpoint<'_>, &[Checkpoint<'_>]) -> Result<T, CheckpointError>,
+) -> Result<T, CheckpointError> {
+    let _lock = lock(folder)?;
+    let files = folder.files()?;
+    let known = checkpoints(&files);
+    let one = find(&known, name)?;
+    if one.file.is_archived() {
+        return Err(CheckpointError::Archived { path: one.file.path.clone() });
+    }
+    change(one, &known)
 }
 
 fn bad_frontmatter(file: &File, problem: String) -> CheckpointError {
@@ -52,11 +62,8 @@ fn deactivate_others<'f>(
 }
 
 fn read_if_exists(path: &Path) -> Result<Option<Vec<u8>>, CheckpointError> {
-    match bounded::read_file(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(CheckpointError::io("read", path, source)),
-    }
+    let seen = replace::read(path).map_err(read_error(path))?;
+    Ok(seen.version.map(|_| seen.text))
 }
 
 /// Edits the index beside a checkpoint, if there is one. It may list the checkpoint by its file name or its id.
@@ -75,7 +82,7 @@ fn edit_index(folder: &Path, edit: impl FnOnce(Option<&str>) -> Option<String>) 
     // An index that is not UTF-8 is not edited; `validate` reports it.
     let Ok(text) = before.as_deref().map(std::str::from_utf8).transpose() else { return Ok(()) };
     match edit(text) {
-        Some(edited) if Some(&*edited) != text => replace(&path, before.as_deref(), edited.as_bytes()),
+        Some(edited) if Some(&*edited) != text => write(&path, before.as_deref(), edited.as_bytes()),
         _ => Ok(()),
     }
 }

@@ -1,30 +1,28 @@
 //! Updating active checkpoints: which one is current, deltas, breadcrumbs.
 
-use super::write::{lock, replace};
-use super::{bad_frontmatter, deactivate_others, edit_index_entry, refuse_archived, set_status, truncate_to_second};
+use super::write::write;
+use super::{bad_frontmatter, change_active, deactivate_others, edit_index_entry, set_status, truncate_to_second};
 use crate::memory::checkpoint::document::ReferenceKind;
 use crate::memory::checkpoint::document::edit::{self, NewDelta, RowChange};
 use crate::memory::checkpoint::error::CheckpointError;
-use crate::memory::checkpoint::folder::{Folder, checkpoints, find, is_current};
+use crate::memory::checkpoint::folder::{Folder, is_current};
 use crate::memory::checkpoint::index::edit::set_date;
 use crate::trace::Time;
+use crate::trace::model::trailers::one_line;
 
 /// Makes one checkpoint the current one. Returns the paths of changed files.
 pub(crate) fn set_current(folder: &Folder, name: &str) -> Result<Vec<String>, CheckpointError> {
-    let _lock = lock(folder)?;
-    let files = folder.files()?;
-    let known = checkpoints(&files);
-    let chosen = find(&known, Some(name))?;
-    refuse_archived(chosen)?;
-    // The others are written first: after an interruption, no current checkpoint is better than two.
-    let mut changes = deactivate_others(&known, Some(chosen))?;
-    if !is_current(chosen) {
-        changes.push((chosen.file, set_status(chosen, "current")?));
-    }
-    for (file, text) in &changes {
-        replace(&file.location, Some(&file.bytes), text.as_bytes())?;
-    }
-    Ok(changes.into_iter().map(|(file, _)| file.path.clone()).collect())
+    change_active(folder, Some(name), |chosen, known| {
+        // The others are written first: after an interruption, no current checkpoint is better than two.
+        let mut changes = deactivate_others(known, Some(chosen))?;
+        if !is_current(chosen) {
+            changes.push((chosen.file, set_status(chosen, "current")?));
+        }
+        for (file, text) in &changes {
+            write(&file.location, Some(&file.bytes), text.as_bytes())?;
+        }
+        Ok(changes.into_iter().map(|(file, _)| file.path.clone()).collect())
+    })
 }
 
 /// Appends a delta to a checkpoint and dates its index entry. Returns the path and the time of the delta.
@@ -39,19 +37,16 @@ pub(crate) fn add_delta(
     if delta.what_changed.trim().is_empty() {
         return Err(CheckpointError::Empty { what: "what changed" });
     }
-    let _lock = lock(folder)?;
-    let files = folder.files()?;
-    let known = checkpoints(&files);
-    let one = find(&known, name)?;
-    refuse_archived(one)?;
-    let newest = one.document.newest_delta();
-    let at = truncate_to_second(now);
-    let at = newest.map_or(at, |newest| at.max(Time::from_second(newest.time.as_second() + 1)));
-    let text = edit::append_delta(&one.document, delta, at).map_err(|problem| bad_frontmatter(one.file, problem))?;
-    // The index is written first: repeating an interrupted command must not add the delta twice.
-    edit_index_entry(one, |text, name| set_date(text, name, at))?;
-    replace(&one.file.location, Some(&one.file.bytes), text.as_bytes())?;
-    Ok((one.file.path.clone(), at))
+    change_active(folder, name, |one, _| {
+        let newest = one.document.newest_delta().map(|newest| Time::from_second(newest.time.as_second() + 1));
+        let at = newest.map_or(truncate_to_second(now), |newest| newest.max(truncate_to_second(now)));
+        let text =
+            edit::append_delta(&one.document, delta, at).map_err(|problem| bad_frontmatter(one.file, problem))?;
+        // The index is written first: repeating an interrupted command must not add the delta twice.
+        edit_index_entry(one, |text, name| set_date(text, name, at))?;
+        write(&one.file.location, Some(&one.file.bytes), text.as_bytes())?;
+        Ok((one.file.path.clone(), at))
+    })
 }
 
 /// Adds a breadcrumb to a checkpoint. Returns the path and what happened to the row.
@@ -62,18 +57,17 @@ pub(crate) fn add_breadcrumb(
     reference: &str,
     hint: &str,
 ) -> Result<(String, RowChange), CheckpointError> {
-    if edit::one_line(reference).is_empty() {
+    if one_line(reference).is_empty() {
         return Err(CheckpointError::Empty { what: "the reference" });
     }
-    let _lock = lock(folder)?;
-    let files = folder.files()?;
-    let known = checkpoints(&files);
-    let one = find(&known, name)?;
-    refuse_archived(one)?;
-    let (text, change) = edit::put_breadcrumb(&one.document, kind, reference, hint)
-        .ok_or_else(|| CheckpointError::BadTable { path: one.file.path.clone() })?;
-    if change != RowChange::Kept {
-        replace(&one.file.location, Some(&one.file.bytes), text.as_bytes())?;
-    }
-    Ok((one.file.path.clone(), change))
+    change_active(folder, name, |one, _| {
+        let path = one.file.path.clone();
+        let Some((text, change)) = edit::put_breadcrumb(&one.document, kind, reference, hint) else {
+            return Err(CheckpointError::BadTable { path });
+        };
+        if change != RowChange::Kept {
+            write(&one.file.location, Some(&one.file.bytes), text.as_bytes())?;
+        }
+        Ok((path, change))
+    })
 }

@@ -4,23 +4,23 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::base::replace::{self, Access, Lock, Stem, real_path, remove_leftovers};
-use crate::memory::checkpoint::error::CheckpointError;
+use crate::base::replace::{self, Access, FileError, Lock, Stem, real_path, remove_leftovers};
+use crate::memory::checkpoint::error::{CheckpointError, write_error};
 use crate::memory::checkpoint::folder::Folder;
 
 const STEM: Stem = Stem(".checkpoint");
 
 /// Locks the checkpoints, and removes temporary files of killed writers. Returns `None` if the folder does not exist.
 pub(crate) fn lock(folder: &Folder) -> Result<Option<Lock>, CheckpointError> {
-    let top = folder.top();
-    match Lock::take(&top, STEM) {
+    let path = folder.top();
+    match Lock::take(&path, STEM) {
         Ok(Some(lock)) => {
-            tidy(&top);
+            tidy(&path);
             Ok(Some(lock))
         }
-        Ok(None) => Err(CheckpointError::Busy { path: folder.shown(&top) }),
+        Ok(None) => Err(FileError::Busy { path }.into()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(CheckpointError::io("lock", top, source)),
+        Err(source) => Err(write_error(&path)(source)),
     }
 }
 
@@ -38,18 +38,17 @@ fn tidy(folder: &Path) {
 }
 
 /// Replaces a file that still contains `before`; without `before` there must be no file. The caller holds the [`lock`].
-pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), CheckpointError> {
-    let failed = |source| CheckpointError::io("write", path, source);
+pub(crate) fn write(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), CheckpointError> {
     let refused = || match before {
-        Some(_) => CheckpointError::Changed { path: path.to_owned() },
+        Some(_) => FileError::Changing { path: path.to_owned() }.into(),
         None => CheckpointError::Exists { path: path.display().to_string() },
     };
-    let real = real_path(path).map_err(failed)?;
-    fs::create_dir_all(real.parent().unwrap_or(Path::new("."))).map_err(failed)?;
-    let seen = replace::read(&real).map_err(failed)?;
+    let real = real_path(path).map_err(write_error(path))?;
+    fs::create_dir_all(real.parent().unwrap_or(Path::new("."))).map_err(write_error(path))?;
+    let seen = replace::read(&real).map_err(write_error(path))?;
     if before != seen.version.as_ref().map(|_| &*seen.text) {
         return Err(refused());
     }
-    let is_done = replace::replace(&real, STEM, seen.version.as_ref(), Access::Usual, after).map_err(failed)?;
+    let is_done = replace::replace(&real, STEM, seen.version.as_ref(), Access::Usual, after).map_err(write_error(path))?;
     if is_done { Ok(()) } else { Err(refused()) }
 }

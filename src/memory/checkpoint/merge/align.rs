@@ -26,13 +26,15 @@ pub(crate) fn merge<'u, 'a>(
     ours: &'u [Chunk<'a>],
     theirs: &'u [Chunk<'a>],
 ) -> Vec<MergedChunk<'u, 'a>> {
+    let by_key =
+        |chunks: &'u [Chunk<'a>]| -> HashMap<_, _> { chunks.iter().map(|chunk| (&*chunk.key, chunk)).collect() };
     let [in_base, in_ours, in_theirs] = [base, ours, theirs].map(by_key);
     let mut merged = Vec::new();
     for key in order(base, ours, theirs) {
         let (base, ours, theirs) = (in_base.get(key).copied(), in_ours.get(key).copied(), in_theirs.get(key).copied());
         let means_base = |one: &Chunk<'_>| base.is_some_and(|base| base.text.trim_end() == one.text.trim_end());
         let reads_base = |one: &Chunk<'_>| base.is_some_and(|base| base.text == one.text);
-        match (ours, theirs) {
+        merged.extend(match (ours, theirs) {
             (Some(ours), Some(theirs)) if ours.text.trim_end() == theirs.text.trim_end() => {
                 // Trailing blank lines belong to the next chunk; the side that changed them wins.
                 let takes_ours = match (reads_base(ours), reads_base(theirs)) {
@@ -40,69 +42,58 @@ pub(crate) fn merge<'u, 'a>(
                     (true, false) => false,
                     _ => ours.text <= theirs.text,
                 };
-                merged.push(MergedChunk::Take(if takes_ours { ours } else { theirs }));
+                Some(MergedChunk::Take(if takes_ours { ours } else { theirs }))
             }
-            (Some(ours), Some(theirs)) if means_base(theirs) => merged.push(MergedChunk::Take(ours)),
-            (Some(ours), Some(theirs)) if means_base(ours) => merged.push(MergedChunk::Take(theirs)),
-            (Some(ours), Some(theirs)) => merged.push(MergedChunk::Both { base, ours, theirs }),
-            (Some(one), None) | (None, Some(one)) if base.is_none() => merged.push(MergedChunk::Take(one)),
-            (Some(one), None) | (None, Some(one)) if !means_base(one) => merged.push(MergedChunk::Kept(one)),
-            _ => {}
-        }
+            (Some(ours), Some(theirs)) if means_base(theirs) => Some(MergedChunk::Take(ours)),
+            (Some(ours), Some(theirs)) if means_base(ours) => Some(MergedChunk::Take(theirs)),
+            (Some(ours), Some(theirs)) => Some(MergedChunk::Both { base, ours, theirs }),
+            (Some(one), None) | (None, Some(one)) if base.is_none() => Some(MergedChunk::Take(one)),
+            (Some(one), None) | (None, Some(one)) if !means_base(one) => Some(MergedChunk::Kept(one)),
+            _ => None,
+        });
     }
     merged
 }
 
-fn by_key<'u, 'a>(chunks: &'u [Chunk<'a>]) -> HashMap<&'u str, &'u Chunk<'a>> {
-    chunks.iter().map(|chunk| (chunk.key.as_str(), chunk)).collect()
-}
-
 /// The keys of all three lists, in merged order.
 fn order<'u>(base: &'u [Chunk<'_>], ours: &'u [Chunk<'_>], theirs: &'u [Chunk<'_>]) -> Vec<&'u str> {
-    let keys = |chunks: &'u [Chunk<'_>]| -> Vec<&'u str> { chunks.iter().map(|chunk| chunk.key.as_str()).collect() };
-    let (base_keys, our_keys, their_keys) = (keys(base), keys(ours), keys(theirs));
-    let common = |one: &[&'u str], other: &[&'u str]| -> Vec<&'u str> {
-        let other: HashSet<_> = other.iter().copied().collect();
-        one.iter().copied().filter(|key| other.contains(key)).collect()
+    let keys = |chunks: &'u [Chunk<'_>]| chunks.iter().map(|chunk| chunk.key.as_str());
+    let [in_base, in_ours, in_theirs] = [base, ours, theirs].map(|chunks| keys(chunks).collect::<HashSet<_>>());
+    let common = |chunks, others: &HashSet<&str>| keys(chunks).filter(|key| others.contains(key)).collect::<Vec<_>>();
+    let (our_order, their_order) = (common(ours, &in_base), common(theirs, &in_base));
+    let mut of_base = if our_order != common(base, &in_ours) {
+        our_order
+    } else if their_order != common(base, &in_theirs) {
+        their_order
+    } else {
+        Vec::new()
     };
-    let ours_moved = common(&our_keys, &base_keys) != common(&base_keys, &our_keys);
-    let theirs_moved = common(&their_keys, &base_keys) != common(&base_keys, &their_keys);
-    let mut skeleton: Vec<&'u str> = match (ours_moved, theirs_moved) {
-        (false, false) => base_keys.clone(),
-        (false, true) => common(&their_keys, &base_keys),
-        (true, _) => common(&our_keys, &base_keys),
-    };
-    let in_skeleton: HashSet<_> = skeleton.iter().copied().collect();
-    skeleton.extend(base_keys.iter().copied().filter(|key| !in_skeleton.contains(key)));
-    let in_base: HashSet<_> = base_keys.iter().copied().collect();
-    let [our_units, their_units] = [ours, theirs].map(by_key);
-    let (from_ours, from_theirs) = (runs(&our_keys, &in_base), runs(&their_keys, &in_base));
-    let mut keys = Vec::new();
-    let mut placed = HashSet::new();
-    for anchor in std::iter::once(None).chain(skeleton.into_iter().map(Some)) {
-        keys.extend(anchor);
-        let empty = Vec::new();
-        let (ours, theirs) = (from_ours.get(&anchor).unwrap_or(&empty), from_theirs.get(&anchor).unwrap_or(&empty));
-        let joined = |run: &[&'u str], chunks: &HashMap<&str, &Chunk<'_>>| -> String {
-            run.iter().filter_map(|key| chunks.get(key)).map(|chunk| chunk.text).collect()
-        };
-        let ours_first = joined(ours, &our_units) <= joined(theirs, &their_units);
-        let (first, second) = if ours_first { (ours, theirs) } else { (theirs, ours) };
-        keys.extend(first.iter().chain(second).copied().filter(|key| placed.insert(*key)));
+    let mut placed: HashSet<_> = of_base.iter().copied().collect();
+    of_base.extend(keys(base).filter(|key| placed.insert(*key)));
+    let added = [ours, theirs].map(|chunks| added_by_predecessor(chunks, &in_base));
+    let mut order = Vec::new();
+    for predecessor in std::iter::once(None).chain(of_base.into_iter().map(Some)) {
+        order.extend(predecessor);
+        let mut runs = added.each_ref().map(|added| added.get(&predecessor).map_or(&[][..], Vec::as_slice));
+        runs.sort_by_cached_key(|run| run.iter().map(|chunk| chunk.text).collect::<String>());
+        order.extend(runs.concat().iter().map(|chunk| chunk.key.as_str()).filter(|key| placed.insert(*key)));
     }
-    keys
+    order
 }
 
-/// The keys that a side added, by the key of the base before them.
-fn runs<'u>(keys: &[&'u str], in_base: &HashSet<&str>) -> HashMap<Option<&'u str>, Vec<&'u str>> {
-    let mut runs: HashMap<Option<&'u str>, Vec<&'u str>> = HashMap::new();
-    let mut anchor = None;
-    for key in keys {
-        if in_base.contains(key) {
-            anchor = Some(*key);
+/// The chunks that a side added, by the key of the base before them.
+fn added_by_predecessor<'u, 'a>(
+    chunks: &'u [Chunk<'a>],
+    in_base: &HashSet<&str>,
+) -> HashMap<Option<&'u str>, Vec<&'u Chunk<'a>>> {
+    let mut added: HashMap<_, Vec<_>> = HashMap::new();
+    let mut predecessor = None;
+    for chunk in chunks {
+        if in_base.contains(&*chunk.key) {
+            predecessor = Some(&*chunk.key);
         } else {
-            runs.entry(anchor).or_default().push(key);
+            added.entry(predecessor).or_default().push(chunk);
         }
     }
-    runs
+    added
 }

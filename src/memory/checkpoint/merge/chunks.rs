@@ -1,7 +1,9 @@
 //! A text as chunks. A key identifies each chunk in all versions, and the chunks concatenate to the text.
 
+use std::collections::HashMap;
+
 use crate::memory::checkpoint::document::Document;
-use crate::memory::checkpoint::document::markdown::{ListItem, Markdown, cells, plain};
+use crate::memory::checkpoint::document::markdown::{ListItem, Markdown, line_at, plain};
 
 /// A part of a text, with the blank lines before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,28 +26,25 @@ pub(crate) enum ChunkKind {
 }
 
 /// Splits `text` before each mark; the marks are in order and are moved up over blank lines before them.
-fn cut<'a>(text: &'a str, marks: Vec<(usize, String, ChunkKind)>) -> Vec<Chunk<'a>> {
-    let mut chunks: Vec<Chunk<'a>> = Vec::with_capacity(marks.len());
-    let mut counts = std::collections::HashMap::new();
+fn cut<'a>(text: &'a str, mut marks: Vec<(usize, String, ChunkKind)>) -> Vec<Chunk<'a>> {
+    marks.insert(0, (0, String::new(), ChunkKind::Lines));
     let mut from = 0;
-    let mut open: Option<(String, ChunkKind)> = None;
-    let mut close = |chunks: &mut Vec<Chunk<'a>>, open: Option<(String, ChunkKind)>, from: usize, to: usize| {
-        let (key, kind) = open.unwrap_or((String::new(), ChunkKind::Lines));
-        if from == to && key.is_empty() {
-            return;
+    for (start, ..) in &mut marks {
+        from = blank_start(text, *start).max(from);
+        *start = from;
+    }
+    let ends: Vec<_> = marks.iter().skip(1).map(|mark| mark.0).chain([text.len()]).collect();
+    let mut counts = HashMap::new();
+    let chunk = |((start, key, kind), end): ((usize, String, ChunkKind), usize)| {
+        if start == end && key.is_empty() {
+            return None;
         }
         // Duplicate keys are numbered.
         let count = counts.entry(key.clone()).and_modify(|count| *count += 1).or_insert(0_usize);
         let key = if *count == 0 { key } else { format!("{key}\u{0}{count}") };
-        chunks.push(Chunk { key, kind, text: &text[from..to] });
+        Some(Chunk { key, kind, text: &text[start..end] })
     };
-    for (start, key, kind) in marks {
-        let start = blank_start(text, start).max(from);
-        close(&mut chunks, open.replace((key, kind)), from, start);
-        from = start;
-    }
-    close(&mut chunks, open, from, text.len());
-    chunks
+    marks.into_iter().zip(ends).filter_map(chunk).collect()
 }
 
 /// The start of the blank lines that end at `at`.
@@ -101,16 +100,15 @@ pub(crate) fn blocks(text: &str) -> Vec<Chunk<'_>> {
         marks.push((line_end(text, heading.span.end), "text", ChunkKind::Lines));
     }
     for table in &markdown.tables {
-        marks.push((line_start(text, table.span.start), "table", ChunkKind::Table));
-        let end = table.rows.last().map_or(table.span.end, |row| row.span.end);
-        marks.push((line_end(text, end), "text", ChunkKind::Lines));
+        marks.push((line_at(text, table.span.start).start, "table", ChunkKind::Table));
+        marks.push((line_end(text, table.end(text)), "text", ChunkKind::Lines));
     }
     let mut list: Option<usize> = None;
     for item in &markdown.items {
-        let end = line_end(text, trimmed_end(text, item.span.clone()));
+        let end = line_end(text, item.span.start + text[item.span.clone()].trim_end().len());
         // Items that are separated only by blank lines form one list.
         if list.is_none_or(|before| !text[before.min(item.span.start)..item.span.start].trim().is_empty()) {
-            marks.push((line_start(text, item.span.start), "list", ChunkKind::List));
+            marks.push((line_at(text, item.span.start).start, "list", ChunkKind::List));
         } else {
             marks.pop();
         }
@@ -123,14 +121,6 @@ pub(crate) fn blocks(text: &str) -> Vec<Chunk<'_>> {
     // There may be no text between two blocks.
     chunks.retain(|chunk| !chunk.text.is_empty());
     chunks
-}
-
-fn trimmed_end(text: &str, span: std::ops::Range<usize>) -> usize {
-    span.start + text[span].trim_end().len()
-}
-
-fn line_start(text: &str, at: usize) -> usize {
-    text[..at].rfind('\n').map_or(0, |end| end + 1)
 }
 
 /// The start of the line after the one that contains `at`.
@@ -158,8 +148,9 @@ pub(crate) fn rows(text: &str) -> Vec<Chunk<'_>> {
 /// Splits a list into items, identified by their text without the checkbox. Nested items belong to their parent.
 pub(crate) fn items(text: &str) -> Vec<Chunk<'_>> {
     let markdown = Markdown::parse(text, 0);
-    let mark =
-        |item: &ListItem| (line_start(text, item.span.start), format!("item {}", item.text.trim()), ChunkKind::Lines);
+    let mark = |item: &ListItem| {
+        (line_at(text, item.span.start).start, format!("item {}", item.text.trim()), ChunkKind::Lines)
+    };
     cut(text, markdown.items.iter().map(mark).collect())
 }
 
@@ -169,7 +160,7 @@ pub(crate) fn keys(text: &str) -> Vec<Chunk<'_>> {
     let Ok(front) = &document.frontmatter else { return lines(text) };
     let mut marks = vec![(0, "open".to_owned(), ChunkKind::Lines)];
     for entry in &front.entries {
-        marks.push((line_start(text, entry.span.start), format!("key {}", entry.key), ChunkKind::Lines));
+        marks.push((line_at(text, entry.span.start).start, format!("key {}", entry.key), ChunkKind::Lines));
     }
     marks.push((front.span.end, "close".to_owned(), ChunkKind::Lines));
     marks.dedup_by_key(|mark| mark.0);
@@ -180,34 +171,6 @@ fn lines(text: &str) -> Vec<Chunk<'_>> {
     vec![Chunk { key: "lines".to_owned(), kind: ChunkKind::Lines, text }]
 }
 
-pub(crate) fn row_cells(text: &str) -> Vec<String> {
-    cells(text.trim_matches(['\n', '\r']))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chunks_concatenate_to_the_text() {
-        let text = "---\na: b\n---\n\n# T\n\nx\n\n## A\n\n- one\n- two\n\nwords\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n---\n\n\
-                    ## Delta: 1\n\n### What Changed\n\ny\n";
-        let chunks = sections(text);
-        let joined: String = chunks.iter().map(|chunk| chunk.text).collect();
-        assert_eq!(joined, text);
-        let keys: Vec<_> = chunks.iter().map(|chunk| &*chunk.key).collect();
-        assert_eq!(keys, ["front", "1 T", "2 A", "2 Delta: 1"]);
-        assert_eq!(chunks[3].text, "\n---\n\n## Delta: 1\n\n### What Changed\n\ny\n");
-        let blocks = blocks(chunks[2].text);
-        let shown: Vec<_> = blocks.iter().map(|chunk| (&*chunk.key, chunk.text)).collect();
-        assert_eq!(
-            shown,
-            [
-                ("heading", "\n## A\n"),
-                ("list", "\n- one\n- two\n"),
-                ("text\u{0}1", "\nwords\n"),
-                ("table", "\n| a | b |\n|---|---|\n| 1 | 2 |\n")
-            ]
-        );
-    }
-}
+#[path = "../../../../tests/unit/checkpoint/chunks.rs"]
+mod tests;

@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::document::Timestamp;
+use super::document::markdown::{cells, render_row};
 use crate::base::finding::Plain;
 use crate::base::merge::conflict;
 use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged};
@@ -69,25 +70,24 @@ impl Merge {
         if text.is_empty() {
             return;
         }
-        match self.hunks.last_mut() {
-            Some(Hunk::Merged(last)) => {
-                // A last line without line ending is no longer the last one.
-                let last = last.to_mut();
-                if !last.ends_with(b"\n") {
-                    last.push(b'\n');
-                }
-                last.extend_from_slice(text.as_bytes());
-            }
-            _ => self.hunks.push(Hunk::Merged(Cow::Owned(text.as_bytes().to_vec()))),
+        match self.end_line() {
+            Some(last) => last.extend_from_slice(text.as_bytes()),
+            None => self.hunks.push(Hunk::Merged(Cow::Owned(text.as_bytes().to_vec()))),
         }
     }
 
-    fn contest(&mut self, base: &str, ours: &str, theirs: &str) {
-        if let Some(Hunk::Merged(last)) = self.hunks.last_mut()
-            && !last.ends_with(b"\n")
-        {
-            last.to_mut().push(b'\n');
+    /// Ends the last line of merged text: it is no longer the last one of the file.
+    fn end_line(&mut self) -> Option<&mut Vec<u8>> {
+        let Some(Hunk::Merged(last)) = self.hunks.last_mut() else { return None };
+        let last = last.to_mut();
+        if !last.ends_with(b"\n") {
+            last.push(b'\n');
         }
+        Some(last)
+    }
+
+    fn contest(&mut self, base: &str, ours: &str, theirs: &str) {
+        self.end_line();
         let own = |text: &str| Cow::Owned(text.as_bytes().to_vec());
         self.hunks.push(Hunk::Conflict(ConflictText { base: own(base), ours: own(ours), theirs: own(theirs) }));
     }
@@ -95,12 +95,12 @@ impl Merge {
     fn list(&mut self, base: &[Chunk<'_>], ours: &[Chunk<'_>], theirs: &[Chunk<'_>]) {
         let mut merged = align::merge(base, ours, theirs);
         order_deltas(&mut merged);
-        for chunk_at in merged {
-            match chunk_at {
-                MergedChunk::Take(chunk) => self.take(chunk.text),
-                MergedChunk::Kept(chunk) => {
-                    self.notes.push(Note::KeptChanged { what: name(chunk) });
-                    self.take(chunk.text);
+        for chunk in merged {
+            match chunk {
+                MergedChunk::Take(one) => self.take(one.text),
+                MergedChunk::Kept(one) => {
+                    self.notes.push(Note::KeptChanged { what: name(one) });
+                    self.take(one.text);
                 }
                 MergedChunk::Both { base, ours, theirs } => self.both(base, ours, theirs),
             }
@@ -116,14 +116,14 @@ impl Merge {
             ChunkKind::Table => chunks::rows,
             ChunkKind::List => chunks::items,
             ChunkKind::TableRow => return self.row(base, ours, theirs),
-            ChunkKind::Lines if self.settled_key(ours, theirs) => return,
+            ChunkKind::Lines if self.take_by_time(ours, theirs) => return,
             ChunkKind::Lines => return self.lines(base_text, ours.text, theirs.text),
         };
         self.list(&divide(base_text), &divide(ours.text), &divide(theirs.text));
     }
 
     /// Takes the later or earlier of two times in the frontmatter. Returns false, without effect, for other keys.
-    fn settled_key(&mut self, ours: &Chunk<'_>, theirs: &Chunk<'_>) -> bool {
+    fn take_by_time(&mut self, ours: &Chunk<'_>, theirs: &Chunk<'_>) -> bool {
         let wants_later = match &*ours.key {
             "key last_delta" => true,
             "key created" => false,
@@ -150,28 +150,24 @@ impl Merge {
     /// Merges a row by cell; of two dates the later one wins.
     fn row(&mut self, base: Option<&Chunk<'_>>, ours: &Chunk<'_>, theirs: &Chunk<'_>) {
         let base_text = base.map_or("", |base| base.text);
-        let [base_cells, our_cells, their_cells] = [base_text, ours.text, theirs.text].map(chunks::row_cells);
+        let [base_cells, our_cells, their_cells] = [base_text, ours.text, theirs.text].map(cells);
         let width = our_cells.len();
-        let mut merged = Vec::with_capacity(width);
-        if their_cells.len() == width && (base.is_none() || base_cells.len() == width) {
-            for at in 0..width {
-                let (ours, theirs) = (&our_cells[at], &their_cells[at]);
-                let base = base.and_then(|_| base_cells.get(at));
-                let later = || both_days(ours, theirs).then(|| ours.max(theirs));
-                let cell = match base {
-                    _ if ours == theirs => Some(ours),
-                    Some(base) if base == ours => Some(theirs),
-                    Some(base) if base == theirs => Some(ours),
-                    _ => later(),
-                };
-                merged.extend(cell.map(|cell| cell.replace('|', "\\|")));
+        let is_regular = their_cells.len() == width && (base.is_none() || base_cells.len() == width);
+        let cell = |at: usize| {
+            let (ours, theirs) = (&our_cells[at], their_cells.get(at)?);
+            match base_cells.get(at).filter(|_| base.is_some()) {
+                _ if ours == theirs => Some(ours),
+                Some(base) if base == ours => Some(theirs),
+                Some(base) if base == theirs => Some(ours),
+                _ => both_days(ours, theirs).then(|| ours.max(theirs)),
             }
-        }
+        };
+        let merged: Vec<_> = (0..width).filter(|_| is_regular).filter_map(cell).collect();
         if width == 0 || merged.len() != width {
             return self.contest(base_text, ours.text, theirs.text);
         }
         let end = if ours.text.ends_with("\r\n") { "\r\n" } else { "\n" };
-        self.take(&format!("| {} |{end}", merged.join(" | ")));
+        self.take(&(render_row(&merged) + end));
     }
 
     fn lines(&mut self, base: &str, ours: &str, theirs: &str) {
@@ -189,14 +185,14 @@ impl Merge {
 
 /// Sorts adjacent deltas by time.
 fn order_deltas(merged: &mut [MergedChunk<'_, '_>]) {
-    let time = |chunk_at: &MergedChunk<'_, '_>| {
-        let (MergedChunk::Take(chunk) | MergedChunk::Kept(chunk) | MergedChunk::Both { ours: chunk, .. }) = chunk_at;
-        let text = chunk.key.strip_prefix("2 Delta:")?;
+    let time = |chunk: &MergedChunk<'_, '_>| {
+        let (MergedChunk::Take(one) | MergedChunk::Kept(one) | MergedChunk::Both { ours: one, .. }) = chunk;
+        let text = one.key.strip_prefix("2 Delta:")?;
         Timestamp::parse(text.split('\u{0}').next().unwrap_or(text)).map(|moment| moment.time)
     };
     let mut from = 0;
     while from < merged.len() {
-        let len = merged[from..].iter().take_while(|chunk_at| time(chunk_at).is_some()).count();
+        let len = merged[from..].iter().take_while(|chunk| time(chunk).is_some()).count();
         merged[from..from + len].sort_by_key(time);
         from += len + 1;
     }

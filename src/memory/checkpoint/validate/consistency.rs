@@ -75,14 +75,5 @@ pub(crate) fn cycles<'i>(parents: &BTreeMap<&'i str, &'i str>) -> HashSet<&'i st
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_their_own_ancestors_are_in_a_cycle() {
-        let parents = BTreeMap::from([("a", "b"), ("b", "c"), ("c", "b"), ("d", "d"), ("e", "f"), ("g", "a")]);
-        let mut found: Vec<_> = cycles(&parents).into_iter().collect();
-        found.sort_unstable();
-        assert_eq!(found, ["b", "c", "d"]);
-    }
-}
+#[path = "../../../../tests/unit/checkpoint/consistency.rs"]
+mod tests;

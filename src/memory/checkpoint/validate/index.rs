@@ -7,19 +7,20 @@ use jiff::civil::Date;
 
 use super::{check_conflict_markers, not_utf8};
 use crate::base::finding::{Finding, Findings};
-use crate::memory::checkpoint::document::decode;
 use crate::memory::checkpoint::index::{COLUMNS, FIELDS, Index, TITLE};
 
 /// Validates an index, which may be any bytes. Returns findings sorted by position.
 ///
 /// `files` contains the file names, without `.md`, and ids of the checkpoints beside it. Without it, files are not checked.
 pub(crate) fn validate_index(bytes: &[u8], files: Option<&[Vec<String>]>) -> Vec<Finding> {
-    let mut findings = Findings::new(bytes);
-    match decode(bytes) {
-        Ok(text) => check(&mut findings, &Index::parse(text), files),
-        Err(bad) => not_utf8(&mut findings, bad.at),
+    match std::str::from_utf8(bytes) {
+        Ok(text) => {
+            let mut findings = Findings::new(bytes);
+            check(&mut findings, &Index::parse(text), files);
+            findings.finish()
+        }
+        Err(error) => not_utf8(bytes, error),
     }
-    findings.finish()
 }
 
 fn check(findings: &mut Findings<'_>, index: &Index<'_>, files: Option<&[Vec<String>]>) {
@@ -39,7 +40,7 @@ fn check(findings: &mut Findings<'_>, index: &Index<'_>, files: Option<&[Vec<Str
             line.len() > 2 && ["_", "*"].iter().any(|mark| line.starts_with(mark) && line.ends_with(mark))
         };
         if !index.markdown.paragraphs.iter().any(is_italic) {
-            let message = "the table is empty, and there is no note in italics".to_owned();
+            let message = "the table is empty, and there is no note in italics";
             findings.warning("no-note", table.head.span.clone(), message, "add `_No active checkpoints._` below it");
         }
     }
@@ -52,7 +53,7 @@ fn check_table(findings: &mut Findings<'_>, index: &Index<'_>) {
     let Some(table) = index.markdown.tables.first() else {
         let end = index.text.len();
         let remedy = "add `| Checkpoint | Description | Last Updated |` and a line of dashes below it";
-        findings.error("bad-table", end..end, "the table of checkpoints is missing".to_owned(), remedy);
+        findings.error("bad-table", end..end, "the table of checkpoints is missing", remedy);
         return;
     };
     if table.head.cells != COLUMNS {

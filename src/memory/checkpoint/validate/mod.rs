@@ -10,12 +10,13 @@ pub(crate) mod files;
 mod index;
 
 use std::ops::Range;
+use std::str::Utf8Error;
 
 use serde_json::Value;
 
-use super::document::frontmatter::{Frontmatter, FrontmatterError};
-use super::document::markdown::{Markdown, TableRow};
-use super::document::{Document, ReferenceKind, Section, Timestamp, decode, start_of};
+use super::document::frontmatter::Frontmatter;
+use super::document::markdown::{Markdown, TableRow, lines};
+use super::document::{Document, REFERENCE_COLUMNS, ReferenceKind, Section, Timestamp, start_of};
 use crate::base::finding::{Finding, Findings, Weight};
 use crate::base::merge::conflict;
 use crate::trace::Time;
@@ -47,13 +48,9 @@ const TIME_REMEDY: &str = "write RFC 3339, such as 2026-02-10T09:00:00Z";
 
 /// Validates a checkpoint, which may be any bytes, in linear time. Returns findings sorted by position.
 pub(crate) fn validate(bytes: &[u8], rules: Rules) -> Vec<Finding> {
-    match decode(bytes) {
+    match std::str::from_utf8(bytes) {
         Ok(text) => validate_document(&Document::parse(text), rules),
-        Err(bad) => {
-            let mut findings = Findings::new(bytes);
-            not_utf8(&mut findings, bad.at);
-            findings.finish()
-        }
+        Err(error) => not_utf8(bytes, error),
     }
 }
 
@@ -62,7 +59,7 @@ pub(crate) fn validate_document(document: &Document<'_>, rules: Rules) -> Vec<Fi
     let mut findings = Findings::new(document.text.as_bytes());
     match &document.frontmatter {
         Ok(frontmatter) => check_frontmatter(&mut findings, document, frontmatter),
-        Err(error) => report_frontmatter_error(&mut findings, document.text, error),
+        Err(error) => findings.error(error.code, error.span.clone(), error.message.as_str(), error.remedy),
     }
     check_conflict_markers(&mut findings, document.text, &document.markdown);
     check_headings(&mut findings, document);
@@ -77,30 +74,11 @@ pub(crate) fn validate_document(document: &Document<'_>, rules: Rules) -> Vec<Fi
     findings.finish()
 }
 
-fn not_utf8(findings: &mut Findings<'_>, at: usize) {
-    findings.error("not-utf8", at..at + 1, "the file is not UTF-8 from here on".to_owned(), "save it as UTF-8");
-}
-
-fn report_frontmatter_error(findings: &mut Findings<'_>, text: &str, error: &FrontmatterError) {
-    let start = start_of(text);
-    match error {
-        FrontmatterError::Missing => {
-            let message = "the file does not start with frontmatter".to_owned();
-            let remedy = "add `checkpoint` and `created` between two lines `---` at the top";
-            findings.error("no-frontmatter", start..start, message, remedy);
-        }
-        FrontmatterError::Unclosed => {
-            let message = "the frontmatter is not closed".to_owned();
-            findings.error("unclosed-frontmatter", start..start + 3, message, "end it with a line `---`");
-        }
-        FrontmatterError::NotYaml { at, problem } => {
-            findings.error("bad-yaml", *at..*at, format!("the frontmatter is not YAML: {problem}"), "correct the line");
-        }
-        FrontmatterError::NotAMapping { at } => {
-            let message = "the frontmatter is not a mapping".to_owned();
-            findings.error("not-a-mapping", *at..*at, message, "write one `key: value` per line");
-        }
-    }
+fn not_utf8(bytes: &[u8], error: Utf8Error) -> Vec<Finding> {
+    let mut findings = Findings::new(bytes);
+    let at = error.valid_up_to();
+    findings.error("not-utf8", at..at + 1, "the file is not UTF-8 from here on", "save it as UTF-8");
+    findings.finish()
 }
 
 fn check_frontmatter(findings: &mut Findings<'_>, document: &Document<'_>, frontmatter: &Frontmatter) {
@@ -119,13 +97,13 @@ fn check_frontmatter(findings: &mut Findings<'_>, document: &Document<'_>, front
     }
     let is_id = |value: &Value| value.as_str().is_some_and(|id| !id.trim().is_empty());
     if let Some(entry) = frontmatter.entry("checkpoint").filter(|entry| !is_id(&entry.value)) {
-        let message = "`checkpoint` is not a non-empty string".to_owned();
+        let message = "`checkpoint` is not a non-empty string";
         findings.error("bad-id", entry.span.clone(), message, "write an id, in quotes if it is a number");
     }
     check_time(findings, frontmatter, "created", Weight::Error);
     check_time(findings, frontmatter, "last_delta", Weight::Warning);
     if let Some(entry) = frontmatter.entry("parent").filter(|entry| !is_id(&entry.value) && !entry.value.is_null()) {
-        let message = "`parent` is not an id or null".to_owned();
+        let message = "`parent` is not an id or null";
         findings.warning("bad-parent", entry.span.clone(), message, "write the id of its parent, or `null`");
     }
     if let Some(entry) = frontmatter.entry("status")
@@ -158,15 +136,12 @@ fn no_zone(findings: &mut Findings<'_>, span: Range<usize>, what: &str) {
 
 /// Reports conflict markers that a merge left, outside of code.
 fn check_conflict_markers(findings: &mut Findings<'_>, text: &str, markdown: &Markdown) {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let end = start + line.len();
+    for (start, line) in lines(text, 0..text.len()) {
         let is_marker = matches!(conflict::marker(line.as_bytes()), Some((b'<', 7..)));
-        if is_marker && !markdown.code.iter().any(|code| code.contains(&start)) {
-            let message = "the line is a conflict marker".to_owned();
-            findings.error("conflict-marker", start..end, message, "resolve the conflict");
+        if is_marker && !markdown.is_code(start) {
+            let message = "the line is a conflict marker";
+            findings.error("conflict-marker", start..start + line.len(), message, "resolve the conflict");
         }
-        start = end;
     }
 }
 
@@ -179,15 +154,13 @@ fn check_headings(findings: &mut Findings<'_>, document: &Document<'_>) {
         }
     }
     let essential = document.section("Essential Information");
+    let parts = document.markdown.headings.iter().filter(|heading| heading.level == 3);
+    let parts: Vec<_> = parts.map(|heading| heading.title.to_lowercase()).collect();
     for (title, weight) in PARTS {
         let found = match &essential {
             Some(section) => document.part(section, title).is_some(),
             // The missing section is reported above, so report only parts that are missing everywhere.
-            None => document
-                .markdown
-                .headings
-                .iter()
-                .any(|heading| heading.level == 3 && heading.title.to_lowercase().contains(&title.to_lowercase())),
+            None => parts.iter().any(|part| part.contains(&title.to_lowercase())),
         };
         if !found {
             let at = essential.as_ref().map_or(end..end, |section| section.head.clone());
@@ -203,7 +176,7 @@ pub(crate) const COMPLETION_FIELDS: [&str; 4] = ["Status", "Outcome", "Learnings
 fn check_completion(findings: &mut Findings<'_>, document: &Document<'_>) {
     let end = document.text.len();
     let Some(section) = document.section("Completion") else {
-        let message = "it is archived and has no heading `## Completion`".to_owned();
+        let message = "it is archived and has no heading `## Completion`";
         findings.warning("no-completion", end..end, message, "add it with Status, Outcome, Learnings, and Date");
         return;
     };
@@ -225,7 +198,6 @@ pub(crate) fn completion_field<'t>(document: &'t Document<'_>, section: &Section
 }
 
 fn check_breadcrumbs(findings: &mut Findings<'_>, document: &Document<'_>) {
-    const COLUMNS: [&str; 3] = ["Type", "Reference", "Hint"];
     let Some(section) = document.essential("Breadcrumbs") else { return };
     let Some(table) = document.table(&section) else {
         check_unparsed_table(findings, document, &section);
@@ -236,13 +208,13 @@ fn check_breadcrumbs(findings: &mut Findings<'_>, document: &Document<'_>) {
         let remedy = "write `| type | reference | hint |`; write a bar in a cell as `\\|`";
         findings.error("bad-row", row.span.clone(), message, remedy);
     };
-    if table.head.cells.len() != COLUMNS.len() {
+    if table.head.cells.len() != REFERENCE_COLUMNS.len() {
         wrong_cell_count(findings, &table.head, "header");
-    } else if table.head.cells.iter().zip(COLUMNS).any(|(cell, column)| !cell.eq_ignore_ascii_case(column)) {
-        let message = "the columns of the Breadcrumbs table are not Type, Reference, Hint".to_owned();
+    } else if table.head.cells.iter().zip(REFERENCE_COLUMNS).any(|(cell, column)| !cell.eq_ignore_ascii_case(column)) {
+        let message = "the columns of the Breadcrumbs table are not Type, Reference, Hint";
         findings.warning("bad-columns", table.head.span.clone(), message, "rename them");
     }
-    for row in table.rows.iter().filter(|row| row.cells.len() != COLUMNS.len()) {
+    for row in table.rows.iter().filter(|row| row.cells.len() != REFERENCE_COLUMNS.len()) {
         wrong_cell_count(findings, row, "row");
     }
     for reference in document.breadcrumbs() {
@@ -256,16 +228,12 @@ fn check_breadcrumbs(findings: &mut Findings<'_>, document: &Document<'_>) {
 
 /// Reports lines in the section Breadcrumbs that look like a table but are not one in Markdown.
 fn check_unparsed_table(findings: &mut Findings<'_>, document: &Document<'_>, section: &Section) {
-    let mut start = section.body.start;
-    for line in document.body(section).split_inclusive('\n') {
-        let in_code = document.markdown.code.iter().any(|code| code.contains(&start));
-        if line.trim_start().starts_with('|') && !in_code {
-            let message = "the Breadcrumbs table is not valid Markdown".to_owned();
-            let remedy = "give the header and the line of dashes three cells each, and add an empty line before them";
-            findings.error("bad-table", start..start + line.trim_end().len(), message, remedy);
-            break;
-        }
-        start += line.len();
+    let mut lines = lines(document.text, section.body.clone());
+    let is_row = |(at, line): &(usize, &str)| line.trim_start().starts_with('|') && !document.markdown.is_code(*at);
+    if let Some((start, line)) = lines.find(is_row) {
+        let remedy = "give the header and the line of dashes three cells each, and add an empty line before them";
+        let span = start..start + line.trim_end().len();
+        findings.error("bad-table", span, "the Breadcrumbs table is not valid Markdown", remedy);
     }
 }
 
