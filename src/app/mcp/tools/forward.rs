@@ -69,7 +69,8 @@ fn run_get(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
         return Ok(Answer { value, text: None, warnings });
     };
     let QueryResult { crumbs, damaged } = forward::search(repo, &agent, &query, query_time(repo, context.now())?)?;
-    let warnings = damaged.iter().map(|one| format!("warning: forward crumb {}: skipped: {}", one.path, one.cause)).collect();
+    let warnings =
+        damaged.iter().map(|one| format!("warning: forward crumb {}: skipped: {}", one.path, one.cause)).collect();
     Ok(Answer { value: serde_json::to_value(CrumbList::new(&agent, &crumbs, &damaged))?, text: None, warnings })
 }
 

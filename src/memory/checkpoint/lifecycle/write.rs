@@ -49,6 +49,7 @@ pub(crate) fn write(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<
     if before != seen.version.as_ref().map(|_| &*seen.text) {
         return Err(refused());
     }
-    let is_done = replace::replace(&real, STEM, seen.version.as_ref(), Access::Usual, after).map_err(write_error(path))?;
+    let is_done =
+        replace::replace(&real, STEM, seen.version.as_ref(), Access::Usual, after).map_err(write_error(path))?;
     if is_done { Ok(()) } else { Err(refused()) }
 }
