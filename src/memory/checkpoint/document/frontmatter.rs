@@ -44,10 +44,6 @@ impl Frontmatter {
     pub(crate) fn parse(text: &str, from: usize) -> Result<Self, FrontmatterError> {
         let (span, end) = fences(text, from)?;
         let yaml = &text[span.clone()];
-        let offset = |location: Location| {
-            let offset = location.span().byte_offset().and_then(|offset| usize::try_from(offset).ok());
-            span.start + offset.unwrap_or_default().min(yaml.len())
-        };
         let mut options = serde_saphyr::Options::default();
         options.with_snippet = false;
         let Members(pairs) = serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
@@ -56,12 +52,13 @@ impl Frontmatter {
                 let (message, remedy) = ("the frontmatter is not a mapping", "write one `key: value` per line");
                 return FrontmatterError::new(span.start..span.start, "not-a-mapping", message, remedy);
             }
-            let at = error.location().map_or(span.start, offset);
+            let at = span.start + error.location().map_or(0, |location| offset(yaml, location));
             let message = format!("the frontmatter is not YAML: {}", without_position(&problem));
             FrontmatterError::new(at..at, "bad-yaml", message, "correct the line")
         })?;
         let entry = |(key, value): (Spanned<String>, Value)| {
-            let start = offset(key.referenced);
+            let start = key.referenced.span().byte_offset().and_then(|start| usize::try_from(start).ok());
+            let start = span.start + start.unwrap_or_else(|| offset(yaml, key.referenced));
             let line_end = text[start..].find('\n').map_or(text.len(), |end| start + end);
             let end = start + key.value.len();
             let end = if end <= line_end && text.is_char_boundary(end) { end } else { line_end };
@@ -88,6 +85,14 @@ fn without_position(problem: &str) -> &str {
     let problem = problem.strip_prefix("error: ").unwrap_or(problem);
     let cut = problem.find(": ").filter(|_| problem.starts_with("line "));
     cut.map_or(problem, |cut| &problem[cut + 2..])
+}
+
+/// The offset of a location, whose line and column count from 1. Errors have no byte offset.
+fn offset(yaml: &str, location: Location) -> usize {
+    let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+    let Some((start, line)) = lines(yaml, 0..yaml.len()).nth(index(location.line())) else { return yaml.len() };
+    let line = line.trim_end_matches('\n');
+    start + line.char_indices().nth(index(location.column())).map_or(line.len(), |(at, _)| at)
 }
 
 /// The span between the fences, and the start of the text after them.
