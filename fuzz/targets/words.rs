@@ -7,7 +7,6 @@ use crate::app::mcp::Groups;
 use crate::git::{Repo, parse_bool, parse_number};
 use crate::memory::breadcrumb::{self, Key};
 use crate::memory::checkpoint::{self, Pathspec};
-use crate::memory::crumb::Selector;
 use crate::secrets::Policy;
 use crate::tokens::{BudgetAction, Encoding};
 use crate::trace::model::level::Level;
@@ -58,7 +57,7 @@ pub(super) fn run(bytes: &[u8]) {
     if let Ok(key) = text.parse::<Key>() {
         assert_eq!(key.as_str(), text);
     }
-    let _ = (text.parse::<Groups>(), text.parse::<Policy>(), text.parse::<BudgetAction>(), text.parse::<Selector>());
+    let _ = (text.parse::<Groups>(), text.parse::<Policy>(), text.parse::<BudgetAction>());
     let _ = (parse_bool(text), parse_number(text));
     let pathspec = Pathspec::new(Some(text));
     let _ = (pathspec.folder(), pathspec.kind(b"checkpoints/active/chk-a.md"), pathspec.matches(text.as_bytes()));

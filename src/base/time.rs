@@ -53,6 +53,11 @@ impl Time {
         self.0.checked_sub(SignedDuration::from_secs(seconds)).ok().map(Self)
     }
 
+    /// The time this many seconds later, or earlier if negative, limited to the supported years.
+    pub(crate) fn plus_seconds(self, seconds: i64) -> Self {
+        Self(self.0.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(self.0))
+    }
+
     /// The date and time of day in UTC.
     #[must_use]
     pub fn civil(self) -> DateTime {

@@ -45,7 +45,8 @@ pub(crate) fn check(text: &[u8], rules: &Rules<'_>) -> Vec<Finding> {
             Ok(record) => record,
             Err(reason) => {
                 let span = line.start + reason.offset().min(line.text.len())..line.span().end;
-                findings.error(reason.code(), span, reason.to_string(), reason.remedy());
+                let (code, remedy) = reason.code_and_remedy();
+                findings.error(code, span, reason.to_string(), remedy);
                 continue;
             }
         };

@@ -4,7 +4,7 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-use super::record::{MAX_DEPTH, Members, depth};
+use super::record::{MAX_DEPTH, Members, Text, depth};
 use crate::base::merge::conflict;
 
 /// Why a line is not a record. `at` is an offset in the line, in bytes.
@@ -33,30 +33,21 @@ pub(crate) enum LineError {
 }
 
 impl LineError {
-    /// The name of the rule in findings. It never changes.
-    pub(crate) fn code(&self) -> &'static str {
+    /// The name of the rule in findings, which never changes, and what the user should do.
+    pub(crate) fn code_and_remedy(&self) -> (&'static str, &'static str) {
+        const RESTORE: &str = "restore the line from git or delete it";
+        const CORRECT: &str = "correct the record or delete the line";
         match self {
-            Self::NotUtf8 { .. } => "not-utf8",
-            Self::ConflictMarker => "conflict-marker",
-            Self::Truncated => "cut-off",
-            Self::NotAnObject => "not-an-object",
-            Self::TrailingText { .. } => "more-than-one",
-            Self::NotJson { .. } => "not-json",
-            Self::TooDeep => "too-deep",
-            Self::Missing { .. } => "missing-member",
-            Self::Repeated { .. } => "repeated-member",
-            Self::WrongType { .. } => "wrong-type",
-        }
-    }
-
-    /// What the user should do, in the imperative.
-    pub(crate) fn remedy(&self) -> &'static str {
-        match self {
-            Self::ConflictMarker => "resolve the conflict",
-            Self::TrailingText { .. } => "put each object on its own line",
-            Self::Repeated { .. } => "keep one of the two",
-            Self::Missing { .. } | Self::WrongType { .. } => "correct the record or delete the line",
-            _ => "restore the line from git or delete it",
+            Self::NotUtf8 { .. } => ("not-utf8", RESTORE),
+            Self::ConflictMarker => ("conflict-marker", "resolve the conflict"),
+            Self::Truncated => ("cut-off", RESTORE),
+            Self::NotAnObject => ("not-an-object", RESTORE),
+            Self::TrailingText { .. } => ("more-than-one", "put each object on its own line"),
+            Self::NotJson { .. } => ("not-json", RESTORE),
+            Self::TooDeep => ("too-deep", RESTORE),
+            Self::Missing { .. } => ("missing-member", CORRECT),
+            Self::Repeated { .. } => ("repeated-member", "keep one of the two"),
+            Self::WrongType { .. } => ("wrong-type", CORRECT),
         }
     }
 
@@ -104,9 +95,7 @@ pub(crate) fn diagnose(line: &[u8]) -> LineError {
         return LineError::TooDeep;
     }
     match serde_json::from_str(first) {
-        Ok(Members(members)) => {
-            diagnose_members(&members.iter().map(|(name, raw)| (&*name.0, raw.get())).collect::<Vec<_>>())
-        }
+        Ok(Members(members)) => diagnose_members(&members),
         Err(error) => not_json(text, &error),
     }
 }
@@ -118,31 +107,16 @@ fn not_json(text: &str, error: &serde_json::Error) -> LineError {
     LineError::NotJson { at: error.column().saturating_sub(1).min(text.len()), problem }
 }
 
-fn diagnose_members(members: &[(&str, &str)]) -> LineError {
-    const STRING: &str = "a string";
-    let ours = [
-        ("key", STRING),
-        ("value", STRING),
-        ("task_id", "a 64-bit integer"),
-        ("created_at", STRING),
-        ("updated_at", STRING),
-        ("expires_at", STRING),
-    ];
-    for (name, expected) in ours {
-        let mut values = members.iter().filter(|(member, _)| *member == name).map(|(_, raw)| *raw);
-        let Some(raw) = values.next() else {
-            if matches!(name, "key" | "value") {
-                return LineError::Missing { name };
-            }
-            continue;
-        };
-        if values.next().is_some() {
-            return LineError::Repeated { name };
-        }
-        let is_valid = match name {
-            "task_id" => serde_json::from_str::<Option<i64>>(raw).is_ok(),
-            "expires_at" => serde_json::from_str::<Option<String>>(raw).is_ok(),
-            _ => serde_json::from_str::<String>(raw).is_ok(),
+fn diagnose_members(members: &[(Text<'_>, &RawValue)]) -> LineError {
+    for name in ["key", "value", "task_id", "created_at", "updated_at", "expires_at"] {
+        let mut values = members.iter().filter(|(member, _)| member.0 == name).map(|(_, raw)| raw.get());
+        let (is_valid, expected) = match (name, values.next()) {
+            ("key" | "value", None) => return LineError::Missing { name },
+            (_, None) => continue,
+            _ if values.next().is_some() => return LineError::Repeated { name },
+            ("task_id", Some(raw)) => (serde_json::from_str::<Option<i64>>(raw).is_ok(), "a 64-bit integer"),
+            ("expires_at", Some(raw)) => (serde_json::from_str::<Option<String>>(raw).is_ok(), "a string"),
+            (_, Some(raw)) => (serde_json::from_str::<String>(raw).is_ok(), "a string"),
         };
         if !is_valid {
             return LineError::WrongType { name, expected };
@@ -187,7 +161,12 @@ mod tests {
             assert_eq!(Record::parse(line).unwrap_err(), reason, "{}", String::from_utf8_lossy(line));
         }
         for line in [&b"\0"[..], b"{\"key\":\"k\0\",\"value\":\"v\"}", b"\xef\xbb\xbf{}", b"nonsense", b"{'key':'k'}"] {
-            assert_eq!(Record::parse(line).unwrap_err().code(), "not-json", "{}", String::from_utf8_lossy(line));
+            assert_eq!(
+                Record::parse(line).unwrap_err().code_and_remedy().0,
+                "not-json",
+                "{}",
+                String::from_utf8_lossy(line)
+            );
         }
     }
 

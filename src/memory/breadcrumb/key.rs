@@ -1,6 +1,5 @@
 //! Keys: which keys may be set, and which are secret.
 
-use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -16,12 +15,6 @@ const MAX_LEN: usize = 256;
 impl Key {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

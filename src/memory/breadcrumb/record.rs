@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::invalid_line::{LineError, diagnose};
@@ -20,17 +20,22 @@ pub(crate) const MAX_DEPTH: usize = 127;
 /// One breadcrumb. It borrows from its line where no decoding is needed.
 ///
 /// Its JSON has the members in the order of these fields, and omits those that are absent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Record<'a> {
     /// Any text; [`super::Key`] checks the keys that we write.
     pub key: Cow<'a, str>,
     pub value: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<i64>,
     /// This and the other times are kept as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Cow<'a, str>>,
     /// The other members, in the order and spelling of the line.
+    #[serde(flatten, serialize_with = "serialize_members")]
     pub unknown: Vec<(Cow<'a, str>, Cow<'a, RawValue>)>,
 }
 
@@ -97,17 +102,16 @@ impl<'a> Record<'a> {
 
     /// Whether both records have the same canonical form.
     pub(crate) fn means_same(&self, other: &Record<'_>) -> bool {
+        fn spelling<'r>((name, raw): &'r (Cow<'_, str>, Cow<'_, RawValue>)) -> (&'r str, &'r str) {
+            (name, raw.get())
+        }
         // Compare the members first: rendering the canonical forms costs more, and a merge asks this for every changed record.
         self.key == other.key
             && self.value == other.value
             && self.task_id == other.task_id
             && self.times().iter().zip(other.times()).all(|(a, b)| is_same_time(a.1.as_deref(), b.1.as_deref()))
-            && (self.has_same_unknown(other) || self.canonical() == other.canonical())
-    }
-
-    fn has_same_unknown(&self, other: &Record<'_>) -> bool {
-        self.unknown.len() == other.unknown.len()
-            && self.unknown.iter().zip(&other.unknown).all(|(a, b)| a.0 == b.0 && a.1.get() == b.1.get())
+            && (self.unknown.iter().map(spelling).eq(other.unknown.iter().map(spelling))
+                || self.canonical() == other.canonical())
     }
 
     /// Orders records of one key; the greatest wins. A valid time is above an invalid one, a later time above an earlier
@@ -119,9 +123,7 @@ impl<'a> Record<'a> {
     }
 
     pub(crate) fn into_owned(self) -> Record<'static> {
-        fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
-            Cow::Owned(text.into_owned())
-        }
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         Record {
             key: owned(self.key),
             value: owned(self.value),
@@ -145,38 +147,31 @@ pub(crate) fn keep_winners(records: &mut Vec<Record<'static>>) {
 
 /// Parses RFC 3339 with date, time, and zone, and any number of fractional digits. Digits after the ninth are ignored.
 pub(crate) fn parse_time(text: &str) -> Option<Time> {
-    let bytes = text.as_bytes();
-    let is_shaped = bytes.len() >= 20
-        && bytes[..19].iter().zip(b"0000-00-00T00:00:00").all(|(byte, shape)| match shape {
-            b'0' => byte.is_ascii_digit(),
-            b'T' => matches!(byte, b'T' | b't'),
-            _ => byte == shape,
-        });
-    if !is_shaped {
+    let (date, rest) = text.split_at_checked(19)?;
+    let (fraction, zone) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).filter(|len| *len > 0)?),
+        None => ("", rest),
+    };
+    let has_zone = zone.eq_ignore_ascii_case("z") || has_shape(zone, "+00:00");
+    if !has_shape(date, "0000-00-00T00:00:00") || !has_zone {
         return None;
     }
-    let (digits, zone) = match &bytes[19..] {
-        [b'.', rest @ ..] => {
-            let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-            (digits, rest.get(digits..).filter(|_| digits > 0)?)
-        }
-        zone => (0, zone),
-    };
-    let has_zone = match zone {
-        [b'Z' | b'z'] => true,
-        [b'+' | b'-', h1, h2, b':', m1, m2] => [h1, h2, m1, m2].into_iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    if !has_zone {
-        return None;
-    }
-    let time: Time = if digits > 9 {
-        format!("{}{}", &text[..29], &text[20 + digits..]).parse().ok()?
-    } else {
-        text.parse().ok()?
+    let time: Time = match fraction.get(..9) {
+        Some(fraction) => format!("{date}.{fraction}{zone}").parse().ok()?,
+        None => text.parse().ok()?,
     };
     // In UTC, the first day of year 0 may be in year -1, which RFC 3339 cannot express.
     (time.as_second() >= START_OF_YEAR_0).then_some(time)
+}
+
+/// Whether a text has a digit for each `0`, a sign for each `+`, and the other characters of the shape.
+fn has_shape(text: &str, shape: &str) -> bool {
+    let fits = |(byte, shape): (u8, u8)| match shape {
+        b'0' => byte.is_ascii_digit(),
+        b'+' => matches!(byte, b'+' | b'-'),
+        _ => byte.eq_ignore_ascii_case(&shape),
+    };
+    text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(fits)
 }
 
 /// 0000-01-01T00:00:00Z, in seconds since 1970.
@@ -284,8 +279,8 @@ impl<'de> Visitor<'de> for RecordVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record<'de>, A::Error> {
-        fn once<T, E: serde::de::Error>(slot: &mut Option<T>, value: T) -> Result<(), E> {
-            if slot.replace(value).is_some() { Err(E::custom("repeated member")) } else { Ok(()) }
+        fn once<T, E: serde::de::Error>(member: &mut Option<T>, value: T) -> Result<(), E> {
+            if member.replace(value).is_some() { Err(E::custom("repeated member")) } else { Ok(()) }
         }
         let (mut key, mut value, mut task_id) = (None, None, None);
         let (mut created_at, mut updated_at, mut expires_at) = (None, None, None);
@@ -313,24 +308,11 @@ impl<'de> Visitor<'de> for RecordVisitor {
     }
 }
 
-impl Serialize for Record<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("key", &self.key)?;
-        map.serialize_entry("value", &self.value)?;
-        if let Some(task_id) = self.task_id {
-            map.serialize_entry("task_id", &task_id)?;
-        }
-        for (name, time) in self.times() {
-            if let Some(time) = time {
-                map.serialize_entry(name, time)?;
-            }
-        }
-        for (name, raw) in &self.unknown {
-            map.serialize_entry(name, raw.as_ref())?;
-        }
-        map.end()
-    }
+fn serialize_members<S: Serializer>(
+    members: &[(Cow<'_, str>, Cow<'_, RawValue>)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(members.iter().map(|(name, raw)| (name, raw)))
 }
 
 #[cfg(test)]

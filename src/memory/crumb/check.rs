@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::base::finding::{Finding, Findings};
 use crate::memory::crumb::grammar::document::{
-    BadHeader, CrumbFile, HEADER, Header, Line, LineKind, SectionMark, is_conflict_marker, parse_section,
+    BadHeader, CrumbFile, HEADER, Header, Line, LineKind, is_conflict_marker, parse_section,
 };
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRange};
 use crate::tokens::Encoding;
@@ -41,7 +41,7 @@ struct Check<'c> {
 struct State<'p> {
     header: Option<Header<'p>>,
     /// The first mark of a section, and its line.
-    mark: Option<(SectionMark, usize)>,
+    mark: Option<(char, usize)>,
     section: Option<&'p str>,
     seen: HashMap<&'p str, usize>,
     failures: usize,
@@ -152,7 +152,6 @@ impl Check<'_> {
         state.failures = 0;
         let (first_mark, first_line) = *state.mark.get_or_insert((mark, line));
         if first_mark != mark {
-            let (mark, first_mark) = (mark.as_char(), first_mark.as_char());
             let message =
                 format!("line {line} marks a section with `{mark}`, and line {first_line} with `{first_mark}`");
             self.error("mixed-marks", text, message, "keep to one of the two");
@@ -169,7 +168,7 @@ impl Check<'_> {
             self.error("entry-before-section", line, message, "put it below a line such as `§core`");
             return;
         };
-        if entry.kind == EntryKind::SharedFact && state.mark.is_some_and(|(mark, _)| mark == SectionMark::Paragraph) {
+        if entry.kind == EntryKind::SharedFact && state.mark.is_some_and(|(mark, _)| mark == '§') {
             let message = "the mark `f` is for shared files, whose sections are marked with `=`";
             self.warn("shared-mark", line, message, "write `.` with the agent's letter");
         }

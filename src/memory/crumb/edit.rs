@@ -23,17 +23,10 @@ pub(crate) struct NewEntry<'t> {
     pub text: &'t str,
 }
 
-/// The result of [`add_failure`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct RecordedFailure {
-    pub line: String,
-    pub count: u64,
-}
-
 /// The text of a new file: a header with session 1, and the five sections, with `facts` in the first.
 pub(crate) fn new_file(identity: &str, facts: &[String]) -> Result<Vec<u8>, CrumbError> {
     if !is_word(identity) {
-        return Err(CrumbError::BadIdentity { identity: identity.to_owned() });
+        return Err(bad_name("identity", identity));
     }
     let mut text = format!("{}\n", Header { version: 2, identity, session: 1 });
     for name in STANDARD {
@@ -48,6 +41,10 @@ pub(crate) fn new_file(identity: &str, facts: &[String]) -> Result<Vec<u8>, Crum
 
 fn is_word(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+fn bad_name(what: &'static str, name: &str) -> CrumbError {
+    CrumbError::BadName { what, name: name.to_owned(), expected: "one word without control characters" }
 }
 
 /// Increments the session number in the header; returns the new number.
@@ -73,15 +70,16 @@ pub(crate) fn add(crumb: &mut CrumbFile<'_>, entry: &NewEntry<'_>) -> Result<Str
 }
 
 /// Counts a failure: increments the counter of the agent's failure `key`, or adds it with `text`. An existing failure keeps
-/// its text.
+/// its text. Returns the line.
 pub(crate) fn add_failure(
     crumb: &mut CrumbFile<'_>,
     key: &str,
     text: &str,
     agent: Option<char>,
-) -> Result<RecordedFailure, CrumbError> {
+) -> Result<String, CrumbError> {
     if !is_key(key) || key.contains(char::is_control) || key.starts_with('@') {
-        return Err(CrumbError::BadKey { key: key.to_owned() });
+        let expected = "`area:topic` without spaces";
+        return Err(CrumbError::BadName { what: "failure name", name: key.to_owned(), expected });
     }
     let session = crumb.header().ok_or(CrumbError::NoHeader)?.session;
     let known = crumb.entries().find(|(_, section, entry)| {
@@ -89,19 +87,19 @@ pub(crate) fn add_failure(
     });
     if let Some((index, _, entry)) = known {
         let count = entry.counter.map_or(1, |counter| counter.count).saturating_add(1);
-        let is_session_form = entry.counter.is_some_and(|counter| counter.last.form == SessionForm::Session);
-        let form = if is_session_form { SessionForm::Session } else { SessionForm::Plain };
+        let form = entry.counter.map(|counter| counter.last.form).filter(|form| *form == SessionForm::Session);
+        let form = form.unwrap_or(SessionForm::Plain);
         let counter = Counter { count, last: SessionRef { number: session, form } };
         let line = with_counter(&crumb.lines[index].text, counter);
         crumb.lines[index].text = Cow::Owned(line.clone());
-        return Ok(RecordedFailure { line, count });
+        return Ok(line);
     }
     let text = if text.trim().is_empty() { String::new() } else { format!(" {}", clean_text(text)?) };
     let counter = Counter { count: 1, last: SessionRef::plain(session) };
     let agent = agent.map(String::from).unwrap_or_default();
     let line = format!("{}{agent} {key}{text}{DASH}{counter}", EntryKind::Lesson.mark());
     append(crumb, FAILURES, line.clone())?;
-    Ok(RecordedFailure { line, count: 1 })
+    Ok(line)
 }
 
 /// The line of an entry with another counter. The rest keeps its bytes.
@@ -127,7 +125,7 @@ pub(crate) fn append(crumb: &mut CrumbFile<'_>, section: &str, text: String) -> 
     if find(crumb).is_none() {
         add_section(crumb, section)?;
     }
-    let (start, end) = find(crumb).ok_or_else(|| CrumbError::BadSection { name: section.to_owned() })?;
+    let (start, end) = find(crumb).ok_or_else(|| bad_name("section name", section))?;
     let last = crumb.lines[start..end].iter().rposition(|line| line.kind != LineKind::Blank).unwrap_or(0);
     let ending = crumb.ending();
     crumb.lines.insert(start + last + 1, Line::new(text, ending));
@@ -137,9 +135,9 @@ pub(crate) fn append(crumb: &mut CrumbFile<'_>, section: &str, text: String) -> 
 
 /// Adds an empty section: a standard one in its order, another at the end.
 fn add_section(crumb: &mut CrumbFile<'_>, name: &str) -> Result<(), CrumbError> {
-    let text = format!("{}{name}", crumb.mark().as_char());
+    let text = format!("{}{name}", crumb.mark());
     if !is_word(name) || parse_section(&text).is_none_or(|(_, parsed)| parsed != name) {
-        return Err(CrumbError::BadSection { name: name.to_owned() });
+        return Err(bad_name("section name", name));
     }
     let order = |name: &str| STANDARD.iter().position(|standard| *standard == name).unwrap_or(STANDARD.len());
     let ending = crumb.ending();

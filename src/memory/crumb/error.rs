@@ -28,12 +28,8 @@ pub(crate) enum CrumbError {
     Invalid { line: usize, message: String },
     #[error("line {line} is a conflict marker")]
     Conflict { line: usize },
-    #[error("invalid identity `{}`: expected one word without control characters", identity.escape_debug())]
-    BadIdentity { identity: String },
-    #[error("invalid section name `{}`: expected one word without control characters", name.escape_debug())]
-    BadSection { name: String },
-    #[error("invalid failure name `{}`: expected `area:topic` without spaces", key.escape_debug())]
-    BadKey { key: String },
+    #[error("invalid {what} `{}`: expected {expected}", name.escape_debug())]
+    BadName { what: &'static str, name: String, expected: &'static str },
     #[error("the text is empty")]
     NoText,
     #[error("text too long: {len} bytes, the limit is {}", super::edit::MAX_TEXT_LEN)]

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use crate::memory::crumb::check::FAILURES;
 use crate::memory::crumb::edit::{append, with_counter};
 use crate::memory::crumb::error::CrumbError;
-use crate::memory::crumb::grammar::document::{CrumbFile, LineKind, SectionMark};
+use crate::memory::crumb::grammar::document::{CrumbFile, LineKind};
 use crate::memory::crumb::grammar::entry::{Counter, Entry, EntryKind, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
 
@@ -44,12 +44,11 @@ pub(crate) fn send(crumb: &CrumbFile<'_>, sections: &[String], agent: Option<cha
     let mut text = format!("{header}\n");
     for section in all.iter().filter(|section| sections.is_empty() || sections.iter().any(|name| name == section.name))
     {
-        text.extend(["\n", &section.mark.as_char().to_string(), section.name, "\n"]);
+        text += &format!("\n{}{}\n", section.mark, section.name);
         for index in section.start + 1..section.end {
             let line = &crumb.lines[index];
             if let Some(entry) = line.entry() {
-                let agent = entry.agent.or(agent);
-                let agent = agent.ok_or(CrumbError::NoAgent)?;
+                let agent = entry.agent.or(agent).ok_or(CrumbError::NoAgent)?;
                 text.extend([with_letter(&line.text, &entry, agent, section.mark).as_str(), "\n"]);
             } else if line.kind != LineKind::Blank {
                 return Err(not_an_entry(index));
@@ -184,10 +183,10 @@ fn original(line: &str) -> String {
 }
 
 /// A line with its agent's letter, without control characters, and with the mark for facts that fits the section mark.
-fn with_letter(line: &str, entry: &Entry<'_>, agent: char, mark: SectionMark) -> String {
+fn with_letter(line: &str, entry: &Entry<'_>, agent: char, mark: char) -> String {
     let kind = match (entry.kind, mark) {
-        (EntryKind::Fact, SectionMark::Equals) => EntryKind::SharedFact,
-        (EntryKind::SharedFact, SectionMark::Paragraph) => EntryKind::Fact,
+        (EntryKind::Fact, '=') => EntryKind::SharedFact,
+        (EntryKind::SharedFact, '§') => EntryKind::Fact,
         (kind, _) => kind,
     };
     let taken = entry.kind.mark().len_utf8() + usize::from(entry.agent.is_some());

@@ -35,10 +35,10 @@ pub(crate) use edit::{NewEntry, add, add_failure, new_file, remove, start_sessio
 pub(crate) use error::CrumbError;
 pub(crate) use exchange::{receive, send};
 pub(crate) use file::{create, edit, read};
-pub(crate) use grammar::document::{CrumbFile, Line, LineKind};
+pub(crate) use grammar::document::{CrumbFile, LineKind};
 pub(crate) use grammar::entry::{Entry, EntryKind};
 pub(crate) use grammar::format::format;
 pub(crate) use grammar::json::to_json;
 pub(crate) use grammar::textconv::textconv;
 pub(crate) use merge::merge;
-pub(crate) use select::{Selector, select};
+pub(crate) use select::select;

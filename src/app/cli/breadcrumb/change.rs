@@ -134,7 +134,7 @@ impl RenameArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
         let existing = if self.force { IfTaken::Replace } else { IfTaken::Refuse };
         place.write(|writer| Ok(writer.rename(&self.from, &self.to, existing, place.now())?))?;
-        place.ui.write_content(format!("{} -> {}\n", self.from, self.to))?;
+        place.ui.write_content(format!("{} -> {}\n", self.from, self.to.as_str()))?;
         warn(place, self.to.as_str(), 0);
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Context, agent, read};
 use crate::app::secrets::refuse_secret_text;
-use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry, Selector};
+use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry};
 
 /// Create a crumb file with session 1 and the five standard sections
 #[derive(clap::Args, Debug)]
@@ -116,7 +116,7 @@ pub(crate) struct RemoveArgs {
     file: PathBuf,
 
     /// Line number, name of the failure, sessions as in `@10-13`, or a unique part of its text
-    entry: Selector,
+    entry: String,
 }
 
 impl NewArgs {
@@ -155,8 +155,8 @@ impl FailArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         refuse_secret_text(&self.key)?;
         let text = read_text(&self.text)?;
-        let counted = edit(&self.file, |crumb| crumb::add_failure(crumb, &self.key, &text, self.agent))?;
-        context.ui.write_content(format!("{}\n", counted.line))
+        let line = edit(&self.file, |crumb| crumb::add_failure(crumb, &self.key, &text, self.agent))?;
+        context.ui.write_content(format!("{line}\n"))
     }
 }
 

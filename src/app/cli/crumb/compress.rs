@@ -9,7 +9,7 @@ use super::{Context, Ui, parse, read};
 use crate::base::replace::FileError;
 use crate::git::Repo;
 use crate::memory::crumb::archive::{self, Archive};
-use crate::memory::crumb::{self, CompressionPlan, CrumbError, CrumbFile, Selector};
+use crate::memory::crumb::{self, CompressionPlan, CrumbError, CrumbFile};
 use crate::trace::Time;
 use crate::trace::change::compressor;
 use crate::trace::store::signature::Signature;
@@ -46,7 +46,7 @@ pub(crate) struct ExpandArgs {
 
     /// Line number, sessions as in `@10-13`, a part of its text, or the name of an archived failure
     #[arg(required_unless_present = "list")]
-    entry: Option<Selector>,
+    entry: Option<String>,
 
     /// List what can be restored
     #[arg(long, conflicts_with = "entry")]

@@ -63,10 +63,7 @@ fn validate(path: &Path, args: &ValidateArgs, encoding: Encoding, ui: &Ui) -> Re
     let is_valid = errors == 0 && (warnings == 0 || !args.strict);
     if args.json {
         let crumb = CrumbFile::parse(&bytes).ok();
-        let header = crumb
-            .as_ref()
-            .and_then(CrumbFile::header)
-            .map(|header| json!({ "version": header.version, "identity": header.identity, "session": header.session }));
+        let header = crumb.as_ref().and_then(CrumbFile::header);
         ui.json(&json!({
             "path": name, "valid": is_valid, "errors": errors, "warnings": warnings, "header": header,
             "tokens": encoding.count(&bytes), "token_limit": TOKEN_LIMIT, "findings": findings,

@@ -67,9 +67,9 @@ fn fail(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     refuse_secret_text(key).context("argument `key`")?;
     refuse_secret_text(text).context("argument `text`")?;
     let agent = agent(arguments)?;
-    let counted = crumb::edit(&path, |crumb| crumb::add_failure(crumb, key, text, agent))
+    let line = crumb::edit(&path, |crumb| crumb::add_failure(crumb, key, text, agent))
         .context("argument `key`, `text` or `file`")?;
-    Ok(json!({ "line": counted.line }).into())
+    Ok(json!({ "line": line }).into())
 }
 
 fn agent(arguments: &Arguments<'_>) -> Result<Option<char>> {

@@ -41,10 +41,9 @@ pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<
         Ok(())
     })?;
     let state = |oid: &str| states.get(oid).and_then(Option::as_ref);
-    let same = |a: Option<&Record<'_>>, b: Option<&Record<'_>>| match (a, b) {
-        (None, None) => true,
-        (Some(a), Some(b)) => a.means_same(b),
-        _ => false,
+    let same = |a: Option<&Record<'_>>, b: Option<&Record<'_>>| match a.zip(b) {
+        Some((a, b)) => a.means_same(b),
+        None => a.is_none() && b.is_none(),
     };
     let changes = commits.iter().filter_map(|commit| {
         let (oid, parents) = commit.oids.split_first()?;

@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
 use crate::base::time::Time;
@@ -26,47 +25,37 @@ pub(crate) struct InvalidMoment {
 impl Moment {
     /// The instant, with an age counted back from `now`.
     pub(crate) fn before(self, now: Time) -> Time {
-        self.shifted(now, -1)
+        match self {
+            Self::At(time) => time,
+            Self::Seconds(seconds) => now.plus_seconds(-seconds),
+        }
     }
 
     /// The instant, with an age counted forward from `now`, as for an expiry.
     pub(crate) fn after(self, now: Time) -> Time {
-        self.shifted(now, 1)
-    }
-
-    fn shifted(self, now: Time, sign: i64) -> Time {
         match self {
             Self::At(time) => time,
-            Self::Seconds(seconds) => {
-                let from = Timestamp::from_nanosecond(now.as_nanosecond()).unwrap_or_default();
-                let end = from.saturating_add(SignedDuration::from_secs(sign * seconds)).unwrap_or(from);
-                end.to_string().parse().unwrap_or(now)
-            }
+            Self::Seconds(seconds) => now.plus_seconds(seconds),
         }
     }
+}
+
+/// The units of ages, in seconds.
+const UNITS: [(&str, i64); 5] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 7 * 86_400)];
+
+fn parse_age(text: &str) -> Option<i64> {
+    let number_len = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(number_len);
+    let (_, seconds) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
+    number.parse::<i64>().ok()?.checked_mul(seconds)
 }
 
 impl FromStr for Moment {
     type Err = InvalidMoment;
 
     fn from_str(text: &str) -> Result<Self, InvalidMoment> {
-        if let Some(time) = parse_time(text) {
-            return Ok(Self::At(time));
-        }
-        let seconds = || {
-            let unit = match text.as_bytes().last()? {
-                b's' => 1,
-                b'm' => 60,
-                b'h' => 3600,
-                b'd' => 86_400,
-                b'w' => 7 * 86_400,
-                _ => return None,
-            };
-            let number = &text[..text.len() - 1];
-            let is_number = number.bytes().all(|b| b.is_ascii_digit());
-            number.parse().ok().filter(|_| is_number).and_then(|number: i64| number.checked_mul(unit))
-        };
-        seconds().map(Self::Seconds).ok_or_else(|| InvalidMoment { text: text.to_owned() })
+        let moment = parse_time(text).map(Self::At).or_else(|| parse_age(text).map(Self::Seconds));
+        moment.ok_or_else(|| InvalidMoment { text: text.to_owned() })
     }
 }
 

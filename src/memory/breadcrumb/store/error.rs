@@ -7,8 +7,8 @@ use thiserror::Error;
 use crate::base::error::Diagnostic;
 use crate::base::merge::conflict::MarkerError;
 use crate::base::replace::FileError;
+use crate::memory::breadcrumb::InvalidLine;
 use crate::memory::breadcrumb::namespace::ConfigError;
-use crate::memory::breadcrumb::{InvalidLine, Key};
 
 #[derive(Debug, Error)]
 pub(crate) enum StoreError {
@@ -28,9 +28,9 @@ pub(crate) enum StoreError {
     #[error("no breadcrumb is named `{key}`")]
     NoSuchKey { key: String },
     #[error("breadcrumb `{key}` already exists")]
-    KeyTaken { key: Key },
+    KeyTaken { key: String },
     #[error("cannot rename `{from}` to `{to}`: the value would leave the file that git ignores")]
-    LeavesSecret { from: String, to: Key },
+    LeavesSecret { from: String, to: String },
     #[error("cannot read `{}`", path.display())]
     Config { path: PathBuf, source: ConfigError },
     #[error("cannot resolve `{}`", path.display())]

@@ -139,22 +139,23 @@ impl<'s> Writer<'s> {
         if_taken: IfTaken,
         now: Time,
     ) -> Result<Record<'static>, StoreError> {
-        let (old_file, new_file) = (StoreFile::of_key(from), StoreFile::of_key(to.as_str()));
+        let to = to.as_str();
+        let (old_file, new_file) = (StoreFile::of_key(from), StoreFile::of_key(to));
         let no_such_key = || StoreError::NoSuchKey { key: from.to_owned() };
         let rename = |old: Record<'static>, taken: Option<Record<'static>>| {
             if taken.is_some() && if_taken == IfTaken::Refuse {
-                return Err(StoreError::KeyTaken { key: to.clone() });
+                return Err(StoreError::KeyTaken { key: to.to_owned() });
             }
             // Later than both, so that in a merge it wins over the record that had the key before.
             let earlier = old.updated().max(taken.and_then(|taken| taken.updated()));
-            let mut record = Record { key: to.to_string().into(), ..old };
+            let mut record = Record { key: to.to_owned().into(), ..old };
             set_updated(&mut record, now.after(earlier));
             Ok((vec![record.clone()], record))
         };
         if old_file == new_file {
-            let is_either = |record: &Record<'_>| record.key == from || record.key == to.as_str();
+            let is_either = |record: &Record<'_>| record.key == from || record.key == to;
             let rename_in_file = |both: Vec<Record<'static>>| {
-                if from == to.as_str() {
+                if from == to {
                     let record = winner(both).ok_or_else(no_such_key)?;
                     return Ok((vec![record.clone()], record));
                 }
@@ -164,13 +165,13 @@ impl<'s> Writer<'s> {
             return Ok(self.edit(old_file, is_either, rename_in_file)?.0);
         }
         if new_file == StoreFile::Shared {
-            return Err(StoreError::LeavesSecret { from: from.to_owned(), to: to.clone() });
+            return Err(StoreError::LeavesSecret { from: from.to_owned(), to: to.to_owned() });
         }
         // Add it to the new file before deleting it from the old one: after a crash it is in both files, not in none.
         let keep = |old: Vec<Record<'static>>| Ok((old.clone(), winner(old)));
         let old = self.edit(old_file, |record| record.key == from, keep)?.0.ok_or_else(no_such_key)?;
         let add = |taken| rename(old.clone(), winner(taken));
-        let record = self.edit(new_file, |record| record.key == to.as_str(), add)?.0;
+        let record = self.edit(new_file, |record| record.key == to, add)?.0;
         self.delete(from)?;
         Ok(record)
     }

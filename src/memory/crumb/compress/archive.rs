@@ -10,8 +10,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::git::{Entry, Mode, Oid, RefUpdate, Repo, TreeStore};
-use crate::memory::crumb::compress::CompressionPlan;
+use percent_encoding::percent_decode_str;
+
+use crate::git::{Mode, Oid, RefUpdate, Repo, TreeStore};
+use crate::memory::crumb::Entry;
+use crate::memory::crumb::compress::{CompressionPlan, failure_name};
 use crate::memory::crumb::error::CrumbError;
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::TreeEditor;
@@ -21,7 +24,7 @@ use crate::trace::store::signature::Signature;
 /// Where archives are.
 pub(crate) const ARCHIVES: &str = "refs/crumb-archive/";
 
-/// The ref of the archive of an identity. What a ref's name cannot hold is written as `%` and two hex digits a byte.
+/// The ref of the archive of an identity. Each byte that a refname cannot contain becomes `%` and two hex digits.
 pub(crate) fn refname(identity: &str) -> String {
     let encoded = |is_plain: &dyn Fn(char) -> bool| {
         let mut name = ARCHIVES.to_owned();
@@ -41,30 +44,16 @@ pub(crate) fn refname(identity: &str) -> String {
 
 /// Whether a ref is the archive of some identity.
 pub(crate) fn is_refname(name: &str) -> bool {
-    let Some(encoded) = name.strip_prefix(ARCHIVES) else { return false };
-    let mut bytes = Vec::with_capacity(encoded.len());
-    let mut rest = encoded.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        let (byte, after) = match code {
-            Some(byte) if *first == b'%' => (byte, &after[2..]),
-            _ => (*first, after),
-        };
-        bytes.push(byte);
-        rest = after;
-    }
-    String::from_utf8(bytes).is_ok_and(|identity| refname(&identity) == name)
+    let identity = name.strip_prefix(ARCHIVES).map(|encoded| percent_decode_str(encoded).decode_utf8());
+    matches!(identity, Some(Ok(identity)) if refname(&identity) == name)
 }
 
-/// Where the failures of a file of failures are looked for: the path of each one's name.
+/// The paths of the failures in a file of failures.
 pub(crate) fn failure_paths(text: &str) -> impl Iterator<Item = String> {
-    text.lines().filter_map(|line| {
-        crate::memory::crumb::Entry::parse(line).map(|entry| failure_path(entry.key().unwrap_or(entry.text)))
-    })
+    text.lines().filter_map(|line| Some(failure_path(&failure_name(&Entry::parse(line)?))))
 }
 
-/// What an archive has, as of its tip.
+/// An archive as of its tip.
 #[derive(Debug)]
 pub(crate) struct Archive<'r> {
     repo: &'r Repo,
@@ -72,7 +61,7 @@ pub(crate) struct Archive<'r> {
 }
 
 impl<'r> Archive<'r> {
-    /// Opens the archive of an identity; an empty one where there is none yet.
+    /// Opens the archive of an identity, which is empty if it does not exist.
     pub(crate) fn open(repo: &'r Repo, identity: &str) -> Result<Self, CrumbError> {
         Self::at(repo, repo.find_ref(&refname(identity))?)
     }
@@ -82,7 +71,7 @@ impl<'r> Archive<'r> {
         Ok(Self { repo, tree })
     }
 
-    /// The originals of a line, those of summaries among them in their place; `None` if it has none here.
+    /// The originals of a line, in which summaries are replaced by their own originals; `None` if it has none.
     pub(crate) fn originals(&self, line: &str) -> Result<Option<Vec<String>>, CrumbError> {
         let mut seen = vec![line.to_owned()];
         self.trace_back(line, &mut seen)
@@ -92,32 +81,27 @@ impl<'r> Archive<'r> {
         let Some(lines) = self.read(&line_path(line))? else { return Ok(None) };
         let mut originals = Vec::new();
         for original in lines {
-            let is_new = !seen.contains(&original);
-            let older = if is_new {
+            let mut older = None;
+            if !seen.contains(&original) {
                 seen.push(original.clone());
-                self.trace_back(&original, seen)?
-            } else {
-                None
-            };
-            match older {
-                Some(older) => originals.extend(older),
-                None => originals.push(original),
+                older = self.trace_back(&original, seen)?;
             }
+            originals.extend(older.unwrap_or_else(|| vec![original]));
         }
         Ok(Some(originals))
     }
 
-    /// The failures of that name, one an agent, as they were when they went.
+    /// The archived failures of a name, one per agent.
     pub(crate) fn failure(&self, name: &str) -> Result<Vec<String>, CrumbError> {
         Ok(self.read(&failure_path(name))?.unwrap_or_default())
     }
 
-    /// All failures that are here, sorted.
+    /// All archived failures, sorted.
     pub(crate) fn failures(&self) -> Result<Vec<String>, CrumbError> {
         let mut failures = Vec::new();
         let Some(tree) = self.tree else { return Ok(failures) };
         for top in self.repo.read_tree(tree)?.into_iter().filter(|entry| entry.name == b"failures") {
-            for middle in folders(self.repo.read_tree(top.oid)?) {
+            for middle in self.repo.read_tree(top.oid)?.into_iter().filter(|entry| entry.mode() == Mode::Folder) {
                 for file in self.repo.read_tree(middle.oid)? {
                     failures.extend(self.lines_of(file.oid)?);
                 }
@@ -147,14 +131,14 @@ impl<'r> Archive<'r> {
         Ok(text.split_terminator('\n').map(str::to_owned).collect())
     }
 
-    /// The tree with what a plan takes out.
+    /// The tree after adding the lines that a plan removes.
     fn with(&self, plan: &CompressionPlan) -> Result<Oid, CrumbError> {
         let mut editor = TreeEditor::new(self.repo, self.tree)?;
         for group in &plan.groups {
             let line = group.line();
             let mut originals = Vec::new();
             for member in &group.members {
-                // A line that comes out as one of its members did stands for what that one stood for.
+                // If a member already has this text, its originals are those of the new line.
                 let before = if member.line == line { self.read(&line_path(&line))? } else { None };
                 originals.extend(before.unwrap_or_else(|| vec![member.line.clone()]));
             }
@@ -166,7 +150,7 @@ impl<'r> Archive<'r> {
             failures.entry(&evicted.name).or_default().push(evicted.line.clone());
         }
         for (name, new) in failures {
-            let agent = |line: &str| crate::memory::crumb::Entry::parse(line).and_then(|entry| entry.agent);
+            let agent = |line: &str| Entry::parse(line).and_then(|entry| entry.agent);
             let mut lines = self.failure(name)?;
             lines.retain(|line| !new.iter().any(|new| agent(new) == agent(line)));
             lines.extend(new);
@@ -177,7 +161,7 @@ impl<'r> Archive<'r> {
     }
 }
 
-/// Puts what a plan takes out of a file into the archive of `identity`, in one commit.
+/// Archives the lines that a plan removes, in one commit.
 pub(crate) fn store(
     repo: &Repo,
     identity: &str,
@@ -198,7 +182,7 @@ pub(crate) fn store(
     })
 }
 
-/// Subject and message of a commit: what became of what, as trailers.
+/// Subject and message of a commit, with trailers.
 fn message(identity: &str, session: u64, plan: &CompressionPlan) -> (String, String) {
     let count: usize = plan.groups.iter().map(|group| group.members.len()).sum();
     let subject = one_line(&format!(
@@ -234,8 +218,4 @@ fn line_path(line: &str) -> String {
 fn failure_path(name: &str) -> String {
     let digits = digest(name);
     format!("failures/{}/{}", &digits[..2], &digits[2..])
-}
-
-fn folders(entries: Vec<Entry>) -> impl Iterator<Item = Entry> {
-    entries.into_iter().filter(|entry| entry.mode() == Mode::Folder)
 }

@@ -6,23 +6,22 @@ use crate::memory::crumb::edit::{append, fix_line_endings};
 use crate::memory::crumb::error::CrumbError;
 use crate::memory::crumb::grammar::document::{CrumbFile, Line};
 use crate::memory::crumb::grammar::entry::{Entry, is_key};
-use crate::memory::crumb::select::{Selector, select};
+use crate::memory::crumb::select::select;
 
 /// Replaces a compressed line by its originals, or adds the archived failure `area:topic` to its section again; returns the
 /// restored lines.
 pub(crate) fn expand(
     crumb: &mut CrumbFile<'_>,
     archive: &Archive<'_>,
-    selector: &Selector,
+    selector: &str,
 ) -> Result<Vec<String>, CrumbError> {
     let identity = crumb.header().ok_or(CrumbError::NoHeader)?.identity.to_owned();
     let not_archived = |line: &str| CrumbError::NotArchived { identity: identity.clone(), line: line.to_owned() };
-    let name = selector.as_str();
-    let is_there = crumb.entries().any(|(_, _, entry)| entry.key() == Some(name));
-    if is_key(name) && !is_there {
-        let lines = archive.failure(name)?;
+    let is_there = crumb.entries().any(|(_, _, entry)| entry.key() == Some(selector));
+    if is_key(selector) && !is_there {
+        let lines = archive.failure(selector)?;
         if lines.is_empty() || lines.iter().any(|line| Entry::parse(line).is_none()) {
-            return Err(not_archived(name));
+            return Err(not_archived(selector));
         }
         for line in &lines {
             append(crumb, FAILURES, line.clone())?;

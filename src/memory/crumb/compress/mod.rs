@@ -17,7 +17,7 @@ use crate::memory::crumb::compress::shorten::{limit, prompt, shorten};
 use crate::memory::crumb::compress::tier::Tier;
 use crate::memory::crumb::edit::fix_line_endings;
 use crate::memory::crumb::grammar::document::{CrumbFile, Line};
-use crate::memory::crumb::grammar::entry::{EntryKind, SessionRange, SessionRef};
+use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
 
 /// The changes of a compression.
@@ -105,7 +105,8 @@ type GroupKey = (usize, Option<char>, Option<u64>);
 pub(crate) fn plan(crumb: &CrumbFile<'_>) -> CompressionPlan {
     let Some(header) = crumb.header() else { return CompressionPlan::default() };
     let sections = crumb.sections();
-    let mut places: BTreeMap<GroupKey, (Tier, bool, Vec<Member>)> = BTreeMap::new();
+    // Whether a group is already one summary line, and its entries.
+    let mut members_by_key: BTreeMap<GroupKey, (bool, Vec<Member>)> = BTreeMap::new();
     for (index, _, entry) in crumb.entries() {
         let section = sections.partition_point(|section| section.start < index).checked_sub(1);
         let (Some(section), Some(reference), true) = (section, entry.reference, entry.kind.is_dated()) else {
@@ -117,19 +118,17 @@ pub(crate) fn plan(crumb: &CrumbFile<'_>) -> CompressionPlan {
             Tier::Warm => Some(latest),
             Tier::Cold => None,
         };
-        let tier = if session.is_some() { Tier::Warm } else { Tier::Cold };
         let member =
             Member { index, line: crumb.lines[index].text.to_string(), content: entry.content.to_owned(), reference };
-        let (_, is_done, members) =
-            places.entry((section, entry.agent, session)).or_insert_with(|| (tier, true, Vec::new()));
+        let (is_done, members) = members_by_key.entry((section, entry.agent, session)).or_default();
         *is_done = members.is_empty() && entry.kind == EntryKind::Summary;
         members.push(member);
     }
-    let mut groups: Vec<Group> = places
-        .into_iter()
-        .filter(|(_, (_, is_done, _))| !is_done)
-        .map(|((_, agent, _), (tier, _, members))| group(tier, agent, members))
-        .collect();
+    let groups =
+        members_by_key.into_iter().filter(|(_, (is_done, _))| !is_done).map(|((_, agent, session), (_, members))| {
+            group(if session.is_some() { Tier::Warm } else { Tier::Cold }, agent, members)
+        });
+    let mut groups: Vec<Group> = groups.collect();
     groups.sort_by_key(|group| group.members.first().map(|member| member.index));
     CompressionPlan { groups, evicted: evicted(crumb) }
 }
@@ -153,6 +152,11 @@ fn span(members: &[Member]) -> SessionRange {
     SessionRange { from, to: to.filter(|to| to.latest() != from.latest()) }
 }
 
+/// The name of a failure, or its text if it has none.
+fn failure_name(entry: &Entry<'_>) -> String {
+    entry.key().unwrap_or(entry.text).to_owned()
+}
+
 /// All failures but the five with the highest counts, or, of equal counts, the latest.
 fn evicted(crumb: &CrumbFile<'_>) -> Vec<Evicted> {
     let mut failures: Vec<_> =
@@ -163,7 +167,7 @@ fn evicted(crumb: &CrumbFile<'_>) -> Vec<Evicted> {
         .skip(FAILURE_LIMIT)
         .map(|(index, _, entry)| Evicted {
             index,
-            name: entry.key().unwrap_or(entry.text).to_owned(),
+            name: failure_name(&entry),
             line: crumb.lines[index].text.to_string(),
         })
         .collect();

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::Serialize;
 use thiserror::Error;
 
 use super::entry::{Entry, parse_number};
@@ -21,6 +22,7 @@ pub(crate) struct NotUtf8 {
     pub offset: usize,
 }
 
+/// A crumb file, whose lines can be changed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CrumbFile<'a> {
     pub has_bom: bool,
@@ -63,7 +65,7 @@ pub(crate) enum LineKind {
 }
 
 /// The first line: `∴CRUMB2 SPARK s222`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct Header<'a> {
     /// 1 or 2.
     pub version: u8,
@@ -108,30 +110,9 @@ impl fmt::Display for Header<'_> {
     }
 }
 
-/// The first character of a section line. A file uses only one of them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SectionMark {
-    /// `§`
-    Paragraph,
-    /// `=`
-    Equals,
-}
-
-impl SectionMark {
-    pub(crate) fn as_char(self) -> char {
-        match self {
-            Self::Paragraph => '§',
-            Self::Equals => '=',
-        }
-    }
-}
-
-/// Mark and name of a section line.
-pub(crate) fn parse_section(line: &str) -> Option<(SectionMark, &str)> {
-    let (mark, rest) = match line.strip_prefix('§') {
-        Some(rest) => (SectionMark::Paragraph, rest),
-        None => (SectionMark::Equals, line.strip_prefix('=')?),
-    };
+/// Mark and name of a section line. The mark is `§` or `=`; a file uses only one of them.
+pub(crate) fn parse_section(line: &str) -> Option<(char, &str)> {
+    let (mark, rest) = ['§', '='].into_iter().find_map(|mark| Some((mark, line.strip_prefix(mark)?)))?;
     let is_named = !rest.is_empty() && !rest.starts_with(char::is_whitespace) && !is_conflict_marker(line);
     is_named.then(|| (mark, rest.trim_end()))
 }
@@ -144,7 +125,7 @@ pub(crate) fn is_conflict_marker(line: &str) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Section<'c> {
     pub name: &'c str,
-    pub mark: SectionMark,
+    pub mark: char,
     pub start: usize,
     pub end: usize,
 }
@@ -166,14 +147,9 @@ impl<'a> Line<'a> {
     }
 
     fn parse(line: &'a str) -> Self {
-        let (text, ending) = match line.strip_suffix('\n') {
-            None => (line, LineEnding::None),
-            Some(text) => match text.strip_suffix('\r') {
-                Some(text) => (text, LineEnding::CrLf),
-                None => (text, LineEnding::Lf),
-            },
-        };
-        Self::new(text, ending)
+        let endings = [LineEnding::CrLf, LineEnding::Lf, LineEnding::None];
+        let ending = endings.into_iter().find(|ending| line.ends_with(ending.as_str())).unwrap_or(LineEnding::None);
+        Self::new(&line[..line.len() - ending.as_str().len()], ending)
     }
 
     pub(crate) fn entry(&self) -> Option<Entry<'_>> {
@@ -238,15 +214,16 @@ impl<'a> CrumbFile<'a> {
 
     /// The line ending of the first line, which new lines get.
     pub(crate) fn ending(&self) -> LineEnding {
-        match self.lines.first().map(|line| line.ending) {
-            Some(LineEnding::CrLf) => LineEnding::CrLf,
-            _ => LineEnding::Lf,
-        }
+        self.lines
+            .first()
+            .map(|line| line.ending)
+            .filter(|ending| *ending != LineEnding::None)
+            .unwrap_or(LineEnding::Lf)
     }
 
     /// The section mark of the first section, which new sections get.
-    pub(crate) fn mark(&self) -> SectionMark {
-        self.sections().first().map_or(SectionMark::Paragraph, |section| section.mark)
+    pub(crate) fn mark(&self) -> char {
+        self.sections().first().map_or('§', |section| section.mark)
     }
 
     pub(crate) fn into_owned(self) -> CrumbFile<'static> {

@@ -7,25 +7,29 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// The kind of an entry. The line starts with its mark.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
 pub(crate) enum EntryKind {
-    /// `.`: a fact or a state.
-    Fact,
-    /// `!`: something that the agent must never do.
-    Constraint,
-    /// `~`: a lesson or a failure.
-    Lesson,
-    /// `*`: something that needs attention.
-    Warning,
-    /// `>`: an instruction from a person in charge.
-    Directive,
-    /// `n`: an event of a session.
-    Note,
-    /// `c`: a summary of sessions.
-    Summary,
-    /// `f`: a fact in a file of several agents; an agent's letter must follow.
-    SharedFact,
+    /// A fact or a state.
+    Fact = b'.',
+    /// Something that the agent must never do.
+    Constraint = b'!',
+    /// A lesson or a failure.
+    Lesson = b'~',
+    /// Something that needs attention.
+    Warning = b'*',
+    /// An instruction from a person in charge.
+    Directive = b'>',
+    /// An event of a session.
+    Note = b'n',
+    /// A summary of sessions.
+    Summary = b'c',
+    /// A fact in a file of several agents; an agent's letter must follow.
+    SharedFact = b'f',
 }
 
 impl EntryKind {
@@ -41,26 +45,8 @@ impl EntryKind {
         Self::SharedFact,
     ];
 
-    fn mark_and_word(self) -> (char, &'static str) {
-        match self {
-            Self::Fact => ('.', "fact"),
-            Self::Constraint => ('!', "constraint"),
-            Self::Lesson => ('~', "lesson"),
-            Self::Warning => ('*', "warning"),
-            Self::Directive => ('>', "directive"),
-            Self::Note => ('n', "note"),
-            Self::Summary => ('c', "summary"),
-            Self::SharedFact => ('f', "shared-fact"),
-        }
-    }
-
     pub(crate) fn mark(self) -> char {
-        self.mark_and_word().0
-    }
-
-    /// The word for it in JSON.
-    pub(crate) fn as_str(self) -> &'static str {
-        self.mark_and_word().1
+        char::from(self as u8)
     }
 
     /// Whether entries of this kind should name a session.
@@ -135,16 +121,12 @@ pub(crate) struct SessionRange {
 }
 
 impl SessionRange {
-    pub(crate) fn one(session: SessionRef) -> Self {
-        Self { from: session, to: None }
-    }
-
     /// Parses `@15` or `@10-13`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let sessions = text.strip_prefix('@')?;
         match sessions.split_once('-') {
             Some((from, to)) => Some(Self { from: SessionRef::parse(from)?, to: Some(SessionRef::parse(to)?) }),
-            None => SessionRef::parse(sessions).map(Self::one),
+            None => Some(Self { from: SessionRef::parse(sessions)?, to: None }),
         }
     }
 

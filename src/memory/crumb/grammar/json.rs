@@ -10,11 +10,9 @@ pub(crate) fn to_json(crumb: &CrumbFile<'_>) -> Value {
     let header = crumb.header();
     let mut sections: Vec<Value> = Vec::new();
     for section in crumb.sections() {
-        let lines = crumb.lines[section.start..section.end].iter().enumerate();
-        let entries = lines.filter_map(|(offset, line)| {
-            let entry = line.entry()?;
-            let mut value =
-                json!({ "line": section.start + offset + 1, "kind": entry.kind.as_str(), "text": entry.text });
+        let entries = (section.start..section.end).filter_map(|index| {
+            let entry = crumb.lines[index].entry()?;
+            let mut value = json!({ "line": index + 1, "kind": entry.kind, "text": entry.text });
             if let Some(agent) = entry.agent {
                 value["agent"] = agent.to_string().into();
             }
@@ -30,7 +28,7 @@ pub(crate) fn to_json(crumb: &CrumbFile<'_>) -> Value {
             if let Some(key) = entry.key() {
                 value["key"] = key.into();
             }
-            if let (Some(latest), Some(header)) = (entry.latest().filter(|_| entry.kind.is_dated()), &header) {
+            if let (true, Some(latest), Some(header)) = (entry.kind.is_dated(), entry.latest(), header) {
                 value["heat"] = Tier::of(latest, header.session).as_str().into();
             }
             if !entry.tags.is_empty() {
@@ -42,7 +40,5 @@ pub(crate) fn to_json(crumb: &CrumbFile<'_>) -> Value {
         let entries: Vec<Value> = entries.collect();
         sections.push(json!({ "name": section.name, "line": section.start + 1, "entries": entries }));
     }
-    let header = header
-        .map(|header| json!({ "version": header.version, "identity": header.identity, "session": header.session }));
     json!({ "header": header, "sections": sections })
 }

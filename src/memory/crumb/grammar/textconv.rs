@@ -1,9 +1,8 @@
 //! A crumb file as `git diff` shows it: one line per entry, with its section.
 
-use std::fmt::Write as _;
-
 use crate::base::finding::Plain;
-use crate::memory::crumb::grammar::document::{CrumbFile, LineKind, parse_section};
+use crate::memory::crumb::Entry;
+use crate::memory::crumb::grammar::document::{CrumbFile, Header, LineKind, parse_section};
 
 /// The text that git compares. The input may be any bytes; control characters are escaped.
 ///
@@ -14,34 +13,32 @@ pub(crate) fn textconv(bytes: &[u8]) -> String {
     let mut text = String::new();
     let mut section = "";
     for line in &crumb.lines {
-        // Writing to a String cannot fail.
-        let _ = match line.kind {
-            LineKind::Blank => Ok(()),
-            LineKind::Header => match crumb.header() {
-                Some(header) => {
-                    writeln!(text, "CRUMB{} {}, session {}", header.version, Plain(header.identity), header.session)
-                }
-                None => Ok(()),
-            },
-            LineKind::Section => {
-                section = parse_section(&line.text).map_or("", |(_, name)| name);
-                writeln!(text, "{}", Plain(&line.text))
+        let content = &line.text;
+        match line.kind {
+            LineKind::Blank => {}
+            LineKind::Header => {
+                let shown = |header: Header<'_>| {
+                    format!("CRUMB{} {}, session {}\n", header.version, Plain(header.identity), header.session)
+                };
+                text.extend(crumb.header().map(shown));
             }
-            LineKind::Entry => entry(&mut text, section, line),
-            LineKind::Unknown => writeln!(text, "{}: {}", Plain(section), Plain(&line.text)),
-        };
+            LineKind::Section => {
+                section = parse_section(content).map_or("", |(_, name)| name);
+                text += &format!("{}\n", Plain(content));
+            }
+            LineKind::Entry | LineKind::Unknown => {
+                let section = Plain(section);
+                let counted = line.entry().and_then(|entry| Some((entry.counter?, entry.key()?, entry)));
+                let Some((counter, key, entry)) = counted else {
+                    text += &format!("{section}: {}\n", Plain(content));
+                    continue;
+                };
+                let words = Entry { counter: None, ..entry }.render();
+                text += &format!("{section}: {}\n{section}: {} happened {counter}\n", Plain(&words), Plain(key));
+            }
+        }
     }
     text
-}
-
-fn entry(text: &mut String, section: &str, line: &crate::memory::crumb::Line<'_>) -> std::fmt::Result {
-    let Some(entry) = line.entry() else { return Ok(()) };
-    let Some((counter, key)) = entry.counter.zip(entry.key()) else {
-        return writeln!(text, "{}: {}", Plain(section), Plain(&line.text));
-    };
-    let words = crate::memory::crumb::Entry { counter: None, ..entry };
-    writeln!(text, "{}: {}", Plain(section), Plain(&words.render()))?;
-    writeln!(text, "{}: {} happened {counter}", Plain(section), Plain(key))
 }
 
 #[cfg(test)]

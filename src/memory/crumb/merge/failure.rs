@@ -4,32 +4,22 @@ use std::borrow::Cow;
 
 use super::pick;
 use crate::base::merge::Side;
-use crate::memory::crumb::grammar::entry::{Counter, Entry, EntryKind, SessionRange};
+use crate::memory::crumb::grammar::entry::{Counter, Entry, SessionRange};
 
-/// The result of merging one failure.
-pub(crate) struct MergedFailure<'c> {
-    /// `None` if it is deleted.
-    pub line: Option<Cow<'c, str>>,
-    /// The side that deleted the failure, if it was kept because the other side changed it.
-    pub kept_despite: Option<Side>,
-}
-
-/// Merges the lines of one failure.
+/// Merges the lines of one failure; returns `None` if it is deleted. Also returns the side that deleted it, if it was kept
+/// because the other side changed it.
 pub(crate) fn merge<'c>(
     base: Option<&Cow<'c, str>>,
     ours: Option<&Cow<'c, str>>,
     theirs: Option<&Cow<'c, str>>,
-) -> MergedFailure<'c> {
-    let (line, kept_despite) = match (ours, theirs) {
-        (None, None) => (None, None),
-        (Some(side), None) | (None, Some(side)) if base == Some(side) => (None, None),
-        (Some(side), None) => (Some(side.clone()), base.map(|_| Side::Theirs)),
-        (None, Some(side)) => (Some(side.clone()), base.map(|_| Side::Ours)),
-        (Some(ours), Some(theirs)) if base == Some(ours) => (Some(theirs.clone()), None),
-        (Some(ours), Some(theirs)) if base == Some(theirs) => (Some(ours.clone()), None),
+) -> (Option<Cow<'c, str>>, Option<Side>) {
+    match (ours, theirs) {
+        _ if ours == base => (theirs.cloned(), None),
+        _ if theirs == base => (ours.cloned(), None),
         (Some(ours), Some(theirs)) => (Some(merge_changed(base, ours, theirs)), None),
-    };
-    MergedFailure { line, kept_despite }
+        (Some(ours), None) => (Some(ours.clone()), Some(Side::Theirs)),
+        (None, theirs) => (theirs.cloned(), theirs.map(|_| Side::Ours)),
+    }
 }
 
 fn merge_changed<'c>(base: Option<&Cow<'c, str>>, ours: &Cow<'c, str>, theirs: &Cow<'c, str>) -> Cow<'c, str> {
@@ -48,16 +38,7 @@ fn merge_changed<'c>(base: Option<&Cow<'c, str>>, ours: &Cow<'c, str>, theirs: &
     let text = part(&|entry| entry.text.to_owned()).unwrap_or_default();
     let tags = part(&|entry| entry.tags_text.to_owned()).unwrap_or_default();
     let reference = part(&|entry| entry.reference.map(|reference| reference.to_string()).unwrap_or_default());
-    let merged = Entry {
-        kind: EntryKind::Lesson,
-        agent: o.agent,
-        reference: reference.as_deref().and_then(SessionRange::parse),
-        text: &text,
-        counter: counter.flatten(),
-        tags: Vec::new(),
-        content: "",
-        tags_text: &tags,
-        bad_reference: None,
-    };
+    let reference = reference.as_deref().and_then(SessionRange::parse);
+    let merged = Entry { reference, text: &text, counter: counter.flatten(), tags_text: &tags, ..o };
     Cow::Owned(merged.render())
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::memory::crumb::grammar::document::{CrumbFile, Header, LineEnding, LineKind, SectionMark, parse_section};
+use crate::memory::crumb::grammar::document::{CrumbFile, Header, LineEnding, LineKind, parse_section};
 
 pub(crate) struct Layout<'c> {
     pub(crate) before: Vec<&'c str>,
@@ -11,7 +11,7 @@ pub(crate) struct Layout<'c> {
     /// The lines between the header and the first section.
     pub(crate) preamble: SectionLayout<'c>,
     pub(crate) sections: Vec<SectionLayout<'c>>,
-    pub(crate) mark: Option<SectionMark>,
+    pub(crate) mark: Option<char>,
     pub(crate) has_end: bool,
 }
 

@@ -19,13 +19,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use failure::MergedFailure;
 use layout::{Layout, LayoutLine, SectionLayout};
 
 use super::check::FAILURES;
 use super::edit::STANDARD;
 use super::file::check_editable;
-use super::grammar::document::{BOM, CrumbFile, Header, LineEnding, SectionMark};
+use super::grammar::document::{BOM, CrumbFile, Header, LineEnding};
 use super::grammar::entry::{Entry, EntryKind};
 use crate::base::finding::Plain;
 use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged, Side, conflict};
@@ -37,10 +36,8 @@ const MAX_SECTIONS: usize = 1000;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MergeNote {
     /// One side removed a failure that the other side changed; it was kept.
-    KeptChanged {
-        key: String,
-        deleted_by: Side,
-    },
+    KeptChanged { key: String, deleted_by: Side },
+    /// Both sides changed the identity.
     Identity,
 }
 
@@ -119,11 +116,7 @@ impl Merge {
         }
         let preamble = self.section(Some(&b.preamble), Some(&o.preamble), Some(&t.preamble));
         let mut sections = self.sections(b, o, t);
-        let mark = pick(
-            &b.mark.map(SectionMark::as_char),
-            &o.mark.map(SectionMark::as_char),
-            &t.mark.map(SectionMark::as_char),
-        );
+        let mark = pick(&b.mark, &o.mark, &t.mark);
         if let Some(preamble) = preamble {
             self.write(&preamble);
         }
@@ -259,9 +252,9 @@ impl Merge {
             let [base, ours, theirs] = [b.get(id), o.get(id), t.get(id)].map(|found| found.map(|(_, item)| &item.text));
             let text = match (id, ours, theirs) {
                 (EntryId::Failure(_, key), ours, theirs) => {
-                    let MergedFailure { line, kept_despite } = failure::merge(base, ours, theirs);
-                    self.notes
-                        .extend(kept_despite.map(|deleted_by| MergeNote::KeptChanged { key: key.clone(), deleted_by }));
+                    let (line, deleted_by) = failure::merge(base, ours, theirs);
+                    let note = |deleted_by| MergeNote::KeptChanged { key: key.clone(), deleted_by };
+                    self.notes.extend(deleted_by.map(note));
                     line
                 }
                 (EntryId::Text(text, n), ours, theirs) => {
