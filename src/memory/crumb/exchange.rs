@@ -19,7 +19,6 @@ use crate::trace::model::trailers::one_line;
 /// The most lines that may be received at once, because an agent reads the complete file.
 const MAX_LINES: usize = 2000;
 
-/// The result of [`receive`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Received {
     pub added: Vec<(String, String)>,
@@ -44,7 +43,7 @@ pub(crate) fn send(crumb: &CrumbFile<'_>, sections: &[String], agent: Option<cha
     let mut text = format!("{header}\n");
     for section in all.iter().filter(|section| sections.is_empty() || sections.iter().any(|name| name == section.name))
     {
-        text += &format!("\n{}{}\n", section.mark, section.name);
+        text.extend(["\n", &section.mark.to_string(), section.name, "\n"]);
         for index in section.start + 1..section.end {
             let line = &crumb.lines[index];
             if let Some(entry) = line.entry() {

@@ -15,10 +15,8 @@ use crate::memory::breadcrumb::exchange::OnConflict;
 use crate::memory::breadcrumb::record::keep_winners;
 use crate::memory::breadcrumb::{Key, Record};
 
-/// Length of the longest value that may be set, in bytes.
 pub(crate) const MAX_VALUE_LEN: usize = 10 * 1024;
 
-/// The name of lock and temporary files.
 pub(crate) const STEM: Stem = Stem(".breadcrumbs");
 
 /// Writes to a store. All methods fail with the [`StoreError`]s of reading and writing a file.
@@ -46,7 +44,6 @@ pub(crate) enum Expiry {
     At(Time),
 }
 
-/// The result of [`Writer::set`].
 #[derive(Debug)]
 pub(crate) struct SetResult {
     pub record: Record<'static>,
@@ -55,7 +52,6 @@ pub(crate) struct SetResult {
     pub file_len: u64,
 }
 
-/// The numbers of breadcrumbs that an import added, replaced, and left unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Imported {
     pub added: usize,
@@ -63,14 +59,12 @@ pub(crate) struct Imported {
     pub kept: usize,
 }
 
-/// What a rename does when the new key exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum IfTaken {
     Refuse,
     Replace,
 }
 
-/// The records that replace the selected ones, and the result to return.
 type Replacement<T> = (Vec<Record<'static>>, T);
 
 impl<'s> Writer<'s> {
@@ -131,7 +125,6 @@ impl<'s> Writer<'s> {
         Ok(deleted)
     }
 
-    /// Changes the key of a breadcrumb; returns the renamed breadcrumb.
     pub(crate) fn rename(
         &self,
         from: &str,
@@ -197,19 +190,15 @@ impl<'s> Writer<'s> {
             }
             let merge = |mut old: Vec<Record<'static>>| {
                 let mut new = new.clone();
-                let mut counts = Imported::default();
                 keep_winners(&mut old);
-                old.retain(|old| {
-                    let is_replaced = new.get(&*old.key).is_some_and(|new| on_conflict.replaces(old, new));
-                    if is_replaced {
-                        counts.replaced += 1;
-                    } else {
-                        counts.kept += 1;
-                        new.remove(&*old.key);
-                    }
-                    !is_replaced
-                });
-                counts.added = new.len() - counts.replaced;
+                let found = old.len();
+                old.retain(|old| !new.get(&*old.key).is_some_and(|new| on_conflict.replaces(old, new)));
+                let kept = old.len();
+                for old in &old {
+                    new.remove(&*old.key);
+                }
+                let replaced = found - kept;
+                let counts = Imported { added: new.len() - replaced, replaced, kept };
                 old.extend(new.into_values().cloned());
                 Ok((old, counts))
             };
@@ -268,7 +257,6 @@ fn check_value(key: &str, value: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The winner among records of one key.
 fn winner(mut records: Vec<Record<'static>>) -> Option<Record<'static>> {
     keep_winners(&mut records);
     records.into_iter().next()

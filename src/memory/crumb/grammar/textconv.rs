@@ -10,35 +10,38 @@ use crate::memory::crumb::grammar::document::{CrumbFile, Header, LineKind, parse
 pub(crate) fn textconv(bytes: &[u8]) -> String {
     let lossy = String::from_utf8_lossy(bytes);
     let Ok(crumb) = CrumbFile::parse(lossy.as_bytes()) else { return lossy.into_owned() };
-    let mut text = String::new();
+    let mut lines = Vec::new();
     let mut section = "";
     for line in &crumb.lines {
         let content = &line.text;
         match line.kind {
             LineKind::Blank => {}
             LineKind::Header => {
-                let shown = |header: Header<'_>| {
-                    format!("CRUMB{} {}, session {}\n", header.version, Plain(header.identity), header.session)
+                let shown = |Header { version, identity, session }: Header<'_>| {
+                    format!("CRUMB{version} {}, session {session}", Plain(identity))
                 };
-                text.extend(crumb.header().map(shown));
+                lines.extend(crumb.header().map(shown));
             }
             LineKind::Section => {
                 section = parse_section(content).map_or("", |(_, name)| name);
-                text += &format!("{}\n", Plain(content));
+                lines.push(Plain(content).to_string());
             }
             LineKind::Entry | LineKind::Unknown => {
                 let section = Plain(section);
                 let counted = line.entry().and_then(|entry| Some((entry.counter?, entry.key()?, entry)));
                 let Some((counter, key, entry)) = counted else {
-                    text += &format!("{section}: {}\n", Plain(content));
+                    lines.push(format!("{section}: {}", Plain(content)));
                     continue;
                 };
                 let words = Entry { counter: None, ..entry }.render();
-                text += &format!("{section}: {}\n{section}: {} happened {counter}\n", Plain(&words), Plain(key));
+                lines.push(format!("{section}: {}", Plain(&words)));
+                lines.push(format!("{section}: {} happened {counter}", Plain(key)));
             }
         }
     }
-    text
+    // The last line has an ending too.
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ pub(crate) struct Layout<'c> {
     pub(crate) has_end: bool,
 }
 
-/// A section, or the lines before the first section.
 #[derive(Clone, Default)]
 pub(crate) struct SectionLayout<'c> {
     /// Its name, and the number of earlier sections with that name.
@@ -77,7 +76,6 @@ impl<'c> Layout<'c> {
         layout
     }
 
-    /// The blank lines at the end of the file.
     pub(crate) fn end(&self) -> Vec<&'c str> {
         self.sections.last().map_or_else(Vec::new, |last| last.trailing.clone())
     }

@@ -35,9 +35,7 @@ const MAX_SECTIONS: usize = 1000;
 /// What the user should know about a merge. Its `Display` is one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MergeNote {
-    /// One side removed a failure that the other side changed; it was kept.
     KeptChanged { key: String, deleted_by: Side },
-    /// Both sides changed the identity.
     Identity,
 }
 
@@ -86,7 +84,6 @@ fn pick<T: Clone + Ord>(base: &T, ours: &T, theirs: &T) -> T {
     }
 }
 
-/// The state of a merge.
 struct Merge {
     eol: &'static str,
     text: String,
@@ -130,12 +127,10 @@ impl Merge {
             } else if section.is_last && section.trailing.is_empty() {
                 section.trailing.push("");
             }
-            if let Some(mark) = mark {
-                let name = section.start.chars().skip(1).collect::<String>();
-                section.start = Cow::Owned(format!("{mark}{name}"));
-            }
-            let start = section.start.clone().into_owned();
-            self.line(&start);
+            let mut name = section.start.chars();
+            let mark = name.next().and_then(|own| mark.or(Some(own)));
+            self.text.extend(mark);
+            self.line(name.as_str());
             self.write(section);
         }
         if !pick(&b.has_end, &o.has_end, &t.has_end) && self.text.ends_with(self.eol) {
@@ -166,22 +161,23 @@ impl Merge {
         for section in &b.sections {
             merged.extend(self.section(Some(section), o.find(&section.id), t.find(&section.id)));
         }
-        let is_new = |section: &&SectionLayout<'c>| b.find(&section.id).is_none();
-        let (new_ours, new_theirs): (Vec<_>, Vec<_>) =
-            (o.sections.iter().filter(is_new).collect(), t.sections.iter().filter(is_new).collect());
-        let mut ids: Vec<_> = new_ours.iter().chain(&new_theirs).map(|section| section.id.clone()).collect();
-        if !new_ours.is_empty() && !new_theirs.is_empty() {
+        let [mut ids, theirs] = [o, t].map(|side| {
+            let ids = side.sections.iter().map(|section| section.id.clone());
+            ids.filter(|id| b.find(id).is_none()).collect::<Vec<_>>()
+        });
+        let have_both = !ids.is_empty() && !theirs.is_empty();
+        ids.extend(theirs);
+        if have_both {
             ids.sort();
         }
         let mut seen = BTreeSet::new();
         ids.retain(|id| seen.insert(id.clone()));
         for id in ids {
-            let Some(section) = self.section(None, o.find(&id), t.find(&id)) else { continue };
+            let Some(mut section) = self.section(None, o.find(&id), t.find(&id)) else { continue };
             let order = |name: &str| STANDARD.iter().position(|standard| *standard == name);
             let place = order(&id.0).and_then(|own| {
                 merged.iter().position(|other: &SectionLayout<'_>| order(&other.id.0).is_none_or(|other| other > own))
             });
-            let mut section = section;
             if place.is_some() {
                 section.is_last = true;
             } else if let Some(last) = merged.last_mut() {
@@ -197,7 +193,6 @@ impl Merge {
         merged
     }
 
-    /// Merges one section; `None` if it is removed.
     fn section<'c>(
         &mut self,
         b: Option<&SectionLayout<'c>>,
@@ -221,13 +216,9 @@ impl Merge {
                 let empty = SectionLayout::default();
                 let (base, ours, theirs) = (b.unwrap_or(&empty), o.unwrap_or(&empty), t.unwrap_or(&empty));
                 let like = o.or(t)?;
-                let start = match (o, t) {
-                    (Some(o), Some(t)) => pick(&base.start, &o.start, &t.start),
-                    _ => like.start.clone(),
-                };
-                let trailing = match (o, t) {
-                    (Some(o), Some(t)) => trailing(o, t),
-                    _ => like.trailing.clone(),
+                let (start, trailing) = match (o, t) {
+                    (Some(o), Some(t)) => (pick(&base.start, &o.start, &t.start), trailing(o, t)),
+                    _ => (like.start.clone(), like.trailing.clone()),
                 };
                 let lines = self.entries(base, ours, theirs, like.id.0 == FAILURES);
                 let is_last = ours.is_last || theirs.is_last;
@@ -244,20 +235,20 @@ impl Merge {
         are_failures: bool,
     ) -> Vec<LayoutLine<'c>> {
         let keyed = if are_failures { keys([b, o, t]) } else { BTreeSet::new() };
-        let [b, o, t] = [b, o, t].map(|section| numbered(&section.lines, &keyed));
-        let counts = [&b, &o, &t].map(copies);
+        let versions = [b, o, t].map(|section| identified(&section.lines, &keyed));
+        let counts = versions.each_ref().map(|lines| copies(lines));
+        let texts = versions.each_ref().map(|lines| texts(lines));
         let mut merged: BTreeMap<&EntryId, Cow<'c, str>> = BTreeMap::new();
-        let ids: BTreeSet<&EntryId> = b.keys().chain(o.keys()).chain(t.keys()).collect();
-        for id in ids {
-            let [base, ours, theirs] = [b.get(id), o.get(id), t.get(id)].map(|found| found.map(|(_, item)| &item.text));
-            let text = match (id, ours, theirs) {
-                (EntryId::Failure(_, key), ours, theirs) => {
+        for id in versions.iter().flatten().map(|(id, _)| id).collect::<BTreeSet<_>>() {
+            let [base, ours, theirs] = texts.each_ref().map(|texts| texts.get(id).copied());
+            let text = match id {
+                EntryId::Failure(_, key) => {
                     let (line, deleted_by) = failure::merge(base, ours, theirs);
                     let note = |deleted_by| MergeNote::KeptChanged { key: key.clone(), deleted_by };
                     self.notes.extend(deleted_by.map(note));
                     line
                 }
-                (EntryId::Text(text, n), ours, theirs) => {
+                EntryId::Text(text, n) => {
                     let [in_base, in_ours, in_theirs] =
                         counts.each_ref().map(|counts| counts.get(text.as_str()).copied());
                     let text = ours.or(theirs).or(base).cloned();
@@ -266,32 +257,28 @@ impl Merge {
             };
             merged.extend(text.map(|text| (id, text)));
         }
-        let in_order = |side: &BTreeMap<EntryId, (usize, &LayoutLine<'c>)>, is_meant: &dyn Fn(&EntryId) -> bool| {
-            let mut found: Vec<_> = side.iter().filter(|(id, _)| is_meant(id)).collect();
-            found.sort_by_key(|(_, (index, _))| *index);
-            found.into_iter().map(|(id, (_, item))| (id.clone(), item.blanks.clone())).collect::<Vec<_>>()
-        };
-        let old = in_order(&b, &|id| merged.contains_key(id));
-        let is_new = |id: &EntryId| merged.contains_key(id) && !b.contains_key(id);
-        let (ours, theirs) = (in_order(&o, &is_new), in_order(&t, &is_new));
+        // The entries of the base, and the new ones of each side.
+        let [old, ours, theirs] = [(0, true), (1, false), (2, false)].map(|(version, is_old)| {
+            let is_meant = |id| merged.contains_key(id) && texts[0].contains_key(id) == is_old;
+            let lines = versions[version].iter().filter(|(id, _)| is_meant(id));
+            lines.map(|(id, line)| (id, line.blanks.clone())).collect::<Vec<_>>()
+        });
         let new = if theirs.is_empty() || ours == theirs {
             ours
         } else if ours.is_empty() {
             theirs
         } else {
-            let all: BTreeSet<EntryId> = ours.into_iter().chain(theirs).map(|(id, _)| id).collect();
-            let mut sorted: Vec<EntryId> = all.into_iter().collect();
-            let session =
-                |id: &EntryId| merged.get(id).and_then(|text| Entry::parse(text)).and_then(|entry| entry.latest());
-            sorted.sort_by_key(|id| (session(id), merged.get(id).map(ToString::to_string), id.clone()));
-            sorted.into_iter().map(|id| (id, Vec::new())).collect()
+            let all: BTreeSet<&EntryId> = ours.into_iter().chain(theirs).map(|(id, _)| id).collect();
+            let session = |id| merged.get(id).and_then(|text| Entry::parse(text)).and_then(|entry| entry.latest());
+            let mut sorted: Vec<_> = all.into_iter().map(|id| (session(id), merged.get(id), id)).collect();
+            sorted.sort();
+            sorted.into_iter().map(|(.., id)| (id, Vec::new())).collect()
         };
-        let text_of = |(id, blanks)| Some(LayoutLine { blanks, text: merged.get(&id)?.clone() });
+        let text_of = |(id, blanks)| Some(LayoutLine { blanks, text: merged.get(id)?.clone() });
         old.into_iter().chain(new).filter_map(text_of).collect()
     }
 }
 
-/// What identifies an entry on all sides.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum EntryId {
     Failure(Option<char>, String),
@@ -299,7 +286,6 @@ enum EntryId {
     Text(String, usize),
 }
 
-/// Agent and name of a failure.
 fn failure_key(item: &LayoutLine<'_>) -> Option<(Option<char>, String)> {
     let entry = Entry::parse(&item.text).filter(|entry| entry.kind == EntryKind::Lesson)?;
     Some((entry.agent, entry.key()?.to_owned()))
@@ -308,57 +294,55 @@ fn failure_key(item: &LayoutLine<'_>) -> Option<(Option<char>, String)> {
 /// The failures that no side has more than once.
 fn keys(sides: [&SectionLayout<'_>; 3]) -> BTreeSet<(Option<char>, String)> {
     let mut keys = BTreeSet::new();
-    let mut twice = BTreeSet::new();
+    let mut repeated = BTreeSet::new();
     for side in sides {
-        let mut seen = BTreeSet::new();
-        for key in side.lines.iter().filter_map(failure_key) {
-            if !seen.insert(key.clone()) {
-                twice.insert(key.clone());
-            }
-            keys.insert(key);
-        }
+        let mut found: Vec<_> = side.lines.iter().filter_map(failure_key).collect();
+        found.sort();
+        repeated.extend(found.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone()));
+        keys.extend(found);
     }
-    keys.difference(&twice).cloned().collect()
+    keys.difference(&repeated).cloned().collect()
 }
 
-/// The number of copies of each text.
-fn copies<'i>(side: &'i BTreeMap<EntryId, (usize, &LayoutLine<'_>)>) -> BTreeMap<&'i str, usize> {
-    // The ids are sorted, so the last id of a text has the greatest number.
-    let texts = side.keys().filter_map(|id| if let EntryId::Text(text, n) = id { Some((&**text, *n)) } else { None });
+type IdentifiedLine<'i, 'c> = (EntryId, &'i LayoutLine<'c>);
+
+fn copies<'i>(lines: &'i [IdentifiedLine<'_, '_>]) -> BTreeMap<&'i str, usize> {
+    // Copies are numbered in order, so the last one has the greatest number.
+    let texts = lines.iter().filter_map(|(id, _)| match id {
+        EntryId::Text(text, n) => Some((&**text, *n)),
+        EntryId::Failure(..) => None,
+    });
     texts.collect()
 }
 
-fn numbered<'i, 'c>(
+fn texts<'i, 'c>(lines: &'i [IdentifiedLine<'i, 'c>]) -> BTreeMap<&'i EntryId, &'i Cow<'c, str>> {
+    lines.iter().map(|(id, line)| (id, &line.text)).collect()
+}
+
+fn identified<'i, 'c>(
     lines: &'i [LayoutLine<'c>],
     keyed: &BTreeSet<(Option<char>, String)>,
-) -> BTreeMap<EntryId, (usize, &'i LayoutLine<'c>)> {
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut numbered = BTreeMap::new();
-    for (index, item) in lines.iter().enumerate() {
-        let id = if let Some((agent, key)) = failure_key(item).filter(|key| keyed.contains(key)) {
-            EntryId::Failure(agent, key)
-        } else {
-            let count = seen.entry(&item.text).or_default();
-            *count += 1;
-            EntryId::Text(item.text.to_string(), *count)
-        };
-        numbered.insert(id, (index, item));
-    }
-    numbered
+) -> Vec<IdentifiedLine<'i, 'c>> {
+    let mut copies: BTreeMap<&str, usize> = BTreeMap::new();
+    let id = |line: &'i LayoutLine<'c>| {
+        if let Some((agent, key)) = failure_key(line).filter(|key| keyed.contains(key)) {
+            return EntryId::Failure(agent, key);
+        }
+        let count = copies.entry(&line.text).or_default();
+        *count += 1;
+        EntryId::Text(line.text.to_string(), *count)
+    };
+    lines.iter().map(id).zip(lines).collect()
 }
 
 /// The header of the result; `None` if both sides changed the identity.
 fn header(b: &Layout<'_>, o: &Layout<'_>, t: &Layout<'_>) -> Option<String> {
     let ((our_line, ours), (their_line, theirs)) = (o.header?, t.header?);
-    let identity = if ours.identity == theirs.identity {
-        ours.identity
-    } else {
-        let base = b.header?.1.identity;
-        match (ours.identity == base, theirs.identity == base) {
-            (true, _) => theirs.identity,
-            (_, true) => ours.identity,
-            (false, false) => return None,
-        }
+    let identity = match b.header.map(|(_, base)| base.identity) {
+        _ if ours.identity == theirs.identity => ours.identity,
+        Some(base) if ours.identity == base => theirs.identity,
+        Some(base) if theirs.identity == base => ours.identity,
+        _ => return None,
     };
     let version = match b.header {
         Some((_, base)) => pick(&base.version, &ours.version, &theirs.version),
