@@ -1,5 +1,11 @@
-//! Breadcrumbs: the laws of the merge, its outcome line by line, and the store on disk.
+//! Breadcrumbs: lines and records, the laws of the merge, its outcome line by line, and the store on disk.
 
+mod edit;
+mod exchange;
+mod fix;
+mod invalid_line;
 mod laws;
+mod lines;
 mod merge;
+mod record;
 mod store;

@@ -11,12 +11,10 @@ use super::{Key, Namespaces, Record, namespace_of};
 use crate::base::finding::{Finding, Findings};
 use crate::base::time::Time;
 
-/// What a file is checked against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules<'r> {
     pub file: StoreFile,
     pub namespaces: &'r Namespaces,
-    /// Records that expired by then are warned about.
     pub now: Time,
 }
 

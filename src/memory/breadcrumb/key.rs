@@ -54,7 +54,6 @@ pub(crate) fn is_secret(key: &str) -> bool {
     namespace_of(key).eq_ignore_ascii_case("secret")
 }
 
-/// Whether a key follows the naming convention: lowercase, no empty segment.
 pub(crate) fn is_conventional(key: &str) -> bool {
     !key.bytes().any(|b| b.is_ascii_uppercase()) && key.split('.').all(|segment| !segment.is_empty())
 }

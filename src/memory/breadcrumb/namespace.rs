@@ -11,7 +11,6 @@ use thiserror::Error;
 
 use super::namespace_of;
 
-/// The standard namespaces with their descriptions.
 pub(crate) const STANDARD: [(&str, &str); 9] = [
     ("api", "API endpoints and behavior"),
     ("auth", "Authentication and authorization"),
@@ -26,7 +25,6 @@ pub(crate) const STANDARD: [(&str, &str); 9] = [
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub(crate) struct Namespaces {
-    /// The namespaces that the project declares, with their descriptions.
     #[serde(default, rename = "breadcrumb_namespaces")]
     pub declared: BTreeMap<String, String>,
 }

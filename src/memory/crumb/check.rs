@@ -13,10 +13,8 @@ use crate::tokens::Encoding;
 /// The most tokens that a file should have, because agents read it completely at the start of every session.
 pub(crate) const TOKEN_LIMIT: u64 = 400;
 
-/// How many failures should stay in a file.
 pub(crate) const FAILURE_LIMIT: usize = 5;
 
-/// Name of the section whose entries are failures.
 pub(crate) const FAILURES: &str = "failures";
 
 /// Returns the findings about a crumb file, which may be any bytes, by position.
@@ -37,10 +35,8 @@ struct Check<'c> {
     findings: Findings<'c>,
 }
 
-/// What the earlier lines contain.
 struct State<'p> {
     header: Option<Header<'p>>,
-    /// The first mark of a section, and its line.
     mark: Option<(char, usize)>,
     section: Option<&'p str>,
     seen: HashMap<&'p str, usize>,
@@ -231,7 +227,6 @@ impl Check<'_> {
     }
 }
 
-/// The start of a text, for a message.
 fn excerpt(text: &str) -> String {
     const LEN: usize = 40;
     match text.char_indices().nth(LEN) {

@@ -8,7 +8,6 @@ use super::grammar::document::{CrumbFile, Header, Line, LineEnding, LineKind, pa
 use super::grammar::entry::{Counter, DASH, Entry, EntryKind, SessionForm, SessionRef, is_key};
 use crate::trace::model::trailers::one_line;
 
-/// The sections of the published format, in order.
 pub(crate) const STANDARD: [&str; 5] = ["core", "rules", FAILURES, "active", "volatile"];
 
 /// Length of the longest text that may be added, in bytes.
@@ -18,7 +17,6 @@ pub(crate) const MAX_TEXT_LEN: usize = 4096;
 pub(crate) struct NewEntry<'t> {
     pub kind: EntryKind,
     pub section: &'t str,
-    /// The agent's letter, in a file of several agents.
     pub agent: Option<char>,
     pub text: &'t str,
 }
@@ -110,14 +108,12 @@ pub(crate) fn with_counter(line: &str, counter: Counter) -> String {
     format!("{}{DASH}{counter}{tags}", &line[..text_end])
 }
 
-/// Removes the line at `index` and returns its text.
 pub(crate) fn remove(crumb: &mut CrumbFile<'_>, index: usize) -> String {
     let removed = crumb.lines.remove(index);
     fix_line_endings(crumb);
     removed.text.into_owned()
 }
 
-/// Adds a line after the last line of a section that is not blank.
 pub(crate) fn append(crumb: &mut CrumbFile<'_>, section: &str, text: String) -> Result<(), CrumbError> {
     let find = |crumb: &CrumbFile<'_>| {
         crumb.sections().iter().find(|found| found.name == section).map(|found| (found.start, found.end))

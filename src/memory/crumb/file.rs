@@ -7,7 +7,6 @@ use super::grammar::document::{CrumbFile, is_conflict_marker};
 use crate::base::bounded;
 use crate::base::replace::{Access, FileError, Stem, update};
 
-/// The name of lock and temporary files.
 const STEM: Stem = Stem(".git-trace-crumb");
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
@@ -30,7 +29,6 @@ pub(crate) fn edit<T>(
     })
 }
 
-/// Creates a file; fails if it exists.
 pub(crate) fn create(path: &Path, text: &[u8]) -> Result<(), CrumbError> {
     update(path, STEM, Access::Usual, |seen| match seen.version {
         Some(_) => Err(CrumbError::Exists { path: path.to_owned() }),

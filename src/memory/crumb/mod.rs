@@ -22,7 +22,7 @@ mod edit;
 mod error;
 mod exchange;
 mod file;
-mod grammar;
+pub(crate) mod grammar;
 pub(crate) mod merge;
 mod select;
 

@@ -58,7 +58,6 @@ pub(crate) fn merge(input: MergeInput<'_>) -> Merged<'_, MergeNote> {
 /// All lines of one key: those of the base, of ours, and of theirs.
 type Group<'l> = [&'l [KeyedLine<'l>]; 3];
 
-/// Splits the lines with a key off the front.
 fn take_group<'l>(lines: &mut &'l [KeyedLine<'l>], key: Option<&[u8]>) -> &'l [KeyedLine<'l>] {
     let is_other = |line: &KeyedLine<'_>| order_keys(line.key.as_deref(), key).is_ne();
     let end = lines.iter().position(is_other).unwrap_or(lines.len());
@@ -69,7 +68,6 @@ fn take_group<'l>(lines: &mut &'l [KeyedLine<'l>], key: Option<&[u8]>) -> &'l [K
 
 type Row<'l> = (&'l KeyedLine<'l>, Record<'l>);
 
-/// The lines of one key on one side.
 #[derive(Default)]
 struct ParsedLines<'l> {
     winner: Option<Row<'l>>,
@@ -97,7 +95,6 @@ fn outranks(row: &Row<'_>, other: &Row<'_>) -> bool {
     row.1.precedence(&other.1).then_with(|| row.0.text.cmp(other.0.text)).is_gt()
 }
 
-/// The state of a merge.
 struct Merge<'a> {
     texts: [&'a [u8]; 2],
     hunks: Vec<Hunk<'a>>,
@@ -107,7 +104,6 @@ struct Merge<'a> {
 }
 
 impl Merge<'_> {
-    /// Adds a line of a side to the result.
     fn take(&mut self, side: Side, line: &KeyedLine<'_>) {
         match &mut self.run {
             Some((of, range)) if *of == side && range.end == line.start => range.end = line.end(),

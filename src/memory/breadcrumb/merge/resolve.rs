@@ -23,10 +23,8 @@ pub(crate) fn resolve(
     Ok(merge(MergeInput { base, ours: &versions.ours, theirs: &versions.theirs }).into_owned())
 }
 
-/// The result of [`resolve_file`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Resolved {
-    /// The number of conflicts that are still in the file.
     pub conflict_count: usize,
     pub notes: Vec<MergeNote>,
     pub is_changed: bool,

@@ -8,7 +8,6 @@ use crate::memory::breadcrumb::Record;
 use crate::memory::breadcrumb::record::keep_winners;
 use crate::memory::breadcrumb::store::lines::{find_key, numbered};
 
-/// One commit that changed a breadcrumb.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyChange {
     pub commit: String,
@@ -83,7 +82,6 @@ fn parse_list(list: &str) -> Vec<ListedCommit<'_>> {
     commits
 }
 
-/// The record of a key in a text. Invalid lines are ignored.
 fn winning_record(text: &[u8], key: &str) -> Option<Record<'static>> {
     let lines = numbered(text).filter(|(_, line)| find_key(line).as_deref() == Some(key.as_bytes()));
     let records = lines.filter_map(|(_, line)| Record::parse(line).ok()).filter(|record| record.key == key);

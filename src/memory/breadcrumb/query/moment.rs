@@ -40,7 +40,6 @@ impl Moment {
     }
 }
 
-/// The units of ages, in seconds.
 const UNITS: [(&str, i64); 5] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 7 * 86_400)];
 
 fn parse_age(text: &str) -> Option<i64> {

@@ -9,7 +9,6 @@ use crate::memory::breadcrumb::Record;
 /// The byte order mark that some editors write.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// One line that is not blank.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyedLine<'a> {
     /// The sort key. A line without one sorts last.
@@ -20,7 +19,6 @@ pub(crate) struct KeyedLine<'a> {
     pub(crate) text: &'a [u8],
     /// Counts from 1.
     pub(crate) number: usize,
-    /// The offset in the file.
     pub(crate) start: usize,
 }
 
@@ -45,7 +43,6 @@ pub(crate) fn order_keys(a: Option<&[u8]>, b: Option<&[u8]>) -> Ordering {
     a.is_none().cmp(&b.is_none()).then_with(|| a.cmp(&b))
 }
 
-/// The lines of a text that are not blank.
 #[derive(Debug)]
 pub(crate) struct Lines<'a> {
     pub(crate) has_bom: bool,
@@ -115,49 +112,4 @@ fn plain_key(line: &[u8]) -> Option<&[u8]> {
 /// Whether a line looks like a valid record without being parsed: it starts with a plain key and ends with a brace.
 pub(crate) fn looks_valid(line: &[u8]) -> bool {
     line.trim_ascii_end().ends_with(b"}") && plain_key(line).is_some()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_found_in_any_spelling() {
-        for (line, key) in [
-            (r#"{"key":"a.b","value":"v"}"#, Some("a.b")),
-            (r#"{"key": "a.b", "value": "v"}"#, Some("a.b")),
-            (r#"{ "key":"a.b","value":"v"}"#, Some("a.b")),
-            (r#"{"value":"v","key":"a.b"}"#, Some("a.b")),
-            (r#"{"key":"\u0061.b","value":"v"}"#, Some("a.b")),
-            (r#"{"key":"a.b","val"#, Some("a.b")),
-            (r#"{"key":"a.b"#, None),
-            (r#"{"value":"v"}"#, None),
-            ("[1]", None),
-        ] {
-            assert_eq!(find_key(line.as_bytes()).as_deref(), key.map(str::as_bytes), "{line}");
-        }
-    }
-
-    #[test]
-    fn blank_lines_and_a_byte_order_mark_are_skipped() {
-        let lines =
-            Lines::new(b"\xef\xbb\xbf\n{\"key\":\"b\",\"value\":\"\"}\r\n \t\r\n{\"key\":\"a\",\"value\":\"\"}");
-        assert!(lines.has_bom && !lines.is_sorted);
-        assert_eq!(lines.lines.len(), 2);
-        assert!(lines.lines[0].text.ends_with(b"\r"));
-        assert_eq!(lines.lines[1].key.as_deref(), Some(b"a".as_slice()));
-    }
-
-    #[test]
-    fn lines_have_numbers_and_offsets() {
-        let seen = |text: &[u8]| numbered(text).map(|(number, line)| (number, line.len())).collect::<Vec<_>>();
-        assert_eq!(seen("\u{feff}a\n\nlong\nb\r\nc".as_bytes()), [(1, 1), (3, 4), (4, 2), (5, 1)]);
-        for (text, count) in [("", 0), ("\n", 0), ("a", 1), ("\u{feff}", 0), ("a\nb", 2), ("\u{feff}\nab\n", 1)] {
-            assert_eq!(seen(text.as_bytes()).len(), count, "{text:?}");
-        }
-        let text = b"\xef\xbb\xbf\nx\n\nyz\n";
-        for line in Lines::new(text).lines {
-            assert_eq!((&text[line.span()], text[line.end() - 1]), (line.text, b'\n'));
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The store: a folder with two files, how they are searched, and how they are rewritten.
 
-mod edit;
+pub(crate) mod edit;
 mod error;
 pub(crate) mod fix;
 pub(crate) mod lines;
@@ -30,7 +30,6 @@ pub(crate) struct Store {
     folder: PathBuf,
 }
 
-/// One of the two files of a store.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum StoreFile {
     Shared,
@@ -40,7 +39,6 @@ pub(crate) enum StoreFile {
 impl StoreFile {
     pub(crate) const ALL: [Self; 2] = [Self::Shared, Self::Secret];
 
-    /// The file in which a key belongs.
     pub(crate) fn of_key(key: &str) -> Self {
         if is_secret(key) { Self::Secret } else { Self::Shared }
     }

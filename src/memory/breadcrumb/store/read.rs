@@ -13,14 +13,12 @@ use crate::base::time::Time;
 use crate::memory::breadcrumb::record::keep_winners;
 use crate::memory::breadcrumb::{InvalidLine, Query, Record};
 
-/// An invalid line that was skipped.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SkippedLine {
     pub file: StoreFile,
     pub invalid: InvalidLine,
 }
 
-/// The result of looking up one key.
 #[derive(Debug)]
 pub(crate) struct Lookup {
     /// `None` also if the record expired.
@@ -28,7 +26,6 @@ pub(crate) struct Lookup {
     pub skipped_lines: Vec<SkippedLine>,
 }
 
-/// The result of a query.
 #[derive(Debug)]
 pub(crate) struct Listing {
     /// In the order and up to the limit of the query.

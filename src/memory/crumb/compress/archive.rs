@@ -21,7 +21,6 @@ use crate::trace::model::tree::TreeEditor;
 use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::signature::Signature;
 
-/// Where archives are.
 pub(crate) const ARCHIVES: &str = "refs/crumb-archive/";
 
 /// The ref of the archive of an identity. Each byte that a refname cannot contain becomes `%` and two hex digits.
@@ -96,7 +95,6 @@ impl<'r> Archive<'r> {
         Ok(self.read(&failure_path(name))?.unwrap_or_default())
     }
 
-    /// All archived failures, sorted.
     pub(crate) fn failures(&self) -> Result<Vec<String>, CrumbError> {
         let mut failures = Vec::new();
         let Some(tree) = self.tree else { return Ok(failures) };
@@ -182,7 +180,6 @@ pub(crate) fn store(
     })
 }
 
-/// Subject and message of a commit, with trailers.
 fn message(identity: &str, session: u64, plan: &CompressionPlan) -> (String, String) {
     let count: usize = plan.groups.iter().map(|group| group.members.len()).sum();
     let subject = one_line(&format!(

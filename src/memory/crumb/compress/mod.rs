@@ -7,7 +7,7 @@
 pub(crate) mod archive;
 pub(crate) mod expand;
 pub(crate) mod score;
-mod shorten;
+pub(crate) mod shorten;
 pub(crate) mod tier;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,6 @@ use crate::memory::crumb::grammar::document::{CrumbFile, Line};
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
 
-/// The changes of a compression.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CompressionPlan {
     /// By position in the file, like `evicted`.
@@ -28,7 +27,6 @@ pub(crate) struct CompressionPlan {
     pub evicted: Vec<Evicted>,
 }
 
-/// Entries that become one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Group {
     pub tier: Tier,
@@ -47,7 +45,6 @@ pub(crate) struct Member {
     reference: SessionRange,
 }
 
-/// A failure that is archived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Evicted {
     pub index: usize,
@@ -57,7 +54,6 @@ pub(crate) struct Evicted {
 }
 
 impl Group {
-    /// The line that replaces them.
     pub(crate) fn line(&self) -> String {
         let agent = self.agent.map(String::from).unwrap_or_default();
         format!("{}{agent} {} {}", EntryKind::Summary.mark(), self.reference, self.text).trim_end().to_owned()
@@ -68,7 +64,6 @@ impl Group {
         self.text = shorten(&[&one_line(text)], limit(self.tier));
     }
 
-    /// The prompt for a compressor.
     pub(crate) fn prompt(&self) -> String {
         let lines: Vec<&str> = self.members.iter().map(|member| member.line.as_str()).collect();
         prompt(&self.reference.to_string(), &lines, self.tier)
@@ -142,7 +137,6 @@ fn group(tier: Tier, agent: Option<char>, members: Vec<Member>) -> Group {
     Group { tier, agent, reference, members, text }
 }
 
-/// The range from the earliest to the latest session.
 fn span(members: &[Member]) -> SessionRange {
     let points = members.iter().flat_map(|member| [member.reference.earlier(), member.reference.later()]);
     let mut points: Vec<SessionRef> = points.collect();

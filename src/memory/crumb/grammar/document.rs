@@ -12,7 +12,6 @@ use crate::base::merge::conflict;
 /// The byte order mark that some editors write.
 pub(crate) const BOM: &str = "\u{feff}";
 
-/// The start of a header.
 pub(crate) const HEADER: &str = "∴CRUMB";
 
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
@@ -86,7 +85,6 @@ pub(crate) enum BadHeader<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Parses a line; spaces around it are ignored.
     pub(crate) fn parse(line: &'a str) -> Result<Self, BadHeader<'a>> {
         let mut words = line.split([' ', '\t']).filter(|word| !word.is_empty());
         let version = match words.next().and_then(|word| word.strip_prefix(HEADER)).ok_or(BadHeader::NoMark)? {

@@ -33,7 +33,6 @@ pub(crate) enum EntryKind {
 }
 
 impl EntryKind {
-    /// Every kind, in the order of the published format.
     pub(crate) const ALL: [Self; 8] = [
         Self::Fact,
         Self::Constraint,
@@ -55,7 +54,6 @@ impl EntryKind {
     }
 }
 
-/// How a session number is written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum SessionForm {
     /// `8`
@@ -76,7 +74,6 @@ impl SessionForm {
     }
 }
 
-/// A session as an entry names it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct SessionRef {
     pub number: u64,
@@ -93,7 +90,6 @@ impl SessionRef {
         if self.form == SessionForm::Before { self.number.saturating_sub(1) } else { self.number }
     }
 
-    /// Parses `15`, `s8`, or `pre122`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let forms = [SessionForm::Before, SessionForm::Session, SessionForm::Plain];
         let (form, digits) = forms.into_iter().find_map(|form| Some((form, text.strip_prefix(form.prefix())?)))?;
@@ -107,21 +103,17 @@ impl fmt::Display for SessionRef {
     }
 }
 
-/// Parses ASCII digits without a sign.
 pub(crate) fn parse_number(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The sessions that an entry is about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct SessionRange {
     pub from: SessionRef,
-    /// `None` for a single session.
     pub to: Option<SessionRef>,
 }
 
 impl SessionRange {
-    /// Parses `@15` or `@10-13`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let sessions = text.strip_prefix('@')?;
         match sessions.split_once('-') {
@@ -130,7 +122,6 @@ impl SessionRange {
         }
     }
 
-    /// The earlier end.
     pub(crate) fn earlier(&self) -> SessionRef {
         self.to.filter(|_| self.is_backward()).unwrap_or(self.from)
     }
@@ -180,14 +171,12 @@ pub(crate) struct Tag<'a> {
     pub text: Option<&'a str>,
 }
 
-/// The separator before a counter.
 pub(crate) const DASH: &str = " — ";
 
 /// One entry. Its strings borrow from the line, so their offsets in it can be computed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry<'a> {
     pub kind: EntryKind,
-    /// The agent's letter, in a file of several agents.
     pub agent: Option<char>,
     pub reference: Option<SessionRange>,
     /// The text without reference, counter, and tags.
@@ -257,7 +246,6 @@ impl<'a> Entry<'a> {
         (self.counter.map_or(1, |counter| counter.count), last)
     }
 
-    /// The line for this entry, with normal spacing.
     pub(crate) fn render(&self) -> String {
         let mut line = String::from(self.kind.mark());
         line.extend(self.agent);
@@ -311,54 +299,4 @@ fn parse_tag(inner: &str) -> Option<Tag<'_>> {
     let is_name = name.starts_with(|c: char| c.is_ascii_uppercase())
         && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-'));
     (is_name && !inner.contains(']')).then_some(Tag { name, text })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_has_all_its_parts() {
-        let line = "~S @8 api:rate-limit hit [429] — when = § @ batching — 3x @s8 [PREFLIGHT: auto-detected] [B]";
-        let entry = Entry::parse(line).unwrap();
-        assert_eq!((entry.kind, entry.agent), (EntryKind::Lesson, Some('S')));
-        assert_eq!(entry.reference, Some(SessionRange { from: SessionRef::plain(8), to: None }));
-        assert_eq!(entry.text, "api:rate-limit hit [429] — when = § @ batching");
-        assert_eq!(entry.counter.map(|counter| counter.to_string()).as_deref(), Some("3x @s8"));
-        let tags = [Tag { name: "PREFLIGHT", text: Some("auto-detected") }, Tag { name: "B", text: None }];
-        assert_eq!((entry.tags.as_slice(), entry.key()), (&tags[..], Some("api:rate-limit")));
-        assert_eq!(entry.render(), line);
-    }
-
-    #[test]
-    fn a_line_without_mark_and_space_is_not_an_entry() {
-        for line in ["", "f fact", ".fact", "x what", "nothing", "§core", " . indented", "n@15 x", "fs x", "∴CRUMB2"]
-        {
-            assert_eq!(Entry::parse(line), None, "{line}");
-        }
-        for line in [".", "!", "fS", "n", ". ", "n @15"] {
-            assert_eq!(Entry::parse(line).unwrap().text, "", "{line}");
-        }
-    }
-
-    #[test]
-    fn a_reference_is_parsed_right_after_the_mark() {
-        for (line, reference, bad) in [
-            ("n @15 x", Some("@15"), None),
-            ("c @10-13 x", Some("@10-13"), None),
-            ("c @s10-pre13 x", Some("@s10-pre13"), None),
-            ("n @pre122 x", Some("@pre122"), None),
-            ("n x @15", None, None),
-            ("n @x y", None, Some("@x")),
-            ("n @15: y", None, Some("@15:")),
-            ("n @99999999999999999999 y", None, Some("@99999999999999999999")),
-            (". @alice owns it", None, None),
-            ("~ a:b went wrong — 3x @never", None, Some("3x @never")),
-            (". a — 3x @never", None, None),
-        ] {
-            let entry = Entry::parse(line).unwrap();
-            assert_eq!(entry.reference.map(|reference| reference.to_string()).as_deref(), reference, "{line}");
-            assert_eq!(entry.bad_reference, bad, "{line}");
-        }
-    }
 }

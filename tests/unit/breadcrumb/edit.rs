@@ -1,0 +1,60 @@
+//! Editing a store's text: what changes, and what keeps its bytes.
+
+use crate::memory::breadcrumb::store::edit::Selection;
+use crate::memory::breadcrumb::{LineError, Record};
+
+fn line(key: &str, value: &str) -> String {
+    format!("{{\"key\":\"{key}\",\"value\":\"{value}\"}}")
+}
+
+/// The text after `put` replaces the records of `keys`.
+fn edited(text: &str, keys: &[&str], put: &[(&str, &str)]) -> String {
+    let selection = Selection::parse(text.as_bytes(), |record| keys.contains(&&*record.key)).unwrap();
+    let put: Vec<_> = put.iter().map(|(key, value)| Record::new((*key).to_owned(), (*value).to_owned())).collect();
+    String::from_utf8(selection.replace(&put).unwrap_or_else(|| text.into())).unwrap()
+}
+
+#[test]
+fn lines_that_do_not_change_keep_their_bytes() {
+    let (a, b, c) = (line("a", "1"), r#"{ "value":"\u0031","n":1.50, "key":"b" }"#, line("c", "1"));
+    let text = format!("{a}\n{b}\n{c}\n");
+    assert_eq!(edited(&text, &["a"], &[("a", "2")]), format!("{}\n{b}\n{c}\n", line("a", "2")));
+    assert_eq!(edited(&text, &[], &[("bb", "2")]), format!("{a}\n{b}\n{}\n{c}\n", line("bb", "2")));
+    assert_eq!(edited(&text, &["c"], &[]), format!("{a}\n{b}\n"));
+    assert_eq!(edited(&text, &["a"], &[("d", "1")]), format!("{b}\n{c}\n{}\n", line("d", "1")));
+    assert_eq!(edited(&text, &["a", "c"], &[("a", "1"), ("c", "2")]), format!("{a}\n{b}\n{}\n", line("c", "2")));
+}
+
+#[test]
+fn byte_order_marks_blank_lines_and_line_endings_are_kept() {
+    let (a, b, c) = (line("a", "1"), line("b", "1"), line("c", "1"));
+    let two = line("b", "2");
+    for (text, result) in [
+        (String::new(), format!("{two}\n")),
+        ("\u{feff}".to_owned(), format!("\u{feff}{two}\n")),
+        (format!("\u{feff}{a}\r\n{b}\r\n{c}"), format!("\u{feff}{a}\r\n{two}\r\n{c}")),
+        (format!("\n{a}\n\n{b}\n\n{c}\n\n"), format!("\n{a}\n\n{two}\n\n{c}\n\n")),
+        (a.clone(), format!("{a}\n{two}\n")),
+        (b.clone(), format!("{two}\n")),
+        (format!("{b}\n{b}\n"), format!("{two}\n")),
+    ] {
+        assert_eq!(edited(&text, &["b"], &[("b", "2")]), result, "{text:?}");
+    }
+}
+
+#[test]
+fn an_edit_sorts_an_unsorted_text() {
+    let (a, b, c) = (line("a", "1"), line("b", "1"), line("c", "1"));
+    assert_eq!(
+        edited(&format!("{c}\n\n{a}\r\n{b}"), &[], &[("aa", "1")]),
+        format!("{a}\r\n{}\r\n{b}\n{c}\n", line("aa", "1"))
+    );
+    assert_eq!(edited(&format!("{b}\n{a}"), &["a"], &[]), format!("{b}\n"));
+}
+
+#[test]
+fn the_first_invalid_line_is_named() {
+    let text = format!("{}\n\n{}\n[]\nnonsense\n", line("b", "1"), line("a", "1"));
+    let (invalid, count) = Selection::parse(text.as_bytes(), |_| false).err().unwrap();
+    assert_eq!((invalid.line, invalid.reason, count), (4, LineError::NotAnObject, 2));
+}
