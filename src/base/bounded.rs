@@ -10,6 +10,13 @@ pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_opened(&File::open(path)?)
 }
 
+pub(crate) fn read_if_exists(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match read_file(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
 /// Reads an open file from its current position.
 pub(crate) fn read_opened(file: &File) -> io::Result<Vec<u8>> {
     let len = file.metadata()?.len();

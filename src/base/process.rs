@@ -36,14 +36,23 @@ pub(crate) struct Process {
 impl Process {
     pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
         let name = program.as_ref().to_string_lossy().into_owned();
-        Self { command: Command::new(program), name, input: None, shows_stderr: false }
+        Self::named(program, name)
+    }
+
+    /// A program that errors call `name`.
+    pub(crate) fn named(program: impl AsRef<OsStr>, name: impl Into<String>) -> Self {
+        Self { command: Command::new(program), name: name.into(), input: None, shows_stderr: false }
     }
 
     /// A command of the user's, run by the shell, as git runs those in its configuration.
     pub(crate) fn shell(command: &str) -> Self {
-        let mut shell = Self::new("sh");
+        let mut shell = Self::named("sh", command);
         shell.args(["-c", command]);
-        Self { name: command.to_owned(), ..shell }
+        shell
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     pub(crate) fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Self {

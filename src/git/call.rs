@@ -3,14 +3,13 @@
 //! Nothing here asks libgit2, so sparse indexes and repositories of later versions work.
 
 use std::ffi::OsStr;
-use std::io::{Read as _, Write as _};
+use std::io::{self, BufRead, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use super::env::Env;
 use super::error::GitError;
 use super::open::Repo;
-use super::process::Answer;
+use super::process::{Answer, git, text_of};
 use crate::base::process::Process;
 
 /// Git, run in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
@@ -30,25 +29,24 @@ impl Git {
 
     /// A `git` command that takes paths literally and no lock for refreshing the index.
     fn command(&self, args: &[impl AsRef<OsStr>]) -> Process {
-        let mut command = Process::new("git");
-        command.current_dir(&self.folder).args(args).env("LC_ALL", "C").env("GIT_PAGER", "cat");
-        command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1").stdin(Stdio::null());
+        let mut command = git(&args.first().map(|arg| arg.as_ref().to_string_lossy()).unwrap_or_default());
+        command.current_dir(&self.folder).args(args).env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1");
         command
     }
 
     /// Runs git and waits for its answer, whatever its exit status.
     pub(crate) fn ask(&self, args: &[impl AsRef<OsStr>]) -> Result<Answer, GitError> {
-        Answer::of(&subcommand(args), &mut self.command(args))
+        Answer::of(&mut self.command(args))
     }
 
     /// Runs git and returns what it printed. An exit status other than 0 is an error.
     pub(crate) fn run(&self, args: &[impl AsRef<OsStr>]) -> Result<Vec<u8>, GitError> {
-        self.ask(args)?.into_stdout(&subcommand(args))
+        self.ask(args)?.into_stdout()
     }
 
     /// Runs git and returns what it printed as text, without the last line end.
     pub(crate) fn line(&self, args: &[impl AsRef<OsStr>]) -> Result<String, GitError> {
-        let text = String::from_utf8_lossy(&self.run(args)?).into_owned();
+        let text = text_of(&mut self.command(args))?;
         Ok(text.strip_suffix('\n').map_or(text.clone(), str::to_owned))
     }
 
@@ -58,11 +56,11 @@ impl Git {
         let mut command = self.command(&args);
         // `git check-ignore` refuses to run with this set.
         command.env_remove("GIT_LITERAL_PATHSPECS");
-        let answer = Answer::of("check-ignore", &mut command)?;
+        let answer = Answer::of(&mut command)?;
         match answer.code {
             Some(0) => Ok(true),
             Some(1) => Ok(false),
-            _ => Err(answer.into_error("check-ignore")),
+            _ => Err(answer.into_error()),
         }
     }
 
@@ -73,58 +71,38 @@ impl Git {
         names: &[String],
         mut take: impl FnMut(usize, Option<Vec<u8>>) -> Result<(), E>,
     ) -> Result<(), E> {
-        const COMMAND: &str = "cat-file";
         if names.is_empty() {
             return Ok(());
         }
+        let mut command = self.command(&["cat-file", "--batch"]);
+        let failed = |source| GitError::Spawn { command: "cat-file".to_owned(), source };
         let write = |mut stdin: std::process::ChildStdin| {
             let _ = names.iter().try_for_each(|name| writeln!(stdin, "{name}"));
         };
-        let done = self.command(&[COMMAND, "--batch"]).stream(write, |mut answers| {
+        let done = command.stream(write, |mut answers| {
             for (index, name) in names.iter().enumerate() {
-                let answer = read_answer(&mut answers);
-                let blob = match answer.map_err(|source| GitError::Spawn { command: COMMAND.to_owned(), source })? {
-                    BatchAnswer::Found(bytes) => Some(bytes),
-                    BatchAnswer::Missing => None,
-                    BatchAnswer::Ended => {
-                        let stderr = format!("it ended before `{name}`");
-                        return Err(GitError::Command { command: COMMAND.to_owned(), stderr }.into());
-                    }
-                };
-                take(index, blob)?;
+                take(index, read_answer(&mut answers, name).map_err(failed)?)?;
             }
             Ok(())
         });
-        done.map_err(|error| GitError::process(COMMAND, error))?
+        done.map_err(GitError::from)?
     }
 }
 
-enum BatchAnswer {
-    Found(Vec<u8>),
-    Missing,
-    Ended,
-}
-
-fn read_answer(answers: &mut impl std::io::BufRead) -> std::io::Result<BatchAnswer> {
+fn read_answer(answers: &mut impl BufRead, name: &str) -> io::Result<Option<Vec<u8>>> {
     let mut head = Vec::new();
     if answers.read_until(b'\n', &mut head)? == 0 {
-        return Ok(BatchAnswer::Ended);
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, format!("it ended before `{name}`")));
     }
-    // `<oid> <type> <length>`, or `<name> missing` and its kin.
+    // `<oid> <type> <length>`, or `<name> missing` and the like.
     let text = String::from_utf8_lossy(&head);
     let mut words = text.trim_end().rsplitn(3, ' ');
     let (len, kind) = (words.next().and_then(|len| len.parse::<u64>().ok()), words.next());
-    let (Some(len), Some(kind @ ("blob" | "tree" | "commit" | "tag"))) = (len, kind) else {
-        return Ok(BatchAnswer::Missing);
-    };
+    let (Some(len), Some(kind @ ("blob" | "tree" | "commit" | "tag"))) = (len, kind) else { return Ok(None) };
     let mut bytes = Vec::new();
     answers.by_ref().take(len).read_to_end(&mut bytes)?;
     answers.read_until(b'\n', &mut Vec::new())?;
-    Ok(if kind == "blob" { BatchAnswer::Found(bytes) } else { BatchAnswer::Missing })
-}
-
-fn subcommand(args: &[impl AsRef<OsStr>]) -> String {
-    args.first().map(|arg| arg.as_ref().to_string_lossy().into_owned()).unwrap_or_default()
+    Ok((kind == "blob").then_some(bytes))
 }
 
 /// The root of the working tree that `folder` is in, in the environment `env` of this process.
@@ -133,9 +111,18 @@ pub(crate) fn worktree_root(folder: &Path, env: Env) -> Result<PathBuf, GitError
         Ok(repo) => repo.worktree().ok_or(GitError::NoWorktree),
         // Refs and extensions do not matter here, so git may know better.
         Err(GitError::UnknownExtension { .. }) => {
-            let root = Git::in_folder(folder).line(&["rev-parse", "--show-toplevel"])?;
-            Ok(PathBuf::from(root))
+            Git::in_folder(folder).line(&["rev-parse", "--show-toplevel"]).map(PathBuf::from)
         }
         Err(error) => Err(error),
     }
+}
+
+/// Opens a file in the browser that the setting `key` names, else in `web.browser`, else in one that git finds. Waits for a
+/// browser that runs in the terminal.
+pub(crate) fn browse(file: &Path, key: &str) -> Result<(), GitError> {
+    let command = "web--browse";
+    if Process::named("git", command).args([command, &format!("--config={key}")]).arg(file).status()?.success() {
+        return Ok(());
+    }
+    Err(GitError::Command { command: command.to_owned(), stderr: "no browser could be started".to_owned() })
 }

@@ -3,8 +3,8 @@
 use super::error::GitError;
 use super::oid::Oid;
 use super::open::Repo;
+use super::process::text_of;
 
-/// A commit of the code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CodeCommit {
     pub(crate) oid: Oid,
@@ -16,10 +16,8 @@ pub(crate) struct CodeCommit {
 impl Repo {
     /// The commits in `newer` and not in `older`, newest first.
     pub(crate) fn commits_between(&self, older: Oid, newer: Oid) -> Result<Vec<Oid>, GitError> {
-        let mut command = self.git("rev-list");
-        command.arg("--stdin");
-        let listed = Self::run_git("rev-list", command, format!("{newer}\n^{older}\n").as_bytes())?;
-        String::from_utf8_lossy(&listed).lines().map(|oid| self.parse_oid(oid)).collect()
+        let listed = text_of(self.git("rev-list").arg("--stdin").input(format!("{newer}\n^{older}\n")))?;
+        listed.lines().map(|oid| self.parse_oid(oid)).collect()
     }
 
     /// The commits of all branches and of `HEAD` that were made at `since` or later, newest first.
@@ -30,15 +28,11 @@ impl Repo {
             return Ok(Vec::new());
         }
         let input: String = tips.into_iter().flat_map(|tip| [tip.to_string(), "\n".to_owned()]).collect();
-        let mut command = self.git("rev-list");
-        command.arg(format!("--max-age={since}")).arg("--stdin");
-        let listed = Self::run_git("rev-list", command, input.as_bytes())?;
-        let mut found = Vec::new();
-        for oid in String::from_utf8_lossy(&listed).lines() {
-            let oid = self.parse_oid(oid)?;
-            let commit = self.read_commit(oid)?;
-            found.push(CodeCommit { oid, time: commit.commit_time, subject: commit.subject().to_owned() });
-        }
-        Ok(found)
+        let listed = text_of(self.git("rev-list").arg(format!("--max-age={since}")).arg("--stdin").input(input))?;
+        let commit = |oid| {
+            let commit = self.read_commit(self.parse_oid(oid)?)?;
+            Ok(CodeCommit { oid: commit.oid, time: commit.commit_time, subject: commit.subject().to_owned() })
+        };
+        listed.lines().map(commit).collect()
     }
 }

@@ -139,7 +139,7 @@ impl Repo {
     }
 
     fn ident_from_git(&self, word: &str) -> Result<Ident, GitError> {
-        let answer = Answer::of("var", self.git("var").arg(format!("GIT_{word}_IDENT")))?;
+        let answer = Answer::of(self.git("var").arg(format!("GIT_{word}_IDENT")))?;
         let text = String::from_utf8_lossy(&answer.stdout);
         match Ident::parse(text.trim_end()) {
             Some(ident) if answer.is_success() => Ok(ident),

@@ -24,12 +24,10 @@ pub(crate) struct RefListing {
 impl Repo {
     /// Lists every ref below the prefixes through git, which continues after broken refs.
     pub(crate) fn list_every_ref(&self, prefixes: &[&str]) -> Result<RefListing, GitError> {
-        const COMMAND: &str = "for-each-ref";
-        let mut command = self.git(COMMAND);
-        command.arg("--format=%(objectname) %(refname)").args(prefixes);
-        let answer = Answer::of(COMMAND, &mut command)?;
+        let mut command = self.git("for-each-ref");
+        let answer = Answer::of(command.arg("--format=%(objectname) %(refname)").args(prefixes))?;
         if !answer.is_success() {
-            return Err(answer.into_error(COMMAND));
+            return Err(answer.into_error());
         }
         let listed = String::from_utf8_lossy(&answer.stdout);
         let refs = listed.lines().filter_map(|line| {

@@ -15,7 +15,7 @@ use git2::{ObjectFormat, ObjectType};
 use super::error::GitError;
 use super::oid::Oid;
 use super::open::Repo;
-use crate::base::process::Process;
+use super::process::{Answer, git};
 
 /// Number of reads after which the 256 folders are listed: after `git gc`, most do not exist.
 const LOOK_AFTER: usize = 64;
@@ -85,10 +85,10 @@ impl Loose {
 
     /// Asks git, which prefers packs.
     fn ask_git(&self, digits: &str) -> Option<(ObjectType, Vec<u8>)> {
-        let mut command = Process::new("git");
+        let mut command = git("cat-file");
         command.env("GIT_DIR", &self.git_dir).env("GIT_OBJECT_DIRECTORY", self.folders.first()?);
-        command.env("GIT_NO_LAZY_FETCH", "1").env("LC_ALL", "C").args(["cat-file", "--batch"]);
-        let answer = Repo::run_git("cat-file", command, format!("{digits}\n").as_bytes()).ok()?;
+        command.env("GIT_NO_LAZY_FETCH", "1").args(["cat-file", "--batch"]).input(format!("{digits}\n"));
+        let answer = Answer::of(&mut command).and_then(Answer::into_stdout).ok()?;
         // `<oid> <kind> <length>\n<bytes>\n`
         let end = memchr::memchr(b'\n', &answer)?;
         let mut words = std::str::from_utf8(&answer[..end]).ok()?.split(' ').skip(1);

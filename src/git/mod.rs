@@ -8,7 +8,6 @@
 
 mod ancestry;
 mod blobs;
-mod browse;
 mod call;
 mod commit;
 mod config;
@@ -19,7 +18,6 @@ mod ident;
 mod integrity;
 mod lock;
 mod loose;
-mod maintenance;
 mod network;
 mod objects;
 mod oid;
@@ -30,15 +28,13 @@ mod partial;
 mod process;
 mod refs;
 mod setting;
-mod shallow;
 mod shared;
 mod sign;
 mod three_way;
 pub(crate) mod tree;
 mod zone;
 
-pub(crate) use browse::browse;
-pub(crate) use call::{Git, worktree_root};
+pub(crate) use call::{Git, browse, worktree_root};
 pub(crate) use commit::{Commit, NewCommit};
 pub(crate) use config::{parse_bool, parse_number};
 pub use env::Env;

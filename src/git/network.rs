@@ -36,7 +36,7 @@ impl Repo {
     ) -> Result<Vec<PushedRef>, GitError> {
         let mut command = self.git("push");
         command.arg("--porcelain").args(options).arg("--").arg(remote).args(refspecs);
-        let answer = Answer::of("push", command.stdin(Stdio::inherit()).show_stderr())?;
+        let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
         let pushed: Vec<PushedRef> = String::from_utf8_lossy(&answer.stdout).lines().filter_map(pushed_ref).collect();
         if pushed.is_empty() && !answer.is_success() {
             return Err(above("push"));
@@ -49,20 +49,16 @@ impl Repo {
         self.remove_stale_git_locks();
         let mut command = self.git("fetch");
         command.args(["--no-tags", "--no-write-fetch-head"]).args(options).arg("--").arg(remote).args(refspecs);
-        let status = command.stdin(Stdio::inherit()).discard_stdout().status();
-        let status = status.map_err(|error| GitError::process("fetch", error))?;
+        let status = command.stdin(Stdio::inherit()).discard_stdout().status()?;
         if status.success() { Ok(()) } else { Err(above("fetch")) }
     }
 
     /// The default remote: that of the checked-out branch, else `origin`.
     pub(crate) fn default_remote(&self) -> Result<String, GitError> {
-        if let Some(branch) =
-            self.find_symbolic_ref("HEAD")?.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned))
-            && let Some(remote) = self.config()?.text(&format!("branch.{branch}.remote"))?
-        {
-            return Ok(remote);
-        }
-        Ok("origin".to_owned())
+        let head = self.find_symbolic_ref("HEAD")?;
+        let branch = head.as_deref().and_then(|name| name.strip_prefix("refs/heads/"));
+        let remote = branch.map(|branch| self.config()?.text(&format!("branch.{branch}.remote"))).transpose()?;
+        Ok(remote.flatten().unwrap_or_else(|| "origin".to_owned()))
     }
 }
 
@@ -75,20 +71,11 @@ fn pushed_ref(line: &str) -> Option<PushedRef> {
     let mut parts = line.splitn(3, '\t');
     let (flag, names, summary) = (parts.next()?, parts.next()?, parts.next()?);
     let refname = names.rsplit_once(':')?.1.to_owned();
+    let has = |causes: [&str; 3]| causes.iter().any(|cause| summary.contains(cause));
     let fate = match flag {
         "=" => PushFate::UpToDate,
-        "!" if summary.contains("fetch first")
-            || summary.contains("non-fast-forward")
-            || summary.contains("stale info") =>
-        {
-            PushFate::Behind
-        }
-        "!" if summary.contains("lock")
-            || summary.contains("failed to update ref")
-            || summary.contains("incorrect old value") =>
-        {
-            PushFate::Contended
-        }
+        "!" if has(["fetch first", "non-fast-forward", "stale info"]) => PushFate::Behind,
+        "!" if has(["lock", "failed to update ref", "incorrect old value"]) => PushFate::Contended,
         "!" => PushFate::Refused,
         _ => PushFate::Moved,
     };

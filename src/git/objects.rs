@@ -46,7 +46,7 @@ impl Repo {
         let object = self.read_as(&odb, oid, ObjectType::Commit, "commit")?;
         let parsed = Commit::parse(oid, object.data(), self.object_format());
         let mut commit = parsed.ok_or(GitError::WrongKind { oid, expected: "commit" })?;
-        if self.is_cut_off(oid)? {
+        if self.shallow_commits()?.contains(&oid) {
             commit.parents.clear();
         }
         self.recent.borrow_mut().commits.keep(oid, &commit);

@@ -1,4 +1,7 @@
-//! Partial clones: a promisor remote provides missing objects on demand. libgit2 does not fetch them; git does.
+//! Partial and shallow clones.
+//!
+//! A promisor remote provides missing objects on demand; libgit2 does not fetch them, git does. As in git, commits whose
+//! parents were not fetched have no parents.
 
 use std::collections::HashSet;
 
@@ -7,7 +10,8 @@ use git2::{Odb, OdbLookupFlags};
 use super::error::GitError;
 use super::oid::Oid;
 use super::open::Repo;
-use super::process::Answer;
+use super::process::{Answer, text_of};
+use crate::base::bounded;
 
 impl Repo {
     /// The promisor remote; `None` if the clone is not partial.
@@ -40,16 +44,11 @@ impl Repo {
         tips: impl Iterator<Item = Oid>,
     ) -> Result<HashSet<Oid>, GitError> {
         let input: String = tips.flat_map(|tip| [tip.to_string(), "\n".to_owned()]).collect();
-        let mut command = self.git("rev-list");
-        command.args(["--quiet", "--objects", "--missing=allow-promisor", "--stdin"]);
-        match Self::run_git("rev-list", command, input.as_bytes()) {
-            Ok(_) => return Ok(HashSet::new()),
-            Err(GitError::Command { .. }) => {}
-            Err(error) => return Err(error),
+        let options = ["--quiet", "--objects", "--missing=allow-promisor", "--stdin"];
+        if Answer::of(self.git("rev-list").args(options).input(input))?.is_success() {
+            return Ok(HashSet::new());
         }
-        let mut command = self.git("fsck");
-        command.args(["--connectivity-only", "--no-dangling", "--no-progress"]);
-        let answer = Answer::of("fsck", &mut command)?;
+        let answer = Answer::of(self.git("fsck").args(["--connectivity-only", "--no-dangling", "--no-progress"]))?;
         if answer.code.is_none_or(|code| code >= 128) {
             // It stopped at other damage, so none is known to be promised.
             return Ok(missing.clone());
@@ -73,16 +72,22 @@ impl Repo {
             return Ok(false);
         }
         let mut command = self.git_with(&["fetch.negotiationAlgorithm=noop"], "fetch");
-        command.args([
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--recurse-submodules=no",
-            "--no-auto-maintenance",
-        ]);
-        command.args(["--filter=blob:none", "--stdin", &remote]);
-        Self::run_git("fetch", command, (wanted.join("\n") + "\n").as_bytes())?;
+        command.args(["--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"]);
+        command.args(["--no-auto-maintenance", "--filter=blob:none", "--stdin", &remote]);
+        text_of(command.input(wanted.join("\n") + "\n"))?;
         odb.refresh().map_err(|source| GitError::store("read what was fetched", source))?;
         Ok(true)
+    }
+
+    /// The commits at which a shallow clone ends; their parents are missing. Read on first use.
+    pub(crate) fn shallow_commits(&self) -> Result<&HashSet<Oid>, GitError> {
+        if let Some(cut) = self.shallow.get() {
+            return Ok(cut);
+        }
+        let path = self.common_dir().join("shallow");
+        let bytes = bounded::read_if_exists(&path).map_err(|source| GitError::io("read", path, source))?;
+        let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+        let cut = text.lines().filter_map(|line| Oid::parse(line.trim(), self.object_format())).collect();
+        Ok(self.shallow.get_or_init(|| cut))
     }
 }

@@ -1,4 +1,4 @@
-//! Running git itself, for what libgit2 cannot be trusted with.
+//! Running git itself, for what libgit2 cannot be trusted with, and maintenance.
 
 use std::process::Stdio;
 
@@ -9,6 +9,7 @@ use crate::base::process::{Process, ProcessError};
 /// What a git command printed, and how it ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Answer {
+    command: String,
     /// Exit status; `None` if a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
@@ -17,57 +18,78 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// Runs git and waits for its answer, whatever its exit status.
-    pub(super) fn of(subcommand: &str, git: &mut Process) -> Result<Self, GitError> {
-        let output = git.output().map_err(|error| GitError::process(subcommand, error))?;
+    pub(super) fn of(git: &mut Process) -> Result<Self, GitError> {
+        let output = git.output()?;
         let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Ok(Self { code: output.status.code(), stdout: output.stdout, stderr })
+        Ok(Self { command: git.name().to_owned(), code: output.status.code(), stdout: output.stdout, stderr })
     }
 
     pub(super) fn is_success(&self) -> bool {
         self.code == Some(0)
     }
 
-    pub(super) fn into_stdout(self, subcommand: &str) -> Result<Vec<u8>, GitError> {
-        if self.is_success() { Ok(self.stdout) } else { Err(self.into_error(subcommand)) }
+    pub(super) fn into_stdout(self) -> Result<Vec<u8>, GitError> {
+        if self.is_success() { Ok(self.stdout) } else { Err(self.into_error()) }
     }
 
-    pub(super) fn into_error(self, subcommand: &str) -> GitError {
-        GitError::Command { command: subcommand.to_owned(), stderr: self.stderr }
+    pub(super) fn into_error(self) -> GitError {
+        GitError::Command { command: self.command, stderr: self.stderr }
     }
 }
 
-impl GitError {
-    pub(super) fn process(subcommand: &str, error: ProcessError) -> Self {
-        let command = subcommand.to_owned();
+impl From<ProcessError> for GitError {
+    fn from(error: ProcessError) -> Self {
         match error {
-            ProcessError::Start { source, .. } => Self::Spawn { command, source },
-            ProcessError::Failed { status, .. } => Self::Command { command, stderr: status.to_string() },
+            ProcessError::Start { command, source } => Self::Spawn { command, source },
+            ProcessError::Failed { command, status } => Self::Command { command, stderr: status.to_string() },
         }
     }
 }
 
+/// Git, whose output is read by a program: pager, prompts, and translations are off. Errors name the subcommand.
+pub(super) fn git(subcommand: &str) -> Process {
+    let mut git = Process::named("git", subcommand);
+    git.env("GIT_PAGER", "cat").env("LC_ALL", "C").stdin(Stdio::null());
+    git
+}
+
+/// Runs git and returns what it prints. An exit status other than 0 is an error.
+pub(super) fn text_of(git: &mut Process) -> Result<String, GitError> {
+    Ok(String::from_utf8_lossy(&Answer::of(git)?.into_stdout()?).into_owned())
+}
+
 impl Repo {
-    /// A `git` command for this repository. Its output is read by a program, so pager, prompts, and translations are off.
+    /// A `git` command for this repository.
     pub(super) fn git(&self, subcommand: &str) -> Process {
         self.git_with(&[], subcommand)
     }
 
     /// The same with settings, each `key=value`, for this command only.
     pub(super) fn git_with(&self, settings: &[&str], subcommand: &str) -> Process {
-        let mut git = Process::new("git");
+        let mut git = git(subcommand);
         for setting in settings {
             git.args(["-c", setting]);
         }
-        git.env("GIT_DIR", self.git_dir()).env("GIT_PAGER", "cat").env("LC_ALL", "C");
+        git.env("GIT_DIR", self.git_dir());
         if let Some(worktree) = self.worktree() {
             git.env("GIT_WORK_TREE", worktree);
         }
-        git.arg(subcommand).stdin(Stdio::null());
+        git.arg(subcommand);
         git
     }
 
-    /// Runs a git command with `input` on its stdin and returns its stdout. An exit status other than 0 is an error.
-    pub(super) fn run_git(subcommand: &str, mut git: Process, input: &[u8]) -> Result<Vec<u8>, GitError> {
-        Answer::of(subcommand, git.input(input))?.into_stdout(subcommand)
+    /// Runs `git gc`. Its progress and messages go to stderr.
+    pub(crate) fn collect(&self, options: &[String]) -> Result<(), GitError> {
+        self.remove_stale_git_locks();
+        Ok(self.git("gc").args(options).stdout_to_stderr().run()?)
+    }
+
+    /// Starts `git maintenance run --auto` in the background, unless `maintenance.auto` is off. It is safe beside writers. A
+    /// failure to start is ignored: nothing is lost.
+    pub(crate) fn start_maintenance(&self) -> Result<(), GitError> {
+        if self.config()?.boolean("maintenance.auto")? != Some(false) {
+            let _ = self.git("maintenance").args(["run", "--auto", "--quiet"]).detach();
+        }
+        Ok(())
     }
 }

@@ -14,7 +14,6 @@ use super::process::Answer;
 use super::refs::{STALE_GIT_LOCK, remove_older};
 
 const PATIENCE: Duration = Duration::from_secs(1);
-
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Exit status of `git config` if there is nothing to remove.
@@ -31,7 +30,7 @@ impl Git {
             Some(self.folder().join(path))
         };
         let answer = once_unlocked(find, || self.ask(&args))?;
-        answer.into_stdout("config").map(drop)
+        answer.into_stdout().map(drop)
     }
 }
 
@@ -52,11 +51,11 @@ impl Repo {
         let find = |named: &Path| Some(self.common_dir().join(named.file_name()?));
         let answer = once_unlocked(find, || self.answer_of_config(args))?;
         let is_done = answer.code.is_some_and(|code| code == 0 || allowed.contains(&code));
-        if is_done { Ok(()) } else { Err(answer.into_error("config")) }
+        if is_done { Ok(()) } else { Err(answer.into_error()) }
     }
 
     fn answer_of_config(&self, args: &[&str]) -> Result<Answer, GitError> {
-        Answer::of("config", self.git("config").arg("--local").args(args))
+        Answer::of(self.git("config").arg("--local").args(args))
     }
 }
 

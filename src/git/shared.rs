@@ -8,6 +8,7 @@ use std::path::{Component, Path};
 
 use super::error::GitError;
 use super::open::Repo;
+use super::process::Answer;
 use super::tree::TreeStore as _;
 
 /// The shared settings, in the syntax of git configuration.
@@ -59,14 +60,11 @@ impl Repo {
     fn parse_settings(&self, text: &[u8]) -> Result<Vec<(String, String)>, GitError> {
         let bad = |cause: String| GitError::BadShared { path: SHARED_SETTINGS.to_owned(), cause };
         let mut command = self.git("config");
-        command.args(["--no-includes", "--null", "--list", "--file", "-"]);
-        let printed = Self::run_git("config", command, text).map_err(|error| match error {
-            GitError::Command { stderr, .. } => {
-                bad(stderr.trim_start_matches("fatal: ").replace(" in standard input", ""))
-            }
-            other => other,
-        })?;
-        let printed = String::from_utf8(printed).map_err(|_| bad("it is not UTF-8".to_owned()))?;
+        let answer = Answer::of(command.args(["--no-includes", "--null", "--list", "--file", "-"]).input(text))?;
+        if !answer.is_success() {
+            return Err(bad(answer.stderr.trim_start_matches("fatal: ").replace(" in standard input", "")));
+        }
+        let printed = String::from_utf8(answer.stdout).map_err(|_| bad("it is not UTF-8".to_owned()))?;
         let pair = |entry: &str| match entry.split_once('\n') {
             Some((key, value)) => (key.to_owned(), value.to_owned()),
             None => (entry.to_owned(), "true".to_owned()),

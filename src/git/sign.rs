@@ -7,6 +7,7 @@ use super::commit::NewCommit;
 use super::error::GitError;
 use super::oid::Oid;
 use super::open::Repo;
+use super::process::Answer;
 
 impl Repo {
     /// Writes a commit, signed as `git commit -S` does. Costs two processes, git and the signing program.
@@ -21,18 +22,16 @@ impl Repo {
             command.env(format!("GIT_{word}_NAME"), who.name()).env(format!("GIT_{word}_EMAIL"), who.email());
             command.env(format!("GIT_{word}_DATE"), who.date());
         }
-        match Self::run_git("commit-tree", command, commit.message.as_bytes()) {
-            Ok(printed) => self.parse_oid(String::from_utf8_lossy(&printed).trim_end()),
-            Err(GitError::Command { stderr, .. }) => {
-                let lines = stderr.lines().filter(|line| !line.starts_with("fatal: failed to write"));
-                let said: Vec<&str> = lines.map(|line| line.trim_start_matches("error:").trim()).collect();
-                let cause = match said.join(" ").trim() {
-                    "" => "the program that signs failed and did not say why".to_owned(),
-                    cause => cause.to_owned(),
-                };
-                Err(GitError::Unsigned { cause })
-            }
-            Err(error) => Err(error),
+        let answer = Answer::of(command.input(commit.message))?;
+        if answer.is_success() {
+            return self.parse_oid(String::from_utf8_lossy(&answer.stdout).trim_end());
         }
+        let lines = answer.stderr.lines().filter(|line| !line.starts_with("fatal: failed to write"));
+        let said: Vec<&str> = lines.map(|line| line.trim_start_matches("error:").trim()).collect();
+        let cause = match said.join(" ").trim() {
+            "" => "the program that signs failed and did not say why".to_owned(),
+            cause => cause.to_owned(),
+        };
+        Err(GitError::Unsigned { cause })
     }
 }

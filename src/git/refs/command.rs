@@ -14,7 +14,7 @@ use crate::git::error::GitError;
 use crate::git::ident::Ident;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
-use crate::git::process::Answer;
+use crate::git::process::{Answer, text_of};
 
 /// How many of the latest moves go along when a ref is renamed: each is a call of git.
 const COPIED_MOVES: usize = 100;
@@ -66,11 +66,9 @@ impl Reading {
         if let Some(known) = said.symbolic.get(refname) {
             return Ok(known.clone());
         }
-        let mut command = repo.git("symbolic-ref");
-        command.args(["--quiet", "--no-recurse", "--", refname]);
-        let target = match Repo::run_git("symbolic-ref", command, b"") {
-            Ok(printed) => Some(String::from_utf8_lossy(&printed).trim_end().to_owned()),
-            // Quietly: there is none, or it is not symbolic.
+        let target = match text_of(repo.git("symbolic-ref").args(["--quiet", "--no-recurse", "--", refname])) {
+            Ok(printed) => Some(printed.trim_end().to_owned()),
+            // There is none, or it is not symbolic.
             Err(GitError::Command { stderr, .. }) if stderr.is_empty() => None,
             Err(error) => return Err(error),
         };
@@ -110,9 +108,7 @@ pub(super) struct Logged {
 impl Repo {
     /// Asks for refs by their full names, the first one in any case: the answer ends at the first that is missing.
     fn ask_for(&self, refnames: &[&str]) -> Result<Vec<(String, Option<Oid>)>, GitError> {
-        let mut command = self.git("show-ref");
-        command.args(["--verify", "--"]).args(refnames);
-        let answer = Answer::of("show-ref", &mut command)?;
+        let answer = Answer::of(self.git("show-ref").args(["--verify", "--"]).args(refnames))?;
         let mut found = Vec::new();
         for line in String::from_utf8_lossy(&answer.stdout).lines() {
             if let Some((oid, name)) = line.split_once(' ') {
@@ -131,7 +127,7 @@ impl Repo {
                 // Its object is missing, which the reader of the object tells.
                 found.push(((*refname).to_owned(), Some(self.parse_oid(oid.1.trim_end_matches(')'))?)));
             } else if found.is_empty() {
-                return Err(GitError::Command { command: "show-ref".to_owned(), stderr: stderr.clone() });
+                return Err(answer.into_error());
             }
         }
         Ok(found)
@@ -141,11 +137,9 @@ impl Repo {
         if rev.contains('\0') {
             return Ok(None);
         }
-        let mut command = self.git("rev-parse");
-        command.args(["--verify", "--quiet", "--end-of-options", rev]);
-        match Self::run_git("rev-parse", command, b"") {
-            Ok(printed) => self.parse_oid(String::from_utf8_lossy(&printed).trim_end()).map(Some),
-            // It names nothing, unless what it leads over is damaged.
+        match text_of(self.git("rev-parse").args(["--verify", "--quiet", "--end-of-options", rev])) {
+            Ok(printed) => self.parse_oid(printed.trim_end()).map(Some),
+            // It names nothing, unless an object on the way is damaged.
             Err(GitError::Command { stderr, .. }) if !stderr.contains("is corrupt") => Ok(None),
             Err(error) => Err(error),
         }
@@ -158,11 +152,10 @@ impl Repo {
 
     /// Lists the refs that are named by patterns, whole names or folders with their `/`; symbolic ones are left out.
     pub(super) fn list_by_git(&self, patterns: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
-        let mut command = self.git("for-each-ref");
-        command.args(["--format=%(objectname) %(refname) %(symref)", "--stdin"]);
-        let printed = Self::run_git("for-each-ref", command, patterns.join("\n").as_bytes())?;
+        let options = ["--format=%(objectname) %(refname) %(symref)", "--stdin"];
+        let printed = text_of(self.git("for-each-ref").args(options).input(patterns.join("\n")))?;
         let mut listed = Vec::new();
-        for line in String::from_utf8_lossy(&printed).lines() {
+        for line in printed.lines() {
             let mut words = line.split(' ');
             if let (Some(oid), Some(refname), Some("")) = (words.next(), words.next(), words.next()) {
                 listed.push((refname.to_owned(), self.parse_oid(oid)?));
@@ -173,9 +166,8 @@ impl Repo {
     }
 
     pub(super) fn point_symbolic_by_git(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
-        let mut command = self.git("symbolic-ref");
-        command.args(["-m", why, "--", refname, target]);
-        Self::run_git("symbolic-ref", command, b"").map(drop).map_err(|error| locked(error, refname))
+        let done = text_of(self.git("symbolic-ref").args(["-m", why, "--", refname, target]));
+        done.map(drop).map_err(|error| locked(error, refname))
     }
 
     pub(super) fn move_by_git(
@@ -208,12 +200,12 @@ impl Repo {
         let mut command = self.git_with(&["i18n.logOutputEncoding=UTF-8", "log.mailmap=false"], "reflog");
         command.args(["show", "--no-show-signature", "--no-color", "--date=raw"]);
         command.args(["--format=%H%x00%gn <%ge> %gd%x00%gs", refname, "--"]);
-        let printed = match Self::run_git("reflog", command, b"") {
+        let printed = match text_of(&mut command) {
             Err(GitError::Command { stderr, .. }) if stderr.contains("bad revision") => return Ok(Vec::new()),
             printed => printed?,
         };
         let mut moves: Vec<Logged> = Vec::new();
-        for line in String::from_utf8_lossy(&printed).lines().rev() {
+        for line in printed.lines().rev() {
             let mut parts = line.splitn(3, '\0');
             let (Some(oid), Some(who), Some(why)) = (parts.next(), parts.next(), parts.next()) else { continue };
             // `Name <email> refs/traces/x@{1770714000 +0000}`

@@ -24,6 +24,7 @@ use super::error::GitError;
 use super::ident::Ident;
 use super::lock::LOCK_PATIENCE;
 use super::open::Repo;
+use super::process::text_of;
 use crate::git::oid::Oid;
 use command::Reading;
 pub(super) use command::locked;
@@ -233,7 +234,6 @@ impl Repo {
             command.env("GIT_COMMITTER_NAME", log.who.name()).env("GIT_COMMITTER_EMAIL", log.who.email());
             command.env("GIT_COMMITTER_DATE", log.who.date());
         }
-        command.arg("--stdin");
-        Self::run_git("update-ref", command, input.as_bytes()).map(drop)
+        text_of(command.arg("--stdin").input(input)).map(drop)
     }
 }
