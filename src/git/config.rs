@@ -3,16 +3,21 @@
 //! libgit2 reads the files only. `GIT_CONFIG_COUNT` and `GIT_CONFIG_PARAMETERS`, which `git -c` sets, are read here. As in git,
 //! they override the files, and the latter overrides the former.
 
+use std::sync::LazyLock;
+
 use git2::ErrorCode;
+use regex::Regex;
 
 use super::env::Env;
 use super::error::GitError;
 
-/// The settings of a repository.
+/// A key in canonical form, and its value.
+type Setting = (String, Option<String>);
+
 pub(crate) struct Config {
     files: git2::Config,
-    /// Keys in canonical form, in the order given; the last value of a key counts.
-    overrides: Vec<(String, Option<String>)>,
+    /// In the order given; the last value of a key counts.
+    overrides: Vec<Setting>,
 }
 
 impl Config {
@@ -51,18 +56,11 @@ impl Config {
 
     /// The first remote that has `remote.<name>.<variable>` set to true.
     pub(super) fn remote_with(&self, variable: &str) -> Result<Option<String>, GitError> {
-        let failed = |source| GitError::store("read the settings of remotes", source);
-        let mut found = None;
-        let entries = self.files.entries(Some(&format!("^remote\\..*\\.{variable}$"))).map_err(failed)?;
-        let take = |entry: &git2::ConfigEntry<'_>| {
-            let name = entry.name().ok().and_then(|name| name.strip_prefix("remote.")?.strip_suffix(variable));
-            let is_true = entry.value().is_ok_and(|value| git2::Config::parse_bool(value).unwrap_or(false));
-            if let Some(name) = name.filter(|_| is_true && found.is_none()) {
-                found = Some(name.trim_end_matches('.').to_owned());
-            }
-        };
-        entries.for_each(take).map_err(failed)?;
-        Ok(found)
+        let suffix = format!(".{variable}");
+        Ok(self.section("remote")?.into_iter().find_map(|(key, value)| {
+            let name = key.strip_prefix("remote.")?.strip_suffix(&suffix)?;
+            (parse_bool(std::str::from_utf8(&value).ok()?)?).then(|| name.to_owned())
+        }))
     }
 
     /// All values of the setting, in git's order; values that are not UTF-8 are skipped.
@@ -84,41 +82,49 @@ impl Config {
     }
 
     pub(crate) fn boolean(&self, key: &str) -> Result<Option<bool>, GitError> {
-        let Some(value) = self.text(key)? else { return Ok(None) };
-        match git2::Config::parse_bool(value.as_str()) {
-            Ok(truth) => Ok(Some(truth)),
-            Err(_) => Err(GitError::BadSetting { key: key.to_owned(), value, expected: "true or false" }),
-        }
+        self.parsed(key, parse_bool, "true or false")
     }
 
     /// The setting as a number, which may end in `k`, `m`, or `g`.
     pub(crate) fn number(&self, key: &str) -> Result<Option<u64>, GitError> {
+        self.parsed(key, parse_number, "a number from 0")
+    }
+
+    fn parsed<T>(
+        &self,
+        key: &str,
+        parse: impl Fn(&str) -> Option<T>,
+        expected: &'static str,
+    ) -> Result<Option<T>, GitError> {
         let Some(value) = self.text(key)? else { return Ok(None) };
-        match parse_number(&value) {
-            Some(number) => Ok(Some(number)),
-            None => Err(GitError::BadSetting { key: key.to_owned(), value, expected: "a number from 0" }),
-        }
+        let parsed = parse(&value);
+        parsed.map(Some).ok_or_else(|| GitError::BadSetting { key: key.to_owned(), value, expected })
     }
 
     /// Every setting of a section with subsections, in git's order: the last value of a key counts.
     pub(crate) fn subsections(&self, section: &str) -> Result<Vec<(String, String)>, GitError> {
+        let text = |(key, value): (String, Vec<u8>)| match String::from_utf8(value) {
+            Ok(value) => Ok((key, value)),
+            Err(error) => {
+                let value = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                Err(GitError::BadSetting { key, value, expected: "UTF-8" })
+            }
+        };
+        self.section(section)?.into_iter().map(text).collect()
+    }
+
+    fn section(&self, section: &str) -> Result<Vec<(String, Vec<u8>)>, GitError> {
         let prefix = format!("{}.", section.to_ascii_lowercase());
         let failed = |source| GitError::store(format!("read git config `{section}`"), source);
         let mut found = Vec::new();
-        let mut entries = self.files.entries(Some(&format!("^{}\\.", section.to_ascii_lowercase()))).map_err(failed)?;
-        while let Some(entry) = entries.next() {
-            let entry = entry.map_err(failed)?;
-            let key = String::from_utf8_lossy(entry.name_bytes()).into_owned();
-            let value = if entry.has_value() { entry.value_bytes().to_vec() } else { b"true".to_vec() };
-            let value = String::from_utf8(value).map_err(|error| GitError::BadSetting {
-                key: key.clone(),
-                value: String::from_utf8_lossy(error.as_bytes()).into_owned(),
-                expected: "UTF-8",
-            })?;
-            found.push((key, value));
-        }
+        let entries = self.files.entries(Some(&format!("^{}", prefix.replace('.', "\\.")))).map_err(failed)?;
+        let take = |entry: &git2::ConfigEntry<'_>| {
+            let value = if entry.has_value() { entry.value_bytes() } else { b"true" };
+            found.push((String::from_utf8_lossy(entry.name_bytes()).into_owned(), value.to_vec()));
+        };
+        entries.for_each(take).map_err(failed)?;
         let given = self.overrides.iter().filter(|(key, _)| key.starts_with(&prefix));
-        found.extend(given.map(|(key, value)| (key.clone(), value.clone().unwrap_or_else(|| "true".to_owned()))));
+        found.extend(given.map(|(key, value)| (key.clone(), value.as_deref().unwrap_or("true").into())));
         Ok(found)
     }
 }
@@ -142,7 +148,7 @@ fn canonical(key: &str) -> String {
     }
 }
 
-fn read_counted(env: &Env, overrides: &mut Vec<(String, Option<String>)>) -> Result<(), GitError> {
+fn read_counted(env: &Env, overrides: &mut Vec<Setting>) -> Result<(), GitError> {
     let bad = |variable: String| GitError::BadEnvironment { variable };
     let Some(text) = env.text("GIT_CONFIG_COUNT") else { return Ok(()) };
     let count: u32 = text.parse().map_err(|_| bad("GIT_CONFIG_COUNT".to_owned()))?;
@@ -156,55 +162,26 @@ fn read_counted(env: &Env, overrides: &mut Vec<(String, Option<String>)>) -> Res
 }
 
 /// Reads `'key'='value' 'key=value' 'key'`: words in single quotes, with `'\''` for `'` and `'\!'` for `!`.
-fn parse_parameters(text: &str) -> Option<Vec<(String, Option<String>)>> {
+fn parse_parameters(text: &str) -> Option<Vec<Setting>> {
+    static PAIR: LazyLock<Regex> = LazyLock::new(|| {
+        let word = r"'((?:[^']|'\\['!]')*)'";
+        Regex::new(&format!("^{word}(=(?:{word})?)?(?: +|$)")).expect("a valid pattern")
+    });
+    static ESCAPE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"'\\(['!])'").expect("a valid pattern"));
+    let unquoted = |word: &str| ESCAPE.replace_all(word, "$1").into_owned();
     let mut parsed = Vec::new();
     let mut rest = text.trim_start_matches(' ');
     while !rest.is_empty() {
-        let (word, after) = unquote(rest)?;
-        rest = after;
-        let pair = if let Some(after) = rest.strip_prefix('=') {
-            if after.is_empty() || after.starts_with(' ') {
-                rest = after;
-                (word, None)
-            } else {
-                let (value, after) = unquote(after)?;
-                rest = after;
-                (word, Some(value))
-            }
-        } else {
-            match word.split_once('=') {
-                Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
-                None => (word, None),
-            }
+        let pair = PAIR.captures(rest)?;
+        let word = unquoted(&pair[1]);
+        let (key, value) = match (pair.get(2), word.split_once('=')) {
+            (None, Some((key, value))) => (key, Some(value.to_owned())),
+            _ => (&*word, pair.get(3).map(|value| unquoted(value.as_str()))),
         };
-        parsed.push((canonical(&pair.0), pair.1));
-        if !rest.is_empty() && !rest.starts_with(' ') {
-            return None;
-        }
-        rest = rest.trim_start_matches(' ');
+        parsed.push((canonical(key), value));
+        rest = &rest[pair[0].len()..];
     }
     Some(parsed)
-}
-
-fn unquote(text: &str) -> Option<(String, &str)> {
-    let mut word = String::new();
-    let mut rest = text.strip_prefix('\'')?;
-    loop {
-        let end = rest.find('\'')?;
-        word.push_str(&rest[..end]);
-        rest = &rest[end + 1..];
-        let escaped = rest.strip_prefix('\\').and_then(|after| {
-            let mark = after.chars().next().filter(|mark| matches!(mark, '\'' | '!'))?;
-            Some((mark, after[1..].strip_prefix('\'')?))
-        });
-        match escaped {
-            Some((mark, after)) => {
-                word.push(mark);
-                rest = after;
-            }
-            None => return Some((word, rest)),
-        }
-    }
 }
 
 #[cfg(test)]

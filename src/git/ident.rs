@@ -34,12 +34,10 @@ impl Ident {
         &self.email
     }
 
-    /// The same person at another instant.
     pub(crate) fn at(&self, seconds: i64) -> Self {
         Self { seconds: seconds.max(0), ..self.clone() }
     }
 
-    /// Seconds since 1970.
     pub(crate) fn seconds(&self) -> i64 {
         self.seconds
     }
@@ -49,7 +47,6 @@ impl Ident {
         format!("@{} {}", self.seconds, self.zone)
     }
 
-    /// The offset from UTC in minutes.
     pub(super) fn zone_minutes(&self) -> i32 {
         let digits: i32 = self.zone.get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0);
         let minutes = digits / 100 * 60 + digits % 100;
@@ -89,42 +86,30 @@ fn cleaned(text: &str) -> String {
     kept.trim_matches(crud).to_owned()
 }
 
-#[derive(Clone, Copy)]
-enum Capacity {
-    Author,
-    Committer,
-}
-
 impl Repo {
     /// `now` is used unless the environment sets a date.
     pub(crate) fn author(&self, now: Timestamp) -> Result<Ident, GitError> {
-        self.ident(Capacity::Author, now)
+        self.ident("author", now)
     }
 
     pub(crate) fn committer(&self, now: Timestamp) -> Result<Ident, GitError> {
-        self.ident(Capacity::Committer, now)
+        self.ident("committer", now)
     }
 
     /// Reads the environment and the configuration. Git is asked for the rest: dates in its many other forms, and names derived
     /// from the system account.
-    fn ident(&self, capacity: Capacity, now: Timestamp) -> Result<Ident, GitError> {
-        let (word, section) = match capacity {
-            Capacity::Author => ("AUTHOR", "author"),
-            Capacity::Committer => ("COMMITTER", "committer"),
-        };
-        let part = |env_name: &str, key: &str| -> Result<Option<String>, GitError> {
-            if let Some(value) = self.env.text(env_name) {
+    fn ident(&self, section: &str, now: Timestamp) -> Result<Ident, GitError> {
+        let variable = |part: &str| format!("GIT_{}_{part}", section.to_ascii_uppercase());
+        let part = |key: &str| -> Result<Option<String>, GitError> {
+            if let Some(value) = self.env.text(&variable(&key.to_ascii_uppercase())) {
                 return Ok(Some(value.to_owned()));
             }
             let config = self.config()?;
-            match config.text(&format!("{section}.{key}"))? {
-                Some(value) => Ok(Some(value)),
-                None => config.text(&format!("user.{key}")),
-            }
+            let own = config.text(&format!("{section}.{key}"))?;
+            if own.is_some() { Ok(own) } else { config.text(&format!("user.{key}")) }
         };
-        let name = part(&format!("GIT_{word}_NAME"), "name")?;
-        let email = part(&format!("GIT_{word}_EMAIL"), "email")?;
-        let date = match self.env.text(&format!("GIT_{word}_DATE")) {
+        let (name, email) = (part("name")?, part("email")?);
+        let date = match self.env.text(&variable("DATE")) {
             Some(text) => plain_date(text),
             None => Some((now.as_second(), local_offset(&self.env, now))),
         };
@@ -135,13 +120,8 @@ impl Repo {
         {
             return Ok(Ident { name, email, seconds, zone });
         }
-        self.ident_from_git(word)
-    }
-
-    fn ident_from_git(&self, word: &str) -> Result<Ident, GitError> {
-        let answer = Answer::of(self.git("var").arg(format!("GIT_{word}_IDENT")))?;
-        let text = String::from_utf8_lossy(&answer.stdout);
-        match Ident::parse(text.trim_end()) {
+        let answer = Answer::of(self.git("var").arg(variable("IDENT")))?;
+        match Ident::parse(String::from_utf8_lossy(&answer.stdout).trim_end()) {
             Some(ident) if answer.is_success() => Ok(ident),
             _ => Err(GitError::NoIdentity { advice: answer.stderr }),
         }

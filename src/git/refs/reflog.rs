@@ -1,40 +1,37 @@
 //! Reading a ref's reflog.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::RefStorage;
+use crate::base::bounded;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 
-/// One move of a ref, as its reflog has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LogEntry {
-    /// Where it was; `None`: it was not there.
+    /// `None` if the ref did not exist.
     pub(crate) old: Option<Oid>,
     pub(crate) new: Oid,
     pub(crate) why: String,
 }
 
 impl Repo {
-    /// The moves of a ref that its reflog still has, oldest first; none where there is no reflog. Lines that are not git's
-    /// are passed over.
+    /// The moves of a ref that its reflog still has, oldest first. Lines that are not git's are skipped.
     pub(crate) fn read_reflog(&self, refname: &str) -> Result<Vec<LogEntry>, GitError> {
         if let RefStorage::Reftable(_) = self.refs {
             let moves = self.logged_by_git(refname)?;
             return Ok(moves.into_iter().map(|logged| logged.entry).collect());
         }
+        let lines = self.reflog_bytes(refname)?;
+        Ok(lines.split(|byte| *byte == b'\n').filter_map(|line| self.parse_line(line)).collect())
+    }
+
+    /// The file of a reflog; empty if there is none.
+    pub(super) fn reflog_bytes(&self, refname: &str) -> Result<Vec<u8>, GitError> {
         let path = self.reflog_path(refname);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory) => {
-                return Ok(Vec::new());
-            }
-            Err(source) => return Err(GitError::io("read the reflog", path, source)),
-        };
-        Ok(bytes.split(|byte| *byte == b'\n').filter_map(|line| self.parse_line(line)).collect())
+        let bytes = bounded::read_if_exists(&path).map_err(|source| GitError::io("read the reflog", path, source))?;
+        Ok(bytes.unwrap_or_default())
     }
 
     /// `<old> <new> <name> <<email>> <seconds> <zone>\t<why>`.
@@ -47,7 +44,6 @@ impl Repo {
         Some(LogEntry { old: (!old.0.is_zero()).then_some(old), new, why: why.to_owned() })
     }
 
-    /// Where the reflog of a ref is.
     pub(super) fn reflog_path(&self, refname: &str) -> PathBuf {
         self.ref_folder(refname).join("logs").join(refname)
     }

@@ -39,14 +39,6 @@ impl Repo {
         Ok(self.delete_ref_at(from, oid, log.who)?)
     }
 
-    fn reflog_bytes(&self, refname: &str) -> Result<Vec<u8>, GitError> {
-        match fs::read(self.reflog_path(refname)) {
-            Ok(history) => Ok(history),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-            Err(source) => Err(GitError::io("read the reflog", self.reflog_path(refname), source)),
-        }
-    }
-
     /// Puts the history of another name before the move to this one, which then is a move from `oid` to itself.
     fn replace_reflog(&self, refname: &str, mut history: Vec<u8>, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         let path = self.reflog_path(refname);
