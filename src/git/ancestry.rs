@@ -12,7 +12,6 @@ use super::open::Repo;
 
 /// Reached from the first commit.
 const ONE: u8 = 1;
-/// Reached from the second one.
 const TWO: u8 = 2;
 const BOTH: u8 = ONE | TWO;
 /// Reached from a common commit.
@@ -30,7 +29,7 @@ impl Repo {
         paint.bases()
     }
 
-    /// Whether `older` is `newer` or in its history. Walks back to their merge bases.
+    /// Whether `older` is `newer` or in its history.
     pub(crate) fn is_ancestor(&self, older: Oid, newer: Oid) -> Result<bool, GitError> {
         let mut paint = Paint::new(self, older, Some(newer))?;
         // If it is, it is the only merge base, and every path to a merge base is painted.
@@ -38,9 +37,8 @@ impl Repo {
         Ok(paint.met[&older].paint & BOTH == BOTH)
     }
 
-    /// The commits of `tip` that are not in `other`, parents before children, in the order of
-    /// `git rev-list --topo-order --reverse`. Walks both back to their merge bases, or to the root if `tip` has merged a branch
-    /// that forked earlier.
+    /// The commits of `tip` that are not in `other`, parents before children, as `git rev-list --topo-order --reverse` lists them.
+    /// Walks both back to their merge bases, or to the root if `tip` has merged a branch that forked earlier.
     pub(crate) fn commits_beyond(&self, tip: Oid, other: Option<Oid>) -> Result<Vec<Oid>, GitError> {
         let mut paint = Paint::new(self, tip, other)?;
         paint.meet()?;
@@ -66,7 +64,6 @@ impl Repo {
     }
 }
 
-/// A visited commit.
 struct Met {
     parents: Vec<Oid>,
     time: i64,
@@ -74,7 +71,6 @@ struct Met {
     is_waiting: bool,
 }
 
-/// Two histories, painted from their tips down.
 struct Paint<'r> {
     repo: &'r Repo,
     met: HashMap<Oid, Met>,
@@ -93,7 +89,6 @@ impl<'r> Paint<'r> {
         Ok(paint)
     }
 
-    /// Adds paint to a commit, which is then waiting to pass it on to its parents.
     fn brush(&mut self, oid: Oid, paint: u8) -> Result<(), GitError> {
         if !self.met.contains_key(&oid) {
             let commit = self.repo.read_commit(oid)?;
@@ -137,7 +132,6 @@ impl<'r> Paint<'r> {
         Ok(())
     }
 
-    /// The best common ancestors after [`Paint::meet`], newest first.
     fn bases(&self) -> Result<Vec<Oid>, GitError> {
         let common = self.met.iter().filter(|(_, met)| met.paint & (BOTH | BELOW) == BOTH);
         let found: Vec<Oid> = common.map(|(oid, _)| *oid).collect();
@@ -156,8 +150,7 @@ impl<'r> Paint<'r> {
         Ok(bases)
     }
 
-    /// The commits of `tip` with the first color only, parents before children. A merged branch precedes the branch that it was
-    /// merged into.
+    /// The commits of `tip` with the first color only, in the order of [`Repo::commits_beyond`].
     fn only_one(&self, tip: Oid) -> Vec<Oid> {
         let is_one = |oid: &Oid| self.met.get(oid).is_some_and(|met| met.paint & BOTH == ONE);
         let mut children: HashMap<Oid, usize> = HashMap::new();

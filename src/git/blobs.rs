@@ -60,7 +60,6 @@ impl Repo {
     }
 }
 
-/// Blobs to read in batches.
 struct Work<'o> {
     oids: &'o [Oid],
     next: AtomicUsize,
@@ -100,7 +99,6 @@ impl<'o> Work<'o> {
         Ok(batch)
     }
 
-    /// The second thread: reads batches until none is left or the receiver is gone.
     fn read_ahead(&self, place: Option<&Path>, sender: &SyncSender<Result<Batch<'o>, GitError>>) {
         let Ok(repository) = Repo::open_place(place) else { return };
         let Ok(odb) = repository.odb() else { return };
@@ -167,7 +165,6 @@ mod tests {
         blobs.last_mut().unwrap().1 = missing;
         let failed = repo.for_each_blob(blobs.clone(), |_, _, _| Ok::<_, GitError>(()));
         assert!(matches!(failed, Err(GitError::MissingObject { oid }) if oid == missing));
-        // The other thread does not delay an early return.
         let stopped = repo.for_each_blob(blobs, |_, _, _| Err(GitError::NotARepository));
         assert!(matches!(stopped, Err(GitError::NotARepository)));
     }

@@ -12,7 +12,7 @@ use super::open::Repo;
 use super::process::{Answer, git, text_of};
 use crate::base::process::Process;
 
-/// Git, run in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
+/// Git in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Git {
     folder: PathBuf,
@@ -34,7 +34,6 @@ impl Git {
         command
     }
 
-    /// Runs git and waits for its answer, whatever its exit status.
     pub(crate) fn ask(&self, args: &[impl AsRef<OsStr>]) -> Result<Answer, GitError> {
         Answer::of(&mut self.command(args))
     }
@@ -64,8 +63,7 @@ impl Git {
         }
     }
 
-    /// Reads many blobs, named as git names objects (`<oid>`, `<commit>:<path>`), and passes each to `take` in order; `None` if
-    /// it does not exist.
+    /// Passes each blob, named as git names objects (`<commit>:<path>`), to `take` in order; `None` if it is missing.
     pub(crate) fn blobs<E: From<GitError>>(
         &self,
         names: &[String],
@@ -105,7 +103,6 @@ fn read_answer(answers: &mut impl BufRead, name: &str) -> io::Result<Option<Vec<
     Ok((kind == "blob").then_some(bytes))
 }
 
-/// The root of the working tree that `folder` is in, in the environment `env` of this process.
 pub(crate) fn worktree_root(folder: &Path, env: Env) -> Result<PathBuf, GitError> {
     match Repo::open_from_env(env) {
         Ok(repo) => repo.worktree().ok_or(GitError::NoWorktree),
@@ -117,8 +114,7 @@ pub(crate) fn worktree_root(folder: &Path, env: Env) -> Result<PathBuf, GitError
     }
 }
 
-/// Opens a file in the browser that the setting `key` names, else in `web.browser`, else in one that git finds. Waits for a
-/// browser that runs in the terminal.
+/// Opens a file in the browser that the setting `key`, `web.browser`, or git names. A browser in the terminal is waited for.
 pub(crate) fn browse(file: &Path, key: &str) -> Result<(), GitError> {
     let command = "web--browse";
     if Process::named("git", command).args([command, &format!("--config={key}")]).arg(file).status()?.success() {

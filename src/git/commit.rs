@@ -68,14 +68,13 @@ impl Commit {
     }
 }
 
-/// Splits `Name <email> 1700000000 +0100` into its person and seconds.
+/// `Name <email> 1700000000 +0100`
 fn split_ident(value: &str) -> (String, i64) {
     let Some(end) = value.rfind('>') else { return (value.to_owned(), 0) };
     let seconds = value[end + 1..].split_ascii_whitespace().next().and_then(|digits| digits.parse().ok());
     (value[..=end].to_owned(), seconds.unwrap_or(0))
 }
 
-/// A commit that is to be written.
 #[derive(Debug)]
 pub(crate) struct NewCommit<'a> {
     pub tree: Oid,
@@ -88,7 +87,6 @@ pub(crate) struct NewCommit<'a> {
 }
 
 impl NewCommit<'_> {
-    /// The text of the commit object.
     #[must_use]
     pub(crate) fn render(&self) -> String {
         let mut text = format!("tree {}\n", self.tree);

@@ -32,7 +32,7 @@ impl Config {
         Ok(Self { files, overrides })
     }
 
-    /// The last value; a key without a value (git's short form for true) is `"true"`.
+    /// A key without a value (git's short form for true) is `"true"`.
     pub(crate) fn text(&self, key: &str) -> Result<Option<String>, GitError> {
         let wanted = canonical(key);
         if let Some((_, value)) = self.overrides.iter().rev().find(|(key, _)| *key == wanted) {
@@ -85,7 +85,6 @@ impl Config {
         self.parsed(key, parse_bool, "true or false")
     }
 
-    /// The setting as a number, which may end in `k`, `m`, or `g`.
     pub(crate) fn number(&self, key: &str) -> Result<Option<u64>, GitError> {
         self.parsed(key, parse_number, "a number from 0")
     }
@@ -101,7 +100,7 @@ impl Config {
         parsed.map(Some).ok_or_else(|| GitError::BadSetting { key: key.to_owned(), value, expected })
     }
 
-    /// Every setting of a section with subsections, in git's order: the last value of a key counts.
+    /// The settings of a section with subsections, in git's order: the last value of a key counts.
     pub(crate) fn subsections(&self, section: &str) -> Result<Vec<(String, String)>, GitError> {
         let text = |(key, value): (String, Vec<u8>)| match String::from_utf8(value) {
             Ok(value) => Ok((key, value)),

@@ -9,7 +9,6 @@ use super::open::Repo;
 use super::process::Answer;
 use super::zone::local_offset;
 
-/// A person and an instant, as a commit holds them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Ident {
     name: String,
@@ -53,8 +52,7 @@ impl Ident {
         if self.zone.starts_with('-') { -minutes } else { minutes }
     }
 
-    /// The author of an imported item. `person` is `Name <email>`; text of another form becomes the name. Characters that would
-    /// break the header of a commit are removed.
+    /// The author of an imported item, from `Name <email>` or a name. What would break the header of a commit is removed.
     pub(crate) fn of(person: &str, seconds: i64) -> Self {
         let (name, email) = person.rsplit_once('<').unwrap_or((person, ""));
         Self { name: cleaned(name), email: cleaned(email), seconds: seconds.max(0), zone: "+0000".to_owned() }
@@ -96,8 +94,7 @@ impl Repo {
         self.ident("committer", now)
     }
 
-    /// Reads the environment and the configuration. Git is asked for the rest: dates in its many other forms, and names derived
-    /// from the system account.
+    /// Git is asked only for unusual dates, and for names that it derives from the system account.
     fn ident(&self, section: &str, now: Timestamp) -> Result<Ident, GitError> {
         let variable = |part: &str| format!("GIT_{}_{part}", section.to_ascii_uppercase());
         let part = |key: &str| -> Result<Option<String>, GitError> {

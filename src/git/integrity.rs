@@ -15,14 +15,14 @@ use super::refs::{LogLine, RefStorage, STALE_LOCK, locked};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct RefListing {
-    /// Names with their oids, sorted. The objects may be missing.
+    /// Sorted by name. The objects may be missing.
     pub(crate) refs: Vec<(String, Oid)>,
     /// Refs that git cannot read.
     pub(crate) broken: Vec<String>,
 }
 
 impl Repo {
-    /// Lists every ref below the prefixes through git, which continues after broken refs.
+    /// Asks git, which continues after broken refs.
     pub(crate) fn list_every_ref(&self, prefixes: &[&str]) -> Result<RefListing, GitError> {
         let mut command = self.git("for-each-ref");
         let answer = Answer::of(command.arg("--format=%(objectname) %(refname)").args(prefixes))?;
@@ -48,7 +48,7 @@ impl Repo {
         *self.recent.borrow_mut() = Recent::default();
     }
 
-    /// The refs below `prefix` (which ends in `/`), or the ref of that name, with a `.lock` file older than ten seconds.
+    /// The refs below `prefix` (which ends in `/`), or the ref of that name, with a stale `.lock` file.
     pub(crate) fn stale_ref_locks(&self, prefix: &str) -> Vec<String> {
         let mut found = Vec::new();
         if prefix.ends_with('/') {
@@ -75,15 +75,14 @@ impl Repo {
         Some(name.strip_suffix(".lock")?.to_owned())
     }
 
-    /// Removes the stale `.lock` file of a ref, under our own lock of the ref. Returns whether it is gone.
+    /// Takes our own lock of the ref. Returns whether the `.lock` file is gone.
     pub(crate) fn remove_stale_ref_lock(&self, refname: &str) -> Result<bool, GitError> {
         let _lock = self.lock(refname)?;
         self.remove_stale_lock(refname);
         Ok(!self.lock_path(refname).exists())
     }
 
-    /// Points an unreadable ref to `oid`, under git's own lock of it. Fails with [`GitError::RefMoved`] if it is readable by now.
-    /// The caller holds its [`Repo::lock`].
+    /// Fails with [`GitError::RefMoved`] if the ref is readable by now. The caller holds its [`Repo::lock`].
     pub(crate) fn repair_ref(&self, refname: &str, oid: Oid, who: &Ident) -> Result<(), GitError> {
         let log = LogLine { who, why: "fsck: back to where the reflog has it" };
         match &self.refs {
@@ -126,7 +125,7 @@ impl Repo {
         done
     }
 
-    /// Logs the missing last move of a ref. With reftable, none can be missing. The caller holds the ref's [`Repo::lock`].
+    /// Logs the missing last move of a ref, whose [`Repo::lock`] the caller holds. With reftable, none can be missing.
     pub(crate) fn complete_reflog(&self, refname: &str, who: &Ident) -> Result<(), GitError> {
         let (Some(last), Some(tip)) = (self.read_reflog(refname)?.pop(), self.find_ref(refname)?) else {
             return Ok(());

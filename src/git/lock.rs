@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 use super::error::GitError;
 use super::open::Repo;
 
-/// How long a writer waits for another one before it gives up.
-///
-/// Longer than the age at which a ref's left-behind `.lock` file is removed, so that a killed process stops nobody.
+/// How long a writer waits. Longer than [`STALE_LOCK`], so that a killed process stops nobody.
 pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(12);
 
 /// A held lock of a ref. Dropping it releases it, and so does the end of the process.
@@ -26,13 +24,11 @@ impl RefLock {
 }
 
 impl Repo {
-    /// Takes the lock that guards writing to `refname` among our own processes.
-    ///
-    /// Its file, under `trace/locks` in the common git folder, stays behind empty: removing it would let two processes
-    /// hold two locks of one name. It must not be held while a user's command runs.
+    /// Takes the lock among our own processes. It must not be held while a user's command runs.
+    /// | Its file stays behind empty: removing it would let two processes hold two locks of one name.
     pub(crate) fn lock(&self, refname: &str) -> Result<RefLock, GitError> {
         let folder = self.common_dir().join("trace").join("locks");
-        // A ref's name is too rich for a file name; two names that met here would only wait for one another.
+        // Two names with the same hash would only wait for one another.
         let path = folder.join(&blake3::hash(refname.as_bytes()).to_hex()[..16]);
         let open = || OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = match open() {

@@ -28,7 +28,7 @@ pub(super) struct Loose {
     git_dir: PathBuf,
     folders: Vec<PathBuf>,
     asked: AtomicUsize,
-    /// Which fan-out folders exist. libgit2 reads from those that are created later.
+    /// Which folders exist. libgit2 reads from those that are created later.
     fans: OnceLock<Box<[bool; 256]>>,
     pub(super) verified: AtomicBool,
     /// Damaged files of objects that have another copy.
@@ -46,7 +46,7 @@ impl Loose {
         Self { git_dir: git_dir.to_owned(), folders, asked, fans, verified, spare: Mutex::default() }
     }
 
-    /// Reads an object; `None` if it does not seem to be loose. Fails if its file is damaged and there is no other copy.
+    /// `None` if the object does not seem to be loose. Fails if its file is damaged and there is no other copy.
     pub(super) fn read(&self, oid: Oid) -> Result<Option<(ObjectType, Vec<u8>)>, GitError> {
         let fan = usize::from(oid.as_bytes()[0]);
         if self.asked.fetch_add(1, Ordering::Relaxed) >= LOOK_AFTER && !self.fans.get_or_init(|| self.look())[fan] {
@@ -125,7 +125,7 @@ impl Loose {
 }
 
 impl Repo {
-    /// The damaged loose files found so far, of objects that were read from another copy.
+    /// The damaged files found so far of objects that were read from another copy.
     pub(crate) fn damaged_copies(&self) -> Vec<(Oid, PathBuf)> {
         let spare = self.loose.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.iter().map(|(path, oid)| (*oid, path.clone())).collect()

@@ -14,7 +14,6 @@ pub(crate) struct PushedRef {
     pub(crate) summary: String,
 }
 
-/// The result of a push for one ref.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PushFate {
     Moved,
@@ -27,7 +26,7 @@ pub(crate) enum PushFate {
 }
 
 impl Repo {
-    /// Pushes refspecs. Git's progress and messages go to stderr. Fails only if git could not talk to the remote.
+    /// Git's progress and messages go to stderr. Fails only if git could not talk to the remote.
     pub(crate) fn push(
         &self,
         remote: &str,
@@ -44,7 +43,7 @@ impl Repo {
         Ok(pushed)
     }
 
-    /// Fetches refspecs. Git's progress and messages go to stderr.
+    /// Git's progress and messages go to stderr.
     pub(crate) fn fetch(&self, remote: &str, refspecs: &[String], options: &[&str]) -> Result<(), GitError> {
         self.remove_stale_git_locks();
         let mut command = self.git("fetch");

@@ -11,7 +11,6 @@ use super::oid::Oid;
 use super::open::Repo;
 use super::tree::{Entry, Tree, TreeStore, render_tree};
 
-/// An object's bytes.
 pub(crate) struct Object<'r>(Bytes<'r>);
 
 enum Bytes<'r> {
@@ -37,7 +36,7 @@ impl Repo {
         Ok(self.read_as(&self.odb()?, oid, ObjectType::Blob, "blob")?.data().to_vec())
     }
 
-    /// Reads a commit. At the boundary of a shallow clone it has no parents.
+    /// At the boundary of a shallow clone a commit has no parents.
     pub(crate) fn read_commit(&self, oid: Oid) -> Result<Commit, GitError> {
         if let Some(commit) = self.recent.borrow().commits.get(oid) {
             return Ok(commit);
@@ -61,7 +60,7 @@ impl Repo {
         self.write(ObjectType::Commit, commit.render().as_bytes(), "commit")
     }
 
-    /// Reads an object of the given kind, and fetches it if a remote promised it.
+    /// Fetches the object if a remote promised it.
     pub(super) fn read_as<'o>(
         &self,
         odb: &'o Odb<'_>,
@@ -132,8 +131,7 @@ impl TreeStore for Repo {
     }
 }
 
-/// The commits and trees that were read last: a walk through history compares the trees of each commit with those of its
-/// parent, and then visits the parent.
+/// The last commits and trees: a walk through history compares a commit's trees with its parent's, then visits the parent.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     commits: Last<Commit, 4>,

@@ -27,10 +27,9 @@ pub struct Repo {
     pub(super) config: OnceCell<Config>,
     pub(super) shared: OnceCell<Vec<(String, String)>>,
     pub(super) shallow: OnceCell<HashSet<Oid>>,
-    /// The folder of new objects.
     pub(super) objects: PathBuf,
     pub(super) loose: Loose,
-    /// Whether promised objects count as missing, instead of being fetched.
+    /// See [`Repo::without_fetching`].
     pub(super) offline: Cell<bool>,
     pub(super) recent: RefCell<Recent>,
     /// The id in the operation log of what is done through this handle.

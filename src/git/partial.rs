@@ -14,7 +14,6 @@ use super::process::{Answer, text_of};
 use crate::base::bounded;
 
 impl Repo {
-    /// The promisor remote; `None` if the clone is not partial.
     fn promisor(&self) -> Result<Option<String>, GitError> {
         let config = self.config()?;
         if let Some(remote) = config.text("extensions.partialClone")? {
@@ -23,7 +22,6 @@ impl Repo {
         config.remote_with("promisor")
     }
 
-    /// Whether this is a partial clone, in which promised objects may be missing.
     pub(crate) fn is_partial(&self) -> Result<bool, GitError> {
         Ok(self.promisor()?.is_some())
     }
@@ -36,8 +34,7 @@ impl Repo {
         done
     }
 
-    /// The `missing` trees and blobs that no remote promised; `tips` are commits that lead to them. If any is lost, git checks the
-    /// complete repository.
+    /// Those of the `missing` trees and blobs that no remote promised; `tips` are commits that lead to them.
     pub(crate) fn lost(
         &self,
         missing: &HashSet<Oid>,

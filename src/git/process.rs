@@ -6,7 +6,6 @@ use super::error::GitError;
 use super::open::Repo;
 use crate::base::process::{Process, ProcessError};
 
-/// What a git command printed, and how it ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Answer {
     command: String,
@@ -17,7 +16,6 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Runs git and waits for its answer, whatever its exit status.
     pub(super) fn of(git: &mut Process) -> Result<Self, GitError> {
         let output = git.output()?;
         let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
@@ -64,7 +62,6 @@ impl Repo {
         self.git_with(&[], subcommand)
     }
 
-    /// The same with settings, each `key=value`, for this command only.
     pub(super) fn git_with(&self, settings: &[&str], subcommand: &str) -> Process {
         let mut git = git(subcommand);
         for setting in settings {

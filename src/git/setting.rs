@@ -35,14 +35,13 @@ impl Git {
 }
 
 impl Repo {
-    /// Adds a value to a multi-valued setting of this repository, unless it has the value.
+    /// Does nothing if the setting has the value.
     pub(crate) fn add_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
         let answer = self.answer_of_config(&["--null", "--get-all", key])?;
         let is_there = answer.stdout.split(|b| *b == 0).any(|there| there == value.as_bytes());
         if is_there { Ok(()) } else { self.change_setting(&["--add", key, value], &[]) }
     }
 
-    /// Removes one value of a multi-valued setting, if it has the value.
     pub(crate) fn remove_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
         self.change_setting(&["--fixed-value", "--unset-all", key, value], &[NOTHING_THERE])
     }

@@ -17,7 +17,7 @@ pub(crate) const SHARED_SETTINGS: &str = ".traceconfig";
 const MAX_BYTES: usize = 1 << 20;
 
 impl Repo {
-    /// Reads a shared file, if it exists. `path` is relative to the root of the working tree and must not lead out of it.
+    /// `path` is relative to the root of the working tree and must not lead out of it.
     pub(crate) fn read_shared(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let bad = |cause: String| GitError::BadShared { path: path.to_owned(), cause };
         if path.is_empty() || !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
@@ -44,8 +44,8 @@ impl Repo {
         Ok(Some(self.read_blob(oid)?))
     }
 
-    /// The settings in [`SHARED_SETTINGS`], in order, read on first use. Section and variable are in lower case; a key without a
-    /// value is `true`. Git parses the text and follows no includes.
+    /// In order, read on first use. Section and variable are in lower case; a key without a value is `true`. Git parses the text
+    /// and follows no includes.
     pub(crate) fn shared_settings(&self) -> Result<&[(String, String)], GitError> {
         if let Some(settings) = self.shared.get() {
             return Ok(settings);

@@ -10,7 +10,7 @@ use super::open::Repo;
 use super::process::Answer;
 
 impl Repo {
-    /// Writes a commit, signed as `git commit -S` does. Costs two processes, git and the signing program.
+    /// As `git commit -S` does. Costs two processes, git and the signing program.
     pub(crate) fn write_signed_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
         let mut command = self.git_with(&["i18n.commitEncoding=UTF-8"], "commit-tree");
         command.args(["-S", "-F", "-"]);

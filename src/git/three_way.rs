@@ -4,7 +4,7 @@ use git2::MergeFileInput;
 
 use super::error::GitError;
 
-/// Merges three versions of a text by lines; `None` on a conflict, or if a text is binary.
+/// `None` on a conflict, or if a text is binary.
 pub(crate) fn merge_lines(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
     if ours == theirs || theirs == base {
         return Ok(Some(ours.to_vec()));

@@ -28,7 +28,6 @@ impl Entry {
         Self { bits: 0o100_644, name: name.into(), oid }
     }
 
-    /// A folder.
     pub(crate) fn folder(name: impl Into<Vec<u8>>, oid: Oid) -> Self {
         Self { bits: 0o40_000, name: name.into(), oid }
     }
@@ -59,11 +58,9 @@ pub(crate) struct Tree {
     oid_len: usize,
 }
 
-/// One entry of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryRef<'t> {
     bits: u32,
-    /// The name; any bytes but NUL.
     pub(crate) name: &'t [u8],
     raw_oid: &'t [u8],
     raw: &'t [u8],
@@ -84,7 +81,6 @@ impl EntryRef<'_> {
 }
 
 impl Tree {
-    /// Parses a tree object; `None` if it is malformed.
     pub(crate) fn parse(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
         let oid_len = raw_len(format);
         let mut rest = bytes;
@@ -148,7 +144,7 @@ const MODE_DIGITS: usize = 7;
 pub(crate) trait TreeStore {
     fn tree(&self, oid: Oid) -> Result<Tree, GitError>;
 
-    /// Reads the entries of a tree as values that can be changed.
+    /// The entries as values that can be changed.
     fn read_tree(&self, oid: Oid) -> Result<Vec<Entry>, GitError> {
         Ok(self.tree(oid)?.entries().map(EntryRef::to_entry).collect())
     }
@@ -175,7 +171,6 @@ pub(crate) fn render_tree(entries: &mut [Entry]) -> Vec<u8> {
     bytes
 }
 
-/// Length of an oid in bytes.
 pub(super) fn raw_len(format: ObjectFormat) -> usize {
     match format {
         ObjectFormat::Sha1 => 20,

@@ -8,8 +8,7 @@ const LONGEST_INSERT: usize = 0x7f;
 
 const CHUNK: usize = 32;
 
-/// A delta from `base` to `target`: the common prefix, the new bytes, the common suffix. `None` if it saves less than half of
-/// `target`.
+/// The common prefix, the new bytes, the common suffix; `None` if that saves less than half of `target`.
 pub(super) fn between(base: &[u8], target: &[u8]) -> Option<Vec<u8>> {
     let start = common_start(base, target);
     let end = common_end(&base[start..], &target[start..]);

@@ -7,7 +7,6 @@ use std::io::{self, Write};
 /// The objects of a pack. Takes about a hundred bytes per object.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// The concatenated oids, in the order of writing.
     oids: Vec<u8>,
     places: Vec<(u32, u64)>,
     /// The first object for each prefix of eight bytes.
@@ -78,7 +77,6 @@ impl Index {
     }
 }
 
-/// The first eight bytes of an oid.
 fn start(oid: &[u8]) -> u64 {
     oid.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }

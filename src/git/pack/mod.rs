@@ -23,9 +23,8 @@ use thread::{Packed, Sent};
 /// Number of objects that may wait for the other thread. They may be large.
 const WAITING: usize = 32;
 
-/// A pack under construction. Its objects are in the repository after [`PackWriter::finish`], not before.
-///
-/// If it is dropped earlier, nothing is left. A killed process leaves a `tmp_pack_…` file, which `git gc` removes.
+/// A pack whose objects are in the repository only after [`PackWriter::finish`]. A killed process leaves a `tmp_pack_…` file,
+/// which `git gc` removes.
 pub(crate) struct PackWriter<'r> {
     repo: &'r Repo,
     running: RefCell<Option<Running>>,
@@ -61,7 +60,6 @@ impl<'r> PackWriter<'r> {
         }
     }
 
-    /// Whether the other thread is alive and received the object.
     fn send(&self, sent: Sent) -> bool {
         self.running.borrow().as_ref().is_some_and(|running| running.sender.send(sent).is_ok())
     }
@@ -73,7 +71,6 @@ impl<'r> PackWriter<'r> {
         self.join()?.map_or(Ok(()), Packed::take_place)
     }
 
-    /// Waits until the other thread has ended.
     fn join(&self) -> Result<Option<Packed>, GitError> {
         let Some(Running { sender, thread }) = self.running.take() else { return Err(thread::lost()) };
         drop(sender);

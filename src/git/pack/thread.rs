@@ -38,7 +38,6 @@ pub(super) enum Sent {
     End,
 }
 
-/// A complete pack under a temporary name.
 pub(super) struct Packed {
     pack: NamedTempFile,
     index: NamedTempFile,
@@ -46,7 +45,6 @@ pub(super) struct Packed {
     checksum: String,
 }
 
-/// A tree that later ones may be deltas of.
 struct Tree {
     bytes: Vec<u8>,
     offset: u64,
@@ -138,7 +136,6 @@ impl Pack {
         Ok(())
     }
 
-    /// Completes and syncs both files.
     fn complete(self, folder: PathBuf) -> io::Result<Packed> {
         let objects = u32::try_from(self.index.len()).map_err(io::Error::other)?;
         let mut pack = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -189,7 +186,6 @@ fn temporary(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     builder.prefix(prefix).tempfile_in(folder)
 }
 
-/// Object type in packs.
 fn kind_number(kind: ObjectType) -> u8 {
     match kind {
         ObjectType::Commit => 1,
@@ -228,7 +224,6 @@ fn compress(buffer: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
     encoder.finish().map(drop)
 }
 
-/// The checksum of a file from its current position.
 fn checksum(format: ObjectFormat, file: &mut File) -> io::Result<Vec<u8>> {
     match format {
         ObjectFormat::Sha1 => digest::<Sha1>(file),

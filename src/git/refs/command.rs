@@ -16,7 +16,7 @@ use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::process::{Answer, text_of};
 
-/// How many of the latest moves go along when a ref is renamed: each is a call of git.
+/// How many of the latest moves are copied when a ref is renamed: each is a call of git.
 const COPIED_MOVES: usize = 100;
 
 /// What git has said of refs, and of which state of them.
@@ -25,7 +25,7 @@ pub(in crate::git) struct Reading(RefCell<Said>);
 
 #[derive(Default)]
 struct Said {
-    /// The lists of tables, of all worktrees and of this one.
+    /// The lists of tables: the shared one, then this worktree's.
     tables: Vec<Vec<u8>>,
     refs: HashMap<String, Option<Oid>>,
     symbolic: HashMap<String, Option<String>>,
@@ -46,7 +46,7 @@ impl Reading {
         if let Some(known) = said.refs.get(refname) {
             return Ok(*known);
         }
-        // Those that may be missing last: git stops at the first that is.
+        // Git stops at the first that is missing.
         let mut refnames = vec![refname];
         let others = ["HEAD"].into_iter().chain(said.expected.iter().copied());
         refnames.extend(others.filter(|other| *other != refname && !said.refs.contains_key(*other)));
@@ -59,7 +59,7 @@ impl Reading {
     }
 
     pub(super) fn find_symbolic(&self, repo: &Repo, refname: &str) -> Result<Option<String>, GitError> {
-        // What is wrong with settings is told in the same words as where no git is called.
+        // A bad setting must give the same error as without git.
         repo.config()?;
         let mut said = self.0.borrow_mut();
         let is_kept = said.forget_old(repo);
@@ -80,7 +80,7 @@ impl Reading {
 }
 
 impl Said {
-    /// Forgets what was said of another state; whether what is said from now on may be kept.
+    /// Forgets answers about another state. Returns whether new ones may be kept.
     fn forget_old(&mut self, repo: &Repo) -> bool {
         let mut folders = vec![repo.common_dir()];
         if repo.git_dir() != repo.common_dir() {
@@ -99,14 +99,13 @@ impl Said {
     }
 }
 
-/// A move in a reflog, and who moved.
 pub(super) struct Logged {
     pub(super) entry: LogEntry,
     who: Ident,
 }
 
 impl Repo {
-    /// Asks for refs by their full names, the first one in any case: the answer ends at the first that is missing.
+    /// Asks for refs by their full names. The answer ends at the first missing one, so the first is always answered.
     fn ask_for(&self, refnames: &[&str]) -> Result<Vec<(String, Option<Oid>)>, GitError> {
         let answer = Answer::of(self.git("show-ref").args(["--verify", "--"]).args(refnames))?;
         let mut found = Vec::new();
@@ -124,7 +123,7 @@ impl Repo {
             } else if let Some(oid) =
                 stderr.trim_end().rsplit_once(": bad ref ").and_then(|(_, bad)| bad.split_once(" ("))
             {
-                // Its object is missing, which the reader of the object tells.
+                // Its object is missing, which reading the object reports.
                 found.push(((*refname).to_owned(), Some(self.parse_oid(oid.1.trim_end_matches(')'))?)));
             } else if found.is_empty() {
                 return Err(answer.into_error());
@@ -150,7 +149,7 @@ impl Repo {
         Oid::parse(text, self.object_format()).ok_or_else(bad)
     }
 
-    /// Lists the refs that are named by patterns, whole names or folders with their `/`; symbolic ones are left out.
+    /// Patterns are complete names or folders with their `/`. Symbolic refs are left out.
     pub(super) fn list_by_git(&self, patterns: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
         let options = ["--format=%(objectname) %(refname) %(symref)", "--stdin"];
         let printed = text_of(self.git("for-each-ref").args(options).input(patterns.join("\n")))?;
@@ -193,9 +192,7 @@ impl Repo {
         self.update_refs(&[], None, &input).map_err(|error| refused(error, first))
     }
 
-    /// The moves that git has logged of a ref, oldest first; none where there is no such ref.
-    ///
-    /// Git does not print where the ref was before each, so that is where the move before left it.
+    /// Oldest first. Git does not print the old value of a move, so it is the new value of the previous move.
     pub(super) fn logged_by_git(&self, refname: &str) -> Result<Vec<Logged>, GitError> {
         let mut command = self.git_with(&["i18n.logOutputEncoding=UTF-8", "log.mailmap=false"], "reflog");
         command.args(["show", "--no-show-signature", "--no-color", "--date=raw"]);
@@ -219,9 +216,7 @@ impl Repo {
         Ok(moves)
     }
 
-    /// Makes a ref with the latest moves of another, which is at `oid`, before the move to this name.
-    ///
-    /// Git has no command that copies a log under names such as ours, so the moves are made again, each as it was logged.
+    /// Creates a ref with the latest moves of another. Git cannot copy the log of such refs, so the moves are repeated.
     pub(super) fn copy_by_git(&self, from: &str, to: &str, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         let moves = self.logged_by_git(from)?;
         let latest = &moves[moves.len().saturating_sub(COPIED_MOVES)..];
@@ -230,12 +225,11 @@ impl Repo {
             self.patiently(|| self.move_by_git(to, at, entry.new, LogLine { who, why: &entry.why }))?;
             at = Some(entry.new);
         }
-        // Git logs no move that leads nowhere, so the renaming itself is not in a log that goes along.
+        // Git does not log a move to the same commit, so the copied log lacks the renaming itself.
         if at == Some(oid) { Ok(()) } else { self.patiently(|| self.move_by_git(to, at, oid, log)) }
     }
 }
 
-/// What a refusal of `git update-ref` means for whoever moves a ref.
 fn refused(error: GitError, refname: &str) -> GitError {
     let GitError::Command { stderr, .. } = &error else { return error };
     let has = |part: &str| stderr.contains(part);
@@ -248,7 +242,6 @@ fn refused(error: GitError, refname: &str) -> GitError {
     locked(error, refname)
 }
 
-/// Tells a lock that somebody else has from other refusals.
 pub(in crate::git) fn locked(error: GitError, refname: &str) -> GitError {
     match &error {
         GitError::Command { stderr, .. } if stderr.contains("cannot lock references") => {

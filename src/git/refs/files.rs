@@ -18,11 +18,10 @@ use crate::git::ident::Ident;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 
-/// Age from which a ref's `.lock` file is taken to be left behind by a killed process.
+/// Age from which a ref's `.lock` file counts as left behind by a killed process.
 pub(in crate::git) const STALE_LOCK: Duration = Duration::from_secs(10);
 
-/// The same of git's other locks, which ours do not guard (`packed-refs.lock`, `config.lock`): long enough for git to write any
-/// number of refs.
+/// The same for locks that ours do not guard (`packed-refs.lock`, `config.lock`): git may write for minutes.
 pub(in crate::git) const STALE_GIT_LOCK: Duration = Duration::from_secs(600);
 
 impl Repo {
@@ -85,7 +84,6 @@ impl Repo {
         Ok(())
     }
 
-    /// Compares and swaps under the ref's own `.lock`.
     fn swap(&self, refname: &str, old: Option<Oid>, new: Oid, who: &Ident, why: &str) -> Result<(), GitError> {
         let moving = |source| GitError::moving(refname, source);
         let mut transaction = self.inner.transaction().map_err(moving)?;
@@ -104,7 +102,7 @@ impl Repo {
         despite_gc(|| set().map(drop).map_err(|error| GitError::moving(refname, error)))
     }
 
-    /// Sees to it that moves of `refname` are logged; whether libgit2 will do so.
+    /// Makes git log moves of `refname`. Returns whether libgit2 will do so.
     fn ensure_reflog(&self, refname: &str) -> Result<bool, GitError> {
         let logging = match self.config()?.text("core.logAllRefUpdates")?.as_deref() {
             Some("always") => true,
@@ -116,7 +114,7 @@ impl Repo {
             if !self.inner.reference_has_log(refname).map_err(failed)?
                 && let Err(source) = self.inner.reference_ensure_log(refname)
             {
-                // Most often the log of a ref of which this name is a part, or the other way round, is in the way.
+                // The usual cause is the log of a ref that conflicts with this one.
                 let error = if self.has_conflict(refname)? {
                     GitError::RefConflict { refname: refname.to_owned() }
                 } else {
@@ -128,7 +126,7 @@ impl Repo {
         Ok(logging)
     }
 
-    /// Whether there is a ref that is a part of this name, or has it as a part.
+    /// Whether the name of another ref is a prefix of this one, or the reverse.
     fn has_conflict(&self, refname: &str) -> Result<bool, GitError> {
         for (end, _) in refname.match_indices('/') {
             if self.find_ref(&refname[..end])?.is_some() {
@@ -155,8 +153,7 @@ impl Repo {
         file.write_all(line.as_bytes()).map_err(failed)
     }
 
-    /// Removes the `.lock` file of a ref that the dead left behind; whether there was one. The caller holds the
-    /// [`Repo::lock`] of the ref.
+    /// The caller holds the [`Repo::lock`] of the ref. Returns whether there was a stale file.
     pub(in crate::git) fn remove_stale_lock(&self, refname: &str) -> bool {
         if !matches!(self.refs, RefStorage::Files) {
             return false;
@@ -164,18 +161,17 @@ impl Repo {
         remove_older(&self.lock_path(refname), STALE_LOCK)
     }
 
-    /// The folder that a ref's file is in, and its log below `logs`: what is not under `refs/` is this worktree's own.
+    /// Refs outside `refs/` belong to this worktree.
     pub(in crate::git) fn ref_folder(&self, refname: &str) -> &Path {
         if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() }
     }
 
-    /// Where the `.lock` file of a ref is.
     pub(in crate::git) fn lock_path(&self, refname: &str) -> PathBuf {
         self.ref_folder(refname).join(format!("{refname}.lock"))
     }
 
-    /// Removes the locks that git's own commands left behind when they were killed, of refs, of their logs, of `git gc` and of
-    /// what it writes: `git gc` and `git fetch` stumble over one for ever. Those of the index and of settings are not looked at.
+    /// Removes the locks that killed git commands left, which block `git gc` and `git fetch`, except those of the index and of
+    /// settings.
     pub(in crate::git) fn remove_stale_git_locks(&self) {
         let common = self.common_dir();
         if matches!(self.refs, RefStorage::Files) {
@@ -185,7 +181,7 @@ impl Repo {
         for name in ["gc.pid.lock", "shallow.lock"] {
             let _ = remove_older(&common.join(name), STALE_GIT_LOCK);
         }
-        // Of the graph of commits and of the index over all packs.
+        // Locks of the commit graph and of the multi-pack index.
         let mut folders = vec![common.join("objects/info"), common.join("objects/pack")];
         for home in worktrees.map(|entry| entry.path()).chain([common.to_owned()]) {
             let _ = remove_older(&home.join("HEAD.lock"), STALE_GIT_LOCK);
@@ -203,7 +199,7 @@ impl Repo {
         }
     }
 
-    /// A process that was killed while it deleted a ref leaves both behind, and git stumbles over either.
+    /// A process that is killed while it deletes a ref leaves both behind, and git refuses to run beside either.
     pub(super) fn remove_stale_packed_lock(&self) {
         for name in ["packed-refs.lock", "packed-refs.new"] {
             let _ = remove_older(&self.common_dir().join(name), STALE_GIT_LOCK);
@@ -211,10 +207,9 @@ impl Repo {
     }
 }
 
-/// Removes a file that is older than that; whether it did.
-///
-/// Of two that want to, the second would remove what somebody put there after the first: so each locks the file that it judges,
-/// and sees to it that it is still the one at the path.
+/// Removes a file that is older than `age`. Returns whether it did.
+/// | Of two processes, the second might remove a new file of a third. So each locks the file and checks that it is still at the
+/// path.
 pub(in crate::git) fn remove_older(path: &Path, age: Duration) -> bool {
     let removed = || {
         let file = File::open(path)?;

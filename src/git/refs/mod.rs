@@ -32,18 +32,15 @@ pub(super) use files::{STALE_GIT_LOCK, STALE_LOCK, remove_older};
 pub(crate) use reflog::LogEntry;
 pub(crate) use update::RefUpdate;
 
-/// How long a writer pauses before it tries again where somebody else has the lock.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How the refs of a repository are kept.
 pub(super) enum RefStorage {
     Files,
-    /// As reftable, with what git has said of it.
     Reftable(Reading),
 }
 
 impl RefStorage {
-    /// What the repository's own configuration says; that of the user or of one call has no say in it, as in git.
+    /// As in git, only the repository's own configuration counts.
     pub(super) fn of(repository: &Repository) -> Result<Self, GitError> {
         let failed = |source| GitError::store("read the git configuration", source);
         let local = repository.config().and_then(|config| config.open_level(ConfigLevel::Local)).map_err(failed)?;
@@ -59,7 +56,6 @@ impl RefStorage {
     }
 }
 
-/// What the reflog says of a move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogLine<'a> {
     pub(crate) who: &'a Ident,
@@ -78,12 +74,12 @@ impl Repo {
         git2::Reference::is_valid_name(refname)
     }
 
-    /// Whether each ref may have a file of its own; with reftable none has.
+    /// Whether each ref may have its own file; with reftable none has.
     pub(crate) fn has_refs_as_files(&self) -> bool {
         matches!(self.refs, RefStorage::Files)
     }
 
-    /// The oid a ref points at, through symbolic refs; `None` where there is none.
+    /// Follows symbolic refs.
     pub(crate) fn find_ref(&self, refname: &str) -> Result<Option<Oid>, GitError> {
         match &self.refs {
             RefStorage::Files => self.find_file(refname),
@@ -91,9 +87,8 @@ impl Repo {
         }
     }
 
-    /// What `rev` names in git's own notation; `None` when it names nothing. Whether a whole oid is there is not looked at.
-    ///
-    /// Git is asked where it is no whole oid: libgit2 reads commits on the way, and never comes back from one that was cut off.
+    /// The object that `rev` names in git's notation. A complete oid is not looked up.
+    /// | Git resolves other names, because libgit2 never returns from a truncated commit on the way.
     pub(super) fn resolve(&self, rev: &str) -> Result<Option<Oid>, GitError> {
         match Oid::parse(rev, self.object_format()) {
             Some(oid) => Ok(Some(oid)),
@@ -101,27 +96,25 @@ impl Repo {
         }
     }
 
-    /// Says that a ref will be asked for soon. Where asking is a call of git, the next one asks for it as well.
+    /// The next call of git asks for this ref as well.
     pub(crate) fn expect_ref(&self, refname: &'static str) {
         if let RefStorage::Reftable(reading) = &self.refs {
             reading.expect(refname);
         }
     }
 
-    /// Notes that a ref is there, see [`Repo::was_there`].
     pub(crate) fn note_there(&self, refname: &str) {
         if !self.seen.borrow().contains(refname) {
             self.seen.borrow_mut().insert(refname.to_owned());
         }
     }
 
-    /// Whether somebody noted a ref that was there, and it was not deleted by way of this [`Repo`] since: where it no longer is,
-    /// another process has renamed or deleted it.
+    /// Whether the ref existed and was not deleted through this [`Repo`]: if it is missing, another process renamed or deleted it.
     pub(crate) fn was_there(&self, refname: &str) -> bool {
         self.seen.borrow().contains(refname)
     }
 
-    /// The ref a symbolic ref names, whether that one exists or not; `None` where there is no symbolic ref.
+    /// The target of a symbolic ref, which need not exist.
     pub(crate) fn find_symbolic_ref(&self, refname: &str) -> Result<Option<String>, GitError> {
         match &self.refs {
             RefStorage::Files => self.find_symbolic_file(refname),
@@ -129,7 +122,6 @@ impl Repo {
         }
     }
 
-    /// Makes `refname` a symbolic ref to `target`.
     pub(crate) fn point_symbolic_ref(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
         let _lock = self.lock(refname)?;
         self.patiently(|| match &self.refs {
@@ -138,8 +130,7 @@ impl Repo {
         })
     }
 
-    /// The refs whose names begin with `prefix` (which ends in `/`), with the oids they point at, sorted by name. Symbolic
-    /// ones are left out.
+    /// The refs under `prefix` (which ends in `/`), sorted by name. Symbolic refs are left out.
     pub(crate) fn list_refs(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
         match &self.refs {
             RefStorage::Files => self.list_files(prefix),
@@ -147,21 +138,18 @@ impl Repo {
         }
     }
 
-    /// Moves a ref from where it was seen, `old` (none: it was not there), to `new`, and logs it.
-    ///
-    /// The caller holds the ref's [`Repo::lock`]: a `.lock` file older than ten seconds was then left behind by a process
-    /// that is dead, and is removed. The lock of a reftable is one for all refs, so git is left to decide about it.
+    /// Moves a ref from `old` (`None`: it does not exist) to `new`, and logs it.
+    /// | The caller holds the ref's [`Repo::lock`], so a `.lock` file older than ten seconds belongs to a dead process and is removed.
+    /// A reftable has one lock for all refs, which is left to git.
     pub(crate) fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         self.logged_move(refname, old, Some(new), log.who, || match &self.refs {
             RefStorage::Files => self.move_file(refname, old, new, log),
-            // One lock for all refs is taken by those who move others, too, and is to be had soon.
+            // Writers of other refs take this lock too, and release it soon.
             RefStorage::Reftable(_) => self.patiently(|| self.move_by_git(refname, old, new, log)),
         })
     }
 
-    /// Points lightweight tags at their targets, wherever they pointed before.
-    ///
-    /// The caller holds the [`Repo::lock`] that guards such tags, as in [`Repo::move_ref`].
+    /// Moves lightweight tags whatever their old targets are. The caller holds the [`Repo::lock`] that guards them.
     pub(crate) fn set_tags(&self, tags: &[(String, Oid)]) -> Result<(), GitError> {
         match &self.refs {
             RefStorage::Files => {
@@ -171,9 +159,7 @@ impl Repo {
         }
     }
 
-    /// Deletes refs, all of them or none, through git; those that are not there are passed over.
-    ///
-    /// The caller holds the [`Repo::lock`] that guards them, as in [`Repo::move_ref`].
+    /// Deletes the refs that exist, all or none. The caller holds the [`Repo::lock`] that guards them.
     pub(crate) fn delete_refs<'n>(&self, refnames: impl IntoIterator<Item = &'n str>) -> Result<(), GitError> {
         let mut input = String::new();
         match &self.refs {
@@ -202,13 +188,12 @@ impl Repo {
         self.delete_by_git("refs", &input)
     }
 
-    /// Hands `git update-ref` its instructions to delete.
     fn delete_by_git(&self, refname: &str, input: &str) -> Result<(), GitError> {
         self.remove_stale_packed_lock();
         self.patiently(|| self.update_refs(&[], None, input).map_err(|error| locked(error, refname)))
     }
 
-    /// Tries again where another process has the lock, until patience ends.
+    /// Retries while another process has the lock.
     pub(super) fn patiently(&self, mut attempt: impl FnMut() -> Result<(), GitError>) -> Result<(), GitError> {
         let start = Instant::now();
         loop {
@@ -222,12 +207,12 @@ impl Repo {
         }
     }
 
-    /// Hands `git update-ref` its instructions; they are done all together or not at all.
+    /// All instructions are followed, or none.
     pub(super) fn update_refs(&self, settings: &[&str], log: Option<LogLine<'_>>, input: &str) -> Result<(), GitError> {
         let mut command = self.git_with(settings, "update-ref");
         if let Some(log) = log {
             let why = log.one_line();
-            // Git takes no reason that is empty.
+            // Git accepts no empty reason.
             if !why.trim().is_empty() {
                 command.arg("-m").arg(why);
             }

@@ -11,9 +11,7 @@ use crate::git::oid::Oid;
 use crate::git::open::Repo;
 
 impl Repo {
-    /// Gives a ref another name, with its reflog. `on_the_way` runs while both names are there, so that what points at the
-    /// old one can be pointed at the new one: at no moment is there neither.
-    ///
+    /// Renames a ref with its reflog. `on_the_way` runs while both names exist, to change what points to the old one.
     /// The caller holds the [`Repo::lock`] of both.
     pub(crate) fn rename_ref<E: From<GitError>>(
         &self,
@@ -39,7 +37,7 @@ impl Repo {
         Ok(self.delete_ref_at(from, oid, log.who)?)
     }
 
-    /// Puts the history of another name before the move to this one, which then is a move from `oid` to itself.
+    /// Puts the log of the old name before the move to this one, which is logged as a move from `oid` to itself.
     fn replace_reflog(&self, refname: &str, mut history: Vec<u8>, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         let path = self.reflog_path(refname);
         let failed = |source| GitError::io("write the reflog", &path, source);
@@ -48,16 +46,14 @@ impl Repo {
         }
         let why = log.one_line();
         history.extend_from_slice(format!("{oid} {oid} {}\t{why}\n", log.who).as_bytes());
-        // Written aside, under a name that the lock guards as well, so that a reader sees the whole of it or the line before.
+        // The lock also guards this temporary file.
         let aside =
             self.common_dir().join("trace").join(format!("reflog-{}", blake3::hash(refname.as_bytes()).to_hex()));
         fs::write(&aside, history).map_err(failed)?;
         fs::rename(&aside, &path).map_err(failed)
     }
 
-    /// Deletes a ref and its reflog, through git, if it still is at `oid`.
-    ///
-    /// The caller holds the [`Repo::lock`] that guards it, as in [`Repo::move_ref`].
+    /// Deletes a ref that is at `oid`, and its reflog. The caller holds the [`Repo::lock`] that guards it.
     pub(crate) fn delete_ref_at(&self, refname: &str, oid: Oid, who: &Ident) -> Result<(), GitError> {
         let _ = self.remove_stale_lock(refname);
         self.seen.borrow_mut().remove(refname);
@@ -69,7 +65,7 @@ impl Repo {
         }
     }
 
-    /// The git folders of all worktrees: the main one's first, then those of linked ones, sorted.
+    /// The git folders of all worktrees, the main one's first, then sorted.
     pub(crate) fn worktree_git_dirs(&self) -> Result<Vec<PathBuf>, GitError> {
         let mut folders = vec![self.common_dir().to_path_buf()];
         let linked = self.common_dir().join("worktrees");

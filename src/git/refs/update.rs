@@ -11,15 +11,9 @@ use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::tree::TreeStore as _;
 
-/// What happens to a ref.
 pub(crate) enum RefUpdate<T> {
     Keep(T),
-    /// The ref moves to a commit that is already written.
-    Move {
-        to: Oid,
-        log: String,
-        value: T,
-    },
+    Move { to: Oid, log: String, value: T },
 }
 
 impl Repo {
