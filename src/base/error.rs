@@ -22,14 +22,6 @@ pub(crate) trait Diagnostic: std::error::Error + Send + Sync + 'static {
     fn wrapped(&self) -> Option<&dyn Diagnostic> {
         None
     }
-
-    /// The first hint of this error and the errors that it wraps.
-    fn first_hint(&self) -> Option<String>
-    where
-        Self: Sized,
-    {
-        wrapped_errors(self).find_map(Diagnostic::hint)
-    }
 }
 
 fn wrapped_errors(error: &dyn Diagnostic) -> impl Iterator<Item = &dyn Diagnostic> {
@@ -80,7 +72,7 @@ impl Error {
 
 impl<E: Diagnostic> From<E> for Error {
     fn from(error: E) -> Self {
-        let hint = error.first_hint();
+        let hint = wrapped_errors(&error).find_map(Diagnostic::hint);
         let exit_status = wrapped_errors(&error).map(Diagnostic::exit_status).min().unwrap_or(2);
         Self { chain: error.into(), hint, exit_status }
     }
@@ -99,16 +91,15 @@ impl fmt::Debug for Error {
 }
 
 /// Says what was being done when an error happened.
-pub(crate) trait Context<T> {
-    fn context(self, context: impl Display + Send + Sync + 'static) -> Result<T>;
+pub(crate) trait Context<T>: Sized {
     fn with_context<C: Display + Send + Sync + 'static>(self, context: impl FnOnce() -> C) -> Result<T>;
-}
 
-impl<T, E: Into<Error>> Context<T> for Result<T, E> {
     fn context(self, context: impl Display + Send + Sync + 'static) -> Result<T> {
         self.with_context(|| context)
     }
+}
 
+impl<T, E: Into<Error>> Context<T> for Result<T, E> {
     fn with_context<C: Display + Send + Sync + 'static>(self, context: impl FnOnce() -> C) -> Result<T> {
         self.map_err(|error| {
             let Error { chain, hint, exit_status } = error.into();
@@ -118,10 +109,6 @@ impl<T, E: Into<Error>> Context<T> for Result<T, E> {
 }
 
 impl<T> Context<T> for Option<T> {
-    fn context(self, context: impl Display + Send + Sync + 'static) -> Result<T> {
-        self.with_context(|| context)
-    }
-
     fn with_context<C: Display + Send + Sync + 'static>(self, context: impl FnOnce() -> C) -> Result<T> {
         self.ok_or_else(|| Error::msg(context().to_string()))
     }

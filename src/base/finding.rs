@@ -8,22 +8,16 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Weight {
-    /// The file is valid and could be better.
-    Advice,
-    Warning,
-    Error,
-}
+use super::string_enum::string_enum;
 
-impl fmt::Display for Weight {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Advice => "advice",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        })
+string_enum! {
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    Weight {
+        /// The file is valid and could be better.
+        Advice = "advice",
+        Warning = "warning",
+        Error = "error",
     }
 }
 
@@ -71,7 +65,7 @@ impl fmt::Display for InFile<'_> {
     }
 }
 
-/// Displays a text with its control characters escaped: the content of files must not control a terminal.
+/// A text whose control characters are escaped: the content of files must not control a terminal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain<'a>(pub &'a str);
 
@@ -91,7 +85,6 @@ fn is_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Finds the line and the column of any byte of a text.
 #[derive(Debug)]
 pub(crate) struct LineIndex<'a> {
     text: &'a [u8],

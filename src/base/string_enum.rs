@@ -6,17 +6,23 @@ use crate::base::error::Diagnostic;
 
 /// A word that names no value of an enum.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("`{text}` is not one of {}", accepted.join(", "))]
+#[error("{}one of {}", describe(noun, text), accepted.join(", "))]
 pub struct UnknownVariant {
+    pub noun: &'static str,
     pub text: String,
     pub accepted: &'static [&'static str],
 }
 
 impl Diagnostic for UnknownVariant {}
 
-/// Declares an enum with a word for each value, and implements `Display` and `FromStr` with these words.
+fn describe(noun: &str, text: &str) -> String {
+    if noun.is_empty() { format!("`{text}` is not ") } else { format!("unknown {noun} `{text}`: expected ") }
+}
+
+/// Declares an enum with a word for each value, and implements `Display` and `FromStr` with these words. An error may call the
+/// value by a noun.
 macro_rules! string_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident $(($noun:literal))? { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(unreachable_pub, reason = "some of these enums are part of the library")]
@@ -30,7 +36,6 @@ macro_rules! string_enum {
             pub const VALUES: &'static [&'static str] = &[$($word),+];
 
             /// The word of this value.
-            #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word),+
@@ -40,7 +45,7 @@ macro_rules! string_enum {
 
         impl ::std::fmt::Display for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.write_str(self.as_str())
+                f.pad(self.as_str())
             }
         }
 
@@ -48,9 +53,10 @@ macro_rules! string_enum {
             type Err = $crate::base::string_enum::UnknownVariant;
 
             fn from_str(text: &str) -> Result<Self, $crate::base::string_enum::UnknownVariant> {
+                let accepted = Self::VALUES;
                 match text {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err($crate::base::string_enum::UnknownVariant { text: text.to_owned(), accepted: Self::VALUES }),
+                    _ => Err($crate::base::string_enum::UnknownVariant { noun: concat!($($noun)?), text: text.to_owned(), accepted }),
                 }
             }
         }

@@ -22,32 +22,27 @@ pub struct BadTime {
 
 impl Time {
     /// Reads the system clock. Only the command line calls this.
-    #[must_use]
     pub fn now() -> Self {
         Self(Timestamp::now())
     }
 
     /// The time `seconds` after 1970-01-01T00:00:00Z, limited to the supported years.
-    #[must_use]
     pub fn from_second(seconds: i64) -> Self {
         let bounded = seconds.clamp(Timestamp::MIN.as_second() + 1, Timestamp::MAX.as_second());
         Self(Timestamp::from_second(bounded).unwrap_or_default())
     }
 
     /// Seconds since 1970, as in git's commits.
-    #[must_use]
     pub fn as_second(self) -> i64 {
         self.0.as_second()
     }
 
     /// Nanoseconds since 1970.
-    #[must_use]
     pub fn as_nanosecond(self) -> i128 {
         self.0.as_nanosecond()
     }
 
     /// The time this many hours of 3,600 seconds earlier; `None` before the year -9999.
-    #[must_use]
     pub fn hours_earlier(self, hours: u64) -> Option<Self> {
         let seconds = i64::try_from(hours).ok()?.checked_mul(3600)?;
         self.0.checked_sub(SignedDuration::from_secs(seconds)).ok().map(Self)
@@ -59,19 +54,16 @@ impl Time {
     }
 
     /// The date and time of day in UTC.
-    #[must_use]
     pub fn civil(self) -> DateTime {
         Offset::UTC.to_datetime(self.0)
     }
 
     /// The time with this date and time of day in UTC.
-    #[must_use]
     pub fn of_civil(shown: DateTime) -> Option<Self> {
         Offset::UTC.to_timestamp(shown).ok().map(Self)
     }
 
     /// This time, or the nanosecond after `earlier` if that is later. Keeps the times of a trace in order.
-    #[must_use]
     pub fn after(self, earlier: Option<Self>) -> Self {
         match earlier {
             Some(earlier) if earlier >= self => {

@@ -62,7 +62,6 @@ impl Commit {
     }
 
     /// The first line of the message.
-    #[must_use]
     pub fn subject(&self) -> &str {
         self.message.lines().next().unwrap_or_default()
     }
@@ -87,7 +86,6 @@ pub(crate) struct NewCommit<'a> {
 }
 
 impl NewCommit<'_> {
-    #[must_use]
     pub(crate) fn render(&self) -> String {
         let mut text = format!("tree {}\n", self.tree);
         for parent in self.parents {

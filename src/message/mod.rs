@@ -184,7 +184,6 @@ pub struct Signature {
 
 impl Signature {
     /// A signature of an unknown provider.
-    #[must_use]
     pub fn new(value: String) -> Self {
         Self { value, by: None, id: None, redacted: false, holds: true }
     }
@@ -192,7 +191,6 @@ impl Signature {
 
 impl Content {
     /// The bytes whose tokens are counted: the text, the arguments, or the file.
-    #[must_use]
     pub fn counted(&self) -> &[u8] {
         match self {
             Self::Text(text)
@@ -204,7 +202,6 @@ impl Content {
     }
 
     /// The tool's name, which is sent with a call or result.
-    #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::ToolCall { name, .. } | Self::ToolResult { name, .. } => name.as_deref(),
@@ -215,7 +212,6 @@ impl Content {
 
 impl Message {
     /// The tokens that the message adds to a request: its content and its framing.
-    #[must_use]
     pub fn cost(&self, encoding: Encoding) -> u64 {
         let tokens = |block: &Block| block.known_tokens.unwrap_or_else(|| encoding.count(block.content.counted()));
         let names = self.blocks.iter().filter(|block| block.content.name().is_some()).count();

@@ -42,7 +42,6 @@ impl Encoding {
     pub const ALL: [Self; 5] = [Self::O200kBase, Self::O200kHarmony, Self::Cl100kBase, Self::P50kBase, Self::R50kBase];
 
     /// The standard name.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::O200kBase => "o200k_base",
@@ -57,7 +56,6 @@ impl Encoding {
     ///
     /// Special tokens count as the ordinary text that spells them. In bytes that are not UTF-8, each maximal invalid sequence
     /// counts as U+FFFD, as in [`String::from_utf8_lossy`]; only such a text is copied. Takes near-linear time on any text.
-    #[must_use]
     pub fn count(self, text: &[u8]) -> u64 {
         let text = String::from_utf8_lossy(text);
         match self {

@@ -1,30 +1,17 @@
 //! The file formats that have their own merge, and how a path tells them.
 
-use std::fmt;
-use std::str::FromStr;
+use crate::base::string_enum::string_enum;
 
-use thiserror::Error;
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum FileKind {
-    Breadcrumbs,
-    Crumb,
-    Checkpoint,
-    CheckpointIndex,
+string_enum! {
+    FileKind("kind of file") {
+        Breadcrumbs = "breadcrumbs",
+        Crumb = "crumb",
+        Checkpoint = "checkpoint",
+        CheckpointIndex = "checkpoint-index",
+    }
 }
 
 impl FileKind {
-    pub(crate) const ALL: [Self; 4] = [Self::Breadcrumbs, Self::Crumb, Self::Checkpoint, Self::CheckpointIndex];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Breadcrumbs => "breadcrumbs",
-            Self::Crumb => "crumb",
-            Self::Checkpoint => "checkpoint",
-            Self::CheckpointIndex => "checkpoint-index",
-        }
-    }
-
     /// The format of the file at a path as git writes it: with slashes, and not always in UTF-8.
     pub(crate) fn of_path(path: &[u8]) -> Option<Self> {
         let mut parts = path.rsplit(|b| *b == b'/');
@@ -41,29 +28,6 @@ impl FileKind {
         } else {
             None
         }
-    }
-}
-
-impl fmt::Display for FileKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-#[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("unknown kind of file `{text}`: expected breadcrumbs, crumb, checkpoint, or checkpoint-index")]
-pub(crate) struct UnknownFileKind {
-    pub text: String,
-}
-
-impl FromStr for FileKind {
-    type Err = UnknownFileKind;
-
-    fn from_str(text: &str) -> Result<Self, UnknownFileKind> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
-            .ok_or_else(|| UnknownFileKind { text: text.to_owned() })
     }
 }
 
@@ -93,8 +57,8 @@ mod tests {
 
     #[test]
     fn a_kind_parses_as_it_prints() {
-        for kind in FileKind::ALL {
-            assert_eq!(kind.to_string().parse(), Ok(kind));
+        for word in FileKind::VALUES {
+            assert_eq!(word.parse::<FileKind>().unwrap().to_string(), *word);
         }
         assert!("crumbs".parse::<FileKind>().is_err());
     }

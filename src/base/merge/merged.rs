@@ -1,10 +1,10 @@
 //! The input and the result of a merge.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::io::{self, Write};
 
 use super::conflict::Markers;
+use crate::base::string_enum::string_enum;
 
 /// The three versions of a file. The base is empty where the sides have no common ancestor.
 #[derive(Clone, Copy, Debug)]
@@ -14,11 +14,9 @@ pub(crate) struct MergeInput<'a> {
     pub theirs: &'a [u8],
 }
 
-/// One of the two versions that are merged.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Side {
-    Ours,
-    Theirs,
+string_enum! {
+    /// One of the two versions that are merged.
+    Side { Ours = "ours", Theirs = "theirs" }
 }
 
 impl Side {
@@ -27,15 +25,6 @@ impl Side {
             Self::Ours => Self::Theirs,
             Self::Theirs => Self::Ours,
         }
-    }
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ours => "ours",
-            Self::Theirs => "theirs",
-        })
     }
 }
 
@@ -84,7 +73,6 @@ impl<'a, N> Merged<'a, N> {
         self.conflict_count() == 0
     }
 
-    /// Writes the text, with conflicts between `markers`.
     pub(crate) fn write(&self, out: &mut impl Write, markers: &Markers) -> io::Result<()> {
         for hunk in &self.hunks {
             match hunk {
