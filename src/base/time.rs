@@ -64,6 +64,7 @@ impl Time {
     }
 
     /// This time, or the nanosecond after `earlier` if that is later. Keeps the times of a trace in order.
+    #[must_use]
     pub fn after(self, earlier: Option<Self>) -> Self {
         match earlier {
             Some(earlier) if earlier >= self => {

@@ -1,56 +1,32 @@
 //! Encodings: named ways to turn text into tokens.
 
-use std::{fmt, str::FromStr};
-
 use super::{
     merge, split,
     vocabulary::{CL100K, NO_RANK, O200K, P50K, R50K, Vocabulary},
 };
+use crate::base::string_enum::string_enum;
 
-/// A token encoding published by `OpenAI`; the default is `o200k_base`.
-///
-/// The name is what [`FromStr`] accepts and [`Display`](fmt::Display) prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Encoding {
-    /// `o200k_base`: GPT-4o, GPT-4.1, GPT-5 and the o-series.
-    #[default]
-    O200kBase,
-    /// `o200k_harmony`: gpt-oss; counts as `o200k_base`, because the ordinary tokens are the same.
-    O200kHarmony,
-    /// `cl100k_base`: GPT-4 and GPT-3.5.
-    Cl100kBase,
-    /// `p50k_base`: code models and `text-davinci-003`.
-    P50kBase,
-    /// `r50k_base`: GPT-3 and GPT-2.
-    R50kBase,
-}
-
-/// An encoding that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TokenError {
-    /// No encoding has this name.
-    #[error("unknown encoding `{name}`: expected one of {}", Encoding::ALL.map(Encoding::as_str).join(", "))]
-    UnknownEncoding {
-        /// The unknown name.
-        name: String,
-    },
+string_enum! {
+    /// A token encoding published by `OpenAI`; the default is `o200k_base`.
+    #[derive(Default)]
+    Encoding("encoding") {
+        /// `o200k_base`: GPT-4o, GPT-4.1, GPT-5 and the o-series.
+        #[default]
+        O200kBase = "o200k_base",
+        /// `o200k_harmony`: gpt-oss; counts as `o200k_base`, because the ordinary tokens are the same.
+        O200kHarmony = "o200k_harmony",
+        /// `cl100k_base`: GPT-4 and GPT-3.5.
+        Cl100kBase = "cl100k_base",
+        /// `p50k_base`: code models and `text-davinci-003`.
+        P50kBase = "p50k_base",
+        /// `r50k_base`: GPT-3 and GPT-2.
+        R50kBase = "r50k_base",
+    }
 }
 
 impl Encoding {
     /// All encodings, the default first.
     pub const ALL: [Self; 5] = [Self::O200kBase, Self::O200kHarmony, Self::Cl100kBase, Self::P50kBase, Self::R50kBase];
-
-    /// The standard name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::O200kBase => "o200k_base",
-            Self::O200kHarmony => "o200k_harmony",
-            Self::Cl100kBase => "cl100k_base",
-            Self::P50kBase => "p50k_base",
-            Self::R50kBase => "r50k_base",
-        }
-    }
 
     /// Counts the tokens of `text`, exactly as tiktoken's `encode_ordinary` does.
     ///
@@ -78,23 +54,6 @@ fn count(text: &[u8], vocabulary: &Vocabulary, next_end: impl Fn(&[u8], usize) -
         start = end;
     }
     tokens
-}
-
-impl fmt::Display for Encoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Encoding {
-    type Err = TokenError;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|encoding| encoding.as_str() == name)
-            .ok_or_else(|| TokenError::UnknownEncoding { name: name.to_owned() })
-    }
 }
 
 #[cfg(test)]

@@ -2,117 +2,122 @@
 
 use serde_json::{Map, Value};
 
-use super::usage::{TokenUsage, UsageError, UsageExtractor};
+use super::usage::{TokenUsage, UsageError};
 
 /// A provider whose usage can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Provider {
-    /// Anthropic Messages; `input_tokens` excludes cached tokens.
-    Anthropic,
-    /// `OpenAI` Chat Completions and compatible APIs; `prompt_tokens` includes cached tokens.
-    OpenAiChat,
-    /// `OpenAI` Responses; `input_tokens` includes cached tokens.
-    OpenAiResponses,
-    /// Gemini `generateContent`; `promptTokenCount` includes cached tokens, `candidatesTokenCount` excludes thoughts.
-    Gemini,
-    /// Bedrock Converse; `inputTokens` excludes cached tokens.
-    Bedrock,
-    /// Ollama's own API; the figures are in the response itself, without a usage object.
-    Ollama,
+pub(super) struct Provider {
+    /// The name of the accepted format, for messages.
+    pub(super) name: &'static str,
+    /// Reads a usage object; `None` if it is not of this provider.
+    pub(super) usage: fn(&Fields<'_>) -> Result<Option<TokenUsage>, UsageError>,
 }
 
-impl Provider {
-    /// All providers, in the order in which they are tried.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Anthropic, Self::OpenAiChat, Self::OpenAiResponses, Self::Gemini, Self::Bedrock, Self::Ollama];
+/// In the order in which they are tried.
+pub(super) const PROVIDERS: [Provider; 6] = [
+    Provider { name: "Anthropic Messages", usage: anthropic },
+    Provider { name: "OpenAI Chat Completions", usage: openai_chat },
+    Provider { name: "OpenAI Responses", usage: openai_responses },
+    Provider { name: "Gemini", usage: gemini },
+    Provider { name: "Bedrock Converse", usage: bedrock },
+    Provider { name: "Ollama", usage: ollama },
+];
 
-    fn usage(self, fields: &Fields) -> Result<Option<TokenUsage>, UsageError> {
-        let usage = match self {
-            Self::Anthropic if fields.has("output_tokens") && fields.has("input_tokens") && !is_responses(fields) => {
-                // A bare pair of figures may also be from OpenAI, with the same sum.
-                TokenUsage {
-                    input_tokens: fields.required("input_tokens")?,
-                    cache_read_tokens: fields.optional("cache_read_input_tokens")?,
-                    cache_write_tokens: fields.optional("cache_creation_input_tokens")?,
-                    output_tokens: fields.required("output_tokens")?,
-                }
-            }
-            Self::OpenAiChat if fields.has("prompt_tokens") && fields.has("completion_tokens") => {
-                let cached = fields.optional("prompt_tokens_details.cached_tokens")?;
-                TokenUsage {
-                    input_tokens: fields.without("prompt_tokens", "prompt_tokens_details.cached_tokens")?,
-                    cache_read_tokens: cached,
-                    output_tokens: fields.required("completion_tokens")?,
-                    ..TokenUsage::default()
-                }
-            }
-            Self::OpenAiResponses if is_responses(fields) && !has_anthropic_cache(fields) => TokenUsage {
-                input_tokens: fields.without("input_tokens", "input_tokens_details.cached_tokens")?,
-                cache_read_tokens: fields.optional("input_tokens_details.cached_tokens")?,
-                output_tokens: fields.required("output_tokens")?,
-                ..TokenUsage::default()
-            },
-            Self::Gemini if fields.has("promptTokenCount") => {
-                let prompt = fields.without("promptTokenCount", "cachedContentTokenCount")?;
-                TokenUsage {
-                    input_tokens: fields.sum(prompt, fields.optional("toolUsePromptTokenCount")?)?,
-                    cache_read_tokens: fields.optional("cachedContentTokenCount")?,
-                    // A blocked response has no candidates.
-                    output_tokens: fields
-                        .sum(fields.optional("candidatesTokenCount")?, fields.optional("thoughtsTokenCount")?)?,
-                    ..TokenUsage::default()
-                }
-            }
-            Self::Bedrock if fields.has("inputTokens") && fields.has("outputTokens") => TokenUsage {
-                input_tokens: fields.required("inputTokens")?,
-                cache_read_tokens: fields.optional("cacheReadInputTokens")?,
-                cache_write_tokens: fields.optional("cacheWriteInputTokens")?,
-                output_tokens: fields.required("outputTokens")?,
-            },
-            // Ollama omits `prompt_eval_count` if it reused the complete prompt; then the size of the context is unknown.
-            Self::Ollama if fields.has("eval_count") || fields.has("prompt_eval_count") => TokenUsage {
-                input_tokens: fields.required("prompt_eval_count")?,
-                output_tokens: fields.required("eval_count")?,
-                ..TokenUsage::default()
-            },
-            _ => return Ok(None),
-        };
-        let TokenUsage { input_tokens, cache_read_tokens, cache_write_tokens, output_tokens } = usage;
-        [input_tokens, cache_read_tokens, cache_write_tokens]
-            .into_iter()
-            .try_fold(output_tokens, |sum, tokens| fields.sum(sum, tokens))?;
-        Ok(Some(usage))
+/// `input_tokens` excludes cached tokens. A bare pair of figures may also be from `OpenAI`, with the same sum.
+fn anthropic(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
+    if !fields.have(["input_tokens", "output_tokens"]) || is_responses(fields) {
+        return Ok(None);
     }
+    Ok(Some(TokenUsage {
+        input_tokens: fields.required("input_tokens")?,
+        cache_read_tokens: fields.optional("cache_read_input_tokens")?,
+        cache_write_tokens: fields.optional("cache_creation_input_tokens")?,
+        output_tokens: fields.required("output_tokens")?,
+    }))
 }
 
-fn is_responses(fields: &Fields) -> bool {
+/// `prompt_tokens` includes cached tokens.
+fn openai_chat(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
+    if !fields.have(["prompt_tokens", "completion_tokens"]) {
+        return Ok(None);
+    }
+    Ok(Some(TokenUsage {
+        input_tokens: fields.without("prompt_tokens", "prompt_tokens_details.cached_tokens")?,
+        cache_read_tokens: fields.optional("prompt_tokens_details.cached_tokens")?,
+        output_tokens: fields.required("completion_tokens")?,
+        ..TokenUsage::default()
+    }))
+}
+
+/// `input_tokens` includes cached tokens.
+fn openai_responses(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
+    let is_anthropic = fields.has("cache_read_input_tokens") || fields.has("cache_creation_input_tokens");
+    if !is_responses(fields) || is_anthropic {
+        return Ok(None);
+    }
+    Ok(Some(TokenUsage {
+        input_tokens: fields.without("input_tokens", "input_tokens_details.cached_tokens")?,
+        cache_read_tokens: fields.optional("input_tokens_details.cached_tokens")?,
+        output_tokens: fields.required("output_tokens")?,
+        ..TokenUsage::default()
+    }))
+}
+
+fn is_responses(fields: &Fields<'_>) -> bool {
     fields.has("input_tokens_details") || fields.has("output_tokens_details")
 }
 
-fn has_anthropic_cache(fields: &Fields) -> bool {
-    fields.has("cache_read_input_tokens") || fields.has("cache_creation_input_tokens")
+/// `promptTokenCount` includes cached tokens, `candidatesTokenCount` excludes thoughts. A blocked response has no candidates.
+fn gemini(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
+    if !fields.has("promptTokenCount") {
+        return Ok(None);
+    }
+    let prompt = fields.without("promptTokenCount", "cachedContentTokenCount")?;
+    Ok(Some(TokenUsage {
+        input_tokens: fields.sum(prompt, fields.optional("toolUsePromptTokenCount")?)?,
+        cache_read_tokens: fields.optional("cachedContentTokenCount")?,
+        output_tokens: fields.sum(fields.optional("candidatesTokenCount")?, fields.optional("thoughtsTokenCount")?)?,
+        ..TokenUsage::default()
+    }))
 }
 
-impl UsageExtractor for Provider {
-    fn name(&self) -> &str {
-        match self {
-            Self::Anthropic => "Anthropic Messages",
-            Self::OpenAiChat => "OpenAI Chat Completions",
-            Self::OpenAiResponses => "OpenAI Responses",
-            Self::Gemini => "Gemini",
-            Self::Bedrock => "Bedrock Converse",
-            Self::Ollama => "Ollama",
-        }
+/// `inputTokens` excludes cached tokens.
+fn bedrock(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
+    if !fields.have(["inputTokens", "outputTokens"]) {
+        return Ok(None);
     }
+    Ok(Some(TokenUsage {
+        input_tokens: fields.required("inputTokens")?,
+        cache_read_tokens: fields.optional("cacheReadInputTokens")?,
+        cache_write_tokens: fields.optional("cacheWriteInputTokens")?,
+        output_tokens: fields.required("outputTokens")?,
+    }))
+}
 
-    fn extract(&self, payload: &Value) -> Result<Option<TokenUsage>, UsageError> {
+/// The figures are in the response itself. Ollama omits `prompt_eval_count` if it reused the complete prompt; then the size of
+/// the context is unknown.
+fn ollama(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
+    if !fields.has("eval_count") && !fields.has("prompt_eval_count") {
+        return Ok(None);
+    }
+    Ok(Some(TokenUsage {
+        input_tokens: fields.required("prompt_eval_count")?,
+        output_tokens: fields.required("eval_count")?,
+        ..TokenUsage::default()
+    }))
+}
+
+impl Provider {
+    /// Reads the usage from a response or a usage object; `None` if the payload is not of this provider.
+    pub(super) fn extract(&self, payload: &Value) -> Result<Option<TokenUsage>, UsageError> {
         // The usage object alone, a response, or a stream event or transcript record that wraps a response.
         let responses = [Some(payload), payload.get("message"), payload.get("response")];
         for response in responses.into_iter().flatten() {
             for usage in [response.get("usage"), response.get("usageMetadata"), Some(response)].into_iter().flatten() {
-                if let Value::Object(map) = usage
-                    && let Some(usage) = self.usage(&Fields { map, provider: *self })?
-                {
+                let Value::Object(map) = usage else { continue };
+                let fields = Fields { map, provider: self.name };
+                if let Some(usage) = (self.usage)(&fields)? {
+                    let inputs = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
+                    inputs.into_iter().try_fold(usage.output_tokens, |sum, tokens| fields.sum(sum, tokens))?;
                     return Ok(Some(usage));
                 }
             }
@@ -122,9 +127,9 @@ impl UsageExtractor for Provider {
 }
 
 /// The members of a usage object. A dot in a name leads to a nested object.
-struct Fields<'a> {
+pub(super) struct Fields<'a> {
     map: &'a Map<String, Value>,
-    provider: Provider,
+    provider: &'static str,
 }
 
 impl Fields<'_> {
@@ -140,7 +145,11 @@ impl Fields<'_> {
         self.find(name).is_some()
     }
 
-    fn number(&self, name: &str) -> Result<Option<u64>, UsageError> {
+    fn have(&self, names: [&str; 2]) -> bool {
+        names.iter().all(|name| self.has(name))
+    }
+
+    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, UsageError> {
         let Some(value) = self.find(name) else { return Ok(None) };
         value.as_u64().map(Some).ok_or_else(|| UsageError::NotACount {
             field: name.to_owned(),
@@ -159,24 +168,18 @@ impl Fields<'_> {
     }
 
     fn required(&self, name: &str) -> Result<u64, UsageError> {
-        self.number(name)?.ok_or_else(|| UsageError::MissingField {
-            provider: self.provider.name().to_owned(),
-            field: name.to_owned(),
-        })
+        let missing = || UsageError::MissingField { provider: self.provider, field: name.to_owned() };
+        self.number(name)?.ok_or_else(missing)
     }
 
     /// The tokens of `whole` without those of its `part`.
     fn without(&self, whole: &'static str, part: &'static str) -> Result<u64, UsageError> {
         let (whole_tokens, part_tokens) = (self.required(whole)?, self.optional(part)?);
-        whole_tokens.checked_sub(part_tokens).ok_or(UsageError::PartExceedsWhole {
-            part,
-            part_tokens,
-            whole,
-            whole_tokens,
-        })
+        let exceeds = UsageError::PartExceedsWhole { part, part_tokens, whole, whole_tokens };
+        whole_tokens.checked_sub(part_tokens).ok_or(exceeds)
     }
 
     fn sum(&self, a: u64, b: u64) -> Result<u64, UsageError> {
-        a.checked_add(b).ok_or_else(|| UsageError::Overflow { provider: self.provider.name().to_owned() })
+        a.checked_add(b).ok_or(UsageError::Overflow { provider: self.provider })
     }
 }

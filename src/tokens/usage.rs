@@ -11,9 +11,8 @@
 //! Both mean 50 input tokens, 1000 tokens read from a cache, and 7 output tokens: 1057 in the context.
 
 use serde::Serialize;
-use serde_json::Value;
 
-use super::provider::Provider;
+use super::provider::{PROVIDERS, Provider};
 use crate::base::error::Diagnostic;
 
 /// Tokens of one request and its response, each counted once.
@@ -21,36 +20,20 @@ use crate::base::error::Diagnostic;
 pub(crate) struct TokenUsage {
     /// Input that was neither read from nor written to a cache.
     pub input_tokens: u64,
-    /// Input that was read from a cache.
     pub cache_read_tokens: u64,
-    /// Input that was written to a cache.
     pub cache_write_tokens: u64,
     pub output_tokens: u64,
 }
 
 impl TokenUsage {
-    /// All input, cached or not.
     pub(crate) const fn prompt_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.cache_read_tokens).saturating_add(self.cache_write_tokens)
     }
 
-    /// The size of the context including the response.
-    ///
-    /// Saturates, but usage from a response never reaches the limit of the type.
+    /// The size of the context including the response. Usage from a response never reaches the limit of the type.
     pub(crate) const fn context_tokens(&self) -> u64 {
         self.prompt_tokens().saturating_add(self.output_tokens)
     }
-}
-
-/// Finds the usage in the responses of one provider. [`Provider`] implements it for the built-in ones.
-pub(crate) trait UsageExtractor {
-    /// The name of the accepted format, for messages.
-    fn name(&self) -> &str;
-
-    /// Reads the usage from a response or a usage object; `None` if the payload is not of this provider.
-    ///
-    /// `None` if the payload is not of this provider.
-    fn extract(&self, payload: &Value) -> Result<Option<TokenUsage>, UsageError>;
 }
 
 /// The reason why the usage cannot be read.
@@ -60,44 +43,33 @@ pub(crate) enum UsageError {
     #[error("the usage is not JSON")]
     Syntax(#[source] serde_json::Error),
     #[error("found no token usage: expected a response or its usage object from {}", .accepted.join(", "))]
-    Unknown {
-        /// Names of the extractors that were asked.
-        accepted: Vec<String>,
-    },
-    /// A figure that determines the size of the context is missing.
+    Unknown { accepted: Vec<&'static str> },
     #[error("the usage of {provider} has no `{field}`")]
-    MissingField { provider: String, field: String },
-    /// A figure is negative, fractional, too large, or not a number.
+    MissingField { provider: &'static str, field: String },
     #[error("`{field}` is {value}, which is not a number of tokens")]
-    NotACount {
-        field: String,
-        /// The value; its type if it is not a number.
-        value: String,
-    },
-    /// A part is larger than its total.
+    NotACount { field: String, value: String },
     #[error("`{part}` is {part_tokens}, more than the {whole_tokens} of `{whole}`, which include it")]
     PartExceedsWhole { part: &'static str, part_tokens: u64, whole: &'static str, whole_tokens: u64 },
     #[error("the figures in the usage of {provider} add up to too many tokens")]
-    Overflow { provider: String },
+    Overflow { provider: &'static str },
 }
 
 impl Diagnostic for UsageError {}
 
 /// Reads the usage from a provider's response or usage object, and detects the provider.
 pub(crate) fn parse_usage(payload: &[u8]) -> Result<TokenUsage, UsageError> {
-    parse_usage_with(&Provider::ALL.each_ref().map(|provider| provider as &dyn UsageExtractor), payload)
+    parse_usage_of(&PROVIDERS, payload)
 }
 
-/// The same with `extractors`; the first one that accepts the payload decides.
-pub(crate) fn parse_usage_with(extractors: &[&dyn UsageExtractor], payload: &[u8]) -> Result<TokenUsage, UsageError> {
+/// The first provider that accepts the payload decides.
+fn parse_usage_of(providers: &[Provider], payload: &[u8]) -> Result<TokenUsage, UsageError> {
     let payload = serde_json::from_slice(payload).map_err(UsageError::Syntax)?;
-    for extractor in extractors {
-        if let Some(usage) = extractor.extract(&payload)? {
+    for provider in providers {
+        if let Some(usage) = provider.extract(&payload)? {
             return Ok(usage);
         }
     }
-    let accepted = extractors.iter().map(|extractor| extractor.name().to_owned()).collect();
-    Err(UsageError::Unknown { accepted })
+    Err(UsageError::Unknown { accepted: providers.iter().map(|provider| provider.name).collect() })
 }
 
 #[cfg(test)]
@@ -223,20 +195,19 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_extractor_works_beside_the_others() {
-        struct Plain;
-        impl UsageExtractor for Plain {
-            fn name(&self) -> &'static str {
-                "plain"
-            }
-            fn extract(&self, payload: &Value) -> Result<Option<TokenUsage>, UsageError> {
-                let output_tokens = payload.get("tokens").and_then(Value::as_u64);
-                Ok(output_tokens.map(|output_tokens| TokenUsage { output_tokens, ..TokenUsage::default() }))
-            }
-        }
-        let usage = parse_usage_with(&[&Provider::Ollama, &Plain], br#"{"tokens":5}"#).unwrap();
+    fn a_custom_provider_works_beside_the_others() {
+        let plain = Provider {
+            name: "plain",
+            usage: |fields| {
+                let tokens = fields.number("tokens")?;
+                Ok(tokens.map(|output_tokens| TokenUsage { output_tokens, ..TokenUsage::default() }))
+            },
+        };
+        let [.., ollama] = PROVIDERS;
+        let providers = [ollama, plain];
+        let usage = parse_usage_of(&providers, br#"{"tokens":5}"#).unwrap();
         assert_eq!(usage.context_tokens(), 5);
-        let error = parse_usage_with(&[&Provider::Ollama, &Plain], b"{}").unwrap_err();
+        let error = parse_usage_of(&providers, b"{}").unwrap_err();
         assert!(matches!(error, UsageError::Unknown { accepted } if accepted == ["Ollama", "plain"]));
     }
 }
