@@ -53,29 +53,31 @@ struct OutgoingMessage<'a> {
 }
 
 #[derive(Serialize)]
+struct Block<'a> {
+    #[serde(flatten)]
+    content: BlockContent<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
 struct CacheControl {
     r#type: &'static str,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'a> {
+enum BlockContent<'a> {
     Text {
         text: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<CacheControl>,
     },
     Image {
         source: Source<'a>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<CacheControl>,
     },
     Document {
         source: Source<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<&'a str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<CacheControl>,
     },
     Thinking {
         thinking: &'a str,
@@ -88,8 +90,6 @@ enum Block<'a> {
         id: &'a str,
         name: &'a str,
         input: &'a RawValue,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<CacheControl>,
     },
     ToolResult {
         tool_use_id: &'a str,
@@ -97,8 +97,6 @@ enum Block<'a> {
         content: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         is_error: Option<bool>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<CacheControl>,
     },
 }
 
@@ -139,33 +137,33 @@ fn write(turns: &[Turn<'_>], marks: CacheMarks, out: &mut dyn Write) -> io::Resu
 }
 
 fn block<'a>(part: &'a Part<'_>) -> Block<'a> {
-    match &part.content {
-        PartContent::Text(text) => Block::Text { text, cache_control: None },
+    let content = match &part.content {
+        PartContent::Text(text) => BlockContent::Text { text },
         PartContent::Media { media_type, path, bytes } => {
             let source = Source { r#type: "base64", media_type, data: base64(bytes) };
             if media_type.starts_with("image/") {
-                Block::Image { source, cache_control: None }
+                BlockContent::Image { source }
             } else {
-                let title = path.map(|path| file_name(Some(path), media_type));
-                Block::Document { source, title, cache_control: None }
+                BlockContent::Document { source, title: path.map(|path| file_name(Some(path), media_type)) }
             }
         }
         PartContent::Reasoning { text, signature } => match signature {
-            Some(signature) if signature.redacted => Block::RedactedThinking { data: &signature.value },
-            signature => Block::Thinking {
-                thinking: text,
-                signature: signature.map_or("", |signature| signature.value.as_str()),
-            },
+            Some(signature) if signature.redacted => BlockContent::RedactedThinking { data: &signature.value },
+            signature => {
+                let signature = signature.map_or("", |signature| signature.value.as_str());
+                BlockContent::Thinking { thinking: text, signature }
+            }
         },
-        PartContent::Call { id, name, arguments } => Block::ToolUse { id, name, input: arguments, cache_control: None },
+        PartContent::Call { id, name, arguments } => BlockContent::ToolUse { id, name, input: arguments },
         PartContent::Result { id, status, text, .. } => {
             // The provider rejects an empty error.
             let silent = if *status == Some(Status::Error) { Some("error") } else { None };
             let content = if text.trim().is_empty() { silent } else { Some(*text) };
             let is_error = status.map(|status| status == Status::Error);
-            Block::ToolResult { tool_use_id: id, content, is_error, cache_control: None }
+            BlockContent::ToolResult { tool_use_id: id, content, is_error }
         }
-    }
+    };
+    Block { content, cache_control: None }
 }
 
 /// Sets up to `count` marks.
@@ -192,16 +190,12 @@ fn mark(system: &mut [Block<'_>], messages: &mut [OutgoingMessage<'_>], pinned: 
 
 /// Marks a block; `false` if it cannot be marked or already is.
 fn set_mark(block: &mut Block<'_>) -> bool {
-    match block {
-        Block::Thinking { .. } | Block::RedactedThinking { .. } => false,
-        Block::Text { cache_control, .. }
-        | Block::Image { cache_control, .. }
-        | Block::Document { cache_control, .. }
-        | Block::ToolUse { cache_control, .. }
-        | Block::ToolResult { cache_control, .. } => {
-            cache_control.is_none() && cache_control.replace(CacheControl { r#type: "ephemeral" }).is_none()
-        }
+    let is_thinking = matches!(block.content, BlockContent::Thinking { .. } | BlockContent::RedactedThinking { .. });
+    if is_thinking || block.cache_control.is_some() {
+        return false;
     }
+    block.cache_control = Some(CacheControl { r#type: "ephemeral" });
+    true
 }
 
 fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
@@ -214,11 +208,7 @@ fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     }
     let system = object.find("system");
     if let Some(system) = &system {
-        if system.is_list() {
-            reading.each(system, |block, reading| read_block(block, Role::System, reading))?;
-        } else {
-            reading.put(&system.path, Role::System, Content::Text(system.text()?));
-        }
+        reading.content(system, &system.path, Role::System, read_block)?;
     }
     match object.find("messages") {
         Some(messages) => reading.each(&messages, read_message),
@@ -232,11 +222,7 @@ fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     let role = object.role(&[("user", Role::User), ("assistant", Role::Assistant), ("system", Role::System)])?;
     let content = object.member("content")?;
     reading.begin(&node.path, role, None);
-    if content.is_list() {
-        return reading.each(&content, |block, reading| read_block(block, role, reading));
-    }
-    reading.put(&content.path, role, Content::Text(content.text()?));
-    Ok(())
+    reading.content(&content, &content.path, role, read_block)
 }
 
 fn read_block(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), Fault> {
@@ -247,10 +233,8 @@ fn read_block(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), 
         "text" => Content::Text(object.text("text")?),
         "thinking" => {
             let signature = object.find_text("signature")?.filter(|signature| !signature.is_empty());
-            Content::Reasoning {
-                text: object.text("thinking")?,
-                signature: signature.map(|value| signed(value, false)),
-            }
+            let signature = signature.map(|value| signed(value, false));
+            Content::Reasoning { text: object.text("thinking")?, signature }
         }
         "redacted_thinking" => {
             Content::Reasoning { text: String::new(), signature: Some(signed(object.text("data")?, true)) }
@@ -263,13 +247,9 @@ fn read_block(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), 
         "image" | "document" => {
             let source = object.member("source")?.object()?;
             let data = source.find_text("data")?.filter(|_| source.find_text("type") == Ok(Some("base64".to_owned())));
-            let file = match data.and_then(|data| from_base64(&data)) {
-                Some(bytes) => {
-                    let (name, media_type) = (object.find_text("title")?, source.text("media_type")?);
-                    Some(File { name, media_type, bytes })
-                }
-                None => None,
-            };
+            let file =
+                |bytes| Ok(File { name: object.find_text("title")?, media_type: source.text("media_type")?, bytes });
+            let file = data.and_then(|data| from_base64(&data)).map(file).transpose()?;
             reading.put_file(node, role, kind, file);
             return Ok(());
         }

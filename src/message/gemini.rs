@@ -44,21 +44,24 @@ struct OutgoingContent<'a> {
     parts: Vec<Part<'a>>,
 }
 
-#[derive(Serialize, Default)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Part<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a str>,
+    #[serde(flatten)]
+    data: PartData<'a>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     thought: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    inline_data: Option<InlineData<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    function_call: Option<FunctionCall<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    function_response: Option<FunctionResponse<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     thought_signature: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum PartData<'a> {
+    Text(&'a str),
+    InlineData(InlineData<'a>),
+    FunctionCall(FunctionCall<'a>),
+    FunctionResponse(FunctionResponse<'a>),
 }
 
 #[derive(Serialize)]
@@ -116,41 +119,39 @@ fn parts_of<'a>(parts: &'a [normalize::Part<'_>]) -> Vec<Part<'a>> {
     // The signature for the next part.
     let mut signed: Option<&'a str> = None;
     for part in parts {
-        let mut next = Part::default();
-        match &part.content {
-            PartContent::Text(text) => next.text = Some(text),
+        let data = match &part.content {
+            PartContent::Text(text) => PartData::Text(text),
             PartContent::Media { media_type, bytes, .. } => {
-                next.inline_data = Some(InlineData { mime_type: media_type, data: base64(bytes) });
+                PartData::InlineData(InlineData { mime_type: media_type, data: base64(bytes) })
             }
             PartContent::Call { id, name, arguments } => {
-                next.function_call = Some(FunctionCall { id, name, args: arguments });
+                PartData::FunctionCall(FunctionCall { id, name, args: arguments })
             }
             PartContent::Result { id, name, status, text } => {
-                let response =
-                    if *status == Some(Status::Error) { ResponseBody::Error(text) } else { ResponseBody::Output(text) };
-                next.function_response = Some(FunctionResponse { id, name, response });
+                let is_error = *status == Some(Status::Error);
+                let response = if is_error { ResponseBody::Error(text) } else { ResponseBody::Output(text) };
+                PartData::FunctionResponse(FunctionResponse { id, name, response })
             }
             PartContent::Reasoning { text, signature } => {
+                let thought =
+                    |text, thought_signature| Part { data: PartData::Text(text), thought: true, thought_signature };
                 if let Some(earlier) = signed.take() {
                     // Two thoughts in a row: the earlier one keeps its signature.
-                    let own =
-                        Part { text: Some(""), thought: true, thought_signature: Some(earlier), ..Part::default() };
                     match out.last_mut() {
                         Some(last) if last.thought && last.thought_signature.is_none() => {
                             last.thought_signature = Some(earlier);
                         }
-                        _ => out.push(own),
+                        _ => out.push(thought("", Some(earlier))),
                     }
                 }
                 signed = signature.map(|signature| signature.value.as_str());
                 if !text.is_empty() {
-                    out.push(Part { text: Some(text), thought: true, ..Part::default() });
+                    out.push(thought(text, None));
                 }
                 continue;
             }
-        }
-        next.thought_signature = signed.take();
-        out.push(next);
+        };
+        out.push(Part { data, thought: false, thought_signature: signed.take() });
     }
     out
 }
@@ -169,10 +170,11 @@ fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
         }
     }
     if let Some(contents) = object.find("contents") {
-        if contents.is_list() {
-            return reading.each(&contents, read_content);
-        }
-        return read_content(&contents, reading);
+        return if contents.is_list() {
+            reading.each(&contents, read_content)
+        } else {
+            read_content(&contents, reading)
+        };
     }
     if let Some(candidates) = object.find("candidates") {
         // The other candidates are alternatives.

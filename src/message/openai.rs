@@ -105,13 +105,13 @@ fn messages_of<'a>(turn: &'a Turn<'_>) -> Vec<OutgoingMessage<'a>> {
             return results.collect();
         }
     };
-    let calls = turn.parts.iter().filter_map(|part| match &part.content {
+    let call = |part: &'a Part<'_>| match &part.content {
         PartContent::Call { id, name, arguments } => {
             Some(ToolCall { id, r#type: "function", function: Function { name, arguments: arguments.get() } })
         }
         _ => None,
-    });
-    let tool_calls = calls.collect();
+    };
+    let tool_calls = turn.parts.iter().filter_map(call).collect();
     vec![OutgoingMessage { role, name: turn.name, tool_call_id: None, content: content(&turn.parts), tool_calls }]
 }
 
@@ -119,18 +119,15 @@ fn content<'a>(parts: &'a [Part<'_>]) -> Option<MessageContent<'a>> {
     if parts.iter().any(|part| matches!(part.content, PartContent::Media { .. })) {
         return Some(MessageContent::Parts(parts.iter().filter_map(content_part).collect()));
     }
+    let text = |part: &'a Part<'_>| match &part.content {
+        PartContent::Text(text) => Some(&**text),
+        _ => None,
+    };
     let texts: Vec<&str> = parts.iter().filter_map(text).collect();
     match texts.as_slice() {
         [] => None,
         [text] => Some(MessageContent::Text((*text).into())),
         texts => Some(MessageContent::Text(texts.join("\n\n").into())),
-    }
-}
-
-fn text<'a>(part: &'a Part<'_>) -> Option<&'a str> {
-    match &part.content {
-        PartContent::Text(text) => Some(text),
-        _ => None,
     }
 }
 
@@ -178,8 +175,7 @@ fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
         reading.put(&node.path, role, Content::Reasoning { text: thought, signature: None });
     }
     match object.find("content") {
-        Some(content) if content.is_list() => reading.each(&content, |part, reading| read_part(part, role, reading))?,
-        Some(content) => reading.put(&content.path, role, Content::Text(content.text()?)),
+        Some(content) => reading.content(&content, &content.path, role, read_part)?,
         None => {}
     }
     if let Some(refusal) = object.find_text("refusal")? {

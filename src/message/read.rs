@@ -10,7 +10,6 @@ use thiserror::Error;
 
 use super::{Api, Block, Content, Message, Role};
 
-/// Something invalid in the input, which was skipped.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("{path}: {cause}")]
 pub(crate) struct Fault {
@@ -40,12 +39,10 @@ pub(crate) fn read(api: Api, document: &RawValue) -> Reading {
 }
 
 impl Reading {
-    /// Records a fault and continues.
     pub(super) fn note<T>(&mut self, result: Result<T, Fault>) -> Option<T> {
         result.map_err(|fault| self.faults.push(fault)).ok()
     }
 
-    /// Reads each element of a list.
     pub(super) fn each<'a>(
         &mut self,
         list: &Node<'a>,
@@ -55,6 +52,21 @@ impl Reading {
             let done = read(&node, self);
             self.note(done);
         }
+        Ok(())
+    }
+
+    /// Reads content that is one text, whose path is `path`, or a list of parts.
+    pub(super) fn content<'a>(
+        &mut self,
+        node: &Node<'a>,
+        path: &str,
+        role: Role,
+        read_part: impl Fn(&Node<'a>, Role, &mut Self) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if node.is_list() {
+            return self.each(node, |part, reading| read_part(part, role, reading));
+        }
+        self.put(path, role, Content::Text(node.text()?));
         Ok(())
     }
 
@@ -86,7 +98,6 @@ impl Reading {
         }
     }
 
-    /// Adds unknown content as its JSON.
     pub(super) fn put_unknown(&mut self, node: &Node<'_>, role: Role, kind: Option<String>) {
         let bytes = node.raw.get().as_bytes().to_vec();
         let media_type = Some("application/json".to_owned());
@@ -140,7 +151,6 @@ impl<'a> Node<'a> {
         Ok(Object { members, path: self.path.clone() })
     }
 
-    /// The text, or the JSON of another value.
     pub(super) fn text_or_json(&self) -> String {
         self.text().unwrap_or_else(|_| self.raw.get().to_owned())
     }
@@ -153,7 +163,6 @@ impl<'a> Object<'a> {
         (raw.get() != "null").then(|| Node { raw, path: format!("{}.{name}", self.path) })
     }
 
-    /// The first of these members that is present.
     pub(super) fn find_any(&self, names: &[&str]) -> Option<Node<'a>> {
         names.iter().find_map(|name| self.find(name))
     }
@@ -171,7 +180,6 @@ impl<'a> Object<'a> {
         self.member(name)?.text()
     }
 
-    /// The role, by the given names.
     pub(super) fn role(&self, known: &[(&str, Role)]) -> Result<Role, Fault> {
         let said = self.member("role")?;
         let word = said.text()?;
@@ -188,7 +196,6 @@ impl<'a> Object<'a> {
 pub(super) const OPENAI_ROLES: [(&str, Role); 4] =
     [("system", Role::System), ("developer", Role::System), ("user", Role::User), ("assistant", Role::Assistant)];
 
-/// Appends text after a separator.
 pub(super) fn push_text(all: &mut String, text: &str, between: &str) {
     if !all.is_empty() {
         all.push_str(between);

@@ -131,18 +131,10 @@ fn read(root: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     let instructions = object.find("instructions");
     let input = object.find("input");
     if let Some(instructions) = &instructions {
-        if instructions.is_list() {
-            reading.each(instructions, read_item)?;
-        } else {
-            reading.put(&instructions.path, Role::System, Content::Text(instructions.text()?));
-        }
+        reading.content(instructions, &instructions.path, Role::System, |item, _, reading| read_item(item, reading))?;
     }
     match input {
-        Some(input) if input.is_list() => reading.each(&input, read_item),
-        Some(input) => {
-            reading.put(&input.path, Role::User, Content::Text(input.text()?));
-            Ok(())
-        }
+        Some(input) => reading.content(&input, &input.path, Role::User, |item, _, reading| read_item(item, reading)),
         None if instructions.is_some() => Ok(()),
         None if object.find("type").is_some() || object.find("role").is_some() => read_item(root, reading),
         None => Err(root.fault("expected `input`, `output`, or a list of items")),
@@ -196,23 +188,16 @@ fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
         reading.begin(&node.path, role, None);
     }
     let content = object.member("content")?;
-    if content.is_list() {
-        return reading.each(&content, |part, reading| read_part(part, role, reading));
-    }
-    reading.put(&node.path, role, Content::Text(content.text()?));
-    Ok(())
+    reading.content(&content, &node.path, role, read_part)
 }
 
 fn read_part(node: &Node<'_>, role: Role, reading: &mut Reading) -> Result<(), Fault> {
     let object = node.object()?;
     let kind = object.text("type")?;
     let data = match kind.as_str() {
-        "input_text" | "output_text" | "text" => {
-            reading.put(&node.path, role, Content::Text(object.text("text")?));
-            return Ok(());
-        }
-        "refusal" => {
-            reading.put(&node.path, role, Content::Text(object.text("refusal")?));
+        "input_text" | "output_text" | "text" | "refusal" => {
+            let member = if kind == "refusal" { "refusal" } else { "text" };
+            reading.put(&node.path, role, Content::Text(object.text(member)?));
             return Ok(());
         }
         "input_image" => object.find_text("image_url")?,
