@@ -85,11 +85,11 @@ fn words() -> impl Iterator<Item = &'static str> {
 static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasickBuilder::new()
         .ascii_case_insensitive(true)
-        // Half the text starts something or other; skipping ahead costs more than it saves.
+        // Skipping ahead costs more than it saves.
         .prefilter(false)
         .kind(Some(aho_corasick::AhoCorasickKind::ContiguousNFA))
         .build(words())
-        .expect("a few dozen short words are no too large automaton")
+        .expect("a few dozen short words fit into an automaton")
 });
 
 /// Finds the secrets of a text, in order; none overlaps another. Linear in the length of the text.
@@ -109,7 +109,7 @@ pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
         };
         found.extend(secret.map(|secret| (rule, secret)));
     }
-    // Of two that overlap the one with the more telling rule counts: forms stand before names.
+    // Of two that overlap, the more specific rule counts: forms come before names.
     found.sort_by_key(|(rule, secret)| (secret.span.start, *rule));
     let mut apart: Vec<(usize, Secret)> = Vec::new();
     for (rule, secret) in found {
@@ -204,7 +204,7 @@ fn private_key(text: &[u8], at: Range<usize>) -> Option<Secret> {
     Some(Secret { what: "a private key", span: at.start..at.start + head_len + len })
 }
 
-/// A JSON web token: three parts, of which the first two are JSON in base64.
+/// Three parts, the first two of which are JSON in base64.
 fn web_token(text: &[u8], at: Range<usize>) -> Option<Secret> {
     if text[at.clone()] != *b"eyJ" || !starts_a_word(text, at.start) {
         return None;
