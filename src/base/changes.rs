@@ -18,19 +18,18 @@ pub(crate) struct Change {
     pub new: Range<usize>,
 }
 
-/// Splits a text into lines that keep their ends. Only `\n` ends a line, as in git.
+/// Lines with their ends. Only `\n` ends a line, as in git.
 pub(crate) fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// Lists the changes between two lists of lines, in order.
 pub(crate) fn of_lines(old: &[&str], new: &[&str]) -> Vec<Change> {
     let ops = capture_diff_slices(Algorithm::Myers, old, new);
     let changed = ops.iter().filter(|op| op.tag() != DiffTag::Equal);
     changed.map(|op| Change { old: op.old_range(), new: op.new_range() }).collect()
 }
 
-/// Lists the changes between two lists of words, in order; `None` if there are too many words to read.
+/// `None` if there are too many words to read.
 pub(crate) fn of_words(old: &[&str], new: &[&str]) -> Option<Vec<Change>> {
     (old.len() + new.len() < MAX_WORDS).then(|| of_lines(old, new))
 }

@@ -6,7 +6,6 @@
 use std::fmt::{self, Display};
 use std::{io, iter};
 
-/// What an error tells the user beside its message.
 pub(crate) trait Diagnostic: std::error::Error + Send + Sync + 'static {
     /// The one command or step that helps now.
     fn hint(&self) -> Option<String> {
@@ -90,7 +89,6 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Says what was being done when an error happened.
 pub(crate) trait Context<T>: Sized {
     fn with_context<C: Display + Send + Sync + 'static>(self, context: impl FnOnce() -> C) -> Result<T>;
 
@@ -114,14 +112,12 @@ impl<T> Context<T> for Option<T> {
     }
 }
 
-/// An [`Error`] with a formatted message.
 macro_rules! failure {
     ($($message:tt)+) => {
         $crate::base::error::Error::msg(format!($($message)+))
     };
 }
 
-/// Returns an [`Error`] with a formatted message.
 macro_rules! bail {
     ($($message:tt)+) => {
         return Err($crate::base::error::failure!($($message)+))

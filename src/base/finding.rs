@@ -80,7 +80,7 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// Whether a character changes the direction of text, and so can make a line read as something else.
+/// Such characters can make a line read as something else.
 fn is_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -14,7 +14,6 @@ use thiserror::Error;
 
 use super::error::Diagnostic;
 
-/// Why a program gave no result.
 #[derive(Debug, Error)]
 pub(crate) enum ProcessError {
     #[error("cannot run `{command}`")]
@@ -25,7 +24,6 @@ pub(crate) enum ProcessError {
 
 impl Diagnostic for ProcessError {}
 
-/// A program with its arguments, ready to run.
 pub(crate) struct Process {
     command: Command,
     name: String,
@@ -108,7 +106,6 @@ impl Process {
         self
     }
 
-    /// Runs it and collects what it prints, whatever its exit status.
     pub(crate) fn output(&mut self) -> Result<Output, ProcessError> {
         self.command.stdout(Stdio::piped());
         self.command.stderr(if self.shows_stderr { Stdio::inherit() } else { Stdio::piped() });
@@ -123,7 +120,7 @@ impl Process {
         done.map_err(|source| self.cannot_start(source))
     }
 
-    /// Runs it and returns what it prints on stdout; an exit status other than 0 is an error. Its stderr is shown.
+    /// Runs it and returns its stdout; an exit status other than 0 is an error. Its stderr is shown.
     pub(crate) fn filter(&mut self) -> Result<Vec<u8>, ProcessError> {
         let output = self.show_stderr().output()?;
         if output.status.success() { Ok(output.stdout) } else { Err(self.failed(output.status)) }
@@ -142,7 +139,7 @@ impl Process {
         done.map_err(|source| self.cannot_start(source))
     }
 
-    /// Runs it as [`Self::status`] does; an exit status other than 0 is an error.
+    /// An exit status other than 0 is an error.
     pub(crate) fn run(&mut self) -> Result<(), ProcessError> {
         let status = self.status()?;
         if status.success() { Ok(()) } else { Err(self.failed(status)) }

@@ -22,13 +22,10 @@ use super::normalize::{Part, PartContent, Turn, TurnRole};
 use super::read::{Fault, File, Node, Object, Reading, push_text};
 use super::{Api, Content, Provider, Role, Signature, Status, write_request};
 
-/// The maximum number of cache marks in a request.
 pub(crate) const MAX_CACHE_MARKS: usize = 4;
 
-/// Where a request asks the provider to cache its prefix.
-///
-/// The marks are set at the ends of what is likely to stay the same, the likeliest first: the system text, the pinned messages
-/// after it, the complete request, and then earlier user messages.
+/// Where a request asks the provider to cache its prefix: at the ends of the system text, the pinned messages, the request,
+/// and earlier user messages, in this order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CacheMarks {
     /// The number of marks, at most [`MAX_CACHE_MARKS`].
@@ -166,7 +163,6 @@ fn block<'a>(part: &'a Part<'_>) -> Block<'a> {
     Block { content, cache_control: None }
 }
 
-/// Sets up to `count` marks.
 fn mark(system: &mut [Block<'_>], messages: &mut [OutgoingMessage<'_>], pinned: Option<(usize, usize)>, count: usize) {
     let mut left = count;
     if left > 0

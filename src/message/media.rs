@@ -6,9 +6,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 /// The media types that every provider accepts from users.
 pub(super) const IMAGES_AND_PDF: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
 
-/// The media type of a file: by its first bytes, else as declared.
-///
-/// The bytes decide because providers check them too, and reject an image that is not what it claims to be.
+/// The media type by the first bytes, else as declared: providers reject an image that is not what it claims to be.
 pub(super) fn media_type<'a>(bytes: &[u8], declared: Option<&'a str>) -> Option<&'a str> {
     sniffed(bytes).or_else(|| declared.map(|declared| declared.split(';').next().unwrap_or(declared).trim()))
 }
@@ -34,7 +32,6 @@ pub(super) fn data_url(media_type: &str, bytes: &[u8]) -> String {
     url
 }
 
-/// The media type and content of a data URL; `None` for any other URL.
 pub(super) fn from_data_url(url: &str) -> Option<(String, Vec<u8>)> {
     let (media_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
     Some((media_type.to_owned(), BASE64.decode(data).ok()?))
@@ -48,7 +45,6 @@ pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
     BASE64.decode(text).ok()
 }
 
-/// The name that a file is sent with.
 pub(super) fn file_name<'a>(path: Option<&'a str>, media_type: &str) -> &'a str {
     let last = path.and_then(|path| path.rsplit(['/', '\\']).next()).filter(|name| !name.is_empty());
     last.unwrap_or(if media_type == "application/pdf" { "document.pdf" } else { "file" })

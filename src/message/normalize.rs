@@ -21,7 +21,6 @@ use super::{Api, Content, Message, Role, Signature, Status, pair_calls};
 /// The user message that is added if the model would come first.
 const OPENING: &str = "(earlier messages are left out)";
 
-/// Who a turn is from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TurnRole {
     System,
@@ -40,7 +39,6 @@ pub(super) struct Turn<'m> {
     message: usize,
 }
 
-/// One part of a turn, and the position of its block.
 #[derive(Debug)]
 pub(super) struct Part<'m> {
     pub(super) position: BlockPosition,
@@ -80,7 +78,6 @@ pub(super) struct Normalized<'m> {
     pub(super) adjustments: Vec<Adjustment>,
 }
 
-/// Converts messages to the turns of a request.
 pub(super) fn normalize(messages: &[Message], api: Api) -> Normalized<'_> {
     let positions = messages.iter().enumerate().flat_map(|(message, of)| {
         of.blocks.iter().enumerate().map(move |(block, of)| (BlockPosition { message, block }, &of.content))
@@ -182,7 +179,6 @@ impl<'m> Normalizer<'m> {
         }
     }
 
-    /// Adds a part to the open turn, the last one, or a new one.
     fn put(&mut self, role: TurnRole, part: Part<'m>) {
         if role == TurnRole::Assistant
             && let Some(open) = self.open
@@ -201,7 +197,7 @@ impl<'m> Normalizer<'m> {
         }
     }
 
-    /// The name that is sent with a message. The name of an instruction identifies the instruction, not a participant.
+    /// The name of an instruction identifies the instruction, not a participant, and is not sent.
     fn name(&mut self, index: usize) -> Option<&'m str> {
         let message = &self.messages[index];
         let name = message.name.as_deref()?;
@@ -227,7 +223,6 @@ impl<'m> Normalizer<'m> {
         }
     }
 
-    /// Whether all turns so far are from the system.
     fn is_opening(&self) -> bool {
         self.turns.iter().all(|turn| turn.role == TurnRole::System)
     }
@@ -384,7 +379,6 @@ impl<'m> Normalizer<'m> {
     }
 }
 
-/// Merges adjacent turns of one role.
 fn joined(turns: Vec<Turn<'_>>) -> Vec<Turn<'_>> {
     let mut all: Vec<Turn<'_>> = Vec::with_capacity(turns.len());
     for turn in turns {

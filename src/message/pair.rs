@@ -4,9 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::Content;
 
-/// For each content, the index of its call or result.
-///
-/// A result belongs to the earliest call before it that has the same id and no result yet.
+/// For each content, the index of its call or result: a result belongs to the earliest open call before it with its id.
 pub(crate) fn pair_calls<'c>(contents: impl IntoIterator<Item = &'c Content>) -> Vec<Option<usize>> {
     let mut partners = Vec::new();
     let mut open: HashMap<&str, VecDeque<usize>> = HashMap::new();

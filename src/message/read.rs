@@ -25,7 +25,6 @@ pub(crate) struct Reading {
     pub faults: Vec<Fault>,
 }
 
-/// Reads one document: a request, a response, or messages alone.
 pub(crate) fn read(api: Api, document: &RawValue) -> Reading {
     let mut reading = Reading::default();
     let root = Node { raw: document, path: "$".to_owned() };
@@ -70,7 +69,6 @@ impl Reading {
         Ok(())
     }
 
-    /// Starts a message; [`Reading::put`] adds its blocks.
     pub(super) fn begin(&mut self, path: &str, role: Role, name: Option<String>) {
         self.messages.push(Message { role, name, blocks: Vec::new() });
         self.paths.push(path.to_owned());

@@ -29,7 +29,7 @@ impl fmt::Display for Fingerprint {
 pub(crate) struct Allowed(HashSet<String>);
 
 impl Allowed {
-    /// Reads the values of a setting. A value may hold several fingerprints, separated by spaces or commas.
+    /// A value may hold several fingerprints, separated by spaces or commas.
     pub(crate) fn new(values: impl IntoIterator<Item = String>) -> Self {
         let words = |value: String| {
             let words = value.split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty());
@@ -38,7 +38,6 @@ impl Allowed {
         Self(values.into_iter().flat_map(words).collect())
     }
 
-    /// The secrets of a text that are not allowed.
     pub(crate) fn others(&self, text: &[u8], secrets: Vec<Secret>) -> Vec<Secret> {
         secrets.into_iter().filter(|secret| !self.0.contains(&secret.fingerprint(text).0)).collect()
     }

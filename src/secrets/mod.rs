@@ -36,7 +36,6 @@ impl Secret {
 /// The setting `trace.secrets`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Policy {
-    /// Do not scan.
     Off,
     Warn,
     Redact,
@@ -62,8 +61,7 @@ impl FromStr for Policy {
     }
 }
 
-/// Replaces each of `secrets`, which were found in `text`, by a note. The note has no quote, backslash, or line end, so JSON
-/// remains valid.
+/// Replaces each of `secrets` by a note without a quote, backslash, or line end, so that JSON remains valid.
 pub(crate) fn redact(text: &[u8], secrets: &[Secret]) -> Vec<u8> {
     let mut redacted = Vec::with_capacity(text.len());
     let mut rest = 0;

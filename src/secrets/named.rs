@@ -21,7 +21,7 @@ pub(super) const NAMES: [&str; 14] = [
     "credential",
 ];
 
-/// Most letters of a name after such a word.
+/// The maximum length of the rest of a name after such a word.
 const MAX_REST: usize = 24;
 /// The shortest value that is judged, and the minimum of its longest piece without a dash or dot.
 const MIN_VALUE: usize = 16;
@@ -29,7 +29,7 @@ const MAX_VALUE: usize = 512;
 /// Bits per character. Values below are words or sequences.
 const MIN_ENTROPY: f64 = 3.3;
 
-/// The value assigned to a name that ends at or soon after `end`: `…token = "<value>"`, `"…token": "<value>"`.
+/// `…token = "<value>"`, `"…token": "<value>"`; the name ends at or soon after `end`.
 pub(super) fn after_name(text: &[u8], end: usize) -> Option<Secret> {
     let rest = text.get(end..)?;
     let mut at = rest.iter().take(MAX_REST).take_while(|b| is_word(**b)).count();
@@ -53,7 +53,6 @@ pub(super) fn after_bearer(text: &[u8], end: usize) -> Option<Secret> {
     value(text, end, "a bearer token")
 }
 
-/// The password of a URL whose `://` ends at `end`.
 pub(super) fn in_url(text: &[u8], end: usize) -> Option<Secret> {
     let authority = text.get(end..)?;
     let ends =
@@ -81,7 +80,6 @@ fn skip_quote(rest: &[u8]) -> usize {
     }
 }
 
-/// The value at `start`, if it looks random.
 fn value(text: &[u8], start: usize, what: &'static str) -> Option<Secret> {
     let rest = text.get(start..)?;
     let belongs = |b: &&u8| is_word(**b) || matches!(**b, b'+' | b'/' | b'=' | b'.' | b'~');
@@ -119,7 +117,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         .any(|word| memchr::memmem::find(&lower, word).is_some())
 }
 
-/// Bits a byte, by how often each byte is there. Source: Shannon, "A Mathematical Theory of Communication".
+/// Bits per byte. Source: Shannon, "A Mathematical Theory of Communication".
 fn entropy(value: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for b in value {

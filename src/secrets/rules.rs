@@ -8,7 +8,6 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 use super::Secret;
 use super::named::{self, NAMES};
 
-/// The characters after a prefix.
 #[derive(Clone, Copy)]
 enum Tail {
     /// Letters, digits, `_` and `-`.
@@ -66,22 +65,20 @@ const FORMS: [(&str, &str, Tail, usize); 42] = [
     ("an age key", "AGE-SECRET-KEY-1", Tail::Alnum, 58),
 ];
 
-/// What else starts a secret, or stands in the middle of one.
+/// What else is at the start or in the middle of a secret.
 const SIGNS: [&str; 4] = ["-----BEGIN ", "eyJ", "://", "bearer "];
 
-/// The most bytes that a private key is looked for in.
 const MAX_KEY_LEN: usize = 16 * 1024;
 
-/// Up to this length each word is looked for by itself. Making the automaton takes longer: a fifth of the instructions of a
-/// commit of one line.
+/// Up to this length, each word is searched separately: building the automaton takes a fifth of a commit's instructions.
 const SHORT: usize = 512;
 
-/// All that rules start from: the forms, then the signs, then the names.
+/// The words that rules start from, in order of precedence.
 fn words() -> impl Iterator<Item = &'static str> {
     FORMS.iter().map(|(_, prefix, ..)| *prefix).chain(SIGNS).chain(NAMES)
 }
 
-/// The words as an automaton. Capitals do not matter, since they do not in names.
+/// Ignores case, since names do.
 static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasickBuilder::new()
         .ascii_case_insensitive(true)
@@ -92,9 +89,8 @@ static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("a few dozen short words fit into an automaton")
 });
 
-/// Finds the secrets of a text, in order; none overlaps another. Linear in the length of the text.
-///
-/// What says `EXAMPLE` or stands for a value (`<token>`, `${TOKEN}`, `xxxx`) is none.
+/// Finds the secrets of a text, in order and without overlaps. Takes linear time.
+/// | Examples and placeholders (`<token>`, `${TOKEN}`, `xxxx`) are not secrets.
 pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
     let starts = if text.len() <= SHORT { starts_one_by_one(text) } else { starts_at_once(text) };
     let mut found: Vec<(usize, Secret)> = Vec::new();
@@ -125,13 +121,12 @@ pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
     apart.into_iter().map(|(_, secret)| secret).collect()
 }
 
-/// Where words stand, by their number.
 fn starts_at_once(text: &[u8]) -> Vec<(usize, Range<usize>)> {
     let starts = STARTS.find_overlapping_iter(text);
     starts.map(|start| (start.pattern().as_usize(), start.start()..start.end())).collect()
 }
 
-/// The same, in another order, without the automaton.
+/// The same in another order, without the automaton.
 fn starts_one_by_one(text: &[u8]) -> Vec<(usize, Range<usize>)> {
     let mut starts = Vec::new();
     for (rule, word) in words().enumerate() {
@@ -146,7 +141,7 @@ pub(super) fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')
 }
 
-/// Whether nothing before `at` belongs to the same word. What an escape in JSON ends with does not.
+/// Whether a word starts at `at`; an escape in JSON before it is not part of it.
 pub(super) fn starts_a_word(text: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
     let is_escape = before > 0 && text[before - 1] == b'\\' && matches!(text[before], b'n' | b't' | b'r');
@@ -176,7 +171,7 @@ fn of_form(text: &[u8], rule: usize, at: Range<usize>) -> Option<Secret> {
     (is_whole && !named::is_placeholder(&text[at.end..end])).then_some(Secret { what, span: at.start..end })
 }
 
-/// A private key, from its first line to its last; the head alone, as documentation shows it, is none.
+/// The first line alone, as in documentation, is not a key.
 fn private_key(text: &[u8], at: Range<usize>) -> Option<Secret> {
     if text[at.clone()] != *SIGNS[0].as_bytes() {
         return None;

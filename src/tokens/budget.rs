@@ -4,20 +4,17 @@ use std::{convert::Infallible, str::FromStr};
 
 use serde::Serialize;
 
-/// The maximum number of tokens in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Budget {
     /// In tokens; a total of exactly this many is within the budget.
     pub max_tokens: u64,
 }
 
-/// The result of comparing a total with a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Within {
         left: u64,
     },
-    /// The total does not fit.
     Over {
         /// Tokens that are too many, at least one.
         by: u64,
@@ -25,7 +22,6 @@ pub(crate) enum Verdict {
 }
 
 impl Budget {
-    /// Compares a total with the budget.
     pub(crate) const fn judge(self, total_tokens: u64) -> Verdict {
         match self.max_tokens.checked_sub(total_tokens) {
             Some(left) => Verdict::Within { left },
@@ -68,7 +64,6 @@ impl FromStr for BudgetAction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct BudgetReport<'a> {
     pub trace: &'a str,
-    /// Tokens that the trace would take with the commit.
     pub current: u64,
     pub max: u64,
     pub over: u64,
@@ -77,7 +72,7 @@ pub(crate) struct BudgetReport<'a> {
 }
 
 impl<'a> BudgetReport<'a> {
-    /// The report for a total of `trace`; `None` within the budget.
+    /// `None` within the budget.
     pub(crate) fn new(trace: &'a str, budget: Budget, total_tokens: u64, source: &'a str) -> Option<Self> {
         match budget.judge(total_tokens) {
             Verdict::Within { .. } => None,
@@ -87,7 +82,6 @@ impl<'a> BudgetReport<'a> {
         }
     }
 
-    /// The object and a newline.
     pub(crate) fn render(&self) -> String {
         let mut line = serde_json::to_string(self).expect("no map with odd keys, no number that is not finite");
         line.push('\n');

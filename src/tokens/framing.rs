@@ -2,9 +2,7 @@
 //!
 //! Source of the figures: OpenAI Cookbook, "How to count tokens with tiktoken".
 
-/// Framing tokens per message.
 pub(crate) const PER_MESSAGE: u64 = 3;
-/// Framing tokens per name.
 pub(crate) const PER_NAME: u64 = 1;
 /// Tokens per request, for the start of the reply.
 pub(crate) const PER_REPLY: u64 = 3;

@@ -21,7 +21,6 @@ use thiserror::Error;
 use super::merged::ConflictText;
 use crate::base::finding::Plain;
 
-/// How conflicts are written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Markers {
     /// Length of a marker, git's `%L`.
@@ -108,7 +107,6 @@ fn write_lines(out: &mut impl Write, lines: &[&[u8]]) -> io::Result<()> {
     Ok(())
 }
 
-/// A part of a text that may contain conflicts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Segment<'a> {
     Text(&'a [u8]),
@@ -120,7 +118,7 @@ pub(crate) enum Segment<'a> {
     },
 }
 
-/// Why the conflicts in a text cannot be parsed. Lines count from 1.
+/// Lines count from 1.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 pub(crate) enum MarkerError {
     #[error("the conflict that starts on line {line} has no end")]
@@ -194,12 +192,10 @@ pub(crate) fn marker(line: &[u8]) -> Option<(u8, usize)> {
     matches!(line[size..], [] | [b' ' | b'\n', ..] | [b'\r', b'\n'] | [b'\r']).then_some((sign, size))
 }
 
-/// Whether a line is a conflict marker of the default length or longer.
 pub(crate) fn is_marker(line: &[u8]) -> bool {
     marker(line).is_some_and(|(_, size)| size >= Markers::DEFAULT_SIZE)
 }
 
-/// The three versions that a text with conflict markers was merged from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Versions<'a> {
     /// What the markers show of the base, and all text outside of conflicts.
@@ -209,7 +205,6 @@ pub(crate) struct Versions<'a> {
     pub conflict_count: usize,
 }
 
-/// Splits a text with conflict markers, in any style, into the versions that it was merged from.
 pub(crate) fn versions(text: &[u8], min_size: usize) -> Result<Versions<'_>, MarkerError> {
     let segments = parse(text, min_size)?;
     let conflict_count = segments.iter().filter(|segment| matches!(segment, Segment::Conflict { .. })).count();

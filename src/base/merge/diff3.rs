@@ -42,12 +42,11 @@ struct PendingChanges<'c> {
 }
 
 impl PendingChanges<'_> {
-    /// The line of the base at which the next change begins.
     fn next_start(&self) -> Option<usize> {
         self.changes.first().map(|change| change.old.start)
     }
 
-    /// Skips the changes that begin at or before line `end` of the base; returns the line to which they reach.
+    /// Skips the changes that begin at or before line `end` of the base; returns the line that they reach.
     fn skip_starting_by(&mut self, mut end: usize) -> usize {
         while let [change, rest @ ..] = self.changes
             && change.old.start <= end

@@ -15,7 +15,6 @@ pub(crate) struct MergeInput<'a> {
 }
 
 string_enum! {
-    /// One of the two versions that are merged.
     Side { Ours = "ours", Theirs = "theirs" }
 }
 
@@ -37,7 +36,6 @@ pub(crate) struct Merged<'a, N> {
     pub(crate) notes: Vec<N>,
 }
 
-/// A part of a merged text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Hunk<'a> {
     Merged(Cow<'a, [u8]>),
@@ -83,7 +81,6 @@ impl<'a, N> Merged<'a, N> {
         Ok(())
     }
 
-    /// The text, with conflicts between `markers`.
     pub(crate) fn to_bytes(&self, markers: &Markers) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.write(&mut bytes, markers).expect("a write to a vector cannot fail");
