@@ -53,9 +53,7 @@ pub use materialize::{Cut, Join, MaterializeError, Materialized, Materializer, O
 pub use message::{Block, Content, Message, messages};
 pub use tokens::Encoding;
 pub use trace::model::item::Role;
-pub use trace::store::trace::Trace;
-pub use trace::store::view::View;
-pub use trace::{Draft, Fields, Item, ItemId, ItemType, Time, Tip, TraceError, TraceName};
+pub use trace::{Draft, Fields, Item, ItemId, ItemType, Time, Tip, Trace, TraceError, TraceName, View};
 
 /// What the benchmarks measure below the public interface.
 #[doc(hidden)]

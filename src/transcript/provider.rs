@@ -19,7 +19,6 @@ use crate::trace::TraceError;
 use crate::trace::change::bulk::{Feed, Incoming, Usage};
 use crate::trace::model::item::{Direction, Fields, ItemType};
 use crate::trace::model::schema;
-use crate::trace::model::trailers::ImportPosition;
 
 /// How often each message occurred, by its hash.
 type Occurrences = HashMap<[u8; 32], usize>;
@@ -127,10 +126,6 @@ impl ProviderItems {
 impl Feed for ProviderItems {
     fn next(&mut self) -> Result<Option<Incoming>, TraceError> {
         Ok(self.incoming.pop_front())
-    }
-
-    fn mark(&self) -> Option<ImportPosition> {
-        None
     }
 }
 

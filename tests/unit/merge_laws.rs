@@ -8,7 +8,7 @@ use crate::git::{Env, Oid, Repo};
 use crate::materialize::{Options as View_, materialize};
 use crate::message::text;
 use crate::tokens::Encoding;
-use crate::trace::change::compress::{self, Extent, select};
+use crate::trace::change::compress::{Extent, select};
 use crate::trace::change::edit::Patch;
 use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement, Strategy as Settle};
 use crate::trace::change::replay;
@@ -160,9 +160,7 @@ impl World {
                 let mut fields = Fields::new(ItemType::freeform());
                 fields.name = None;
                 let summary = Draft { fields, body: b"in short".to_vec() };
-                let request =
-                    compress::Request { selection: &selection, summary: &summary, subject: None, reason: None };
-                trace.compress(&request).unwrap();
+                trace.compress(&selection, summary, None, None).unwrap();
             }
             Op::Merge => {
                 if Tip::find(repo, other).unwrap().is_some() && Tip::find(repo, name).unwrap().is_some() {

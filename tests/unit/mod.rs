@@ -30,4 +30,5 @@ mod samples;
 mod secrets;
 mod settings;
 mod tokens;
+mod trace;
 mod transcript;

@@ -67,7 +67,7 @@ pub(crate) fn page(
 ) -> Result<Page, TraceError> {
     let tip = Tip::of_trace(repo, name)?;
     let (tip, at) = match as_of.map(|spec| moment(repo, name, &tip, spec)).transpose()? {
-        Some(moment) => (moment.tip, Some(moment.at)),
+        Some(moment) => (moment.tip, moment.at),
         None => (tip, None),
     };
     let view = View::at(repo, tip, at)?;

@@ -68,10 +68,8 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<(), TraceE
         Repair::Record => record(repo, signature),
         Repair::Tag(item, introduced) => {
             let _lock = repo.lock(RECORD)?;
-            match Record::open(repo)?.history(repo, *item)?.pop() {
-                Some(setting) => tags::point(repo, *item, setting.level, *introduced),
-                None => Ok(()),
-            }
+            let in_force = Record::open(repo)?.history(repo, *item)?.pop();
+            tags::point(repo, in_force.map(|setting| (*item, setting.level, *introduced)))
         }
         Repair::StaleTag(refname) => stale_tag(repo, refname),
         Repair::Totals(name) => totals(repo, signature, name),

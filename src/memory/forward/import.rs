@@ -15,10 +15,9 @@ use super::error::ForwardError;
 use super::query::{Query, entries, newest_time, search};
 use super::text::{self, TextHeader};
 use super::write;
-use crate::trace::change::bulk::{self, Feed, Incoming, Usage};
+use crate::trace::change::bulk::{self, Feed, Incoming};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
-use crate::trace::model::trailers::{ImportPosition, Op};
 use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError};
 
@@ -186,22 +185,8 @@ impl Feed for CrumbFeed {
         let draft = metadata.draft(&text, self.seq, self.newest.unwrap_or(metadata.created));
         self.seq += 1;
         let summary = text::parse(&text).map(|(_, content)| content.summary);
-        Ok(Some(Incoming {
-            op: Op::Import,
-            item: Item { id, fields: draft.fields, revision: 1, tokens: None, body: draft.body },
-            seq: None,
-            subject: Some(write::commit_subject(&metadata, &summary.unwrap_or(text))),
-            reason: None,
-            by: None,
-            at: Some(metadata.created),
-            skip: None,
-            replaces: None,
-            usage: Usage::Unsaid,
-            line: 0,
-        }))
-    }
-
-    fn mark(&self) -> Option<ImportPosition> {
-        None
+        let subject = Some(write::commit_subject(&metadata, &summary.unwrap_or(text)));
+        let item = Item::new(id, draft);
+        Ok(Some(Incoming { subject, at: Some(metadata.created), ..Incoming::new(item) }))
     }
 }

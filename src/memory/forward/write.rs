@@ -80,7 +80,7 @@ pub(crate) fn add(trace: &Trace<'_>, agent: &AgentName, new: &NewCrumb) -> Resul
         let draft = metadata.draft(&text, change.free_seq()?, newest.max(Some(at)).unwrap_or(at));
         schema::validate(&draft)?;
         let (item, seq) = change.append(draft, Some(&subject))?;
-        Ok::<_, ForwardError>((item.id, seq))
+        Ok((item.id, seq))
     })?;
     Ok(ForwardCrumb { id, seq, metadata, text })
 }
@@ -138,17 +138,17 @@ pub(crate) fn set_status(
     status: CrumbStatus,
     reason: Option<&str>,
 ) -> Result<Option<Oid>, ForwardError> {
-    let (commit, ()) = trace.change(|change| {
+    let (commit, is_readable) = trace.change(|change| {
         let (entry, old) = change.live_item(id)?;
         if let (Err(damaged), _) = crumb::read(trace.repo(), &entry)? {
-            return Err(ForwardError::Damaged { id, cause: damaged.cause });
+            return Ok(Err(ForwardError::Damaged { id, cause: damaged.cause }));
         }
         let mut draft = Draft { fields: old.fields.clone(), body: old.body.clone() };
         crumb::put_status(&mut draft.fields, status);
         if change.revise(&entry, &old, draft)?.is_some() {
             change.commit_item(Op::Edit, id, &format!("{status}: {id}"), reason)?;
         }
-        Ok(())
+        Ok(Ok(()))
     })?;
-    Ok(commit)
+    is_readable.and(Ok(commit))
 }

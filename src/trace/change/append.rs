@@ -6,23 +6,18 @@ use super::pending::PendingChange;
 use super::running_total::Usage;
 use crate::base::time::Time;
 use crate::git::Oid;
-use crate::trace::error::TraceError;
-use crate::trace::model::item::{Draft, Item, ItemType};
 use crate::trace::model::schema;
-use crate::trace::model::trailers::{Op, preview};
-use crate::trace::model::tree::ItemEntry;
+use crate::trace::model::trailers::preview;
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::Record;
 use crate::trace::store::total;
-use crate::trace::store::trace::Trace;
+use crate::trace::{Draft, Item, ItemEntry, ItemType, Op, Trace, TraceError};
 
 /// An item after a change of it.
 #[derive(Debug)]
 pub struct Committed {
     pub item: Item,
-    /// Its position.
     pub seq: u32,
-    /// The time of the change.
     pub at: Time,
     /// What the change did to the item.
     pub op: Op,
@@ -32,7 +27,6 @@ pub struct Committed {
 
 impl Committed {
     /// The id, position, operation, revision, and commit; the latter is `null` if there was nothing to change.
-    #[must_use]
     pub(crate) fn to_json(&self) -> Value {
         let Self { item, seq, op, commit, .. } = self;
         json!({ "id": item.id.to_string(), "seq": seq, "op": op.as_str(), "revision": item.revision,
@@ -52,16 +46,6 @@ pub struct AppendOptions<'a> {
 }
 
 impl Trace<'_> {
-    /// Appends an item to the end of the trace; see [`Self::append_with`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::append_with`].
-    #[expect(clippy::needless_pass_by_value, reason = "a draft is used up by appending it")]
-    pub fn append(&self, draft: Draft) -> Result<Committed, TraceError> {
-        self.append_with(&draft, AppendOptions::default())
-    }
-
     /// Appends an item to the end of the trace.
     ///
     /// An instruction with the name of a live instruction replaces the content of that item. A result that replies to a call
@@ -71,9 +55,15 @@ impl Trace<'_> {
     ///
     /// [`TraceError::Schema`] if the draft lacks what its type requires, [`TraceError::Type`] for a rule that cannot be used,
     /// [`TraceError::Full`], [`TraceError::OverBudget`]. The trace is unchanged then.
+    #[expect(clippy::needless_pass_by_value, reason = "a draft is used up by appending it")]
+    pub fn append(&self, draft: Draft) -> Result<Committed, TraceError> {
+        self.append_with(&draft, AppendOptions::default())
+    }
+
+    /// As [`Self::append`], with options.
     pub fn append_with(&self, draft: &Draft, options: AppendOptions<'_>) -> Result<Committed, TraceError> {
         let types = Types::read(self.repo())?;
-        let (commit, committed) = self.change(|change| {
+        self.change_item(|change| {
             let mut draft = draft.clone();
             schema::complete(&mut draft.fields);
             if let Some(call) = replied_call(change, &draft)? {
@@ -81,7 +71,6 @@ impl Trace<'_> {
                 draft.fields.name = draft.fields.name.or(call.fields.name);
             }
             types.judge(change.repo(), &draft)?;
-            let at = change.at();
             change.usage = options.reported_tokens.map_or(Usage::Unsaid, Usage::Reported);
             if let Some((slot, old)) = live_instruction(change, &draft)? {
                 let revised = change.revise(&slot, &old, draft)?;
@@ -89,14 +78,21 @@ impl Trace<'_> {
                     let subject = options.subject.map_or_else(|| preview(item), str::to_owned);
                     change.commit_item(Op::Edit, item.id, &subject, None)?;
                 }
-                let item = revised.unwrap_or(old);
-                return Ok::<_, TraceError>(Committed { item, seq: slot.seq, at, op: Op::Edit, commit: None });
+                return Ok((Op::Edit, revised.unwrap_or(old), slot.seq));
             }
             change.is_charged = !options.skipped;
             let (item, seq) = change.append(draft, options.subject)?;
-            Ok(Committed { item, seq, at, op: Op::Append, commit: None })
-        })?;
-        Ok(Committed { commit, ..committed })
+            Ok((Op::Append, item, seq))
+        })
+    }
+
+    /// Changes one item as `build` describes it, which returns the operation, the item, and its position.
+    pub(crate) fn change_item(
+        &self,
+        mut build: impl FnMut(&mut PendingChange<'_>) -> Result<(Op, Item, u32), TraceError>,
+    ) -> Result<Committed, TraceError> {
+        let (commit, (at, (op, item, seq))) = self.change(|change| Ok((change.at(), build(change)?)))?;
+        Ok(Committed { item, seq, at, op, commit })
     }
 }
 

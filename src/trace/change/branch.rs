@@ -1,4 +1,4 @@
-//! Traces beside one another: listed, started, renamed, deleted. No object is copied by any of these.
+//! Listing, creating, renaming, and deleting traces. None of these copies an object.
 
 use std::path::PathBuf;
 
@@ -6,29 +6,23 @@ use serde_json::{Value, json};
 
 use crate::git::{Ident, LogLine, Oid, RefUpdate, Repo};
 use crate::tokens::Encoding;
-use crate::trace::error::TraceError;
-use crate::trace::model::name::{TRACES, TraceName};
-use crate::trace::model::trailers::Basis;
+use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
 use crate::trace::store::backup::back_up;
 use crate::trace::store::head;
-use crate::trace::store::tip::Tip;
-use crate::trace::store::view::View;
+use crate::trace::{Tip, TraceError, TraceName, View};
 
-/// A trace in a list.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub name: TraceName,
     pub tip: Tip,
     pub items: usize,
     pub total: Total,
-    /// The git folders of the worktrees that it is the current one of, in which somebody chose it.
+    /// The git folders of the worktrees in which it was chosen as the current trace.
     pub worktrees: Vec<PathBuf>,
 }
 
-/// Every trace, sorted by name.
-///
-/// Reads each one's tip, its items' names and the items that are left out.
+/// Lists all traces by name. Reads the tip and the item list of each, and the items that are left out.
 pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Listed>, TraceError> {
     let heads = head::of_worktrees(repo)?;
     let mut listed = Vec::new();
@@ -43,7 +37,7 @@ pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Listed>, Trace
     Ok(listed)
 }
 
-/// Starts a trace at a commit; `from` is the user's name for that commit.
+/// Creates a trace at a commit; `from` is the user's name for that commit.
 pub(crate) fn create(repo: &Repo, name: &TraceName, who: &Ident, start: Oid, from: &str) -> Result<(), TraceError> {
     let lock = repo.lock(&name.refname())?;
     repo.update_ref(&lock, who, |existing| match existing {
@@ -52,16 +46,14 @@ pub(crate) fn create(repo: &Repo, name: &TraceName, who: &Ident, start: Oid, fro
     })
 }
 
-/// Gives a trace another name, with its reflog, in every worktree that it is the current one of.
-///
-/// At no moment is the trace without a name.
+/// Renames a trace and its reflog, and the current trace of each worktree where it is that. The trace always has a name.
 pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident) -> Result<(), TraceError> {
     if old == new {
         Tip::of_trace(repo, old)?;
         return Ok(());
     }
     let (from, to) = (old.refname(), new.refname());
-    // In order of names, so that two renamings never wait for one another.
+    // Lock in the order of names, so that two processes cannot wait for each other.
     let (first, second) = if from < to { (&from, &to) } else { (&to, &from) };
     let _locks = (repo.lock(first)?, repo.lock(second)?);
     let tip = Tip::of_trace(repo, old)?;
@@ -72,17 +64,17 @@ pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident)
     repo.rename_ref(&from, &to, tip.commit.oid, log, || head::rename(repo, old, new))
 }
 
-/// Whether commits of a trace that is nowhere else may go out of sight.
+/// Whether to delete a trace with commits that no other trace has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unmerged {
     Refuse,
     Delete,
 }
 
-/// A trace that was deleted.
 #[derive(Debug)]
 pub(crate) struct Deleted {
     pub tip: Oid,
+    /// The backup ref of the tip.
     pub kept: String,
 }
 
@@ -92,13 +84,10 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
     let _lock = repo.lock(&refname)?;
     let tip = Tip::of_trace(repo, name)?.commit.oid;
     let current = head::current(repo)?;
-    if current == *name {
-        return Err(TraceError::IsCurrent { name: name.clone(), git_dir: repo.git_dir().to_path_buf() });
-    }
-    for (git_dir, chosen) in head::of_worktrees(repo)? {
-        if chosen.as_ref() == Some(name) {
-            return Err(TraceError::IsCurrent { name: name.clone(), git_dir });
-        }
+    let mut holders = head::of_worktrees(repo)?;
+    holders.insert(0, (repo.git_dir().to_path_buf(), Some(current.clone())));
+    if let Some((git_dir, _)) = holders.into_iter().find(|(_, chosen)| chosen.as_ref() == Some(name)) {
+        return Err(TraceError::IsCurrent { name: name.clone(), git_dir });
     }
     if unmerged == Unmerged::Refuse && !is_elsewhere(repo, name, tip, &current)? {
         return Err(TraceError::Unmerged { name: name.clone(), current });
@@ -109,29 +98,19 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
     Ok(Deleted { tip, kept })
 }
 
-/// Whether the current trace, or a remote's trace of the same name, holds a commit.
+/// Whether the current trace, or a remote's trace of the same name, contains a commit.
 fn is_elsewhere(repo: &Repo, name: &TraceName, tip: Oid, current: &TraceName) -> Result<bool, TraceError> {
-    if let Some(current) = repo.find_ref(&current.refname())?
-        && repo.is_ancestor(tip, current)?
-    {
-        return Ok(true);
-    }
     let suffix = format!("/{name}");
-    for (refname, oid) in repo.list_refs("refs/trace-remotes/")? {
-        if refname.ends_with(&suffix) && repo.is_ancestor(tip, oid)? {
+    let remotes = repo.list_refs("refs/trace-remotes/")?.into_iter().filter(|(refname, _)| refname.ends_with(&suffix));
+    for other in repo.find_ref(&current.refname())?.into_iter().chain(remotes.map(|(_, oid)| oid)) {
+        if repo.is_ancestor(tip, other)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// A trace in a list as JSON.
-#[must_use]
 pub(crate) fn to_json(trace: &Listed, is_current: bool) -> Value {
-    let mut tokens = json!({ "total": trace.total.tokens, "source": trace.total.basis.source() });
-    if let Basis::Counted(encoding) = trace.total.basis {
-        tokens["encoding"] = encoding.as_str().into();
-    }
     json!({
         "trace": trace.name.as_str(),
         "current": is_current,
@@ -139,7 +118,7 @@ pub(crate) fn to_json(trace: &Listed, is_current: bool) -> Value {
         "commit": trace.tip.commit.oid.to_string(),
         "at": trace.tip.time().to_string(),
         "items": trace.items,
-        "tokens": tokens,
+        "tokens": trace.total.to_json(),
         "subject": trace.tip.commit.subject(),
     })
 }

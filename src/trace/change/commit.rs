@@ -1,21 +1,17 @@
 //! Committing an item together with its priority and the usage that a provider reported.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::append::{AppendOptions, Committed};
+use super::edit;
 use crate::git::Oid;
-use crate::secrets::Policy;
 use crate::tokens::{TokenUsage, parse_usage};
-use crate::trace::Draft;
-use crate::trace::error::TraceError;
-use crate::trace::model::json::{BadField, draft_from};
+use crate::trace::model::json::{BadField, draft_from, parsed_field, text_field};
 use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Level, Request};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::secrets::SecretScanner;
-use crate::trace::store::trace::Trace;
+use crate::trace::{Draft, Trace, TraceError};
 
-/// An item that is to be committed.
 #[derive(Clone, Debug)]
 pub(crate) struct NewItem {
     pub draft: Draft,
@@ -34,26 +30,15 @@ impl NewItem {
     /// Reads a JSON object: the fields of an item, and `subject`, `reply_to`, `priority`, `reason`, and `usage`.
     pub(crate) fn from_json(object: &Map<String, Value>) -> Result<Self, TraceError> {
         const OTHER_FIELDS: [&str; 5] = ["reply_to", "priority", "reason", "subject", "usage"];
-        let bad = |field: &str, cause: String| BadField::BadValue { field: field.to_owned(), cause };
-        let text = |field: &str| match object.get(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(bad(field, "expected a string".to_owned())),
-        };
-        let level = text("priority")?.map(|level| level.parse().map_err(|error| bad("priority", format!("{error}"))));
+        let usage = object.get("usage").filter(|usage| !usage.is_null());
+        let usage = usage.map(|usage| parse_usage(usage.to_string().as_bytes())).transpose();
         Ok(Self {
             draft: draft_from(object, &OTHER_FIELDS)?,
-            subject: text("subject")?,
-            reply_to: text("reply_to")?,
-            priority: level.transpose()?,
-            reason: text("reason")?,
-            usage: match object.get("usage") {
-                None | Some(Value::Null) => None,
-                Some(usage) => {
-                    let usage = parse_usage(usage.to_string().as_bytes());
-                    Some(usage.map_err(|error| bad("usage", with_sources(&error)))?)
-                }
-            },
+            subject: text_field(object, "subject")?,
+            reply_to: text_field(object, "reply_to")?,
+            priority: parsed_field(object, "priority")?,
+            reason: text_field(object, "reason")?,
+            usage: usage.map_err(|error| BadField::bad("usage", with_sources(&error)))?,
         })
     }
 }
@@ -78,9 +63,7 @@ impl Trace<'_> {
             return Err(TraceError::BadSubject);
         }
         let Draft { fields, body } = &mut item.draft;
-        for found in SecretScanner::new(repo, Policy::Warn).look(fields, body, item.subject.as_mut())? {
-            self.warn(&found.to_string());
-        }
+        self.scan_for_secrets(fields, body, item.subject.as_mut())?;
         let fields = &item.draft.fields;
         let level = item.priority.or_else(|| level_in_meta(fields));
         let in_force = match level {
@@ -111,23 +94,18 @@ impl Trace<'_> {
 
     /// The commit that added the item: this one, unless it replaced an instruction.
     fn introduction(&self, committed: &Committed) -> Result<Oid, TraceError> {
-        match committed.commit {
-            Some(commit) if committed.item.revision == 1 => Ok(commit),
-            _ => {
-                let tip = self.tip()?;
-                let found = priority::tags::introduction(self.repo(), &tip, committed.item.id)?;
-                Ok(found.unwrap_or(tip.commit.oid))
-            }
+        if let Some(commit) = committed.commit.filter(|_| committed.item.revision == 1) {
+            return Ok(commit);
         }
+        let tip = self.tip()?;
+        Ok(priority::tags::introduction(self.repo(), &tip, committed.item.id)?.unwrap_or(tip.commit.oid))
     }
 }
 
-/// [`Committed::to_json`] with the number of tokens; what is not known is left out.
-#[must_use]
+/// As [`edit::to_json`], without null values.
 pub(crate) fn to_json(committed: &Committed) -> Value {
-    let mut answer = committed.to_json();
+    let mut answer = edit::to_json(committed);
     if let Some(object) = answer.as_object_mut() {
-        object.extend(committed.item.tokens.map(|tokens| ("tokens".to_owned(), json!(tokens.count))));
         object.retain(|_, value| !value.is_null());
     }
     answer

@@ -1,6 +1,6 @@
-//! The user's command that makes short texts of long ones: git config `trace.compressor`.
+//! The user's command that writes summaries: git config `trace.compressor`.
 //!
-//! It gets a prompt on stdin and prints the summary on stdout. No lock may be held while it runs.
+//! It reads a prompt from stdin and prints the summary on stdout. No lock may be held while it runs.
 
 use thiserror::Error;
 
@@ -8,23 +8,19 @@ use crate::base::error::Diagnostic;
 use crate::base::process::{Process, ProcessError};
 use crate::trace::model::trailers::one_line;
 
-/// Name of the setting.
 pub(crate) const SETTING: &str = "trace.compressor";
 
-/// Why the command gave no summary.
 #[derive(Debug, Error)]
 pub(crate) enum CompressorError {
-    /// It did not run, or said that it failed.
     #[error("cannot compress with the command in `trace.compressor`; nothing was changed")]
     Shell(#[from] ProcessError),
-    /// It printed nothing but white space and control characters.
     #[error("the command in `trace.compressor` printed no summary, so nothing was changed")]
     NoText,
 }
 
 impl Diagnostic for CompressorError {}
 
-/// Runs `command` with `prompt` on its stdin, and gives what it printed without white space around it.
+/// Runs the command and returns the summary without surrounding white space.
 pub(crate) fn run(command: &str, prompt: String) -> Result<Vec<u8>, CompressorError> {
     let printed = Process::shell(command).input(prompt).filter()?;
     let text = printed.trim_ascii();

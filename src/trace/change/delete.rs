@@ -2,14 +2,11 @@
 
 use super::append::Committed;
 use super::pending::PendingChange;
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::item::{Draft, Item};
-use crate::trace::model::trailers::{Op, preview};
-use crate::trace::model::tree::{self, ItemEntry};
+use crate::trace::model::trailers::preview;
+use crate::trace::model::tree;
 use crate::trace::store::revision::{self, Found};
 use crate::trace::store::total;
-use crate::trace::store::trace::Trace;
+use crate::trace::{Draft, Item, ItemEntry, ItemId, Op, Trace, TraceError};
 
 impl Trace<'_> {
     /// Deletes an item from this trace. It stays in history and in other traces, and [`Self::restore`] brings it back.
@@ -18,7 +15,7 @@ impl Trace<'_> {
     ///
     /// [`TraceError::NotLive`] if the item is not in this trace.
     pub fn delete(&self, id: ItemId, reason: Option<&str>) -> Result<Committed, TraceError> {
-        let (commit, deleted) = self.change(|change| {
+        self.change_item(|change| {
             let (slot, item) = change.live_item(id)?;
             // All of its files: a second one, which a merge by plain git may have left, would take the place of the first.
             for file in tree::list_files(change.repo(), change.require_tip()?.commit.tree)? {
@@ -27,11 +24,9 @@ impl Trace<'_> {
                 }
             }
             change.count(0, total::item_cost(&item, change.encoding));
-            let at = change.at();
             change.commit_item(Op::Delete, id, &format!("delete {}", preview(&item)), reason)?;
-            Ok::<_, TraceError>(Committed { item, seq: slot.seq, at, op: Op::Delete, commit: None })
-        })?;
-        Ok(Committed { commit, ..deleted })
+            Ok((Op::Delete, item, slot.seq))
+        })
     }
 
     /// Restores a deleted item at its old position, or an item (live or not) to an earlier revision, which becomes a new one.
@@ -43,22 +38,15 @@ impl Trace<'_> {
     /// [`TraceError::AlreadyLive`] if the item is live and `revision` is `None`, [`TraceError::NoSuchRevision`] or
     /// [`TraceError::UnknownItem`] if history has no such content.
     pub fn restore(&self, id: ItemId, revision: Option<u32>, reason: Option<&str>) -> Result<Committed, TraceError> {
-        let trace = || self.name().clone();
-        let (commit, restored) = self.change(|change| {
-            let tip = change.require_tip()?;
-            let live = tree::list(change.repo(), tip.commit.tree)?.into_iter().find(|slot| slot.id == id);
+        self.change_item(|change| {
+            let live = change.slots()?.into_iter().find(|slot| slot.id == id);
             if live.is_some() && revision.is_none() {
-                return Err(TraceError::AlreadyLive { item: id, trace: trace() });
+                return Err(TraceError::AlreadyLive { item: id, trace: self.name().clone() });
             }
-            let found = revision::find(change.repo(), tip, id, revision)?.ok_or_else(|| match revision {
-                Some(revision) => TraceError::NoSuchRevision { item: id, revision, trace: trace() },
-                None => TraceError::UnknownItem { spec: id.to_string(), trace: trace() },
-            })?;
-            let at = change.at();
+            let found = revision::find(self.repo(), self.name(), change.require_tip()?, id, revision)?;
             let (item, seq) = put_back(change, live, found, reason)?;
-            Ok(Committed { item, seq, at, op: Op::Restore, commit: None })
-        })?;
-        Ok(Committed { commit, ..restored })
+            Ok((Op::Restore, item, seq))
+        })
     }
 }
 

@@ -3,28 +3,21 @@
 use serde_json::{Value, json};
 
 use super::append::Committed;
-use crate::secrets::Policy;
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::item::{Draft, Fields, ItemType};
 use crate::trace::model::json::set_field;
 use crate::trace::model::schema;
-use crate::trace::model::trailers::{Op, preview};
+use crate::trace::model::trailers::preview;
 use crate::trace::model::types::Types;
 use crate::trace::store::priority;
-use crate::trace::store::secrets::SecretScanner;
-use crate::trace::store::trace::Trace;
+use crate::trace::{Draft, Fields, ItemId, ItemType, Op, Trace, TraceError};
 
 /// What is replaced in an item.
 #[derive(Clone, Debug, Default)]
 pub struct Patch {
-    /// The new body; `None` keeps the old one.
     pub body: Option<Vec<u8>>,
     /// Fields to set, as in JSON. All others are kept, except a provider's signature: it signed the old content.
     pub fields: Vec<(String, Value)>,
     /// The subject of the commit; `None`: a preview of the item.
     pub subject: Option<String>,
-    /// Why the item is edited.
     pub reason: Option<String>,
 }
 
@@ -39,11 +32,8 @@ impl Trace<'_> {
     /// lacks what its type requires, [`TraceError::Secret`], [`TraceError::OverBudget`]. The trace is unchanged then.
     pub fn edit(&self, id: ItemId, mut patch: Patch) -> Result<Committed, TraceError> {
         let mut no_fields = Fields::new(ItemType::freeform());
-        let scanner = SecretScanner::new(self.repo(), Policy::Warn);
         let body = patch.body.as_mut();
-        for found in scanner.look(&mut no_fields, body.unwrap_or(&mut Vec::new()), patch.subject.as_mut())? {
-            self.warn(&found.to_string());
-        }
+        self.scan_for_secrets(&mut no_fields, body.unwrap_or(&mut Vec::new()), patch.subject.as_mut())?;
         let edited = self.edit_unscanned(id, &patch)?;
         if edited.commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
             priority::follow_meta(self, &edited.item, edited.seq)?;
@@ -51,10 +41,10 @@ impl Trace<'_> {
         Ok(edited)
     }
 
-    /// As [`Self::edit`], without a look for secrets or at `meta`.
+    /// As [`Self::edit`], but ignores secrets and priorities.
     pub(crate) fn edit_unscanned(&self, id: ItemId, patch: &Patch) -> Result<Committed, TraceError> {
         let types = Types::read(self.repo())?;
-        let (commit, edited) = self.change(|change| {
+        self.change_item(|change| {
             let (slot, old) = change.live_item(id)?;
             let mut draft =
                 Draft { fields: old.fields.clone(), body: patch.body.clone().unwrap_or_else(|| old.body.clone()) };
@@ -64,21 +54,17 @@ impl Trace<'_> {
             }
             schema::complete(&mut draft.fields);
             types.judge(change.repo(), &draft)?;
-            let at = change.at();
             let revised = change.revise(&slot, &old, draft)?;
             if let Some(item) = &revised {
                 let subject = patch.subject.clone().unwrap_or_else(|| preview(item));
                 change.commit_item(Op::Edit, id, &subject, patch.reason.as_deref())?;
             }
-            let item = revised.unwrap_or(old);
-            Ok::<_, TraceError>(Committed { item, seq: slot.seq, at, op: Op::Edit, commit: None })
-        })?;
-        Ok(Committed { commit, ..edited })
+            Ok((Op::Edit, revised.unwrap_or(old), slot.seq))
+        })
     }
 }
 
 /// [`Committed::to_json`] with the number of tokens.
-#[must_use]
 pub(crate) fn to_json(edited: &Committed) -> Value {
     let mut answer = edited.to_json();
     answer["tokens"] = json!(edited.item.tokens.map(|tokens| tokens.count));

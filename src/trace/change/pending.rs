@@ -4,26 +4,22 @@
 //! A change is recorded completely or not at all. It costs what the change writes plus the folders on the way, however long
 //! the trace is.
 
+use super::merge::three_way::Merged;
 use super::running_total::{RunningTotal, Usage};
 use crate::base::time::Time;
-use crate::git::{GitError, Ident, Oid, RefUpdate, Repo};
+use crate::git::{Ident, Oid, RefUpdate, Repo};
 use crate::tokens::{Budget, BudgetAction, Encoding, Verdict};
-use crate::trace::error::TraceError;
 use crate::trace::model::file;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::item::{Draft, Item};
-use crate::trace::model::name::TraceName;
-use crate::trace::model::trailers::{Op, Total, Trailers};
-use crate::trace::model::tree::{self, CAPACITY, ItemEntry, TreeEditor, item_path};
+use crate::trace::model::trailers::{Total, Trailers};
+use crate::trace::model::tree::{self, CAPACITY, TreeEditor, item_path};
 use crate::trace::store::budget::{BudgetPolicy, make_room};
 use crate::trace::store::commit::{CommitBuilder, ObjectSink};
 use crate::trace::store::head;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tip::Tip;
 use crate::trace::store::total::{item_cost, read_item};
-use crate::trace::store::trace::Trace;
+use crate::trace::{Draft, Item, ItemEntry, ItemId, Op, Tip, Trace, TraceError, TraceName};
 
-/// After how many positions git is asked to tidy up.
+/// The number of positions between two runs of git's maintenance.
 const MAINTENANCE_INTERVAL: u32 = 64;
 
 /// The next state of a trace, on top of a tip: files that are put and removed, and commits that no ref points to yet.
@@ -40,116 +36,71 @@ pub(crate) struct PendingChange<'t> {
     pub next_seq: u32,
     pub last_time: Option<Time>,
     budget: Option<Budget>,
-    /// What was added and removed since the last commit.
+    /// The cost of what was added and removed since the last commit.
     cost_in: u64,
     cost_out: u64,
-    /// Whether the item that is added counts toward the budget; one that is skipped at once does not.
+    /// Whether the added item counts toward the budget; one that is skipped at once does not.
     pub is_charged: bool,
     pub usage: Usage,
-    /// Why the budget does not admit the change.
-    over_budget: Option<OverBudget>,
-    committed: Option<Committed>,
     /// The results of three-way merges that were committed, oldest first.
     pub made: Vec<Made>,
+    /// The operation of the newest commit.
+    op: Option<Op>,
+    /// The line of the reflog; `None` leaves the trace where it is.
     log: Option<String>,
 }
 
-/// A commit that was made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Made {
     pub commit: Oid,
     pub subject: String,
 }
 
-/// The newest commit of a change.
-struct Committed {
-    op: Option<Op>,
-    log: String,
-}
-
-/// A total that exceeds the budget.
-struct OverBudget {
-    total: u64,
-    basis: &'static str,
-    budget: Budget,
-}
-
-impl OverBudget {
-    fn error(&self, trace: &TraceName) -> TraceError {
-        let Self { total, basis, budget } = *self;
-        TraceError::OverBudget { trace: trace.clone(), total, basis, max: budget.max_tokens }
-    }
-}
-
-/// What one attempt came to.
-enum Attempt<T> {
-    Done { commit: Option<Oid>, op: Option<Op>, next_seq: u32, value: T },
-    OverBudget(OverBudget),
-}
-
 impl Trace<'_> {
-    /// Changes the trace as `build` describes it; a change without a commit leaves the trace where it is. Returns the new
-    /// tip, or `None` if the trace did not move.
+    /// Changes the trace as `build` describes it. Returns the new tip, or `None` if the trace did not move.
     ///
-    /// If plain git moves the ref meanwhile, `build` is called again with the new tip. If the budget's action is a command, it
-    /// runs without a lock, and the change is tried once more.
-    pub(crate) fn change<T, E: From<TraceError> + From<GitError>>(
+    /// If plain git moves the ref meanwhile, `build` is called again with the new tip. If the change exceeds the budget and the
+    /// budget's action is a command, it runs without a lock, and the change is tried once more.
+    pub(crate) fn change<T>(
         &self,
-        mut build: impl FnMut(&mut PendingChange<'_>) -> Result<T, E>,
-    ) -> Result<(Option<Oid>, T), E> {
+        mut build: impl FnMut(&mut PendingChange<'_>) -> Result<T, TraceError>,
+    ) -> Result<(Option<Oid>, T), TraceError> {
         let signature = self.signature()?;
-        let mut policy = self.budget().cloned();
-        loop {
-            let budget = policy.as_ref().map(|policy| policy.budget);
-            let refusal = match self.attempt(&signature, budget, &mut build)? {
-                Attempt::Done { commit, op, next_seq, value } => {
-                    if let (Some(_), Some(op)) = (commit, op) {
-                        self.follow_up(op, next_seq)?;
-                    }
-                    return Ok((commit, value));
-                }
-                Attempt::OverBudget(refusal) => refusal,
-            };
-            let error = refusal.error(self.name());
-            match policy.map(|policy| policy.action) {
-                Some(BudgetAction::Warn) => {
-                    self.warn(&format!("warning: {error}"));
-                    policy = None;
-                }
-                Some(BudgetAction::Command(command)) => {
-                    let OverBudget { total, basis, budget } = refusal;
-                    make_room(&command, self.name(), budget, total, basis)?;
-                    policy = Some(BudgetPolicy::reject_above(budget));
-                }
-                Some(BudgetAction::Reject) | None => return Err(error.into()),
+        let Some(BudgetPolicy { budget, action }) = self.budget() else {
+            return self.attempt(&signature, None, &mut build);
+        };
+        match (self.attempt(&signature, Some(*budget), &mut build), action) {
+            (Err(refusal @ TraceError::OverBudget { .. }), BudgetAction::Warn) => {
+                self.warn(&format!("warning: {refusal}"));
+                self.attempt(&signature, None, &mut build)
             }
+            (Err(TraceError::OverBudget { total, basis, .. }), BudgetAction::Command(command)) => {
+                make_room(command, self.name(), *budget, total, basis)?;
+                self.attempt(&signature, Some(*budget), &mut build)
+            }
+            (result, _) => result,
         }
     }
 
-    fn attempt<T, E: From<TraceError> + From<GitError>>(
+    fn attempt<T>(
         &self,
         signature: &Signature,
         budget: Option<Budget>,
-        build: &mut impl FnMut(&mut PendingChange<'_>) -> Result<T, E>,
-    ) -> Result<Attempt<T>, E> {
-        self.update(signature, |tip| {
-            let mut change = PendingChange::new(self, signature, tip)?;
-            change.budget = budget;
+        build: &mut impl FnMut(&mut PendingChange<'_>) -> Result<T, TraceError>,
+    ) -> Result<(Option<Oid>, T), TraceError> {
+        let (moved, value) = self.update(signature, |tip| {
+            let mut change = PendingChange { budget, ..PendingChange::new(self, signature, tip)? };
             let value = build(&mut change)?;
-            let (next_seq, to) = (change.next_seq, change.parents.first().copied());
-            if let Some(refusal) = change.over_budget {
-                return Ok(RefUpdate::Keep(Attempt::OverBudget(refusal)));
-            }
-            let (op, log) = match (change.committed, change.log) {
-                (Some(committed), log) => (committed.op, log.unwrap_or(committed.log)),
-                (None, Some(log)) => (None, log),
-                (None, None) => (None, String::new()),
-            };
-            Ok(match to.filter(|_| !log.is_empty()) {
-                Some(to) => RefUpdate::Move { to, log, value: Attempt::Done { commit: Some(to), op, next_seq, value } },
-                None => RefUpdate::Keep(Attempt::Done { commit: None, op, next_seq, value }),
+            let PendingChange { op, next_seq, .. } = change;
+            Ok(match (change.parents.first(), change.log) {
+                (Some(&to), Some(log)) => RefUpdate::Move { to, log, value: (Some((to, op, next_seq)), value) },
+                _ => RefUpdate::Keep((None, value)),
             })
-        })
+        })?;
+        if let Some((_, Some(op), next_seq)) = moved {
+            self.follow_up(op, next_seq)?;
+        }
+        Ok((moved.map(|(to, ..)| to), value))
     }
 
     /// The first change makes its trace the current one, and some start git's maintenance.
@@ -184,9 +135,8 @@ impl<'t> PendingChange<'t> {
             cost_out: 0,
             is_charged: true,
             usage: Usage::Unsaid,
-            over_budget: None,
-            committed: None,
             made: Vec::new(),
+            op: None,
             log: None,
         })
     }
@@ -204,12 +154,11 @@ impl<'t> PendingChange<'t> {
         self.tip.as_ref().ok_or_else(|| self.trace.missing())
     }
 
-    /// The time that the next commit gets: later than that of the one before.
+    /// The time of the next commit, which is later than that of the previous one.
     pub(crate) fn at(&self) -> Time {
         self.signature.at.after(self.last_time)
     }
 
-    /// The live items of the tip, in reading order.
     pub(crate) fn slots(&self) -> Result<Vec<ItemEntry>, TraceError> {
         Ok(self.tip.as_ref().map_or(Ok(Vec::new()), |tip| tree::list(self.repo(), tip.commit.tree))?)
     }
@@ -224,17 +173,14 @@ impl<'t> PendingChange<'t> {
 
     /// The position of an item that is added at the end.
     pub(crate) fn free_seq(&self) -> Result<u32, TraceError> {
-        if self.next_seq < CAPACITY {
-            Ok(self.next_seq)
-        } else {
-            Err(TraceError::Full { trace: self.trace.name().clone() })
-        }
+        let full = || TraceError::Full { trace: self.trace.name().clone() };
+        (self.next_seq < CAPACITY).then_some(self.next_seq).ok_or_else(full)
     }
 
     /// A draft as a new item, with the id that its author and time give it.
     pub(crate) fn new_item(&self, draft: Draft) -> Item {
         let placeholder = "0000000000000000".parse().expect("16 digits are an id");
-        let mut item = Item { id: placeholder, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
+        let mut item = Item::new(placeholder, draft);
         let parent = self.parents.first().map(Oid::as_bytes);
         let author = self.signature.author.person();
         item.id = ItemId::derive(parent, &file::render_without_id(&item), &author, self.at());
@@ -256,14 +202,7 @@ impl<'t> PendingChange<'t> {
         Ok(())
     }
 
-    /// Removes an item that costs this much.
-    pub(crate) fn remove_item(&mut self, slot: &ItemEntry, cost: u64) -> Result<(), TraceError> {
-        self.remove_file(&slot.path)?;
-        self.count(0, cost);
-        Ok(())
-    }
-
-    /// Adds what was put and removed to the total.
+    /// Adds the cost of what was put and removed to the total.
     pub(crate) fn count(&mut self, cost_in: u64, cost_out: u64) {
         self.total.add(cost_in, false);
         self.total.subtract(cost_out, false);
@@ -271,39 +210,36 @@ impl<'t> PendingChange<'t> {
         self.cost_out += cost_out;
     }
 
-    /// Puts a file without counting it.
     pub(crate) fn put_file(&mut self, path: &str, blob: Oid) -> Result<(), TraceError> {
         Ok(self.editor.put(self.repo(), path, blob)?)
     }
 
-    /// Removes a file without counting it.
     pub(crate) fn remove_file(&mut self, path: &str) -> Result<(), TraceError> {
         Ok(self.editor.remove(self.repo(), path)?)
     }
 
-    /// Puts `draft` in the place of `old`, which is in `slot`. Returns the new item; `None` if nothing differs.
+    /// Replaces the item `old` in `slot`. Returns the new item; `None` if nothing differs.
     pub(crate) fn revise(
         &mut self,
         slot: &ItemEntry,
         old: &Item,
         mut draft: Draft,
     ) -> Result<Option<Item>, TraceError> {
-        // The source stays, whatever the item says now.
+        // An edit does not change where an item came from.
         draft.fields.source.clone_from(&old.fields.source);
         let mut same = old.fields.clone();
         same.signature.clone_from(&draft.fields.signature);
         if same == draft.fields && draft.body == old.body {
             return Ok(None);
         }
-        let revision = old.revision.saturating_add(1);
-        let mut item = Item { id: old.id, fields: draft.fields, revision, tokens: None, body: draft.body };
+        let mut item = Item { revision: old.revision.saturating_add(1), ..Item::new(old.id, draft) };
         item.keep_token_count(self.encoding);
-        self.remove_item(slot, item_cost(old, self.encoding))?;
+        self.remove_file(&slot.path)?;
+        self.count(0, item_cost(old, self.encoding));
         self.put_item(slot.seq, &item)?;
         Ok(Some(item))
     }
 
-    /// Commits the change of one item.
     pub(crate) fn commit_item(
         &mut self,
         op: Op,
@@ -311,13 +247,17 @@ impl<'t> PendingChange<'t> {
         subject: &str,
         reason: Option<&str>,
     ) -> Result<(), TraceError> {
-        let code = self.repo().find_ref("HEAD")?.map(|oid| oid.to_string());
-        let reason = reason.map(str::to_owned);
-        self.commit(subject, Trailers { op: Some(op), item: Some(item), code, reason, ..Trailers::default() }, None)
+        self.commit(subject, self.trailers(op, Some(item), reason)?, None)
     }
 
-    /// Writes a commit of what was put and removed. The tree, the total, the next position and, if there is none, the time
-    /// are added to `trailers`.
+    /// Trailers with the operation and the commit of the code.
+    pub(crate) fn trailers(&self, op: Op, item: Option<ItemId>, reason: Option<&str>) -> Result<Trailers, TraceError> {
+        let code = self.repo().find_ref("HEAD")?.map(|oid| oid.to_string());
+        Ok(Trailers { op: Some(op), item, code, reason: reason.map(str::to_owned), ..Trailers::default() })
+    }
+
+    /// Writes a commit of what was put and removed, and adds the tree, the total, the next position, and, if absent, the time to
+    /// `trailers`. Fails with [`TraceError::OverBudget`] if the budget does not admit it.
     pub(crate) fn commit(
         &mut self,
         subject: &str,
@@ -326,34 +266,24 @@ impl<'t> PendingChange<'t> {
     ) -> Result<(), TraceError> {
         let total = self.total.total(self.usage)?;
         if let Some(budget) = self.budget {
-            self.over_budget = self.check_budget(budget, total, trailers.item)?;
-            if self.over_budget.is_some() {
-                return Ok(());
-            }
+            self.check_budget(budget, total, trailers.item)?;
         }
         let at = trailers.time.unwrap_or_else(|| self.at());
         let tree = self.editor.write(self.sink.trees())?;
-        let op = trailers.op;
+        self.op = trailers.op;
         let trailers = Trailers { time: Some(at), total: Some(total), next: Some(self.next_seq), ..trailers };
         let parents = std::mem::take(&mut self.parents);
         let builder = CommitBuilder::new(self.signature, tree, parents);
         let builder = author.into_iter().fold(builder, CommitBuilder::author);
-        let commit = builder.write(&self.sink, subject, trailers)?;
-        self.parents = vec![commit];
+        self.parents = vec![builder.write(&self.sink, subject, trailers)?];
         self.last_time = Some(at);
         (self.cost_in, self.cost_out, self.usage) = (0, 0, Usage::Unsaid);
-        let log = op.map_or_else(|| subject.to_owned(), |op| format!("{op}: {subject}"));
-        self.committed = Some(Committed { op, log });
+        self.log = Some(self.op.map_or_else(|| subject.to_owned(), |op| format!("{op}: {subject}")));
         Ok(())
     }
 
-    /// Checks what is not skipped against the budget.
-    fn check_budget(
-        &mut self,
-        budget: Budget,
-        total: Total,
-        item: Option<ItemId>,
-    ) -> Result<Option<OverBudget>, TraceError> {
+    /// Checks the total without skipped items against the budget.
+    fn check_budget(&mut self, budget: Budget, total: Total, item: Option<ItemId>) -> Result<(), TraceError> {
         let skipped = self.total.skipped_in_base()?;
         let is_skipped = self
             .total
@@ -365,14 +295,14 @@ impl<'t> PendingChange<'t> {
         } else if is_skipped {
             tokens = tokens.saturating_add(self.cost_out).saturating_sub(self.cost_in);
         }
-        let basis = total.basis.as_str();
-        Ok(match budget.judge(tokens) {
-            Verdict::Within { .. } => None,
-            Verdict::Over { .. } => Some(OverBudget { total: tokens, basis, budget }),
-        })
+        let (trace, max, basis) = (self.trace.name().clone(), budget.max_tokens, total.basis.as_str());
+        match budget.judge(tokens) {
+            Verdict::Within { .. } => Ok(()),
+            Verdict::Over { .. } => Err(TraceError::OverBudget { trace, total: tokens, basis, max }),
+        }
     }
 
-    /// Continues on another commit, as on a tip that was just read.
+    /// Continues on another commit, as if it were the tip.
     pub(crate) fn restart_on(&mut self, tip: Tip) -> Result<(), TraceError> {
         self.editor = TreeEditor::new(self.repo(), Some(tip.commit.tree))?;
         self.total = RunningTotal::new(self.repo(), self.encoding, Some(&tip));
@@ -383,35 +313,41 @@ impl<'t> PendingChange<'t> {
         Ok(())
     }
 
-    /// Replaces the tree by one that was written already.
-    pub(crate) fn put_tree(&mut self, tree: Oid) -> Result<(), TraceError> {
-        self.editor = TreeEditor::new(self.repo(), Some(tree))?;
-        Ok(())
-    }
-
-    /// Adds a parent to the next commit.
     pub(crate) fn add_parent(&mut self, parent: Oid) {
         self.parents.push(parent);
     }
 
-    /// The commit that the trace moves to.
     pub(crate) fn last(&self) -> Option<Oid> {
         self.parents.first().copied()
     }
 
-    /// Moves the trace to a commit that exists already.
     pub(crate) fn move_to(&mut self, commit: Oid, log: String) {
         self.parents = vec![commit];
         self.log = Some(log);
     }
 
-    /// Replaces the line of the reflog.
     pub(crate) fn log(&mut self, log: String) {
         self.log = Some(log);
     }
 
-    /// Leaves the trace where it is, whatever was committed: the commits stay unreferenced.
+    /// Leaves the trace where it is: no ref will point to the commits that were made.
     pub(crate) fn abandon(&mut self) {
-        (self.committed, self.log) = (None, None);
+        self.log = None;
+    }
+
+    /// Commits the result of a three-way merge into the newest commit.
+    pub(crate) fn commit_merged(
+        &mut self,
+        merged: &Merged,
+        subject: &str,
+        trailers: Trailers,
+        author: Option<&Ident>,
+    ) -> Result<(), TraceError> {
+        self.editor = TreeEditor::new(self.repo(), Some(merged.tree))?;
+        self.count(merged.cost_in, merged.cost_out);
+        self.next_seq = merged.next_seq;
+        self.commit(subject, trailers, author)?;
+        self.made.extend(self.last().map(|commit| Made { commit, subject: subject.to_owned() }));
+        Ok(())
     }
 }

@@ -6,12 +6,9 @@
 use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
-use crate::trace::error::TraceError;
 use crate::trace::model::trailers::{Basis, Total};
-use crate::trace::model::tree::ItemEntry;
-use crate::trace::store::tip::Tip;
 use crate::trace::store::total::recount;
-use crate::trace::store::view::View;
+use crate::trace::{ItemEntry, Tip, TraceError, View};
 
 /// What is known of the context's size when a change is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -106,7 +103,6 @@ impl<'r> RunningTotal<'r> {
         Ok(total)
     }
 
-    /// The total without the pending changes.
     fn before(&mut self) -> Result<Total, TraceError> {
         if let Some(total) = self.total {
             return Ok(total);
@@ -131,7 +127,6 @@ impl<'r> RunningTotal<'r> {
         Ok(self.skipped.unwrap_or_default())
     }
 
-    /// The trace as it was at the base.
     pub(crate) fn base_view(&mut self) -> Result<Option<&View>, TraceError> {
         if self.view.is_none()
             && let Some(tip) = &self.base

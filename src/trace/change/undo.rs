@@ -1,31 +1,26 @@
-//! Undoing what moved a trace last, by its reflog.
+//! Undoing the last moves of a trace, by its reflog.
 //!
-//! An undo is a move too, and is logged as `undo: <how many>: <what>`. Read with that in mind, the log is a stack: each move
-//! is put on it, and an undo takes off as many as it says. So repeated undoing goes further back, and what was done after
-//! an undo is undone before what stands below it.
+//! An undo is a move too, logged as `undo: <count>: <what>`. So the log is a stack: a move is pushed, and an undo pops `count`
+//! moves. Repeated undos go further back.
 
 use crate::git::{LogEntry, Oid, RefUpdate};
-use crate::trace::error::TraceError;
 use crate::trace::store::backup::backup_refname;
-use crate::trace::store::tip::Tip;
-use crate::trace::store::trace::Trace;
+use crate::trace::{Tip, Trace, TraceError};
 
-/// What was undone.
 #[derive(Debug)]
 pub(crate) struct Undone {
     pub from: Oid,
     pub to: Tip,
-    /// What the reflog says of the moves that were undone, the latest first.
+    /// The reflog lines of the moves that were undone, newest first.
     pub moves: Vec<String>,
-    /// The ref that backs up the tip before.
     pub backup: String,
 }
 
 impl Trace<'_> {
-    /// Moves the trace to where it was before its last `count` moves that are not undone yet. Reads the trace's reflog.
+    /// Undoes the last `count` moves that are not undone yet.
     ///
-    /// Fails with [`TraceError::LogGap`] if the reflog does not end at the tip, and with [`TraceError::NoMoreMoves`] if it does
-    /// not go back so far or the trace began there.
+    /// Fails with [`TraceError::LogGap`] if the reflog does not end at the tip, and with [`TraceError::NoMoreMoves`] if it is too
+    /// short or contains the creation of the trace.
     pub(crate) fn undo(&self, count: usize) -> Result<Undone, TraceError> {
         let (repo, name) = (self.repo(), self.name());
         self.relocate(|tip| {
@@ -48,14 +43,14 @@ impl Trace<'_> {
     }
 }
 
-/// The moves without those of processes that were killed between logging a move and making it: what follows such a move, or the
-/// trace itself, stands where it was to begin.
+/// The log without the moves of processes that were killed after they logged the move: the next move, or the trace itself, is
+/// still at its start.
 fn completed_moves(log: Vec<LogEntry>, tip: Oid) -> Vec<LogEntry> {
     let mut at = Some(tip);
     let mut moves = Vec::with_capacity(log.len());
     for entry in log.into_iter().rev() {
-        let came_to_nothing = at.is_some_and(|at| entry.new != at && entry.old == Some(at));
-        if !came_to_nothing {
+        let was_killed = at.is_some_and(|at| entry.new != at && entry.old == Some(at));
+        if !was_killed {
             at = entry.old;
             moves.push(entry);
         }
@@ -65,46 +60,20 @@ fn completed_moves(log: Vec<LogEntry>, tip: Oid) -> Vec<LogEntry> {
 }
 
 /// The moves that were not undone, oldest first.
-fn moves_in_force(log: &[LogEntry]) -> Vec<&LogEntry> {
+pub(crate) fn moves_in_force(log: &[LogEntry]) -> Vec<&LogEntry> {
     let mut stack: Vec<&LogEntry> = Vec::new();
     for entry in log {
         if let Some(count) = undone_by(entry) {
             stack.truncate(stack.len().saturating_sub(count));
         } else if entry.old != Some(entry.new) {
-            // A renaming, for one, is logged and moves nothing.
+            // A renaming is logged, but moves nothing.
             stack.push(entry);
         }
     }
     stack
 }
 
-/// How many moves an undo took back; `None` of any other move.
+/// The number of moves that an undo popped; `None` for other moves.
 fn undone_by(entry: &LogEntry) -> Option<usize> {
     entry.why.strip_prefix("undo: ")?.split(':').next()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_undo_takes_off_what_it_says_and_what_follows_it_stands() {
-        let oid = |digit: u8| Oid::parse(&digit.to_string().repeat(40), crate::git::ObjectFormat::Sha1).unwrap();
-        let entry = |old: u8, new: u8, why: &str| LogEntry {
-            old: (old > 0).then(|| oid(old)),
-            new: oid(new),
-            why: why.to_owned(),
-        };
-        let log = [
-            entry(0, 1, "append: a"),
-            entry(1, 2, "append: b"),
-            entry(2, 3, "append: undo: 9: c"),
-            entry(3, 1, "undo: 2: append: c"),
-            entry(1, 4, "append: d"),
-            entry(4, 4, "rename: x to y"),
-        ];
-        let whys: Vec<&str> = moves_in_force(&log).iter().map(|entry| entry.why.as_str()).collect();
-        assert_eq!(whys, ["append: a", "append: d"]);
-        assert!(moves_in_force(&[entry(3, 1, "undo: 2: what expired")]).is_empty());
-    }
 }

@@ -4,7 +4,7 @@
 //! [`Fields`]. [`super::file`] describes the item file, and [`super::schema`] the fields of each type.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use serde_json::{Map, Value};
@@ -24,53 +24,41 @@ use crate::tokens::Encoding;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ItemType(Cow<'static, str>);
 
-impl ItemType {
-    /// The built-in types, in the order in which they are listed everywhere.
-    pub const BUILT_IN: [&'static str; 7] =
-        ["instruction", "dialogue", "tool_io", "reasoning", "artifact", "output", "freeform"];
+macro_rules! built_in_types {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
+        impl ItemType {
+            /// The built-in types, in the order in which they are listed everywhere.
+            pub const BUILT_IN: [&'static str; 7] = [$(stringify!($name)),+];
 
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $name() -> Self {
+                    Self(Cow::Borrowed(stringify!($name)))
+                }
+            )+
+        }
+    };
+}
+
+built_in_types! {
     /// An instruction for the model, such as a system prompt.
-    #[must_use]
-    pub fn instruction() -> Self {
-        Self(Cow::Borrowed("instruction"))
-    }
-
+    instruction,
     /// A message of the user, the model, or the system.
-    #[must_use]
-    pub fn dialogue() -> Self {
-        Self(Cow::Borrowed("dialogue"))
-    }
-
+    dialogue,
     /// A tool call or its result.
-    #[must_use]
-    pub fn tool_io() -> Self {
-        Self(Cow::Borrowed("tool_io"))
-    }
-
+    tool_io,
     /// The model's reasoning.
-    #[must_use]
-    pub fn reasoning() -> Self {
-        Self(Cow::Borrowed("reasoning"))
-    }
-
+    reasoning,
     /// A file, an image, or a document; its body may be binary.
-    #[must_use]
-    pub fn artifact() -> Self {
-        Self(Cow::Borrowed("artifact"))
-    }
-
+    artifact,
     /// The final result of the work.
-    #[must_use]
-    pub fn output() -> Self {
-        Self(Cow::Borrowed("output"))
-    }
-
+    output,
     /// Anything else.
-    #[must_use]
-    pub fn freeform() -> Self {
-        Self(Cow::Borrowed("freeform"))
-    }
+    freeform,
+}
 
+impl ItemType {
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -84,19 +72,15 @@ impl ItemType {
     }
 }
 
-impl fmt::Display for ItemType {
+impl Display for ItemType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-/// A text that is not the name of a type.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("invalid item type `{text}`: expected a letter a-z, then at most 63 of a-z, 0-9 and _")]
-pub struct BadType {
-    /// The text as it was given.
-    pub text: String,
-}
+#[error("invalid item type `{0}`: expected a letter a-z, then at most 63 of a-z, 0-9 and _")]
+pub struct BadType(String);
 
 impl FromStr for ItemType {
     type Err = BadType;
@@ -111,7 +95,7 @@ impl FromStr for ItemType {
         if first_ok && rest_ok && text.len() <= 64 {
             Ok(Self(Cow::Owned(text.to_owned())))
         } else {
-            Err(BadType { text: text.to_owned() })
+            Err(BadType(text.to_owned()))
         }
     }
 }
@@ -129,21 +113,17 @@ string_enum! {
 /// The maximum number of headers of an item that this version does not know. Code that walks them may take quadratic time.
 pub(crate) const MAX_UNKNOWN_HEADERS: usize = 1000;
 
-/// A token count stored in an item, with its encoding and a digest of the body.
+/// The number of tokens in a body, stored in the item with its encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenCache {
-    /// Tokens of the body alone, without any framing.
     pub count: u64,
-    /// The encoding that was counted with.
     pub encoding: Encoding,
-    /// The first four bytes of the body's BLAKE3.
+    /// The first four bytes of the BLAKE3 of the body that was counted.
     pub digest: [u8; 4],
 }
 
 impl TokenCache {
-    /// The digest of a body, which ties a stored count to it.
-    #[must_use]
-    pub fn digest_of(body: &[u8]) -> [u8; 4] {
+    fn digest_of(body: &[u8]) -> [u8; 4] {
         let mut digest = [0; 4];
         digest.copy_from_slice(&blake3::hash(body).as_bytes()[..4]);
         digest
@@ -193,32 +173,81 @@ pub struct Fields {
     pub unknown: Vec<(String, String)>,
 }
 
-impl Fields {
-    /// Fields of a type with everything else absent.
-    #[must_use]
-    pub fn new(item_type: ItemType) -> Self {
-        Self {
-            item_type,
-            role: None,
-            direction: None,
-            name: None,
-            call_id: None,
-            status: None,
-            signature: None,
-            kind: None,
-            path: None,
-            language: None,
-            media_type: None,
-            format: None,
-            turn: None,
-            reply_to: None,
-            source: None,
-            created: None,
-            meta: Map::new(),
-            unknown: Vec::new(),
-        }
+/// A header with a value of one line.
+pub(crate) trait Header {
+    fn get(&self) -> Option<String>;
+    fn is_set(&self) -> bool;
+    /// Parses and sets the value, or returns the cause of the error.
+    fn set(&mut self, value: &str) -> Result<(), String>;
+}
+
+impl<T: Display + FromStr<Err: Display>> Header for Option<T> {
+    fn get(&self) -> Option<String> {
+        self.as_ref().map(ToString::to_string)
     }
 
+    fn is_set(&self) -> bool {
+        self.is_some()
+    }
+
+    fn set(&mut self, value: &str) -> Result<(), String> {
+        *self = Some(value.parse().map_err(|cause: T::Err| cause.to_string())?);
+        Ok(())
+    }
+}
+
+macro_rules! headers {
+    ($($key:literal $json:literal $field:ident),+ $(,)?) => {
+        impl Fields {
+            /// Fields of a type with everything else absent.
+            #[must_use]
+            pub fn new(item_type: ItemType) -> Self {
+                Self { item_type, $($field: None,)+ meta: Map::new(), unknown: Vec::new() }
+            }
+
+            /// The headers of one line in the order of the file: the key there, the field in JSON, and the value.
+            pub(crate) fn headers(&self) -> impl Iterator<Item = (&'static str, &'static str, &dyn Header)> {
+                [$(($key, $json, &self.$field as &dyn Header)),+].into_iter()
+            }
+
+            /// The header with a key of the file.
+            pub(crate) fn header_mut(&mut self, key: &str) -> Option<&mut dyn Header> {
+                match key {
+                    $($key => Some(&mut self.$field),)+
+                    _ => None,
+                }
+            }
+
+            /// The header with a name in JSON.
+            pub(crate) fn json_mut(&mut self, field: &str) -> Option<&mut dyn Header> {
+                match field {
+                    $($json => Some(&mut self.$field),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+headers! {
+    "role" "role" role,
+    "direction" "direction" direction,
+    "name" "name" name,
+    "call-id" "call_id" call_id,
+    "status" "status" status,
+    "signature" "signature" signature,
+    "kind" "kind" kind,
+    "path" "path" path,
+    "language" "language" language,
+    "media-type" "media_type" media_type,
+    "format" "format" format,
+    "turn" "turn" turn,
+    "reply-to" "reply_to" reply_to,
+    "source" "source" source,
+    "created" "created_at" created,
+}
+
+impl Fields {
     /// Whether this is a tool's call.
     #[must_use]
     pub fn is_call(&self) -> bool {
@@ -267,6 +296,11 @@ pub struct Item {
 }
 
 impl Item {
+    /// The first revision of an item, not counted yet.
+    pub(crate) fn new(id: ItemId, draft: Draft) -> Self {
+        Self { id, fields: draft.fields, revision: 1, tokens: None, body: draft.body }
+    }
+
     /// The stored count, if it belongs to this body and `encoding`.
     #[must_use]
     pub fn cached_tokens(&self, encoding: Encoding) -> Option<u64> {

@@ -11,10 +11,6 @@ use crate::git::Repo;
 /// The symbolic ref, one per worktree, that names the current trace.
 pub(crate) const TRACE_HEAD: &str = "TRACE_HEAD";
 
-/// The trace that commands use by default.
-pub(crate) const DEFAULT_TRACE: &str = "main";
-
-/// The namespace of traces.
 pub(crate) const TRACES: &str = "refs/traces/";
 
 /// The namespace of forward crumbs, one trace per agent.
@@ -30,13 +26,9 @@ pub struct TraceName {
     name: String,
 }
 
-/// A text that cannot name a trace.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("invalid trace name `{}`: git's rules for branch names apply", text.escape_debug())]
-pub struct BadTraceName {
-    /// The invalid text.
-    pub text: String,
-}
+#[error("invalid trace name `{}`: git's rules for branch names apply", .0.escape_debug())]
+pub struct BadTraceName(String);
 
 impl Diagnostic for BadTraceName {}
 
@@ -44,7 +36,7 @@ impl TraceName {
     /// The default trace, `main`.
     #[must_use]
     pub fn default_name() -> Self {
-        Self::trace(DEFAULT_TRACE.to_owned())
+        Self::trace("main".to_owned())
     }
 
     /// The trace of a ref under `refs/traces/`; `None` for any other ref.
@@ -111,7 +103,7 @@ impl FromStr for TraceName {
         if !name.starts_with('-') && Repo::is_refname(&format!("{TRACES}{name}")) && name.len() <= 240 {
             Ok(Self::trace(name.to_owned()))
         } else {
-            Err(BadTraceName { text: text.to_owned() })
+            Err(BadTraceName(text.to_owned()))
         }
     }
 }
@@ -120,13 +112,9 @@ impl FromStr for TraceName {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct AgentName(String);
 
-/// A text that cannot name an agent.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("invalid agent name `{}`: expected 1 to 64 letters, digits, `_`, `-`, and single `.` inside", text.escape_debug())]
-pub struct BadAgentName {
-    /// The invalid text.
-    pub text: String,
-}
+#[error("invalid agent name `{}`: expected 1 to 64 letters, digits, `_`, `-`, and single `.` inside", .0.escape_debug())]
+pub struct BadAgentName(String);
 
 impl Diagnostic for BadAgentName {}
 
@@ -153,45 +141,7 @@ impl FromStr for AgentName {
         if plain && fits && Repo::is_refname(&format!("{FORWARD_CRUMBS}{text}")) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(BadAgentName { text: text.to_owned() })
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_trace_name_follows_the_rules_for_branches() {
-        for good in ["main", "a/b", "claude-code/6b2e", "x.agent-1", "héllo"] {
-            assert_eq!(good.parse::<TraceName>().unwrap().refname(), format!("refs/traces/{good}"));
-        }
-        for bad in ["", "-x", "a..b", "a b", "a/", "/a", "x.lock", "a\nb", "a~1", "@{x}"] {
-            assert!(bad.parse::<TraceName>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn no_trace_name_leads_to_the_ref_of_an_agent() {
-        for good in ["azoth", "A.b_c-9", "main", "x".repeat(64).as_str()] {
-            let agent: AgentName = good.parse().unwrap();
-            let name = TraceName::of_agent(&agent);
-            assert_eq!(name.refname(), format!("refs/crumbs/{good}"));
-            assert_eq!(name.to_string(), name.refname());
-            assert_ne!(name.to_string().parse::<TraceName>(), Ok(name));
-        }
-        for bad in ["", "-x", "a/b", "..", ".", "a..b", "x.lock", "a b", "é", "a\n", "x".repeat(65).as_str()] {
-            assert!(bad.parse::<AgentName>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn any_session_id_gives_a_valid_name() {
-        for session in ["../../heads/main", "", "a\nb", "x.lock", "é".repeat(500).as_str()] {
-            let name = TraceName::of_session("claude-code", session);
-            assert!(name.as_str().parse::<TraceName>().is_ok(), "{name}");
-            assert!(name.of_sub_agent(session).as_str().parse::<TraceName>().is_ok());
+            Err(BadAgentName(text.to_owned()))
         }
     }
 }

@@ -83,21 +83,20 @@ pub(crate) fn validate(draft: &Draft) -> Result<(), SchemaError> {
     validate_known(draft)
 }
 
-/// Checks a completed draft of a known type.
 pub(crate) fn validate_known(draft: &Draft) -> Result<(), SchemaError> {
     let fields = &draft.fields;
     let item_type = &fields.item_type;
-    for (field, value) in texts(fields) {
+    let values = own_values(fields);
+    for (field, value) in &values {
         if value.is_empty() || value.chars().any(char::is_control) {
-            return Err(SchemaError::NotOneLine { field: field.to_owned() });
+            return Err(SchemaError::NotOneLine { field: (*field).to_owned() });
         }
     }
-    if let Some(own) = own_fields(item_type) {
-        let given =
-            texts(fields).into_iter().map(|(field, _)| field.to_owned()).chain(words(fields).map(str::to_owned));
-        if let Some(field) = given.into_iter().find(|field| !own.contains(&field.as_str()) && field != "turn") {
-            return Err(SchemaError::NoSuchField { item_type: item_type.clone(), field, accepted: own.join(", ") });
-        }
+    if let Some(own) = own_fields(item_type)
+        && let Some((field, _)) = values.iter().find(|(field, _)| !own.contains(field) && *field != "turn")
+    {
+        let (item_type, field) = (item_type.clone(), (*field).to_owned());
+        return Err(SchemaError::NoSuchField { item_type, field, accepted: own.join(", ") });
     }
     match item_type.as_str() {
         "dialogue" if fields.role == Some(Role::Tool) => Err(SchemaError::BadValue {
@@ -146,26 +145,10 @@ fn validate_tool_io(draft: &Draft) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// The text fields that are set, including unknown headers, with their names in JSON.
-fn texts(fields: &Fields) -> Vec<(&str, &str)> {
-    let known = [
-        ("name", &fields.name),
-        ("call_id", &fields.call_id),
-        ("signature", &fields.signature),
-        ("kind", &fields.kind),
-        ("path", &fields.path),
-        ("language", &fields.language),
-        ("media_type", &fields.media_type),
-        ("format", &fields.format),
-        ("turn", &fields.turn),
-    ];
-    let known = known.into_iter().filter_map(|(field, value)| Some((field, value.as_deref()?)));
-    known.chain(fields.unknown.iter().map(|(key, value)| (key.as_str(), value.as_str()))).collect()
-}
-
-/// The names of the enum fields that are set.
-fn words(fields: &Fields) -> impl Iterator<Item = &'static str> {
-    [("role", fields.role.is_some()), ("direction", fields.direction.is_some()), ("status", fields.status.is_some())]
-        .into_iter()
-        .filter_map(|(field, set)| set.then_some(field))
+/// The fields that are set, with their names in JSON, except for those that every type has. Unknown headers follow.
+fn own_values(fields: &Fields) -> Vec<(&str, String)> {
+    let shared = ["reply_to", "source", "created_at"];
+    let known = fields.headers().filter(|(_, field, _)| !shared.contains(field));
+    let known = known.filter_map(|(_, field, value)| Some((field, value.get()?)));
+    known.chain(fields.unknown.iter().map(|(key, value)| (key.as_str(), value.clone()))).collect()
 }

@@ -16,13 +16,9 @@ pub struct Source {
     block: usize,
 }
 
-/// A text that is not a source.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[error("invalid source `{text}`: expected format, record id, and block number, separated by spaces")]
-pub struct BadSource {
-    /// The text as it was given.
-    pub text: String,
-}
+#[error("invalid source `{0}`: expected format, record id, and block number, separated by spaces")]
+pub struct BadSource(String);
 
 impl Source {
     /// Block `block` (from 0) of the record with the id `record`. An id that is not one plain word is replaced by its hash.
@@ -46,12 +42,11 @@ impl Source {
         &self.format
     }
 
-    /// The record's id in that format.
     pub(crate) fn record(&self) -> &str {
         &self.record
     }
 
-    /// Which block of the record, from 0.
+    /// The number of the block in the record, from 0.
     pub(crate) fn block(&self) -> usize {
         self.block
     }
@@ -67,15 +62,13 @@ impl FromStr for Source {
     type Err = BadSource;
 
     fn from_str(text: &str) -> Result<Self, BadSource> {
-        let bad = || BadSource { text: text.to_owned() };
-        let mut words = text.split(' ');
-        let (Some(format), Some(record), Some(block), None) = (words.next(), words.next(), words.next(), words.next())
-        else {
-            return Err(bad());
-        };
-        if format.is_empty() || record.is_empty() {
-            return Err(bad());
+        let bad = || BadSource(text.to_owned());
+        match text.split(' ').collect::<Vec<_>>().as_slice() {
+            [format, record, block] if !format.is_empty() && !record.is_empty() => {
+                let block = block.parse().map_err(|_| bad())?;
+                Ok(Self { format: (*format).to_owned(), record: (*record).to_owned(), block })
+            }
+            _ => Err(bad()),
         }
-        Ok(Self { format: format.to_owned(), record: record.to_owned(), block: block.parse().map_err(|_| bad())? })
     }
 }

@@ -17,6 +17,7 @@
 use std::fmt::{Display, Write as _};
 
 use memchr::memmem;
+use serde_json::{Value, json};
 
 use super::id::ItemId;
 use super::item::{Item, ItemType};
@@ -30,21 +31,14 @@ pub(crate) const SUBJECT_LEN: usize = 72;
 string_enum! {
     /// The operation of a commit.
     Op {
-        /// An item was added.
         Append = "append",
-        /// An item's content was replaced.
         Edit = "edit",
-        /// An item was removed from this trace.
         Delete = "delete",
         /// An item was restored, or returned to an earlier revision.
         Restore = "restore",
-        /// Two traces were merged.
         Merge = "merge",
-        /// An item was copied from another trace.
         Pick = "pick",
-        /// Items were replaced by a summary.
         Compress = "compress",
-        /// An item was imported from a file.
         Import = "import",
     }
 }
@@ -56,13 +50,22 @@ pub struct Total {
     pub basis: Basis,
 }
 
-/// The origin of a total.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Basis {
     /// All items were counted with this encoding.
     Counted(Encoding),
     /// A provider reported the size of the context. Counts of items that changed since then are added or subtracted.
     Reported,
+}
+
+impl Total {
+    pub(crate) fn to_json(self) -> Value {
+        let mut tokens = json!({ "total": self.tokens, "source": self.basis.source() });
+        if let Basis::Counted(encoding) = self.basis {
+            tokens["encoding"] = encoding.as_str().into();
+        }
+        tokens
+    }
 }
 
 impl Basis {
@@ -98,7 +101,6 @@ pub struct ImportPosition {
     pub as_seen: bool,
 }
 
-/// The trailers of a commit.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Trailers {
     pub op: Option<Op>,
@@ -109,7 +111,6 @@ pub struct Trailers {
     pub total: Option<Total>,
     /// The next free position.
     pub next: Option<u32>,
-    /// How far a file was read.
     pub source: Option<ImportPosition>,
     /// The code commit at that time, in hex.
     pub code: Option<String>,
@@ -143,7 +144,6 @@ impl Trailers {
         trailers
     }
 
-    /// Writes the complete message.
     pub(crate) fn render(&self, subject: &str) -> String {
         let mut message = one_line(subject);
         if message.is_empty() {
@@ -198,14 +198,8 @@ fn parse_source(value: &str) -> Option<ImportPosition> {
 
 /// Converts a text to one line: each run of white space and control characters becomes one space.
 pub(crate) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len().min(256));
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The default subject of a commit: the type of the item and its first words.
@@ -237,43 +231,4 @@ fn shortened(line: &str) -> String {
     }
     let kept: String = line.chars().take(SUBJECT_LEN - 1).collect();
     format!("{}…", kept.trim_end())
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn trailers_read_back() {
-        let trailers = Trailers {
-            op: Some(Op::Append),
-            item: "0be7719d3a2f61c8".parse().ok(),
-            time: "2026-02-10T09:00:00.125000001Z".parse().ok(),
-            tree: Some("6b0c".to_owned()),
-            total: Some(Total { tokens: 12345, basis: Basis::Reported }),
-            next: Some(44),
-            source: Some(ImportPosition {
-                session: "a b".to_owned(),
-                offset: 7,
-                digest: "ff".to_owned(),
-                as_seen: true,
-            }),
-            code: Some("beef".to_owned()),
-            from: Some("feed".to_owned()),
-            reason: Some("superseded".to_owned()),
-        };
-        assert_eq!(Trailers::parse(&trailers.render("subject")), trailers);
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_forges_a_trailer(subject in "(Trace-Op: delete|\n|\r|[a: \u{85}\u{2028}]){0,8}", reason in "(\nTrace-Item: 0be7719d3a2f61c8|\n| |a){0,6}") {
-            let trailers = Trailers { op: Some(Op::Append), reason: Some(reason), ..Trailers::default() };
-            let read = Trailers::parse(&trailers.render(&subject));
-            prop_assert_eq!(read.op, Some(Op::Append));
-            prop_assert_eq!(read.item, None);
-        }
-    }
 }

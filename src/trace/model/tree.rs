@@ -28,8 +28,6 @@ pub struct ItemEntry {
     pub path: String,
 }
 
-/// The path of an item's file.
-#[must_use]
 pub(crate) fn item_path(seq: u32, item_type: &ItemType, id: ItemId) -> String {
     let digits = format!("{seq:06}");
     format!("{}/{}/{digits}-{item_type}-{id}", &digits[..2], &digits[2..4])
@@ -97,7 +95,6 @@ fn slot(top: &[u8], middle: &[u8], leaf: EntryRef<'_>) -> Option<ItemEntry> {
     Some(ItemEntry { seq, id, item_type, blob: leaf.oid(), path: [top?, middle?, name?].join("/") })
 }
 
-/// The change of one item between two trees.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     Added(ItemEntry),
@@ -108,37 +105,38 @@ pub(crate) enum Change {
 
 impl Change {
     /// The item's entry, or its last one if it was removed.
-    #[must_use]
     pub(crate) fn entry(&self) -> &ItemEntry {
         let (Self::Added(slot) | Self::Removed(slot) | Self::Changed(_, slot)) = self;
         slot
     }
 
-    /// Its entry before and after.
-    #[must_use]
     pub(crate) fn sides(&self) -> (Option<&ItemEntry>, Option<&ItemEntry>) {
         match self {
             Self::Added(after) => (None, Some(after)),
-            Self::Removed(before) => (Some(before), None),
             Self::Changed(before, after) => (Some(before), Some(after)),
+            Self::Removed(before) => (Some(before), None),
         }
     }
+
+    pub(crate) fn newest_first(&self) -> impl Iterator<Item = &ItemEntry> {
+        let (before, after) = self.sides();
+        after.into_iter().chain(before)
+    }
 }
+
+/// Values of two trees: before and after.
+type Pair<T> = [Option<T>; 2];
 
 /// Lists the changes from `before` (none: an empty tree) to `after`, by item, in reading order. Reads only the folders that
 /// differ.
 pub(crate) fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -> Result<Vec<Change>, GitError> {
-    let mut by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)> = BTreeMap::new();
-    let roots = Sides { before, after: Some(after) };
-    for (top, tops) in roots.differing_folders(store)? {
-        for (middle, middles) in tops.differing_folders(store)? {
-            let leaves = middles.trees(store)?;
-            let [old, new] = leaves.differing();
-            for gone in old.into_iter().filter_map(|leaf| slot(&top, &middle, leaf)) {
-                by_id.entry(gone.id).or_default().0.get_or_insert(gone);
-            }
-            for come in new.into_iter().filter_map(|leaf| slot(&top, &middle, leaf)) {
-                by_id.entry(come.id).or_default().1.get_or_insert(come);
+    let mut by_id: BTreeMap<ItemId, Pair<ItemEntry>> = BTreeMap::new();
+    for (top, tops) in differing_folders(store, [before, Some(after)])? {
+        for (middle, middles) in differing_folders(store, tops)? {
+            for (side, leaves) in differing(&read_trees(store, middles)?).into_iter().enumerate() {
+                for found in leaves.into_iter().filter_map(|leaf| slot(&top, &middle, leaf)) {
+                    by_id.entry(found.id).or_default()[side].get_or_insert(found);
+                }
             }
         }
     }
@@ -147,88 +145,60 @@ pub(crate) fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -
 
 /// Lists the changes between two lists of live items, in reading order. The result equals that of [`changes`], unless plain git
 /// left a second file of an item.
-#[must_use]
 pub(crate) fn changes_of_lists(before: Vec<ItemEntry>, after: Vec<ItemEntry>) -> Vec<Change> {
-    let mut by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)> = BTreeMap::new();
-    for slot in before {
-        let id = slot.id;
-        by_id.entry(id).or_default().0 = Some(slot);
+    let mut by_id: BTreeMap<ItemId, Pair<ItemEntry>> = BTreeMap::new();
+    for (side, slots) in [before, after].into_iter().enumerate() {
+        for slot in slots {
+            let id = slot.id;
+            by_id.entry(id).or_default()[side] = Some(slot);
+        }
     }
-    for slot in after {
-        let id = slot.id;
-        by_id.entry(id).or_default().1 = Some(slot);
-    }
-    by_id.retain(|_, (before, after)| before != after);
+    by_id.retain(|_, [before, after]| before != after);
     in_order(by_id)
 }
 
-/// Converts pairs of entries to changes, in reading order.
-fn in_order(by_id: BTreeMap<ItemId, (Option<ItemEntry>, Option<ItemEntry>)>) -> Vec<Change> {
-    let change = |sides| match sides {
-        (Some(before), Some(after)) => Some(Change::Changed(before, after)),
-        (Some(before), None) => Some(Change::Removed(before)),
-        (None, after) => after.map(Change::Added),
+fn in_order(by_id: BTreeMap<ItemId, Pair<ItemEntry>>) -> Vec<Change> {
+    let change = |sides: Pair<ItemEntry>| match sides {
+        [Some(before), Some(after)] => Some(Change::Changed(before, after)),
+        [Some(before), None] => Some(Change::Removed(before)),
+        [None, after] => after.map(Change::Added),
     };
     let mut listed: Vec<Change> = by_id.into_values().filter_map(change).collect();
     listed.sort_by_key(|change| (change.entry().seq, change.entry().id));
     listed
 }
 
-/// Two optional values: before and after.
-#[derive(Clone, Copy)]
-struct Sides<T> {
-    before: Option<T>,
-    after: Option<T>,
+fn read_trees(store: &impl TreeStore, oids: Pair<Oid>) -> Result<Pair<Tree>, GitError> {
+    let [before, after] = oids.map(|oid| oid.map(|oid| store.tree(oid)).transpose());
+    Ok([before?, after?])
 }
 
-impl<T> Default for Sides<T> {
-    fn default() -> Self {
-        Self { before: None, after: None }
-    }
-}
-
-impl Sides<Oid> {
-    fn trees(self, store: &impl TreeStore) -> Result<Sides<Tree>, GitError> {
-        let read = |oid: Option<Oid>| oid.map(|oid| store.tree(oid)).transpose();
-        Ok(Sides { before: read(self.before)?, after: read(self.after)? })
-    }
-
-    /// The folders of two trees that are not the same in both, paired by name, in order.
-    fn differing_folders(self, store: &impl TreeStore) -> Result<BTreeMap<Vec<u8>, Self>, GitError> {
-        let trees = self.trees(store)?;
-        let mut pairs: BTreeMap<Vec<u8>, Self> = BTreeMap::new();
-        let [old, new] = trees.differing();
-        let is_folder = |entry: &EntryRef<'_>| entry.mode() == Mode::Folder;
-        for entry in old.into_iter().filter(is_folder) {
-            pairs.entry(entry.name.to_vec()).or_default().before = Some(entry.oid());
+/// The folders of two trees that are not the same in both, paired by name, in order.
+fn differing_folders(store: &impl TreeStore, oids: Pair<Oid>) -> Result<BTreeMap<Vec<u8>, Pair<Oid>>, GitError> {
+    let mut pairs: BTreeMap<Vec<u8>, Pair<Oid>> = BTreeMap::new();
+    for (side, entries) in differing(&read_trees(store, oids)?).into_iter().enumerate() {
+        for entry in entries.into_iter().filter(|entry| entry.mode() == Mode::Folder) {
+            pairs.entry(entry.name.to_vec()).or_default()[side] = Some(entry.oid());
         }
-        for entry in new.into_iter().filter(is_folder) {
-            pairs.entry(entry.name.to_vec()).or_default().after = Some(entry.oid());
-        }
-        Ok(pairs)
     }
+    Ok(pairs)
 }
 
-/// The properties that make an entry the same in two trees.
 fn key<'t>(entry: &EntryRef<'t>) -> (&'t [u8], Oid) {
     (entry.name, entry.oid())
 }
 
-impl Sides<Tree> {
-    /// The entries of each that are not in both, by name and oid.
-    fn differing(&self) -> [Vec<EntryRef<'_>>; 2] {
-        match (&self.before, &self.after) {
-            (Some(before), Some(after)) => {
-                let [mut old, mut new] = before.between_common_ends(after);
-                let in_old: HashSet<_> = old.iter().map(key).collect();
-                let in_new: HashSet<_> = new.iter().map(key).collect();
-                old.retain(|entry| !in_new.contains(&key(entry)));
-                new.retain(|entry| !in_old.contains(&key(entry)));
-                [old, new]
-            }
-            (before, after) => [before, after].map(|tree| tree.iter().flat_map(Tree::entries).collect()),
-        }
-    }
+/// The entries of each tree that are not in both, by name and oid.
+fn differing(trees: &Pair<Tree>) -> [Vec<EntryRef<'_>>; 2] {
+    let [Some(before), Some(after)] = trees else {
+        return trees.each_ref().map(|tree| tree.iter().flat_map(Tree::entries).collect());
+    };
+    let [mut old, mut new] = before.between_common_ends(after);
+    let in_old: HashSet<_> = old.iter().map(key).collect();
+    let in_new: HashSet<_> = new.iter().map(key).collect();
+    old.retain(|entry| !in_new.contains(&key(entry)));
+    new.retain(|entry| !in_old.contains(&key(entry)));
+    [old, new]
 }
 
 /// A tree that is being changed. Folders are read when a path enters them, and written if they were touched.

@@ -5,21 +5,16 @@ use std::collections::BTreeMap;
 use super::diff::lines::same_lines;
 use crate::base::changes;
 use crate::git::{Oid, Repo};
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::item::Item;
-use crate::trace::model::tree::{self, Change, ItemEntry};
-use crate::trace::store::tip::Tip;
+use crate::trace::model::tree::{self, Change};
 use crate::trace::store::total::{Reading, read_item};
+use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError};
 
-/// A line of an item, and the commit that added it.
 #[derive(Debug)]
 pub(crate) struct Blamed {
     pub text: String,
     pub commit: usize,
 }
 
-/// The lines of an item.
 #[derive(Debug)]
 pub(crate) struct Blame {
     pub lines: Vec<Blamed>,
@@ -81,7 +76,7 @@ pub(crate) fn blame(repo: &Repo, tip: &Tip, slot: &ItemEntry) -> Result<Blame, T
 
 /// The item's blob in a parent of a commit whose blob is `blob`; `None` if the parent does not have the item.
 fn blob_in_parent(repo: &Repo, here: &Tip, parent: Oid, id: ItemId, blob: Oid) -> Result<Option<Oid>, TraceError> {
-    let touches_another = here.is_ours() && here.trailers.item.is_some_and(|item| item != id);
+    let touches_another = here.item().is_some_and(|item| item != id);
     if touches_another && here.commit.parents.len() == 1 {
         return Ok(Some(blob));
     }

@@ -6,8 +6,7 @@ use thiserror::Error;
 
 use crate::base::error::Diagnostic;
 use crate::git::{GitError, Oid, Repo};
-use crate::trace::error::TraceError;
-use crate::trace::store::tip::Tip;
+use crate::trace::{Tip, TraceError};
 
 /// A range of code commits, and the work that led from its start to its end.
 ///
@@ -20,7 +19,6 @@ pub(crate) struct CodeRange {
     until: i64,
 }
 
-/// The reason why a range is invalid.
 #[derive(Debug, Error)]
 pub(crate) enum BadRange {
     #[error("`{rev}` is not a commit of the code")]
@@ -63,7 +61,6 @@ impl CodeRange {
         Ok(Self { stood_at, after: time(older)?, until: time(newer)? })
     }
 
-    /// Whether a commit of a trace belongs to this range.
     pub(crate) fn holds(&self, tip: &Tip) -> bool {
         match tip.trailers.code.as_deref().filter(|_| tip.is_ours()) {
             Some(code) => self.stood_at.contains(code),

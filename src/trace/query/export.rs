@@ -9,15 +9,12 @@ use std::io::Write;
 use serde_json::{Map, Value};
 
 use crate::git::{Oid, Repo};
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
 use crate::trace::model::json::to_json;
-use crate::trace::model::trailers::Op;
 use crate::trace::model::tree::Change;
 use crate::trace::store::priority::{Record, Setting};
-use crate::trace::store::tip::Tip;
 use crate::trace::store::total::read_item;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
+use crate::trace::{ItemId, Op, Tip, TraceError};
 
 /// Writes all operations along the first parents of `tip`, with the priorities of the items.
 ///

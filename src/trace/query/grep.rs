@@ -9,13 +9,10 @@ use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
 use crate::git::{Oid, Repo};
-use crate::trace::error::TraceError;
-use crate::trace::model::item::ItemType;
-use crate::trace::model::tree::{self, Change, ItemEntry};
-use crate::trace::store::tip::Tip;
+use crate::trace::model::tree::{self, Change};
 use crate::trace::store::walk::{Parents, Walk, changes_of};
+use crate::trace::{ItemEntry, ItemType, Tip, TraceError};
 
-/// The options of a pattern.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Reading {
     /// Plain text instead of a regular expression.
@@ -30,7 +27,6 @@ pub(crate) struct Query {
     item_type: Option<ItemType>,
 }
 
-/// An item whose text matches.
 #[derive(Debug)]
 pub(crate) struct Hit {
     pub slot: ItemEntry,
@@ -38,7 +34,6 @@ pub(crate) struct Hit {
     pub lines: Vec<Line>,
 }
 
-/// A line that matches.
 #[derive(Debug)]
 pub(crate) struct Line {
     /// Its number in the body, from 1.

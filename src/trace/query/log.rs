@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 
 use super::code::CodeRange;
 use crate::git::Repo;
-use crate::trace::model::tree::{Change, ItemEntry};
+use crate::trace::Time;
+use crate::trace::model::tree::Change;
 use crate::trace::store::priority::{Level, Levels, Record, Setting};
 use crate::trace::store::total;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
-use crate::trace::{ItemId, ItemType, Time, Tip, TraceError};
+use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceError};
 
 /// A filter for commits. The default matches all.
 #[derive(Clone, Debug, Default)]
@@ -20,13 +21,11 @@ pub(crate) struct Query {
     pub priority: Option<Level>,
     pub grep: Option<Regex>,
     pub reason: Option<Regex>,
-    /// Commits that belong to this range of the code.
     pub code: Option<CodeRange>,
     pub since: Option<Time>,
     pub until: Option<Time>,
 }
 
-/// A commit and its changes.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub tip: Tip,
@@ -95,7 +94,6 @@ fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Optio
     Ok(Some(Entry { tip, touched, settings }))
 }
 
-/// A commit as JSON.
 pub(crate) fn to_json(entry: &Entry) -> Value {
     let Entry { tip, touched, settings } = entry;
     let items: Vec<Value> = touched

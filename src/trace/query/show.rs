@@ -3,17 +3,12 @@
 use serde_json::{Map, Value};
 
 use crate::git::Repo;
-use crate::trace::TraceName;
-use crate::trace::error::TraceError;
-use crate::trace::model::item::Item;
 use crate::trace::model::json;
-use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::priority::Record;
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::tip::Tip;
 use crate::trace::store::{revision, total};
+use crate::trace::{Item, ItemEntry, Tip, TraceError, TraceName};
 
-/// An item that was found.
 #[derive(Debug)]
 pub(crate) struct Shown {
     pub slot: ItemEntry,
@@ -39,11 +34,7 @@ pub(crate) fn find(
     if let (Some(slot), None) = (live, revision) {
         return Ok(Shown { slot: slot.clone(), item: total::read_item(repo, slot)?, is_live });
     }
-    let found = revision::find(repo, tip, id, revision)?.ok_or_else(|| match revision {
-        Some(revision) => TraceError::NoSuchRevision { item: id, revision, trace: name.clone() },
-        None => TraceError::UnknownItem { spec: spec.to_owned(), trace: name.clone() },
-    })?;
-    let (slot, item) = found.wanted;
+    let (slot, item) = revision::find(repo, name, tip, id, revision)?.wanted;
     Ok(Shown { slot, item, is_live })
 }
 

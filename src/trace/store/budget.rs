@@ -1,13 +1,12 @@
-//! What happens to a change that takes a trace over its budget.
+//! The budget of a trace, and the action if a change exceeds it.
 
 use super::settings;
 use crate::base::process::{Process, ProcessError};
 use crate::git::Repo;
 use crate::tokens::{Budget, BudgetAction, BudgetReport};
-use crate::trace::error::TraceError;
-use crate::trace::model::name::TraceName;
+use crate::trace::{TraceError, TraceName};
 
-/// The most tokens that a trace may take, and what happens above that.
+/// The maximum number of tokens in a trace, and the action above it.
 #[derive(Clone, Debug)]
 pub(crate) struct BudgetPolicy {
     pub budget: Budget,
@@ -18,25 +17,19 @@ impl BudgetPolicy {
     /// The given budget and action; the settings `trace.budget` and `trace.budgetAction` replace what is not given. `None` if
     /// there is no budget.
     pub(crate) fn new(repo: &Repo, max_tokens: Option<u64>, action: Option<&str>) -> Result<Option<Self>, TraceError> {
-        let max_tokens = match max_tokens {
-            Some(max_tokens) => Some(max_tokens),
-            None => settings::number(repo, "trace.budget")?,
-        };
-        let action = match action {
-            Some(action) => Some(action.to_owned()),
-            None => repo.config()?.text("trace.budgetAction")?,
-        };
+        let max_tokens = max_tokens.map_or_else(|| settings::number(repo, "trace.budget"), |max| Ok(Some(max)))?;
+        let config = repo.config()?;
+        let action = action.map_or_else(|| config.text("trace.budgetAction"), |action| Ok(Some(action.to_owned())))?;
         let action = action.map_or_else(BudgetAction::default, |text| text.parse().unwrap_or_default());
         Ok(max_tokens.map(|max_tokens| Self { budget: Budget { max_tokens }, action }))
     }
 
-    /// Refuses every change above a budget.
     pub(crate) fn reject_above(budget: Budget) -> Self {
         Self { budget, action: BudgetAction::Reject }
     }
 }
 
-/// Runs the user's command, which may make room in `trace`. Its output goes to stderr, since stdout is for our own.
+/// Runs the user's command, which may make room in `trace`. Its output goes to stderr, because stdout is for ours.
 pub(crate) fn make_room(
     command: &str,
     trace: &TraceName,

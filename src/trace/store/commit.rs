@@ -1,14 +1,12 @@
-//! The only place where commits are written: those of traces, and those of the histories of lines beside them.
+//! The only place where commits are written: those of traces, and those of the priority record and of crumb archives.
 //!
-//! `trace.sign` asks for signed commits of traces. The shared settings cannot ask for it: signing is up to the person who
-//! writes. Priorities and archives of crumb files are not signed.
+//! Commits of traces are signed if git config sets `trace.sign`; the shared file cannot set it, because only the writer has a key.
 
 use super::signature::Signature;
 use crate::git::{GitError, Ident, NewCommit, Oid, PackWriter, Repo, TreeStore};
-use crate::trace::error::TraceError;
+use crate::trace::TraceError;
 use crate::trace::model::trailers::Trailers;
 
-/// Where the objects of a change are written.
 pub(crate) enum ObjectSink<'r> {
     Loose(&'r Repo),
     Pack(PackWriter<'r>),
@@ -30,7 +28,6 @@ impl ObjectSink<'_> {
     }
 }
 
-/// A commit that is about to be written.
 pub(crate) struct CommitBuilder<'a> {
     signature: &'a Signature,
     tree: Oid,
@@ -43,8 +40,6 @@ impl<'a> CommitBuilder<'a> {
         Self { signature, tree, parents: parents.into_iter().collect(), author: &signature.author }
     }
 
-    /// Names another author than the one who writes.
-    #[must_use]
     pub(crate) fn author(self, author: &'a Ident) -> Self {
         Self { author, ..self }
     }
@@ -54,8 +49,8 @@ impl<'a> CommitBuilder<'a> {
         NewCommit { tree: self.tree, parents: &self.parents, author, committer, message }
     }
 
-    /// Writes a commit of a trace; `trailers` need not name the tree. Loose commits are signed if `trace.sign` says so. Those
-    /// in a pack are not: see [`sign_again`].
+    /// Writes a commit of a trace, and adds its tree to `trailers`. Signs loose commits if `trace.sign` is set; for those in a
+    /// pack, see [`sign_again`].
     pub(crate) fn write(&self, sink: &ObjectSink<'_>, subject: &str, trailers: Trailers) -> Result<Oid, TraceError> {
         let message = Trailers { tree: Some(self.tree.to_string()), ..trailers }.render(subject);
         let commit = self.with_message(&message);
@@ -66,18 +61,16 @@ impl<'a> CommitBuilder<'a> {
         })
     }
 
-    /// Writes a commit of a history of lines.
+    /// Writes a commit that is not part of a trace.
     pub(crate) fn write_plain(&self, repo: &Repo, message: &str) -> Result<Oid, GitError> {
         repo.write_commit(&self.with_message(message))
     }
 }
 
-/// Whether commits of traces are signed.
 pub(crate) fn is_signing(repo: &Repo) -> Result<bool, GitError> {
     Ok(repo.config()?.boolean("trace.sign")?.unwrap_or(false))
 }
 
-/// Writes a commit of `author` once more, signed.
 pub(crate) fn sign_again(repo: &Repo, oid: Oid, author: &Ident, signature: &Signature) -> Result<Oid, GitError> {
     let commit = repo.read_commit(oid)?;
     let builder = CommitBuilder::new(signature, commit.tree, commit.parents).author(author);

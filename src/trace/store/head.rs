@@ -1,46 +1,44 @@
-//! Which trace is the current one, and which one was before.
+//! The current trace of a worktree, and the previous one.
 
 use std::path::PathBuf;
 
 use crate::git::Repo;
-use crate::trace::error::TraceError;
-use crate::trace::model::name::{TRACE_HEAD, TraceName};
+use crate::trace::model::name::TRACE_HEAD;
+use crate::trace::{TraceError, TraceName};
 
-/// The symbolic ref, one per worktree, that names the trace which was the current one before. A reflog of `TRACE_HEAD` would
-/// tell it too, but whether one is written hangs on settings and on the repository being bare.
+/// The symbolic ref, one per worktree, that names the previous trace. The reflog of `TRACE_HEAD` cannot replace it, because git
+/// writes one only under some settings.
 pub(crate) const PREVIOUS: &str = "TRACE_PREVIOUS_HEAD";
 
-/// The current trace of this worktree: what `TRACE_HEAD` names, or `main`.
+/// The current trace of this worktree: the one that `TRACE_HEAD` names, or `main`.
 pub(crate) fn current(repo: &Repo) -> Result<TraceName, TraceError> {
     Ok(chosen(repo)?.unwrap_or_else(TraceName::default_name))
 }
 
-/// The trace that `TRACE_HEAD` names; `None` where nobody has chosen one.
+/// The trace that `TRACE_HEAD` names, if a trace was chosen.
 pub(crate) fn chosen(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
     Ok(repo.find_symbolic_ref(TRACE_HEAD)?.and_then(|refname| TraceName::of_ref(&refname)))
 }
 
-/// Makes a trace, which may have no commit yet, the current one of this worktree. The one before is remembered.
+/// Makes a trace, which may have no commit yet, the current one of this worktree, and remembers the previous one.
 pub(crate) fn switch(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
     let before = match chosen(repo)? {
         Some(before) => Some(before),
-        // Nobody chose it, but it was worked on.
+        // The default trace was the current one if it has commits.
         None => repo.find_ref(&TraceName::default_name().refname())?.map(|_| TraceName::default_name()),
     };
     if let Some(before) = before.filter(|before| before != name) {
         repo.point_symbolic_ref(PREVIOUS, &before.refname(), &format!("switch: from {before}"))?;
     }
-    repo.point_symbolic_ref(TRACE_HEAD, &name.refname(), &format!("switch: to {name}"))?;
-    Ok(())
+    Ok(repo.point_symbolic_ref(TRACE_HEAD, &name.refname(), &format!("switch: to {name}"))?)
 }
 
-/// The trace that was the current one of this worktree before the current one.
 pub(crate) fn previous(repo: &Repo) -> Result<TraceName, TraceError> {
     let refname = repo.find_symbolic_ref(PREVIOUS)?;
     refname.and_then(|refname| TraceName::of_ref(&refname)).ok_or(TraceError::NoPrevious)
 }
 
-/// The git folder of each worktree, with the trace that somebody chose there.
+/// The git folder of each worktree, with the trace that was chosen there.
 pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName>)>, TraceError> {
     let mut heads = Vec::new();
     for git_dir in repo.worktree_git_dirs()? {
@@ -50,7 +48,7 @@ pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName
     Ok(heads)
 }
 
-/// Makes every worktree whose current trace is `old` have `new` as such, and remember it as the one before likewise.
+/// Renames the current and the previous trace in every worktree where that is `old`.
 pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName) -> Result<(), TraceError> {
     let why = format!("rename: {old} to {new}");
     for git_dir in repo.worktree_git_dirs()? {

@@ -1,7 +1,7 @@
-//! Looking for secrets in what comes into a trace.
+//! Detection of secrets in items before they are committed.
 //!
-//! The text, the subject and the strings of `meta` are looked through. What the setting `trace.secrets` says is done about
-//! them; where it says nothing, what the caller does by default.
+//! Scans the body, the subject, and the strings in `meta`. The setting `trace.secrets` decides what happens to a secret; without
+//! it, the caller's default applies.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -11,23 +11,21 @@ use serde_json::Value;
 use super::settings::{allowed_secrets, secrets_policy};
 use crate::git::{GitError, Repo};
 use crate::secrets::{self, Allowed, Fingerprint, Policy, Secret};
-use crate::trace::error::TraceError;
-use crate::trace::model::item::Fields;
+use crate::trace::{Fields, Trace, TraceError};
 
-/// Looks through items; settings are read when the first secret is found.
+/// Scans items; reads the settings when it finds the first secret.
 pub(crate) struct SecretScanner<'r> {
     repo: &'r Repo,
     default: Policy,
     settings: OnceCell<(Policy, Allowed)>,
 }
 
-/// A secret that was found in an item.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Found {
     /// What it looks like: `a GitHub token`.
     pub what: &'static str,
     pub fingerprint: Fingerprint,
-    /// What was done about it: [`Policy::Warn`], that is nothing, or [`Policy::Redact`].
+    /// [`Policy::Redact`] if it was removed, or [`Policy::Warn`].
     pub policy: Policy,
 }
 
@@ -45,53 +43,66 @@ impl fmt::Display for Found {
     }
 }
 
+impl Trace<'_> {
+    /// Scans what a user commits. Without a setting, secrets only cause warnings.
+    pub(crate) fn scan_for_secrets(
+        &self,
+        fields: &mut Fields,
+        body: &mut Vec<u8>,
+        subject: Option<&mut String>,
+    ) -> Result<(), TraceError> {
+        for found in SecretScanner::new(self.repo(), Policy::Warn).scan(fields, body, subject)? {
+            self.warn(&found.to_string());
+        }
+        Ok(())
+    }
+}
+
 impl<'r> SecretScanner<'r> {
-    /// A screen with what is done where `trace.secrets` says nothing.
-    #[must_use]
     pub(crate) fn new(repo: &'r Repo, default: Policy) -> Self {
         Self { repo, default, settings: OnceCell::new() }
     }
 
-    /// Looks through an item, and takes secrets out where that is the policy. A signature of what is not there any more goes
-    /// as well, and so does the subject's own secret.
-    pub(crate) fn look(
+    /// Scans an item, and removes its secrets if that is the policy, with a signature of the removed text. Secrets of the subject
+    /// are not reported, since it usually repeats the body.
+    pub(crate) fn scan(
         &self,
         fields: &mut Fields,
         body: &mut Vec<u8>,
         subject: Option<&mut String>,
     ) -> Result<Vec<Found>, TraceError> {
         let mut found = Vec::new();
-        if let Some(clean) = self.text(body, &mut found)? {
+        if let Some(clean) = self.redacted(body, &mut found)? {
             *body = clean;
             fields.signature = None;
         }
         for value in fields.meta.values_mut() {
-            self.value(value, &mut found)?;
+            self.scan_value(value, &mut found)?;
         }
-        if let Some(subject) = subject
-            && let Some(clean) = self.text(subject.as_bytes(), &mut Vec::new())?
-        {
-            *subject = String::from_utf8_lossy(&clean).into_owned();
+        if let Some(subject) = subject {
+            self.scan_string(subject, &mut Vec::new())?;
         }
         Ok(found)
     }
 
-    fn value(&self, value: &mut Value, found: &mut Vec<Found>) -> Result<(), TraceError> {
+    fn scan_value(&self, value: &mut Value, found: &mut Vec<Found>) -> Result<(), TraceError> {
         match value {
-            Value::String(text) => {
-                if let Some(clean) = self.text(text.as_bytes(), found)? {
-                    *text = String::from_utf8_lossy(&clean).into_owned();
-                }
-                Ok(())
-            }
-            Value::Array(values) => values.iter_mut().try_for_each(|value| self.value(value, found)),
-            Value::Object(members) => members.values_mut().try_for_each(|value| self.value(value, found)),
+            Value::String(text) => self.scan_string(text, found),
+            Value::Array(values) => values.iter_mut().try_for_each(|value| self.scan_value(value, found)),
+            Value::Object(members) => members.values_mut().try_for_each(|value| self.scan_value(value, found)),
             _ => Ok(()),
         }
     }
 
-    /// Looks through a text; gives it without its secrets where these are taken out.
-    fn text(&self, text: &[u8], found: &mut Vec<Found>) -> Result<Option<Vec<u8>>, TraceError> {
+    fn scan_string(&self, text: &mut String, found: &mut Vec<Found>) -> Result<(), TraceError> {
+        if let Some(clean) = self.redacted(text.as_bytes(), found)? {
+            *text = String::from_utf8_lossy(&clean).into_owned();
+        }
+        Ok(())
+    }
+
+    /// The text without its secrets, if secrets are removed and it contains any.
+    fn redacted(&self, text: &[u8], found: &mut Vec<Found>) -> Result<Option<Vec<u8>>, TraceError> {
         let secrets = secrets::find(text);
         if secrets.is_empty() {
             return Ok(None);
@@ -101,13 +112,15 @@ impl<'r> SecretScanner<'r> {
             return Ok(None);
         }
         let secrets = allowed.others(text, secrets);
-        let described =
-            |secret: &Secret| Found { what: secret.what, fingerprint: secret.fingerprint(text), policy: *policy };
+        let fingerprint = |secret: &Secret| secret.fingerprint(text);
         if let (Policy::Refuse, Some(first)) = (policy, secrets.first()) {
-            let Found { what, fingerprint, .. } = described(first);
-            return Err(TraceError::Secret { what, fingerprint });
+            return Err(TraceError::Secret { what: first.what, fingerprint: fingerprint(first) });
         }
-        found.extend(secrets.iter().map(described));
+        found.extend(secrets.iter().map(|secret| Found {
+            what: secret.what,
+            fingerprint: fingerprint(secret),
+            policy: *policy,
+        }));
         Ok((*policy == Policy::Redact && !secrets.is_empty()).then(|| secrets::redact(text, &secrets)))
     }
 

@@ -1,17 +1,15 @@
-//! Settings of traces: git's own, and those that the project shares.
+//! The settings of traces, from git config and from the file that the project shares ([`SHARED_SETTINGS`]).
 //!
-//! What git config says comes first. Of the shared file ([`SHARED_SETTINGS`]) only what is listed here counts, beside the
-//! types of items: nothing that runs a command or weakens a check, since it comes with whatever is checked out. The list of
-//! secrets that are allowed is no exception: each entry is good for one text only.
+//! Git config overrides the shared file. That file comes with every checkout, so it cannot run a command or weaken a check. An
+//! allowed secret does not weaken one, because each entry allows one text only.
 
 use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_number};
 use crate::secrets::{Allowed, Policy};
 use crate::tokens::Encoding;
 
-/// What the shared file may set, beside `traceType.*`.
+/// The settings that the shared file may contain, apart from `traceType.*` and `trace.allowSecret`.
 const SHARED: [&str; 3] = ["trace.encoding", "trace.budget", "trace.checkpoints"];
 
-/// A setting as text: git's, or where git has none and it may be shared, the project's.
 pub(crate) fn text(repo: &Repo, key: &str) -> Result<Option<String>, GitError> {
     let own = repo.config()?.text(key)?;
     if own.is_some() || !SHARED.contains(&key) {
@@ -21,16 +19,12 @@ pub(crate) fn text(repo: &Repo, key: &str) -> Result<Option<String>, GitError> {
     Ok(shared.map(|(_, value)| value.clone()))
 }
 
-/// A setting as a number, see [`text`].
 pub(crate) fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
     let Some(value) = text(repo, key)? else { return Ok(None) };
-    match parse_number(&value) {
-        Some(number) => Ok(Some(number)),
-        None => Err(bad(repo, key, value, "a number from 0")?),
-    }
+    let number = parse_number(&value);
+    if number.is_some() { Ok(number) } else { Err(bad(repo, key, value, "a number from 0")?) }
 }
 
-/// The encoding that `trace.encoding` names.
 pub(crate) fn encoding(repo: &Repo) -> Result<Encoding, GitError> {
     const KEY: &str = "trace.encoding";
     let Some(value) = text(repo, KEY)? else { return Ok(Encoding::default()) };
@@ -41,7 +35,6 @@ pub(crate) fn encoding(repo: &Repo) -> Result<Encoding, GitError> {
     Err(bad(repo, KEY, value, expected)?)
 }
 
-/// What is done about secrets: `trace.secrets`, where it is set.
 pub(crate) fn secrets_policy(repo: &Repo) -> Result<Option<Policy>, GitError> {
     let Some(value) = repo.config()?.text("trace.secrets")? else { return Ok(None) };
     let Ok(policy) = value.parse() else {
@@ -51,7 +44,7 @@ pub(crate) fn secrets_policy(repo: &Repo) -> Result<Option<Policy>, GitError> {
     Ok(Some(policy))
 }
 
-/// The secrets that may be seen: every `trace.allowSecret` of git's settings and of the project's.
+/// The allowed secrets: every `trace.allowSecret` in git config and in the shared file.
 pub(crate) fn allowed_secrets(repo: &Repo) -> Result<Allowed, GitError> {
     let mut values = repo.config()?.texts("trace.allowSecret")?;
     let shared = repo.shared_settings()?.iter().filter(|(key, _)| key == "trace.allowsecret");
@@ -59,8 +52,8 @@ pub(crate) fn allowed_secrets(repo: &Repo) -> Result<Allowed, GitError> {
     Ok(Allowed::new(values))
 }
 
-/// The error that a setting is not what it should be; it says where the setting stands.
-pub(crate) fn bad(repo: &Repo, key: &str, value: String, expected: &'static str) -> Result<GitError, GitError> {
+/// The error for an invalid setting, which names its origin.
+fn bad(repo: &Repo, key: &str, value: String, expected: &'static str) -> Result<GitError, GitError> {
     Ok(match repo.config()?.text(key)? {
         Some(_) => GitError::BadSetting { key: key.to_owned(), value, expected },
         None => GitError::BadShared {

@@ -1,12 +1,11 @@
-//! Who changes a trace, and when.
+//! The author, committer, and time of a change.
 
 use jiff::Timestamp;
 
 use crate::base::time::Time;
 use crate::git::{Ident, Repo};
-use crate::trace::error::TraceError;
+use crate::trace::TraceError;
 
-/// The persons and the time of a change.
 #[derive(Clone, Debug)]
 pub(crate) struct Signature {
     pub author: Ident,
@@ -16,7 +15,7 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// Takes both persons as git would choose them. A committer date in the environment also sets the time.
+    /// Takes author and committer as git would. A committer date in the environment also sets the time.
     pub(crate) fn take(repo: &Repo, clock: Time) -> Result<Self, TraceError> {
         let now = Timestamp::from_nanosecond(clock.as_nanosecond()).unwrap_or_default();
         let committer = repo.committer(now)?;

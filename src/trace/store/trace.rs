@@ -1,7 +1,7 @@
-//! A handle on one trace, and the move of its ref.
+//! The handle of a trace, and the move of its ref.
 //!
-//! A trace that existed is never started anew: a process that waits for the lock of a trace that is being renamed would
-//! otherwise start a second one under the old name.
+//! A change never creates a trace again that existed before. Otherwise a process that waits for the lock of a trace while another
+//! one renames it would create a second trace under the old name.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -10,67 +10,45 @@ use super::backup::back_up;
 use super::budget::BudgetPolicy;
 use super::settings;
 use super::signature::Signature;
-use super::tip::Tip;
-use super::view::View;
 use crate::base::time::Time;
-use crate::git::{GitError, LogLine, Oid, RefUpdate, Repo};
+use crate::git::{LogLine, Oid, RefUpdate, Repo};
 use crate::tokens::Encoding;
-use crate::trace::error::TraceError;
-use crate::trace::model::item::Item;
-use crate::trace::model::name::TraceName;
+use crate::trace::{Item, Tip, TraceError, TraceName, View};
 
-/// A trace of a repository: where its items are read and changed.
+/// A trace of a repository, to read and change.
 ///
-/// The trace need not exist: the first change creates it.
+/// The first change creates the trace if it does not exist.
 #[derive(Clone)]
 pub struct Trace<'r> {
     repo: &'r Repo,
     name: TraceName,
-    who: Who,
+    /// Signs all changes; `None`: each is signed as git would, at the time of the change.
+    signature: Option<Signature>,
     encoding: OnceCell<Encoding>,
     budget: Option<BudgetPolicy>,
     warn: Option<&'r dyn Fn(&str)>,
 }
 
-/// Who signs the changes of a [`Trace`].
-#[derive(Clone, Debug)]
-pub(crate) enum Who {
-    Fixed(Signature),
-    /// Each change is signed as git would sign it, at the time that this clock shows then.
-    Clock(fn() -> Time),
-}
-
-impl From<Signature> for Who {
-    fn from(signature: Signature) -> Self {
-        Self::Fixed(signature)
-    }
-}
-
 impl<'r> Trace<'r> {
-    /// A handle that signs each change as git would, at the time of the change.
+    /// The handle of a trace. Each change is signed as git would sign it, at the time of the change.
     #[must_use]
     pub fn open(repo: &'r Repo, name: TraceName) -> Self {
-        Self::new(repo, name, Who::Clock(Time::now))
+        Self { repo, name, signature: None, encoding: OnceCell::new(), budget: None, warn: None }
     }
 
-    pub(crate) fn new(repo: &'r Repo, name: TraceName, who: impl Into<Who>) -> Self {
-        Self { repo, name, who: who.into(), encoding: OnceCell::new(), budget: None, warn: None }
+    pub(crate) fn new(repo: &'r Repo, name: TraceName, signature: Signature) -> Self {
+        Self { signature: Some(signature), ..Self::open(repo, name) }
     }
 
-    /// Counts with this encoding, not with the one that `trace.encoding` names.
-    #[must_use]
+    /// Counts with this encoding instead of `trace.encoding`.
     pub(crate) fn with_encoding(self, encoding: Encoding) -> Self {
         Self { encoding: OnceCell::from(encoding), ..self }
     }
 
-    /// Checks changes of items against a budget.
-    #[must_use]
     pub(crate) fn with_budget(self, budget: Option<BudgetPolicy>) -> Self {
         Self { budget, ..self }
     }
 
-    /// Hands warnings about changes to `warn`: secrets that were found, a budget that is exceeded.
-    #[must_use]
     pub(crate) fn with_warnings(self, warn: &'r dyn Fn(&str)) -> Self {
         Self { warn: Some(warn), ..self }
     }
@@ -79,7 +57,7 @@ impl<'r> Trace<'r> {
         self.repo
     }
 
-    /// Its name.
+    /// The name of the trace.
     #[must_use]
     pub fn name(&self) -> &TraceName {
         &self.name
@@ -96,9 +74,9 @@ impl<'r> Trace<'r> {
     }
 
     pub(crate) fn signature(&self) -> Result<Cow<'_, Signature>, TraceError> {
-        match &self.who {
-            Who::Fixed(signature) => Ok(Cow::Borrowed(signature)),
-            Who::Clock(now) => Ok(Cow::Owned(Signature::take(self.repo, now())?)),
+        match &self.signature {
+            Some(signature) => Ok(Cow::Borrowed(signature)),
+            None => Ok(Cow::Owned(Signature::take(self.repo, Time::now())?)),
         }
     }
 
@@ -114,20 +92,16 @@ impl<'r> Trace<'r> {
         Tip::of_trace(self.repo, &self.name)
     }
 
-    /// The live items with their priorities, as they are now.
+    /// Lists the live items with their current priorities.
     ///
     /// # Errors
     ///
-    /// [`TraceError::NoSuchTrace`], and those of reading objects.
+    /// [`TraceError::NoSuchTrace`] if the trace has no commit yet.
     pub fn view(&self) -> Result<View, TraceError> {
         View::open(self.repo, &self.name, None)
     }
 
-    /// The live items in reading order, skipped ones included. Reads every item.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::view`].
+    /// Reads all live items in reading order, including skipped ones. Fails as [`Self::view`] does.
     pub fn items(&self) -> Result<Vec<Item>, TraceError> {
         let view = self.view()?;
         let mut items = Vec::with_capacity(view.slots.len());
@@ -138,14 +112,14 @@ impl<'r> Trace<'r> {
         Ok(items)
     }
 
-    /// Moves the trace to where `build` says; `build` sees the tip under the trace's lock.
+    /// Moves the trace as `build` decides, which gets the tip under the trace's lock.
     ///
     /// If plain git moves the ref meanwhile, `build` is called again with the new tip.
-    pub(crate) fn update<T, E: From<TraceError> + From<GitError>>(
+    pub(crate) fn update<T>(
         &self,
         signature: &Signature,
-        mut build: impl FnMut(Option<Tip>) -> Result<RefUpdate<T>, E>,
-    ) -> Result<T, E> {
+        mut build: impl FnMut(Option<Tip>) -> Result<RefUpdate<T>, TraceError>,
+    ) -> Result<T, TraceError> {
         let (repo, refname) = (self.repo, self.name.refname());
         Tip::note(repo, &self.name)?;
         let lock = repo.lock(&refname)?;
@@ -153,14 +127,13 @@ impl<'r> Trace<'r> {
             if oid.is_some() {
                 repo.note_there(&refname);
             } else if repo.was_there(&refname) {
-                return Err(TraceError::Vanished { name: self.name.clone() }.into());
+                return Err(TraceError::Vanished { name: self.name.clone() });
             }
             build(oid.map(|oid| Tip::read(repo, oid)).transpose()?)
         })
     }
 
-    /// Moves the trace to a commit that need not descend from its tip, and backs up the tip; `build` decides as in
-    /// [`Self::update`].
+    /// As [`Self::update`], for a commit that need not descend from the tip, which is backed up.
     pub(crate) fn relocate<T>(
         &self,
         mut build: impl FnMut(&Tip) -> Result<RefUpdate<T>, TraceError>,
@@ -176,7 +149,7 @@ impl<'r> Trace<'r> {
         })
     }
 
-    /// Moves the trace to `to`. Returns the tip before, or `None` if the trace was there already.
+    /// Moves the trace to a commit. Returns the previous tip; `None` if that was the commit.
     pub(crate) fn reset(&self, to: Oid, spec: &str) -> Result<Option<Tip>, TraceError> {
         self.relocate(|tip| {
             Ok(if tip.commit.oid == to {
@@ -187,7 +160,6 @@ impl<'r> Trace<'r> {
         })
     }
 
-    /// The error that the trace does not exist.
     pub(crate) fn missing(&self) -> TraceError {
         TraceError::NoSuchTrace { name: self.name.clone() }
     }
@@ -195,6 +167,6 @@ impl<'r> Trace<'r> {
 
 impl std::fmt::Debug for Trace<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Trace").field("name", &self.name).field("who", &self.who).finish_non_exhaustive()
+        f.debug_struct("Trace").field("name", &self.name).finish_non_exhaustive()
     }
 }

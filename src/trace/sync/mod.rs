@@ -15,9 +15,9 @@ pub(crate) use push::{Delivery, Request, push};
 
 use std::collections::BTreeSet;
 
-use super::error::TraceError;
-use super::model::name::{TRACES, TraceName};
+use super::model::name::TRACES;
 use crate::git::Repo;
+use crate::trace::{TraceError, TraceName};
 
 /// The ref of the shared record on a remote. It differs from [`super::store::priority::RECORD`], because servers refuse refs with
 /// only one component after `refs/`.
@@ -39,7 +39,7 @@ fn record_refspec(remote: &str) -> String {
 }
 
 /// Whether a name matches a glob in which `*` matches any text, including slashes, as in a refspec.
-fn matches(glob: &str, name: &str) -> bool {
+pub(crate) fn matches(glob: &str, name: &str) -> bool {
     match glob.split_once('*') {
         Some((head, tail)) => name.len() >= head.len() + tail.len() && name.starts_with(head) && name.ends_with(tail),
         None => glob == name,
@@ -79,24 +79,4 @@ pub(crate) fn follow(repo: &Repo, remote: &str, follows: bool) -> Result<(), Tra
         if follows { repo.add_setting(&key, &refspec)? } else { repo.remove_setting(&key, &refspec)? }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn a_star_matches_any_text() {
-        for (glob, name, fits) in [
-            ("main", "main", true),
-            ("main", "mainly", false),
-            ("*", "claude-code/6b2e", true),
-            ("claude-code/*", "claude-code/6b2e", true),
-            ("claude-code/*", "codex/1", false),
-            ("a*a", "a", false),
-            ("a*a", "aa", true),
-        ] {
-            assert_eq!(matches(glob, name), fits, "{glob} {name}");
-        }
-    }
 }

@@ -4,21 +4,17 @@ use super::{is_private, matches, record_ref, record_refspec, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
 use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement};
-use crate::trace::error::TraceError;
-use crate::trace::model::name::{TRACES, TraceName};
+use crate::trace::model::name::TRACES;
 use crate::trace::store::priority::union::absorb;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tip::Tip;
-use crate::trace::store::trace::Trace;
+use crate::trace::{Tip, Trace, TraceError, TraceName};
 
-/// A trace of a remote.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
     pub name: TraceName,
     pub tip: Oid,
 }
 
-/// A trace that was pulled.
 #[derive(Debug)]
 pub(crate) struct Pulled {
     /// Whether it was not here before.

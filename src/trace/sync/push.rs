@@ -6,16 +6,13 @@ use std::time::Duration;
 
 use super::{SHARED_RECORD, record_ref, record_refspec, tracking_ref};
 use crate::git::{Oid, PushFate, PushedRef, RefUpdate, Repo};
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::name::TraceName;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::priority::Record;
 use crate::trace::store::priority::union::union;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tip::Tip;
 use crate::trace::store::walk::changes_of;
+use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// The maximum number of attempts if other pushes interfere.
 const TRIES: u32 = 10;
@@ -30,7 +27,6 @@ pub(crate) struct Request<'a> {
     pub force: bool,
 }
 
-/// The result of a push.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Delivery {
     /// The result of each ref in git's order, without the record.
@@ -40,7 +36,6 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// Whether everything was pushed.
     pub(crate) fn is_complete(&self) -> bool {
         self.refs.iter().all(|pushed| matches!(pushed.fate, PushFate::Moved | PushFate::UpToDate))
     }
@@ -144,7 +139,7 @@ fn items_of(repo: &Repo, remote: &str, traces: &[TraceName]) -> Result<BTreeSet<
         let seen = repo.find_ref(&tracking_ref(remote, name.as_str()))?;
         for oid in repo.commits_beyond(tip.commit.oid, seen)? {
             let commit = Tip::read(repo, oid)?;
-            if let Some(item) = commit.trailers.item.filter(|_| commit.is_ours()) {
+            if let Some(item) = commit.item() {
                 items.insert(item);
                 continue;
             }

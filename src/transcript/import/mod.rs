@@ -24,7 +24,7 @@ use super::{Position, Tally, TranscriptEntry, TranscriptError};
 use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::trace::change::bulk::{self, Feed, Incoming, Report};
-use crate::trace::model::trailers::{ImportPosition, Op};
+use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
 use crate::trace::{Item, TraceError, TraceName};
@@ -199,9 +199,7 @@ fn read_error(source: io::Error) -> TraceError {
 
 pub(super) fn incoming(entry: TranscriptEntry) -> Incoming {
     let TranscriptEntry { id, draft, skip, replaces, subject, usage, .. } = entry;
-    let at = draft.fields.created;
-    let item = Item { id, fields: draft.fields, revision: 1, tokens: None, body: draft.body };
-    Incoming { op: Op::Import, item, seq: None, subject, reason: None, by: None, at, skip, replaces, usage, line: 0 }
+    Incoming { subject, skip, replaces, usage, ..Incoming::new(Item::new(id, draft)) }
 }
 
 /// Feeds the entries of the main thread. Collects the others, and records them before it ends.
@@ -250,9 +248,5 @@ struct SubAgentThread(std::vec::IntoIter<TranscriptEntry>);
 impl Feed for SubAgentThread {
     fn next(&mut self) -> Result<Option<Incoming>, TraceError> {
         Ok(self.0.next().map(incoming))
-    }
-
-    fn mark(&self) -> Option<ImportPosition> {
-        None
     }
 }

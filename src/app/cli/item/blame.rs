@@ -31,11 +31,8 @@ impl BlameArgs {
         let resolver = Resolver::new(repo, &name, &tip)?;
         let id = resolver.item(&self.item)?;
         let Some(slot) = resolver.find_live(id) else {
-            // Where it was taken out, its text stands in the parent; which one is not worth a guess here.
-            match revision::find(repo, &tip, id, None)? {
-                Some(_) => return Err(TraceError::NotLive { item: id, trace: name }.into()),
-                None => return Err(TraceError::UnknownItem { spec: self.item.clone(), trace: name }.into()),
-            }
+            revision::find(repo, &name, &tip, id, None)?;
+            return Err(TraceError::NotLive { item: id, trace: name }.into());
         };
         let Blame { lines, commits } = blame(repo, &tip, slot)?;
         if self.json {

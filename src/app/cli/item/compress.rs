@@ -10,7 +10,7 @@ use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::tokens::Budget;
 use crate::trace::Draft;
-use crate::trace::change::compress::{self, Compressed, Extent, Request, Selection, prompt, select};
+use crate::trace::change::compress::{self, Compressed, Extent, Selection, prompt, select};
 use crate::trace::change::compressor;
 use crate::trace::model::trailers::preview;
 use crate::trace::store::budget::BudgetPolicy;
@@ -132,8 +132,7 @@ impl CompressArgs {
         let summary = Draft::dialogue(body);
         let budget = self.to.map(|max_tokens| BudgetPolicy::reject_above(Budget { max_tokens }));
         let (subject, reason) = (self.subject.as_deref(), self.reason.as_deref());
-        let request = Request { selection: &selection, summary: &summary, subject, reason };
-        let done = context.open(&name)?.with_budget(budget).compress(&request)?;
+        let done = context.open(&name)?.with_budget(budget).compress(&selection, summary, subject, reason)?;
         print_done(context, &name, &selection, &done, before, self.json).map(ExitStatus::from)
     }
 }

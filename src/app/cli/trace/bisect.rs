@@ -66,7 +66,7 @@ impl BisectArgs {
             let candidate = content(
                 context,
                 args.format.map(MessageFormat::from),
-                &view.of_only(repo, slots[..present].to_vec())?,
+                &View::of_slots(repo, view.tip.clone(), slots[..present].to_vec(), None)?,
             )?;
             let last = present.checked_sub(1).map(|index| slots[index].id);
             let verdict = judge(&args.command, &candidate, last)?;

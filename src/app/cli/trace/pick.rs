@@ -8,7 +8,7 @@ use crate::app::cli::flags::conflicts::{SettleArgs, print_conflicts};
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::trace::change::merge::three_way::Placement;
-use crate::trace::change::replay::{Outcome, pick, revert};
+use crate::trace::change::replay::Outcome;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::{Tip, TraceName};
 
@@ -103,8 +103,7 @@ pub(crate) fn bring_in(
         ids.extend(resolver.range(spec)?.iter().map(|slot| slot.id));
     }
     let settlement = settle.read(context, name, [&ours, &source])?;
-    let request = pick::Request { source: &source, items: &ids, settlement: &settlement, reason };
-    let outcome = context.open(name)?.pick(&request)?;
+    let outcome = context.open(name)?.pick(&source, &ids, &settlement, reason)?;
     print(context, name, &outcome, "nothing to pick: all of it is here", json)
 }
 
@@ -122,8 +121,7 @@ impl RevertArgs {
         }
         let settlement = self.settle.read(context, &name, [&tip, &tip])?;
         let (placement, reason) = (Placement::WhereTheyStood, self.reason.as_deref());
-        let request = revert::Request { commits: &commits, settlement: &settlement, verb: "revert", placement, reason };
-        let outcome = context.open(&name)?.revert(&request)?;
+        let outcome = context.open(&name)?.revert(&commits, &settlement, "revert", placement, reason)?;
         print(context, &name, &outcome, "nothing to take back: it was undone already", self.json)
     }
 }

@@ -9,7 +9,7 @@ use crate::base::error::{Context as _, Result, bail};
 use crate::base::merge::Side;
 use crate::trace::Draft;
 use crate::trace::change::branch::{create, list, to_json as branch_json};
-use crate::trace::change::compress::{self, Extent, Request, select};
+use crate::trace::change::compress::{self, Extent, select};
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Settlement};
 use crate::trace::query::code::CodeRange;
@@ -221,8 +221,7 @@ fn run_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
     }
     let before = view.total(repo, encoding)?.tokens;
     let summary = Draft::dialogue(summary.as_bytes().to_vec());
-    let request =
-        Request { selection: &selection, summary: &summary, subject: None, reason: arguments.text("reason")? };
-    let done = context.open(&name)?.compress(&request)?;
+    let reason = arguments.text("reason")?;
+    let done = context.open(&name)?.compress(&selection, summary, None, reason)?;
     Ok(compress::to_json(&name, selection.items.len(), &done, before).into())
 }

@@ -1,8 +1,8 @@
-//! Bulk writing: many changes at once, a commit each, joined to the trace at the end.
+//! Bulk writing: many changes, one commit each, that move the trace once.
 //!
-//! Past a score of changes the commits go into one pack; fewer are written one by one. Either way they stand on the tip that was seen at the start, outside of any lock, and the trace takes them up in one
-//! step: by moving on to them, or, where somebody else committed meanwhile, by a merge that puts the new items at the end.
-//! What fails half-way leaves the trace as it was.
+//! Twenty or more changes are written to one pack, fewer as loose objects. The commits are based on the tip at the start and written
+//! without a lock. Then the trace moves to the last one, or, if another process committed meanwhile, merges it, with the new items
+//! at the end. An import that fails leaves the trace unchanged.
 
 mod writer;
 
@@ -13,165 +13,170 @@ use crate::base::merge::Side;
 use crate::base::time::Time;
 use crate::git::{Oid, Repo};
 use crate::secrets::Policy;
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::item::Item;
-use crate::trace::model::name::TraceName;
-use crate::trace::model::trailers::{ImportPosition, Op};
+use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::priority;
 use crate::trace::store::secrets::{Found, SecretScanner};
-use crate::trace::store::tip::Tip;
-use crate::trace::store::trace::Trace;
 use crate::trace::store::walk::{Parents, Walk};
+use crate::trace::{Item, ItemId, Op, Tip, Trace, TraceError, TraceName};
 use writer::Writer;
 
-/// From how many changes on they go into a pack: as many objects as git keeps loose at most when it fetches.
+/// The number of changes from which a pack is written: the number of objects that git keeps loose when it fetches.
 const PACK_FROM: usize = 20;
 
-/// One change that is to be recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming {
-    /// What is done; decides what becomes of `item`.
     pub op: Op,
-    /// The item as it is after the change; of a deletion, only its id counts.
+    /// The item after the change; for a deletion, only its id counts.
     pub item: Item,
-    /// Where it stood in the trace it was taken from; counts where this one is new.
+    /// Its position in the trace that was exported, which counts only in a new trace.
     pub seq: Option<u32>,
-    /// The commit's first line, in place of a preview.
+    /// The subject of the commit; `None`: a preview of the item.
     pub subject: Option<String>,
     pub reason: Option<String>,
-    /// Who, as `Name <email>`; none: whoever imports.
+    /// `Name <email>`; `None` for the author of the import.
     pub by: Option<String>,
-    /// When; moved on where the change before is not earlier. None: right after that.
+    /// The time, which becomes later if the previous change is not earlier. `None`: right after that change.
     pub at: Option<Time>,
-    /// The priority it comes in with, and why.
+    /// The reason why the item is skipped, if it is.
     pub skip: Option<String>,
-    /// The items that it takes the place of, as a summary does; the change is a compression then.
+    /// The items that it replaces if it is a summary; the change is a compression then.
     pub replaces: Option<Replaced>,
-    /// What a provider said the context took when this came in.
+    /// The size of the context that a provider reported after this item.
     pub usage: Usage,
     /// The line of the input, for messages.
     pub line: usize,
 }
 
-/// What a summary takes the place of.
+/// The items that a summary replaces.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Replaced {
-    /// The items. Those that are not live, are pinned or are left out stay as they are, and with them the other half of a
-    /// call and its results.
+    /// Items that are not live, pinned, or left out do not change, nor does the other half of a call and its results.
     pub items: Vec<ItemId>,
-    /// Whether the summary follows on what stays, and does not stand where the first of them stood.
+    /// Whether the summary is at the end instead of at the position of the first of them.
     pub at_end: bool,
 }
 
 impl Incoming {
-    /// The error that this change cannot be made.
+    /// The import of an item at the time of its record.
+    pub(crate) fn new(item: Item) -> Self {
+        Self {
+            op: Op::Import,
+            at: item.fields.created,
+            item,
+            seq: None,
+            subject: None,
+            reason: None,
+            by: None,
+            skip: None,
+            replaces: None,
+            usage: Usage::Unsaid,
+            line: 0,
+        }
+    }
+
+    /// Whether the change adds an item, which is possible only once.
+    fn adds_item(&self) -> bool {
+        !matches!(self.op, Op::Edit | Op::Delete | Op::Restore)
+    }
+
     fn bad(&self, cause: &str) -> TraceError {
         TraceError::BadLine { line: self.line, cause: cause.to_owned() }
     }
-
-    /// Takes out its secrets, or does what else the policy is, and says what they look like.
-    fn screened(&mut self, screen: &SecretScanner<'_>) -> Result<Vec<Found>, TraceError> {
-        let found = screen.look(&mut self.item.fields, &mut self.item.body, self.subject.as_mut())?;
-        if found.iter().any(|found| found.policy == Policy::Redact) {
-            // The count was of another text.
-            self.item.tokens = None;
-        }
-        Ok(found)
-    }
 }
 
-/// Where changes come from, one at a time.
+/// A source of changes.
 pub(crate) trait Feed {
     /// The next change; `None` at the end.
     fn next(&mut self) -> Result<Option<Incoming>, TraceError>;
 
-    /// How far the input has been read, once [`Feed::next`] said `None`.
-    fn mark(&self) -> Option<ImportPosition>;
+    /// The position up to which the input was read, after [`Feed::next`] returned `None`.
+    fn mark(&self) -> Option<ImportPosition> {
+        None
+    }
 }
 
-/// What an import did.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub recorded: usize,
-    /// Items that the trace has or once had, and that were therefore passed over.
+    /// The number of ignored items, which the trace has or had before.
     pub known: usize,
-    /// The trace's tip afterwards; `None` if it has no commit.
+    /// The tip of the trace afterwards; `None` if it has no commit.
     pub tip: Option<Oid>,
-    /// Secrets that were found, and what was done about them.
     pub secrets: Vec<Found>,
 }
 
-/// Records what `feed` gives, in order, on the trace `name`.
+/// Records the changes of `feed` in order.
 ///
-/// An item that comes in and is live in the trace, or once was, is passed over, so that the same file imported twice brings
-/// nothing. Secrets are taken out, unless `trace.secrets` says otherwise. Memory holds the tree and one change at a time.
+/// Ignores items that the trace has or had before, so a repeated import adds nothing. Removes secrets unless `trace.secrets` says
+/// otherwise. Keeps the tree and a few changes in memory.
 pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, TraceError> {
     let (repo, name) = (trace.repo(), trace.name());
     let signature = trace.signature()?;
     let base = Tip::find(repo, name)?;
     let mut writer = Writer::new(trace, &signature, base.as_ref())?;
-    let screen = SecretScanner::new(repo, Policy::Redact);
+    let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
-    // A score of changes is held back: whether there are more decides who writes them.
-    let mut head: Vec<Incoming> = Vec::with_capacity(PACK_FROM);
-    let mut ended = false;
-    while head.len() < PACK_FROM && !ended {
-        match feed.next()? {
-            Some(mut incoming) if writer.is_news(&incoming) => {
-                secrets.extend(incoming.screened(&screen)?);
-                head.push(incoming);
+    let mut next_new = |writer: &mut Writer<'_>| -> Result<Option<Incoming>, TraceError> {
+        while let Some(mut incoming) = feed.next()? {
+            if writer.is_new(&incoming) {
+                let found =
+                    scanner.scan(&mut incoming.item.fields, &mut incoming.item.body, incoming.subject.as_mut())?;
+                if found.iter().any(|found| found.policy == Policy::Redact) {
+                    // The count belongs to the text with the secret.
+                    incoming.item.tokens = None;
+                }
+                secrets.extend(found);
+                return Ok(Some(incoming));
             }
-            Some(_) => {}
-            None => ended = true,
         }
+        Ok(None)
+    };
+    // The first changes wait, because their number decides whether a pack is written.
+    let mut first = Vec::with_capacity(PACK_FROM);
+    while first.len() < PACK_FROM
+        && let Some(incoming) = next_new(&mut writer)?
+    {
+        first.push(incoming);
     }
-    if !ended {
+    let has_more = first.len() == PACK_FROM;
+    if has_more {
         writer.begin_pack()?;
     }
-    // Records without a time, such as a title at the head of a file, are as old as the first that has one.
-    writer.assume_time(head.iter().find_map(|incoming| incoming.at));
+    // Records without a time, such as a title at the start of a file, have the time of the first record with one.
+    writer.fallback_time = first.iter().find_map(|incoming| incoming.at);
+    let mut first = first.into_iter();
     let mut waiting: Option<Incoming> = None;
-    for incoming in head {
+    loop {
+        let incoming = match first.next() {
+            None if has_more => next_new(&mut writer)?,
+            incoming => incoming,
+        };
+        let Some(incoming) = incoming else { break };
         if let Some(earlier) = waiting.replace(incoming) {
             writer.record(earlier, None)?;
         }
     }
-    while !ended {
-        match feed.next()? {
-            Some(mut incoming) if writer.is_news(&incoming) => {
-                secrets.extend(incoming.screened(&screen)?);
-                if let Some(earlier) = waiting.replace(incoming) {
-                    writer.record(earlier, None)?;
-                }
-            }
-            Some(_) => {}
-            None => ended = true,
-        }
-    }
-    // The last commit tells how far the file was read.
+    // The last commit records the position in the file.
     if let Some(last) = waiting {
         writer.record(last, feed.mark())?;
     }
-    let written = writer.finish()?;
-    // Before the trace takes the items up: once it has, the same import passes them over and would not make up for it.
-    priority::set(repo, &signature, &written.priorities)?;
-    let tip = match written.last {
-        Some(last) => Some(take_up(trace, base.as_ref(), last)?),
+    let (recorded, known) = (writer.recorded, writer.known);
+    let (last, priorities) = writer.finish()?;
+    // Before the trace moves: afterwards, a repeated import would ignore the items and not set their priorities.
+    priority::set(repo, &signature, &priorities)?;
+    let tip = match last {
+        Some(last) => Some(move_or_merge(trace, base.as_ref(), last)?),
         None => base.map(|tip| tip.commit.oid),
     };
-    let writer::Written { recorded, known, .. } = written;
     Ok(Report { recorded, known, tip, secrets })
 }
 
-/// How far the last import of a session's file into the trace `name` read it.
-///
-/// Walks history back to that import's last commit.
+/// The position up to which the last import of a session read its file. Walks history back to that import.
 pub(crate) fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<Option<ImportPosition>, TraceError> {
     let Some(tip) = Tip::find(repo, name)? else { return Ok(None) };
     for tip in Walk::new(repo, tip, Parents::All) {
         let tip = tip?;
-        // Plain git's cherry-pick copies trailers to where what was read before is not.
+        // A cherry-pick by plain git copies trailers to a trace without the items.
         if tip.is_ours()
             && let Some(mark) = tip.trailers.source.filter(|mark| mark.session == session)
         {
@@ -182,18 +187,18 @@ pub(crate) fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<
 }
 
 /// Moves the trace to `last`, which was written on top of `base`; merges if the trace has moved meanwhile.
-fn take_up(trace: &Trace<'_>, base: Option<&Tip>, last: Oid) -> Result<Oid, TraceError> {
+fn move_or_merge(trace: &Trace<'_>, base: Option<&Tip>, last: Oid) -> Result<Oid, TraceError> {
     let (to, ()) = trace.change(|change| {
         match change.tip().cloned() {
             Some(ours) if Some(ours.commit.oid) != base.map(|tip| tip.commit.oid) => {
                 let theirs = Tip::read(change.repo(), last)?;
                 let mut keep_ours = |_: &_| Ok(Verdict::Take(Side::Ours));
-                merge::join(change, (&ours, &theirs), "merge what was imported meanwhile", &mut keep_ours)?;
+                merge::join(change, &ours, &theirs, "merge what was imported meanwhile", &mut keep_ours)?;
                 change.log("import".to_owned());
             }
             _ => change.move_to(last, "import".to_owned()),
         }
-        Ok::<_, TraceError>(())
+        Ok(())
     })?;
     Ok(to.unwrap_or(last))
 }

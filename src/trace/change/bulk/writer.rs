@@ -1,38 +1,34 @@
-//! Writing an import's commits aside: a chain on the tip that was seen at the start, which no ref holds yet.
+//! Writing the commits of an import on top of the tip at the start, before any ref points to them.
 
 mod replaced;
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
-
 use super::Incoming;
 use crate::base::time::Time;
 use crate::git::{Ident, Oid, PackWriter, Repo};
-use crate::trace::change::compress::STANDS_FOR;
+use crate::trace::change::compress::set_replaced_ids;
 use crate::trace::change::pending::PendingChange;
 use crate::trace::change::running_total::RunningTotal;
-use crate::trace::error::TraceError;
 use crate::trace::model::file;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::trailers::{ImportPosition, Op, Trailers, preview};
-use crate::trace::model::tree::{ItemEntry, item_path};
+use crate::trace::model::trailers::{ImportPosition, Trailers, preview};
+use crate::trace::model::tree::item_path;
 use crate::trace::model::types::Types;
 use crate::trace::store::commit::{ObjectSink, is_signing, sign_again};
 use crate::trace::store::priority::{Level, Request};
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tip::Tip;
 use crate::trace::store::total;
-use crate::trace::store::trace::Trace;
-use crate::trace::store::walk::{Parents, Walk, changes_of};
+use crate::trace::store::walk::{Parents, Walk, touched_by};
+use crate::trace::{ItemEntry, ItemId, Op, Tip, Trace, TraceError};
 
-/// Where an item of the trace under construction stands, and what it costs.
-struct Place {
+/// An item of the trace that is being written.
+struct KnownItem {
     seq: u32,
     path: String,
+    /// 0 if it was not added since the base, because the item has not been read.
     cost: u64,
     revision: u32,
-    /// Whether it came in skipped since the base.
+    /// Whether it was added since the base and skipped.
     is_skipped: bool,
 }
 
@@ -40,39 +36,28 @@ pub(crate) struct Writer<'t> {
     change: PendingChange<'t>,
     base: Option<Oid>,
     last_author: Option<Ident>,
-    fallback_time: Option<Time>,
-    live: HashMap<ItemId, Place>,
-    deleted: HashMap<ItemId, Place>,
-    /// Items that the trace had before, live or not.
+    /// The time of records without one, before the first change.
+    pub(crate) fallback_time: Option<Time>,
+    live: HashMap<ItemId, KnownItem>,
+    deleted: HashMap<ItemId, KnownItem>,
+    /// The items that the trace had before, live or not.
     known_before: HashSet<ItemId>,
-    recorded: usize,
-    known: usize,
+    pub(crate) recorded: usize,
+    pub(crate) known: usize,
     priorities: Vec<Request>,
     types: Types,
 }
 
-/// What was written, not yet taken up by the trace.
-pub(crate) struct Written {
-    pub(crate) last: Option<Oid>,
-    pub(crate) recorded: usize,
-    pub(crate) known: usize,
-    pub(crate) priorities: Vec<Request>,
-}
-
 impl<'t> Writer<'t> {
-    /// Starts on `base`.
     pub(crate) fn new(trace: &'t Trace<'t>, signature: &'t Signature, base: Option<&Tip>) -> Result<Self, TraceError> {
         let repo = trace.repo();
         let mut change = PendingChange::new(trace, signature, base.cloned())?;
         let slots = change.slots()?;
-        let place = |slot: &ItemEntry| Place {
-            seq: slot.seq,
-            path: slot.path.clone(),
-            cost: 0,
-            revision: 0,
-            is_skipped: false,
+        let known_item = |slot: &ItemEntry| {
+            let (seq, path) = (slot.seq, slot.path.clone());
+            (slot.id, KnownItem { seq, path, cost: 0, revision: 0, is_skipped: false })
         };
-        let live = slots.iter().map(|slot| (slot.id, place(slot))).collect();
+        let live = slots.iter().map(known_item).collect();
         let known_before = known_ids(repo, base, &slots, change.next_seq)?;
         change.total = RunningTotal::new(repo, change.encoding, base).with_slots(slots);
         Ok(Self {
@@ -96,32 +81,25 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    /// The time of records without one of their own, while nothing came before them.
-    pub(crate) fn assume_time(&mut self, time: Option<Time>) {
-        self.fallback_time = time;
-    }
-
-    /// Whether a change is to be recorded; one that brings in what was there before is not.
-    pub(crate) fn is_news(&mut self, incoming: &Incoming) -> bool {
+    /// Whether a change is to be recorded; counts the item as known if not.
+    pub(crate) fn is_new(&mut self, incoming: &Incoming) -> bool {
         let id = incoming.item.id;
-        let news = match incoming.op {
-            Op::Edit | Op::Delete | Op::Restore => !self.known_before.contains(&id),
-            _ => !self.known_before.contains(&id) && !self.live.contains_key(&id),
-        };
-        self.known += usize::from(!news);
-        news
+        let is_known = self.known_before.contains(&id) || (self.live.contains_key(&id) && incoming.adds_item());
+        self.known += usize::from(is_known);
+        !is_known
     }
 
     /// Writes the commit of one change.
     pub(crate) fn record(&mut self, mut incoming: Incoming, mark: Option<ImportPosition>) -> Result<(), TraceError> {
         let id = incoming.item.id;
-        if self.live.contains_key(&id) && !matches!(incoming.op, Op::Edit | Op::Delete | Op::Restore) {
-            // It came in twice, both times among the changes that were held back.
+        if self.live.contains_key(&id) && incoming.adds_item() {
+            // It occurs twice among the changes that waited.
             self.known += 1;
             return Ok(());
         }
         let replaced = if incoming.op == Op::Delete {
-            self.take_out(&incoming)?;
+            let item = self.live.remove(&id).ok_or_else(|| incoming.bad("it takes out an item that is not there"))?;
+            self.remove(id, item)?;
             0
         } else {
             self.put_in(&mut incoming)?
@@ -142,7 +120,7 @@ impl<'t> Writer<'t> {
         self.change.usage = usage;
         self.change.commit(&subject, trailers, Some(&author))?;
         if let (Some(reason), Some(introduced)) = (skip, self.change.last()) {
-            let (seq, reason) = (self.live.get(&id).map(|place| place.seq), Some(reason));
+            let (seq, reason) = (self.live.get(&id).map(|item| item.seq), Some(reason));
             self.priorities.push(Request { item: id, level: Level::Skip, reason, seq, at, by: None, introduced });
         }
         self.last_author = Some(author);
@@ -150,36 +128,28 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    fn take_out(&mut self, incoming: &Incoming) -> Result<(), TraceError> {
-        let id = incoming.item.id;
-        let place = self.live.remove(&id).ok_or_else(|| incoming.bad("it takes out an item that is not there"))?;
-        self.remove(id, place)
-    }
-
-    /// Removes an item's file; what the item costs is known only if it was added since the base.
-    fn remove(&mut self, id: ItemId, place: Place) -> Result<(), TraceError> {
-        self.change.remove_file(&place.path)?;
-        self.change.total.subtract(place.cost, place.is_skipped);
-        self.deleted.insert(id, place);
+    fn remove(&mut self, id: ItemId, item: KnownItem) -> Result<(), TraceError> {
+        self.change.remove_file(&item.path)?;
+        self.change.total.subtract(item.cost, item.is_skipped);
+        self.deleted.insert(id, item);
         Ok(())
     }
 
-    /// Puts an item at the end, or where it is or was. Returns the number of items that it replaces.
+    /// Puts an item at the end, or at its known position. Returns the number of items that it replaces.
     fn put_in(&mut self, incoming: &mut Incoming) -> Result<usize, TraceError> {
         let (op, id) = (incoming.op, incoming.item.id);
         let before = self.live.remove(&id);
         let known = before.as_ref().or(self.deleted.get(&id));
-        let was_skipped = known.is_some_and(|place| place.is_skipped);
-        let place = known.map(|place| (place.seq, place.revision));
+        let was_skipped = known.is_some_and(|item| item.is_skipped);
+        let known = known.map(|item| (item.seq, item.revision));
         let given = incoming.seq.filter(|_| self.base.is_none());
         let replaced =
             incoming.replaces.take().map(|replaced| self.replace(&replaced)).transpose()?.unwrap_or_default();
         if !replaced.items.is_empty() {
-            let ids = replaced.items.iter().map(|id| Value::from(id.to_string())).collect();
-            incoming.item.fields.meta.insert(STANDS_FOR.to_owned(), Value::Array(ids));
+            set_replaced_ids(&mut incoming.item.fields, replaced.items.iter().copied());
             incoming.op = Op::Compress;
         }
-        let seq = match (op, place) {
+        let seq = match (op, known) {
             (Op::Import, _) if replaced.seq.is_some() => replaced.seq.unwrap_or_default(),
             (Op::Edit | Op::Restore, Some((seq, _))) => given.unwrap_or(seq),
             (Op::Edit | Op::Restore, None) => return Err(incoming.bad("it changes an item that never came in")),
@@ -187,7 +157,7 @@ impl<'t> Writer<'t> {
         };
         let item = &mut incoming.item;
         item.keep_token_count(self.change.encoding);
-        item.revision = item.revision.max(place.map_or(1, |(_, last)| last.saturating_add(u32::from(op == Op::Edit))));
+        item.revision = item.revision.max(known.map_or(1, |(_, last)| last.saturating_add(u32::from(op == Op::Edit))));
         if let Some(before) = before {
             self.remove(id, before)?;
         }
@@ -199,11 +169,11 @@ impl<'t> Writer<'t> {
         self.change.total.add(cost, is_skipped);
         self.change.next_seq = self.change.next_seq.max(seq + 1);
         self.deleted.remove(&id);
-        self.live.insert(id, Place { seq, path, cost, revision: item.revision, is_skipped });
+        self.live.insert(id, KnownItem { seq, path, cost, revision: item.revision, is_skipped });
         Ok(replaced.items.len())
     }
 
-    /// The time of a change: its own if that keeps the order, else right after the one before.
+    /// The time of a change: its own if that keeps the order, else right after the previous one.
     fn time(&self, own: Option<Time>) -> Time {
         match (own.or(self.fallback_time), self.change.last_time) {
             (Some(own), last) => own.after(last),
@@ -212,11 +182,11 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// Ends writing.
+    /// Ends writing. Returns the last commit, if any, and the priorities to be set.
     ///
-    /// The commits in a pack are not signed. If `trace.sign` asks for it, the last one is written again, signed: since it names
-    /// its parent, the signature covers all of them.
-    pub(crate) fn finish(self) -> Result<Written, TraceError> {
+    /// Commits in a pack are not signed. If `trace.sign` is set, the last one is written again with a signature, which covers all
+    /// of them, because each commit names its parent.
+    pub(crate) fn finish(self) -> Result<(Option<Oid>, Vec<Request>), TraceError> {
         let (repo, signature) = (self.change.repo(), self.change.signature);
         let mut last = self.change.last().filter(|_| self.recorded > 0);
         let mut priorities = self.priorities;
@@ -231,11 +201,11 @@ impl<'t> Writer<'t> {
                 last = Some(signed);
             }
         }
-        Ok(Written { last, recorded: self.recorded, known: self.known, priorities })
+        Ok((last, priorities))
     }
 }
 
-/// Every item that a trace has or once had. Walks history only where a gap among the positions says that something left.
+/// All items that a trace has or had. Walks history only if a gap between positions shows that one was removed.
 fn known_ids(
     repo: &Repo,
     base: Option<&Tip>,
@@ -245,11 +215,7 @@ fn known_ids(
     let mut known: HashSet<ItemId> = slots.iter().map(|slot| slot.id).collect();
     if let Some(tip) = base.filter(|_| known.len() < next_seq as usize) {
         for earlier in Walk::new(repo, tip.clone(), Parents::All) {
-            let earlier = earlier?;
-            match earlier.trailers.item.filter(|_| earlier.is_ours()) {
-                Some(item) => drop(known.insert(item)),
-                None => known.extend(changes_of(repo, &earlier)?.iter().map(|change| change.entry().id)),
-            }
+            known.extend(touched_by(repo, &earlier?)?);
         }
     }
     Ok(known)

@@ -1,8 +1,7 @@
-//! Compressing: many items are replaced by one summary, which says for which items it stands.
+//! Compressing: a summary replaces items and lists their ids.
 //!
-//! Pinned items stay word for word where they are, and so do skipped ones, of which no summary sees anything. A call and its
-//! results go together or not at all. The summary takes the place of the first item it stands for; [`expand`] puts all of
-//! them back where they stood.
+//! Pinned items stay verbatim. Skipped items stay too, and the summary does not contain them. A call and its results go together or
+//! not at all. The summary has the position of the first item that it replaces; [`expand`] restores all of them.
 
 mod expand;
 mod prompt;
@@ -16,49 +15,34 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use crate::git::Oid;
-use crate::trace::error::TraceError;
-use crate::trace::model::item::{Draft, Item};
-use crate::trace::model::name::TraceName;
 use crate::trace::model::schema;
-use crate::trace::model::trailers::{Op, preview};
-use crate::trace::model::tree::ItemEntry;
+use crate::trace::model::trailers::preview;
 use crate::trace::store::total;
-use crate::trace::store::trace::Trace;
+use crate::trace::{Draft, Fields, Item, ItemEntry, ItemId, Op, Trace, TraceError, TraceName};
 
-/// The entry of a summary's open dictionary that lists the ids of the items it stands for, in reading order.
-pub(crate) const STANDS_FOR: &str = "stands_for";
-
-/// What is compressed, and into what.
-#[derive(Clone, Debug)]
-pub(crate) struct Request<'a> {
-    pub selection: &'a Selection,
-    pub summary: &'a Draft,
-    /// The commit's first line, in place of a preview.
-    pub subject: Option<&'a str>,
-    pub reason: Option<&'a str>,
+/// Sets the meta key that lists the ids of the items that a summary replaces, in reading order.
+pub(crate) fn set_replaced_ids(fields: &mut Fields, ids: impl IntoIterator<Item = ItemId>) {
+    let ids = ids.into_iter().map(|id| Value::from(id.to_string())).collect();
+    fields.meta.insert("stands_for".to_owned(), Value::Array(ids));
 }
 
-/// What a compression came to.
 #[derive(Debug)]
 pub(crate) struct Compressed {
     pub summary: Item,
     pub seq: u32,
     pub commit: Oid,
-    /// What the items that went out counted for, each as a message of its own.
     pub cost_out: u64,
     pub cost_in: u64,
 }
 
 impl Compressed {
-    /// What the trace counts for now, if it counted for `before`.
-    #[must_use]
+    /// The total of the trace if it was `before`.
     pub(crate) fn after(&self, before: u64) -> u64 {
         (before + self.cost_in).saturating_sub(self.cost_out)
     }
 }
 
-/// What is told of a compression that replaced `items` items of a trace that counted for `before`, as JSON.
-#[must_use]
+/// The compression of `items` items in a trace whose total was `before`, as JSON.
 pub(crate) fn to_json(name: &TraceName, items: usize, done: &Compressed, before: u64) -> Value {
     let Compressed { summary, seq, commit, cost_in, cost_out } = done;
     let tokens = json!({ "before": before, "after": done.after(before), "out": cost_out, "in": cost_in });
@@ -70,13 +54,16 @@ impl Trace<'_> {
     /// Replaces the items of a selection by a summary.
     ///
     /// Fails with [`TraceError::Changed`] if one of them changed since it was selected.
-    pub(crate) fn compress(&self, request: &Request<'_>) -> Result<Compressed, TraceError> {
-        let Request { selection, subject, reason, .. } = *request;
-        let mut draft = request.summary.clone();
-        let ids = selection.items.iter().map(|slot| Value::from(slot.id.to_string())).collect();
-        draft.fields.meta.insert(STANDS_FOR.to_owned(), Value::Array(ids));
-        schema::complete(&mut draft.fields);
-        schema::validate(&draft)?;
+    pub(crate) fn compress(
+        &self,
+        selection: &Selection,
+        mut summary: Draft,
+        subject: Option<&str>,
+        reason: Option<&str>,
+    ) -> Result<Compressed, TraceError> {
+        set_replaced_ids(&mut summary.fields, selection.items.iter().map(|slot| slot.id));
+        schema::complete(&mut summary.fields);
+        schema::validate(&summary)?;
         let (commit, (summary, seq, cost_in)) = self.change(|change| {
             change.require_tip()?;
             let live: HashSet<ItemEntry> = change.slots()?.into_iter().collect();
@@ -87,7 +74,7 @@ impl Trace<'_> {
                 change.remove_file(&slot.path)?;
             }
             change.count(0, selection.cost);
-            let summary = change.new_item(draft.clone());
+            let summary = change.new_item(summary.clone());
             let seq = selection.items.first().map_or(0, |slot| slot.seq);
             change.put_item(seq, &summary)?;
             let preview = || format!("compress {} items: {}", selection.items.len(), preview(&summary));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::select::Selection;
 use crate::git::Repo;
-use crate::trace::error::TraceError;
+use crate::trace::TraceError;
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::types::Types;
 use crate::trace::model::types::prompt::{Group, fill};

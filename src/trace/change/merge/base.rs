@@ -1,26 +1,23 @@
-//! What two commits of a trace come from.
+//! The merge base of two commits of a trace.
 
 use super::three_way::{Placement, Sides, Verdict, three_way};
 use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
-use crate::trace::error::TraceError;
-use crate::trace::model::name::TraceName;
-use crate::trace::store::tip::Tip;
+use crate::trace::{Tip, TraceError, TraceName};
 
-/// How many crossed merges on top of each other are followed; below that, one of the common ancestors speaks for all.
+/// The maximum depth of criss-cross merges. Below it, the first common ancestor is the base.
 const DEPTH: usize = 32;
 
-/// The tree that two commits come from; `None` where they have nothing in common.
+/// The tree of the merge base of two commits; `None` if they have no common ancestor.
 ///
-/// After merges that crossed there are several common ancestors; they are merged themselves, as `git merge` does it, with
-/// what they disagree on left as it was before.
+/// Several common ancestors are merged themselves, as in `git merge`. Items that conflict there stay as they were before.
 pub(crate) fn common_tree(repo: &Repo, name: &TraceName, one: Oid, two: Oid) -> Result<Option<Oid>, TraceError> {
     common_tree_at(repo, name, one, two, DEPTH)
 }
 
 fn common_tree_at(repo: &Repo, name: &TraceName, one: Oid, two: Oid, depth: usize) -> Result<Option<Oid>, TraceError> {
     let mut bases = repo.merge_bases(one, two)?;
-    // libgit2 lists them in the order it met them, which hangs on which side was named first.
+    // The order in which libgit2 lists them depends on the order of the arguments.
     bases.sort_unstable();
     let Some((&first, rest)) = bases.split_first() else { return Ok(None) };
     let mut tip = Tip::read(repo, first)?;
@@ -30,8 +27,7 @@ fn common_tree_at(repo: &Repo, name: &TraceName, one: Oid, two: Oid, depth: usiz
     for other in rest {
         let other = Tip::read(repo, *other)?;
         let below = common_tree_at(repo, name, first, other.commit.oid, depth - 1)?;
-        let plain = !tip.is_ours() || !other.is_ours();
-        let sides = Sides::compare(repo, below, tip.commit.tree, other.commit.tree, plain)?;
+        let sides = Sides::compare(repo, below, [&tip, &other], other.commit.tree)?;
         let mut as_before = |_: &_| Ok(Verdict::Base);
         let encoding = Encoding::default();
         tip.commit.tree = three_way(repo, name, encoding, &tip, &sides, Placement::AtEnd, &mut as_before)?.tree;

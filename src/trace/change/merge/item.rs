@@ -1,4 +1,4 @@
-//! The merge of one item's texts: header by header, the body by lines.
+//! The merge of two versions of an item: headers by key, the body by lines.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,18 @@ use serde_json::{Map, Value};
 
 use crate::git::{Oid, Repo, merge_lines};
 use crate::tokens::Encoding;
-use crate::trace::error::TraceError;
-use crate::trace::model::item::Item;
 use crate::trace::model::json::{set_field, to_json};
-use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::{file, schema};
-use crate::trace::store::total::read;
+use crate::trace::store::total::{Reading, read};
+use crate::trace::{Draft, Fields, Item, ItemEntry, TraceError};
 
-/// What is said of an item by us and not by its writer, or is merged apart.
+/// The fields in JSON that are computed, or merged separately.
 const NOT_FIELDS: [&str; 6] = ["id", "text", "base64", "tokens", "revision", "meta"];
 
-/// Merges two versions of an item and writes the result; `None` where they clash.
+/// Merges two versions of an item and writes the result; `None` if they conflict.
 ///
-/// Where the two have nothing in common, as in traces that were imported apart, the first revision is the same record on both
-/// sides, so the side that has another one edited it.
+/// Without a base, as in traces that were imported separately, the first revision is the same record on both sides. So a side
+/// with a later revision edited it.
 pub(crate) fn merge_texts(
     repo: &Repo,
     encoding: Encoding,
@@ -42,8 +40,8 @@ pub(crate) fn merge_texts(
 }
 
 fn undamaged(repo: &Repo, slot: &ItemEntry) -> Result<Option<Item>, TraceError> {
-    let reading = read(repo, slot)?;
-    Ok(reading.damage.is_none().then_some(reading.item))
+    let Reading { item, damage } = read(repo, slot)?;
+    Ok(damage.is_none().then_some(item))
 }
 
 fn merge_items(base: &Item, ours: &Item, theirs: &Item) -> Result<Option<Item>, TraceError> {
@@ -52,47 +50,44 @@ fn merge_items(base: &Item, ours: &Item, theirs: &Item) -> Result<Option<Item>, 
     let Some(merged) = merge_maps(&base_json, &our_json, &their_json, &NOT_FIELDS) else { return Ok(None) };
     let [base_meta, our_meta, their_meta] = [base, ours, theirs].map(|item| &item.fields.meta);
     let Some(meta) = merge_maps(base_meta, our_meta, their_meta, &[]) else { return Ok(None) };
-    let mut fields = crate::trace::Fields::new(ours.fields.item_type.clone());
+    let mut fields = Fields { meta, ..Fields::new(ours.fields.item_type.clone()) };
     for (field, value) in &merged {
         set_field(&mut fields, field, value)?;
     }
-    fields.meta = meta;
-    // What cannot be a field in JSON is as we have it.
+    // Keep our headers that JSON cannot represent.
     fields.source.clone_from(&ours.fields.source);
     for (key, value) in &ours.fields.unknown {
         if !fields.unknown.iter().any(|(known, _)| known == key) && !our_json.contains_key(&key.replace('-', "_")) {
             fields.unknown.push((key.clone(), value.clone()));
         }
     }
-    // It signed what was there before.
+    // A signature belongs to the body that it signed.
     if body != ours.body {
         fields.signature = None;
     }
-    let draft = crate::trace::Draft { fields, body };
+    let draft = Draft { fields, body };
     if schema::validate(&draft).is_err() {
         return Ok(None);
     }
     let revision = ours.revision.max(theirs.revision).saturating_add(1);
-    Ok(Some(Item { id: ours.id, fields: draft.fields, revision, tokens: None, body: draft.body }))
+    Ok(Some(Item { revision, ..Item::new(ours.id, draft) }))
 }
 
-/// Merges key by key; `None` where both sides changed one differently.
+/// Merges key by key; `None` if both sides changed a value differently.
 fn merge_maps(
     base: &Map<String, Value>,
     ours: &Map<String, Value>,
     theirs: &Map<String, Value>,
-    apart: &[&str],
+    except: &[&str],
 ) -> Option<Map<String, Value>> {
     let mut merged = Map::new();
     let keys: BTreeSet<&String> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
-    for key in keys.into_iter().filter(|key| !apart.contains(&key.as_str())) {
+    for key in keys.into_iter().filter(|key| !except.contains(&key.as_str())) {
         let (base, ours, theirs) = (base.get(key), ours.get(key), theirs.get(key));
-        let value = if ours == base {
-            theirs
-        } else if theirs == base || ours == theirs {
-            ours
-        } else {
-            return None;
+        let value = match (ours == base, theirs == base || ours == theirs) {
+            (true, _) => theirs,
+            (false, true) => ours,
+            (false, false) => return None,
         };
         merged.extend(value.map(|value| (key.clone(), value.clone())));
     }

@@ -1,4 +1,4 @@
-//! What a merge came to, and its conflicts, as JSON.
+//! The result of a merge, and its conflicts, as JSON.
 
 use serde_json::{Value, json};
 
@@ -6,11 +6,10 @@ use super::Outcome;
 use super::three_way::Conflict;
 use crate::git::Repo;
 use crate::trace::model::json::to_json;
-use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::total::read_item;
-use crate::trace::{TraceError, TraceName};
+use crate::trace::{ItemEntry, TraceError, TraceName};
 
-/// What a merge into a trace came to: `result`, and how many items came in, were edited and were taken out; or the conflicts.
+/// The result of a merge: `result`, and the numbers of items added, edited, and removed; or the conflicts.
 pub(crate) fn outcome_to_json(repo: &Repo, name: &TraceName, outcome: &Outcome) -> Result<Value, TraceError> {
     let (result, commit, [added, edited, removed]) = match outcome {
         Outcome::UpToDate => ("up_to_date", None, [0; 3]),
@@ -29,13 +28,9 @@ pub(crate) fn outcome_to_json(repo: &Repo, name: &TraceName, outcome: &Outcome) 
         "added": added, "edited": edited, "removed": removed }))
 }
 
-/// The versions of an item that two sides changed.
 pub(crate) fn conflict_to_json(repo: &Repo, conflict: &Conflict) -> Result<Value, TraceError> {
     let version = |slot: &Option<ItemEntry>| -> Result<Value, TraceError> {
-        match slot {
-            Some(slot) => Ok(Value::Object(to_json(&read_item(repo, slot)?))),
-            None => Ok(Value::Null),
-        }
+        Ok(slot.as_ref().map(|slot| read_item(repo, slot)).transpose()?.map(|item| to_json(&item)).into())
     };
     let [base, ours, theirs] = [version(&conflict.base)?, version(&conflict.ours)?, version(&conflict.theirs)?];
     Ok(json!({ "id": conflict.item.to_string(), "base": base, "ours": ours, "theirs": theirs }))

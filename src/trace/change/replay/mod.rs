@@ -1,8 +1,7 @@
-//! Replaying changes from elsewhere on a trace: items of another trace, the opposite of an earlier commit, or all commits of
-//! the trace on a new base.
+//! Replaying changes on a trace: items of another trace, the opposite of an earlier commit, or all commits on a new base.
 //!
-//! Each is a three-way merge of what one commit did into the tip; they differ in the tree that is the base and the one that
-//! is theirs. The trace moves once, to the last commit; an open conflict changes nothing.
+//! Each step is a three-way merge into the newest commit; the operations differ in the trees that are the base and theirs. The
+//! trace moves once, to the last commit. An open conflict changes nothing.
 
 pub(crate) mod pick;
 pub(crate) mod rebase;
@@ -10,15 +9,13 @@ pub(crate) mod revert;
 
 use super::merge::three_way::Conflict;
 use super::pending::{Made, PendingChange};
-use crate::trace::error::TraceError;
-use crate::trace::store::tip::Tip;
+use crate::trace::{Tip, TraceError};
 
-/// The result of a replay.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The trace has all of it already.
+    /// The trace contains all changes already.
     Nothing,
-    /// These commits were made, oldest first, and the trace moved to the last.
+    /// The commits that were made, oldest first.
     Done(Vec<Made>),
     /// Nothing was changed: a person must decide these conflicts.
     Conflicts(Vec<Conflict>),

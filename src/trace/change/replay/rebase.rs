@@ -1,18 +1,15 @@
-//! Rebasing: the commits that a trace made since it left another one are replayed on that one's tip.
+//! Rebasing: the commits that another trace lacks are replayed on its tip.
 
 use std::collections::HashMap;
 
 use super::{Outcome, newest};
 use crate::git::{Ident, LogLine};
 use crate::trace::change::merge::Settlement;
-use crate::trace::change::merge::three_way::{Conflict, Placement, Sides, three_way};
+use crate::trace::change::merge::three_way::{Conflict, Placement, Sides};
 use crate::trace::change::pending::PendingChange;
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
 use crate::trace::model::trailers::Trailers;
 use crate::trace::store::backup::back_up;
-use crate::trace::store::tip::Tip;
-use crate::trace::store::trace::Trace;
+use crate::trace::{ItemId, Tip, Trace, TraceError};
 
 impl Trace<'_> {
     /// Replays the commits that `onto` lacks on top of it, oldest first. Merges are left out, since what they added is replayed
@@ -28,7 +25,7 @@ impl Trace<'_> {
             change.restart_on(onto.clone())?;
             let mut in_line = true;
             // An item that is deleted and restored while it is replayed returns to its position.
-            let mut places = HashMap::new();
+            let mut positions = HashMap::new();
             for commit in &own {
                 let replayed = Tip::read(repo, *commit)?;
                 let parents = &replayed.commit.parents;
@@ -36,7 +33,7 @@ impl Trace<'_> {
                 if in_line {
                     change.restart_on(replayed)?;
                 } else if parents.len() <= 1 {
-                    let conflicts = replay(change, &replayed, settlement, &mut places)?;
+                    let conflicts = replay(change, &replayed, settlement, &mut positions)?;
                     if !conflicts.is_empty() {
                         change.abandon();
                         return Ok(Outcome::Conflicts(conflicts));
@@ -48,7 +45,7 @@ impl Trace<'_> {
             let who = &change.signature.committer;
             back_up(repo, self.name(), tip.commit.oid, LogLine { who, why: &log })?;
             change.move_to(to, log);
-            Ok::<_, TraceError>(Outcome::Done(change.made.clone()))
+            Ok(Outcome::Done(change.made.clone()))
         })?;
         Ok(outcome)
     }
@@ -59,20 +56,17 @@ fn replay(
     change: &mut PendingChange<'_>,
     replayed: &Tip,
     settlement: &Settlement,
-    places: &mut HashMap<ItemId, u32>,
+    positions: &mut HashMap<ItemId, u32>,
 ) -> Result<Vec<Conflict>, TraceError> {
     let repo = change.repo();
     let parent = replayed.commit.parents.first().map(|parent| repo.read_commit(*parent)).transpose()?;
     let onto = newest(change)?;
-    let plain = !replayed.is_ours() || !onto.is_ours();
-    let base = parent.map(|parent| parent.tree);
-    let mut sides = Sides::compare(repo, base, onto.commit.tree, replayed.commit.tree, plain)?;
-    sides.places = std::mem::take(places);
-    let mut decide = |conflict: &_| settlement.settle(repo, conflict, &onto, replayed);
-    let name = change.trace.name();
-    let merged = three_way(repo, name, change.encoding, &onto, &sides, Placement::AtEnd, &mut decide)?;
-    *places = sides.places;
-    places.extend(merged.removed.iter().map(|slot| (slot.id, slot.seq)));
+    let mut sides = Sides::compare(repo, parent.map(|parent| parent.tree), [&onto, replayed], replayed.commit.tree)?;
+    sides.positions = std::mem::take(positions);
+    let decide = &mut settlement.between(repo, &onto, replayed);
+    let merged = change.three_way(&onto, &sides, Placement::AtEnd, decide)?;
+    *positions = sides.positions;
+    positions.extend(merged.removed.iter().map(|slot| (slot.id, slot.seq)));
     if merged.conflicts.is_empty() && !merged.is_unchanged() {
         let author = Ident::of(&replayed.commit.author, replayed.commit.author_time);
         let own = if replayed.is_ours() { replayed.trailers.clone() } else { Trailers::default() };

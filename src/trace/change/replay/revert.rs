@@ -4,37 +4,30 @@ use super::{Outcome, finish, newest};
 use crate::git::{Oid, Repo, TreeStore as _};
 use crate::tokens::Encoding;
 use crate::trace::change::merge::Settlement;
-use crate::trace::change::merge::three_way::{Placement, Sides, three_way};
-use crate::trace::error::TraceError;
+use crate::trace::change::merge::three_way::{Placement, Sides};
 use crate::trace::model::file;
-use crate::trace::model::trailers::{Op, Trailers};
+use crate::trace::model::trailers::Trailers;
 use crate::trace::model::tree::Change;
-use crate::trace::store::tip::Tip;
-use crate::trace::store::total::read;
-use crate::trace::store::trace::Trace;
-
-/// What is reverted, and how.
-#[derive(Clone, Debug)]
-pub(crate) struct Request<'a> {
-    /// The commits, in the order in which they are taken back.
-    pub commits: &'a [Oid],
-    /// Who settles conflicts; ours is the trace as it is, theirs as it was before the commit.
-    pub settlement: &'a Settlement,
-    /// What this is called in subjects and in the reflog.
-    pub verb: &'a str,
-    /// Where items are put that come back.
-    pub placement: Placement,
-    pub reason: Option<&'a str>,
-}
+use crate::trace::store::total::{Reading, read};
+use crate::trace::{Op, Tip, Trace, TraceError};
 
 impl Trace<'_> {
-    /// Reverts commits, each by a commit of its own: added items are deleted, deleted items are restored, and edited items
-    /// have their earlier content. Later edits of the same item merge by line, or conflict.
-    pub(crate) fn revert(&self, request: &Request<'_>) -> Result<Outcome, TraceError> {
-        let (repo, name) = (self.repo(), self.name());
+    /// Reverts commits in this order, each by a commit of its own: added items are deleted, deleted items are restored, and edited
+    /// items have their earlier content. Later edits of the same item merge by line, or conflict; ours is the trace as it is.
+    ///
+    /// `verb` names the operation in subjects and in the reflog.
+    pub(crate) fn revert(
+        &self,
+        commits: &[Oid],
+        settlement: &Settlement,
+        verb: &str,
+        placement: Placement,
+        reason: Option<&str>,
+    ) -> Result<Outcome, TraceError> {
+        let repo = self.repo();
         let (_, outcome) = self.change(|change| {
             let tip = change.require_tip()?.clone();
-            for commit in request.commits {
+            for commit in commits {
                 let undone = Tip::read(repo, *commit)?;
                 let before = match undone.commit.parents.as_slice() {
                     [] => repo.write_tree(&mut [])?,
@@ -42,9 +35,7 @@ impl Trace<'_> {
                     _ => return Err(TraceError::Merge { commit: *commit }),
                 };
                 let onto = newest(change)?;
-                let plain = !undone.is_ours() || !onto.is_ours();
-                let base = Some(undone.commit.tree);
-                let mut sides = Sides::compare(repo, base, onto.commit.tree, before, plain)?;
+                let mut sides = Sides::compare(repo, Some(undone.commit.tree), [&onto, &undone], before)?;
                 for changed in &mut sides.theirs {
                     renew(repo, changed, change.encoding)?;
                 }
@@ -52,10 +43,10 @@ impl Trace<'_> {
                     [only] => Some(only.entry().id),
                     _ => None,
                 };
-                let mut decide = |conflict: &_| request.settlement.settle(repo, conflict, &tip, &undone);
-                let merged = three_way(repo, name, change.encoding, &onto, &sides, request.placement, &mut decide)?;
+                let decide = &mut settlement.between(repo, &tip, &undone);
+                let merged = change.three_way(&onto, &sides, placement, decide)?;
                 if !merged.conflicts.is_empty() {
-                    return Ok(finish(change, request.verb, merged.conflicts));
+                    return Ok(finish(change, verb, merged.conflicts));
                 }
                 if merged.is_unchanged() {
                     continue;
@@ -65,18 +56,11 @@ impl Trace<'_> {
                     ([], _, []) => Op::Edit,
                     _ => Op::Restore,
                 };
-                let trailers = Trailers {
-                    op: Some(op),
-                    item,
-                    code: repo.find_ref("HEAD")?.map(|oid| oid.to_string()),
-                    from: Some(commit.to_string()),
-                    reason: request.reason.map(str::to_owned),
-                    ..Trailers::default()
-                };
-                let subject = format!("{}: {}", request.verb, undone.commit.subject());
+                let trailers = Trailers { from: Some(commit.to_string()), ..change.trailers(op, item, reason)? };
+                let subject = format!("{verb}: {}", undone.commit.subject());
                 change.commit_merged(&merged, &subject, trailers, None)?;
             }
-            Ok(finish(change, request.verb, Vec::new()))
+            Ok(finish(change, verb, Vec::new()))
         })?;
         Ok(outcome)
     }
@@ -88,9 +72,8 @@ fn renew(repo: &Repo, change: &mut Change, encoding: Encoding) -> Result<(), Tra
     if undone.blob == earlier.blob {
         return Ok(());
     }
-    let (last, reading) = (read(repo, undone)?.item.revision, read(repo, earlier)?);
-    if reading.damage.is_none() {
-        let mut item = reading.item;
+    let last = read(repo, undone)?.item.revision;
+    if let Reading { mut item, damage: None } = read(repo, earlier)? {
         item.revision = last.saturating_add(1);
         item.keep_token_count(encoding);
         earlier.blob = repo.write_blob(&file::render(&item))?;

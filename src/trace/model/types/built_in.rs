@@ -19,7 +19,6 @@ pub(crate) fn rules(item_type: &ItemType) -> &'static TypeRules {
     }
 }
 
-/// The rules of undeclared types.
 const OTHER: TypeRules = TypeRules {
     role: Some(Role::User),
     priority: Level::Normal,

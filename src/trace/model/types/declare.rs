@@ -11,7 +11,6 @@ use crate::trace::model::level::Level;
 /// The section; git keeps it in lower case.
 const SECTION: &str = "tracetype";
 
-/// The origin of a setting, for messages.
 const GIT_CONFIG: &str = "git config";
 
 pub(crate) fn read(repo: &Repo) -> Result<Types, BadRule> {

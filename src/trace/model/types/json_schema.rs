@@ -11,7 +11,6 @@ use crate::trace::model::item::ItemType;
 /// The address of a schema while it is in use.
 const ADDRESS: &str = "trace:/schema";
 
-/// A body that violates the schema of its type.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("the body of {item_type} must satisfy `traceType.{item_type}.schema`: {place}: {cause}")]
 pub struct BadBody {
@@ -21,7 +20,6 @@ pub struct BadBody {
     pub cause: String,
 }
 
-/// A compiled schema.
 pub(crate) struct Check {
     schemas: Schemas,
     index: SchemaIndex,
@@ -76,7 +74,6 @@ impl Check {
     }
 }
 
-/// The first error without a cause.
 fn innermost<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> &'e ValidationError<'s, 'v> {
     error.causes.first().map_or(error, innermost)
 }

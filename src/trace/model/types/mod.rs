@@ -45,7 +45,6 @@ use crate::git::{GitError, Repo};
 use crate::trace::error::TraceError;
 use crate::trace::model::level::Level;
 
-/// The rules of one type.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct TypeRules {
     /// The role; `None` for dialogue and tools, whose items have their own.
@@ -59,14 +58,12 @@ pub(crate) struct TypeRules {
     pub schema: Option<String>,
 }
 
-/// All types with their rules.
 #[derive(Clone, Debug, Default)]
-pub struct Types {
+pub(crate) struct Types {
     declared: Arc<BTreeMap<ItemType, TypeRules>>,
     unknown: Arc<Vec<String>>,
 }
 
-/// The reason why a rule cannot be used.
 #[derive(Debug, Error)]
 pub enum BadRule {
     #[error(transparent)]
@@ -167,7 +164,6 @@ impl Types {
         }
     }
 
-    /// Checks that every schema can be used.
     pub(crate) fn check_schemas(&self, repo: &Repo) -> Result<(), BadRule> {
         for (item_type, rules) in self.declared.iter() {
             if let Some(schema) = &rules.schema {

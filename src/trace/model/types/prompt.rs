@@ -3,7 +3,6 @@
 //! `{count}`, `{tokens}`, and `{target}` are numbers, and `{items}` is the text of the items. If a template has no `{items}`, the
 //! text follows after an empty line. Other braces are unchanged, and inserted text is not expanded again.
 
-/// A group of items to be compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Group<'a> {
     pub count: usize,
@@ -35,16 +34,4 @@ pub(crate) fn fill(template: &str, group: &Group<'_>) -> String {
         prompt.push_str(group.items);
     }
     prompt
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_and_items_are_inserted_once() {
-        let group = Group { count: 3, tokens: 900, target: 80, items: "a {count} b" };
-        assert_eq!(fill("{count} of {tokens} to {target}: {items} {x} {", &group), "3 of 900 to 80: a {count} b {x} {");
-        assert_eq!(fill("Shorten {count}.", &group), "Shorten 3.\n\na {count} b");
-    }
 }

@@ -3,21 +3,16 @@
 use super::ItemDiff;
 use super::lines::{self, LineDiff};
 use crate::git::Repo;
-use crate::trace::error::TraceError;
 use crate::trace::model::file;
-use crate::trace::model::item::Item;
 use crate::trace::store::total::read_item;
+use crate::trace::{Item, TraceError};
 
-/// An item on both sides.
 #[derive(Debug)]
 pub(crate) struct Content {
-    /// `None` if it was added.
     pub before: Option<Item>,
-    /// `None` if it was removed.
     pub after: Option<Item>,
 }
 
-/// The difference between two bodies.
 #[derive(Debug)]
 pub(crate) enum Body {
     Same,
@@ -31,7 +26,6 @@ pub(crate) enum Body {
 pub(crate) type Header = (String, Option<String>, Option<String>);
 
 impl Content {
-    /// Reads an item's files.
     pub(crate) fn read(repo: &Repo, item: &ItemDiff) -> Result<Self, TraceError> {
         let before = item.before.as_ref().map(|slot| read_item(repo, slot)).transpose()?;
         let after = item.after.as_ref().map(|slot| read_item(repo, slot)).transpose()?;

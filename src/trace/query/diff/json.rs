@@ -16,13 +16,10 @@ use super::content::{Body, Content};
 use super::revisions::Revision;
 use super::{Diff, ItemDiff};
 use crate::git::Repo;
-use crate::trace::error::TraceError;
-use crate::trace::model::item::Item;
 use crate::trace::model::json::to_json;
-use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::resolve::State;
+use crate::trace::{Item, ItemEntry, TraceError};
 
-/// The comparison as a JSON object.
 pub(crate) fn diff_to_json(repo: &Repo, diff: &Diff) -> Result<Value, TraceError> {
     let items = diff.items.iter().map(|item| item_to_json(repo, item)).collect::<Result<Vec<_>, _>>()?;
     let before = diff.before.as_ref().map(side);
@@ -49,7 +46,6 @@ pub(crate) fn revision_to_json(repo: &Repo, revision: &Revision) -> Result<Value
     Ok(json!({ "commit": commit, "at": at, "by": tip.commit.author, "item": item_to_json(repo, item)? }))
 }
 
-/// An item of a comparison as a JSON object.
 pub(crate) fn item_to_json(repo: &Repo, item: &ItemDiff) -> Result<Value, TraceError> {
     let content = Content::read(repo, item)?;
     let mut object = Map::new();

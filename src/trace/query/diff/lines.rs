@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::base::changes::{self, Change};
 
-/// Whether a line was kept, removed, or added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     Kept,
@@ -22,7 +21,6 @@ impl Fate {
     }
 }
 
-/// A line of a diff.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Line {
     pub fate: Fate,
@@ -31,7 +29,6 @@ pub(crate) struct Line {
     pub ended: bool,
 }
 
-/// Changed lines and the lines around them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hunk {
     /// The number of the first line in the old text, from 1, and the number of lines.
@@ -40,7 +37,6 @@ pub(crate) struct Hunk {
     pub lines: Vec<Line>,
 }
 
-/// The difference between two texts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct LineDiff {
     pub hunks: Vec<Hunk>,
@@ -120,7 +116,6 @@ fn is_space(word: &str) -> bool {
     word.starts_with(char::is_whitespace)
 }
 
-/// Splits a line into words and white space.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -162,39 +157,4 @@ pub(crate) fn same_lines(old: &str, new: &str) -> Vec<(usize, usize)> {
     }
     pairs.extend((same.0..old.len()).zip(same.1..));
     pairs
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn words_that_differ_are_marked_and_context_is_kept() {
-        let diff = diff("a\nb\nc\nthe limit is ten\ne\n", "a\nb\nc\nthe limit is twelve\ne\n", 1);
-        let [hunk] = diff.hunks.as_slice() else { panic!("{diff:?}") };
-        assert_eq!((hunk.old, hunk.new, diff.added, diff.removed), ((3, 3), (3, 3), 1, 1));
-        let marked: Vec<&str> =
-            hunk.lines.iter().flat_map(|line| &line.parts).filter(|part| part.0).map(|part| part.1.as_str()).collect();
-        assert_eq!(marked, ["ten", "twelve"]);
-    }
-
-    proptest! {
-        #[test]
-        fn a_diff_with_all_context_contains_both_texts(old in "[ab \r\n]{0,12}", new in "[ab \r\n]{0,12}") {
-            let diff = diff(&old, &new, usize::MAX);
-            let side = |without: Fate| -> String {
-                let lines = diff.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.fate != without);
-                lines.map(|line| {
-                    let text: String = line.parts.iter().map(|part| part.1.as_str()).collect();
-                    text + if line.ended { "\n" } else { "" }
-                }).collect()
-            };
-            if old != new {
-                prop_assert_eq!(side(Fate::Added), old);
-                prop_assert_eq!(side(Fate::Removed), new);
-            }
-        }
-    }
 }

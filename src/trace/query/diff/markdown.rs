@@ -9,14 +9,13 @@ use super::content::{Body, Content};
 use super::lines::LineDiff;
 use super::{Diff, ItemDiff};
 use crate::git::{Repo, short_oid};
-use crate::trace::error::TraceError;
+use crate::trace::TraceError;
 use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::store::resolve::State;
 
 /// The maximum size in bytes: hosts refuse comments of more than 65,536 characters.
 const MAX_LEN: usize = 60_000;
 
-/// Replaces a text that does not fit.
 const TOO_LONG: &str = "\nits text is too long to be shown here\n";
 
 /// The comparison as Markdown, with `context` lines around each change, and a note about items that do not fit.
@@ -87,7 +86,6 @@ fn section(repo: &Repo, item: &ItemDiff, context: usize) -> Result<(String, Stri
     Ok((section, text))
 }
 
-/// Writes the hunks of a diff as git does.
 fn push_lines(text: &mut String, lines: &LineDiff, whole: bool) {
     for hunk in &lines.hunks {
         let (old, new) = (hunk.old, hunk.new);
@@ -106,7 +104,7 @@ fn push_lines(text: &mut String, lines: &LineDiff, whole: bool) {
 }
 
 /// A text as a code span, in which hosts interpret neither Markdown nor mentions.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = one_line(text);
     let ticks = "`".repeat(longest_run(&text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
@@ -119,19 +117,6 @@ fn place(seq: u32) -> String {
 }
 
 /// The length of the longest run of backticks.
-fn longest_run(text: &str) -> usize {
+pub(crate) fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn backticks_in_a_text_do_not_end_its_code_span() {
-        assert_eq!(code("plain"), "`plain`");
-        assert_eq!(code("`a` @x"), "`` `a` @x ``");
-        assert_eq!(code("a``b\nc"), "```a``b c```");
-        assert_eq!(longest_run("a```` ``b"), 4);
-    }
 }

@@ -7,7 +7,7 @@ pub(crate) mod content;
 pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod markdown;
-mod order;
+pub(crate) mod order;
 pub(crate) mod revisions;
 mod target;
 
@@ -16,18 +16,14 @@ use std::collections::{BTreeMap, HashMap};
 use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::item::ItemType;
 use crate::trace::model::trailers::Basis;
-use crate::trace::model::tree::{self, Change, ItemEntry};
+use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{Level, Record};
 use crate::trace::store::resolve::State;
 use crate::trace::store::total::{item_cost, read_item};
-use crate::trace::store::view::View;
+use crate::trace::{ItemEntry, ItemId, ItemType, TraceError, View};
 pub(crate) use target::{Target, target};
 
-/// The differences between two states.
 #[derive(Debug)]
 pub(crate) struct Diff {
     /// The older state; `None` before the first commit.
@@ -39,12 +35,9 @@ pub(crate) struct Diff {
     pub tokens: i128,
 }
 
-/// An item that differs.
 #[derive(Clone, Debug)]
 pub(crate) struct ItemDiff {
-    /// Its old entry; `None` if it was added.
     pub before: Option<ItemEntry>,
-    /// Its new entry; `None` if it was removed.
     pub after: Option<ItemEntry>,
     /// Whether its order among the items of both states changed.
     pub moved: bool,
@@ -109,8 +102,6 @@ impl Diff {
     }
 }
 
-/// Compares two states.
-///
 /// For two tips, reads only the differences, unless an instruction or the order changed or a total was reported: then it reads
 /// both lists, as for an earlier state with the priorities of its time.
 pub(crate) fn between(
@@ -123,14 +114,9 @@ pub(crate) fn between(
     let mut items = Vec::new();
     let mut shifted = false;
     for change in tree::changes(repo, old_tree, after.tip.commit.tree)? {
-        match change {
-            Change::Added(slot) => items.push(ItemDiff::of(None, Some(slot))),
-            Change::Removed(slot) => items.push(ItemDiff::of(Some(slot), None)),
-            Change::Changed(before, after) => {
-                shifted |= before.seq != after.seq;
-                items.push(ItemDiff::of(Some(before), Some(after)));
-            }
-        }
+        shifted |= matches!(&change, Change::Changed(before, after) if before.seq != after.seq);
+        let (before, after) = change.sides();
+        items.push(ItemDiff::of(before.cloned(), after.cloned()));
     }
     if let Some(old_tree) = old_tree.filter(|_| shifted) {
         mark_moved(repo, &mut items, old_tree, &after)?;

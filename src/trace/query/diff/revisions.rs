@@ -2,13 +2,10 @@
 
 use super::ItemDiff;
 use crate::git::Repo;
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::tip::Tip;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
+use crate::trace::{ItemId, Tip, TraceError};
 
-/// A commit that touched an item.
 #[derive(Debug)]
 pub(crate) struct Revision {
     pub tip: Tip,
@@ -22,20 +19,17 @@ pub(crate) fn revisions(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Vec<Revisi
     let mut found = Vec::new();
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
         let earlier = earlier?;
-        if earlier.is_ours() && earlier.trailers.item.is_some_and(|item| item != id) {
+        if earlier.item().is_some_and(|item| item != id) {
             continue;
         }
         let Some(change) = changes_of(repo, &earlier)?.into_iter().find(|change| change.entry().id == id) else {
             continue;
         };
         if !came_from_another_parent(repo, &earlier, id)? {
-            let (before, after) = match change {
-                Change::Added(slot) => (None, Some(slot)),
-                Change::Removed(slot) => (Some(slot), None),
-                Change::Changed(before, after) => (Some(before), Some(after)),
-            };
-            let moved = matches!((&before, &after), (Some(before), Some(after)) if before.seq != after.seq);
-            found.push(Revision { tip: earlier, item: ItemDiff { moved, ..ItemDiff::of(before, after) } });
+            let moved = matches!(&change, Change::Changed(before, after) if before.seq != after.seq);
+            let (before, after) = change.sides();
+            let item = ItemDiff { moved, ..ItemDiff::of(before.cloned(), after.cloned()) };
+            found.push(Revision { tip: earlier, item });
         }
     }
     Ok(found)

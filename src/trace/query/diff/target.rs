@@ -1,13 +1,9 @@
 //! The states to compare, as named by the user.
 
 use crate::git::{Oid, Repo};
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::name::TraceName;
 use crate::trace::store::resolve::{self, State, find_tip, state};
-use crate::trace::store::tip::Tip;
+use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
-/// The subject of a comparison.
 #[derive(Debug)]
 pub(crate) enum Target {
     /// Two states; `None` is the state before a trace's first commit.
@@ -54,8 +50,6 @@ fn states(before: Option<State>, after: State) -> Target {
     Target::States(Box::new((before, after)))
 }
 
-/// The state of a commit, with the priorities of its time.
 fn earlier(repo: &Repo, commit: Oid) -> Result<State, TraceError> {
-    let tip = Tip::read(repo, commit)?;
-    Ok(State { at: Some(tip.time()), tip, refname: None })
+    Ok(State::after(Tip::read(repo, commit)?))
 }

@@ -1,29 +1,25 @@
-//! Priorities: what is left out of materializing, and what survives compression and budgets word for word.
+//! Priorities: what is left out of the context, and what survives compression and budgets verbatim.
 //!
-//! The record is the truth: `refs/trace-priority` is a history whose tree holds one JSON Lines file an item (`ab/cdef…`, the
-//! digits of its id), a line for each change:
+//! The priority record is a separate history, `refs/trace-priority`. Its tree has one JSON Lines file per item (`ab/cdef…`, the
+//! digits of its id) with one line per change:
 //!
 //! ```text
 //! {"at":"2026-02-10T09:00:00.000000001Z","by":"A <a@b>","level":"skip","seq":42,"reason":"superseded"}
 //! ```
 //!
-//! - Lines are in order of time; the last one decides. Times have nine digits, so that the order of bytes is that of time.
-//! - A priority belongs to the item in every trace that holds it. An item without a line has its type's default, see
+//! - Lines are sorted by time; the last one is in force. Times have nine digits, so that they sort as bytes.
+//! - A priority belongs to the item in every trace that contains it. An item without a line has the default of its type, see
 //!   [`crate::trace::model::types`].
-//! - `refs/trace-tags/<level>/<item id>` are lightweight tags derived from the record, for git's own eyes; see [`tags`].
+//! - The record determines the lightweight tags `refs/trace-tags/<level>/<item id>`; see [`tags`].
 
-mod line;
-mod meta;
 mod record;
 mod set;
 pub(crate) mod tags;
 pub(crate) mod union;
 
 pub(crate) use crate::trace::model::level::Level;
-pub(crate) use line::Setting;
-pub(crate) use meta::follow_meta;
-pub(crate) use record::{Levels, Record, SetLevel};
-pub(crate) use set::{Request, requests, set};
+pub(crate) use record::{Levels, Record, SetLevel, Setting};
+pub(crate) use set::{Request, follow_meta, requests, set};
 
 /// The ref of the record.
 pub(crate) const RECORD: &str = "refs/trace-priority";

@@ -1,55 +1,92 @@
-//! Reading the record.
+//! The record and its lines.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::RECORD;
-use super::line::Setting;
 use crate::base::time::Time;
 use crate::git::{Commit, Entry, Oid, Repo, TreeStore};
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;
-use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
+use crate::trace::{ItemEntry, ItemId, ItemType, TraceError};
 
-/// The record at one of its commits.
+/// One change of an item's priority. The format has the fields in this order.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Setting {
+    #[serde(serialize_with = "nine_digits", deserialize_with = "parsed")]
+    pub at: Time,
+    /// `Name <email>`.
+    pub by: String,
+    #[serde(serialize_with = "word", deserialize_with = "parsed")]
+    pub level: Level,
+    /// The item's position at that time, which is where to look for it first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Setting {
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        serde_json::from_str(line).ok()
+    }
+
+    /// Writes the line without a line break.
+    pub(crate) fn render(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are JSON")
+    }
+}
+
+fn parsed<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(input: D) -> Result<T, D::Error> {
+    String::deserialize(input)?.parse().map_err(D::Error::custom)
+}
+
+fn word<S: Serializer>(word: &impl Display, output: S) -> Result<S::Ok, S::Error> {
+    output.collect_str(word)
+}
+
+/// Writes a time with all nine digits of its fraction.
+fn nine_digits<S: Serializer>(at: &Time, output: S) -> Result<S::Ok, S::Error> {
+    let text = at.to_string();
+    let (seconds, fraction) = text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), ""));
+    output.collect_str(&format_args!("{seconds}.{fraction:0<9}Z"))
+}
+
 #[derive(Debug)]
 pub(crate) struct Record {
-    /// Its commit; `None` before the first change.
+    /// `None` before the first change.
     pub commit: Option<Commit>,
     folders: Vec<Entry>,
 }
 
-/// The levels that were set for some items, and those that types have.
-#[derive(Clone, Debug, Default)]
+/// The levels that were set for some items, and the default levels of types.
+#[derive(Debug)]
 pub(crate) struct Levels {
     set: HashMap<ItemId, Setting>,
-    types: Types,
+    pub types: Types,
 }
 
-/// Where an item's level comes from.
+/// The level of an item, and its origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SetLevel<'a> {
-    /// Nobody set one; its type's.
+pub(crate) enum SetLevel<'a> {
+    /// The default of its type.
     Default(Level),
-    /// Somebody set it.
     Set(&'a Setting),
 }
 
 impl SetLevel<'_> {
-    /// The level.
-    #[must_use]
-    pub fn level(self) -> Level {
+    pub(crate) fn level(self) -> Level {
         match self {
             Self::Default(level) => level,
             Self::Set(setting) => setting.level,
         }
     }
 
-    /// Why it was set.
-    #[must_use]
-    pub fn reason(&self) -> Option<&str> {
+    pub(crate) fn reason(&self) -> Option<&str> {
         match self {
             Self::Default(_) => None,
             Self::Set(setting) => setting.reason.as_deref(),
@@ -58,8 +95,6 @@ impl SetLevel<'_> {
 }
 
 impl Levels {
-    /// The level in force for an item of this type.
-    #[must_use]
     pub(crate) fn of(&self, id: ItemId, item_type: &ItemType) -> SetLevel<'_> {
         match self.set.get(&id) {
             Some(setting) => SetLevel::Set(setting),
@@ -67,36 +102,23 @@ impl Levels {
         }
     }
 
-    /// The types and their rules, as they are now.
-    #[must_use]
-    pub(crate) fn types(&self) -> &Types {
-        &self.types
-    }
-
-    /// Whether an item of this type is left out.
-    #[must_use]
     pub(crate) fn is_skipped(&self, id: ItemId, item_type: &ItemType) -> bool {
         self.of(id, item_type).level() == Level::Skip
     }
 }
 
 impl Record {
-    /// Opens the record as it is now.
     pub(crate) fn open(repo: &Repo) -> Result<Self, TraceError> {
         Self::at(repo, repo.find_ref(RECORD)?)
     }
 
-    /// Opens the record at one of its commits; `None`: before the first.
     pub(crate) fn at(repo: &Repo, oid: Option<Oid>) -> Result<Self, TraceError> {
-        let Some(oid) = oid else { return Ok(Self { commit: None, folders: Vec::new() }) };
-        let commit = repo.read_commit(oid)?;
-        let folders = repo.read_tree(commit.tree)?;
-        Ok(Self { commit: Some(commit), folders })
+        let commit = oid.map(|oid| repo.read_commit(oid)).transpose()?;
+        let folders = commit.as_ref().map_or(Ok(Vec::new()), |commit| repo.read_tree(commit.tree))?;
+        Ok(Self { commit, folders })
     }
 
-    /// The levels that were in force for `slots` at `at` (none: now).
-    ///
-    /// Reads the record's folders that can hold one of them, and the files that do.
+    /// The levels that were in force for `slots` at `at` (none: now). Reads only folders and files of these items.
     pub(crate) fn levels(&self, repo: &Repo, slots: &[ItemEntry], at: Option<Time>) -> Result<Levels, TraceError> {
         let types = Types::read(repo)?;
         let mut set = HashMap::new();
@@ -116,34 +138,31 @@ impl Record {
         }
         repo.for_each_blob(files, |id, _, bytes| {
             let in_force = parse(id, bytes)?.into_iter().rfind(|setting| at.is_none_or(|at| setting.at <= at));
-            if let Some(setting) = in_force {
-                set.insert(id, setting);
-            }
+            set.extend(in_force.map(|setting| (id, setting)));
             Ok::<_, TraceError>(())
         })?;
         Ok(Levels { set, types })
     }
 
-    /// Every change of one item's priority, oldest first.
+    /// All changes of an item's priority, oldest first.
     pub(crate) fn history(&self, repo: &Repo, id: ItemId) -> Result<Vec<Setting>, TraceError> {
         let (folder, file) = id.fan_out();
-        let Some(folder) = self.folders.iter().find(|entry| entry.name == folder.as_bytes()) else {
-            return Ok(Vec::new());
+        let find = |entries: &[Entry], name: &str| {
+            entries.iter().find(|entry| entry.name == name.as_bytes()).map(|entry| entry.oid)
         };
-        let entries = repo.read_tree(folder.oid)?;
-        let Some(file) = entries.iter().find(|entry| entry.name == file.as_bytes()) else { return Ok(Vec::new()) };
-        parse(id, &repo.read_blob(file.oid)?)
+        let Some(folder) = find(&self.folders, &folder) else { return Ok(Vec::new()) };
+        let Some(file) = find(&repo.read_tree(folder)?, &file) else { return Ok(Vec::new()) };
+        parse(id, &repo.read_blob(file)?)
     }
 }
 
-/// Reads an item's file: its changes in order of time.
 fn parse(id: ItemId, bytes: &[u8]) -> Result<Vec<Setting>, TraceError> {
     let text = String::from_utf8_lossy(bytes);
     let mut settings = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         settings.push(Setting::parse(line).ok_or(TraceError::DamagedRecord { item: id, line: index + 1 })?);
     }
-    // A union by plain git may have put them in another order.
+    // A merge by plain git may have changed the order.
     settings.sort_by_cached_key(|setting| (setting.at, setting.render()));
     Ok(settings)
 }

@@ -1,40 +1,37 @@
-//! Changing priorities: a line in the record, then the tags.
+//! Changing priorities: lines in the record, then the tags.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
-use super::line::Setting;
-use super::record::Record;
+use super::record::{Record, Setting};
 use super::{RECORD, tags};
 use crate::base::time::Time;
 use crate::git::{Oid, RefUpdate, Repo};
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
 use crate::trace::model::level::Level;
-use crate::trace::model::name::TraceName;
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::TreeEditor;
+use crate::trace::model::types::level_in_meta;
 use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tip::Tip;
+use crate::trace::{Item, ItemId, Tip, Trace, TraceError, TraceName};
 
-/// A change of one item's priority that is asked for.
+/// A requested change of one item's priority.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub item: ItemId,
     pub level: Level,
     pub reason: Option<String>,
     pub seq: Option<u32>,
-    /// When; moved on where the item's last change is not earlier.
+    /// The time, which becomes later if the item's last change is not earlier.
     pub at: Time,
-    /// Who, as `Name <email>`; none: whoever writes.
+    /// `Name <email>`; `None` for the author of the commit.
     pub by: Option<String>,
-    /// The commit that brought the item in, which the tag will point at.
+    /// The commit that introduced the item, to which the tag will point.
     pub introduced: Oid,
 }
 
-/// What is to be asked so that the items that `specs` name in a trace with this tip get a level; each item once.
+/// The requests that give a level to the items that `specs` name, each item once.
 pub(crate) fn requests<S: AsRef<str>>(
     repo: &Repo,
     name: &TraceName,
@@ -44,14 +41,9 @@ pub(crate) fn requests<S: AsRef<str>>(
     (level, reason): (Level, Option<&str>),
 ) -> Result<Vec<Request>, TraceError> {
     let resolver = Resolver::new(repo, name, tip)?;
+    let mut items = specs.iter().map(|spec| resolver.item(spec.as_ref())).collect::<Result<Vec<_>, _>>()?;
     let mut seen = HashSet::new();
-    let mut items = Vec::with_capacity(specs.len());
-    for spec in specs {
-        let item = resolver.item(spec.as_ref())?;
-        if seen.insert(item) {
-            items.push(item);
-        }
-    }
+    items.retain(|item| seen.insert(*item));
     let introduced = tags::introductions(repo, tip, items.iter().copied())?;
     let request = |item| Request {
         item,
@@ -65,7 +57,7 @@ pub(crate) fn requests<S: AsRef<str>>(
     Ok(items.into_iter().map(request).collect())
 }
 
-/// Records changes of priority, all in one commit of the record, and sets the tags.
+/// Records changes of priority in one commit, and sets the tags.
 pub(crate) fn set(repo: &Repo, signature: &Signature, requests: &[Request]) -> Result<(), TraceError> {
     if requests.is_empty() {
         return Ok(());
@@ -76,8 +68,8 @@ pub(crate) fn set(repo: &Repo, signature: &Signature, requests: &[Request]) -> R
         let (to, log) = write(repo, &record, signature, requests)?;
         Ok::<_, TraceError>(RefUpdate::Move { to, log, value: () })
     })?;
-    // Still under the lock, so that tags follow the record in its own order.
-    tags::follow(repo, requests)
+    // Keep the lock, so that tags change in the same order as the record.
+    tags::point(repo, requests.iter().map(|request| (request.item, request.level, request.introduced)))
 }
 
 fn write(
@@ -111,11 +103,24 @@ fn write(
         [only] => format!("{} {}", only.level, only.item),
         _ => format!("set the priority of {} items", requests.len()),
     };
-    let reasons: Vec<String> = requests.iter().filter_map(|request| request.reason.as_deref()).map(one_line).collect();
-    let message = match reasons.first() {
-        Some(reason) if !reason.is_empty() => format!("{subject}\n\n{reason}\n"),
-        _ => format!("{subject}\n"),
+    let reason = requests.iter().find_map(|request| request.reason.as_deref()).map(one_line);
+    let message = match reason.filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("{subject}\n\n{reason}\n"),
+        None => format!("{subject}\n"),
     };
     let parent = record.commit.as_ref().map(|commit| commit.oid);
     Ok((CommitBuilder::new(signature, tree, parent).write_plain(repo, &message)?, subject))
+}
+
+/// Sets the level in an edited item's meta key `priority`, unless it is in force already.
+pub(crate) fn follow_meta(trace: &Trace<'_>, item: &Item, seq: u32) -> Result<(), TraceError> {
+    let repo = trace.repo();
+    let Some(level) = level_in_meta(&item.fields) else { return Ok(()) };
+    if Record::open(repo)?.history(repo, item.id)?.last().is_some_and(|last| last.level == level) {
+        return Ok(());
+    }
+    let (tip, signature) = (trace.tip()?, trace.signature()?);
+    let introduced = tags::introduction(repo, &tip, item.id)?.unwrap_or(tip.commit.oid);
+    let at = signature.at.after(Some(tip.time()));
+    set(repo, &signature, &[Request { item: item.id, level, reason: None, seq: Some(seq), at, by: None, introduced }])
 }

@@ -1,29 +1,24 @@
-//! Two records become one: the union of their lines.
+//! The union of two records, by lines.
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::line::Setting;
-use super::record::Record;
+use super::record::{Record, Setting};
 use super::{RECORD, tags};
 use crate::git::{Entry, Oid, RefUpdate, Repo, TreeStore};
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
 use crate::trace::model::tree::TreeEditor;
 use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tip::Tip;
+use crate::trace::{ItemId, Tip, TraceError};
 
-/// The tree of two records.
-#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Union {
     pub tree: Oid,
-    /// The items of whom something came in.
+    /// The items with new lines.
     pub items: Vec<ItemId>,
 }
 
-/// Adds the lines of `from` to the record tree `into` (none: an empty one); with `only`, the lines of these items alone.
+/// Adds the lines of the record tree `from`, or only those of the items `only`, to the record tree `into` (none: an empty one).
 ///
-/// A line of `from` that cannot be read is left where it is: it would stop every reader here. Costs the folders that differ.
+/// Ignores unreadable lines of `from`, because they would stop every reader. Reads only folders that differ.
 pub(crate) fn union(
     repo: &Repo,
     into: Option<Oid>,
@@ -58,8 +53,8 @@ pub(crate) fn union(
     Ok(Union { tree: editor.write(repo)?, items })
 }
 
-/// The lines of both, each once, in order of time; `None` where nothing comes in.
-fn union_of_lines(ours: &[u8], theirs: &[u8]) -> Option<String> {
+/// The lines of both files, each once, in order of time; `None` if `theirs` adds nothing.
+pub(crate) fn union_of_lines(ours: &[u8], theirs: &[u8]) -> Option<String> {
     let (ours, theirs) = (String::from_utf8_lossy(ours), String::from_utf8_lossy(theirs));
     let here: BTreeSet<&str> = ours.lines().filter(|line| !line.trim().is_empty()).collect();
     let mut lines = here.clone();
@@ -67,14 +62,14 @@ fn union_of_lines(ours: &[u8], theirs: &[u8]) -> Option<String> {
     if lines.len() == here.len() {
         return None;
     }
-    // Damaged lines of ours stay, in front.
+    // Our damaged lines stay, before all others.
     let mut lines: Vec<&str> = lines.into_iter().collect();
     lines.sort_by_cached_key(|line| (Setting::parse(line).map(|setting| setting.at), (*line).to_owned()));
     Some(lines.into_iter().flat_map(|line| [line, "\n"]).collect())
 }
 
-/// Brings another record's lines into this repository's, and the tags of their items in line, as far as the
-/// history of one of `tips` tells which commit brought an item in. Returns of how many items something came in.
+/// Adds another record's lines to this repository's record, and sets the tags of items that the history of `tips` introduced.
+/// Returns the number of items with new lines.
 pub(crate) fn absorb(repo: &Repo, signature: &Signature, from: Oid, tips: &[Oid]) -> Result<usize, TraceError> {
     let theirs = repo.read_commit(from)?;
     let lock = repo.lock(RECORD)?;
@@ -87,7 +82,7 @@ pub(crate) fn absorb(repo: &Repo, signature: &Signature, from: Oid, tips: &[Oid]
         let log = format!("take in the priorities of {} items", union.items.len());
         let builder = CommitBuilder::new(signature, union.tree, oid.into_iter().chain([from]));
         let to = builder.write_plain(repo, &format!("{log}\n"))?;
-        // Before the record moves: if this process dies in between, the next import finds lines missing and does both again.
+        // Before the record moves: if this process dies in between, the next one still finds new lines and does both again.
         point_tags(repo, &Record::at(repo, Some(to))?, &union.items, tips)?;
         Ok(RefUpdate::Move { to, log, value: union.items.len() })
     })
@@ -102,28 +97,9 @@ fn point_tags(repo: &Repo, record: &Record, items: &[ItemId], tips: &[Oid]) -> R
         let tip = Tip::read(repo, *tip)?;
         for (item, introduced) in tags::introductions(repo, &tip, wanted.iter().copied())? {
             wanted.remove(&item);
-            if let Some(setting) = record.history(repo, item)?.pop() {
-                tags::point(repo, item, setting.level, introduced)?;
-            }
+            let in_force = record.history(repo, item)?.pop();
+            tags::point(repo, in_force.map(|setting| (item, setting.level, introduced)))?;
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line(second: u32, level: &str) -> String {
-        format!(r#"{{"at":"2026-02-10T09:00:{second:02}.000000000Z","by":"A <a@b>","level":"{level}"}}"#)
-    }
-
-    #[test]
-    fn lines_of_both_stand_once_in_order_of_time() {
-        let (one, two, three) = (line(1, "skip"), line(2, "normal"), line(3, "pinned"));
-        let merged =
-            union_of_lines(format!("{one}\n{three}\n").as_bytes(), format!("{two}\n{one}\nnot a line\n").as_bytes());
-        assert_eq!(merged, Some(format!("{one}\n{two}\n{three}\n")));
-        assert_eq!(union_of_lines(format!("{one}\n").as_bytes(), format!("{one}\nbroken\n").as_bytes()), None);
-    }
 }

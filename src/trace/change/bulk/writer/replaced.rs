@@ -1,17 +1,13 @@
-//! A summary that takes the place of items: which of them go.
+//! The items that an imported summary replaces.
 
 use std::collections::HashSet;
 
 use super::Writer;
 use crate::trace::change::bulk::Replaced;
-use crate::trace::error::TraceError;
-use crate::trace::model::id::ItemId;
-use crate::trace::model::item::ItemType;
-use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::priority::{Level, SetLevel};
 use crate::trace::store::total::{self, item_cost};
+use crate::trace::{ItemEntry, ItemId, ItemType, TraceError};
 
-/// The items that a summary replaced.
 #[derive(Default)]
 pub(crate) struct Gone {
     /// In reading order.
@@ -21,26 +17,25 @@ pub(crate) struct Gone {
 }
 
 impl Writer<'_> {
-    /// Removes the items that a summary replaces. Reads those that were there before this import.
+    /// Removes the items that a summary replaces. Reads those that the trace had before.
     pub(crate) fn replace(&mut self, replaced: &Replaced) -> Result<Gone, TraceError> {
         let kept = self.kept(&replaced.items)?;
         let mut going = Vec::new();
         for id in replaced.items.iter().filter(|id| !kept.contains(id)) {
-            going.extend(self.live.remove(id).map(|place| (place.seq, *id, place)));
+            going.extend(self.live.remove(id).map(|item| (item.seq, *id, item)));
         }
         going.sort_unstable_by_key(|(seq, id, _)| (*seq, *id));
         let seq = going.first().map(|(seq, ..)| *seq).filter(|_| !replaced.at_end);
         let mut items = Vec::with_capacity(going.len());
-        for (_, id, place) in going {
+        for (_, id, item) in going {
             items.push(id);
-            self.remove(id, place)?;
+            self.remove(id, item)?;
         }
         let (repo, encoding) = (self.change.repo(), self.change.encoding);
         let before: HashSet<ItemId> = items.iter().copied().filter(|id| self.known_before.contains(id)).collect();
         let mut costs = Vec::new();
         if let Some(view) = self.change.total.base_view()? {
             for slot in view.slots.iter().filter(|slot| before.contains(&slot.id)) {
-                // An item that was left out, by its type or by a later instruction of its name, leaves the tree now.
                 costs.push((item_cost(&total::read_item(repo, slot)?, encoding), view.left_out(slot).is_some()));
             }
         }
@@ -50,8 +45,8 @@ impl Writer<'_> {
         Ok(Gone { items, seq })
     }
 
-    /// Those of `items` that somebody pinned or skipped, and what belongs to them. What an agent compacts is not what a type
-    /// has pinned.
+    /// The items that a user pinned or skipped, and their calls or results. The default level of a type does not count, because
+    /// the agent decided what to compact.
     fn kept(&mut self, items: &[ItemId]) -> Result<HashSet<ItemId>, TraceError> {
         let wanted: HashSet<ItemId> = items.iter().copied().collect();
         let mut kept: HashSet<ItemId> = self.priorities.iter().map(|request| request.item).collect();
@@ -62,17 +57,14 @@ impl Writer<'_> {
         kept.extend(in_reach.clone().filter(stays).map(|slot| slot.id));
         let tools: Vec<&ItemEntry> = in_reach.filter(|slot| slot.item_type == ItemType::tool_io()).collect();
         if tools.iter().any(|slot| kept.contains(&slot.id)) {
-            let mut ties = Vec::with_capacity(tools.len());
+            let mut calls = Vec::with_capacity(tools.len());
             for slot in tools {
-                ties.push((slot.id, total::read_item(repo, slot)?.fields.call_id));
+                calls.push((slot.id, total::read_item(repo, slot)?.fields.call_id));
             }
-            let bound: HashSet<String> =
-                ties.iter().filter(|(id, _)| kept.contains(id)).filter_map(|(_, call_id)| call_id.clone()).collect();
-            kept.extend(
-                ties.into_iter()
-                    .filter(|(_, call_id)| call_id.as_ref().is_some_and(|id| bound.contains(id)))
-                    .map(|(id, _)| id),
-            );
+            let kept_calls: HashSet<String> =
+                calls.iter().filter(|(id, _)| kept.contains(id)).filter_map(|(_, call_id)| call_id.clone()).collect();
+            calls.retain(|(_, call_id)| call_id.as_ref().is_some_and(|id| kept_calls.contains(id)));
+            kept.extend(calls.into_iter().map(|(id, _)| id));
         }
         Ok(kept)
     }

@@ -1,0 +1,220 @@
+//! Names that users give: items, and states of traces.
+//!
+//! An item is named by its id or at least four of its first digits, by `#<position>`, or by a commit that touched only this item.
+//! Ambiguous names are errors.
+
+use super::walk::{Parents, Walk, changes_of, touched_by};
+use crate::base::time::Time;
+use crate::git::Repo;
+use crate::trace::model::tree::{self, Change};
+use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError, TraceName};
+
+/// The maximum number of listed candidates for an ambiguous name.
+const CANDIDATES: usize = 10;
+
+/// The namespace of the traces of remotes, as last fetched.
+const REMOTES: &str = "refs/trace-remotes/";
+
+/// Resolves names of items in a trace at one of its commits.
+pub(crate) struct Resolver<'r> {
+    repo: &'r Repo,
+    name: &'r TraceName,
+    tip: &'r Tip,
+    slots: Vec<ItemEntry>,
+}
+
+impl<'r> Resolver<'r> {
+    /// Lists the live items of `tip`.
+    pub(crate) fn new(repo: &'r Repo, name: &'r TraceName, tip: &'r Tip) -> Result<Self, TraceError> {
+        Ok(Self { repo, name, tip, slots: tree::list(repo, tip.commit.tree)? })
+    }
+
+    pub(crate) fn live(&self, spec: &str) -> Result<&ItemEntry, TraceError> {
+        let id = self.item(spec)?;
+        self.find_live(id).ok_or_else(|| TraceError::NotLive { item: id, trace: self.name.clone() })
+    }
+
+    /// The live items that `spec` names: one item, or for `A..B` all items between them, including both.
+    pub(crate) fn range(&self, spec: &str) -> Result<&[ItemEntry], TraceError> {
+        let (first, last) = spec.split_once("..").unwrap_or((spec, spec));
+        let index_of = |end: &str| -> Result<usize, TraceError> {
+            let id = self.live(end)?.id;
+            Ok(self.slots.iter().position(|slot| slot.id == id).unwrap_or_default())
+        };
+        let (one, other) = (index_of(first)?, index_of(last)?);
+        Ok(&self.slots[one.min(other)..=one.max(other)])
+    }
+
+    pub(crate) fn find_live(&self, id: ItemId) -> Option<&ItemEntry> {
+        self.slots.iter().find(|slot| slot.id == id)
+    }
+
+    /// The item that `spec` names, whether it is live or was removed. Walks history only if no live item has the name.
+    pub(crate) fn item(&self, spec: &str) -> Result<ItemId, TraceError> {
+        let unknown = || TraceError::UnknownItem { spec: spec.to_owned(), trace: self.name.clone() };
+        if let Some(digits) = spec.strip_prefix('#') {
+            let seq: u32 = digits.parse().map_err(|_| unknown())?;
+            let at_seq = |slot: &ItemEntry| slot.seq == seq;
+            if let Some(id) = self.only_live(spec, at_seq)? {
+                return Ok(id);
+            }
+            return self.only_removed(spec, at_seq)?.ok_or_else(unknown);
+        }
+        let is_hex = spec.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        if is_hex && spec.len() < 4 {
+            return Err(TraceError::TooShort { spec: spec.to_owned() });
+        }
+        let is_prefix = is_hex && spec.len() <= 16;
+        let has_prefix = |slot: &ItemEntry| slot.id.has_prefix(spec);
+        if is_prefix && let Some(id) = self.only_live(spec, has_prefix)? {
+            return Ok(id);
+        }
+        if let Some(commit) = self.repo.find_commit(spec)? {
+            let id = self.only_touched(spec, &Tip::read(self.repo, commit)?)?;
+            let was_here = self.find_live(id).is_some() || self.only_removed(spec, |slot| slot.id == id)?.is_some();
+            return if was_here { Ok(id) } else { Err(TraceError::NotInTrace { item: id, trace: self.name.clone() }) };
+        }
+        let removed = if is_prefix { self.only_removed(spec, has_prefix)? } else { None };
+        removed.ok_or_else(unknown)
+    }
+
+    fn only_live(&self, spec: &str, fits: impl Fn(&ItemEntry) -> bool) -> Result<Option<ItemId>, TraceError> {
+        only(spec, self.slots.iter().filter(|slot| fits(slot)).map(|slot| slot.id))
+    }
+
+    /// The only item that history has, but the tip does not, for which `fits` is true.
+    fn only_removed(&self, spec: &str, fits: impl Fn(&ItemEntry) -> bool) -> Result<Option<ItemId>, TraceError> {
+        let mut found: Vec<ItemId> = Vec::new();
+        for tip in Walk::new(self.repo, self.tip.clone(), Parents::All) {
+            let tip = tip?;
+            // An item that the tip lacks was removed, which these operations do not do.
+            if tip.is_ours() && matches!(tip.trailers.op, Some(Op::Append | Op::Edit | Op::Import | Op::Restore)) {
+                continue;
+            }
+            found.extend(changes_of(self.repo, &tip)?.into_iter().filter_map(|change| match change {
+                Change::Removed(slot) if fits(&slot) => Some(slot.id),
+                _ => None,
+            }));
+        }
+        found.sort_unstable();
+        found.dedup();
+        only(spec, found.into_iter())
+    }
+
+    fn only_touched(&self, spec: &str, tip: &Tip) -> Result<ItemId, TraceError> {
+        match touched_by(self.repo, tip)?.as_slice() {
+            [item] => Ok(*item),
+            items => Err(TraceError::NotOneItem { spec: spec.to_owned(), count: items.len() }),
+        }
+    }
+}
+
+fn only(spec: &str, ids: impl Iterator<Item = ItemId>) -> Result<Option<ItemId>, TraceError> {
+    let mut candidates: Vec<ItemId> = ids.take(CANDIDATES).collect();
+    candidates.dedup();
+    match candidates.as_slice() {
+        [] => Ok(None),
+        [id] => Ok(Some(*id)),
+        _ => Err(TraceError::AmbiguousItem { spec: spec.to_owned(), candidates }),
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub tip: Tip,
+    /// The time up to which changes of priority count; `None` for the tip of a trace: now.
+    pub at: Option<Time>,
+    /// The ref that points to the commit; `None` for an earlier state.
+    pub refname: Option<String>,
+}
+
+impl State {
+    pub(crate) fn of_trace(repo: &Repo, name: &TraceName) -> Result<Self, TraceError> {
+        Ok(Self { tip: Tip::of_trace(repo, name)?, at: None, refname: Some(name.refname()) })
+    }
+
+    /// The state after a commit, with the priorities of its time.
+    pub(crate) fn after(tip: Tip) -> Self {
+        Self { at: Some(tip.time()), tip, refname: None }
+    }
+}
+
+/// Resolves the name of a state: a trace, a fetched trace (`origin/main`), or an earlier state of the trace `current`, as
+/// [`moment`] resolves it.
+pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<State, TraceError> {
+    if let Some(tip) = find_tip(repo, spec)? {
+        return Ok(tip);
+    }
+    let unknown = || TraceError::UnknownState { spec: spec.to_owned(), trace: current.clone() };
+    let tip = Tip::find(repo, current)?.ok_or_else(unknown)?;
+    moment(repo, current, &tip, spec).map_err(|error| match error {
+        TraceError::UnknownMoment { .. } => unknown(),
+        error => error,
+    })
+}
+
+/// Finds the tip of the trace or fetched trace that `spec` names.
+pub(crate) fn find_tip(repo: &Repo, spec: &str) -> Result<Option<State>, TraceError> {
+    let local = spec.parse::<TraceName>().ok().map(|name| name.refname());
+    let fetched = format!("{REMOTES}{}", spec.strip_prefix(REMOTES).unwrap_or(spec));
+    for refname in local.into_iter().chain(Repo::is_refname(&fetched).then_some(fetched)) {
+        if let Some(oid) = repo.find_ref(&refname)? {
+            return Ok(Some(State { tip: Tip::read(repo, oid)?, at: None, refname: Some(refname) }));
+        }
+    }
+    Ok(None)
+}
+
+/// Resolves the name of an earlier state of a trace: a commit, an item (the last commit that touched it), or an RFC 3339 time (the
+/// newest commit on the first-parent line that is not later).
+pub(crate) fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<State, TraceError> {
+    if let Ok(at) = spec.parse::<Time>() {
+        for earlier in Walk::new(repo, tip.clone(), Parents::First) {
+            let tip = earlier?;
+            if tip.time() <= at {
+                return Ok(State { tip, at: Some(at), refname: None });
+            }
+        }
+        return Err(TraceError::BeforeTheFirst { trace: name.clone(), at });
+    }
+    let unknown = || TraceError::UnknownMoment { spec: spec.to_owned(), trace: name.clone() };
+    let found = match item_by_name(repo, name, tip, spec)? {
+        Some(id) => last_touch(repo, tip, id)?,
+        None => repo.find_commit(spec)?.map(|oid| Tip::read(repo, oid)).transpose()?,
+    };
+    let found = found.ok_or_else(unknown)?;
+    // The code has commits too. Whether a commit of a trace belongs to this trace is not worth a walk through its history.
+    if !found.is_ours() && !repo.is_ancestor(found.commit.oid, tip.commit.oid)? {
+        return Err(unknown());
+    }
+    Ok(State::after(found))
+}
+
+/// The item that `spec` names by an id, a prefix, or a position; `None` if it names a commit or nothing.
+pub(crate) fn item_by_name(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<Option<ItemId>, TraceError> {
+    let resolver = Resolver::new(repo, name, tip)?;
+    match resolver.item(spec) {
+        Ok(id) => {
+            let by_name = spec.starts_with('#') || id.has_prefix(spec);
+            let is_commit = !by_name || (resolver.find_live(id).is_none() && repo.find_commit(spec)?.is_some());
+            Ok((!is_commit).then_some(id))
+        }
+        Err(
+            TraceError::UnknownItem { .. }
+            | TraceError::NotOneItem { .. }
+            | TraceError::NotInTrace { .. }
+            | TraceError::TooShort { .. },
+        ) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn last_touch(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Option<Tip>, TraceError> {
+    for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+        let earlier = earlier?;
+        if touched_by(repo, &earlier)?.contains(&id) {
+            return Ok(Some(earlier));
+        }
+    }
+    Ok(None)
+}

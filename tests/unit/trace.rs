@@ -1,0 +1,15 @@
+//! The values of a trace: files, names, trailers, and differences.
+
+mod backup;
+mod file;
+mod globs;
+mod id;
+mod lines;
+mod markdown;
+mod name;
+mod order;
+mod prompt;
+mod setting;
+mod trailers;
+mod undo;
+mod union;

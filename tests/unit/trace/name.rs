@@ -1,0 +1,36 @@
+//! Names of traces and agents.
+
+use crate::trace::{AgentName, TraceName};
+
+#[test]
+fn a_trace_name_follows_the_rules_for_branches() {
+    for good in ["main", "a/b", "claude-code/6b2e", "x.agent-1", "héllo"] {
+        assert_eq!(good.parse::<TraceName>().unwrap().refname(), format!("refs/traces/{good}"));
+    }
+    for bad in ["", "-x", "a..b", "a b", "a/", "/a", "x.lock", "a\nb", "a~1", "@{x}"] {
+        assert!(bad.parse::<TraceName>().is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn no_trace_name_leads_to_the_ref_of_an_agent() {
+    for good in ["azoth", "A.b_c-9", "main", "x".repeat(64).as_str()] {
+        let agent: AgentName = good.parse().unwrap();
+        let name = TraceName::of_agent(&agent);
+        assert_eq!(name.refname(), format!("refs/crumbs/{good}"));
+        assert_eq!(name.to_string(), name.refname());
+        assert_ne!(name.to_string().parse::<TraceName>(), Ok(name));
+    }
+    for bad in ["", "-x", "a/b", "..", ".", "a..b", "x.lock", "a b", "é", "a\n", "x".repeat(65).as_str()] {
+        assert!(bad.parse::<AgentName>().is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn any_session_id_gives_a_valid_name() {
+    for session in ["../../heads/main", "", "a\nb", "x.lock", "é".repeat(500).as_str()] {
+        let name = TraceName::of_session("claude-code", session);
+        assert!(name.as_str().parse::<TraceName>().is_ok(), "{name}");
+        assert!(name.of_sub_agent(session).as_str().parse::<TraceName>().is_ok());
+    }
+}

@@ -1,0 +1,12 @@
+//! Lines of the priority record.
+
+use crate::trace::store::priority::Setting;
+
+#[test]
+fn a_line_is_stored_in_this_very_form() {
+    let line =
+        r#"{"at":"2026-02-10T09:00:00.000000001Z","by":"A <a@b>","level":"skip","seq":42,"reason":"superseded"}"#;
+    assert_eq!(Setting::parse(line).unwrap().render(), line);
+    let whole = Setting { at: "2026-02-10T09:00:00Z".parse().unwrap(), ..Setting::parse(line).unwrap() };
+    assert!(whole.render().contains("09:00:00.000000000Z"));
+}
