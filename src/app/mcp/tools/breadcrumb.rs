@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::app::context::Context;
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::tool::{Answer, Effect, Tool};
+use crate::app::mcp::tool::Answer;
 use crate::app::secrets::refuse_secret_breadcrumb;
 use crate::base::error::{Context as _, Result};
 use crate::memory::breadcrumb::query::{Moment, Order, Sort};
@@ -14,55 +14,34 @@ use crate::memory::breadcrumb::store::SkippedLine;
 use crate::memory::breadcrumb::store::write::{Expiry, SetRequest};
 use crate::memory::breadcrumb::{Key, Query, Store, Writer};
 
-pub(crate) const TOOLS: [Tool; 4] = [
-    Tool {
-        name: "set_breadcrumb",
-        description: "Store a fact for later sessions under a key: a discovery, setting or fix. Updates the key if it exists.",
-        effect: Effect::Adds,
-        input: r#"{
-            "key!": "string: namespaced, e.g. auth.method; secret.* stays out of git",
-            "value!": "string: at most 10 KiB", "task_id": {"type": "integer", "minimum": 1}
-        }"#,
-        output: r#"{
-            "success!": "boolean", "key!": "string", "created!": "boolean: false: updated", "updated_at!": "string"
-        }"#,
-        run: set,
-    },
-    Tool {
-        name: "get_breadcrumb",
-        description: "Look up one stored fact by its exact key, before finding it out again.",
-        effect: Effect::Reads,
-        input: r#"{"key!": "string"}"#,
-        output: r#"{"found!": "boolean", "breadcrumb": "object"}"#,
-        run: get,
-    },
-    Tool {
-        name: "list_breadcrumbs",
-        description: "List stored facts: all of a namespace, the most recent, those of a task, or stale ones.",
-        effect: Effect::Reads,
-        input: r#"{
-            "prefix": "string: e.g. auth.", "limit": {"type": "integer", "minimum": 1, "default": 100},
-            "sort": {"enum": ["key", "created", "updated"], "default": "key"},
-            "order": {"enum": ["asc", "desc"], "default": "asc"},
-            "task_id": "integer", "updated_before": "string: RFC 3339 time, or an age such as 30d"
-        }"#,
-        output: r#"{
-            "breadcrumbs!": {"type": "array", "items": {"type": "object", "required": ["key", "value"]}},
-            "total!": "integer: matching, beyond the limit too"
-        }"#,
-        run: list,
-    },
-    Tool {
-        name: "delete_breadcrumb",
-        description: "Remove a stored fact that is wrong or no longer needed.",
-        effect: Effect::Removes,
-        input: r#"{"key!": "string"}"#,
-        output: r#"{"success!": "boolean", "deleted!": "boolean: false: there was none"}"#,
-        run: delete,
-    },
-];
+tools! {
+    set_breadcrumb: Adds, "Store a fact for later sessions under a key: a discovery, setting or fix. Updates the key if it exists.";
+    r#"{
+        "key!": "string: namespaced, e.g. auth.method; secret.* stays out of git",
+        "value!": "string: at most 10 KiB", "task_id": {"type": "integer", "minimum": 1}
+    }"# => r#"{
+        "success!": "boolean", "key!": "string", "created!": "boolean: false: updated", "updated_at!": "string"
+    }"#;
 
-fn set(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    get_breadcrumb: Reads, "Look up one stored fact by its exact key, before finding it out again.";
+    r#"{"key!": "string"}"# => r#"{"found!": "boolean", "breadcrumb": "object"}"#;
+
+    list_breadcrumbs: Reads, "List stored facts: all of a namespace, the most recent, those of a task, or stale ones.";
+    r#"{
+        "prefix": "string: e.g. auth.", "limit": {"type": "integer", "minimum": 1, "default": 100},
+        "sort": {"enum": ["key", "created", "updated"], "default": "key"},
+        "order": {"enum": ["asc", "desc"], "default": "asc"},
+        "task_id": "integer", "updated_before": "string: RFC 3339 time, or an age such as 30d"
+    }"# => r#"{
+        "breadcrumbs!": {"type": "array", "items": {"type": "object", "required": ["key", "value"]}},
+        "total!": "integer: matching, beyond the limit too"
+    }"#;
+
+    delete_breadcrumb: Removes, "Remove a stored fact that is wrong or no longer needed.";
+    r#"{"key!": "string"}"# => r#"{"success!": "boolean", "deleted!": "boolean: false: there was none"}"#;
+}
+
+fn set_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (key, value) = (arguments.required_parsed::<Key>("key")?, arguments.required("value")?);
     let task_id = arguments.integer("task_id", 1)?;
     refuse_secret_breadcrumb(key.as_str(), value).context("argument `value`")?;
@@ -73,7 +52,7 @@ fn set(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(json!({ "success": true, "key": record.key, "created": set.is_new, "updated_at": record.updated_at }).into())
 }
 
-fn get(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn get_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let lookup = store(context)?.lookup(arguments.required("key")?, context.now())?;
     let value = match lookup.record {
         Some(record) => json!({ "found": true, "breadcrumb": record }),
@@ -82,7 +61,7 @@ fn get(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(Answer { warnings: warnings(&lookup.skipped_lines), ..Answer::from(value) })
 }
 
-fn list(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn list_breadcrumbs(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let sorts = [("key", Sort::Key), ("created", Sort::Created), ("updated", Sort::Updated)];
     let query = Query {
         prefix: arguments.text("prefix")?.unwrap_or_default().to_owned(),
@@ -98,7 +77,7 @@ fn list(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(Answer { warnings: warnings(&listing.skipped_lines), ..Answer::from(value) })
 }
 
-fn delete(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn delete_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let key = arguments.required("key")?;
     let deleted = with_writer(context, |writer| Ok(writer.delete(key)?))?;
     Ok(json!({ "success": true, "deleted": deleted.is_some() }).into())

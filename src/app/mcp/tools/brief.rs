@@ -2,27 +2,23 @@
 
 use crate::app::context::Context;
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::tool::{Answer, Effect, Tool};
+use crate::app::mcp::tool::Answer;
 use crate::base::error::Result;
 use crate::memory::brief::{BriefRequest, compile};
 use crate::memory::forward::query_time;
 
-pub(crate) const TOOLS: [Tool; 1] = [Tool {
-    name: "brief",
-    description: "Call first in a session: last session's note, open tasks, rules, known failures and facts, in under 800 tokens.",
-    effect: Effect::Reads,
-    input: r#"{
+tools! {
+    brief: Reads, "Call first in a session: last session's note, open tasks, rules, known failures and facts, in under 800 tokens.";
+    r#"{
         "budget": {"type": "integer", "minimum": 1, "default": 800},
         "breadcrumbs": {"type": "array", "items": {"type": "string"}, "description": "keys or prefixes such as auth."}
-    }"#,
-    output: r#"{
+    }"# => r#"{
         "text!": "string", "tokens!": "integer",
         "sections!": {"type": "array", "items": {"type": "object"}},
         "left_out!": {"type": "array", "items": {"type": "object"}},
         "warnings!": {"type": "array", "items": {"type": "string"}}
-    }"#,
-    run,
-}];
+    }"#;
+}
 
 /// The brief of the current trace, as the settings ask for it.
 pub(crate) fn brief_request(context: &Context) -> Result<BriefRequest> {
@@ -30,7 +26,7 @@ pub(crate) fn brief_request(context: &Context) -> Result<BriefRequest> {
     Ok(BriefRequest { trace: context.trace_name(None)?, ..request })
 }
 
-fn run(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn brief(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let repo = context.repo()?;
     let mut request = brief_request(context)?;
     request.budget = arguments.integer("budget", 1)?.unwrap_or(request.budget);

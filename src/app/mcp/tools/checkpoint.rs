@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::app::context::Context;
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::file;
-use crate::app::mcp::tool::{Answer, Effect, Tool};
+use crate::app::mcp::tool::Answer;
 use crate::base::error::{Context as _, Result};
 use crate::base::finding::Weight;
 use crate::git::Git;
@@ -15,34 +15,23 @@ use crate::memory::checkpoint::validate::files::validate_files;
 use crate::memory::checkpoint::{Folder, Pathspec};
 use crate::trace::store::settings;
 
-pub(crate) const TOOLS: [Tool; 2] = [
-    Tool {
-        name: "checkpoint_validate",
-        description: "Check a checkpoint file, or all of them; each finding says where, what and how to fix it.",
-        effect: Effect::Reads,
-        input: r#"{"file": "string: path from the root of the working tree"}"#,
-        output: r#"{"valid!": "boolean", "errors!": "integer", "warnings!": "integer", "findings!": "array"}"#,
-        run: validate,
-    },
-    Tool {
-        name: "checkpoint_follow",
-        description: "Get what a breadcrumb of a checkpoint points at: a file, a function, a decision, an address.",
-        effect: Effect::Reads,
-        input: r#"{"breadcrumb!": "string", "checkpoint": "string: default: the current one"}"#,
-        output: r#"{
-            "found!": {"type": ["string", "null"]}, "type!": "string", "reference!": "string", "hint!": "string",
-            "stale": "string"
-        }"#,
-        run: run_follow,
-    },
-];
+tools! {
+    checkpoint_validate: Reads, "Check a checkpoint file, or all of them; each finding says where, what and how to fix it.";
+    r#"{"file": "string: path from the root of the working tree"}"# => r#"{"valid!": "boolean", "errors!": "integer", "warnings!": "integer", "findings!": "array"}"#;
+
+    checkpoint_follow: Reads, "Get what a breadcrumb of a checkpoint points at: a file, a function, a decision, an address.";
+    r#"{"breadcrumb!": "string", "checkpoint": "string: default: the current one"}"# => r#"{
+        "found!": {"type": ["string", "null"]}, "type!": "string", "reference!": "string", "hint!": "string",
+        "stale": "string"
+    }"#;
+}
 
 fn folder(context: &Context) -> Result<Folder> {
     let setting = settings::text(context.repo()?, "trace.checkpoints")?;
     Ok(Folder { root: context.root()?, pathspec: Pathspec::new(setting.as_deref()) })
 }
 
-fn validate(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn checkpoint_validate(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let files = match arguments.text("file")? {
         Some(shown) => {
             let path = file(context, "file", shown)?;
@@ -62,7 +51,7 @@ fn validate(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(json!({ "valid": errors == 0, "errors": errors, "warnings": warnings, "findings": findings }).into())
 }
 
-fn run_follow(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn checkpoint_follow(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let folder = folder(context)?;
     let files = folder.files()?;
     let known = checkpoints(&files);

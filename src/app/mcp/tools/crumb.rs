@@ -5,46 +5,30 @@ use serde_json::json;
 use crate::app::context::Context;
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::file;
-use crate::app::mcp::tool::{Answer, Effect, Tool};
+use crate::app::mcp::tool::Answer;
 use crate::app::secrets::refuse_secret_text;
 use crate::base::bounded;
 use crate::base::error::{Context as _, Result, bail};
 use crate::base::finding::Weight;
 use crate::memory::crumb::{self, EntryKind, NewEntry, check};
 
-pub(crate) const TOOLS: [Tool; 3] = [
-    Tool {
-        name: "crumb_validate",
-        description: "Check a .crumb memory file; each finding says where, what and how to fix it.",
-        effect: Effect::Reads,
-        input: r#"{"file!": "string: path from the root of the working tree"}"#,
-        output: r#"{"valid!": "boolean", "errors!": "integer", "warnings!": "integer", "findings!": "array"}"#,
-        run: validate,
-    },
-    Tool {
-        name: "crumb_note",
-        description: "Add a note of this session to a .crumb memory file.",
-        effect: Effect::Adds,
-        input: r#"{
-            "file!": "string: path from the root of the working tree", "text!": "string", "agent": "string: one letter A-Z"
-        }"#,
-        output: r#"{"line!": "string"}"#,
-        run: note,
-    },
-    Tool {
-        name: "crumb_fail",
-        description: "Record a failure in a .crumb memory file; a known one is counted up.",
-        effect: Effect::Adds,
-        input: r#"{
-            "file!": "string: path from the root of the working tree", "key!": "string: area:topic", "text!": "string",
-            "agent": "string: one letter A-Z"
-        }"#,
-        output: r#"{"line!": "string"}"#,
-        run: fail,
-    },
-];
+tools! {
+    crumb_validate: Reads, "Check a .crumb memory file; each finding says where, what and how to fix it.";
+    r#"{"file!": "string: path from the root of the working tree"}"# => r#"{"valid!": "boolean", "errors!": "integer", "warnings!": "integer", "findings!": "array"}"#;
 
-fn validate(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    crumb_note: Adds, "Add a note of this session to a .crumb memory file.";
+    r#"{
+        "file!": "string: path from the root of the working tree", "text!": "string", "agent": "string: one letter A-Z"
+    }"# => r#"{"line!": "string"}"#;
+
+    crumb_fail: Adds, "Record a failure in a .crumb memory file; a known one is counted up.";
+    r#"{
+        "file!": "string: path from the root of the working tree", "key!": "string: area:topic", "text!": "string",
+        "agent": "string: one letter A-Z"
+    }"# => r#"{"line!": "string"}"#;
+}
+
+fn crumb_validate(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let path = file(context, "file", arguments.required("file")?)?;
     let bytes = bounded::read_file(&path).context("argument `file`")?;
     let findings = check(&bytes, context.encoding()?);
@@ -53,7 +37,7 @@ fn validate(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(json!({ "valid": errors == 0, "errors": errors, "warnings": warnings, "findings": findings }).into())
 }
 
-fn note(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn crumb_note(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (path, text) = (file(context, "file", arguments.required("file")?)?, arguments.required("text")?);
     refuse_secret_text(text).context("argument `text`")?;
     let addition = NewEntry { kind: EntryKind::Note, section: "volatile", agent: agent(arguments)?, text };
@@ -61,7 +45,7 @@ fn note(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(json!({ "line": line }).into())
 }
 
-fn fail(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn crumb_fail(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (key, text) = (arguments.required("key")?, arguments.required("text")?);
     let path = file(context, "file", arguments.required("file")?)?;
     refuse_secret_text(key).context("argument `key`")?;

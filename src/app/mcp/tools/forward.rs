@@ -2,7 +2,7 @@
 
 use crate::app::context::Context;
 use crate::app::mcp::arguments::{Arguments, wrong};
-use crate::app::mcp::tool::{Answer, Effect, Tool};
+use crate::app::mcp::tool::Answer;
 use crate::base::error::{Context as _, Diagnostic as _, Result, bail};
 use crate::memory::forward::json::{self, CrumbList};
 use crate::memory::forward::{
@@ -10,48 +10,37 @@ use crate::memory::forward::{
 };
 use crate::trace::TraceName;
 
-pub(crate) const TOOLS: [Tool; 2] = [
-    Tool {
-        name: "forward_crumbs_get",
-        description: "Read the notes that your earlier sessions left for you, newest first, with their unfinished tasks.",
-        effect: Effect::Reads,
-        input: r#"{
-            "lookback_hours": {"type": "integer", "minimum": 0, "default": 168},
-            "priority_filter": ["HIGH", "MEDIUM", "LOW"],
-            "crumb_type": ["orientation", "technical", "emotional", "task"],
-            "limit": {"type": "integer", "minimum": 1, "default": 10},
-            "status_filter": {"enum": ["active", "completed", "superseded"], "default": "active"}
-        }"#,
-        output: r#"{
-            "success!": "boolean", "key_references!": "object", "summary!": "object",
-            "crumbs!": {"type": "array", "items": {"type": "object", "required": ["id", "text", "metadata"]}},
-            "most_recent!": {"type": ["object", "null"]},
-            "unfinished_tasks!": {"type": "array", "items": {"type": "string"}}
-        }"#,
-        run: run_get,
-    },
-    Tool {
-        name: "forward_crumb_leave",
-        description: "Leave a note for your next session before this one ends: what happened, what is open. Lists may also \
-            be JSON text.",
-        effect: Effect::Adds,
-        input: r#"{
-            "session_summary!": "string: 1-3 sentences",
-            "key_discoveries": {"type": ["array", "string"], "items": {"type": "string"}},
-            "emotional_state": {"type": ["object", "string"], "description": "e.g. {\"L\": 2.1}"},
-            "unfinished_business": {"type": ["array", "string"], "items": {"type": "string"}},
-            "references": {"type": ["object", "string"], "description": "ids by kind, e.g. {\"thread_ids\": [\"t1\"]}"},
-            "if_disoriented": {"type": ["array", "string"], "items": {"type": "string"}},
-            "priority": {"enum": ["HIGH", "MEDIUM", "LOW"], "default": "MEDIUM"},
-            "crumb_type": {"enum": ["orientation", "technical", "emotional", "task"], "default": "orientation"},
-            "parent_crumb": "string: id of the note that this one continues"
-        }"#,
-        output: r#"{"success!": "boolean", "id!": "string", "text!": "string", "metadata!": "object"}"#,
-        run: run_leave,
-    },
-];
+tools! {
+    forward_crumbs_get: Reads, "Read the notes that your earlier sessions left for you, newest first, with their unfinished tasks.";
+    r#"{
+        "lookback_hours": {"type": "integer", "minimum": 0, "default": 168},
+        "priority_filter": ["HIGH", "MEDIUM", "LOW"],
+        "crumb_type": ["orientation", "technical", "emotional", "task"],
+        "limit": {"type": "integer", "minimum": 1, "default": 10},
+        "status_filter": {"enum": ["active", "completed", "superseded"], "default": "active"}
+    }"# => r#"{
+        "success!": "boolean", "key_references!": "object", "summary!": "object",
+        "crumbs!": {"type": "array", "items": {"type": "object", "required": ["id", "text", "metadata"]}},
+        "most_recent!": {"type": ["object", "null"]},
+        "unfinished_tasks!": {"type": "array", "items": {"type": "string"}}
+    }"#;
 
-fn run_get(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    forward_crumb_leave: Adds, "Leave a note for your next session before this one ends: what happened, what is open. Lists may also \
+        be JSON text.";
+    r#"{
+        "session_summary!": "string: 1-3 sentences",
+        "key_discoveries": {"type": ["array", "string"], "items": {"type": "string"}},
+        "emotional_state": {"type": ["object", "string"], "description": "e.g. {\"L\": 2.1}"},
+        "unfinished_business": {"type": ["array", "string"], "items": {"type": "string"}},
+        "references": {"type": ["object", "string"], "description": "ids by kind, e.g. {\"thread_ids\": [\"t1\"]}"},
+        "if_disoriented": {"type": ["array", "string"], "items": {"type": "string"}},
+        "priority": {"enum": ["HIGH", "MEDIUM", "LOW"], "default": "MEDIUM"},
+        "crumb_type": {"enum": ["orientation", "technical", "emotional", "task"], "default": "orientation"},
+        "parent_crumb": "string: id of the note that this one continues"
+    }"# => r#"{"success!": "boolean", "id!": "string", "text!": "string", "metadata!": "object"}"#;
+}
+
+fn forward_crumbs_get(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let repo = context.repo()?;
     let query = Query {
         lookback_hours: Some(arguments.integer("lookback_hours", 0)?.unwrap_or(168)),
@@ -74,7 +63,7 @@ fn run_get(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(Answer { value: serde_json::to_value(CrumbList::new(&agent, &crumbs, &damaged))?, text: None, warnings })
 }
 
-fn run_leave(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn forward_crumb_leave(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let summary = arguments.required("session_summary")?;
     if summary.trim().is_empty() {
         bail!("argument `session_summary`: it is empty; summarize what happened in a line or more");

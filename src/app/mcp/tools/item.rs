@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::app::context::Context;
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::tool::{Answer, Effect, Tool};
+use crate::app::mcp::tool::Answer;
 use crate::base::error::{Context as _, Result, bail};
 use crate::trace::change::edit::{self, Patch};
 use crate::trace::query::show;
@@ -20,64 +20,38 @@ const COMMITTED: &str = r#"{
     "commit": {"type": ["string", "null"], "description": "null: unchanged"}
 }"#;
 
-pub(crate) const TOOLS: [Tool; 5] = [
-    Tool {
-        name: "trace_edit",
-        description: "Replace the text or fields of an item; its id and place stay, and history keeps the old version.",
-        effect: Effect::Replaces,
-        input: r#"{
-            "item!": "string: id, prefix of 4, or #seq", "text": "string",
-            "fields": "object: type, role, name, meta, ...", "reason": "string", "trace": "string"
-        }"#,
-        output: COMMITTED,
-        run: run_edit,
-    },
-    Tool {
-        name: "trace_delete",
-        description: "Take an item out of this trace; trace_restore brings it back.",
-        effect: Effect::Replaces,
-        input: r#"{"item!": "string: id, prefix of 4, or #seq", "reason": "string", "trace": "string"}"#,
-        output: COMMITTED,
-        run: run_delete,
-    },
-    Tool {
-        name: "trace_restore",
-        description: "Bring a deleted item back, or an earlier revision of one.",
-        effect: Effect::Sets,
-        input: r#"{
-            "item!": "string: id, prefix of 4, or #seq", "revision": {"type": "integer", "minimum": 1},
-            "reason": "string", "trace": "string"
-        }"#,
-        output: COMMITTED,
-        run: run_restore,
-    },
-    Tool {
-        name: "trace_priority",
-        description: "Pin an item so that cuts keep it, skip it so that models do not see it, or make it normal again.",
-        effect: Effect::Sets,
-        input: r#"{
-            "item!": "string: id, prefix of 4, or #seq", "level!": ["skip", "normal", "pinned"], "reason": "string",
-            "trace": "string"
-        }"#,
-        output: r#"{"id!": "string", "level!": "string", "seq": {"type": ["integer", "null"]}}"#,
-        run: run_priority,
-    },
-    Tool {
-        name: "trace_show",
-        description: "Read one item in full, also an earlier revision or one that was deleted.",
-        effect: Effect::Reads,
-        input: r#"{
-            "item!": "string: id, prefix of 4, or #seq", "revision": {"type": "integer", "minimum": 1}, "trace": "string"
-        }"#,
-        output: r#"{
-            "id!": "string", "type!": "string", "text": "string", "seq!": "integer", "revision!": "integer",
-            "priority!": "string", "live!": "boolean"
-        }"#,
-        run: run_show,
-    },
-];
+tools! {
+    trace_edit: Replaces, "Replace the text or fields of an item; its id and place stay, and history keeps the old version.";
+    r#"{
+        "item!": "string: id, prefix of 4, or #seq", "text": "string",
+        "fields": "object: type, role, name, meta, ...", "reason": "string", "trace": "string"
+    }"# => COMMITTED;
 
-fn run_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    trace_delete: Replaces, "Take an item out of this trace; trace_restore brings it back.";
+    r#"{"item!": "string: id, prefix of 4, or #seq", "reason": "string", "trace": "string"}"# => COMMITTED;
+
+    trace_restore: Sets, "Bring a deleted item back, or an earlier revision of one.";
+    r#"{
+        "item!": "string: id, prefix of 4, or #seq", "revision": {"type": "integer", "minimum": 1},
+        "reason": "string", "trace": "string"
+    }"# => COMMITTED;
+
+    trace_priority: Sets, "Pin an item so that cuts keep it, skip it so that models do not see it, or make it normal again.";
+    r#"{
+        "item!": "string: id, prefix of 4, or #seq", "level!": ["skip", "normal", "pinned"], "reason": "string",
+        "trace": "string"
+    }"# => r#"{"id!": "string", "level!": "string", "seq": {"type": ["integer", "null"]}}"#;
+
+    trace_show: Reads, "Read one item in full, also an earlier revision or one that was deleted.";
+    r#"{
+        "item!": "string: id, prefix of 4, or #seq", "revision": {"type": "integer", "minimum": 1}, "trace": "string"
+    }"# => r#"{
+        "id!": "string", "type!": "string", "text": "string", "seq!": "integer", "revision!": "integer",
+        "priority!": "string", "live!": "boolean"
+    }"#;
+}
+
+fn trace_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = arguments.tip(context)?;
     let resolver = Resolver::new(repo, &name, &tip)?;
     let slot = resolver.live(arguments.required("item")?).context("argument `item`")?;
@@ -98,20 +72,20 @@ fn run_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(Answer { value: edit::to_json(&edited), text: None, warnings: warnings.into_inner() })
 }
 
-fn run_delete(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_delete(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = arguments.tip(context)?;
     let id = Resolver::new(repo, &name, &tip)?.live(arguments.required("item")?).context("argument `item`")?.id;
     Ok(context.open(&name)?.delete(id, arguments.text("reason")?)?.to_json().into())
 }
 
-fn run_restore(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_restore(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = arguments.tip(context)?;
     let id = Resolver::new(repo, &name, &tip)?.item(arguments.required("item")?).context("argument `item`")?;
     let (revision, reason) = (arguments.integer("revision", 1)?, arguments.text("reason")?);
     Ok(context.open(&name)?.restore(id, revision, reason)?.to_json().into())
 }
 
-fn run_priority(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_priority(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let level: Level = arguments.required_parsed("level")?;
     let (repo, name, tip) = arguments.tip(context)?;
     let signature = context.signature()?;
@@ -123,7 +97,7 @@ fn run_priority(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
     Ok(json!({ "id": item, "level": level.as_str(), "seq": seq }).into())
 }
 
-fn run_show(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_show(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = arguments.tip(context)?;
     let revision = arguments.integer("revision", 1)?;
     let shown = show::find(repo, &name, &tip, arguments.required("item")?, revision);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::context::Context;
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::tool::{Answer, Effect, Tool};
+use crate::app::mcp::tool::Answer;
 use crate::base::error::{Context as _, Result, bail};
 use crate::base::merge::Side;
 use crate::trace::Draft;
@@ -23,89 +23,53 @@ use crate::trace::store::resolve::{Resolver, State, state};
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceName};
 
-pub(crate) const TOOLS: [Tool; 7] = [
-    Tool {
-        name: "trace_log",
-        description: "See what happened in a trace, newest first, or to one item.",
-        effect: Effect::Reads,
-        input: r#"{
-            "item": "string", "grep": "string: regex on subjects and texts",
-            "code": "string: A..B: only what led from code commit A to B",
-            "limit": {"type": "integer", "minimum": 1, "default": 20}, "trace": "string"
-        }"#,
-        output: r#"{
-            "commits!": {"type": "array", "items": {"type": "object", "required": ["commit", "at", "subject", "items"]}}
-        }"#,
-        run: run_log,
-    },
-    Tool {
-        name: "trace_diff",
-        description: "Compare two states by item; one item gives its revisions; none, the last commit.",
-        effect: Effect::Reads,
-        input: r#"{
-            "states": {"type": "array", "items": {"type": "string"}, "description": "0-2 traces, commits, times; or one item"},
-            "trace": "string"
-        }"#,
-        output: r#"{"items": "array", "revisions": "array"}"#,
-        run: run_diff,
-    },
-    Tool {
-        name: "trace_grep",
-        description: "Search the texts of a trace, also those of its history.",
-        effect: Effect::Reads,
-        input: r#"{
-            "pattern!": "string", "fixed": "boolean", "ignore_case": "boolean", "type": "string", "history": "boolean",
-            "limit": {"type": "integer", "minimum": 1, "default": 100}, "trace": "string"
-        }"#,
-        output: r#"{
-            "hits!": {"type": "array", "items": {"type": "object", "required": ["id", "seq", "lines"]}}, "total!": "integer"
-        }"#,
-        run: run_grep,
-    },
-    Tool {
-        name: "trace_branch",
-        description: "Start a new trace from another one or an earlier state; without a name, list the traces.",
-        effect: Effect::Adds,
-        input: r#"{"name": "string", "start": "string: trace, commit, item or time", "trace": "string"}"#,
-        output: r#"{"created!": {"type": ["string", "null"]}, "commit": "string", "traces": "array"}"#,
-        run: run_branch,
-    },
-    Tool {
-        name: "trace_switch",
-        description: "Make another trace the current one.",
-        effect: Effect::Sets,
-        input: r#"{"name!": "string"}"#,
-        output: r#"{"trace!": "string"}"#,
-        run: run_switch,
-    },
-    Tool {
-        name: "trace_merge",
-        description: "Bring another trace into this one. Conflicts change nothing: settle them with a strategy.",
-        effect: Effect::Adds,
-        input: r#"{"other!": "string", "strategy": ["ours", "theirs", "newest"], "trace": "string"}"#,
-        output: r#"{
-            "trace!": "string", "result!": ["up_to_date", "fast_forward", "merge", "conflicts"],
-            "commit": {"type": ["string", "null"]}, "added": "integer", "edited": "integer", "removed": "integer",
-            "conflicts": "array"
-        }"#,
-        run: run_merge,
-    },
-    Tool {
-        name: "trace_compress",
-        description: "Replace older items by your summary of them; pinned ones stay, and the originals can be brought back.",
-        effect: Effect::Replaces,
-        input: r#"{
-            "summary!": "string", "keep": {"type": "integer", "minimum": 0, "description": "newest items left alone"},
-            "range": "string: FIRST..LAST in place of keep", "reason": "string", "trace": "string"
-        }"#,
-        output: r#"{
-            "id": "string", "seq": "integer", "items!": "integer: replaced", "commit": "string", "tokens": "object"
-        }"#,
-        run: run_compress,
-    },
-];
+tools! {
+    trace_log: Reads, "See what happened in a trace, newest first, or to one item.";
+    r#"{
+        "item": "string", "grep": "string: regex on subjects and texts",
+        "code": "string: A..B: only what led from code commit A to B",
+        "limit": {"type": "integer", "minimum": 1, "default": 20}, "trace": "string"
+    }"# => r#"{
+        "commits!": {"type": "array", "items": {"type": "object", "required": ["commit", "at", "subject", "items"]}}
+    }"#;
 
-fn run_log(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    trace_diff: Reads, "Compare two states by item; one item gives its revisions; none, the last commit.";
+    r#"{
+        "states": {"type": "array", "items": {"type": "string"}, "description": "0-2 traces, commits, times; or one item"},
+        "trace": "string"
+    }"# => r#"{"items": "array", "revisions": "array"}"#;
+
+    trace_grep: Reads, "Search the texts of a trace, also those of its history.";
+    r#"{
+        "pattern!": "string", "fixed": "boolean", "ignore_case": "boolean", "type": "string", "history": "boolean",
+        "limit": {"type": "integer", "minimum": 1, "default": 100}, "trace": "string"
+    }"# => r#"{
+        "hits!": {"type": "array", "items": {"type": "object", "required": ["id", "seq", "lines"]}}, "total!": "integer"
+    }"#;
+
+    trace_branch: Adds, "Start a new trace from another one or an earlier state; without a name, list the traces.";
+    r#"{"name": "string", "start": "string: trace, commit, item or time", "trace": "string"}"# => r#"{"created!": {"type": ["string", "null"]}, "commit": "string", "traces": "array"}"#;
+
+    trace_switch: Sets, "Make another trace the current one.";
+    r#"{"name!": "string"}"# => r#"{"trace!": "string"}"#;
+
+    trace_merge: Adds, "Bring another trace into this one. Conflicts change nothing: settle them with a strategy.";
+    r#"{"other!": "string", "strategy": ["ours", "theirs", "newest"], "trace": "string"}"# => r#"{
+        "trace!": "string", "result!": ["up_to_date", "fast_forward", "merge", "conflicts"],
+        "commit": {"type": ["string", "null"]}, "added": "integer", "edited": "integer", "removed": "integer",
+        "conflicts": "array"
+    }"#;
+
+    trace_compress: Replaces, "Replace older items by your summary of them; pinned ones stay, and the originals can be brought back.";
+    r#"{
+        "summary!": "string", "keep": {"type": "integer", "minimum": 0, "description": "newest items left alone"},
+        "range": "string: FIRST..LAST in place of keep", "reason": "string", "trace": "string"
+    }"# => r#"{
+        "id": "string", "seq": "integer", "items!": "integer: replaced", "commit": "string", "tokens": "object"
+    }"#;
+}
+
+fn trace_log(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = arguments.tip(context)?;
     let item = match arguments.text("item")? {
         Some(spec) => Some(Resolver::new(repo, &name, &tip)?.item(spec).context("argument `item`")?),
@@ -120,7 +84,7 @@ fn run_log(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(json!({ "commits": commits }).into())
 }
 
-fn run_diff(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_diff(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let states = arguments.texts("states")?;
     if states.len() > 2 {
         bail!("argument `states`: expected at most two, not {}", states.len());
@@ -140,7 +104,7 @@ fn run_diff(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     }
 }
 
-fn run_grep(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_grep(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, _, tip) = arguments.tip(context)?;
     let reading = Reading { fixed: arguments.is_set("fixed")?, ignore_case: arguments.is_set("ignore_case")? };
     let query = grep::Query::new(arguments.required("pattern")?, reading, arguments.parsed("type")?);
@@ -161,7 +125,7 @@ fn run_grep(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(json!({ "hits": hits, "total": total }).into())
 }
 
-fn run_branch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_branch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let name: Option<TraceName> = arguments.parsed("name")?;
     let (repo, current) = (context.repo()?, arguments.trace(context)?);
     let Some(name) = name else {
@@ -179,7 +143,7 @@ fn run_branch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(json!({ "created": name.as_str(), "commit": start.tip.commit.oid.to_string() }).into())
 }
 
-fn run_switch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_switch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let name: TraceName = arguments.required_parsed("name")?;
     let repo = context.repo()?;
     Tip::of_trace(repo, &name).context("argument `name`")?;
@@ -187,7 +151,7 @@ fn run_switch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(json!({ "trace": name.as_str() }).into())
 }
 
-fn run_merge(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_merge(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let other = arguments.required("other")?;
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
     let theirs = state(repo, &name, other).context("argument `other`")?.tip;
@@ -198,7 +162,7 @@ fn run_merge(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(outcome_to_json(repo, &name, &outcome)?.into())
 }
 
-fn run_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let summary = arguments.required("summary")?;
     if summary.trim().is_empty() {
         bail!("argument `summary`: it is empty");

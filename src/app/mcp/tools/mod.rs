@@ -1,5 +1,19 @@
 //! The tools, one file per kind of memory.
 
+/// Declares the tools of a file: the function, its effect, when to use it, its arguments, and its answer.
+macro_rules! tools {
+    ($($name:ident: $effect:ident, $description:literal; $input:expr => $output:expr;)+) => {
+        pub(super) const TOOLS: &[$crate::app::mcp::tool::Tool] = &[$($crate::app::mcp::tool::Tool {
+            name: stringify!($name),
+            description: $description,
+            effect: $crate::app::mcp::tool::Effect::$effect,
+            input: $input,
+            output: $output,
+            run: $name,
+        }),+];
+    };
+}
+
 mod breadcrumb;
 pub(crate) mod brief;
 mod checkpoint;
@@ -13,14 +27,14 @@ use super::tool::{Group, Groups, Tool};
 
 /// The tools in the order in which they are listed, with their group; whether they are for daily use, and so offered by default.
 const TABLES: [(Group, bool, &[Tool]); 8] = [
-    (Group::Brief, true, &brief::TOOLS),
-    (Group::Breadcrumb, true, &breadcrumb::TOOLS),
-    (Group::Forward, true, &forward::TOOLS),
-    (Group::Trace, true, &trace::TOOLS),
-    (Group::Trace, false, &item::TOOLS),
-    (Group::Trace, false, &line::TOOLS),
-    (Group::Crumb, false, &crumb::TOOLS),
-    (Group::Checkpoint, false, &checkpoint::TOOLS),
+    (Group::Brief, true, brief::TOOLS),
+    (Group::Breadcrumb, true, breadcrumb::TOOLS),
+    (Group::Forward, true, forward::TOOLS),
+    (Group::Trace, true, trace::TOOLS),
+    (Group::Trace, false, item::TOOLS),
+    (Group::Trace, false, line::TOOLS),
+    (Group::Crumb, false, crumb::TOOLS),
+    (Group::Checkpoint, false, checkpoint::TOOLS),
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = (Group, bool, &'static Tool)> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::app::context::Context;
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::tool::{Answer, Effect, Tool};
+use crate::app::mcp::tool::Answer;
 use crate::base::error::{Result, bail};
 use crate::materialize::envelope::{MessageFormat, envelope, render};
 use crate::materialize::{Cut, Options, materialize};
@@ -20,62 +20,46 @@ use crate::trace::store::settings;
 use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
 
-pub(crate) const TOOLS: [Tool; 3] = [
-    Tool {
-        name: "trace_commit",
-        description: "Record an item of context at the end of the trace. An instruction whose name is live replaces it.",
-        effect: Effect::Adds,
-        input: r#"{
-            "text!": "string",
-            "type": {"type": "string", "default": "dialogue",
-                "description": "instruction, dialogue, tool_io, reasoning, artifact, output, freeform or custom"},
-            "role": ["user", "assistant", "system", "tool"],
-            "name": "string: of the instruction, speaker or tool",
-            "direction": {"enum": ["call", "result"], "description": "of tool_io"},
-            "call_id": "string", "reply_to": "string", "subject": "string",
-            "priority": ["skip", "normal", "pinned"], "reason": "string",
-            "fields": "object: others: status, kind, path, language, meta, usage",
-            "trace": "string"
-        }"#,
-        output: r#"{
-            "id!": "string", "seq!": "integer", "op!": "string", "revision!": "integer",
-            "commit": "string: absent: unchanged", "tokens": "integer"
-        }"#,
-        run: run_commit,
-    },
-    Tool {
-        name: "trace_materialize",
-        description: "Get the trace as messages for a model, now or as it was, whole or cut to a budget.",
-        effect: Effect::Reads,
-        input: r#"{
-            "trace": "string",
-            "as_of": "string: commit, item or RFC 3339 time",
-            "format": {"enum": ["messages", "openai", "responses", "anthropic", "gemini", "text"], "default": "messages"},
-            "budget": {"type": "integer", "minimum": 1, "description": "tokens; pinned items stay, then the newest"},
-            "recent": {"type": "integer", "minimum": 0, "description": "items in full; older ones as a line"},
-            "aggregate": {"enum": ["join", "none"], "default": "join"}
-        }"#,
-        output: r#"{
-            "trace!": "string", "commit!": "string", "at": "string", "format": "string",
-            "messages!": {"type": ["array", "object", "string"]}, "items!": "array: ids behind each message",
-            "tokens!": "object", "left_out!": "array", "changed!": "array"
-        }"#,
-        run: run_materialize,
-    },
-    Tool {
-        name: "trace_status",
-        description: "See how large the trace is: items by type and priority, tokens and the budget.",
-        effect: Effect::Reads,
-        input: r#"{"trace": "string"}"#,
-        output: r#"{
-            "trace!": "string", "items!": "integer", "commit": "string", "tokens": "object", "by_type": "object",
-            "by_priority": "object"
-        }"#,
-        run: run_status,
-    },
-];
+tools! {
+    trace_commit: Adds, "Record an item of context at the end of the trace. An instruction whose name is live replaces it.";
+    r#"{
+        "text!": "string",
+        "type": {"type": "string", "default": "dialogue",
+            "description": "instruction, dialogue, tool_io, reasoning, artifact, output, freeform or custom"},
+        "role": ["user", "assistant", "system", "tool"],
+        "name": "string: of the instruction, speaker or tool",
+        "direction": {"enum": ["call", "result"], "description": "of tool_io"},
+        "call_id": "string", "reply_to": "string", "subject": "string",
+        "priority": ["skip", "normal", "pinned"], "reason": "string",
+        "fields": "object: others: status, kind, path, language, meta, usage",
+        "trace": "string"
+    }"# => r#"{
+        "id!": "string", "seq!": "integer", "op!": "string", "revision!": "integer",
+        "commit": "string: absent: unchanged", "tokens": "integer"
+    }"#;
 
-fn run_commit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    trace_materialize: Reads, "Get the trace as messages for a model, now or as it was, whole or cut to a budget.";
+    r#"{
+        "trace": "string",
+        "as_of": "string: commit, item or RFC 3339 time",
+        "format": {"enum": ["messages", "openai", "responses", "anthropic", "gemini", "text"], "default": "messages"},
+        "budget": {"type": "integer", "minimum": 1, "description": "tokens; pinned items stay, then the newest"},
+        "recent": {"type": "integer", "minimum": 0, "description": "items in full; older ones as a line"},
+        "aggregate": {"enum": ["join", "none"], "default": "join"}
+    }"# => r#"{
+        "trace!": "string", "commit!": "string", "at": "string", "format": "string",
+        "messages!": {"type": ["array", "object", "string"]}, "items!": "array: ids behind each message",
+        "tokens!": "object", "left_out!": "array", "changed!": "array"
+    }"#;
+
+    trace_status: Reads, "See how large the trace is: items by type and priority, tokens and the budget.";
+    r#"{"trace": "string"}"# => r#"{
+        "trace!": "string", "items!": "integer", "commit": "string", "tokens": "object", "by_type": "object",
+        "by_priority": "object"
+    }"#;
+}
+
+fn trace_commit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     const TEXTS: [&str; 8] = ["text", "type", "role", "name", "direction", "call_id", "reply_to", "subject"];
     let mut object: Map<String, Value> = arguments.object("fields")?;
     for name in TEXTS.into_iter().chain(["reason"]) {
@@ -98,7 +82,7 @@ fn run_commit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     Ok(Answer { value: commit::to_json(&committed), text: None, warnings: warnings.into_inner() })
 }
 
-fn run_materialize(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_materialize(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let formats = [
         ("messages", MessageFormat::Messages),
         ("openai", MessageFormat::OpenAi),
@@ -125,7 +109,7 @@ fn run_materialize(context: &Context, arguments: &Arguments<'_>) -> Result<Answe
     Ok(Answer { value, text: Some(text), warnings })
 }
 
-fn run_status(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+fn trace_status(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
     if arguments.text("trace")?.is_none() && Tip::find(repo, &name)?.is_none() {
         return Ok(nothing_yet_json(&name).into());
