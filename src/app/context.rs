@@ -18,7 +18,6 @@ use crate::trace::{Time, Tip, TraceName};
 pub(crate) struct Context {
     pub(crate) env: Env,
     pub(crate) ui: Ui,
-    /// What `--trace` names.
     trace: Option<TraceName>,
     repo: Rc<OnceCell<Repo>>,
 }
@@ -53,7 +52,6 @@ impl Context {
         Ok(Git::in_folder(self.folder()?))
     }
 
-    /// The clock, read now.
     #[expect(clippy::unused_self, reason = "commands reach the clock through their context only")]
     pub(crate) fn now(&self) -> Time {
         Time::now()
@@ -95,7 +93,6 @@ impl Context {
         Ok(Signature::take(self.repo()?, self.now())?)
     }
 
-    /// The encoding that the repository counts tokens with.
     pub(crate) fn encoding(&self) -> Result<Encoding> {
         Ok(settings::encoding(self.repo()?)?)
     }

@@ -23,7 +23,6 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const ID: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BOLD: Style = Style::new().bold();
 
-/// stdout and stderr of this command.
 pub(crate) struct Ui {
     out: RefCell<Out>,
     is_terminal: bool,
@@ -61,7 +60,6 @@ impl Ui {
         }
     }
 
-    /// As `color.ui` says.
     fn is_colored(&self) -> bool {
         *self.colored.get_or_init(|| {
             let Some(repo) = self.repo.get() else { return false };
@@ -101,7 +99,6 @@ impl Ui {
         Ok(self.out.borrow_mut().writer().write_fmt(text)?)
     }
 
-    /// Writes bytes unchanged, also to a terminal.
     pub(crate) fn write_raw(&self, bytes: &[u8]) -> Result<()> {
         Ok(self.out.borrow_mut().writer().write_all(bytes)?)
     }
@@ -158,7 +155,6 @@ impl Ui {
         write().with_context(|| format!("cannot write `{}`", path.display()))
     }
 
-    /// Writes a value as one line of JSON.
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<()> {
         self.write_content(serde_json::to_string(value)? + "\n")
     }
@@ -190,7 +186,6 @@ impl Ui {
         let _ = io::stderr().write_all(format!("{}\n", escaped(text.as_ref())).as_bytes());
     }
 
-    /// A progress bar on stderr, if that is a terminal.
     #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
     pub(crate) fn progress(&self, template: &str, length: Option<u64>) -> Option<ProgressBar> {
         let style = ProgressStyle::with_template(template).ok()?;
@@ -218,7 +213,6 @@ impl Drop for Ui {
     }
 }
 
-/// See [`Ui::content`].
 pub(crate) struct ContentWriter<'u>(&'u Ui);
 
 impl Write for ContentWriter<'_> {

@@ -20,7 +20,6 @@ const NAME: &str = "git-trace";
 const TABLE: &str = "[mcp_servers.git-trace]";
 
 string_enum! {
-    /// A program that starts MCP servers.
     Client {
         ClaudeCode = "claude-code",
         Cursor = "cursor",
@@ -44,7 +43,6 @@ impl Client {
         })
     }
 
-    /// The member that has the servers.
     fn key(self) -> &'static str {
         if self == Self::VsCode { "servers" } else { "mcpServers" }
     }
@@ -53,7 +51,6 @@ impl Client {
 /// The outcome of a change to the text of a settings file.
 enum Change {
     To(String),
-    /// There is nothing to change.
     None(Action),
 }
 

@@ -12,7 +12,6 @@ use super::owned::OwnedFile;
 use crate::base::string_enum::string_enum;
 
 string_enum! {
-    /// A shell that can complete `git trace`.
     Shell {
         Bash = "bash",
         Zsh = "zsh",

@@ -16,7 +16,6 @@
 use super::{Action, InstallError, Mode, Setup, Step};
 use crate::git::GitError;
 
-/// The config file to write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     Local,
@@ -67,13 +66,11 @@ pub(crate) fn placeholder_word(text: &str) -> String {
     shell_word(&text.replace('%', "%%"))
 }
 
-/// A word quoted for a shell.
 pub(crate) fn shell_word(text: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+');
     if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// Writes the variables that nobody else has set.
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let before = values(setup, RECORD)?.pop().unwrap_or_default();
     let mut record: Vec<String> = words(&before).map(str::to_owned).collect();
@@ -112,7 +109,6 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     Ok(steps)
 }
 
-/// Removes the values that we wrote.
 pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let record = values(setup, RECORD)?;
     let words: Vec<&str> = record.last().into_iter().flat_map(|record| words(record)).collect();
@@ -148,7 +144,6 @@ fn is_of(word: &str, name: &str) -> bool {
     word.split_once(':').is_some_and(|(written, _)| written == name)
 }
 
-/// All values of a key in the file of the scope.
 fn values(setup: &Setup, key: &str) -> Result<Vec<String>, InstallError> {
     let answer = setup.git.ask(&["config", setup.scope.flag(), "-z", "--get-all", key])?;
     match answer.code {

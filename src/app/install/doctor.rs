@@ -17,13 +17,11 @@ use crate::memory::breadcrumb::{Namespaces, Store, StoreFile, check};
 use crate::trace::Time;
 use crate::transcript::import::hook;
 
-/// A part of the setup and its state.
 #[derive(Serialize)]
 pub(crate) struct Diagnosis {
     pub(crate) code: &'static str,
     pub(crate) health: Health,
     pub(crate) message: String,
-    /// May be empty.
     pub(crate) remedy: String,
 }
 
@@ -32,7 +30,6 @@ pub(crate) struct Diagnosis {
 pub(crate) enum Health {
     Good,
     Warning,
-    /// It does not work.
     Error,
 }
 
@@ -159,7 +156,6 @@ fn attributes(git: &Git) -> Result<Diagnosis, GitError> {
     })
 }
 
-/// Whether staged files are checked before they are committed.
 fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
     const CODE: &str = "hooks";
     let folder = HookFolder::find(git)?.path;
@@ -221,7 +217,6 @@ fn try_hook(path: &Path, name: &str) -> Result<(), String> {
     }
 }
 
-/// Whether other clones get the attributes.
 fn shared(git: &Git, root: &Path) -> Result<Option<Diagnosis>, GitError> {
     let path = root.join(".gitattributes");
     if !path.exists() {
@@ -264,7 +259,6 @@ fn breadcrumbs(git: &Git, store: &Store, file: StoreFile, now: Time) -> Result<O
     }))
 }
 
-/// The last value of a setting in any file that git reads.
 fn setting(git: &Git, key: &str) -> Result<Option<String>, GitError> {
     let answer = git.ask(&["config", "--get", key])?;
     let text = String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned();

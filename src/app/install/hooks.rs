@@ -18,14 +18,12 @@ pub(crate) const HOOKS: [(&str, &str); 2] = [
     ("pre-merge-commit", include_str!("../../../hooks/pre-merge-commit")),
 ];
 
-/// The suffix of a hook that was there before.
 const BEFORE: &str = ".before-git-trace";
 
 const MARK: &str = "# git-trace: hook ";
 /// Follows the digest if there was no folder for hooks.
 const NEW_FOLDER: &str = " (in a new folder)";
 
-/// The folder in which git looks for hooks.
 pub(crate) struct HookFolder {
     pub(crate) path: PathBuf,
     /// Whether it belongs to this repository, and not to all of the user's or to a tool that rewrites it.
@@ -81,7 +79,6 @@ fn script(template: &str, program: &str, note: &str) -> String {
     format!("{first}\n{MARK}{}{note}\n{rest}", digest_of(first, rest))
 }
 
-/// Installs the hooks in front of those that are there.
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     if setup.scope != Scope::Local {
         return Ok(Vec::new());
@@ -126,7 +123,6 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     Ok(steps)
 }
 
-/// Removes the hooks, and restores those that were there before.
 pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     if setup.scope != Scope::Local {
         return Ok(Vec::new());

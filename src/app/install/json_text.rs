@@ -20,7 +20,6 @@ pub(crate) enum Position {
 
 /// A member of an object or an element of an array.
 struct Child {
-    /// `None` for an element.
     name: Option<String>,
     /// The member with its name.
     span: Range<usize>,
@@ -89,7 +88,6 @@ impl JsonText {
         Some(found)
     }
 
-    /// The members or elements of an object or array.
     fn children(&self, container: &Range<usize>) -> Vec<Child> {
         let bytes = self.plain.as_bytes();
         let (mut children, mut depth) = (Vec::new(), 0);

@@ -31,11 +31,9 @@ use crate::git::{Git, GitError};
 
 pub(crate) use config::Scope;
 
-/// A setup of git.
 pub(crate) struct Setup {
     pub(crate) git: Git,
     pub(crate) scope: Scope,
-    /// The file of attributes to write.
     pub(crate) attributes: PathBuf,
     /// How the driver's command starts: a name on the path or a path, see [`config::driver`].
     pub(crate) program: String,
@@ -116,7 +114,6 @@ impl Diagnostic for InstallError {
     }
 }
 
-/// Sets up git. Repeating it changes nothing.
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let mut steps = config::install(setup)?;
     let old = read_attributes(&setup.attributes)?;
@@ -136,7 +133,6 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     Ok(steps)
 }
 
-/// Removes what [`install`] wrote, and nothing else.
 pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let mut steps = config::uninstall(setup)?;
     steps.extend(hooks::uninstall(setup)?);

@@ -14,9 +14,7 @@ const MARK: &str = "written by git-trace ";
 
 pub(crate) struct OwnedFile {
     pub(crate) path: PathBuf,
-    /// The file without its last line.
     pub(crate) text: String,
-    /// How a comment starts.
     pub(crate) comment: &'static str,
 }
 

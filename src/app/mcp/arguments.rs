@@ -92,7 +92,6 @@ impl<'a> Arguments<'a> {
         entries.iter().map(text).collect()
     }
 
-    /// An object, or JSON text of one.
     pub(crate) fn object(&self, name: &str) -> Result<Map<String, Value>> {
         match self.nested(name, "an object")? {
             None => Ok(Map::new()),
@@ -106,7 +105,6 @@ impl<'a> Arguments<'a> {
         context.trace_name(self.parsed("trace")?.as_ref())
     }
 
-    /// The repository, the trace, and its tip.
     pub(crate) fn tip<'c>(&self, context: &'c Context) -> Result<(&'c Repo, TraceName, Tip)> {
         let (repo, name) = (context.repo()?, self.trace(context)?);
         let tip = Tip::of_trace(repo, &name)?;
@@ -118,7 +116,6 @@ fn missing(name: &str) -> String {
     format!("argument `{name}` is missing")
 }
 
-/// The error for a value of the wrong kind.
 pub(crate) fn wrong(name: &str, expected: &str, given: &Value) -> Error {
     let kind = match given {
         Value::Array(_) => "an array".to_owned(),

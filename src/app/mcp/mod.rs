@@ -28,7 +28,6 @@ pub(crate) use tool::Groups;
 impl Diagnostic for ServerInitializeError {}
 impl Diagnostic for tokio::task::JoinError {}
 
-/// Serves one client on stdin and stdout, until stdin ends.
 pub(crate) fn serve(context: &Context, groups: Groups) -> Result<()> {
     context.repo()?;
     let server = server::Server { env: context.env.clone(), trace: context.named_trace()?, groups };

@@ -38,7 +38,6 @@ const METHODS: [&str; 8] = [
 type Request = RequestContext<RoleServer>;
 type Page = Option<PaginatedRequestParams>;
 
-/// A server for one client.
 pub(crate) struct Server {
     pub(crate) env: Env,
     /// The trace that the server was started for.

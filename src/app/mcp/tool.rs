@@ -18,7 +18,6 @@ pub(crate) struct Tool {
     pub(crate) effect: Effect,
     /// The arguments; see [`Schema`] for the notation.
     pub(crate) input: &'static str,
-    /// The structured answer.
     pub(crate) output: &'static str,
     pub(crate) run: fn(&Context, &Arguments<'_>) -> Result<Answer>,
 }
@@ -40,7 +39,6 @@ impl From<Value> for Answer {
 #[derive(Clone, Copy)]
 pub(crate) enum Effect {
     Reads,
-    /// Adds something each time.
     Adds,
     /// Sets something, which history keeps. Repeating the call changes nothing.
     Sets,
@@ -64,7 +62,6 @@ impl Effect {
 }
 
 impl Tool {
-    /// The tool as it is listed.
     pub(crate) fn listed(&self) -> Result<rmcp::model::Tool> {
         let mut input = Schema::parse(self.input)?.into_json();
         input.insert("additionalProperties".to_owned(), false.into());
@@ -126,7 +123,6 @@ impl Schema {
 }
 
 string_enum! {
-    /// Tools that belong together.
     Group {
         Default = "default",
         All = "all",
@@ -139,7 +135,6 @@ string_enum! {
     }
 }
 
-/// The groups of tools that are offered.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups(pub(crate) Vec<Group>);
 

@@ -18,7 +18,6 @@ const MAX_LINE_LEN: u64 = 64 << 20;
 /// The most bytes that the buffer of a line keeps for the next one.
 const KEPT_LEN: usize = 1 << 20;
 
-/// stdin and stdout of this process.
 pub(crate) struct Lines {
     input: BufReader<Stdin>,
     line: Vec<u8>,

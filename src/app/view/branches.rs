@@ -18,7 +18,6 @@ pub(crate) struct Branch {
     pub(crate) name: TraceName,
     /// The newest commit on its first-parent line that is shown.
     pub(crate) merge_base: Oid,
-    /// Commits on that line since then.
     pub(crate) ahead: usize,
     pub(crate) items: usize,
     pub(crate) tokens: u64,

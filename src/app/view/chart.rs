@@ -31,13 +31,10 @@ const RIGHT: u64 = 10;
 const TOP: u64 = 14;
 const BOTTOM: u64 = 24;
 
-/// The state after a commit.
 struct Point {
     /// The index of the commit among those that are shown.
     step: usize,
-    /// By band.
     tokens: Vec<u64>,
-    /// The total according to a provider.
     reported: Option<u64>,
 }
 
@@ -47,7 +44,6 @@ pub(crate) struct Chart {
     budget: Option<u64>,
 }
 
-/// An item as it is counted at one point.
 #[derive(Clone, Copy)]
 struct Counted {
     band: usize,
@@ -55,7 +51,6 @@ struct Counted {
     left_out: bool,
 }
 
-/// The count as it moves through history.
 struct Count {
     bands: Vec<String>,
     tokens: Vec<u64>,
@@ -113,7 +108,6 @@ impl Chart {
         self.bands.iter().map(String::as_str).enumerate().filter(move |(band, _)| is_used(*band))
     }
 
-    /// The figures, for the script.
     pub(crate) fn to_json(&self, data: &Data<'_>) -> Value {
         let (bands, names): (Vec<usize>, Vec<&str>) = self.bands().unzip();
         let points = self.points.iter().enumerate().map(|(index, point)| {
@@ -125,7 +119,6 @@ impl Chart {
         json!({ "bands": names, "budget": self.budget, "points": points.collect::<Vec<_>>() })
     }
 
-    /// Writes the drawing and its legend.
     pub(crate) fn render(&self, html: &mut Html) {
         let counted = self.points.iter().map(Point::total).max().unwrap_or(0);
         // A much higher line would flatten everything else. Reports count what the trace does not contain, such as tools.
@@ -184,7 +177,6 @@ impl Chart {
         html.raw("</ul>");
     }
 
-    /// The position of a point from left to right.
     fn x(&self, index: usize) -> u64 {
         let (index, last) = (index as u64, self.points.len().saturating_sub(1) as u64);
         LEFT + (WIDTH - LEFT - RIGHT) * index / last.max(1)
@@ -322,7 +314,6 @@ impl Count {
     }
 }
 
-/// At most [`MAX_POINTS`], the last of each stretch.
 fn thinned(points: Vec<Point>) -> Vec<Point> {
     let stretch = points.len().div_ceil(MAX_POINTS).max(1);
     let last = points.len().saturating_sub(1);

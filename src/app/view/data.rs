@@ -14,16 +14,13 @@ use crate::trace::store::view::View;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemId, Time, Tip, TraceError};
 
-/// A commit and what it changed against its first parent.
 pub(crate) struct Step {
     pub(crate) tip: Tip,
     pub(crate) changes: Vec<Change>,
-    /// Whether it is on the first-parent line.
     pub(crate) on_line: bool,
 }
 
 pub(crate) struct Text {
-    /// Tokens as a message of its own.
     pub(crate) cost: u64,
     /// The item without its secrets, if it is shown.
     pub(crate) item: Option<Item>,
@@ -94,7 +91,6 @@ impl<'v> Data<'v> {
         Ok(data)
     }
 
-    /// A text that is shown or counted.
     pub(crate) fn text(&self, blob: Oid) -> Option<&Text> {
         self.texts.get(&blob)
     }
@@ -107,7 +103,6 @@ impl<'v> Data<'v> {
         self.live.contains_key(&id)
     }
 
-    /// Whether the item itself is on the page.
     pub(crate) fn is_shown(&self, id: ItemId) -> bool {
         self.shown.contains(&id)
     }
@@ -198,7 +193,6 @@ impl<'v> Data<'v> {
     }
 }
 
-/// The newest commits, and whether there are more.
 fn walk(repo: &Repo, tip: &Tip, last: usize) -> Result<(Vec<Step>, bool), TraceError> {
     let mut steps: Vec<Step> = Vec::new();
     let mut next_on_line = Some(tip.commit.oid);

@@ -6,7 +6,6 @@ use std::fmt::{Display, Write as _};
 
 use crate::trace::Time;
 
-/// A page being written.
 #[derive(Default)]
 pub(crate) struct Html {
     page: String,
@@ -77,7 +76,6 @@ impl Html {
     }
 }
 
-/// A number with separators of thousands.
 pub(crate) fn number(number: impl Display) -> String {
     let digits = number.to_string();
     let separated = digits.char_indices().flat_map(|(index, digit)| {

@@ -17,11 +17,9 @@ use crate::trace::query::diff::content::{Body, Content};
 use crate::trace::query::diff::lines::{Fate, LineDiff};
 use crate::trace::store::priority::{SetLevel, Setting};
 
-/// Characters of a text in its line.
 const PREVIEW: usize = 160;
 /// Bytes of a text that are shown; nobody reads more on a page.
 const MAX_BODY: usize = 1 << 18;
-/// Lines around a difference.
 const CONTEXT: usize = 3;
 const MAX_DIFF_LINES: usize = 5_000;
 
@@ -72,7 +70,6 @@ pub(crate) fn render(html: &mut Html, data: &Data<'_>, entry: &ItemEntry) {
     html.raw("</div></details>");
 }
 
-/// A change of priority: the level, the person, the time, and the reason.
 pub(crate) fn setting_line(html: &mut Html, data: &Data<'_>, setting: &Setting) {
     let level = setting.level.as_str();
     html.put(r#"<span class="badge {}">{}</span> by <bdi>{}</bdi> "#, &[&level, &level, &person(&setting.by)]);
@@ -86,7 +83,6 @@ fn reason(html: &mut Html, data: &Data<'_>, reason: Option<&str>) {
     }
 }
 
-/// The beginning of a text, or the kind of other content.
 pub(crate) fn preview(item: &Item) -> String {
     match std::str::from_utf8(&item.body) {
         Ok(text) => {
@@ -176,7 +172,6 @@ fn revision(html: &mut Html, data: &Data<'_>, step: &Step, before: &ItemEntry, a
     html.raw("</div>");
 }
 
-/// A difference, line by line.
 fn lines(html: &mut Html, diff: &LineDiff) {
     html.put(
         r#"<details class="diff"><summary>difference <span class="plus">+{}</span> <span class="minus">−{}</span></summary>"#,

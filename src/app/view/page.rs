@@ -48,7 +48,6 @@ pub(crate) fn render(name: &TraceName, data: &Data<'_>, total: Total, chart: &Ch
     html.finish()
 }
 
-/// The name and the state of the trace, and its size.
 fn summary(html: &mut Html, name: &TraceName, data: &Data<'_>, total: Total, budget: Option<u64>) {
     let view = data.view;
     html.put(r#"<header><p class="kind">Trace</p><h1><bdi>{}</bdi></h1>"#, &[name]);
@@ -132,7 +131,6 @@ fn filter(html: &mut Html, data: &Data<'_>) {
     ));
 }
 
-/// The items whose priority was set, with its history.
 fn priorities(html: &mut Html, data: &Data<'_>) {
     html.raw(r#"<section aria-labelledby="priorities"><h2 id="priorities">Priorities</h2>"#);
     let is_set = |entry: &&ItemEntry| matches!(data.view.level(entry), SetLevel::Set(_));
@@ -157,7 +155,6 @@ fn priorities(html: &mut Html, data: &Data<'_>) {
     html.raw(if set.is_empty() { "</section>" } else { "</ul></section>" });
 }
 
-/// The traces that share history with this one.
 fn others(html: &mut Html, data: &Data<'_>, branches: &Branches) {
     html.raw(r#"<section aria-labelledby="branches"><h2 id="branches">Branches</h2>"#);
     if !branches.related.is_empty() {

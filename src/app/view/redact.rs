@@ -7,7 +7,6 @@ use crate::git::{GitError, Repo};
 use crate::secrets::{self, Allowed, Policy};
 use crate::trace::store::settings::{allowed_secrets, secrets_policy};
 
-/// Removes secrets from texts and counts the texts that contained any.
 #[derive(Debug)]
 pub(crate) struct Redactor {
     /// `None`: everything is allowed.
@@ -27,7 +26,6 @@ impl Redactor {
         self.count.get()
     }
 
-    /// The bytes without secrets; `None` if there are no secrets.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let found = self.allowed.as_ref()?.others(bytes, secrets::find(bytes));
         if found.is_empty() {

@@ -6,10 +6,8 @@ use super::html::{Html, number};
 use crate::git::short_oid;
 use crate::trace::model::tree::Change;
 
-/// The most items that a line names.
 const NAMED: usize = 3;
 
-/// The anchor of a commit's line.
 pub(crate) fn anchor(step: &Step) -> String {
     format!("c-{}", step.tip.commit.oid)
 }
@@ -73,12 +71,10 @@ fn name(html: &mut Html, data: &Data<'_>, change: &Change) {
     }
 }
 
-/// The name of an author without the address.
 pub(crate) fn person(author: &str) -> &str {
     author.split('<').next().unwrap_or_default().trim()
 }
 
-/// The first digits of an oid in hex.
 pub(crate) fn short(oid: &str) -> &str {
     oid.char_indices().nth(7).map_or(oid, |(end, _)| &oid[..end])
 }

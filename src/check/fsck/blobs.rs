@@ -12,7 +12,6 @@ use crate::trace::model::types::Types;
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::{Draft, ItemId, ItemType};
 
-/// The content of an item file.
 pub(crate) struct ItemFacts {
     /// The reason why it is not an item.
     pub(crate) damage: Option<Box<str>>,
@@ -26,10 +25,8 @@ pub(crate) struct ItemFacts {
     pub(crate) at_tip: Option<Box<TipFacts>>,
 }
 
-/// Problems of an item of a tip.
 #[derive(Default)]
 pub(crate) struct TipFacts {
-    /// The kept token count, and the true one.
     pub(crate) tokens: Option<(u64, u64)>,
     /// A field that its type does not allow, or that is missing.
     pub(crate) fields: Option<Box<str>>,
@@ -40,10 +37,8 @@ pub(crate) struct TipFacts {
 #[derive(Default)]
 pub(crate) struct Blobs(HashMap<Oid, Option<ItemFacts>>);
 
-/// How closely an item file is inspected.
 #[derive(Clone, Copy)]
 pub(crate) struct Depth<'a> {
-    /// The encoding to count tokens with.
     pub(crate) cost: Option<Encoding>,
     /// For an item of a tip: the types that decide on its fields.
     pub(crate) types: Option<&'a Types>,
@@ -101,7 +96,6 @@ impl ItemFacts {
     }
 }
 
-/// Trees as they are read, and the last one that could not be.
 pub(crate) struct Trees<'r> {
     repo: &'r Repo,
     failed: Cell<Option<Oid>>,

@@ -75,7 +75,6 @@ impl Inspection<'_> {
         Ok(None)
     }
 
-    /// Checks what a commit changed compared with its first parent.
     fn commit(&mut self, line: &Line, commit: &Tip, parent: Option<&Tip>) {
         let oid = commit.commit.oid;
         let before = parent.map(|parent| parent.commit.tree);

@@ -36,7 +36,6 @@ use blobs::{Blobs, Trees};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Report {
-    /// In the order in which they were found.
     pub(crate) problems: Vec<Problem>,
     /// Number of traces; the forward crumbs of an agent count as one.
     pub(crate) traces: usize,
@@ -98,7 +97,6 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
     Ok(Report { problems, traces, commits: commits.len(), items: live.len(), promised })
 }
 
-/// A history of commits to check.
 struct Line {
     label: String,
     refname: String,
@@ -108,13 +106,11 @@ struct Line {
 }
 
 impl Line {
-    /// A ref that belongs to no trace.
     fn of_ref(refname: &str) -> Self {
         Self { label: refname.to_owned(), refname: refname.to_owned(), name: None, holds_crumbs: false }
     }
 }
 
-/// The state of a running check.
 struct Inspection<'r> {
     repo: &'r Repo,
     watch: &'r dyn Fn(usize),
@@ -125,7 +121,6 @@ struct Inspection<'r> {
     trees: Trees<'r>,
     blobs: Blobs,
     commits: HashSet<Oid>,
-    /// The commits at which a shallow clone ends.
     shallow: HashSet<Oid>,
     reported: HashSet<Oid>,
     live: HashSet<ItemId>,

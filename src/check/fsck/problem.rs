@@ -32,17 +32,13 @@ pub(crate) struct Problem {
 /// A repair of what can be derived from other data.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Repair {
-    /// Remove the stale `.lock` file of a ref.
     Lock(String),
     /// Point an unreadable ref to the last commit in its reflog.
     Ref(String),
-    /// Complete a reflog that does not end where the ref is.
     Reflog(String),
-    /// Sort the readable lines of the priority record.
     Record,
     /// Tag an item at the commit that introduced it.
     Tag(ItemId, Oid),
-    /// Remove the tag of an item without a priority.
     StaleTag(String),
     /// Add a commit with correct trailers and correct token counts in its items.
     Totals(TraceName),

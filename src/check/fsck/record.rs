@@ -6,7 +6,6 @@ use crate::git::{Entry, Mode, Oid, RefListing};
 use crate::trace::store::priority::{RECORD, Setting};
 use crate::trace::{ItemId, Time, Tip, TraceError};
 
-/// A file of the record.
 pub(crate) struct RecordFile {
     /// `None` if its path names no item.
     pub(crate) item: Option<ItemId>,

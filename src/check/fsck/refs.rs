@@ -12,11 +12,8 @@ use crate::trace::store::head::PREVIOUS;
 use crate::trace::store::priority::RECORD;
 use crate::trace::{TraceError, TraceName};
 
-/// Remote-tracking refs of traces.
 pub(crate) const REMOTES: &str = "refs/trace-remotes/";
-/// Shared priority records.
 pub(crate) const RECORDS: &str = "refs/trace-records/";
-/// Remote-tracking refs of shared priority records.
 pub(crate) const REMOTE_RECORDS: &str = "refs/trace-remote-records/";
 
 impl Inspection<'_> {
@@ -57,7 +54,6 @@ impl Inspection<'_> {
         }
     }
 
-    /// A reflog ends where its ref is.
     fn reflog(&mut self, refname: &str, tip: Oid) -> Result<(), TraceError> {
         if let Some(last) = self.last_move(refname)?.filter(|last| last.new != tip) {
             let message = format!("its reflog ends at {}, so `git trace undo` refuses", last.new);

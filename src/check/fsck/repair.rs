@@ -87,7 +87,6 @@ fn stale_tag(repo: &Repo, refname: &str) -> Result<(), TraceError> {
     if is_known { Ok(()) } else { Ok(repo.delete_refs([refname])?) }
 }
 
-/// Rewrites the files of the record in normal form.
 fn record(repo: &Repo, signature: &Signature) -> Result<(), TraceError> {
     let lock = repo.lock(RECORD)?;
     repo.update_ref(&lock, &signature.committer, |oid| {

@@ -12,7 +12,6 @@ use crate::trace::model::tree::{self, ItemEntry, item_path};
 use crate::trace::{ItemId, ItemType, Tip, TraceError};
 
 impl Inspection<'_> {
-    /// Reads a tip and checks its tree; `None` if the tip cannot be read.
     pub(crate) fn tip(&mut self, line: &Line, oid: Oid) -> Result<Option<Tip>, TraceError> {
         let Some(tip) = self.read_commit(line, oid, None)? else { return Ok(None) };
         self.shape(line, &tip);
@@ -134,7 +133,6 @@ impl Inspection<'_> {
         }
     }
 
-    /// The path of a folder; `None` if the entry is not a folder.
     fn folder_path(&mut self, line: &Line, tip: &Tip, above: &str, entry: &Entry) -> Option<String> {
         let path = format!("{above}{}", String::from_utf8_lossy(&entry.name));
         let is_folder = entry.mode() == Mode::Folder;

@@ -10,7 +10,6 @@ use crate::base::merge::FileKind;
 use crate::base::replace::{self, Access, Lock, Stem};
 use crate::memory::breadcrumb;
 
-/// The findings that can be fixed.
 const CODES: [&str; 3] = ["duplicate-key", "no-final-newline", "unsorted"];
 
 #[derive(PartialEq, Eq)]
@@ -22,7 +21,6 @@ pub(crate) enum Fate {
     Unreadable,
 }
 
-/// Whether any finding about a file can be fixed.
 pub(crate) fn is_fixable(checked: &Checked) -> bool {
     matches!(checked.kind, FileKind::Breadcrumbs | FileKind::Crumb)
         && checked.findings.iter().any(|finding| CODES.contains(&finding.code))

@@ -24,19 +24,16 @@ use crate::trace::Time;
 use settings::Settings;
 use source::Entry;
 
-/// The blobs to check.
 pub(crate) enum Source {
     Rev(String),
     /// Those that differ between `HEAD` and the index; `GIT_INDEX_FILE` applies.
     Staged,
 }
 
-/// A file that was checked.
 pub(crate) struct Checked {
     /// The path in the repository; bytes that are not UTF-8 are shown as U+FFFD.
     pub(crate) path: String,
     pub(crate) kind: FileKind,
-    /// Ordered by position.
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -119,7 +116,6 @@ fn judge_breadcrumbs(
     findings
 }
 
-/// The findings and those about secrets, ordered by position.
 fn with_secrets(mut findings: Vec<Finding>, text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
     findings.extend(judge_secrets(text, settings));
     findings.sort_by_key(|finding| finding.position);
@@ -153,14 +149,12 @@ fn judge_secrets(text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
     settings.allowed_secrets().others(text, secrets).into_iter().map(finding).collect()
 }
 
-/// An error about a complete file.
 fn of_file(code: &'static str, message: &str, remedy: &str) -> Finding {
     let position = Position { line: 1, column: 1 };
     let (message, remedy) = (message.to_owned(), remedy.to_owned());
     Finding { span: 0..0, position, code, weight: Weight::Error, message, remedy }
 }
 
-/// Reads the declared namespaces of every store from the same source.
 fn declared(git: &Git, source: &Source, entries: &[Entry]) -> Result<Declared, CheckError> {
     let prefix = match source {
         Source::Rev(rev) => rev.as_str(),

@@ -7,7 +7,6 @@ use super::{CheckError, Source};
 use crate::base::merge::FileKind;
 use crate::git::Git;
 
-/// A blob to check.
 pub(crate) struct Entry {
     pub(crate) path: Vec<u8>,
     pub(crate) oid: String,
@@ -19,7 +18,6 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The entry, if there is a validator for it.
     fn of(path: &[u8], mode: &str, oid: &str, is_unmerged: bool, settings: &Settings<'_>) -> Option<Self> {
         let kind = settings.kind(path)?;
         let is_link = mode == "120000";
@@ -38,7 +36,6 @@ impl Entry {
     }
 }
 
-/// The blobs of a source, by path.
 pub(crate) fn entries(git: &Git, source: &Source, settings: &Settings<'_>) -> Result<Vec<Entry>, CheckError> {
     match source {
         Source::Rev(rev) => in_rev(git, rev, settings),
@@ -46,7 +43,6 @@ pub(crate) fn entries(git: &Git, source: &Source, settings: &Settings<'_>) -> Re
     }
 }
 
-/// The names of the files in a folder, as the source has them.
 pub(crate) fn names_beside(git: &Git, source: &Source, folder: &[u8]) -> Result<Vec<Vec<u8>>, CheckError> {
     // Git takes paths as text here. Other folders have no list.
     let Ok(folder) = std::str::from_utf8(folder) else { return Ok(Vec::new()) };

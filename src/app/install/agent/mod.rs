@@ -19,13 +19,11 @@ use serde::{Deserialize, Serialize};
 use super::{Action, InstallError, Mode, Step, put_file, read_text, refused};
 use crate::transcript::format::Format;
 
-/// An agent that has hooks.
 pub(crate) struct Agent {
     pub(crate) format: Format,
     file: &'static str,
     /// The event at which a session gets its brief, then those after which there is something to record.
     events: &'static [&'static str],
-    /// In the agent's own unit.
     timeout: u32,
 }
 
@@ -51,7 +49,6 @@ pub(crate) static AGENTS: [Agent; 3] = [
     },
 ];
 
-/// An agent's settings in a working tree.
 pub(crate) struct AgentSetup {
     pub(crate) agent: &'static Agent,
     pub(crate) root: PathBuf,
@@ -61,7 +58,6 @@ pub(crate) struct AgentSetup {
     pub(crate) mode: Mode,
 }
 
-/// The file before the first install.
 #[derive(Serialize, Deserialize)]
 struct Original {
     /// `None`: there was no file.

@@ -18,7 +18,6 @@ fn events(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// The groups of hooks of an event.
 fn groups<'e>(events: &'e Map<String, Value>, event: &str) -> Result<&'e [Value], String> {
     match events.get(event) {
         None => Ok(&[]),
@@ -31,14 +30,12 @@ fn hooks(group: &Value) -> &[Value] {
     group["hooks"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The commands of an event.
 pub(crate) fn commands(text: &str, event: &str) -> Result<Vec<String>, String> {
     let events = events(text)?;
     let commands = groups(&events, event)?.iter().flat_map(hooks).filter_map(|hook| hook["command"].as_str());
     Ok(commands.map(str::to_owned).collect())
 }
 
-/// The text with a command added to an event.
 pub(crate) fn with(text: &str, event: &str, command: &str, timeout: u32) -> Result<String, String> {
     groups(&events(text)?, event)?;
     let command = Value::from(command);

@@ -14,7 +14,6 @@ use crate::trace::store::budget::BudgetPolicy;
 use crate::trace::store::priority::{self, Level};
 use crate::trace::store::resolve::Resolver;
 
-/// The answer of a change to one item.
 const COMMITTED: &str = r#"{
     "id!": "string", "seq!": "integer", "op!": "string", "revision!": "integer",
     "commit": {"type": ["string", "null"], "description": "null: unchanged"}

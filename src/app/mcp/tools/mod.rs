@@ -41,7 +41,6 @@ pub(crate) fn all() -> impl Iterator<Item = (Group, bool, &'static Tool)> {
     TABLES.into_iter().flat_map(|(group, by_default, tools)| tools.iter().map(move |tool| (group, by_default, tool)))
 }
 
-/// The tools of some groups.
 pub(crate) fn offered(groups: &Groups) -> impl Iterator<Item = &'static Tool> {
     let is_offered = |group: Group, by_default: bool| {
         groups.0.iter().any(|chosen| match chosen {
