@@ -48,11 +48,8 @@ impl Client {
     }
 }
 
-/// The outcome of a change to the text of a settings file.
-enum Change {
-    To(String),
-    None(Action),
-}
+/// What becomes of the entry, and the new text if that changes it.
+type Change = (Action, Option<String>);
 
 /// Writes the entry that starts `program`. An entry of ours is kept, wherever its program is; one that somebody changed is
 /// left alone.
@@ -60,16 +57,11 @@ pub(crate) fn install(root: &Path, client: Client, program: &str, mode: Mode) ->
     let path = client.path(root);
     let old = read_text(&path)?.unwrap_or_default();
     let change = if client == Client::Codex { with_table(&old, program) } else { with_entry(&old, client, program) };
-    let action = match change.map_err(|cause| refused(&path, cause))? {
-        Change::None(action) => action,
-        Change::To(new) => {
-            if mode == Mode::Write {
-                put_file(&path, Some(new.as_bytes()))?;
-            }
-            Action::Added
-        }
-    };
-    Ok(Step { action, what: path.display().to_string() })
+    let (action, new) = change.map_err(|cause| refused(&path, cause))?;
+    if let Some(new) = new.filter(|_| mode == Mode::Write) {
+        put_file(&path, Some(new.as_bytes()))?;
+    }
+    Ok(Step::on(action, &path))
 }
 
 /// Removes the entry, and the file if nothing else is in it; `None` if there is no entry of ours.
@@ -85,7 +77,7 @@ pub(crate) fn uninstall(root: &Path, client: Client, mode: Mode) -> Result<Optio
     if mode == Mode::Write {
         put_file(&path, (!is_empty).then_some(new.as_bytes()))?;
     }
-    Ok(Some(Step { action: Action::Removed, what: path.display().to_string() }))
+    Ok(Some(Step::on(Action::Removed, &path)))
 }
 
 fn entry(program: &str) -> Value {
@@ -111,8 +103,8 @@ fn with_entry(old: &str, client: Client, program: &str) -> Result<Change, String
         Some(_) => return Err(format!("`{key}` in it is not an object")),
     }
     match expected[key].get(NAME) {
-        Some(there) if is_ours(there) => return Ok(Change::None(Action::Kept)),
-        Some(_) => return Ok(Change::None(Action::LeftAlone)),
+        Some(there) if is_ours(there) => return Ok((Action::Kept, None)),
+        Some(_) => return Ok((Action::LeftAlone, None)),
         None => expected[key][NAME] = entry(program),
     }
     let member = format!("\"{NAME}\": {}", entry(program));
@@ -120,7 +112,8 @@ fn with_entry(old: &str, client: Client, program: &str) -> Result<Change, String
         .with(&[key], Position::First, &member, 4)
         .or_else(|| settings.with(&[], Position::First, &format!("\"{key}\": {{\n    {member}\n  }}"), 2));
     let new = new.filter(|new| JsonText::new(new).parse().as_ref() == Ok(&expected));
-    new.map(Change::To).ok_or_else(|| "the entry cannot be added without changing other settings".to_owned())
+    let added = new.map(|new| (Action::Added, Some(new)));
+    added.ok_or_else(|| "the entry cannot be added without changing other settings".to_owned())
 }
 
 fn without_entry(old: &str, client: Client) -> Result<Option<String>, String> {
@@ -140,7 +133,7 @@ fn without_entry(old: &str, client: Client) -> Result<Option<String>, String> {
 
 fn with_table(old: &str, program: &str) -> Result<Change, String> {
     if old.lines().any(is_header) {
-        return Ok(Change::None(if find_table(old).is_some() { Action::Kept } else { Action::LeftAlone }));
+        return Ok((if find_table(old).is_some() { Action::Kept } else { Action::LeftAlone }, None));
     }
     // A server that is not set by a table.
     let is_inline = |line: &&str| {
@@ -156,7 +149,7 @@ fn with_table(old: &str, program: &str) -> Result<Change, String> {
         old if old.ends_with('\n') => "\n",
         _ => "\n\n",
     };
-    Ok(Change::To(format!("{old}{gap}{}", table(program))))
+    Ok((Action::Added, Some(format!("{old}{gap}{}", table(program)))))
 }
 
 fn without_table(old: &str) -> Option<String> {

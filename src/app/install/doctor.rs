@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
+use regex::{Captures, Regex};
 use serde::Serialize;
 
 use super::attributes::SAMPLES;
@@ -99,21 +100,16 @@ fn try_driver(command: &str) -> Result<(), String> {
     for (name, text_of) in [("base", line("0", 0)), ("ours", line("1", 1)), ("theirs", line("2", 2))] {
         fs::write(folder.path().join(name), text_of).map_err(text)?;
     }
-    let mut words = command.split('%');
-    let mut filled = words.next().unwrap_or_default().to_owned();
-    while let Some(word) = words.next() {
-        let (filling, rest) = match word.chars().next() {
-            Some('O') => ("base", &word[1..]),
-            Some('A') => ("ours", &word[1..]),
-            Some('B') => ("theirs", &word[1..]),
-            Some('L') => ("7", &word[1..]),
-            Some('P') => (".synapse/breadcrumbs.jsonl", &word[1..]),
-            Some('S' | 'X' | 'Y') => ("side", &word[1..]),
-            None => ("%", words.next().unwrap_or_default()),
-            Some(_) => ("%", word),
-        };
-        filled = filled + filling + rest;
-    }
+    let placeholder = Regex::new("%[OABLPSXY%]").map_err(text)?;
+    let filled = placeholder.replace_all(command, |found: &Captures<'_>| match &found[0] {
+        "%O" => "base",
+        "%A" => "ours",
+        "%B" => "theirs",
+        "%L" => "7",
+        "%P" => ".synapse/breadcrumbs.jsonl",
+        "%%" => "%",
+        _ => "side",
+    });
     let output = Process::shell(&filled).current_dir(folder.path()).output().map_err(text)?;
     let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     let merged = fs::read_to_string(folder.path().join("ours")).map_err(text)?;
@@ -126,6 +122,7 @@ fn try_driver(command: &str) -> Result<(), String> {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(super) fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }

@@ -38,15 +38,8 @@ pub(crate) struct Setup {
     /// How the driver's command starts: a name on the path or a path, see [`config::driver`].
     pub(crate) program: String,
     pub(crate) mode: Mode,
-    pub(crate) hooks: Hooks,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hooks {
-    /// Install git's hooks if the setup is that of one repository.
-    With,
-    /// Another tool calls `git trace hook`.
-    Without,
+    /// Whether to install git's hooks, if the setup is that of one repository.
+    pub(crate) hooks: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -127,7 +120,7 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
         }
     };
     steps.push(Step::on(action, &setup.attributes));
-    if setup.hooks == Hooks::With {
+    if setup.hooks {
         steps.extend(hooks::install(setup)?);
     }
     Ok(steps)

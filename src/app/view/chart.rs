@@ -256,11 +256,14 @@ impl Count {
     fn band(&mut self, item_type: &ItemType) -> usize {
         // A custom type may be named as the band of the earlier items.
         let own = self.bands.iter().skip(EARLIER + 1).position(|band| band == item_type.as_str());
-        own.map(|band| EARLIER + 1 + band).unwrap_or_else(|| {
-            self.bands.push(item_type.as_str().to_owned());
-            self.tokens.push(0);
-            self.bands.len() - 1
-        })
+        own.map_or_else(
+            || {
+                self.bands.push(item_type.as_str().to_owned());
+                self.tokens.push(0);
+                self.bands.len() - 1
+            },
+            |band| EARLIER + 1 + band,
+        )
     }
 
     fn apply(&mut self, data: &Data<'_>, changes: &[Change]) {

@@ -34,6 +34,11 @@ impl Html {
         self
     }
 
+    /// Writes a remark.
+    pub(crate) fn note(&mut self, markup: &'static str, values: &[&dyn Display]) -> &mut Self {
+        self.raw(r#"<p class="note">"#).put(markup, values).raw("</p>")
+    }
+
     /// Writes a moment, to the second.
     pub(crate) fn time(&mut self, time: Time) -> &mut Self {
         let text = time.to_string();
@@ -76,6 +81,7 @@ impl Html {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it is a number")]
 pub(crate) fn number(number: impl Display) -> String {
     let digits = number.to_string();
     let separated = digits.char_indices().flat_map(|(index, digit)| {

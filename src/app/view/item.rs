@@ -53,7 +53,7 @@ pub(crate) fn render(html: &mut Html, data: &Data<'_>, entry: &ItemEntry) {
     html.put(r#" <span class="tokens">{}</span></summary><div class="inside">"#, &[&number(cost)]);
     if let Some(damage) = damage {
         let damage = data.redactor.text(damage);
-        html.put(r#"<p class="note">The file is damaged and shown unchanged: {}</p>"#, &[&damage]);
+        html.note("The file is damaged and shown unchanged: {}", &[&damage]);
     }
     if let (SetLevel::Set(setting), true) = (data.view.level(entry), data.is_live(entry.id)) {
         html.raw(r#"<p class="note">"#);
@@ -95,17 +95,14 @@ pub(crate) fn preview(item: &Item) -> String {
 
 fn body(html: &mut Html, data: &Data<'_>, entry: &ItemEntry, item: &Item) {
     let Ok(text) = std::str::from_utf8(&item.body) else {
-        html.put(r#"<p class="note">{}</p>"#, &[&data.redactor.text(&preview(item))]);
+        html.note("{}", &[&data.redactor.text(&preview(item))]);
         return;
     };
     let end = (0..=MAX_BODY.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     // HTML ignores the first line break in it.
     html.put("<pre class=\"body\" dir=\"auto\">\n{}</pre>", &[&&text[..end]]);
     if end < text.len() {
-        html.put(
-            r#"<p class="note">{} more bytes: <code>git trace show {}</code></p>"#,
-            &[&number(text.len() - end), &entry.id],
-        );
+        html.note("{} more bytes: <code>git trace show {}</code>", &[&number(text.len() - end), &entry.id]);
     }
 }
 
@@ -155,17 +152,14 @@ fn revision(html: &mut Html, data: &Data<'_>, step: &Step, before: &ItemEntry, a
         let content = Content { before, after };
         for (name, before, after) in content.headers() {
             let shown = |value: Option<String>| data.redactor.text(value.as_deref().unwrap_or("none")).into_owned();
-            html.put(
-                r#"<p class="note">{}: <bdi>{}</bdi> → <bdi>{}</bdi></p>"#,
-                &[&name, &shown(before), &shown(after)],
-            );
+            html.note("{}: <bdi>{}</bdi> → <bdi>{}</bdi>", &[&name, &shown(before), &shown(after)]);
         }
         match content.body(CONTEXT) {
             Body::Same => {}
             Body::Text(diff) => lines(html, &diff),
             Body::Binary(before, after) => {
                 let (before, after) = (number(before.unwrap_or(0)), number(after.unwrap_or(0)));
-                html.put(r#"<p class="note">{} bytes → {} bytes</p>"#, &[&before, &after]);
+                html.note("{} bytes → {} bytes", &[&before, &after]);
             }
         }
     }
@@ -197,7 +191,7 @@ fn lines(html: &mut Html, diff: &LineDiff) {
     }
     html.raw("</pre>");
     if diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() > MAX_DIFF_LINES {
-        html.raw(r#"<p class="note">The rest is not shown.</p>"#);
+        html.note("The rest is not shown.", &[]);
     }
     html.raw("</details>");
 }

@@ -78,13 +78,10 @@ fn context(html: &mut Html, data: &Data<'_>) {
     filter(html, data);
     let earlier = data.view.slots.len() - data.items.len();
     if earlier > 0 {
-        html.put(
-            r#"<p class="note">{} earlier items are not on this page; <code>--last</code> includes more.</p>"#,
-            &[&number(earlier)],
-        );
+        html.note("{} earlier items are not on this page; <code>--last</code> includes more.", &[&number(earlier)]);
     }
     if data.items.is_empty() {
-        html.raw(r#"<p class="note">There are no items.</p>"#);
+        html.note("There are no items.", &[]);
     }
     html.raw(r#"<div class="items">"#);
     for entry in data.items {
@@ -180,9 +177,9 @@ fn others(html: &mut Html, data: &Data<'_>, branches: &Branches) {
         html.raw("</tbody></table>");
     }
     match (branches.related.is_empty(), branches.others) {
-        (true, 0) => html.raw(r#"<p class="note">There is no other trace.</p>"#),
+        (true, 0) => html.note("There is no other trace.", &[]),
         (_, 0) => html,
-        (_, others) => html.put(r#"<p class="note">{} other traces share nothing shown here.</p>"#, &[&number(others)]),
+        (_, others) => html.note("{} other traces share nothing shown here.", &[&number(others)]),
     };
     html.raw("</section>");
 }

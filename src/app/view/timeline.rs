@@ -19,7 +19,7 @@ pub(crate) fn render(html: &mut Html, data: &Data<'_>) {
     }
     html.raw("</ol>");
     if data.has_earlier_steps {
-        html.raw(r#"<p class="note">Earlier commits are not on this page; <code>--last</code> includes more.</p>"#);
+        html.note("Earlier commits are not on this page; <code>--last</code> includes more.", &[]);
     }
 }
 

@@ -41,19 +41,15 @@ impl fmt::Display for Repair {
 /// Makes each repair that the problems name, once. A repair that is no longer needed changes nothing.
 pub(crate) fn repair(repo: &Repo, signature: &Signature, problems: &[Problem]) -> Vec<Repaired> {
     let wanted: BTreeSet<Repair> = problems.iter().filter_map(|problem| problem.repair.clone()).collect();
-    let done = wanted.into_iter().map(|repair| {
-        let error = one(repo, signature, &repair).err();
-        Repaired { repair, error }
-    });
-    done.collect()
+    wanted.into_iter().map(|repair| Repaired { error: one(repo, signature, &repair).err(), repair }).collect()
 }
 
 fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<(), TraceError> {
     match repair {
-        Repair::Lock(refname) => match repo.remove_stale_ref_lock(refname)? {
-            true => Ok(()),
-            false => Err(GitError::RefLocked { refname: refname.clone() }.into()),
-        },
+        Repair::Lock(refname) => {
+            let is_removed = repo.remove_stale_ref_lock(refname)?;
+            if is_removed { Ok(()) } else { Err(GitError::RefLocked { refname: refname.clone() }.into()) }
+        }
         Repair::Ref(refname) => {
             let _lock = repo.lock(refname)?;
             match repo.read_reflog(refname)?.pop() {
@@ -80,11 +76,12 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<(), TraceE
 fn stale_tag(repo: &Repo, refname: &str) -> Result<(), TraceError> {
     let _lock = repo.lock(RECORD)?;
     let item: Option<ItemId> = refname.rsplit('/').next().and_then(|digits| digits.parse().ok());
-    let is_known = match item {
-        Some(item) => !Record::open(repo)?.history(repo, item)?.is_empty(),
-        None => false,
-    };
-    if is_known { Ok(()) } else { Ok(repo.delete_refs([refname])?) }
+    if let Some(item) = item
+        && !Record::open(repo)?.history(repo, item)?.is_empty()
+    {
+        return Ok(());
+    }
+    Ok(repo.delete_refs([refname])?)
 }
 
 fn record(repo: &Repo, signature: &Signature) -> Result<(), TraceError> {

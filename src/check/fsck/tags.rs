@@ -16,10 +16,8 @@ impl Inspection<'_> {
         let mut problems = Vec::new();
         for (refname, target) in &listing.refs {
             let Some(name) = refname.strip_prefix(&self.prefix) else { continue };
-            let parts = name
-                .split_once('/')
-                .and_then(|(level, item)| Some((level.parse::<Level>().ok()?, item.parse::<ItemId>().ok()?)));
-            let Some((level, item)) = parts else {
+            let parts = name.split_once('/').map(|(level, item)| (level.parse::<Level>(), item.parse::<ItemId>()));
+            let Some((Ok(level), Ok(item))) = parts else {
                 let message = "this is not a level and an item";
                 problems.push(Problem::warning("tag-name", refname, message).commit(*target));
                 continue;
@@ -43,16 +41,15 @@ impl Inspection<'_> {
                 continue;
             }
             tagged.insert(item);
-            let cause = match (brought_in, beginning) {
-                (Some(commits), Some(beginning)) if !commits.contains(target) && !self.brings_in(*target, item) => {
-                    Some(format!("it points to a commit that did not introduce the item; {beginning} did"))
-                }
-                _ => None,
-            };
-            problems.extend(cause.map(|cause| error(cause, repair)));
+            if let (Some(commits), Some(beginning)) = (brought_in, beginning)
+                && !commits.contains(target)
+                && !self.brings_in(*target, item)
+            {
+                let message = format!("it points to a commit that did not introduce the item; {beginning} did");
+                problems.push(error(message, repair));
+            }
         }
-        let mut missing: Vec<(&ItemId, &Level)> =
-            self.levels.iter().filter(|(item, _)| !tagged.contains(item)).collect();
+        let mut missing: Vec<_> = self.levels.iter().filter(|(item, _)| !tagged.contains(item)).collect();
         missing.sort();
         for (item, level) in missing {
             if let Some(commit) = self.introductions.get(item).and_then(|commits| commits.last()) {

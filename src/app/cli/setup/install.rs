@@ -14,7 +14,7 @@ use crate::app::install::client::{self, Client};
 use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
 use crate::app::install::forward;
-use crate::app::install::{self, Action, Hooks, InstallError, Mode, Scope, Setup, Step, owned};
+use crate::app::install::{self, Action, InstallError, Mode, Scope, Setup, Step, owned};
 use crate::app::ui::{Ui, escaped};
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::trace::Time;
@@ -294,8 +294,7 @@ fn setup(args: &PlaceArgs, env: &Env) -> Result<Setup> {
         Scope::Global => global_attributes(&git, env)?,
         Scope::Local | Scope::Worktree => repository_attributes(&git, env, args.private)?,
     };
-    let hooks = if args.no_hooks { Hooks::Without } else { Hooks::With };
-    Ok(Setup { hooks, git, scope, attributes, program: program(env)?, mode: mode(args) })
+    Ok(Setup { hooks: !args.no_hooks, git, scope, attributes, program: program(env)?, mode: mode(args) })
 }
 
 fn scope(args: &PlaceArgs) -> Scope {
