@@ -184,26 +184,5 @@ fn parse_parameters(text: &str) -> Option<Vec<Setting>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_of_both_spellings_are_read() {
-        let pair = |key: &str, value: Option<&str>| (key.to_owned(), value.map(str::to_owned));
-        let cases = [
-            ("'trace.encoding=x'", vec![pair("trace.encoding", Some("x"))]),
-            (
-                "'Trace.Encoding'='a b' 'c.Sub.D'='it'\\''s'",
-                vec![pair("trace.encoding", Some("a b")), pair("c.Sub.d", Some("it's"))],
-            ),
-            ("'trace.flag'", vec![pair("trace.flag", None)]),
-            ("'trace.flag'= 'a.b'=''", vec![pair("trace.flag", None), pair("a.b", Some(""))]),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(parse_parameters(text), Some(expected), "{text}");
-        }
-        for bad in ["trace.x=1", "'open", "'a'x"] {
-            assert_eq!(parse_parameters(bad), None, "{bad}");
-        }
-    }
-}
+#[path = "../../tests/unit/git/config.rs"]
+mod tests;

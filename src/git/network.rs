@@ -82,25 +82,5 @@ fn pushed_ref(line: &str) -> Option<PushedRef> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn porcelain_lines_tell_what_became_of_each_ref() {
-        for (line, fate) in [
-            (" \trefs/traces/a:refs/traces/a\t1234567..89abcde", Some(PushFate::Moved)),
-            ("*\trefs/traces/a:refs/traces/a\t[new reference]", Some(PushFate::Moved)),
-            ("=\trefs/traces/a:refs/traces/a\t[up to date]", Some(PushFate::UpToDate)),
-            ("!\trefs/traces/a:refs/traces/a\t[rejected] (fetch first)", Some(PushFate::Behind)),
-            (
-                "!\trefs/traces/a:refs/traces/a\t[remote rejected] (cannot lock ref 'refs/traces/a')",
-                Some(PushFate::Contended),
-            ),
-            ("!\trefs/traces/a:refs/traces/a\t[remote rejected] (hook declined)", Some(PushFate::Refused)),
-            ("To ../bare.git", None),
-            ("Done", None),
-        ] {
-            assert_eq!(pushed_ref(line).map(|pushed| pushed.fate), fate, "{line}");
-        }
-    }
-}
+#[path = "../../tests/unit/git/network.rs"]
+mod tests;
