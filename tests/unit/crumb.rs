@@ -6,3 +6,4 @@ mod laws;
 mod merge;
 mod rules;
 mod shorten;
+mod tier;

@@ -57,26 +57,3 @@ pub(crate) fn is_secret(key: &str) -> bool {
 pub(crate) fn is_conventional(key: &str) -> bool {
     !key.bytes().any(|b| b.is_ascii_uppercase()) && key.split('.').all(|segment| !segment.is_empty())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_ascii_letters_digits_dots_and_underscores() {
-        for good in ["auth.method", "A", "_", "a..b", "1.2_3"] {
-            assert_eq!(good.parse::<Key>().unwrap().as_str(), good);
-        }
-        for bad in ["", "a b", "a-b", "a/b", "ключ", "a\n", "a\0", &"k".repeat(257)] {
-            assert!(bad.parse::<Key>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn the_namespace_tells_secrets() {
-        assert!(["secret.token", "secret", "Secret.a", "SECRET.a"].into_iter().all(is_secret));
-        assert!(!["secrets.token", "auth.secret", ""].into_iter().any(is_secret));
-        assert!(is_conventional("auth.token_expiry"));
-        assert!(["Auth.method", "auth..method", ".auth", "auth."].into_iter().all(|key| !is_conventional(key)));
-    }
-}

@@ -16,7 +16,7 @@
 pub(crate) mod check;
 pub(crate) mod exchange;
 mod invalid_line;
-mod key;
+pub(crate) mod key;
 pub(crate) mod measured;
 pub(crate) mod merge;
 pub(crate) mod namespace;

@@ -10,7 +10,7 @@ use crate::base::time::Time;
 use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::exchange::{self, Format, OnConflict};
 use crate::memory::breadcrumb::query::{Expired, Order, Sort};
-use crate::memory::breadcrumb::store::write::{Expiry, IfTaken, Imported, SetRequest};
+use crate::memory::breadcrumb::store::write::{Expiry, Imported, SetRequest};
 use crate::memory::breadcrumb::{Key, Namespaces, Query, Record, Store, StoreError, StoreFile, Writer, check};
 
 const NOW: &str = "2026-02-10T09:00:00.5Z";
@@ -240,10 +240,10 @@ fn secrets_are_written_only_where_git_ignores_them() {
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions()) & 0o777, 0o600);
     assert_eq!(place.value("secret.token").as_deref(), Some("s3cret"));
     assert_eq!(place.store.list(&Query::default(), time(NOW)).unwrap().total, 1);
-    let result = place.writer().rename("secret.token", &key("auth.token"), IfTaken::Refuse, time(NOW));
+    let result = place.writer().rename("secret.token", &key("auth.token"), false, time(NOW));
     assert!(matches!(result, Err(StoreError::LeavesSecret { .. })));
     place.set("auth.token", "t").unwrap();
-    place.writer().rename("auth.token", &key("secret.other"), IfTaken::Refuse, time(NOW)).unwrap();
+    place.writer().rename("auth.token", &key("secret.other"), false, time(NOW)).unwrap();
     assert_eq!((place.text().len(), place.value("secret.other").as_deref()), (0, Some("t")));
 }
 
@@ -251,12 +251,12 @@ fn secrets_are_written_only_where_git_ignores_them() {
 fn a_rename_keeps_the_record_and_overwrites_only_on_request() {
     let place = TestStore::of(format!("{}{}{}", line("a", "1"), line("b key", "2"), line("c", "3")));
     let writer = place.writer();
-    let result = writer.rename("a", &key("c"), IfTaken::Refuse, time(NOW));
+    let result = writer.rename("a", &key("c"), false, time(NOW));
     assert!(matches!(result, Err(StoreError::KeyTaken { .. })));
-    let result = writer.rename("nope", &key("d"), IfTaken::Refuse, time(NOW));
+    let result = writer.rename("nope", &key("d"), false, time(NOW));
     assert!(matches!(result, Err(StoreError::NoSuchKey { .. })));
-    writer.rename("b key", &key("d"), IfTaken::Refuse, time(NOW)).unwrap();
-    writer.rename("a", &key("c"), IfTaken::Replace, time(NOW)).unwrap();
+    writer.rename("b key", &key("d"), false, time(NOW)).unwrap();
+    writer.rename("a", &key("c"), true, time(NOW)).unwrap();
     insta::assert_snapshot!(place.text(), @r#"
     {"key":"c","value":"1","created_at":"2025-01-01T00:00:00Z","updated_at":"2026-02-10T09:00:00.5Z"}
     {"key":"d","value":"2","created_at":"2025-01-01T00:00:00Z","updated_at":"2026-02-10T09:00:00.5Z"}

@@ -12,7 +12,7 @@ use crate::app::secrets::refuse_secret_breadcrumb;
 use crate::memory::breadcrumb::namespace_of;
 use crate::memory::breadcrumb::query::{InvalidMoment, Moment};
 use crate::memory::breadcrumb::store::LARGE_FILE_LEN;
-use crate::memory::breadcrumb::store::write::{Expiry, IfTaken, SetRequest};
+use crate::memory::breadcrumb::store::write::{Expiry, SetRequest};
 use crate::memory::breadcrumb::{Key, StoreFile};
 
 /// Set a breadcrumb, or update an existing one
@@ -132,8 +132,7 @@ fn warn(place: &Place<'_>, key: &str, file_len: u64) {
 
 impl RenameArgs {
     pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let existing = if self.force { IfTaken::Replace } else { IfTaken::Refuse };
-        place.write(|writer| Ok(writer.rename(&self.from, &self.to, existing, place.now())?))?;
+        place.write(|writer| Ok(writer.rename(&self.from, &self.to, self.force, place.now())?))?;
         place.ui.write_content(format!("{} -> {}\n", self.from, self.to.as_str()))?;
         warn(place, self.to.as_str(), 0);
         Ok(())

@@ -1,6 +1,6 @@
 //! Resolving a file that already contains conflict markers, in place.
 
-use std::io;
+use std::fs;
 use std::path::Path;
 
 use super::{MergeNote, merge};
@@ -32,15 +32,12 @@ pub(crate) struct Resolved {
 
 /// Resolves the conflicts in a file, and writes it if that changes it. After an error the file is unchanged.
 pub(crate) fn resolve_file(path: &Path, base: Option<&[u8]>, markers: &Markers) -> Result<Resolved, StoreError> {
+    fs::metadata(path).map_err(|source| FileError::Read { path: path.to_owned(), source })?;
     update(path, STEM, Access::Usual, |seen| {
-        let path = || path.to_owned();
-        if seen.version.is_none() {
-            return Err(FileError::Read { path: path(), source: io::ErrorKind::NotFound.into() }.into());
-        }
-        let merged =
-            resolve(&seen.text, base, markers.size).map_err(|source| StoreError::Markers { path: path(), source })?;
+        let merged = resolve(&seen.text, base, markers.size)
+            .map_err(|source| StoreError::Markers { path: path.to_owned(), source })?;
         let resolved = merged.to_bytes(markers);
         let (conflict_count, is_changed) = (merged.conflict_count(), resolved != seen.text);
-        Ok((Some(resolved), Resolved { conflict_count, notes: merged.notes, is_changed }))
+        Ok((is_changed.then_some(resolved), Resolved { conflict_count, notes: merged.notes, is_changed }))
     })
 }

@@ -33,10 +33,10 @@ pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<
     let list = String::from_utf8_lossy(&list);
     let commits = parse_list(&list);
     let in_tree = path.to_string_lossy();
-    let names: Vec<_> = commits.iter().map(|commit| format!("{}:{in_tree}", commit.oids[0])).collect();
+    let names: Vec<_> = commits.iter().map(|(oids, _)| format!("{}:{in_tree}", oids[0])).collect();
     let mut states: HashMap<&str, Option<Record<'static>>> = HashMap::with_capacity(commits.len());
     git.blobs::<GitError>(&names, |index, blob| {
-        states.insert(commits[index].oids[0], blob.and_then(|blob| winning_record(&blob, key)));
+        states.insert(commits[index].0[0], blob.and_then(|blob| winning_record(&blob, key)));
         Ok(())
     })?;
     let state = |oid: &str| states.get(oid).and_then(Option::as_ref);
@@ -44,40 +44,31 @@ pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<
         Some((a, b)) => a.means_same(b),
         None => a.is_none() && b.is_none(),
     };
-    let changes = commits.iter().filter_map(|commit| {
-        let (oid, parents) = commit.oids.split_first()?;
+    let mut changes = Vec::new();
+    for (oids, change) in commits {
+        let (oid, parents) = (oids[0], &oids[1..]);
         let now = state(oid);
         let is_unchanged = parents.iter().any(|parent| same(state(parent), now)) || parents.is_empty() && now.is_none();
-        (!is_unchanged).then(|| KeyChange {
-            commit: (*oid).to_owned(),
-            at: commit.at.to_owned(),
-            author: commit.author.to_owned(),
-            subject: commit.subject.to_owned(),
-            record: now.cloned(),
-        })
-    });
-    Ok(changes.collect())
+        if !is_unchanged {
+            changes.push(KeyChange { record: now.cloned(), ..change });
+        }
+    }
+    Ok(changes)
 }
 
-/// A line pair of `git rev-list`. The parents are those among the commits that changed the file.
-struct ListedCommit<'l> {
-    oids: Vec<&'l str>,
-    at: &'l str,
-    author: &'l str,
-    subject: &'l str,
-}
-
-fn parse_list(list: &str) -> Vec<ListedCommit<'_>> {
+/// Parses the line pairs of `git rev-list`. Returns each commit with its parents among the commits that changed the file, and
+/// its change without the record.
+fn parse_list(list: &str) -> Vec<(Vec<&str>, KeyChange)> {
     let mut lines = list.split('\n');
     let mut commits = Vec::new();
     while let (Some(head), Some(fields)) = (lines.next(), lines.next()) {
-        let mut fields = fields.splitn(3, '\u{1f}');
-        commits.push(ListedCommit {
-            oids: head.split(' ').skip(1).collect(),
-            at: fields.next().unwrap_or_default(),
-            author: fields.next().unwrap_or_default(),
-            subject: fields.next().unwrap_or_default(),
-        });
+        let Some(oids) = head.strip_prefix("commit ") else { continue };
+        let oids: Vec<_> = oids.split(' ').collect();
+        let mut fields = fields.splitn(3, '\u{1f}').map(str::to_owned);
+        let mut field = || fields.next().unwrap_or_default();
+        let change =
+            KeyChange { commit: oids[0].to_owned(), at: field(), author: field(), subject: field(), record: None };
+        commits.push((oids, change));
     }
     commits
 }

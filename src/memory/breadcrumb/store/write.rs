@@ -59,12 +59,7 @@ pub(crate) struct Imported {
     pub kept: usize,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum IfTaken {
-    Refuse,
-    Replace,
-}
-
+/// The records that replace the selected ones, and the result to return.
 type Replacement<T> = (Vec<Record<'static>>, T);
 
 impl<'s> Writer<'s> {
@@ -125,18 +120,13 @@ impl<'s> Writer<'s> {
         Ok(deleted)
     }
 
-    pub(crate) fn rename(
-        &self,
-        from: &str,
-        to: &Key,
-        if_taken: IfTaken,
-        now: Time,
-    ) -> Result<Record<'static>, StoreError> {
+    /// Changes the key of a breadcrumb. One that has the new key is an error, unless `replace`.
+    pub(crate) fn rename(&self, from: &str, to: &Key, replace: bool, now: Time) -> Result<Record<'static>, StoreError> {
         let to = to.as_str();
         let (old_file, new_file) = (StoreFile::of_key(from), StoreFile::of_key(to));
         let no_such_key = || StoreError::NoSuchKey { key: from.to_owned() };
         let rename = |old: Record<'static>, taken: Option<Record<'static>>| {
-            if taken.is_some() && if_taken == IfTaken::Refuse {
+            if taken.is_some() && !replace {
                 return Err(StoreError::KeyTaken { key: to.to_owned() });
             }
             // Later than both, so that in a merge it wins over the record that had the key before.

@@ -110,18 +110,14 @@ impl<'r> Archive<'r> {
     }
 
     fn read(&self, path: &str) -> Result<Option<Vec<String>>, CrumbError> {
-        let Some(mut tree) = self.tree else { return Ok(None) };
-        let mut names = path.split('/').peekable();
-        while let Some(name) = names.next() {
-            let entries = self.repo.read_tree(tree)?;
-            let Some(found) = entries.into_iter().find(|entry| entry.name == name.as_bytes()) else { return Ok(None) };
-            match (names.peek(), found.mode()) {
-                (Some(_), Mode::Folder) => tree = found.oid,
-                (None, Mode::File) => return self.lines_of(found.oid).map(Some),
-                _ => return Ok(None),
-            }
+        let mut found = self.tree.map(|tree| (Mode::Folder, tree));
+        for name in path.split('/') {
+            let Some((Mode::Folder, tree)) = found else { return Ok(None) };
+            let entry = self.repo.read_tree(tree)?.into_iter().find(|entry| entry.name == name.as_bytes());
+            found = entry.map(|entry| (entry.mode(), entry.oid));
         }
-        Ok(None)
+        let Some((Mode::File, blob)) = found else { return Ok(None) };
+        self.lines_of(blob).map(Some)
     }
 
     fn lines_of(&self, blob: Oid) -> Result<Vec<String>, CrumbError> {
