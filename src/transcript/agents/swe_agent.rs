@@ -17,8 +17,8 @@ use super::AgentFormat;
 use crate::trace::model::item::Role;
 use crate::transcript::TranscriptEntry;
 use crate::transcript::read::builder::{
-    EntryBuilder, RecordSource, SourceTracker, ToolCalls, arguments, dialogue, freeform, image, message_fields,
-    reasoning, result, split_text,
+    EntryBuilder, RecordSource, SourceTracker, ToolCalls, call_arguments, dialogue, freeform, image, message_fields,
+    part_text, reasoning, result, split_text,
 };
 use crate::transcript::read::json::view;
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
@@ -84,7 +84,7 @@ impl RecordReader for SweAgent {
             return known.map_or_else(unknown, |(_, name)| Outcome::Ignored(name.to_owned()));
         };
         let count = self.sources.count(bytes);
-        let builder = |source| EntryBuilder::new(FORMAT, RecordSource::Content(source), None, None, output.end_offset);
+        let builder = |source| EntryBuilder::new(FORMAT, RecordSource::Content(source), None, output.end_offset);
         let mut entries = builder([bytes, format!("\n{count}").as_bytes()].concat());
         if self.message(&mut entries, &json::view_of(raw_message)).is_none() {
             entries = builder(bytes.to_vec());
@@ -94,7 +94,7 @@ impl RecordReader for SweAgent {
             return Outcome::Ignored("message/empty".to_owned());
         }
         entries.group_turn();
-        self.started |= entries.has_conversation();
+        self.started |= entries.conversation().next().is_some();
         output.entries.extend(entries.entries);
         Outcome::Imported
     }
@@ -103,12 +103,8 @@ impl RecordReader for SweAgent {
 impl SweAgent {
     fn message(&mut self, builder: &mut EntryBuilder, message: &Message<'_>) -> Option<()> {
         let agent = message.agent.and_then(json::text).filter(|agent| agent != "main");
-        if let Some(agent) = agent.and_then(|agent| header::one_line(&agent, 128)) {
-            builder.meta.insert("agent".to_owned(), agent.into());
-        }
-        if json::is_true(message.is_demo) {
-            builder.meta.insert("demonstration".to_owned(), true.into());
-        }
+        builder.add_meta("agent", agent.and_then(|agent| header::one_line(&agent, 128)));
+        builder.add_meta("demonstration", json::is_true(message.is_demo).then_some(true));
         let role = match &*json::text(message.role?)? {
             "system" => Role::System,
             "assistant" => Role::Assistant,
@@ -122,10 +118,7 @@ impl SweAgent {
             let function = tool.function.and_then(|function| serde_json::from_str(function.get()).ok()).unwrap_or(tool);
             let id = tool.id.and_then(json::text).unwrap_or_default();
             let name = function.name.and_then(json::text).unwrap_or_default();
-            let body = function.arguments.map_or_else(
-                || b"{}".to_vec(),
-                |value| json::text(value).map_or_else(|| value.get().into(), |text| arguments(&text)),
-            );
+            let body = call_arguments(function.arguments);
             let block = builder.entries.len();
             if builder.push_call(block, &mut self.calls, &id, &name, body).is_none() {
                 builder.push(freeform("tool_call", Some(Role::Assistant)), raw_call.get());
@@ -185,10 +178,6 @@ fn add_thoughts(builder: &mut EntryBuilder, message: &Message<'_>) {
     if let Some(thought) = thought.filter(|thought| blocks.is_empty() && !content.contains(thought.trim())) {
         builder.push(reasoning(None), thought.into_owned());
     }
-}
-
-fn part_text(part: &RawValue) -> Option<std::borrow::Cow<'_, str>> {
-    json::view_of::<Part<'_>>(part).text.and_then(json::text)
 }
 
 /// Adds an image, or a part of unknown shape verbatim.

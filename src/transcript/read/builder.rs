@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::json::{self, view};
 use super::{header, packed};
 use crate::base::time::Time;
 use crate::trace::change::bulk::Usage;
@@ -28,7 +29,6 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// What the sources, and so the ids, of a record's items are derived from.
-#[derive(Clone)]
 pub(crate) enum RecordSource {
     Id(String),
     /// Bytes that distinguish the record from all others.
@@ -88,7 +88,7 @@ pub(crate) struct ToolCall {
     pub thread: Option<String>,
 }
 
-/// The tool calls so far, by call id as in the file.
+/// By call id as in the file.
 pub(crate) type ToolCalls = HashMap<String, ToolCall>;
 
 /// The entries of one record while they are built.
@@ -104,15 +104,9 @@ pub(crate) struct EntryBuilder {
 }
 
 impl EntryBuilder {
-    pub(crate) fn new(
-        format: &'static str,
-        source: RecordSource,
-        created: Option<&RawValue>,
-        thread: Option<String>,
-        end_offset: u64,
-    ) -> Self {
-        let created = created.and_then(time);
-        Self { format, source, end_offset, created, meta: Map::new(), thread, skip: None, entries: Vec::new() }
+    pub(crate) fn new(format: &'static str, source: RecordSource, created: Option<&RawValue>, end_offset: u64) -> Self {
+        let (created, meta, entries) = (created.and_then(time), Map::new(), Vec::new());
+        Self { format, source, end_offset, created, meta, thread: None, skip: None, entries }
     }
 
     /// Adds metadata to all entries after it.
@@ -141,9 +135,10 @@ impl EntryBuilder {
     pub(crate) fn push_from(
         &mut self,
         source: Source,
-        mut fields: Fields,
+        fields: Fields,
         body: impl Into<Vec<u8>>,
     ) -> &mut TranscriptEntry {
+        let mut fields = fields;
         let id = ItemId::of_source(&source);
         fields.source = Some(source);
         fields.created = self.created;
@@ -178,34 +173,26 @@ impl EntryBuilder {
         Some(entry)
     }
 
+    /// The entries that are part of the conversation, not instructions.
+    pub(crate) fn conversation(&mut self) -> impl Iterator<Item = &mut TranscriptEntry> {
+        self.entries.iter_mut().filter(|entry| entry.draft.fields.item_type != ItemType::instruction())
+    }
+
     /// Makes the entries of a record with several one turn, except instructions.
     pub(crate) fn group_turn(&mut self) {
         if self.entries.len() > 1 {
             let turn = self.entries[0].draft.fields.source.as_ref().map(|source| source.record().to_owned());
-            for entry in self.entries.iter_mut().filter(|entry| !is_instruction(entry)) {
-                entry.draft.fields.turn.clone_from(&turn);
-            }
+            self.conversation().for_each(|entry| entry.draft.fields.turn.clone_from(&turn));
         }
     }
-
-    /// Whether any entry is part of the conversation, not an instruction.
-    pub(crate) fn has_conversation(&self) -> bool {
-        self.entries.iter().any(|entry| !is_instruction(entry))
-    }
-}
-
-fn is_instruction(entry: &TranscriptEntry) -> bool {
-    entry.draft.fields.item_type == ItemType::instruction()
 }
 
 pub(crate) fn time(value: &RawValue) -> Option<Time> {
-    super::json::text(value)?.parse().ok()
+    json::text(value)?.parse().ok()
 }
 
 pub(crate) fn dialogue(role: Role) -> Fields {
-    let mut fields = Fields::new(ItemType::dialogue());
-    fields.role = Some(role);
-    fields
+    Fields { role: Some(role), ..Fields::new(ItemType::dialogue()) }
 }
 
 /// A message's text: a system message is an instruction before the conversation, and dialogue after that.
@@ -214,10 +201,7 @@ pub(crate) fn message_fields(role: Role, opening: bool) -> Fields {
 }
 
 pub(crate) fn freeform(name: &str, role: Option<Role>) -> Fields {
-    let mut fields = Fields::new(ItemType::freeform());
-    fields.name = header::one_line(name, MAX_NAME);
-    fields.role = role;
-    fields
+    Fields { name: header::one_line(name, MAX_NAME), role, ..Fields::new(ItemType::freeform()) }
 }
 
 pub(crate) fn reasoning(signature: Option<&str>) -> Fields {
@@ -239,20 +223,19 @@ pub(crate) fn set_signature(fields: &mut Fields, signature: &str) {
 
 /// A tool call; `None` if it has no id or name.
 pub(crate) fn call(id: &str, name: &str) -> Option<Fields> {
-    let mut fields = Fields::new(ItemType::tool_io());
-    fields.role = Some(Role::Assistant);
-    fields.direction = Some(Direction::Call);
-    fields.call_id = Some(header::id(id)?);
+    let mut fields = tool(Role::Assistant, Direction::Call, id)?;
     fields.name = Some(header::one_line(name, MAX_NAME)?);
     Some(fields)
 }
 
+fn tool(role: Role, direction: Direction, id: &str) -> Option<Fields> {
+    let (role, direction, call_id) = (Some(role), Some(direction), Some(header::id(id)?));
+    Some(Fields { role, direction, call_id, ..Fields::new(ItemType::tool_io()) })
+}
+
 /// A tool result in a thread; `None` if it does not name its call.
 pub(crate) fn result(id: &str, call: Option<&ToolCall>, thread: Option<&str>) -> Option<Fields> {
-    let mut fields = Fields::new(ItemType::tool_io());
-    fields.role = Some(Role::Tool);
-    fields.direction = Some(Direction::Result);
-    fields.call_id = Some(header::id(id)?);
+    let mut fields = tool(Role::Tool, Direction::Result, id)?;
     if let Some(call) = call {
         fields.name = Some(call.name.clone());
         // Each thread becomes its own trace, and an item can only reply to one in the same trace.
@@ -270,28 +253,36 @@ pub(crate) fn arguments(text: &str) -> Vec<u8> {
     }
 }
 
+/// The arguments of a call: a string that contains JSON, or the JSON itself.
+pub(crate) fn call_arguments(value: Option<&RawValue>) -> Vec<u8> {
+    let Some(value) = value else { return b"{}".to_vec() };
+    json::text(value).map_or_else(|| value.get().into(), |text| arguments(&text))
+}
+
+view! { TextPart { text } }
+
+/// The text of a part of a message.
+pub(crate) fn part_text(part: &RawValue) -> Option<Cow<'_, str>> {
+    json::view_of::<TextPart<'_>>(part).text.and_then(json::text)
+}
+
 /// The text of a tool result's parts, joined by line breaks, and the other parts.
 pub(crate) fn split_text<'a>(
-    parts: Vec<&'a RawValue>,
+    mut parts: Vec<&'a RawValue>,
     text: impl Fn(&'a RawValue) -> Option<Cow<'a, str>>,
 ) -> (String, Vec<&'a RawValue>) {
-    let (mut texts, mut others) = (Vec::new(), Vec::new());
-    for part in parts {
-        match text(part) {
-            Some(text) => texts.push(text),
-            None => others.push(part),
-        }
-    }
-    (texts.join("\n"), others)
+    let mut texts = Vec::new();
+    parts.retain(|part| text(part).map(|text| texts.push(text)).is_none());
+    (texts.join("\n"), parts)
 }
 
 /// An image in a data URL as an artifact that `role` sent, or its address as text.
 pub(crate) fn image(url: &str, role: Role) -> (Fields, Vec<u8>) {
-    let data = url.strip_prefix("data:").and_then(|url| url.split_once(";base64,"));
-    if let Some((media_type, bytes)) = data.and_then(|(media_type, data)| Some((media_type, decode(data)?))) {
-        return (artifact(media_type, role), bytes);
-    }
-    (freeform("image", Some(role)), url.as_bytes().to_vec())
+    let file = url.strip_prefix("data:").and_then(|url| {
+        let (media_type, data) = url.split_once(";base64,")?;
+        Some((artifact(media_type, role), decode(data)?))
+    });
+    file.unwrap_or_else(|| (freeform("image", Some(role)), url.as_bytes().to_vec()))
 }
 
 /// A file that `role` sent.

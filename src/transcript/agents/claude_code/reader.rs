@@ -88,7 +88,8 @@ impl RecordReader for ClaudeCode {
         let Some(source) = self.source(record, bytes, content) else { return Outcome::Repeated };
 
         let is_summary = json::is_true(record.is_compact_summary) && self.started.contains(&thread);
-        let builder = EntryBuilder::new(FORMAT, source, record.timestamp, thread, output.end_offset);
+        let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, output.end_offset);
+        builder.thread = thread;
         let role = if kind == "assistant" { Role::Assistant } else { Role::User };
         let mut entries = RecordContent::new(builder, role, &mut self.calls);
         match &*kind {

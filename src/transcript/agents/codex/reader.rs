@@ -14,8 +14,8 @@ use crate::trace::model::item::{Fields, ItemType, Role, Status};
 use crate::transcript::TranscriptEntry;
 use crate::transcript::read::active::ActiveMessages;
 use crate::transcript::read::builder::{
-    EntryBuilder, RecordSource, SourceTracker, ToolCalls, arguments, freeform, hash, image, message_fields, reasoning,
-    result, split_text,
+    EntryBuilder, RecordSource, SourceTracker, ToolCalls, call_arguments, freeform, hash, image, message_fields,
+    part_text, reasoning, result, split_text,
 };
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
 use crate::transcript::read::{json, packed};
@@ -68,7 +68,7 @@ impl RecordReader for Codex {
         let count = self.sources.count(bytes);
         let source = [self.session.as_bytes(), b"\n", bytes, format!("\n{count}").as_bytes()].concat();
         let source = RecordSource::Content(source);
-        let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, None, output.end_offset);
+        let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, output.end_offset);
         let outcome = match (kind.as_deref(), record.payload) {
             (Some("response_item"), Some(payload)) => {
                 self.response_item(&mut builder, &json::view_of(payload), payload.get())
@@ -100,7 +100,7 @@ impl Codex {
     /// Reads the head of the session. A file that continues another one repeats it.
     fn head(&mut self, builder: &mut EntryBuilder, head: &Head<'_>) -> Outcome {
         let base = head.base_instructions.and_then(|base| match json::text(base) {
-            None => json::view_of::<Part<'_>>(base).text.and_then(json::text),
+            None => part_text(base),
             text => text,
         });
         let repeated = head.instructions.and_then(json::text);
@@ -148,19 +148,13 @@ impl Codex {
         }
         self.is_new(content_hash(item, text));
         if matches!(&*kind, "custom_tool_call" | "custom_tool_call_output") {
-            builder.meta.insert("custom".to_owned(), true.into());
+            builder.add_meta("custom", Some(true));
         }
         // An item without the members that its kind requires is stored verbatim.
         let added = match &*kind {
             "message" => self.message(builder, item),
             "reasoning" => add_reasoning(builder, item),
-            "function_call" => {
-                let body = item.arguments.map_or_else(
-                    || b"{}".to_vec(),
-                    |value| json::text(value).map_or_else(|| value.get().into(), |text| arguments(&text)),
-                );
-                self.call(builder, item, item.name, body)
-            }
+            "function_call" => self.call(builder, item, item.name, call_arguments(item.arguments)),
             "custom_tool_call" => self.call(builder, item, item.name, json::json_or(item.input, "\"\"")),
             "local_shell_call" => self.call(builder, item, item.kind, json::json_or(item.action, "{}")),
             "function_call_output" | "custom_tool_call_output" => self.result(builder, item),
@@ -170,7 +164,7 @@ impl Codex {
             let name = if kind.is_empty() { "response_item" } else { &*kind };
             builder.push(freeform(name, Some(Role::Assistant)), text);
         }
-        self.started |= builder.has_conversation();
+        self.started |= builder.conversation().next().is_some();
         if builder.entries.is_empty() { Outcome::Ignored(format!("{kind}/empty")) } else { Outcome::Imported }
     }
 
@@ -234,10 +228,6 @@ impl Codex {
         self.open_calls.remove(&*id);
         Some(())
     }
-}
-
-fn part_text(raw_part: &RawValue) -> Option<std::borrow::Cow<'_, str>> {
-    json::view_of::<Part<'_>>(raw_part).text.and_then(json::text)
 }
 
 fn add_reasoning(builder: &mut EntryBuilder, item: &ResponseItem<'_>) -> Option<()> {

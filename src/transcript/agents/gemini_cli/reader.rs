@@ -111,7 +111,7 @@ impl GeminiCli {
             return Outcome::Unknown(String::new());
         };
         let source = RecordSource::Id(id.to_string());
-        let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, None, output.end_offset);
+        let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, output.end_offset);
         builder.add_meta("model", json::line(record.model, 128));
         let is_sent = matches!(&*kind, "user" | "gemini");
         builder.skip = (!is_sent).then_some("shown to the person, not said to the model");
