@@ -1,6 +1,6 @@
 //! Finds the first item that makes a command fail.
 //!
-//! The command gets prefixes of the items, as messages. Its exit status has the meaning that `git bisect run` defines: 0 is good,
+//! The command gets prefixes of the items, as messages, on stdin and in the file [`CANDIDATE`]. Its exit status has the meaning that `git bisect run` defines: 0 is good,
 //! 125 is untestable, any other up to 127 is bad, and anything else stops the search. Nothing is written to the repository.
 
 use std::collections::BTreeSet;
@@ -14,28 +14,21 @@ use crate::base::error::Diagnostic;
 use crate::base::process::{Process, ProcessError};
 use crate::trace::ItemId;
 
-/// The variable with the path of the candidate file, for a command that does not read its stdin.
 pub(crate) const CANDIDATE: &str = "GITTRACE_CANDIDATE";
-/// The variable with the id of the candidate's last item; empty if the candidate has none.
 pub(crate) const LAST_ITEM: &str = "GITTRACE_CANDIDATE_ITEM";
 
-/// The verdict of a command on a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     Good,
     Bad,
-    /// The command cannot test the candidate.
     Unknown,
 }
 
-/// The result of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// The command starts to fail with the item at this index.
     First(usize),
     /// It starts to fail with one of the items between these indexes, inclusive; the prefixes between them are untestable.
     Among(usize, usize),
-    /// It does not fail with all items.
     NeverFails,
     AlwaysFails,
     /// The prefix of all items, or of none, is untestable.
@@ -44,7 +37,7 @@ pub(crate) enum Outcome {
 
 /// Finds the first of `len` items with which `test`, given the number of items present, starts to fail.
 ///
-/// Tests all items and none first, then bisects: about log₂ `len` tests, more if prefixes are untestable.
+/// Takes about log₂ `len` tests, more if prefixes are untestable.
 pub(crate) fn search<E>(len: usize, mut test: impl FnMut(usize) -> Result<Verdict, E>) -> Result<Outcome, E> {
     match test(len)? {
         Verdict::Good => return Ok(Outcome::NeverFails),
@@ -58,8 +51,7 @@ pub(crate) fn search<E>(len: usize, mut test: impl FnMut(usize) -> Result<Verdic
         Verdict::Good => {}
     }
     // The prefix of `good` items is good, that of `bad` items is bad.
-    let (mut good, mut bad) = (0, len);
-    let mut unknown: BTreeSet<usize> = BTreeSet::new();
+    let (mut good, mut bad, mut unknown) = (0, len, BTreeSet::new());
     while bad - good > 1 {
         let middle = good + (bad - good) / 2;
         let open = (good + 1..bad).filter(|present| !unknown.contains(present));
@@ -69,9 +61,7 @@ pub(crate) fn search<E>(len: usize, mut test: impl FnMut(usize) -> Result<Verdic
         match test(present)? {
             Verdict::Good => good = present,
             Verdict::Bad => bad = present,
-            Verdict::Unknown => {
-                unknown.insert(present);
-            }
+            Verdict::Unknown => drop(unknown.insert(present)),
         }
     }
     Ok(Outcome::First(good))

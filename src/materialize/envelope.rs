@@ -12,7 +12,6 @@ use crate::tokens::Encoding;
 use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceName};
 
-/// The format that messages are printed in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MessageFormat {
@@ -36,7 +35,6 @@ impl MessageFormat {
     }
 }
 
-/// Formatted messages.
 #[derive(Debug)]
 pub(crate) struct Rendered {
     pub format: MessageFormat,
@@ -45,7 +43,6 @@ pub(crate) struct Rendered {
     pub adjustments: Vec<Adjustment>,
 }
 
-/// Formats messages.
 pub(crate) fn render(format: MessageFormat, materialized: &Materialized, cache_marks: Option<u8>) -> Result<Rendered> {
     let mut content = Vec::new();
     let adjustments = match format.api() {
@@ -53,16 +50,14 @@ pub(crate) fn render(format: MessageFormat, materialized: &Materialized, cache_m
             let marks = materialized.cache_marks(cache_marks.unwrap_or_default().into());
             message::write(api, &materialized.messages, marks, &mut content)?
         }
-        None if matches!(format, MessageFormat::Messages) => {
-            messages::write(&materialized.messages, &mut content)?;
-            Vec::new()
-        }
         None => {
-            text::write(&materialized.messages, &mut content)?;
+            let is_text = format == MessageFormat::Text;
+            let write = if is_text { text::write } else { messages::write };
+            write(&materialized.messages, &mut content)?;
             Vec::new()
         }
     };
-    if !matches!(format, MessageFormat::Text) {
+    if format != MessageFormat::Text {
         content.push(b'\n');
     }
     Ok(Rendered { format, content, adjustments })

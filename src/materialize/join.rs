@@ -19,7 +19,6 @@ pub enum Join {
     Text,
 }
 
-/// A message that is being built.
 pub(super) struct Joined {
     pub(super) message: Message,
     /// The items of each block.
@@ -97,7 +96,6 @@ pub(super) fn sort(pieces: &mut [Piece]) {
     sorted.skip_while(|(piece, seq)| piece.seq == *seq).for_each(|(piece, _)| piece.break_signature());
 }
 
-/// Joins sorted pieces.
 pub(super) fn join(materializer: &dyn Materializer, pieces: Vec<Piece>) -> Vec<Joined> {
     let mut all: Vec<Joined> = Vec::with_capacity(pieces.len());
     let mut turns: HashMap<(String, Role), usize> = HashMap::new();

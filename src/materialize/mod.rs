@@ -123,12 +123,10 @@ impl Materialized {
         PER_REPLY + self.messages.iter().map(|message| message.cost(encoding)).sum::<u64>()
     }
 
-    /// The items of a block.
     pub(crate) fn items_at(&self, position: BlockPosition) -> &[ItemId] {
         self.items.get(position.message).and_then(|blocks| blocks.get(position.block)).map_or(&[], Vec::as_slice)
     }
 
-    /// Up to `count` cache marks for these messages.
     pub(crate) fn cache_marks(&self, count: usize) -> CacheMarks {
         CacheMarks { count, pinned_messages: self.pinned_messages }
     }

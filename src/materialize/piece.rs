@@ -15,14 +15,12 @@ use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::view::View;
 use crate::trace::{Fields, ItemId};
 
-/// An item that is about to become a message, or part of one.
 #[derive(Clone)]
 pub(super) struct Piece {
     pub(super) item: ItemId,
     pub(super) item_type: ItemType,
     /// The item as a message of its own, with one block.
     pub(super) message: Message,
-    /// The provider's message that it came from.
     pub(super) turn: Option<String>,
     pub(super) seq: u32,
     pub(super) order: i32,

@@ -19,7 +19,6 @@ use crate::trace::store::priority::{Level, Record, SetLevel};
 use crate::trace::store::view::{LeftOut, View};
 use crate::trace::{Time, TraceError};
 
-/// The items so far.
 pub(super) struct SignedPrefix<'v> {
     repo: &'v Repo,
     view: &'v View,
@@ -29,7 +28,6 @@ pub(super) struct SignedPrefix<'v> {
     broken: bool,
     /// The last change of level of an item that is or was skipped.
     last_set: Option<Time>,
-    /// The latest creation time of an item.
     last_created: Option<Time>,
 }
 
@@ -71,7 +69,6 @@ impl<'v> SignedPrefix<'v> {
         Ok(holds)
     }
 
-    /// Whether an item with a level was ever skipped.
     fn was_skipped(&mut self, slot: &ItemEntry) -> Result<bool, TraceError> {
         let record = match &mut self.record {
             Some(record) => record,

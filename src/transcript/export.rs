@@ -18,30 +18,24 @@ use crate::trace::store::total::Reading;
 use crate::trace::store::view::View;
 use crate::trace::{Time, TraceError};
 
-/// The result of a call that has none.
 const UNANSWERED: &str = "(no result was recorded)";
 
-/// How a trace is written in an agent's format.
 pub(crate) struct Exporter {
     pub write: fn(&[Item], &NewSession, &mut ExportedTranscript),
     /// The file below `home` in which the agent looks for the session.
     pub path: fn(home: &Path, &NewSession) -> Option<PathBuf>,
-    /// The command that resumes a session, without the session's id.
     pub resume_command: &'static str,
 }
 
-/// The session that an exported transcript starts.
 #[derive(Clone, Debug)]
 pub(crate) struct NewSession {
     pub id: String,
     pub folder: PathBuf,
-    /// The branch of the code, or empty.
     pub branch: String,
     pub at: Time,
 }
 
 impl ExportedTranscript {
-    /// Notes that reasoning cannot be exported.
     pub(super) fn omit_reasoning(&mut self, item: &Item) {
         self.notes.push(format!("reasoning {} is omitted: the provider of this agent did not sign it", item.id));
     }
@@ -84,7 +78,6 @@ pub(crate) fn transcript(
     Ok(Some(exported))
 }
 
-/// The file in which the agent looks for the transcript of a session.
 pub(crate) fn transcript_path(format: Format, home: &Path, session: &NewSession) -> Option<PathBuf> {
     let exporter = format.agent().exporter.as_ref()?;
     (exporter.path)(home, session)
@@ -163,7 +156,6 @@ pub(super) fn parts_of_result(items: &[Item], at: usize) -> &[Item] {
     &following[..following.iter().take_while(is_part).count()]
 }
 
-/// Whether two items come from the same record of a transcript.
 pub(super) fn same_record(first: &Item, next: &Item) -> bool {
     let source = first.fields.source.as_ref().zip(next.fields.source.as_ref());
     source.is_some_and(|(first, next)| first.record() == next.record())
@@ -174,7 +166,6 @@ pub(super) fn signature(item: &Item) -> Option<&str> {
     item.fields.signature.as_deref().or_else(|| item.fields.meta.get("signature")?.as_str())
 }
 
-/// Whether a member of the metadata is true.
 pub(super) fn has_flag(item: &Item, name: &str) -> bool {
     item.fields.meta.get(name).and_then(serde_json::Value::as_bool) == Some(true)
 }
@@ -183,7 +174,6 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The body as text.
 pub(super) fn text(item: &Item) -> String {
     String::from_utf8_lossy(&item.body).into_owned()
 }

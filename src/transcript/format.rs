@@ -8,10 +8,8 @@ use super::read::document;
 use crate::base::string_enum::string_enum;
 use crate::git::Env;
 
-/// How much of a file is read to detect its format.
 const MAX_HEAD: u64 = 256 * 1024;
 
-/// How many lines of that are examined.
 const MAX_LINES: usize = 50;
 
 macro_rules! formats {
@@ -24,7 +22,6 @@ macro_rules! formats {
         }
 
         impl Format {
-            /// Everything specific to the agent.
             pub(crate) fn agent(self) -> &'static AgentFormat {
                 match self {
                     $(Self::$format => &$agent::AGENT),+
@@ -61,7 +58,6 @@ impl Format {
         Self::all().into_iter().rev().find(|format| (format.agent().recognizes)(line))
     }
 
-    /// The folder in which the agent stores the user's data, if it has one.
     pub(crate) fn home(self, env: &Env) -> Option<PathBuf> {
         (self.agent().home)(env)
     }
@@ -74,7 +70,6 @@ impl Format {
     }
 }
 
-/// The first bytes of a file, enough to detect its format.
 pub(crate) fn head(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     reader.take(MAX_HEAD).read_to_end(&mut head)?;

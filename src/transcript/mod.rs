@@ -34,21 +34,18 @@ use crate::trace::model::id::ItemId;
 use crate::trace::model::item::Draft;
 use read::header;
 
-/// How many damaged lines are listed; all are counted.
 const MAX_LISTED_LINES: usize = 20;
 
-/// How many kinds are counted separately; a hostile file may contain any number.
+/// A hostile file may contain any number of kinds.
 const MAX_KINDS: usize = 64;
 
 /// One piece of a session's content, ready to be committed.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct TranscriptEntry {
-    /// Derived from `draft.fields.source` alone.
     pub id: ItemId,
     pub draft: Draft,
     /// The sub-agent that this belongs to, as `[A-Za-z0-9_-]{1,64}`; `None` for the main thread.
     pub thread: Option<String>,
-    /// Why the item is imported with the priority skip, if it is.
     pub skip: Option<String>,
     /// The items that this summary of a compaction replaces, when compactions are replayed.
     pub replaces: Option<Replaced>,
@@ -63,7 +60,6 @@ pub(crate) struct TranscriptEntry {
 /// What a reader counted besides the entries that it yielded.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Tally {
-    /// Records that yielded at least one entry.
     pub imported: u64,
     /// Records that occurred before with the same content; each is yielded once.
     pub repeated: u64,
@@ -71,7 +67,6 @@ pub(crate) struct Tally {
     pub ignored: BTreeMap<String, u64>,
     /// Records of unknown kinds; kinds after the first 64 are counted under `…`.
     pub unknown: BTreeMap<String, u64>,
-    /// Lines of which some part is unreadable.
     pub damaged: u64,
     /// The numbers, from 1, of the first twenty damaged lines.
     pub damaged_lines: Vec<u64>,
@@ -105,15 +100,11 @@ fn count(kinds: &mut BTreeMap<String, u64>, kind: &str) {
     *kinds.entry(kind).or_insert(0) += 1;
 }
 
-/// How many bytes before a position its digest covers.
-///
-/// Agents append to their files. The last bytes distinguish a file that has grown from one that was rewritten, at a cost
-/// that does not depend on the file's length.
+/// How many bytes before a position its digest covers. These distinguish a file that has grown from one that was rewritten, at
+/// a cost that does not depend on the file's length.
 pub(crate) const DIGEST_WINDOW: usize = 64 * 1024;
 
-/// How far a file was read.
-///
-/// A longer file with the same bytes before this position is a later version of the same transcript.
+/// How far a file was read. A longer file with the same bytes before it is a later version of the same transcript.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Position {
     /// Bytes consumed as complete records, from the start of the file.
@@ -138,11 +129,9 @@ fn digest_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
-/// Reading the file failed. The content of a file is never the reason.
 #[derive(Debug, Error)]
 #[error("cannot read the transcript after byte {offset}")]
 pub(crate) struct TranscriptError {
-    /// The end of the last complete record.
     pub offset: u64,
     pub source: io::Error,
 }

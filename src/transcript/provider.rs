@@ -20,18 +20,14 @@ use crate::trace::change::bulk::{Feed, Incoming, Usage};
 use crate::trace::model::item::{Direction, Fields, ItemType};
 use crate::trace::model::schema;
 
-/// How often each message occurred, by its hash.
 type Occurrences = HashMap<[u8; 32], usize>;
 
-/// The items of requests or responses, ready to be recorded.
 #[derive(Debug, Default)]
 pub(crate) struct ProviderItems {
     incoming: VecDeque<Incoming>,
-    /// What could not be read.
     pub faults: Vec<Fault>,
 }
 
-/// Reads one document, or several in sequence. Nothing in them is fatal.
 pub(crate) fn items(api: Api, text: &str) -> ProviderItems {
     let mut items = ProviderItems::default();
     let mut occurrences = Occurrences::new();

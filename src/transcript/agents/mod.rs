@@ -21,19 +21,15 @@ use crate::git::Env;
 
 type BoxedTranscript<'r> = Box<dyn Transcript + 'r>;
 
-/// Everything that the rest of the program knows of an agent.
 pub(crate) struct AgentFormat {
-    /// The agent's name in messages, such as `Claude Code`.
     pub name: &'static str,
     /// Whether a line, or a member of a document as one, belongs to this format.
     pub recognizes: fn(&[u8]) -> bool,
-    /// The folder in which the agent stores the user's data, if it has one.
     pub home: fn(&Env) -> Option<PathBuf>,
     /// The newest session of a project folder, below `home`; `None` if there is none.
     pub newest_session: fn(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>>,
     /// The files of a session's sub-agents that are stored separately, sorted by id.
     pub sub_agents: fn(transcript: &Path) -> io::Result<Vec<SubAgent>>,
-    /// Starts reading a transcript at its first byte.
     pub open: for<'r> fn(Box<dyn Read + 'r>) -> io::Result<BoxedTranscript<'r>>,
     /// Continues at a position, see [`TranscriptReader::resume`].
     pub resume: for<'r> fn(Box<dyn Read + 'r>, &Position, Vec<u8>, &[u8]) -> Option<BoxedTranscript<'r>>,
@@ -41,7 +37,6 @@ pub(crate) struct AgentFormat {
     pub exporter: Option<Exporter>,
 }
 
-/// The transcript of a sub-agent, stored beside that of its session.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct SubAgent {
     /// The id in the file's name; the reader's entries have it as their thread.
@@ -66,7 +61,6 @@ impl AgentFormat {
         }
     }
 
-    /// An agent that rewrites one JSON document.
     const fn of_document<S: RecordReader + 'static>(name: &'static str) -> Self {
         Self {
             open: |reader| Ok(Box::new(TranscriptReader::<_, S>::of_document(DocumentLines::new(reader)))),

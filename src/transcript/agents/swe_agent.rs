@@ -24,7 +24,6 @@ use crate::transcript::read::json::view;
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
 use crate::transcript::read::{header, json};
 
-/// The format's name in sources and trace names.
 pub(crate) const FORMAT: &str = "swe-agent";
 
 pub(crate) const AGENT: AgentFormat = AgentFormat::of_document::<SweAgent>("SWE-agent");
@@ -44,7 +43,6 @@ view! {
 view! { FunctionCall { id, function, name, arguments } }
 
 view! {
-    /// A part of a message.
     Part { text, thinking, signature, image_url, url }
 }
 

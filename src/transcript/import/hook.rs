@@ -24,20 +24,16 @@ use crate::trace::model::trailers::one_line;
 use crate::trace::{Time, TraceError, TraceName};
 use crate::transcript::format::Format;
 
-/// A log longer than this is started anew.
 const MAX_LOG: u64 = 64 * 1024;
 
-/// The input of a hook.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct HookInput {
     pub session_id: String,
-    /// Absent if the agent keeps no transcript.
     pub transcript_path: Option<PathBuf>,
     #[serde(default)]
     pub hook_event_name: String,
 }
 
-/// What a hook does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HookAction {
     /// At the start of a session: print a brief for it on stdout.
@@ -69,7 +65,6 @@ impl Diagnostic for HookError {
 }
 
 impl HookInput {
-    /// Parses the stdin of a hook.
     pub(crate) fn parse(input: &[u8]) -> Result<Self, HookError> {
         let input: Self =
             serde_json::from_slice(input).map_err(|error| HookError::BadInput { cause: error.to_string() })?;
@@ -83,7 +78,6 @@ impl HookInput {
         if self.hook_event_name == "SessionStart" { HookAction::PrintBrief } else { HookAction::Import }
     }
 
-    /// The trace of the session.
     pub(crate) fn trace(&self, format: Format) -> TraceName {
         TraceName::of_session(format.as_str(), &self.session_id)
     }
@@ -115,7 +109,6 @@ pub(crate) fn log_path(common_dir: &Path) -> PathBuf {
     common_dir.join("trace").join("hook.log")
 }
 
-/// Adds a failure to the log.
 pub(crate) fn log(common_dir: &Path, at: Time, agent: &str, failure: &str) -> io::Result<()> {
     let path = log_path(common_dir);
     if let Some(folder) = path.parent() {

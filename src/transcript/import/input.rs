@@ -6,7 +6,6 @@ use std::io::{self, Read, Seek as _, SeekFrom};
 /// Is called with the number of bytes of the file that were read.
 pub(crate) type ProgressFn<'w> = &'w dyn Fn(u64);
 
-/// A transcript's bytes.
 pub(crate) enum Input<'w> {
     /// A file, in which an import can continue where the last one ended.
     File(&'w File, ProgressFn<'w>),

@@ -32,10 +32,8 @@ use crate::trace::{Item, TraceError, TraceName};
 /// How many entries are read to find the session's id.
 const READ_AHEAD: usize = 1000;
 
-/// The session of a transcript that does not name one.
 const UNNAMED: &str = "unnamed";
 
-/// The trace that a transcript's main thread is imported into.
 #[derive(Clone, Debug)]
 pub(crate) enum Destination {
     Trace(TraceName),
@@ -43,7 +41,6 @@ pub(crate) enum Destination {
     Session(Option<String>),
 }
 
-/// The result of an import.
 #[derive(Debug)]
 pub(crate) struct Imported {
     /// The traces, the main thread's first, and what was recorded in each.
@@ -55,7 +52,6 @@ pub(crate) struct Imported {
     pub from: u64,
 }
 
-/// What an import needs besides the transcript.
 #[derive(Clone, Copy)]
 pub(crate) struct ImportContext<'r> {
     pub repo: &'r Repo,
@@ -67,28 +63,24 @@ pub(crate) struct ImportContext<'r> {
 /// How an agent's compactions are imported. A session that was imported before continues in its mode.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum CompactionMode {
-    /// The original messages stay, and the summary is skipped.
     #[default]
     KeepOriginals,
-    /// The summary replaces what it summarizes, so that the trace contains what the model saw; but a session that was
-    /// imported with its originals keeps them.
+    /// The summary replaces what it summarizes, unless the session was imported with its originals.
     PreferReplay,
     /// The same, but it is an error if the session was imported with its originals.
     RequireReplay,
 }
 
 impl CompactionMode {
-    /// Reads the setting `trace.asSeen`.
     pub(crate) fn from_settings(repo: &Repo) -> Result<Self, TraceError> {
         let replay = repo.config()?.boolean("trace.asSeen")? == Some(true);
         Ok(if replay { Self::PreferReplay } else { Self::KeepOriginals })
     }
 }
 
-/// Imports a transcript, from where the last import of it ended.
+/// Imports a transcript, from where the last import of it ended. Items that the trace contains or once contained are skipped.
 ///
-/// Items that the trace contains or once contained are skipped, so a file that has grown adds only what is new. The main
-/// thread is streamed; the entries of sub-agents are held in memory until the end. On an error the trace stays unchanged.
+/// The main thread is streamed; the entries of sub-agents are held in memory until the end. On an error the trace stays unchanged.
 pub(crate) fn transcript(
     context: ImportContext<'_>,
     format: Format,
@@ -144,7 +136,6 @@ pub(crate) fn transcript(
 struct OpenTranscript<'w> {
     format: Format,
     transcript: Box<dyn Transcript + 'w>,
-    /// Entries that were read before the import started.
     ahead: VecDeque<TranscriptEntry>,
     file: Option<(&'w File, ProgressFn<'w>)>,
 }

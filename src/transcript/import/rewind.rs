@@ -13,13 +13,11 @@ use crate::trace::{ItemId, Tip, TraceError, TraceName};
 /// The recorded reason of a skip. Later imports recognize their own skips by it.
 const REMOVED: &str = "left by a rewind";
 
-/// The recorded reason of the opposite.
 const RESTORED: &str = "taken up again in the session";
 
 /// The items that rewinds removed (true) or brought back (false).
 pub(crate) type Rewound = HashMap<ItemId, bool>;
 
-/// Sets the priorities of rewound items.
 pub(super) fn apply(context: ImportContext<'_>, name: &TraceName, items: &Rewound) -> Result<(), TraceError> {
     let ImportContext { repo, signature, .. } = context;
     let Some(tip) = Tip::find(repo, name)?.filter(|_| !items.is_empty()) else { return Ok(()) };

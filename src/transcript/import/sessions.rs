@@ -11,13 +11,10 @@ use crate::trace::store::view::View;
 use crate::trace::{Time, Tip, TraceError, TraceName};
 use crate::transcript::format::Format;
 
-/// How many items are searched for the user's first prompt.
 const MAX_SEARCHED: usize = 30;
 
-/// The maximum length of the first prompt, in characters.
 const MAX_PROMPT: usize = 120;
 
-/// One recorded session.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedSession {
     pub name: TraceName,
@@ -28,7 +25,6 @@ pub(crate) struct RecordedSession {
     pub items: usize,
     pub total: Total,
     pub first_prompt: String,
-    /// The number of traces of its sub-agents.
     pub sub_agents: usize,
     /// The commits of the code during the session, newest first.
     pub commits: Vec<CodeCommit>,

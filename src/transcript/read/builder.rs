@@ -22,7 +22,6 @@ use crate::transcript::TranscriptEntry;
 /// The maximum length of a stored name of a tool, model, or block, in characters.
 pub(crate) const MAX_NAME: usize = 256;
 
-/// Base64 as browsers and agents write it, padded or not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -44,7 +43,6 @@ impl RecordSource {
     }
 }
 
-/// Recognizes records that were read before.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct SourceTracker {
     /// For records with an id, the hash of the first content by the hash of the id; for others, their number by their hash.
@@ -53,9 +51,8 @@ pub(crate) struct SourceTracker {
 }
 
 impl SourceTracker {
-    /// The source of content under an id; `None` if the same content was read under that id before.
-    ///
-    /// Other content under a known id gets a source of its own, so that nothing is lost.
+    /// The source of content under an id; `None` if the same content was read under that id before. Other content gets a
+    /// source of its own, so that nothing is lost.
     pub(crate) fn by_id(&mut self, id: &str, content: &[u8]) -> Option<RecordSource> {
         let content_hash = hash([&b"content"[..], content]);
         match self.known.entry(hash([&b"id"[..], id.as_bytes()])) {
@@ -80,7 +77,6 @@ impl SourceTracker {
     }
 }
 
-/// A tool call that a result may answer.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct ToolCall {
     pub id: ItemId,
@@ -91,7 +87,6 @@ pub(crate) struct ToolCall {
 /// By call id as in the file.
 pub(crate) type ToolCalls = HashMap<String, ToolCall>;
 
-/// The entries of one record while they are built.
 pub(crate) struct EntryBuilder {
     format: &'static str,
     source: RecordSource,
@@ -131,7 +126,6 @@ impl EntryBuilder {
         self.push_from(self.source.block(self.format, block), fields, body)
     }
 
-    /// Adds an entry with a source of its own.
     pub(crate) fn push_from(
         &mut self,
         source: Source,
@@ -221,7 +215,6 @@ pub(crate) fn set_signature(fields: &mut Fields, signature: &str) {
     }
 }
 
-/// A tool call; `None` if it has no id or name.
 pub(crate) fn call(id: &str, name: &str) -> Option<Fields> {
     let mut fields = tool(Role::Assistant, Direction::Call, id)?;
     fields.name = Some(header::one_line(name, MAX_NAME)?);
@@ -285,7 +278,6 @@ pub(crate) fn image(url: &str, role: Role) -> (Fields, Vec<u8>) {
     file.unwrap_or_else(|| (freeform("image", Some(role)), url.as_bytes().to_vec()))
 }
 
-/// A file that `role` sent.
 pub(crate) fn artifact(media_type: &str, role: Role) -> Fields {
     let mut fields = Fields::new(ItemType::artifact());
     fields.kind = Some(if media_type.starts_with("image/") { "image" } else { "document" }.to_owned());

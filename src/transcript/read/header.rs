@@ -28,7 +28,6 @@ pub(crate) fn thread(text: &str) -> String {
     }
 }
 
-/// A commit subject of at most 72 characters: `prefix` and the words of the text.
 pub(crate) fn subject(prefix: &str, text: &str) -> String {
     const MAX: usize = 72;
     let line = format!("{prefix}: {text:.400}");

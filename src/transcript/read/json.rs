@@ -52,12 +52,10 @@ macro_rules! view {
 }
 pub(crate) use view;
 
-/// The value unless it is `null`.
 pub(crate) fn present(value: &RawValue) -> Option<&RawValue> {
     (value.get() != "null").then_some(value)
 }
 
-/// The text of a JSON string; `None` for any other value.
 pub(crate) fn text(value: &RawValue) -> Option<Cow<'_, str>> {
     let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
@@ -66,7 +64,6 @@ pub(crate) fn text(value: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Text<'_>>(value.get()).ok().map(|text| text.0)
 }
 
-/// The elements of a JSON array; `None` for any other value.
 pub(crate) fn list(value: &RawValue) -> Option<Vec<&RawValue>> {
     value.get().starts_with('[').then(|| serde_json::from_str(value.get()).ok()).flatten()
 }
@@ -76,12 +73,10 @@ pub(crate) fn view_of<'a, V: Deserialize<'a> + Default>(value: &'a RawValue) -> 
     serde_json::from_str(value.get()).unwrap_or_default()
 }
 
-/// The JSON of a member, or `default` if it is absent.
 pub(crate) fn json_or(value: Option<&RawValue>, default: &str) -> Vec<u8> {
     value.map_or(default, RawValue::get).as_bytes().to_vec()
 }
 
-/// The text of a member that is a non-empty string.
 pub(crate) fn member_text(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
     value.and_then(text).filter(|text| !text.is_empty())
 }
@@ -91,7 +86,6 @@ pub(crate) fn line(value: Option<&RawValue>, max: usize) -> Option<String> {
     header::one_line(&text(value?)?, max)
 }
 
-/// Whether the value is `true`.
 pub(crate) fn is_true(value: Option<&RawValue>) -> bool {
     value.is_some_and(|value| value.get() == "true")
 }

@@ -8,10 +8,8 @@ use std::io::{self, Read};
 
 use crate::transcript::{DIGEST_WINDOW, Position, digest_of};
 
-/// The size of one read.
 const CHUNK: usize = 64 * 1024;
 
-/// How a line ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ending {
     /// With a line break: the line is final.
@@ -21,7 +19,6 @@ pub(super) enum Ending {
     TooLong,
 }
 
-/// The rest of the current line.
 pub(super) struct Rest<'a> {
     /// The bytes up to the line break, which is excluded.
     pub(super) bytes: &'a [u8],
@@ -82,7 +79,6 @@ impl<R: Read> Lines<R> {
         self.base + self.start as u64
     }
 
-    /// The line number of the unconsumed bytes.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
@@ -91,7 +87,6 @@ impl<R: Read> Lines<R> {
         Position { offset: self.offset(), digest: digest_of(self.window()) }
     }
 
-    /// The last consumed bytes.
     fn window(&self) -> &[u8] {
         &self.buffer[self.start - self.start.min(DIGEST_WINDOW)..self.start]
     }
@@ -123,7 +118,6 @@ impl<R: Read> Lines<R> {
         Ok(Some(Rest { bytes: &self.buffer[self.start..end], number: self.number, ending }))
     }
 
-    /// Consumes the first `length` bytes of the rest.
     pub(super) fn consume(&mut self, length: usize) {
         self.start += length;
         self.searched = self.searched.max(self.start);
@@ -157,7 +151,6 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Reads more; false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         if self.ended {
             return Ok(false);

@@ -16,21 +16,17 @@ pub(crate) const MAX_LINE: usize = 256 * 1024 * 1024;
 /// Lines longer than this are not searched for a record after damage.
 const MAX_SALVAGE: usize = 16 * 1024 * 1024;
 
-/// How many positions that search tries.
 const SALVAGE_TRIES: usize = 64;
 
-/// What a record turned out to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Imported,
     Repeated,
     /// Records of this kind have no content.
     Ignored(String),
-    /// This kind is not known.
     Unknown(String),
 }
 
-/// What has been read.
 #[derive(Default)]
 pub(crate) struct Output {
     /// Whether the summary of a compaction replaces what it summarizes, see [`TranscriptEntry::replaces`]. Set this before
@@ -49,11 +45,8 @@ pub(crate) struct Output {
     pub rewound: Rewound,
 }
 
-/// The meaning of one format's records, given the earlier ones.
-///
-/// The value is the state that reading builds up. It is stored as JSON between two imports.
+/// The meaning of one format's records, given the earlier ones. The value is stored as JSON between two imports.
 pub(crate) trait RecordReader: Default + Serialize + DeserializeOwned {
-    /// A view of a record's bytes.
     type Record<'a>: Deserialize<'a> + Copy;
 
     /// Whether a record in the head of a file identifies this format.
@@ -62,14 +55,12 @@ pub(crate) trait RecordReader: Default + Serialize + DeserializeOwned {
     /// Whether an object found after damage is a record, not part of one.
     fn is_record(record: &Self::Record<'_>) -> bool;
 
-    /// The session that the record names.
     fn session(&self, record: &Self::Record<'_>) -> Option<String>;
 
     /// Converts a record, `bytes` in the file, to entries.
     fn read(&mut self, record: &Self::Record<'_>, bytes: &[u8], output: &mut Output) -> Outcome;
 }
 
-/// Enough to continue at a position without reading the file before it.
 #[derive(Serialize, Deserialize)]
 struct SavedState<S> {
     offset: u64,
@@ -80,26 +71,21 @@ struct SavedState<S> {
     records: S,
 }
 
-/// A transcript of any format, as the import uses it.
+/// A transcript of any format.
 pub(crate) trait Transcript: Iterator<Item = Result<TranscriptEntry, TranscriptError>> {
     fn output(&self) -> &Output;
     fn output_mut(&mut self) -> &mut Output;
     /// The end of the last complete record; meaningful after the last entry.
     fn consumed(&self) -> Position;
-    /// Skips what an earlier reader consumed, but learns from it, so that the entries after it are the same as if all had
-    /// been read.
-    ///
-    /// Call this before taking the first entry. Returns false if the file does not begin with the same bytes; then read the
-    /// file again with a new reader. The tally starts at this point.
+    /// Before the first entry is taken, skips what an earlier reader consumed, but learns from it. The tally starts here.
+    /// Returns false if the file does not begin with the same bytes; then read it again with a new reader.
     fn skip_to(&mut self, position: &Position) -> Result<bool, TranscriptError>;
     /// The state that [`TranscriptReader::resume`] needs to continue here.
     fn saved_state(&self) -> Option<Vec<u8>>;
 }
 
-/// Reads a transcript as a stream of entries, in file order.
-///
-/// Memory is bounded by the longest line (at most [`MAX_LINE`]) and a few words per record: open tool calls, threads of
-/// sub-agents, and hashes of what was read.
+/// Reads a transcript as a stream of entries, in file order. Memory holds the longest line (at most [`MAX_LINE`]) and a few
+/// words per record: open tool calls, threads of sub-agents, and hashes of what was read.
 pub(crate) struct TranscriptReader<R, S> {
     lines: Lines<R>,
     records: S,
@@ -109,7 +95,6 @@ pub(crate) struct TranscriptReader<R, S> {
 }
 
 impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
-    /// Starts at the first byte of a transcript. `reader` need not be buffered.
     pub(crate) fn new(reader: R) -> Self {
         Self::with_max_line(reader, MAX_LINE)
     }
@@ -264,7 +249,6 @@ fn start_of_record(bytes: &[u8], first: bool) -> usize {
     mark + bytes[mark..].iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count()
 }
 
-/// The record at the start of the bytes, and its length.
 fn parse<S: RecordReader>(bytes: &[u8]) -> Option<(S::Record<'_>, usize)> {
     let mut objects = serde_json::Deserializer::from_slice(bytes).into_iter();
     let record = objects.next()?.ok()?;

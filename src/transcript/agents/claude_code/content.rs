@@ -11,7 +11,6 @@ use crate::transcript::read::builder::{
 };
 use crate::transcript::read::{header, json};
 
-/// One record while its entries are built.
 pub(super) struct RecordContent<'s> {
     pub(super) builder: EntryBuilder,
     pub(super) role: Role,
@@ -39,7 +38,6 @@ impl<'s> RecordContent<'s> {
         }
     }
 
-    /// Adds something other than a message, under a name.
     pub(super) fn add_named(&mut self, name: &str, content: &RawValue) {
         let body = text(content).unwrap_or_else(|| content.get().as_bytes().to_vec());
         self.builder.push_block(0, freeform(name, None), body);
@@ -157,14 +155,12 @@ impl<'s> RecordContent<'s> {
         Some(())
     }
 
-    /// Adds something unknown, verbatim.
     pub(super) fn unknown(&mut self, number: usize, kind: &str, raw_block: &RawValue) -> &mut TranscriptEntry {
         let name = if kind.is_empty() { "block" } else { kind };
         self.builder.push_block(number, freeform(name, Some(self.role)), raw_block.get())
     }
 }
 
-/// The bytes of a JSON string; `None` for any other value.
 fn text(value: &RawValue) -> Option<Vec<u8>> {
     json::text(value).map(|text| text.into_owned().into_bytes())
 }

@@ -17,7 +17,6 @@ use crate::transcript::export::{
 /// The agent version whose files this imitates.
 const VERSION: &str = "2.1.32";
 
-/// The kind of record that an item is written to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RecordKind {
     User,
@@ -78,7 +77,6 @@ struct RecordWriter<'s> {
     parent: Option<String>,
     /// The id of the current message, and the usage on its last line.
     usage: Option<(String, String)>,
-    /// The tokens of everything written so far.
     context: u64,
 }
 
@@ -128,7 +126,6 @@ impl RecordWriter<'_> {
         self.parent = Some(id);
     }
 
-    /// The id of the item's original record, or a new one.
     fn id_of(&mut self, item: &Item) -> String {
         let own = item.fields.source.as_ref().filter(|source| source.format() == FORMAT && source.block() == 0);
         let own = own.map(|source| source.record().to_owned()).filter(|record| is_uuid(record));

@@ -19,7 +19,6 @@ use crate::transcript::read::json;
 /// The agent shortens a folder name longer than this, and adds a hash of its own.
 const MAX_NAME: usize = 200;
 
-/// How much of a file is read to find its session or folder.
 const MAX_HEAD: u64 = 1024 * 1024;
 
 /// The folder with the sessions of `folder`, an absolute path; it may not exist.
@@ -85,7 +84,6 @@ fn transcripts_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The sub-agent's id, if the file is named like a sub-agent's.
 fn agent_id(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()?.strip_prefix("agent-")
 }
@@ -98,7 +96,6 @@ fn ran_in(path: &Path, folder: &Path) -> bool {
     first_member(path, |record| record.cwd).is_some_and(|cwd| Path::new(&cwd) == folder)
 }
 
-/// The text of a member in the first record that has it.
 fn first_member(path: &Path, member: impl for<'a> Fn(&Record<'a>) -> Option<&'a RawValue>) -> Option<String> {
     let head = BufReader::new(fs::File::open(path).ok()?.take(MAX_HEAD));
     head.split(b'\n').map_while(Result::ok).find_map(|line| {

@@ -48,7 +48,6 @@ use crate::transcript::export::Exporter;
 #[cfg(test)]
 pub(crate) type Reader<R> = super::TranscriptReader<R, ClaudeCode>;
 
-/// The format's name in sources and trace names.
 pub(crate) const FORMAT: &str = "claude-code";
 
 pub(crate) const AGENT: AgentFormat = AgentFormat {

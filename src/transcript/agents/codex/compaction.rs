@@ -26,7 +26,6 @@ pub(super) enum Author {
     User,
     /// The system, or the agent on behalf of the user.
     System,
-    /// The model, a tool, or a compaction.
     Other,
 }
 
@@ -100,7 +99,6 @@ impl Codex {
         self.add_summary(builder, message);
     }
 
-    /// Adds a summary that the compaction's items do not contain.
     fn add_summary(&mut self, builder: &mut EntryBuilder, message: Option<&str>) {
         let Some(message) = message else { return };
         let contains = |entry: &TranscriptEntry| memchr::memmem::find(&entry.draft.body, message.as_bytes()).is_some();

@@ -68,7 +68,6 @@ fn push(exported: &mut ExportedTranscript, time: Time, kind: &str, payload: &str
     exported.bytes.extend(line.as_bytes());
 }
 
-/// Whether an item is written as part of a message.
 fn is_message(item: &Item) -> bool {
     match item.fields.item_type.as_str() {
         "dialogue" | "instruction" | "artifact" | "output" => true,
@@ -142,7 +141,6 @@ fn payload(items: &[Item]) -> Option<String> {
     })
 }
 
-/// A part of a message or a tool output.
 fn part(item: &Item) -> Value {
     let fields = &item.fields;
     match fields.item_type.as_str() {
@@ -162,7 +160,6 @@ fn part(item: &Item) -> Value {
     }
 }
 
-/// The event that shows a message on the screen.
 fn event(items: &[Item]) -> Option<Value> {
     let item = items.iter().find(|item| item.fields.item_type.as_str() == "dialogue")?;
     match role(item) {

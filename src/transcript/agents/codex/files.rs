@@ -8,7 +8,6 @@ use super::records::{Head, Record};
 use crate::transcript::agents::{has_extension, list_folder, newest_first};
 use crate::transcript::read::json;
 
-/// How much of a file is read to find the folder that it ran in.
 const MAX_HEAD: u64 = 1024 * 1024;
 
 /// The newest rollout of `folder`, by modification time.
@@ -23,7 +22,6 @@ pub(super) fn newest_rollout(home: &Path, folder: &Path) -> io::Result<Option<Pa
     Ok(newest.find(|path| ran_in(path).is_some_and(|ran| Path::new(&ran) == folder)))
 }
 
-/// Collects the rollouts in a folder and its subfolders to a depth.
 fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for path in list_folder(folder)? {
         if depth > 0 && path.is_dir() {
@@ -35,7 +33,6 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<
     Ok(())
 }
 
-/// The working folder in the head of a rollout.
 fn ran_in(path: &Path) -> Option<String> {
     let mut head = Vec::new();
     File::open(path).ok()?.take(MAX_HEAD).read_to_end(&mut head).ok()?;

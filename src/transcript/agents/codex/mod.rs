@@ -38,7 +38,6 @@ pub(crate) use reader::Codex;
 use super::{AgentFormat, home_folder};
 use crate::transcript::export::Exporter;
 
-/// The format's name in sources and trace names.
 pub(crate) const FORMAT: &str = "codex";
 
 pub(crate) const AGENT: AgentFormat = AgentFormat {

@@ -133,14 +133,12 @@ impl Codex {
         self.known_content.insert(content, 0).is_none()
     }
 
-    /// Reads a response item that is a record of its own.
     fn response_item(&mut self, builder: &mut EntryBuilder, item: &ResponseItem<'_>, text: &str) -> Outcome {
         let outcome = self.item(builder, item, text);
         self.add_message(item, text, &builder.entries);
         outcome
     }
 
-    /// Reads a response item; `text` is its JSON.
     pub(super) fn item(&mut self, builder: &mut EntryBuilder, item: &ResponseItem<'_>, text: &str) -> Outcome {
         let kind = item.kind.and_then(json::text).unwrap_or_default();
         if kind == IGNORED_ITEM {

@@ -35,7 +35,6 @@ pub(crate) use reader::GeminiCli;
 use super::{AgentFormat, DocumentLines, TranscriptReader};
 use crate::transcript::format::{first_lines, head};
 
-/// The format's name in sources and trace names.
 pub(crate) const FORMAT: &str = "gemini-cli";
 
 pub(crate) const AGENT: AgentFormat = AgentFormat {

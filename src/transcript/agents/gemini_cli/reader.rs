@@ -149,7 +149,6 @@ fn key(id: &str) -> u64 {
     hash([&b"message"[..], id.as_bytes()])
 }
 
-/// The parts of one message while their entries are built.
 struct MessageParts<'s> {
     builder: EntryBuilder,
     id: &'s str,
