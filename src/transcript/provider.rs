@@ -15,8 +15,7 @@ use super::read::header;
 use crate::message::read::{Fault, Reading, read};
 use crate::message::{Api, Content, Message, Role};
 use crate::tokens::{UsageError, parse_usage};
-use crate::trace::TraceError;
-use crate::trace::change::bulk::{Feed, Incoming, Usage};
+use crate::trace::change::bulk::{Incoming, Usage};
 use crate::trace::model::item::{Direction, Fields, ItemType};
 use crate::trace::model::schema;
 
@@ -24,7 +23,7 @@ type Occurrences = HashMap<[u8; 32], usize>;
 
 #[derive(Debug, Default)]
 pub(crate) struct ProviderItems {
-    incoming: VecDeque<Incoming>,
+    pub incoming: VecDeque<Incoming>,
     pub faults: Vec<Fault>,
 }
 
@@ -116,12 +115,6 @@ impl ProviderItems {
             }
         }
         valid
-    }
-}
-
-impl Feed for ProviderItems {
-    fn next(&mut self) -> Result<Option<Incoming>, TraceError> {
-        Ok(self.incoming.pop_front())
     }
 }
 

@@ -199,7 +199,7 @@ struct MainThread<'w> {
     name: TraceName,
     opened: OpenTranscript<'w>,
     session: String,
-    threads: BTreeMap<String, Vec<TranscriptEntry>>,
+    threads: BTreeMap<String, Vec<Incoming>>,
     reports: Vec<(TraceName, Report)>,
 }
 
@@ -214,13 +214,13 @@ impl Feed for MainThread<'_> {
                 },
             };
             match &entry.thread {
-                Some(thread) => self.threads.entry(thread.clone()).or_default().push(entry),
+                Some(thread) => self.threads.entry(thread.clone()).or_default().push(incoming(entry)),
                 None => return Ok(Some(incoming(entry))),
             }
         }
         for (thread, entries) in std::mem::take(&mut self.threads) {
             let name = self.name.of_sub_agent(&thread);
-            let report = record(self.context, &name, &mut SubAgentThread(entries.into_iter()))?;
+            let report = record(self.context, &name, &mut VecDeque::from(entries))?;
             self.reports.push((name, report));
         }
         Ok(None)
@@ -231,13 +231,5 @@ impl Feed for MainThread<'_> {
         let Position { offset, digest } = transcript.consumed();
         let Output { replays_compactions: as_seen, is_document, .. } = *transcript.output();
         (!is_document).then(|| ImportPosition { session: self.session.clone(), offset, digest, as_seen })
-    }
-}
-
-struct SubAgentThread(std::vec::IntoIter<TranscriptEntry>);
-
-impl Feed for SubAgentThread {
-    fn next(&mut self) -> Result<Option<Incoming>, TraceError> {
-        Ok(self.0.next().map(incoming))
     }
 }

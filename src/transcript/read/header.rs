@@ -6,16 +6,17 @@ pub(crate) fn one_line(text: &str, max: usize) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
+/// Whether a kind is one of a list with spaces between them.
+pub(crate) fn is_listed(kind: &str, kinds: &str) -> bool {
+    kinds.split(' ').any(|listed| listed == kind)
+}
+
 /// An id as one line. An id with control characters, or longer than any real one, is replaced by its hash, so that different
 /// ids stay different.
 pub(crate) fn id(text: &str) -> Option<String> {
-    if text.is_empty() {
-        None
-    } else if text.len() <= 256 && !text.chars().any(char::is_control) {
-        Some(text.to_owned())
-    } else {
-        Some(format!("blake3:{}", &blake3::hash(text.as_bytes()).to_hex()[..32]))
-    }
+    let is_plain = text.len() <= 256 && !text.chars().any(char::is_control);
+    let hashed = || format!("blake3:{}", &blake3::hash(text.as_bytes()).to_hex()[..32]);
+    (!text.is_empty()).then(|| if is_plain { text.to_owned() } else { hashed() })
 }
 
 /// The name of a thread: the text itself if it is a plain word, else the start of its hash.
@@ -31,15 +32,13 @@ pub(crate) fn thread(text: &str) -> String {
 pub(crate) fn subject(prefix: &str, text: &str) -> String {
     const MAX: usize = 72;
     let line = format!("{prefix}: {text:.400}");
-    let words: Vec<&str> =
-        line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
-    let line = words.join(" ");
+    let words = line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
     if line.chars().count() <= MAX {
-        line
-    } else {
-        let kept: String = line.chars().take(MAX - 1).collect();
-        format!("{}…", kept.trim_end())
+        return line;
     }
+    let kept: String = line.chars().take(MAX - 1).collect();
+    format!("{}…", kept.trim_end())
 }
 
 #[cfg(test)]

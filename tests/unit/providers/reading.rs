@@ -134,7 +134,7 @@ fn a_session_round_trips_through_every_provider() {
         let import = |text: &str| {
             let mut items = provider::items(api, text);
             assert_eq!(items.faults, []);
-            bulk::import(&other.trace(0), &mut items).unwrap()
+            bulk::import(&other.trace(0), &mut items.incoming).unwrap()
         };
         assert!(import(&text).recorded > 0);
         // A call's arguments are compacted by nobody: they come back byte for byte.
@@ -154,7 +154,7 @@ fn requests_and_responses_in_a_row_are_one_conversation() {
     ];
     let sample = Sample::new();
     let mut items = provider::items(Api::OpenAi, &lines.join("\n"));
-    bulk::import(&sample.trace(0), &mut items).unwrap();
+    bulk::import(&sample.trace(0), &mut items.incoming).unwrap();
     let said: Vec<String> =
         bodies(&sample, "").into_iter().map(|(_, _, body)| String::from_utf8(body).unwrap()).collect();
     assert_eq!(said, ["go on", "ok", "go on", "ok"]);

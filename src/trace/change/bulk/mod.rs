@@ -6,6 +6,8 @@
 
 mod writer;
 
+use std::collections::VecDeque;
+
 use super::merge;
 use super::merge::three_way::Verdict;
 pub(crate) use super::running_total::Usage;
@@ -92,6 +94,12 @@ pub(crate) trait Feed {
     /// The position up to which the input was read, after [`Feed::next`] returned `None`.
     fn mark(&self) -> Option<ImportPosition> {
         None
+    }
+}
+
+impl Feed for VecDeque<Incoming> {
+    fn next(&mut self) -> Result<Option<Incoming>, TraceError> {
+        Ok(self.pop_front())
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::FORMAT;
 use super::content::RecordContent;
-use super::records::{Attachment, Message, Record, is_display_only, is_ignored, is_ignored_system};
+use super::records::{Attachment, DISPLAY_ONLY_ATTACHMENTS, IGNORED, IGNORED_SYSTEM, Message, Record};
 use super::turns::Turns;
 use crate::tokens::parse_usage;
 use crate::trace::change::bulk::Usage;
@@ -17,8 +17,9 @@ use crate::trace::model::item::Role;
 use crate::trace::model::source::Source;
 use crate::transcript::TranscriptEntry;
 use crate::transcript::read::builder::{EntryBuilder, RecordSource, SourceTracker, ToolCalls};
+use crate::transcript::read::header::{self, is_listed};
+use crate::transcript::read::json;
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
-use crate::transcript::read::{header, json};
 
 /// Longer usage objects are not stored; real ones have about four hundred bytes.
 const MAX_USAGE: usize = 8 * 1024;
@@ -72,10 +73,10 @@ impl RecordReader for ClaudeCode {
         }
         let content = match &*kind {
             "user" | "assistant" => message_content,
-            "system" => record.content.filter(|_| !is_ignored_system(&subtype)),
+            "system" => record.content.filter(|_| !is_listed(&subtype, IGNORED_SYSTEM)),
             "summary" => record.summary,
             "attachment" => record.attachment,
-            other if is_ignored(other) => return Outcome::Ignored(kind.into_owned()),
+            other if is_listed(other, IGNORED) => return Outcome::Ignored(kind.into_owned()),
             _ => return Outcome::Unknown(kind.into_owned()),
         };
         let Some(content) = content else {
@@ -83,7 +84,7 @@ impl RecordReader for ClaudeCode {
                 return Outcome::Ignored(format!("{kind}/empty"));
             }
             let name = format!("system/{subtype}");
-            return if is_ignored_system(&subtype) { Outcome::Ignored(name) } else { Outcome::Unknown(name) };
+            return if is_listed(&subtype, IGNORED_SYSTEM) { Outcome::Ignored(name) } else { Outcome::Unknown(name) };
         };
         let Some(source) = self.source(record, bytes, content) else { return Outcome::Repeated };
 
@@ -235,7 +236,8 @@ fn add_attachment(entries: &mut RecordContent<'_>, attachment: &RawValue) {
         entries.builder.add_meta("queued", Some(true));
         entries.add(prompt);
     } else {
-        entries.builder.skip = is_display_only(&kind).then_some("shown to the person, not said to the model");
+        entries.builder.skip =
+            is_listed(&kind, DISPLAY_ONLY_ATTACHMENTS).then_some("shown to the person, not said to the model");
         entries.unknown(0, &kind, attachment);
     }
 }

@@ -56,27 +56,15 @@ impl<'a> Arguments<'a> {
 }
 
 /// Record kinds without content for the model, or with copies of it.
-const IGNORED: &str = "agent-color agent-name agent-setting ai-title attribution-snapshot bridge-session \
+pub(super) const IGNORED: &str = "agent-color agent-name agent-setting ai-title attribution-snapshot bridge-session \
     content-replacement custom-title file-history-delta file-history-snapshot last-prompt marble-origami-commit \
     marble-origami-snapshot mode permission-mode pr-link progress queue-operation speculation-accept started tag \
     task-summary worktree-state";
 
 /// The same among the subtypes of `system`.
-const IGNORED_SYSTEM: &str = "agents_killed api_error api_metrics bridge_status compact_boundary file_snapshot \
+pub(super) const IGNORED_SYSTEM: &str = "agents_killed api_error api_metrics bridge_status compact_boundary file_snapshot \
     microcompact_boundary stop_hook_summary turn_duration";
 
 /// Attachments that are shown to the user but not sent to the model.
-const DISPLAY_ONLY_ATTACHMENTS: &str = "already_read_file command_permissions dynamic_skill hook_cancelled \
+pub(super) const DISPLAY_ONLY_ATTACHMENTS: &str = "already_read_file command_permissions dynamic_skill hook_cancelled \
     hook_error_during_execution hook_non_blocking_error hook_permission_decision hook_system_message structured_output";
-
-pub(super) fn is_ignored(kind: &str) -> bool {
-    IGNORED.split(' ').any(|ignored| ignored == kind)
-}
-
-pub(super) fn is_ignored_system(subtype: &str) -> bool {
-    IGNORED_SYSTEM.split(' ').any(|ignored| ignored == subtype)
-}
-
-pub(super) fn is_display_only(attachment: &str) -> bool {
-    DISPLAY_ONLY_ATTACHMENTS.split(' ').any(|kind| kind == attachment)
-}

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::FORMAT;
 use super::compaction::Author;
 use super::records::{
-    Head, IGNORED_ITEM, IGNORED_RECORDS, Part, Record, ResponseItem, RolledBack, ToolOutput, is_event, is_response_item,
+    EVENTS, Head, IGNORED_ITEM, IGNORED_RECORDS, Part, Record, ResponseItem, RolledBack, ToolOutput, is_response_item,
 };
 use crate::trace::model::item::{Fields, ItemType, Role, Status};
 use crate::transcript::TranscriptEntry;
@@ -17,6 +17,7 @@ use crate::transcript::read::builder::{
     EntryBuilder, RecordSource, SourceTracker, ToolCalls, call_arguments, freeform, hash, image, message_fields,
     part_text, reasoning, result, split_text,
 };
+use crate::transcript::read::header::is_listed;
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
 use crate::transcript::read::{json, packed};
 
@@ -76,7 +77,7 @@ impl RecordReader for Codex {
             (Some("compacted"), Some(payload)) => self.compacted(&mut builder, &json::view_of(payload), output),
             (Some("session_meta"), Some(payload)) => self.head(&mut builder, &json::view_of(payload)),
             (Some("event_msg"), payload) => self.event(payload, output),
-            (Some(kind), _) if IGNORED_RECORDS.contains(&kind) => Outcome::Ignored(kind.to_owned()),
+            (Some(kind), _) if is_listed(kind, IGNORED_RECORDS) => Outcome::Ignored(kind.to_owned()),
             (Some(kind), None) if is_response_item(kind) => match std::str::from_utf8(bytes) {
                 Ok(text) => self.response_item(&mut builder, &serde_json::from_str(text).unwrap_or_default(), text),
                 Err(_) => Outcome::Unknown(kind.to_owned()),
@@ -125,7 +126,7 @@ impl Codex {
             self.roll_back(turns, &mut output.rewound);
         }
         let name = format!("event_msg/{event}");
-        if turns.is_some() || is_event(&event) { Outcome::Ignored(name) } else { Outcome::Unknown(name) }
+        if turns.is_some() || is_listed(&event, EVENTS) { Outcome::Ignored(name) } else { Outcome::Unknown(name) }
     }
 
     /// Notes a content, and returns whether it is new.

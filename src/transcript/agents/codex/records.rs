@@ -36,7 +36,7 @@ view! {
 }
 
 /// Events that repeat response items for the screen, or report progress.
-const EVENTS: &str = "agent_message agent_message_content_delta agent_message_delta agent_reasoning agent_reasoning_delta \
+pub(super) const EVENTS: &str = "agent_message agent_message_content_delta agent_message_delta agent_reasoning agent_reasoning_delta \
     agent_reasoning_raw_content agent_reasoning_raw_content_delta agent_reasoning_section_break \
     apply_patch_approval_request background_event collab_agent_interaction_begin collab_agent_interaction_end \
     collab_agent_spawn_begin collab_agent_spawn_end collab_close_begin collab_close_end collab_waiting_begin \
@@ -49,16 +49,12 @@ const EVENTS: &str = "agent_message agent_message_content_delta agent_message_de
     thread_goal_updated thread_name_updated thread_settings_applied token_count turn_aborted turn_diff \
     undo_completed user_message view_image_tool_call warning web_search_end";
 
-pub(super) fn is_event(kind: &str) -> bool {
-    EVENTS.split(' ').any(|event| event == kind)
-}
-
 /// A response item without content for the model.
 pub(super) const IGNORED_ITEM: &str = "ghost_snapshot";
 
 /// Records without content for the model, or with copies of it.
-pub(super) const IGNORED_RECORDS: [&str; 5] =
-    ["turn_context", "world_state", "inter_agent_communication_metadata", "session_state", "history_metadata"];
+pub(super) const IGNORED_RECORDS: &str =
+    "turn_context world_state inter_agent_communication_metadata session_state history_metadata";
 
 /// Whether the type of a bare record is that of a response item.
 pub(super) fn is_response_item(kind: &str) -> bool {

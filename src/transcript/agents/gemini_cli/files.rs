@@ -7,7 +7,6 @@
 //! <home>/tmp/<SHA-256 of the path>/chats/…        the same, up to version 0.28
 //! ```
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,12 +32,8 @@ pub(super) fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<Pa
 /// The folders that may contain the sessions of `folder`.
 fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let tmp = home.join("tmp");
-    let mut hex = String::new();
-    for byte in Sha256::digest(folder.as_os_str().as_encoded_bytes()) {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    let mut found = vec![tmp.join(hex)];
+    let digest = Sha256::digest(folder.as_os_str().as_encoded_bytes());
+    let mut found = vec![tmp.join(format!("{digest:x}"))];
     let registry = fs::read(home.join("projects.json")).ok();
     let registry: Option<Value> = registry.and_then(|text| serde_json::from_slice(&text).ok());
     let slug = registry.as_ref().and_then(|registry| registry["projects"][folder.to_string_lossy().as_ref()].as_str());

@@ -142,7 +142,7 @@ fn import_provider(context: &Context, args: &Wanted<'_>, api: Api) -> Result<Exi
     let bytes = bounded::read_all(open(file)?).with_context(failed)?;
     let text = String::from_utf8(bytes).context("it is not UTF-8").with_context(failed)?;
     let mut items = provider::items(api, &text);
-    let report = bulk::import(&trace, &mut items).with_context(failed)?;
+    let report = bulk::import(&trace, &mut items.incoming).with_context(failed)?;
     if report.tip.is_some() && context.named_trace()?.is_none() && head::chosen(context.repo()?)?.is_none() {
         head::switch(context.repo()?, &name)?;
     }
