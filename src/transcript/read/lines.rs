@@ -93,29 +93,28 @@ impl<R: Read> Lines<R> {
 
     /// The rest of the current line; `None` at the end of the file.
     pub(super) fn rest(&mut self) -> io::Result<Option<Rest<'_>>> {
-        let (end, ending) = loop {
-            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.filled]) {
-                self.searched += at;
-                break (self.searched, Ending::Newline);
+        let (mut end, mut ending) = loop {
+            if let Some(end) = self.find_newline() {
+                break (end, Ending::Newline);
             }
-            self.searched = self.filled;
-            if self.filled - self.start > self.max_line {
-                break (self.start + self.max_line, Ending::TooLong);
-            }
-            if !self.fill()? {
+            if self.filled - self.start > self.max_line || !self.fill()? {
                 break (self.filled, Ending::EndOfFile);
             }
         };
+        // The result must not depend on how much happened to be in the buffer.
+        if end - self.start > self.max_line {
+            (end, ending) = (self.start + self.max_line, Ending::TooLong);
+        }
         if ending == Ending::EndOfFile && self.start == end {
             return Ok(None);
         }
-        // The result must not depend on how much happened to be in the buffer.
-        let (end, ending) = if end - self.start > self.max_line {
-            (self.start + self.max_line, Ending::TooLong)
-        } else {
-            (end, ending)
-        };
         Ok(Some(Rest { bytes: &self.buffer[self.start..end], number: self.number, ending }))
+    }
+
+    fn find_newline(&mut self) -> Option<usize> {
+        let found = memchr::memchr(b'\n', &self.buffer[self.searched..self.filled]).map(|at| self.searched + at);
+        self.searched = found.unwrap_or(self.filled);
+        found
     }
 
     pub(super) fn consume(&mut self, length: usize) {
@@ -127,13 +126,11 @@ impl<R: Read> Lines<R> {
     pub(super) fn consume_line(&mut self) -> io::Result<bool> {
         let mut before = None;
         loop {
-            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.filled]) {
-                let past = self.searched + at + 1;
-                self.consume(past - self.start);
+            if let Some(end) = self.find_newline() {
+                self.consume(end + 1 - self.start);
                 self.number += 1;
                 return Ok(true);
             }
-            self.searched = self.filled;
             if self.filled - self.start > self.max_line {
                 // Too long to keep: from here on, remember only the last bytes, and the position to return to.
                 before.get_or_insert_with(|| (self.offset(), self.window().to_vec()));

@@ -44,41 +44,38 @@ impl<'s> RecordContent<'s> {
     }
 
     fn block(&mut self, number: usize, raw_block: &RawValue) {
-        if let Some(text) = text(raw_block) {
-            self.builder.push_block(number, dialogue(self.role), text);
-            return;
-        }
         let block: Block<'_> = json::view_of(raw_block);
         let kind = block.kind.and_then(json::text).unwrap_or_default();
         // A block without the members that its kind requires is stored verbatim.
-        let added = match &*kind {
-            "text" => block.text.and_then(text).map(|text| {
-                self.builder.push_block(number, dialogue(self.role), text);
-            }),
-            "thinking" => self.thinking(number, &block),
-            "redacted_thinking" => self.redacted_thinking(number, &block),
-            "tool_use" => self.call(number, &block),
-            "tool_result" => self.result(number, &block),
-            "image" | "document" => self.blob(number, &kind, &block, None),
-            _ => None,
+        let added = match (text(raw_block), &*kind) {
+            (Some(text), _) => self.text(number, text),
+            (None, "text") => block.text.and_then(text).and_then(|text| self.text(number, text)),
+            (None, "thinking") => self.thinking(number, &block),
+            (None, "redacted_thinking") => self.redacted_thinking(number, &block),
+            (None, "tool_use") => self.call(number, &block),
+            (None, "tool_result") => self.result(number, &block),
+            (None, _) => None,
         };
         if added.is_none() {
-            self.unknown(number, &kind, raw_block);
+            self.other(number, raw_block, None);
         }
     }
 
+    fn text(&mut self, number: usize, text: Vec<u8>) -> Option<()> {
+        self.builder.push_block(number, dialogue(self.role), text);
+        Some(())
+    }
+
     fn thinking(&mut self, number: usize, block: &Block<'_>) -> Option<()> {
-        let text = text(block.thinking?)?;
         let signature = block.signature.and_then(json::text);
-        self.builder.push_block(number, reasoning(signature.as_deref()), text);
+        self.builder.push_block(number, reasoning(signature.as_deref()), text(block.thinking?)?);
         Some(())
     }
 
     fn redacted_thinking(&mut self, number: usize, block: &Block<'_>) -> Option<()> {
         let data = json::member_text(block.data).filter(|data| !data.chars().any(char::is_control))?;
-        let mut fields = reasoning(Some(&data));
-        fields.meta.insert("redacted".to_owned(), true.into());
-        self.builder.push_block(number, fields, "");
+        let entry = self.builder.push_block(number, reasoning(Some(&data)), "");
+        entry.draft.fields.meta.insert("redacted".to_owned(), true.into());
         Some(())
     }
 
@@ -113,19 +110,20 @@ impl<'s> RecordContent<'s> {
         });
         let id = self.builder.push_block(number, fields, body).id;
         for raw_block in others {
-            let inner = self.next_inner;
             self.next_inner += 1;
-            let block: Block<'_> = json::view_of(raw_block);
-            let kind = block.kind.and_then(json::text).unwrap_or_default();
-            let added = match &*kind {
-                "image" | "document" => self.blob(inner, &kind, &block, Some(id)),
-                _ => None,
-            };
-            if added.is_none() {
-                self.unknown(inner, &kind, raw_block).draft.fields.reply_to = Some(id);
-            }
+            self.other(self.next_inner - 1, raw_block, Some(id));
         }
         Some(())
+    }
+
+    /// Adds a file, or something unknown verbatim.
+    fn other(&mut self, number: usize, raw_block: &RawValue, reply_to: Option<ItemId>) {
+        let block: Block<'_> = json::view_of(raw_block);
+        let kind = block.kind.and_then(json::text).unwrap_or_default();
+        let is_file = matches!(&*kind, "image" | "document");
+        if !is_file || self.blob(number, &kind, &block, reply_to).is_none() {
+            self.unknown(number, &kind, raw_block).draft.fields.reply_to = reply_to;
+        }
     }
 
     fn blob(&mut self, number: usize, kind: &str, block: &Block<'_>, reply_to: Option<ItemId>) -> Option<()> {

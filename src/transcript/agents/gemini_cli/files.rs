@@ -33,7 +33,8 @@ pub(super) fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<Pa
 fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let tmp = home.join("tmp");
     let digest = Sha256::digest(folder.as_os_str().as_encoded_bytes());
-    let mut found = vec![tmp.join(format!("{digest:x}"))];
+    let hex = digest.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    let mut found = vec![tmp.join(hex)];
     let registry = fs::read(home.join("projects.json")).ok();
     let registry: Option<Value> = registry.and_then(|text| serde_json::from_slice(&text).ok());
     let slug = registry.as_ref().and_then(|registry| registry["projects"][folder.to_string_lossy().as_ref()].as_str());
