@@ -271,14 +271,3 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
     }
     line.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_terminal_gets_no_control_characters() {
-        assert_eq!(escaped("a\u{1b}[31m\u{9b}2J\r\u{202e}b\n\tc"), "a\\u001b[31m\\u009b2J\\u000d\\u202eb\n\tc");
-        assert!(matches!(escaped("plain — text"), Cow::Borrowed(_)));
-    }
-}

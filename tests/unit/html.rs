@@ -1,10 +1,12 @@
-//! Text of others on a page of `git trace view`.
+//! Text of others on a page of `git trace view` and on a terminal.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
+use crate::app::ui::escaped;
 use crate::app::view::html::{Html, number};
 
 fn put(markup: &'static str, values: &[&dyn Display]) -> String {
@@ -27,6 +29,12 @@ fn attributes_and_the_title_hold_no_elements() {
     let text = "\u{202e}";
     assert_eq!(put("<title>{}</title>", &[&text]), "<title>U+202E</title>");
     assert_eq!(put(r#"<a id="{}">"#, &[&text]), r#"<a id="U+202E">"#);
+}
+
+#[test]
+fn a_terminal_gets_no_control_characters() {
+    assert_eq!(escaped("a\u{1b}[31m\u{9b}2J\r\u{202e}b\n\tc"), "a\\u001b[31m\\u009b2J\\u000d\\u202eb\n\tc");
+    assert!(matches!(escaped("plain — text"), Cow::Borrowed(_)));
 }
 
 proptest! {

@@ -22,7 +22,7 @@ pub(crate) fn list() -> Vec<Prompt> {
     ]
 }
 
-/// The messages of a prompt. Content of the repository is in a message of its own, which the first one announces.
+/// The messages of a prompt. Content of the repository is in a separate message, which the first one announces.
 pub(crate) fn get(context: &Context, name: &str) -> Result<GetPromptResult> {
     let texts = match name {
         "resume" => {

@@ -17,6 +17,7 @@ use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
 use super::file;
+use super::tools::checkpoint::folder;
 use crate::app::context::Context;
 use crate::base::bounded;
 use crate::base::error::{Context as _, Result, bail};
@@ -24,12 +25,11 @@ use crate::git::Git;
 use crate::materialize::envelope::{MessageFormat, render};
 use crate::materialize::{Options, materialize};
 use crate::memory::breadcrumb::{Query, StoreFile};
-use crate::memory::checkpoint::{Folder, Pathspec};
 use crate::trace::change::branch;
 use crate::trace::model::json;
 use crate::trace::store::resolve::Resolver;
+use crate::trace::store::total;
 use crate::trace::store::view::View;
-use crate::trace::store::{settings, total};
 use crate::trace::{Tip, TraceName};
 
 /// The most resources of a kind that are listed; more do not help a model, and the tools find the rest.
@@ -68,9 +68,8 @@ pub(crate) fn list(context: &Context) -> Result<Vec<Resource>> {
     let paths = found.split(|b| *b == 0).filter_map(|path| std::str::from_utf8(path).ok());
     let crumbs = paths.filter(|path| has_extension(path, "crumb")).take(MAX_LISTED);
     listed.extend(crumbs.map(|path| one("crumb", path, PLAIN)));
-    let setting = settings::text(repo, "trace.checkpoints")?;
-    let checkpoints = Folder { root, pathspec: Pathspec::new(setting.as_deref()) }.files()?;
-    listed.extend(checkpoints.iter().take(MAX_LISTED).map(|file| one("checkpoint", &file.path, MARKDOWN)));
+    listed
+        .extend(folder(context)?.files()?.iter().take(MAX_LISTED).map(|file| one("checkpoint", &file.path, MARKDOWN)));
     Ok(listed)
 }
 

@@ -92,10 +92,9 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: Request,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        match resources::read(&self.context(), &request.uri) {
-            Ok(contents) => Ok(ReadResourceResult::new(vec![contents]).into()),
-            Err(error) => Err(ErrorData::resource_not_found(refusal(&error), None)),
-        }
+        let read = resources::read(&self.context(), &request.uri);
+        let read = read.map_err(|error| ErrorData::resource_not_found(refusal(&error), None))?;
+        Ok(ReadResourceResult::new(vec![read]).into())
     }
 
     async fn list_prompts(&self, _: Page, _: Request) -> Result<ListPromptsResult, ErrorData> {
@@ -103,10 +102,8 @@ impl ServerHandler for Server {
     }
 
     async fn get_prompt(&self, request: GetPromptRequestParams, _: Request) -> Result<GetPromptResponse, ErrorData> {
-        match prompts::get(&self.context(), &request.name) {
-            Ok(prompt) => Ok(prompt.into()),
-            Err(error) => Err(ErrorData::invalid_params(refusal(&error), None)),
-        }
+        let prompt = prompts::get(&self.context(), &request.name);
+        prompt.map(Into::into).map_err(|error| ErrorData::invalid_params(refusal(&error), None))
     }
 
     async fn on_custom_request(&self, request: CustomRequest, _: Request) -> Result<CustomResult, ErrorData> {

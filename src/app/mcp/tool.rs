@@ -79,9 +79,9 @@ impl Tool {
 /// The JSON Schema of an object, written in short: an object of property schemas, in which
 ///
 /// - a name that ends with `!` is required,
-/// - `"TYPE"` or `"TYPE: DESCRIPTION"` stands for an object with these two members,
-/// - an array stands for an enum,
-/// - an object is a schema as usual.
+/// - `"TYPE"` or `"TYPE: DESCRIPTION"` is short for an object with these two members,
+/// - an array is the `enum` of a schema,
+/// - an object is a schema.
 pub(crate) struct Schema {
     pub(crate) properties: JsonObject,
     pub(crate) required: Vec<String>,

@@ -1,6 +1,6 @@
 //! The tokens of a trace after each commit on its first-parent line, by type, with its budget.
 //!
-//! The figures are those of `status`: live items that were not skipped then, each as a message of its own. If only a part of
+//! The figures are those of `status`: live items that were not skipped then, each as a separate message. If only a part of
 //! the trace is shown, the items before it are one more band.
 
 use std::collections::{HashMap, HashSet};
@@ -296,7 +296,7 @@ impl Count {
         self.add(id, Counted { left_out: level == Level::Skip || self.superseded.contains(&id), ..counted });
     }
 
-    /// Removes an item from the count; `false` if it was not counted by itself.
+    /// Removes an item from the count; `false` if it was not counted individually.
     fn remove(&mut self, id: ItemId) -> bool {
         let Some(Counted { band, cost, left_out }) = self.items.remove(&id) else { return false };
         let from = if left_out { &mut self.left_out } else { &mut self.tokens[band] };

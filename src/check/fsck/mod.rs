@@ -4,7 +4,7 @@
 //!   words per blob and commit.
 //! - Traces of plain git (shared positions, trailers that are missing or belong to another tree) are not problems.
 //! - Errors in history that a later commit fixed are not problems either: history is not rewritten.
-//! - Only [`repair`] changes anything.
+//! - Only [`repair`] makes changes.
 
 mod archive;
 mod blobs;
@@ -17,7 +17,7 @@ mod tags;
 mod tip;
 mod total;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 pub(crate) use problem::Problem;
@@ -25,6 +25,7 @@ pub(crate) use repair::{Repaired, repair};
 
 use crate::base::finding::Weight;
 use crate::git::{Oid, RefListing, Repo};
+use crate::memory::crumb::archive::ARCHIVES;
 use crate::tokens::Encoding;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::types::Types;
@@ -80,7 +81,7 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
         inspection.history(line, tip.commit.oid)?;
     }
     for (line, tip) in &opened {
-        inspection.totals(line, tip)?;
+        inspection.totals(line, tip);
     }
     if names.is_empty() {
         inspection.kept(&listing)?;
@@ -91,8 +92,8 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
     let Inspection { mut problems, commits, live, traces, .. } = inspection;
     for (oid, path) in repo.damaged_copies() {
         let message = format!("this file of object {oid} is damaged; the object was read from another copy");
-        let remedy = "remove the file, or keep it elsewhere";
-        problems.push(Problem::warning("object-copy", path.display(), message).remedy(remedy));
+        let problem = Problem::warning("object-copy", path.display(), message);
+        problems.push(problem.remedy("remove the file, or keep it elsewhere"));
     }
     Ok(Report { problems, traces, commits: commits.len(), items: live.len(), promised })
 }
@@ -158,11 +159,11 @@ impl<'r> Inspection<'r> {
     }
 
     fn prefixes(&self) -> Vec<&str> {
-        let ours =
-            [TRACES, FORWARD_CRUMBS, BACKUP_REFS, RECORD, refs::REMOTES, crate::memory::crumb::archive::ARCHIVES];
-        let shared = [refs::RECORDS, refs::REMOTE_RECORDS];
-        let all: BTreeSet<&str> = ours.into_iter().chain(shared).chain([self.prefix.as_str()]).collect();
-        all.into_iter().collect()
+        let mut prefixes = vec![TRACES, FORWARD_CRUMBS, BACKUP_REFS, RECORD, ARCHIVES, &self.prefix];
+        prefixes.extend([refs::REMOTES, refs::RECORDS, refs::REMOTE_RECORDS]);
+        prefixes.sort_unstable();
+        prefixes.dedup();
+        prefixes
     }
 
     fn lines(&mut self, listing: &RefListing, names: &[TraceName]) -> Result<Vec<(Line, Oid)>, TraceError> {

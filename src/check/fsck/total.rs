@@ -6,41 +6,39 @@ use super::{Inspection, Line};
 use crate::git::Oid;
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
-use crate::trace::model::trailers::Basis;
+use crate::trace::Tip;
+use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::model::tree;
 use crate::trace::store::total::{item_cost, read_item};
-use crate::trace::{Tip, TraceError};
 
 impl Inspection<'_> {
     /// Checks the trailers of a tip. Plain git may copy trailers of another tree, which are ignored.
-    pub(crate) fn totals(&mut self, line: &Line, tip: &Tip) -> Result<(), TraceError> {
-        let Some(name) = line.name.clone().filter(|_| tip.is_ours()) else { return Ok(()) };
-        let Ok(slots) = tree::list(&self.trees, tip.commit.tree) else { return Ok(()) };
+    pub(crate) fn totals(&mut self, line: &Line, tip: &Tip) {
+        let Some(name) = line.name.clone().filter(|_| tip.is_ours()) else { return };
+        let Ok(entries) = tree::list(&self.trees, tip.commit.tree) else { return };
         let repair = Repair::Totals(name);
-        let last = slots.last().map_or(0, |slot| slot.seq + 1);
+        let last = entries.last().map_or(0, |entry| entry.seq + 1);
         if let Some(next) = tip.trailers.next.filter(|next| *next < last) {
             let message = format!("Trace-Next is {next}, but position {} is taken", last - 1);
             let problem = Problem::error("next", &line.label, message).commit(tip.commit.oid);
             self.problems.push(problem.repair(repair.clone()));
         }
-        let Some(said) = tip.trailers.total else { return Ok(()) };
         // A reported total cannot be counted again.
-        let Basis::Counted(encoding) = said.basis else { return Ok(()) };
+        let Some(Total { tokens, basis: Basis::Counted(encoding) }) = tip.trailers.total else { return };
         let mut counted = PER_REPLY;
-        for slot in &slots {
-            let facts = self.blobs.facts(self.repo, slot, Depth { cost: Some(encoding), types: None });
+        for entry in &entries {
+            let facts = self.blobs.facts(self.repo, entry, Depth { cost: Some(encoding), types: None });
             // An unreadable item was reported, and cannot be counted.
-            let Some((cost, _)) = facts.ok().flatten().and_then(|facts| facts.cost) else { return Ok(()) };
+            let Some((cost, _)) = facts.ok().flatten().and_then(|facts| facts.cost) else { return };
             counted += cost;
         }
-        if counted != said.tokens {
+        if counted != tokens {
             let since = self.wrong_since(tip, encoding).filter(|since| *since != tip.commit.oid);
             let since = since.map(|since| format!(", since commit {since}")).unwrap_or_default();
-            let message = format!("Trace-Total is {}, but its items have {counted} tokens{since}", said.tokens);
+            let message = format!("Trace-Total is {tokens}, but its items have {counted} tokens{since}");
             let problem = Problem::error("total", &line.label, message).commit(tip.commit.oid);
             self.problems.push(problem.repair(repair));
         }
-        Ok(())
     }
 
     /// The newest commit whose total does not follow from that of its parent; `None` if something cannot be read, which was

@@ -49,7 +49,7 @@ pub(crate) fn with(text: &str, event: &str, command: &str, timeout: u32) -> Resu
     text.ok_or_else(|| "the hooks cannot be added".to_owned())
 }
 
-/// The text without the commands that `is_ours` accepts, of one event or of all. What is empty then is removed too.
+/// The text without the commands that `is_ours` accepts, of one event or of all. Parts that become empty are removed too.
 pub(crate) fn without(text: &str, event: Option<&str>, is_ours: &dyn Fn(&str) -> bool) -> Result<String, String> {
     let mut text = text.to_owned();
     while let Some(next) = without_one(&text, event, is_ours)? {

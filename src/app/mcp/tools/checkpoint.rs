@@ -26,7 +26,7 @@ tools! {
     }"#;
 }
 
-fn folder(context: &Context) -> Result<Folder> {
+pub(crate) fn folder(context: &Context) -> Result<Folder> {
     let setting = settings::text(context.repo()?, "trace.checkpoints")?;
     Ok(Folder { root: context.root()?, pathspec: Pathspec::new(setting.as_deref()) })
 }

@@ -16,7 +16,7 @@ macro_rules! tools {
 
 mod breadcrumb;
 pub(crate) mod brief;
-mod checkpoint;
+pub(crate) mod checkpoint;
 mod crumb;
 mod forward;
 mod item;
