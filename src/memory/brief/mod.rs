@@ -63,7 +63,6 @@ pub(crate) struct Brief {
     pub text: String,
     pub tokens: u64,
     pub sections: Vec<Section>,
-    /// How many entries of which section were omitted.
     pub left_out: Vec<(SectionKind, usize)>,
     /// Unreadable sources, and requested breadcrumbs that do not exist.
     pub warnings: Vec<String>,

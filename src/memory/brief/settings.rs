@@ -37,7 +37,6 @@ impl BriefRequest {
     }
 }
 
-/// The configured brief for a session that starts in `folder`.
 pub(crate) fn compile_configured(repo: &Repo, folder: &Path, now: Time) -> Result<Brief, ForwardError> {
     Ok(compile(repo, &BriefRequest::from_config(repo, None, folder)?, now))
 }

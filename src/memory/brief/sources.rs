@@ -44,7 +44,6 @@ pub(crate) fn read_all(repo: &Repo, request: &BriefRequest, now: Time, warnings:
 
 type SourceResult = Result<Vec<Section>, String>;
 
-/// The messages of an error and of its sources.
 fn cause(error: impl Error) -> String {
     let sources = std::iter::successors(error.source(), |inner| (*inner).source());
     std::iter::once(error.to_string()).chain(sources.map(ToString::to_string)).collect::<Vec<_>>().join(": ")
@@ -142,7 +141,7 @@ fn text_file(kind: SectionKind, path: Option<&Path>) -> SourceResult {
     let mut section = Section::new(kind);
     for line in text.trim_start_matches('\u{feff}').lines().map(str::trim) {
         if !line.starts_with(['#', '=', '§']) && !line.starts_with("∴CRUMB") {
-            section.push(["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line), "");
+            section.push(text::after_bullet(line).unwrap_or(line), "");
         }
     }
     Ok(vec![section])

@@ -41,7 +41,6 @@ impl File {
         std::str::from_utf8(&self.bytes).map_err(|_| CheckpointError::NotUtf8 { path: self.path.clone() })
     }
 
-    /// The file name without `.md`.
     pub(crate) fn stem(&self) -> &str {
         let name = self.path.rsplit('/').next().unwrap_or_default();
         name.strip_suffix(".md").unwrap_or(name)
@@ -57,7 +56,6 @@ impl File {
     }
 }
 
-/// A checkpoint that was read from a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Checkpoint<'f> {
     pub file: &'f File,
@@ -115,7 +113,6 @@ impl Folder {
     }
 }
 
-/// A path relative to `root`, with slashes.
 pub(crate) fn path_below(root: &Path, location: &Path) -> String {
     let below = location.strip_prefix(root).unwrap_or(location);
     let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();

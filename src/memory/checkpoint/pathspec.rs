@@ -11,7 +11,6 @@ pub(crate) const DEFAULT: &str = "checkpoints/**/*.md";
 pub(crate) struct Pathspec(String);
 
 impl Pathspec {
-    /// The configured pathspec, or the default.
     pub(crate) fn new(setting: Option<&str>) -> Self {
         let text = setting.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(DEFAULT);
         let text = text.strip_prefix(":(glob)").unwrap_or(text).trim_start_matches("./").trim_matches('/');

@@ -8,7 +8,6 @@ use super::validate::cycles;
 #[derive(Clone, Debug)]
 pub(crate) struct TreeNode<'c, 'f> {
     pub checkpoint: &'c Checkpoint<'f>,
-    pub depth: usize,
     pub has_next_sibling: Vec<bool>,
     pub missing_parent: Option<String>,
     pub in_cycle: bool,
@@ -57,7 +56,6 @@ pub(crate) fn build_tree<'c, 'f>(checkpoints: &'c [Checkpoint<'f>]) -> Vec<TreeN
             let missing_parent = checkpoint.document.parent().filter(|id| !by_id.contains_key(id));
             nodes.push(TreeNode {
                 checkpoint,
-                depth: has_next_sibling.len(),
                 has_next_sibling,
                 missing_parent: missing_parent.map(str::to_owned),
                 in_cycle: in_cycle.contains(checkpoint.id()),

@@ -23,7 +23,6 @@ string_enum! {
 }
 
 impl Priority {
-    /// A forward crumb expires after this many hours.
     pub(crate) fn lifetime_hours(self) -> u64 {
         let days = match self {
             Self::High => 90,
@@ -35,7 +34,6 @@ impl Priority {
 }
 
 string_enum! {
-    /// The protocol's `crumb_type`.
     CrumbType {
         Orientation = "orientation",
         Technical = "technical",
@@ -45,7 +43,6 @@ string_enum! {
 }
 
 string_enum! {
-    /// Whether a forward crumb still requires action.
     CrumbStatus {
         Active = "active",
         Completed = "completed",
@@ -62,7 +59,6 @@ pub(crate) struct ForwardCrumb {
     pub text: String,
 }
 
-/// The headers of a forward crumb.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Metadata {
     pub created: Time,
@@ -72,7 +68,6 @@ pub(crate) struct Metadata {
     pub session_id: String,
     /// The forward crumb that this one continues.
     pub parent: Option<ItemId>,
-    /// The origin of an imported forward crumb.
     pub source: Option<Source>,
 }
 
@@ -157,7 +152,6 @@ pub(crate) fn header_problem(fields: &Fields) -> Option<String> {
     Metadata::of_fields(fields).err()
 }
 
-/// An unreadable forward crumb.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct DamagedCrumb {
     pub id: ItemId,

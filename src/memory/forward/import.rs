@@ -21,7 +21,6 @@ use crate::trace::model::source::Source;
 use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError};
 
-/// The format in the source of imported forward crumbs.
 const FORMAT: &str = "forward-crumb";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -42,7 +41,6 @@ struct Entry {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
 struct EntryMetadata {
     agent_id: Option<String>,
     timestamp: Option<String>,
@@ -54,7 +52,6 @@ struct EntryMetadata {
     source: Option<String>,
 }
 
-/// A forward crumb to write.
 pub(crate) struct ImportedCrumb {
     pub(crate) id: ItemId,
     pub(crate) metadata: Metadata,

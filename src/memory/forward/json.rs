@@ -53,7 +53,6 @@ struct Summary {
     by_type: Counts,
 }
 
-/// The number of occurrences of each word, in the order of the words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Counts(pub Vec<(&'static str, usize)>);
 

@@ -10,28 +10,19 @@ use super::crumb::{CrumbType, Metadata, Priority};
 use super::error::ForwardError;
 use super::import::{ImportedCrumb, write_all};
 use super::query::entries;
-use super::text::{self, CrumbContent, TextHeader};
+use super::text::{self, CrumbContent, TextHeader, after_bullet};
 use crate::trace::model::source::Source;
 use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, ItemId, Time};
 
-/// The format in the source of migrated notes.
 const FORMAT: &str = "manual-note";
 
-/// A text that may be a note to the next session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Candidate {
     /// Where the text was found, as shown to the user.
     pub place: String,
     pub text: String,
     pub at: Time,
-}
-
-/// What happens to the candidate at `place`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Migration {
-    pub place: String,
-    pub outcome: Outcome,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,13 +35,13 @@ pub(crate) enum Outcome {
 
 /// Makes forward crumbs of the candidates that are notes, unless it is a dry run. The notes are left unchanged.
 ///
-/// The id of each forward crumb is derived from the note's text, so a second migration adds nothing.
+/// Returns what happens to the candidate at each place. The id of each forward crumb is derived from the note's text, so a second migration adds nothing.
 pub(crate) fn migrate(
     trace: &Trace<'_>,
     agent: &AgentName,
     candidates: Vec<Candidate>,
     dry_run: bool,
-) -> Result<Vec<Migration>, ForwardError> {
+) -> Result<Vec<(String, Outcome)>, ForwardError> {
     let mut known: HashSet<ItemId> = entries(trace.repo(), trace.name())?.iter().map(|entry| entry.id).collect();
     let mut crumbs: Vec<ImportedCrumb> = Vec::new();
     let mut migrations = Vec::new();
@@ -64,7 +55,7 @@ pub(crate) fn migrate(
             }
             Err(outcome) => outcome,
         };
-        migrations.push(Migration { place, outcome });
+        migrations.push((place, outcome));
     }
     if !dry_run && !crumbs.is_empty() {
         write_all(trace, crumbs)?;
@@ -96,10 +87,10 @@ fn is_note(text: &str) -> bool {
         && ["summary", "breadcrumb", "context", "note to self"].iter().any(|word| text.contains(word))
 }
 
-/// The note as a summary, and its tasks.
 fn content(note: &str) -> CrumbContent {
     let note = note.replace("\r\n", "\n");
-    let names_tasks = |line: &str| line.to_lowercase().contains("unfinished") && after_list_marker(line).is_none();
+    let names_tasks =
+        |line: &str| line.to_lowercase().contains("unfinished") && after_bullet(line.trim_start()).is_none();
     let lines = note.split('\n').skip_while(|line| !names_tasks(line)).skip(1);
     let lines = lines.take_while(|line| !line.starts_with('#') || names_tasks(line)).map(str::trim_start);
     // Markdown also allows `* ` as a list marker.
@@ -107,11 +98,6 @@ fn content(note: &str) -> CrumbContent {
         lines.map(|line| line.strip_prefix("* ").map_or(line.to_owned(), |rest| format!("- {rest}"))).collect();
     let unfinished = text::tasks_in(lines.iter().map(String::as_str));
     CrumbContent { summary: note.trim().to_owned(), unfinished, ..CrumbContent::default() }
-}
-
-fn after_list_marker(line: &str) -> Option<&str> {
-    let line = line.trim_start();
-    line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).or_else(|| line.strip_prefix("• "))
 }
 
 #[cfg(test)]

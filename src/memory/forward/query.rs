@@ -1,6 +1,5 @@
 //! Reading forward crumbs: whose they are, which are asked for, and which one a forward crumb continues.
 
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::crumb::{self, CrumbStatus, CrumbType, DamagedCrumb, ForwardCrumb, Priority};
@@ -45,7 +44,6 @@ impl Default for Query {
 }
 
 impl Query {
-    /// Every forward crumb of the agent.
     pub(crate) fn all() -> Self {
         let (lookback_hours, priority, crumb_type, status) = (None, None, None, None);
         Self { lookback_hours, priority, crumb_type, status, expired: true, limit: usize::MAX }
@@ -59,7 +57,6 @@ impl Query {
             && (self.expired || !metadata.is_expired(now))
     }
 
-    /// The earliest time that can match.
     fn oldest(&self, now: Time) -> Option<Time> {
         let by_window = self.lookback_hours.and_then(|hours| now.hours_earlier(hours));
         let by_expiry = if self.expired { None } else { now.hours_earlier(Priority::High.lifetime_hours()) };
@@ -107,9 +104,9 @@ pub(crate) fn search(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -
             }
             match crumb {
                 Ok(crumb) if oldest <= Some(crumb.metadata.created) && query.matches(&crumb, now) => {
-                    result.crumbs.push(crumb);
-                    // The sort is stable: of the same time, the one written last stays first.
-                    result.crumbs.sort_by_key(|crumb| Reverse(crumb.metadata.created));
+                    // This one was written earlier than those already found, so it sorts after those of the same time.
+                    let at = result.crumbs.partition_point(|found| found.metadata.created >= crumb.metadata.created);
+                    result.crumbs.insert(at, crumb);
                     result.crumbs.truncate(query.limit);
                 }
                 Ok(_) => {}
@@ -157,7 +154,6 @@ pub(crate) fn resolve(repo: &Repo, agent: &AgentName, spec: &str) -> Result<Forw
     }
 }
 
-/// A forward crumb and its ancestors.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Ancestry {
     /// Oldest first, whatever their status and age.
@@ -174,7 +170,6 @@ pub(crate) enum Root {
     Cycle(ItemId),
 }
 
-/// Follows the parents of `last`.
 pub(crate) fn ancestry(repo: &Repo, agent: &AgentName, last: ForwardCrumb) -> Result<Ancestry, ForwardError> {
     let entries = entries(repo, &TraceName::of_agent(agent))?;
     let by_id: HashMap<_, _> = entries.iter().map(|entry| (entry.id, entry)).collect();

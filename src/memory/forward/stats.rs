@@ -24,7 +24,6 @@ pub(crate) struct Stats {
     pub completion_rate: Option<f64>,
 }
 
-/// Statistics of the forward crumbs that `agent` wrote in the last `days`.
 pub(crate) fn stats(repo: &Repo, agent: &AgentName, days: u32, now: Time) -> Result<Stats, ForwardError> {
     let query = Query { lookback_hours: Some(u64::from(days) * 24), ..Query::all() };
     let crumbs = search(repo, agent, &query, now)?.crumbs;

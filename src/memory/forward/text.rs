@@ -27,7 +27,6 @@
 
 use std::sync::LazyLock;
 
-use jiff::civil::DateTime;
 use regex::Regex;
 
 use super::crumb::{CrumbType, Priority};
@@ -48,7 +47,6 @@ const REFERENCES: &str = "REFERENCES:";
 const DISORIENTED: &str = "IF DISORIENTED:";
 const PARTS: [&str; 6] = [SUMMARY, DISCOVERIES, EMOTIONAL, UNFINISHED, REFERENCES, DISORIENTED];
 
-/// Words that make a line a task even if it is not a list entry.
 const TASK_WORDS: [&str; 5] = ["need", "todo", "continue", "pending", "unfinished"];
 
 /// The content of a forward crumb. Entries may have several lines; all are trimmed, and none is empty.
@@ -62,7 +60,6 @@ pub(crate) struct CrumbContent {
     pub if_disoriented: Vec<String>,
 }
 
-/// The lines above the parts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct TextHeader {
     pub priority: Priority,
@@ -156,9 +153,8 @@ pub(crate) fn parse(text: &str) -> Option<(TextHeader, CrumbContent)> {
     Some((TextHeader { priority, crumb_type, session_id, agent, at }, content))
 }
 
-/// Parses a time; without a zone it is UTC.
 pub(crate) fn parse_timestamp(text: &str) -> Option<Time> {
-    text.parse().ok().or_else(|| Time::of_civil(text.parse::<DateTime>().ok()?))
+    text.parse().ok().or_else(|| Time::of_civil(text.parse().ok()?))
 }
 
 fn unescaped(line: &str) -> &str {
@@ -191,6 +187,11 @@ fn entries(text: &str, name: &str) -> Vec<String> {
 fn trim_entries(entries: Vec<String>, min_len: usize) -> Vec<String> {
     let trimmed = entries.iter().map(|entry| entry.trim_end());
     trimmed.filter(|entry| entry.chars().count() >= min_len).map(str::to_owned).collect()
+}
+
+/// The text after a list marker of Markdown or `• `.
+pub(crate) fn after_bullet(line: &str) -> Option<&str> {
+    ["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark))
 }
 
 /// The text after `- `, `• `, or `1. `.

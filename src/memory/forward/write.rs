@@ -23,7 +23,6 @@ pub(crate) struct NewCrumb {
 string_enum! {
     /// A common kind of forward crumb; each requires what its kind is for.
     Template {
-        /// HIGH, orientation.
         Orientation = "orientation",
         /// HIGH, task. The summary has a default.
         Task = "task",
@@ -33,7 +32,6 @@ string_enum! {
 }
 
 impl NewCrumb {
-    /// A forward crumb with the protocol's defaults.
     pub(crate) fn new(content: CrumbContent) -> Self {
         Self { content, priority: Priority::Medium, crumb_type: CrumbType::Orientation, parent: None }
     }

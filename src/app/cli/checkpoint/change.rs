@@ -194,7 +194,7 @@ impl ArchiveArgs {
         };
         let archived = archive(&place.folder, self.checkpoint.as_deref(), completion.as_ref(), place.context.now())?;
         if self.json {
-            place.ui.json(&json!({ "from": archived.from, "to": archived.to, "learnings": archived.learnings }))?;
+            place.ui.json(&json!(archived))?;
         } else {
             writeln!(place.ui, "{} -> {}", escaped(&archived.from), escaped(&archived.to))?;
         }

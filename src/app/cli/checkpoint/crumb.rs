@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::Place;
 use crate::app::ui::escaped;
 use crate::app::ui::one_line;
-use crate::memory::checkpoint::document::edit::RowChange;
 use crate::memory::checkpoint::folder::{checkpoints, find};
 use crate::memory::checkpoint::follow::FollowContext;
 use crate::memory::checkpoint::follow::cost::{TokenCost, token_costs};
@@ -123,17 +122,12 @@ impl AddArgs {
             _ => bail!("a type and a reference are needed"),
         };
         let (path, change) = add_breadcrumb(&place.folder, self.checkpoint.as_deref(), kind, &reference, &hint)?;
-        let word = match change {
-            RowChange::Added => "added",
-            RowChange::Updated => "updated",
-            RowChange::Kept => "kept",
-        };
         if self.json {
             place.ui.json(&json!({
-                "path": path, "change": word, "type": kind.as_str(), "reference": reference, "hint": hint,
+                "path": path, "change": change.as_str(), "type": kind.as_str(), "reference": reference, "hint": hint,
             }))?;
         } else {
-            writeln!(place.ui, "{word} {kind} {} in {}", one_line(&reference, 200), escaped(&path))?;
+            writeln!(place.ui, "{change} {kind} {} in {}", one_line(&reference, 200), escaped(&path))?;
         }
         Ok(())
     }

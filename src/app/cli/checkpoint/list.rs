@@ -103,7 +103,7 @@ impl TreeArgs {
         if self.json {
             let all = nodes.iter().map(|node| {
                 let mut value = as_json(node.checkpoint);
-                value["depth"] = node.depth.into();
+                value["depth"] = node.has_next_sibling.len().into();
                 value["in_cycle"] = node.in_cycle.into();
                 value["missing_parent"] = json!(node.missing_parent);
                 value

@@ -11,7 +11,7 @@ use super::Place;
 use crate::app::context::Context;
 use crate::app::ui::escaped;
 use crate::memory::breadcrumb::{Query, Store, StoreFile};
-use crate::memory::forward::migrate::{Candidate, Migration, Outcome, migrate};
+use crate::memory::forward::migrate::{Candidate, Outcome, migrate};
 use crate::trace::{Time, TraceName};
 
 /// Convert handwritten notes to forward crumbs
@@ -83,9 +83,9 @@ fn of_breadcrumbs(context: &Context, prefix: &str, now: Time) -> Result<Vec<Cand
     Ok(candidates.collect())
 }
 
-fn report(context: &Context, args: &MigrateArgs, migrations: &[Migration]) -> Result<()> {
+fn report(context: &Context, args: &MigrateArgs, migrations: &[(String, Outcome)]) -> Result<()> {
     let mut rows = Vec::new();
-    for Migration { place, outcome } in migrations {
+    for (place, outcome) in migrations {
         let (word, id, why) = match outcome {
             Outcome::Migrated(id) => (if args.dry_run { "would migrate" } else { "migrated" }, Some(id), String::new()),
             Outcome::Known(id) => ("known", Some(id), String::new()),

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::markdown::{line_at, plain, render_row, render_table};
 use super::{Document, REFERENCE_COLUMNS, ReferenceKind};
+use crate::base::string_enum::string_enum;
 use crate::trace::Time;
 use crate::trace::model::trailers::one_line;
 
@@ -57,7 +58,6 @@ pub(crate) struct NewDelta {
     pub transitions: Vec<[String; 3]>,
 }
 
-/// Appends a delta and sets `last_delta`.
 pub(crate) fn append_delta(document: &Document<'_>, delta: &NewDelta, at: Time) -> Result<String, Problem> {
     let text = set_key(document, "last_delta", &at.to_string())?;
     let changed = delta.what_changed.trim();
@@ -81,7 +81,6 @@ pub(crate) struct Completion {
     pub learnings: String,
 }
 
-/// Appends the section Completion.
 pub(crate) fn append_completion(document: &Document<'_>, completion: &Completion, at: Time) -> String {
     let (outcome, learnings) = (one_line(&completion.outcome), one_line(&completion.learnings));
     let added = format!(
@@ -91,12 +90,13 @@ pub(crate) fn append_completion(document: &Document<'_>, completion: &Completion
     append(document.text, &added)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RowChange {
-    Added,
-    /// The row with this type and reference has a new hint.
-    Updated,
-    Kept,
+string_enum! {
+    RowChange {
+        Added = "added",
+        /// The row with this type and reference has a new hint.
+        Updated = "updated",
+        Kept = "kept",
+    }
 }
 
 /// Adds a row to the Breadcrumbs table, or changes the hint of the row with this type and reference. Returns `None` if the

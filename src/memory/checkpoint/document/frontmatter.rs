@@ -20,7 +20,6 @@ pub(crate) struct Frontmatter {
 pub(crate) struct Entry {
     pub key: String,
     pub value: Value,
-    /// The bytes of the key.
     pub span: Range<usize>,
 }
 
@@ -72,7 +71,6 @@ impl Frontmatter {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// The value of a key if it is a string.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.entry(key)?.value.as_str().map(str::trim)
     }

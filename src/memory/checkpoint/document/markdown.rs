@@ -7,7 +7,6 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// The blocks of a text, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Markdown {
     pub headings: Vec<Heading>,
@@ -57,7 +56,6 @@ impl Markdown {
         reader.markdown
     }
 
-    /// The end of the section of a heading: the next heading of the same or a higher level.
     pub(crate) fn section_end(&self, heading: usize, text_len: usize) -> usize {
         let level = self.headings[heading].level;
         let next = self.headings[heading + 1..].iter().find(|other| other.level <= level);
@@ -153,7 +151,6 @@ impl Reader<'_> {
     }
 }
 
-/// The row in the line that contains the byte `at`.
 fn row(text: &str, at: usize) -> TableRow {
     let span = line_at(text, at);
     TableRow { cells: cells(&text[span.clone()]), span }
@@ -202,7 +199,6 @@ pub(crate) fn cells(line: &str) -> Vec<String> {
     cells.into_iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Renders a row; bars in cells are escaped.
 pub(crate) fn render_row(cells: &[impl AsRef<str>]) -> String {
     let cells: Vec<_> = cells.iter().map(|cell| cell.as_ref().replace('|', "\\|")).collect();
     format!("| {} |", cells.join(" | "))

@@ -72,7 +72,6 @@ pub(crate) fn start_of(text: &str) -> usize {
 }
 
 impl<'a> Document<'a> {
-    /// Linear in the length of the text.
     pub(crate) fn parse(text: &'a str) -> Self {
         let from = start_of(text);
         let frontmatter = Frontmatter::parse(text, from);
@@ -80,9 +79,12 @@ impl<'a> Document<'a> {
         Self { text, frontmatter, markdown: Markdown::parse(text, body) }
     }
 
-    /// A string in the frontmatter.
     pub(crate) fn key(&self, key: &str) -> Option<&str> {
         self.frontmatter.as_ref().ok()?.text(key)
+    }
+
+    pub(crate) fn key_span(&self, key: &str) -> Option<Range<usize>> {
+        Some(self.frontmatter.as_ref().ok()?.entry(key)?.span.clone())
     }
 
     pub(crate) fn id(&self) -> Option<&str> {
@@ -159,13 +161,11 @@ impl<'a> Document<'a> {
         self.markdown.tables.iter().filter(move |table| body.contains(&table.span.start))
     }
 
-    /// The top-level list items of a section.
     pub(crate) fn items(&self, section: &Section) -> impl Iterator<Item = &ListItem> {
         let body = section.body.clone();
         self.markdown.items.iter().filter(move |item| body.contains(&item.span.start))
     }
 
-    /// The number of list items and table rows in a section.
     pub(crate) fn point_count(&self, section: &Section) -> usize {
         self.items(section).count() + self.tables(section).map(|table| table.rows.len()).sum::<usize>()
     }
@@ -179,7 +179,6 @@ impl<'a> Document<'a> {
         self.essential(title).and_then(|section| self.table(&section)).map_or(&[], |table| &table.rows)
     }
 
-    /// The rows of the Breadcrumbs table that have three cells.
     pub(crate) fn breadcrumbs(&self) -> Vec<Reference> {
         let reference = |row: &TableRow| {
             let [kind, reference, hint] = &row.cells[..] else { return None };
@@ -189,19 +188,16 @@ impl<'a> Document<'a> {
         self.essential_rows("Breadcrumbs").iter().filter_map(reference).collect()
     }
 
-    /// The paths in the table of the Artifact Trail.
     pub(crate) fn artifacts(&self) -> Vec<String> {
         let cells = self.essential_rows("Artifact Trail").iter().filter_map(|row| row.cells.first());
         cells.map(|cell| plain(cell).to_owned()).filter(|path| !path.is_empty()).collect()
     }
 
-    /// The first line of the section Problem.
     pub(crate) fn problem_line(&self) -> Option<&'a str> {
         let section = self.section("Problem")?;
         self.body(&section).lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("<!--"))
     }
 
-    /// The unchecked list items of Next Actions.
     pub(crate) fn open_actions(&self) -> Vec<&str> {
         let Some(section) = self.essential("Next Actions") else { return Vec::new() };
         let open = self.items(&section).filter(|item| item.checked != Some(true));

@@ -6,7 +6,6 @@ use crate::tokens::Encoding;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct TokenCost {
-    /// The row as written in the checkpoint.
     pub row: u64,
     /// What following the breadcrumb prints; `None` if it is stale or outside of the repository.
     pub followed: Option<u64>,

@@ -9,13 +9,11 @@ use super::inside::locate;
 use super::{Definition, FollowContext, FollowError, Followed};
 use crate::memory::checkpoint::document::ReferenceKind;
 
-/// Longer files are not searched.
 const MAX_FILE_LEN: u64 = 4 << 20;
 const MAX_DEFINITIONS: usize = 10;
 /// How many files that contain the name are parsed.
 const MAX_FILES: usize = 500;
 
-/// A definition and how well it matches the reference.
 struct Candidate {
     definition: Definition,
     is_qualified: bool,
@@ -55,7 +53,6 @@ pub(crate) fn find(context: &FollowContext<'_>, reference: &str) -> Result<Follo
     })
 }
 
-/// The tracked files that contain a word.
 fn files_with(context: &FollowContext<'_>, name: &str) -> Result<Vec<String>, FollowError> {
     let args = ["-c", "submodule.recurse=false", "grep", "-z", "-l", "-F", "-w", "-I", "--no-color", "-e", name];
     let answer = context.git.ask(&args)?;
@@ -63,7 +60,6 @@ fn files_with(context: &FollowContext<'_>, name: &str) -> Result<Vec<String>, Fo
     Ok(paths.filter(|path| !path.is_empty() && grammar(path).is_some()).take(MAX_FILES).map(str::to_owned).collect())
 }
 
-/// A language and its tags query.
 struct Grammar {
     language: Language,
     tags: String,

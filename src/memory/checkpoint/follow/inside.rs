@@ -59,7 +59,6 @@ fn without_line(reference: &str) -> &str {
         .map_or(reference, |(path, _)| path)
 }
 
-/// Reads the file or folder at a path.
 pub(crate) fn read(root: &Path, reference: &str) -> Result<Followed, FollowError> {
     let found = match locate(root, reference)? {
         None => locate(root, without_line(reference))?,

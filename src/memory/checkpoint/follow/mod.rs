@@ -13,6 +13,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -22,14 +23,13 @@ use crate::git::{Git, GitError};
 
 pub(crate) use external::address;
 
-/// The target of a breadcrumb.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Followed {
     File {
         path: String,
         content: Vec<u8>,
     },
-    /// The names are sorted; those of folders end in a slash.
+    /// The names are sorted, and those of folders end in `/`.
     Folder {
         path: String,
         names: Vec<String>,
@@ -41,7 +41,7 @@ pub(crate) enum Followed {
 }
 
 /// `line` counts from 1 and includes the comment above the definition; `source` consists of complete lines.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct Definition {
     pub path: String,
     pub line: usize,
@@ -106,10 +106,7 @@ impl Followed {
                 Err(_) => json!({ "found": "file", "path": path, "base64": STANDARD.encode(content) }),
             },
             Self::Folder { path, names } => json!({ "found": "folder", "path": path, "names": names }),
-            Self::Function(definitions) => {
-                let one = |one: &Definition| json!({ "path": one.path, "line": one.line, "source": one.source });
-                json!({ "found": "function", "definitions": definitions.iter().map(one).collect::<Vec<_>>() })
-            }
+            Self::Function(definitions) => json!({ "found": "function", "definitions": definitions }),
             Self::Decision(hint) => json!({ "found": "decision", "text": hint }),
             Self::External(address) => json!({ "found": "external", "address": address }),
             Self::Stale(reason) => json!({ "found": null, "stale": reason }),
@@ -136,13 +133,12 @@ pub(crate) fn find_breadcrumb<'r>(breadcrumbs: &'r [Reference], wanted: &str) ->
     let lower = plain.to_lowercase();
     let like: Vec<_> = breadcrumbs.iter().filter(|one| one.reference.to_lowercase().contains(&lower)).collect();
     match like[..] {
-        _ if plain.is_empty() => Err(unknown()),
-        [] => Err(unknown()),
-        [one] => Ok(one),
-        _ => {
+        [one] if !plain.is_empty() => Ok(one),
+        [_, _, ..] if !plain.is_empty() => {
             let found = like.iter().map(|one| one.reference.clone()).collect();
             Err(FollowError::Ambiguous { reference: wanted.to_owned(), found })
         }
+        _ => Err(unknown()),
     }
 }
 

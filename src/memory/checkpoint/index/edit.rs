@@ -49,7 +49,6 @@ pub(crate) fn add(text: Option<&str>, entry: &IndexEntry<'_>, at: Time) -> Optio
     Some(append(&listed, &section))
 }
 
-/// Removes the rows and sections of a checkpoint.
 pub(crate) fn remove(text: &str, name: &str) -> String {
     let Index { markdown, rows, sections, .. } = Index::parse(text);
     let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
@@ -77,7 +76,6 @@ pub(crate) fn remove(text: &str, name: &str) -> String {
     splice(&kept, head..kept.len(), "\n\n_No active checkpoints._\n")
 }
 
-/// Sets the date in the row of a checkpoint.
 pub(crate) fn set_date(text: &str, name: &str, at: Time) -> String {
     let markdown = Index::parse(text).markdown;
     let mut rows = markdown.tables.first().into_iter().flat_map(|table| &table.rows);

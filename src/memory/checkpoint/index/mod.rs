@@ -27,7 +27,6 @@ use super::document::start_of;
 
 pub(crate) const TITLE: &str = "Active Checkpoints";
 pub(crate) const COLUMNS: [&str; 3] = ["Checkpoint", "Description", "Last Updated"];
-/// The required fields of a section.
 pub(crate) const FIELDS: [&str; 3] = ["Problem", "Scope", "Status"];
 
 #[derive(Clone, Debug)]
@@ -41,7 +40,6 @@ pub(crate) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Linear in the length of the text.
     pub(crate) fn parse(text: &'a str) -> Self {
         let markdown = Markdown::parse(text, start_of(text));
         let named = |row: &TableRow| Some((plain(row.cells.first()?).to_owned(), row.span.clone()));
@@ -66,7 +64,6 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The text after `**name**:` or `**name:**`.
 fn field_line<'l>(line: &'l str, name: &str) -> Option<&'l str> {
     let rest = line.trim().strip_prefix("**")?.strip_prefix(name)?;
     rest.strip_prefix("**:").or_else(|| rest.strip_prefix(":**")).map(str::trim)

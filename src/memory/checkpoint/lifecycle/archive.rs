@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::write::write;
 use super::{bad_frontmatter, change_active, edit_index_entry, read_if_exists, truncate_to_second};
 use crate::memory::checkpoint::document::Document;
@@ -13,7 +15,7 @@ use crate::memory::checkpoint::index::edit::remove;
 use crate::memory::checkpoint::validate::{COMPLETION_FIELDS, completion_field};
 use crate::trace::Time;
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct ArchivedCheckpoint {
     pub from: String,
     pub to: String,
@@ -77,15 +79,9 @@ fn archive_active(
 
 /// Whether two texts are equal, except for the date of the Completion.
 fn equals_except_date(copy: &[u8], text: &[u8]) -> bool {
-    let is_date = |line: &[u8]| line.starts_with(b"- **Date**: ");
-    let (mut copy, mut text) = (copy.split(|b| *b == b'\n'), text.split(|b| *b == b'\n'));
-    loop {
-        match (copy.next(), text.next()) {
-            (None, None) => return true,
-            (Some(one), Some(other)) if one == other || is_date(one) && is_date(other) => {}
-            _ => return false,
-        }
-    }
+    const DATE: &[u8] = b"- **Date**: ";
+    let undated = |line| if <[u8]>::starts_with(line, DATE) { DATE } else { line };
+    copy.split(|b| *b == b'\n').map(undated).eq(text.split(|b| *b == b'\n').map(undated))
 }
 
 /// The learnings, if the section Completion has all its fields.

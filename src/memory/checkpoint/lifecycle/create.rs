@@ -22,7 +22,6 @@ pub(crate) struct NewCheckpoint {
     pub problem: String,
     pub intent: String,
     pub anchor: String,
-    /// The id or name of the parent.
     pub parent: Option<String>,
     pub is_current: bool,
 }

@@ -9,7 +9,6 @@ use crate::memory::checkpoint::follow;
 use crate::trace::Item;
 use crate::trace::model::trailers::preview;
 
-/// Tool arguments that contain the path of a file.
 const PATH_ARGUMENTS: [&str; 4] = ["file_path", "path", "filename", "notebook_path"];
 
 /// Type, reference, and hint for an item: its file if that is in the repository at `root`, else the URL in its tool call, else
@@ -28,7 +27,6 @@ pub(crate) fn breadcrumb(item: &Item, root: &Path) -> (ReferenceKind, String, St
     (ReferenceKind::Decision, format!("item {}", item.id), hint)
 }
 
-/// The path relative to the root, if it is below the root.
 fn below(path: &str, root: &Path) -> Option<String> {
     let path = Path::new(path);
     let below = if path.is_absolute() { path.strip_prefix(root).ok()? } else { path };

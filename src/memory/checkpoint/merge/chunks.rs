@@ -17,7 +17,6 @@ pub(crate) struct Chunk<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ChunkKind {
     Frontmatter,
-    /// A heading and the text below it.
     Section,
     Table,
     List,
@@ -154,7 +153,6 @@ pub(crate) fn items(text: &str) -> Vec<Chunk<'_>> {
     cut(text, markdown.items.iter().map(mark).collect())
 }
 
-/// Splits the frontmatter into its fences and keys.
 pub(crate) fn keys(text: &str) -> Vec<Chunk<'_>> {
     let document = Document::parse(text);
     let Ok(front) = &document.frontmatter else { return lines(text) };

@@ -12,7 +12,8 @@ mod align;
 mod chunks;
 
 use std::borrow::Cow;
-use std::fmt;
+
+use thiserror::Error;
 
 use super::document::Timestamp;
 use super::document::markdown::{cells, render_row};
@@ -23,23 +24,12 @@ use align::MergedChunk;
 use chunks::{Chunk, ChunkKind};
 
 /// A decision that the merged text does not show.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub(crate) enum Note {
-    /// One side deleted it, the other changed it.
+    #[error("{}: one side deleted it, the other changed it; kept", Plain(what))]
     KeptChanged { what: String },
-    /// Both sides changed it, and `taken` won by its value.
+    #[error("{}: both sides changed it; took {}", Plain(what), Plain(taken))]
     BothChanged { what: String, taken: String },
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::KeptChanged { what } => write!(f, "{}: one side deleted it, the other changed it; kept", Plain(what)),
-            Self::BothChanged { what, taken } => {
-                write!(f, "{}: both sides changed it; took {}", Plain(what), Plain(taken))
-            }
-        }
-    }
 }
 
 /// Merges three versions of a checkpoint or an index; `None` if one is not UTF-8 and must be merged by lines.

@@ -51,8 +51,7 @@ pub(crate) fn advise(findings: &mut Findings<'_>, document: &Document<'_>, now: 
         return;
     }
     let age = |since: Timestamp| now.as_second() - since.time.as_second();
-    let span = |key| document.frontmatter.as_ref().ok()?.entry(key).map(|entry| entry.span.clone());
-    if let (Some(created), Some(span)) = (document.created(), span("created"))
+    if let (Some(created), Some(span)) = (document.created(), document.key_span("created"))
         && age(created) > MAX_AGE_DAYS * SECONDS_PER_DAY
     {
         let message = format!("it was created {} days ago", age(created).div_euclid(SECONDS_PER_DAY));
@@ -63,6 +62,6 @@ pub(crate) fn advise(findings: &mut Findings<'_>, document: &Document<'_>, now: 
         && age(last) > MAX_IDLE_DAYS * SECONDS_PER_DAY
     {
         let message = format!("its last delta is {} days old", age(last).div_euclid(SECONDS_PER_DAY));
-        advise("idle", span("last_delta").unwrap_or_default(), message, "add a delta, or archive it");
+        advise("idle", document.key_span("last_delta").unwrap_or_default(), message, "add a delta, or archive it");
     }
 }

@@ -16,27 +16,25 @@ pub(crate) fn validate_set(documents: &[(&str, &Document<'_>)]) -> Vec<Vec<Findi
             by_id.entry(id).or_default().push(at);
         }
     }
-    let span = |at: usize, key: &str| {
-        let front = documents[at].1.frontmatter.as_ref().ok();
-        front.and_then(|front| front.entry(key)).map_or(0..0, |entry| entry.span.clone())
+    let span = |at: usize, key: &str| documents[at].1.key_span(key).unwrap_or_default();
+    let others = |group: &[usize], at: usize| {
+        let others: Vec<_> = group.iter().filter(|other| **other != at).map(|other| documents[*other].0).collect();
+        (!others.is_empty()).then(|| others.join(", "))
     };
-    for (id, places) in &by_id {
-        for at in places.iter().filter(|_| places.len() > 1) {
-            let others: Vec<_> = places.iter().filter(|other| *other != at).map(|other| documents[*other].0).collect();
-            let message = format!("the id `{id}` is also used by {}", others.join(", "));
-            reports[*at].warning("duplicate-id", span(*at, "checkpoint"), message, "change one of the ids");
-        }
-    }
     let current: Vec<_> = (0..documents.len()).filter(|at| documents[*at].1.is_current()).collect();
-    for at in current.iter().filter(|_| current.len() > 1) {
-        let others: Vec<_> = current.iter().filter(|other| *other != at).map(|other| documents[*other].0).collect();
-        let message = format!("{} is also current", others.join(", "));
-        reports[*at].warning(
-            "two-current",
-            span(*at, "status"),
-            message,
-            "choose one with `git trace checkpoint current <id>`",
-        );
+    for (at, report) in reports.iter_mut().enumerate() {
+        if let Some(id) = documents[at].1.id()
+            && let Some(others) = others(&by_id[id], at)
+        {
+            let message = format!("the id `{id}` is also used by {others}");
+            report.warning("duplicate-id", span(at, "checkpoint"), message, "change one of the ids");
+        }
+        if documents[at].1.is_current()
+            && let Some(others) = others(&current, at)
+        {
+            let remedy = "choose one with `git trace checkpoint current <id>`";
+            report.warning("two-current", span(at, "status"), format!("{others} is also current"), remedy);
+        }
     }
     let parents = documents.iter().filter_map(|(_, document)| Some((document.id()?, document.parent()?))).collect();
     let in_cycle = cycles(&parents);
@@ -52,12 +50,12 @@ pub(crate) fn validate_set(documents: &[(&str, &Document<'_>)]) -> Vec<Vec<Findi
 /// The ids that are their own ancestors.
 pub(crate) fn cycles<'i>(parents: &BTreeMap<&'i str, &'i str>) -> HashSet<&'i str> {
     let mut in_cycle = HashSet::new();
-    let mut settled = HashSet::new();
+    let mut visited = HashSet::new();
     for start in parents.keys() {
         let mut path = Vec::new();
         let mut places = HashMap::new();
         let mut at = *start;
-        while !settled.contains(at) {
+        while !visited.contains(at) {
             if let Some(place) = places.get(at) {
                 in_cycle.extend(path[*place..].iter().copied());
                 break;
@@ -69,7 +67,7 @@ pub(crate) fn cycles<'i>(parents: &BTreeMap<&'i str, &'i str>) -> HashSet<&'i st
                 None => break,
             }
         }
-        settled.extend(path);
+        visited.extend(path);
     }
     in_cycle
 }

@@ -16,12 +16,10 @@ pub(crate) struct ValidatedFile<'f> {
 }
 
 impl ValidatedFile<'_> {
-    /// Whether there is no error.
     pub(crate) fn is_valid(&self) -> bool {
         self.findings.iter().all(|finding| finding.weight != Weight::Error)
     }
 
-    /// A finding with the path of the file.
     pub(crate) fn finding_to_json(&self, finding: &Finding) -> serde_json::Result<Value> {
         let mut value = serde_json::to_value(finding)?;
         value["path"] = self.file.path.clone().into();

@@ -34,7 +34,6 @@ pub(crate) struct Rules {
 const SECTIONS: [(&str, Weight); 3] =
     [("Problem", Weight::Error), ("Session Intent", Weight::Warning), ("Essential Information", Weight::Error)];
 
-/// Parts of Essential Information.
 const PARTS: [(&str, Weight); 6] = [
     ("Decisions", Weight::Error),
     ("Current State", Weight::Error),
@@ -54,7 +53,6 @@ pub(crate) fn validate(bytes: &[u8], rules: Rules) -> Vec<Finding> {
     }
 }
 
-/// Validates a parsed checkpoint; see [`validate`].
 pub(crate) fn validate_document(document: &Document<'_>, rules: Rules) -> Vec<Finding> {
     let mut findings = Findings::new(document.text.as_bytes());
     match &document.frontmatter {
@@ -170,7 +168,6 @@ fn check_headings(findings: &mut Findings<'_>, document: &Document<'_>) {
     }
 }
 
-/// The required fields of the section Completion.
 pub(crate) const COMPLETION_FIELDS: [&str; 4] = ["Status", "Outcome", "Learnings", "Date"];
 
 fn check_completion(findings: &mut Findings<'_>, document: &Document<'_>) {
