@@ -1,4 +1,12 @@
-//! Checkpoints: validation and merges.
+//! Checkpoints: reading, edits, validation, and merges.
 
+mod consistency;
+mod edit;
+mod external;
+mod frontmatter;
+mod index;
+mod markdown;
 mod merge;
+mod pathspec;
+mod timestamp;
 mod validate;

@@ -15,7 +15,7 @@ pub(crate) mod document;
 mod error;
 pub(crate) mod folder;
 pub(crate) mod follow;
-mod index;
+pub(crate) mod index;
 pub(crate) mod lifecycle;
 mod merge;
 pub(crate) mod pathspec;

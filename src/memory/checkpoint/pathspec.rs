@@ -41,12 +41,6 @@ impl Pathspec {
     }
 }
 
-impl Default for Pathspec {
-    fn default() -> Self {
-        Self::new(None)
-    }
-}
-
 pub(crate) fn is_archived(path: &[u8]) -> bool {
     path.split(|b| *b == b'/').any(|part| part == b"archive")
 }
@@ -70,7 +64,3 @@ fn glob(pattern: &[u8], text: &[u8], budget: &mut u32) -> bool {
         [b'\\', sign, rest @ ..] | [sign, rest @ ..] => text.first() == Some(sign) && glob(rest, &text[1..], budget),
     }
 }
-
-#[cfg(test)]
-#[path = "../../../tests/unit/checkpoint/pathspec.rs"]
-mod tests;

@@ -5,7 +5,6 @@ use thiserror::Error;
 use crate::base::error::Diagnostic;
 use crate::git::GitError;
 use crate::trace::model::name::BadAgentName;
-use crate::trace::model::schema::SchemaError;
 use crate::trace::{AgentName, ItemId, TraceError};
 
 #[derive(Debug, Error)]
@@ -33,12 +32,6 @@ pub(crate) enum ForwardError {
     BadExport { cause: String },
     #[error("entry {number} of the input belongs to agent `{}`, not to `{agent}`", theirs.escape_debug())]
     OtherAgent { number: usize, theirs: String, agent: AgentName },
-}
-
-impl From<SchemaError> for ForwardError {
-    fn from(error: SchemaError) -> Self {
-        Self::Trace(error.into())
-    }
 }
 
 impl Diagnostic for ForwardError {

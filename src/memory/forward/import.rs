@@ -162,7 +162,8 @@ pub(crate) fn write_all(trace: &Trace<'_>, mut crumbs: Vec<ImportedCrumb>) -> Re
         None => (None, 0),
     };
     for crumb in &crumbs {
-        schema::validate(&crumb.metadata.draft(&crumb.text, 0, crumb.metadata.created))?;
+        let draft = crumb.metadata.draft(&crumb.text, 0, crumb.metadata.created);
+        schema::validate(&draft).map_err(TraceError::from)?;
     }
     let mut feed = CrumbFeed { crumbs: crumbs.into_iter(), seq, newest };
     let report = bulk::import(trace, &mut feed)?;

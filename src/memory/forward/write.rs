@@ -9,7 +9,7 @@ use crate::git::Oid;
 use crate::trace::model::schema;
 use crate::trace::model::trailers::{Op, one_line};
 use crate::trace::store::trace::Trace;
-use crate::trace::{AgentName, Draft, ItemId};
+use crate::trace::{AgentName, Draft, ItemId, TraceError};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NewCrumb {
@@ -76,7 +76,7 @@ pub(crate) fn add(trace: &Trace<'_>, agent: &AgentName, new: &NewCrumb) -> Resul
     let (_, (id, seq)) = trace.change(|change| {
         let newest = change.tip().map(|tip| newest_time(trace.repo(), tip)).transpose()?.flatten();
         let draft = metadata.draft(&text, change.free_seq()?, newest.max(Some(at)).unwrap_or(at));
-        schema::validate(&draft)?;
+        schema::validate(&draft).map_err(TraceError::from)?;
         let (item, seq) = change.append(draft, Some(&subject))?;
         Ok((item.id, seq))
     })?;

@@ -1,6 +1,8 @@
 //! Cycles of parents.
 
-use super::*;
+use std::collections::BTreeMap;
+
+use crate::memory::checkpoint::validate::cycles;
 
 #[test]
 fn only_their_own_ancestors_are_in_a_cycle() {

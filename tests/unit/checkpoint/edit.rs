@@ -1,6 +1,7 @@
 //! Edits of frontmatter.
 
-use super::*;
+use crate::memory::checkpoint::Document;
+use crate::memory::checkpoint::document::edit::set_key;
 
 #[test]
 fn setting_a_key_changes_nothing_else() {

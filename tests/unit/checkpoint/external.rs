@@ -1,6 +1,6 @@
 //! Addresses of references.
 
-use super::*;
+use crate::memory::checkpoint::follow::address;
 
 #[test]
 fn identifiers_become_addresses() {

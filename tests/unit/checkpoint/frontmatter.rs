@@ -1,6 +1,8 @@
 //! Positions of the keys of frontmatter and of its errors.
 
-use super::*;
+use serde_json::Value;
+
+use crate::memory::checkpoint::document::frontmatter::{Frontmatter, FrontmatterError};
 
 #[test]
 fn parsing_is_linear_in_the_number_of_keys() {

@@ -1,6 +1,6 @@
 //! Edits of INDEX.md.
 
-use super::*;
+use crate::memory::checkpoint::index::edit::{IndexEntry, add, remove, set_date};
 use crate::memory::checkpoint::validate_index;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Blocks of a Markdown text.
 
-use super::*;
+use crate::memory::checkpoint::document::markdown::{Markdown, plain};
 
 #[test]
 fn only_top_level_headings_count() {

@@ -1,6 +1,8 @@
 //! Which paths are checkpoints.
 
-use super::*;
+use crate::base::merge::FileKind;
+use crate::memory::checkpoint::Pathspec;
+use crate::memory::checkpoint::pathspec::DEFAULT;
 
 #[test]
 fn paths_are_matched_as_git_matches_globs() {
@@ -24,7 +26,7 @@ fn paths_are_matched_as_git_matches_globs() {
             assert!(!pathspec.matches(path.as_bytes()), "{pattern} {path}");
         }
     }
-    assert_eq!(Pathspec::default().folder(), "checkpoints");
+    assert_eq!(Pathspec::new(None).folder(), "checkpoints");
     assert_eq!(Pathspec::new(Some("**/c/*.md")).folder(), "");
     assert_eq!(Pathspec::new(Some("a/b/chk-*.md")).folder(), "a/b");
     assert!(!Pathspec::new(Some("*a*a*a*a*a*a*a*a*a*a*b")).matches("a".repeat(200).as_bytes()));
@@ -32,7 +34,7 @@ fn paths_are_matched_as_git_matches_globs() {
 
 #[test]
 fn other_files_beside_checkpoints_are_ignored() {
-    let pathspec = Pathspec::default();
+    let pathspec = Pathspec::new(None);
     assert_eq!(pathspec.kind(b"checkpoints/active/INDEX.md"), Some(FileKind::CheckpointIndex));
     assert_eq!(pathspec.kind(b"checkpoints/archive/chk-a.md"), Some(FileKind::Checkpoint));
     assert_eq!(pathspec.kind(b"checkpoints/LEARNINGS.md"), None);

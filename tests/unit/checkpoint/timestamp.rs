@@ -1,6 +1,6 @@
 //! Times as people write them.
 
-use super::*;
+use crate::memory::checkpoint::Timestamp;
 
 #[test]
 fn a_time_without_a_zone_is_utc() {

@@ -151,7 +151,3 @@ pub(crate) fn body_end(text: &str, from: usize, to: usize) -> usize {
     let body = body.strip_suffix("---").filter(|rest| rest.ends_with('\n')).map_or(body, str::trim_end);
     from + body.len()
 }
-
-#[cfg(test)]
-#[path = "../../../../tests/unit/checkpoint/edit.rs"]
-mod tests;

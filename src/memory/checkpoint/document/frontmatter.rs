@@ -107,7 +107,3 @@ fn fences(text: &str, from: usize) -> Result<(Range<usize>, usize), FrontmatterE
     };
     Ok((from + open.len()..end, end + close.len()))
 }
-
-#[cfg(test)]
-#[path = "../../../../tests/unit/checkpoint/frontmatter.rs"]
-mod tests;

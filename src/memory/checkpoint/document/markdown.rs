@@ -222,7 +222,3 @@ pub(crate) fn plain(cell: &str) -> &str {
     }
     plain
 }
-
-#[cfg(test)]
-#[path = "../../../../tests/unit/checkpoint/markdown.rs"]
-mod tests;

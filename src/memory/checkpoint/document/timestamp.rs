@@ -17,7 +17,3 @@ impl Timestamp {
         Some(Self { time, has_zone: zoned.is_some() })
     }
 }
-
-#[cfg(test)]
-#[path = "../../../../tests/unit/checkpoint/timestamp.rs"]
-mod tests;

@@ -45,7 +45,3 @@ fn percent_encoded(text: &str) -> String {
     };
     text.bytes().map(encode).collect()
 }
-
-#[cfg(test)]
-#[path = "../../../../tests/unit/checkpoint/external.rs"]
-mod tests;

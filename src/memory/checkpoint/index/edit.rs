@@ -86,7 +86,3 @@ pub(crate) fn set_date(text: &str, name: &str, at: Time) -> String {
     });
     date.map_or_else(|| text.to_owned(), |date| splice(text, date, &format_date(at)))
 }
-
-#[cfg(test)]
-#[path = "../../../../tests/unit/checkpoint/index.rs"]
-mod tests;

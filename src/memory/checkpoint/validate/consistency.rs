@@ -71,7 +71,3 @@ pub(crate) fn cycles<'i>(parents: &BTreeMap<&'i str, &'i str>) -> HashSet<&'i st
     }
     in_cycle
 }
-
-#[cfg(test)]
-#[path = "../../../../tests/unit/checkpoint/consistency.rs"]
-mod tests;

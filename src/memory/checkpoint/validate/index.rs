@@ -31,7 +31,7 @@ fn check(findings: &mut Findings<'_>, index: &Index<'_>, files: Option<&[Vec<Str
         findings.error("bad-title", at, format!("the title is not `# {TITLE}`"), "change it");
     }
     check_table(findings, index);
-    check_sections(findings, index);
+    check_names(findings, index, files);
     if let Some(table) = index.markdown.tables.first()
         && index.rows.is_empty()
     {
@@ -43,9 +43,6 @@ fn check(findings: &mut Findings<'_>, index: &Index<'_>, files: Option<&[Vec<Str
             let message = "the table is empty, and there is no note in italics";
             findings.warning("no-note", table.head.span.clone(), message, "add `_No active checkpoints._` below it");
         }
-    }
-    if let Some(files) = files {
-        check_files(findings, index, files);
     }
 }
 
@@ -77,19 +74,24 @@ fn check_table(findings: &mut Findings<'_>, index: &Index<'_>) {
     }
 }
 
-/// Every row has a section and every section has a row and all fields.
-fn check_sections(findings: &mut Findings<'_>, index: &Index<'_>) {
-    let section_names: HashSet<&str> = index.sections.iter().map(|(name, _)| name.as_str()).collect();
-    let row_names: HashSet<&str> = index.rows.iter().map(|(name, _)| name.as_str()).collect();
+/// Every row has a section and a file, every section has a row and all fields, and every file has a row.
+fn check_names(findings: &mut Findings<'_>, index: &Index<'_>, files: Option<&[Vec<String>]>) {
+    let sections: HashSet<&str> = index.sections.iter().map(|(name, _)| name.as_str()).collect();
+    let rows: HashSet<&str> = index.rows.iter().map(|(name, _)| name.as_str()).collect();
+    let known: Option<HashSet<&str>> = files.map(|files| files.iter().flatten().map(String::as_str).collect());
     for (name, span) in &index.rows {
-        if !section_names.contains(name.as_str()) {
+        if !sections.contains(name.as_str()) {
             let message = format!("the row `{name}` has no section `## {name}`");
             findings.error("row-without-part", span.clone(), message, "add the section, or remove the row");
+        }
+        if known.as_ref().is_some_and(|known| !known.contains(name.as_str())) {
+            let message = format!("the row `{name}` has no file in this folder");
+            findings.warning("row-without-file", span.clone(), message, "restore the file, or remove row and section");
         }
     }
     for (name, heading) in &index.sections {
         let span = &index.markdown.headings[*heading].span;
-        if !row_names.contains(name.as_str()) {
+        if !rows.contains(name.as_str()) {
             let message = format!("the section `## {name}` has no row in the table");
             findings.warning("part-without-row", span.clone(), message, "add the row, or remove the section");
         }
@@ -100,23 +102,10 @@ fn check_sections(findings: &mut Findings<'_>, index: &Index<'_>) {
             }
         }
     }
-}
-
-fn check_files(findings: &mut Findings<'_>, index: &Index<'_>, files: &[Vec<String>]) {
-    let known: HashSet<&str> = files.iter().flatten().map(String::as_str).collect();
-    let rows: HashSet<&str> = index.rows.iter().map(|(name, _)| name.as_str()).collect();
-    for (name, span) in &index.rows {
-        if !known.contains(name.as_str()) {
-            let message = format!("the row `{name}` has no file in this folder");
-            findings.warning("row-without-file", span.clone(), message, "restore the file, or remove row and section");
-        }
-    }
     let end = index.text.len();
-    for names in files {
-        if !names.iter().any(|name| rows.contains(name.as_str())) {
-            let name = names.first().map_or("", String::as_str);
-            let message = format!("the file `{name}.md` has no row");
-            findings.warning("file-without-row", end..end, message, "add a row and a section, or archive the file");
-        }
+    for names in files.unwrap_or_default().iter().filter(|names| !names.iter().any(|name| rows.contains(name.as_str())))
+    {
+        let message = format!("the file `{}.md` has no row", names.first().map_or("", String::as_str));
+        findings.warning("file-without-row", end..end, message, "add a row and a section, or archive the file");
     }
 }
