@@ -103,45 +103,46 @@ pub enum TraceError {
 
 impl Diagnostic for TraceError {
     fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::NoMatch { .. } => "`git trace branch` lists traces".to_owned(),
-            Self::NoSuchTrace { .. } => "`git trace commit` creates one; `git trace branch` lists them".to_owned(),
-            Self::Vanished { .. } => "nothing was written; `git trace branch` lists traces".to_owned(),
+        let hint = match self {
+            Self::NoMatch { .. } => "`git trace branch` lists traces",
+            Self::NoSuchTrace { .. } => "`git trace commit` creates one; `git trace branch` lists them",
+            Self::Vanished { .. } => "nothing was written; `git trace branch` lists traces",
             Self::UnknownItem { .. } | Self::AmbiguousItem { .. } | Self::NotInTrace { .. } => {
-                "`git trace log --oneline` lists items".to_owned()
+                "`git trace log --oneline` lists items"
             }
-            Self::UnknownState { .. } => {
-                "`git trace branch` lists traces, `git trace log` their commits and items".to_owned()
+            Self::UnknownState { .. } => "`git trace branch` lists traces, `git trace log` their commits and items",
+            Self::IsCurrent { .. } => "switch that worktree to another trace first: git trace switch <name>",
+            Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`",
+            Self::NotASummary { .. } => {
+                "`git trace expand` works in the trace that was compressed, and where it was merged"
             }
-            Self::IsCurrent { .. } => "switch that worktree to another trace first: git trace switch <name>".to_owned(),
+            Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
+            Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",
+            Self::SeenOtherwise { as_seen: false, .. } => "import into a trace of its own: --trace NAME",
+            Self::SeenOtherwise { as_seen: true, .. } => {
+                "use --as-seen again, or import into another trace: --trace NAME"
+            }
+            Self::Full { .. } => "close the gaps with `git trace gc --renumber`",
             Self::Unmerged { name, .. } => {
-                format!("`git trace branch -D {name}` deletes it anyway and keeps a backup ref")
+                return Some(format!("`git trace branch -D {name}` deletes it anyway and keeps a backup ref"));
             }
             Self::LogGap { trace } => {
-                format!("`git reflog refs/traces/{trace}` lists moves; `git trace reset <commit>` returns to one")
+                return Some(format!(
+                    "`git reflog refs/traces/{trace}` lists moves; `git trace reset <commit>` returns to one"
+                ));
             }
-            Self::NotLive { item, .. } => format!("restore it with `git trace restore {item}`"),
-            Self::AlreadyLive { item, .. } => format!("`git trace log --item {item}` lists its revisions"),
-            Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`".to_owned(),
+            Self::NotLive { item, .. } => return Some(format!("restore it with `git trace restore {item}`")),
+            Self::AlreadyLive { item, .. } => {
+                return Some(format!("`git trace log --item {item}` lists its revisions"));
+            }
             Self::Secret { fingerprint, .. } => {
-                format!("remove it; if it is not a secret: git config --add trace.allowSecret {fingerprint}")
+                return Some(format!(
+                    "remove it; if it is not a secret: git config --add trace.allowSecret {fingerprint}"
+                ));
             }
-            Self::NotASummary { .. } => {
-                "`git trace expand` works in the trace that was compressed, and where it was merged".to_owned()
-            }
-            Self::Merge { .. } => {
-                "`git trace reset` goes back to before it; `git trace revert` takes single commits".to_owned()
-            }
-            Self::DamagedRecord { .. } => {
-                "`git trace fsck --repair` removes the line; the record's history keeps it".to_owned()
-            }
-            Self::SeenOtherwise { as_seen: false, .. } => "import into a trace of its own: --trace NAME".to_owned(),
-            Self::SeenOtherwise { as_seen: true, .. } => {
-                "use --as-seen again, or import into another trace: --trace NAME".to_owned()
-            }
-            Self::Full { .. } => "close the gaps with `git trace gc --renumber`".to_owned(),
             _ => return None,
-        })
+        };
+        Some(hint.to_owned())
     }
 
     fn exit_status(&self) -> u8 {

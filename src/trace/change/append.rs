@@ -34,7 +34,6 @@ impl Committed {
     }
 }
 
-/// How a draft is appended.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AppendOptions<'a> {
     /// The subject of the commit; `None`: a preview of the item.

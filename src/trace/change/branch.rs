@@ -74,7 +74,6 @@ pub(crate) enum Unmerged {
 #[derive(Debug)]
 pub(crate) struct Deleted {
     pub tip: Oid,
-    /// The backup ref of the tip.
     pub kept: String,
 }
 

@@ -1,16 +1,15 @@
 //! The total of a trace while it is changed: the only place where totals are computed.
 //!
-//! A total counts the whole tree, skipped items included. A provider's report leaves skipped items out, so their cost is
-//! added to it; readers subtract it again.
+//! A total includes skipped items. A provider's report does not, so their cost is added to it. Readers subtract it again.
 
 use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::store::total::recount;
-use crate::trace::{ItemEntry, Tip, TraceError, View};
+use crate::trace::{Tip, TraceError, View};
 
-/// What is known of the context's size when a change is made.
+/// The size of the context according to a provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Usage {
     #[default]
@@ -26,8 +25,6 @@ pub(crate) struct RunningTotal<'r> {
     repo: &'r Repo,
     encoding: Encoding,
     base: Option<Tip>,
-    /// The base's items, if they are listed already; [`Self::base_view`] takes them.
-    slots: Option<Vec<ItemEntry>>,
     view: Option<View>,
     /// `None` until it is needed: a tip without our trailers is counted item by item.
     total: Option<Total>,
@@ -49,7 +46,6 @@ impl<'r> RunningTotal<'r> {
             repo,
             encoding,
             base: base.cloned(),
-            slots: None,
             view: None,
             total: None,
             counted: None,
@@ -58,10 +54,6 @@ impl<'r> RunningTotal<'r> {
             skipped_change: 0,
             skipped: base.is_none().then_some(0),
         }
-    }
-
-    pub(crate) fn with_slots(self, slots: Vec<ItemEntry>) -> Self {
-        Self { slots: Some(slots), ..self }
     }
 
     pub(crate) fn add(&mut self, cost: u64, is_skipped: bool) {
@@ -131,10 +123,7 @@ impl<'r> RunningTotal<'r> {
         if self.view.is_none()
             && let Some(tip) = &self.base
         {
-            self.view = Some(match self.slots.take() {
-                Some(slots) => View::of_slots(self.repo, tip.clone(), slots, None)?,
-                None => View::at(self.repo, tip.clone(), None)?,
-            });
+            self.view = Some(View::at(self.repo, tip.clone(), None)?);
         }
         Ok(self.view.as_ref())
     }

@@ -301,6 +301,11 @@ impl Item {
         Self { id, fields: draft.fields, revision: 1, tokens: None, body: draft.body }
     }
 
+    /// The body, if it is text without NUL.
+    pub(crate) fn text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.body).ok().filter(|text| !text.contains('\0'))
+    }
+
     /// The stored count, if it belongs to this body and `encoding`.
     #[must_use]
     pub fn cached_tokens(&self, encoding: Encoding) -> Option<u64> {

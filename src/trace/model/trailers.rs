@@ -14,7 +14,7 @@
 //! - Trailers are in the last paragraph, and every value is one line, so no subject, name, or reason can forge one.
 //! - A commit made by plain git may have no trailers or those of another tree; [`Trailers::tree`] names their tree.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 
 use memchr::memmem;
 use serde_json::{Value, json};
@@ -150,32 +150,30 @@ impl Trailers {
             message.push_str("(no subject)");
         }
         message.push_str("\n\n");
-        let total = self.total.map(|total| format!("{} {}", total.tokens, total.basis.as_str()));
         let source = self.source.as_ref().map(|mark| {
             let as_seen = if mark.as_seen { AS_SEEN } else { "" };
             format!("{} {} {}{as_seen}", mark.session, mark.offset, mark.digest)
         });
-        push(&mut message, "Trace-Op", self.op.as_ref());
-        push(&mut message, "Trace-Item", self.item.as_ref());
-        push(&mut message, "Trace-Time", self.time.as_ref());
-        push(&mut message, "Trace-Tree", self.tree.as_ref());
-        push(&mut message, "Trace-Total", total.as_ref());
-        push(&mut message, "Trace-Next", self.next.as_ref());
-        push(&mut message, "Trace-Source", source.as_ref());
-        push(&mut message, "Trace-Code", self.code.as_ref());
-        push(&mut message, "Trace-From", self.from.as_ref());
-        push(&mut message, "Trace-Reason", self.reason.as_ref());
-        message
-    }
-}
-
-fn push(message: &mut String, key: &str, value: Option<&impl Display>) {
-    if let Some(value) = value {
-        let line = one_line(&value.to_string());
-        if !line.is_empty() {
-            // Writing to a String cannot fail.
-            let _ = writeln!(message, "{key}: {line}");
+        let trailers = [
+            ("Trace-Op", self.op.map(|op| op.to_string())),
+            ("Trace-Item", self.item.map(|item| item.to_string())),
+            ("Trace-Time", self.time.map(|time| time.to_string())),
+            ("Trace-Tree", self.tree.clone()),
+            ("Trace-Total", self.total.map(|total| format!("{} {}", total.tokens, total.basis.as_str()))),
+            ("Trace-Next", self.next.map(|next| next.to_string())),
+            ("Trace-Source", source),
+            ("Trace-Code", self.code.clone()),
+            ("Trace-From", self.from.clone()),
+            ("Trace-Reason", self.reason.clone()),
+        ];
+        for (key, value) in trailers {
+            let line = one_line(&value.unwrap_or_default());
+            if !line.is_empty() {
+                // Writing to a String cannot fail.
+                let _ = writeln!(message, "{key}: {line}");
+            }
         }
+        message
     }
 }
 

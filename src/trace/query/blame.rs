@@ -34,7 +34,7 @@ struct Suspect {
 /// Walks history back to the commit that added the item, and compares each revision with the previous one.
 pub(crate) fn blame(repo: &Repo, tip: &Tip, slot: &ItemEntry) -> Result<Blame, TraceError> {
     let item = read_item(repo, slot)?;
-    let text = text_of(&item).ok_or(TraceError::NotText { item: slot.id })?;
+    let text = item.text().ok_or(TraceError::NotText { item: slot.id })?;
     let texts: Vec<&str> = changes::lines(text);
     let mut origins: Vec<Option<usize>> = vec![None; texts.len()];
     let mut commits: Vec<(Tip, Item)> = Vec::new();
@@ -104,7 +104,7 @@ fn pass_on(
         return Ok((lines, Vec::new()));
     }
     let (theirs, ours) = (read(repo, slot, their_blob)?, read(repo, slot, blob)?);
-    let (Some(theirs), Some(ours)) = (text_of(&theirs), text_of(&ours)) else { return Ok((Vec::new(), lines)) };
+    let (Some(theirs), Some(ours)) = (theirs.text(), ours.text()) else { return Ok((Vec::new(), lines)) };
     let same: BTreeMap<usize, usize> = same_lines(theirs, ours).into_iter().map(|(old, new)| (new, old)).collect();
     let (mut passed, mut kept) = (Vec::new(), Vec::new());
     for (number, line) in lines {
@@ -118,8 +118,4 @@ fn pass_on(
 
 fn read(repo: &Repo, slot: &ItemEntry, blob: Oid) -> Result<Item, TraceError> {
     Ok(Reading::of(slot, &repo.read_blob(blob)?).item)
-}
-
-fn text_of(item: &Item) -> Option<&str> {
-    std::str::from_utf8(&item.body).ok().filter(|text| !text.contains('\0'))
 }

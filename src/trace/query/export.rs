@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use crate::git::{Oid, Repo};
 use crate::trace::model::json::to_json;
@@ -26,7 +26,7 @@ pub(crate) fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), T
     }
     oldest_first.reverse();
     let record = Record::open(repo)?;
-    // Changes of priority, of items that are written, that are not written yet.
+    // The changes of priority that are not written yet, of items that are.
     let mut pending: Vec<(ItemId, Setting)> = Vec::new();
     let mut asked: HashSet<ItemId> = HashSet::new();
     for oid in oldest_first {
@@ -34,11 +34,11 @@ pub(crate) fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), T
         let at = tip.time();
         let due = pending.partition_point(|(_, setting)| setting.at < at);
         for (id, setting) in pending.drain(..due) {
-            write_line(out, setting_line(id, &setting))?;
+            write_line(out, &setting_line(id, &setting))?;
         }
         for change in changes_of(repo, &tip)? {
             let id = change.entry().id;
-            write_line(out, change_line(repo, &tip, &change)?)?;
+            write_line(out, &change_line(repo, &tip, &change)?)?;
             if asked.insert(id) {
                 pending.extend(record.history(repo, id)?.into_iter().map(|setting| (id, setting)));
             }
@@ -46,17 +46,17 @@ pub(crate) fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), T
         pending.sort_by_key(|(id, setting)| (setting.at, *id));
     }
     for (id, setting) in pending {
-        write_line(out, setting_line(id, &setting))?;
+        write_line(out, &setting_line(id, &setting))?;
     }
     Ok(())
 }
 
-fn write_line(out: &mut dyn Write, line: Map<String, Value>) -> Result<(), TraceError> {
-    let text = Value::Object(line).to_string() + "\n";
+fn write_line(out: &mut dyn Write, line: &Value) -> Result<(), TraceError> {
+    let text = format!("{line}\n");
     out.write_all(text.as_bytes()).map_err(|source| TraceError::Stream { action: "write the export", source })
 }
 
-fn change_line(repo: &Repo, tip: &Tip, change: &Change) -> Result<Map<String, Value>, TraceError> {
+fn change_line(repo: &Repo, tip: &Tip, change: &Change) -> Result<Value, TraceError> {
     let own = tip.trailers.op.filter(|_| tip.is_ours());
     let op = match (change, own) {
         (Change::Added(_), Some(op @ (Op::Append | Op::Import | Op::Pick | Op::Compress)))
@@ -67,31 +67,27 @@ fn change_line(repo: &Repo, tip: &Tip, change: &Change) -> Result<Map<String, Va
     };
     let slot = change.entry();
     let mut line = match change {
-        Change::Removed(_) => Map::from_iter([("id".to_owned(), Value::String(slot.id.to_string()))]),
-        _ => to_json(&read_item(repo, slot)?),
+        Change::Removed(_) => json!({ "id": slot.id.to_string() }),
+        _ => to_json(&read_item(repo, slot)?).into(),
     };
-    line.insert("op".to_owned(), op.as_str().into());
-    line.insert("seq".to_owned(), slot.seq.into());
-    line.insert("commit".to_owned(), tip.commit.oid.to_string().into());
-    line.insert("at".to_owned(), tip.time().to_string().into());
-    line.insert("by".to_owned(), tip.commit.author.clone().into());
-    line.insert("subject".to_owned(), tip.commit.subject().into());
+    line["op"] = op.as_str().into();
+    line["seq"] = slot.seq.into();
+    line["commit"] = tip.commit.oid.to_string().into();
+    line["at"] = tip.time().to_string().into();
+    line["by"] = tip.commit.author.as_str().into();
+    line["subject"] = tip.commit.subject().into();
     if let Some(reason) = &tip.trailers.reason {
-        line.insert("reason".to_owned(), reason.clone().into());
+        line["reason"] = reason.as_str().into();
     }
     Ok(line)
 }
 
-fn setting_line(id: ItemId, setting: &Setting) -> Map<String, Value> {
-    let mut line = Map::from_iter([
-        ("op".to_owned(), Value::from("priority")),
-        ("id".to_owned(), id.to_string().into()),
-        ("priority".to_owned(), setting.level.as_str().into()),
-        ("at".to_owned(), setting.at.to_string().into()),
-        ("by".to_owned(), setting.by.clone().into()),
-    ]);
-    if let Some(reason) = &setting.reason {
-        line.insert("reason".to_owned(), reason.clone().into());
+fn setting_line(id: ItemId, setting: &Setting) -> Value {
+    let Setting { at, by, level, reason, .. } = setting;
+    let mut line =
+        json!({ "op": "priority", "id": id.to_string(), "priority": level.as_str(), "at": at.to_string(), "by": by });
+    if let Some(reason) = reason {
+        line["reason"] = reason.as_str().into();
     }
     line
 }

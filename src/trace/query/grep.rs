@@ -14,7 +14,7 @@ use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemEntry, ItemType, Tip, TraceError};
 
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct PatternOptions {
     /// Plain text instead of a regular expression.
     pub fixed: bool,
     /// Upper and lower case are the same.
@@ -50,9 +50,13 @@ impl Hit {
 
 impl Query {
     /// Searches for `pattern` in items of one type, or of all. `^` and `$` match at line ends.
-    pub(crate) fn new(pattern: &str, reading: Reading, item_type: Option<ItemType>) -> Result<Self, regex::Error> {
-        let pattern = if reading.fixed { regex::escape(pattern) } else { pattern.to_owned() };
-        let pattern = RegexBuilder::new(&pattern).multi_line(true).case_insensitive(reading.ignore_case).build()?;
+    pub(crate) fn new(
+        pattern: &str,
+        options: PatternOptions,
+        item_type: Option<ItemType>,
+    ) -> Result<Self, regex::Error> {
+        let pattern = if options.fixed { regex::escape(pattern) } else { pattern.to_owned() };
+        let pattern = RegexBuilder::new(&pattern).multi_line(true).case_insensitive(options.ignore_case).build()?;
         Ok(Self { pattern, item_type })
     }
 

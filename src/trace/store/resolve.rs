@@ -9,7 +9,6 @@ use crate::git::Repo;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError, TraceName};
 
-/// The maximum number of listed candidates for an ambiguous name.
 const CANDIDATES: usize = 10;
 
 /// The namespace of the traces of remotes, as last fetched.
@@ -24,7 +23,6 @@ pub(crate) struct Resolver<'r> {
 }
 
 impl<'r> Resolver<'r> {
-    /// Lists the live items of `tip`.
     pub(crate) fn new(repo: &'r Repo, name: &'r TraceName, tip: &'r Tip) -> Result<Self, TraceError> {
         Ok(Self { repo, name, tip, slots: tree::list(repo, tip.commit.tree)? })
     }
@@ -124,7 +122,6 @@ pub(crate) struct State {
     pub tip: Tip,
     /// The time up to which changes of priority count; `None` for the tip of a trace: now.
     pub at: Option<Time>,
-    /// The ref that points to the commit; `None` for an earlier state.
     pub refname: Option<String>,
 }
 
@@ -153,7 +150,6 @@ pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<Stat
     })
 }
 
-/// Finds the tip of the trace or fetched trace that `spec` names.
 pub(crate) fn find_tip(repo: &Repo, spec: &str) -> Result<Option<State>, TraceError> {
     let local = spec.parse::<TraceName>().ok().map(|name| name.refname());
     let fetched = format!("{REMOTES}{}", spec.strip_prefix(REMOTES).unwrap_or(spec));

@@ -101,7 +101,6 @@ impl<'r> SecretScanner<'r> {
         Ok(())
     }
 
-    /// The text without its secrets, if secrets are removed and it contains any.
     fn redacted(&self, text: &[u8], found: &mut Vec<Found>) -> Result<Option<Vec<u8>>, TraceError> {
         let secrets = secrets::find(text);
         if secrets.is_empty() {

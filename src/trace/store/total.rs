@@ -35,7 +35,6 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Reads the bytes of the file that `slot` names.
     pub(crate) fn of(slot: &ItemEntry, bytes: &[u8]) -> Self {
         match file::parse(bytes) {
             Ok(item) => Self { item, damage: None },

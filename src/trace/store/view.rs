@@ -63,7 +63,6 @@ impl View {
         Ok(Self { tip, slots, levels, superseded })
     }
 
-    /// The types and their rules, as they are now.
     pub(crate) fn types(&self) -> &Types {
         &self.levels.types
     }

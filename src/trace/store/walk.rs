@@ -7,7 +7,6 @@ use crate::git::{Oid, Repo};
 use crate::trace::model::tree::{self, Change};
 use crate::trace::{ItemId, Tip, TraceError};
 
-/// The parents that a walk follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Parents {
     /// The first parent of each commit: the trace's own line.

@@ -7,7 +7,7 @@ use crate::app::cli::ExitStatus;
 use crate::app::context::Context;
 use crate::app::ui::{DIM, Ui, escaped};
 use crate::git::short_oid;
-use crate::trace::query::grep::{Hit, Line, Query, Reading, history, live, to_json};
+use crate::trace::query::grep::{Hit, Line, PatternOptions, Query, history, live, to_json};
 use crate::trace::{ItemType, Tip};
 
 /// How what matches looks.
@@ -56,8 +56,8 @@ impl GrepArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let name = context.trace_name(None)?;
         let tip = Tip::of_trace(context.repo()?, &name)?;
-        let reading = Reading { fixed: self.fixed_strings, ignore_case: self.ignore_case };
-        let query = Query::new(&self.pattern, reading, self.item_type.clone())
+        let options = PatternOptions { fixed: self.fixed_strings, ignore_case: self.ignore_case };
+        let query = Query::new(&self.pattern, options, self.item_type.clone())
             .with_context(|| format!("cannot search for `{}`", escaped(&self.pattern)))?;
         if !self.json {
             context.ui.page()?;

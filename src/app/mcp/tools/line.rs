@@ -16,7 +16,7 @@ use crate::trace::query::code::CodeRange;
 use crate::trace::query::diff::json::{diff_to_json, revision_to_json};
 use crate::trace::query::diff::revisions::revisions;
 use crate::trace::query::diff::{Target, between, target};
-use crate::trace::query::grep::{self, Reading};
+use crate::trace::query::grep::{self, PatternOptions};
 use crate::trace::query::log;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{Resolver, State, state};
@@ -106,8 +106,8 @@ fn trace_diff(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
 
 fn trace_grep(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, _, tip) = arguments.tip(context)?;
-    let reading = Reading { fixed: arguments.is_set("fixed")?, ignore_case: arguments.is_set("ignore_case")? };
-    let query = grep::Query::new(arguments.required("pattern")?, reading, arguments.parsed("type")?);
+    let options = PatternOptions { fixed: arguments.is_set("fixed")?, ignore_case: arguments.is_set("ignore_case")? };
+    let query = grep::Query::new(arguments.required("pattern")?, options, arguments.parsed("type")?);
     let query = query.context("argument `pattern`")?;
     let limit = arguments.integer("limit", 1)?.unwrap_or(100);
     let (mut hits, mut total): (Vec<Value>, usize) = (Vec::new(), 0);

@@ -39,17 +39,14 @@ pub(crate) struct Incoming {
     pub by: Option<String>,
     /// The time, which becomes later if the previous change is not earlier. `None`: right after that change.
     pub at: Option<Time>,
-    /// The reason why the item is skipped, if it is.
     pub skip: Option<String>,
     /// The items that it replaces if it is a summary; the change is a compression then.
     pub replaces: Option<Replaced>,
     /// The size of the context that a provider reported after this item.
     pub usage: Usage,
-    /// The line of the input, for messages.
     pub line: usize,
 }
 
-/// The items that a summary replaces.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Replaced {
     /// Items that are not live, pinned, or left out do not change, nor does the other half of a call and its results.
@@ -86,7 +83,6 @@ impl Incoming {
     }
 }
 
-/// A source of changes.
 pub(crate) trait Feed {
     /// The next change; `None` at the end.
     fn next(&mut self) -> Result<Option<Incoming>, TraceError>;

@@ -9,7 +9,6 @@ use crate::base::time::Time;
 use crate::git::{Ident, Oid, PackWriter, Repo};
 use crate::trace::change::compress::set_replaced_ids;
 use crate::trace::change::pending::PendingChange;
-use crate::trace::change::running_total::RunningTotal;
 use crate::trace::model::file;
 use crate::trace::model::trailers::{ImportPosition, Trailers, preview};
 use crate::trace::model::tree::item_path;
@@ -21,7 +20,6 @@ use crate::trace::store::total;
 use crate::trace::store::walk::{Parents, Walk, touched_by};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, Trace, TraceError};
 
-/// An item of the trace that is being written.
 struct KnownItem {
     seq: u32,
     path: String,
@@ -40,7 +38,6 @@ pub(crate) struct Writer<'t> {
     pub(crate) fallback_time: Option<Time>,
     live: HashMap<ItemId, KnownItem>,
     deleted: HashMap<ItemId, KnownItem>,
-    /// The items that the trace had before, live or not.
     known_before: HashSet<ItemId>,
     pub(crate) recorded: usize,
     pub(crate) known: usize,
@@ -51,7 +48,7 @@ pub(crate) struct Writer<'t> {
 impl<'t> Writer<'t> {
     pub(crate) fn new(trace: &'t Trace<'t>, signature: &'t Signature, base: Option<&Tip>) -> Result<Self, TraceError> {
         let repo = trace.repo();
-        let mut change = PendingChange::new(trace, signature, base.cloned())?;
+        let change = PendingChange::new(trace, signature, base.cloned())?;
         let slots = change.slots()?;
         let known_item = |slot: &ItemEntry| {
             let (seq, path) = (slot.seq, slot.path.clone());
@@ -59,7 +56,6 @@ impl<'t> Writer<'t> {
         };
         let live = slots.iter().map(known_item).collect();
         let known_before = known_ids(repo, base, &slots, change.next_seq)?;
-        change.total = RunningTotal::new(repo, change.encoding, base).with_slots(slots);
         Ok(Self {
             change,
             base: base.map(|tip| tip.commit.oid),
@@ -75,7 +71,6 @@ impl<'t> Writer<'t> {
         })
     }
 
-    /// Writes all further objects to a pack.
     pub(crate) fn begin_pack(&mut self) -> Result<(), TraceError> {
         self.change.sink = ObjectSink::Pack(PackWriter::start(self.change.repo())?);
         Ok(())
@@ -89,7 +84,6 @@ impl<'t> Writer<'t> {
         !is_known
     }
 
-    /// Writes the commit of one change.
     pub(crate) fn record(&mut self, mut incoming: Incoming, mark: Option<ImportPosition>) -> Result<(), TraceError> {
         let id = incoming.item.id;
         if self.live.contains_key(&id) && incoming.adds_item() {

@@ -36,7 +36,6 @@ pub(crate) struct Compressed {
 }
 
 impl Compressed {
-    /// The total of the trace if it was `before`.
     pub(crate) fn after(&self, before: u64) -> u64 {
         (before + self.cost_in).saturating_sub(self.cost_out)
     }

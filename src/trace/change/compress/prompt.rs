@@ -1,4 +1,4 @@
-//! What a model, or a person, is asked when a summary is to be written.
+//! The prompt for a summary, which a model or a person reads.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,20 +11,18 @@ use crate::trace::model::types::Types;
 use crate::trace::model::types::prompt::{Group, fill};
 use crate::trace::store::total::Reading;
 
-/// What is asked where the items are of several types, each of which has a prompt of its own.
+/// The template for items whose types have different templates.
 const MIXED: &str = "Write the summary that will stand in the place of this part of an agent's context ({count} items, {tokens} \
     tokens), in at most {target} tokens, so that the work can go on from it alone.\n\
     Keep what was asked for, what was decided and why, names, paths, numbers, commands and errors word for word, and what is \
     still open. Of each tool say \"called NAME N times, F failures, key results: …\". Leave out what was taken back later.\n\n\
     {items}";
 
-/// The least that a summary is given room for.
-const LEAST: u64 = 200;
+/// The minimum length of a summary, in tokens.
+const MIN_TARGET: u64 = 200;
 
-/// Writes the prompt for a summary of the selected items: the type's template, or the items' own where all have the same, and
-/// the items as they stand, oldest first.
-///
-/// The items are fenced by a line that occurs in none of them, so that no text among them can pass for the end of the context.
+/// Fills the template of the selected items with their texts, oldest first, between two lines that occur in none of them. So no text
+/// can imitate the end of the context.
 pub(crate) fn prompt(repo: &Repo, types: &Types, selection: &Selection) -> Result<String, TraceError> {
     let mut templates = BTreeSet::new();
     let mut context = String::new();
@@ -57,7 +55,7 @@ pub(crate) fn prompt(repo: &Repo, types: &Types, selection: &Selection) -> Resul
         context.trim_end()
     );
     let (count, tokens) = (selection.items.len(), selection.cost);
-    let group = Group { count, tokens, target: (tokens / 10).max(LEAST), items: &items };
+    let group = Group { count, tokens, target: (tokens / 10).max(MIN_TARGET), items: &items };
     let template = match templates.pop_first() {
         Some(only) if templates.is_empty() => only,
         _ => MIXED.to_owned(),

@@ -13,7 +13,6 @@ use crate::trace::{Item, ItemEntry, ItemId, ItemType, TraceError, View};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
     All,
-    /// From one item to another, including both.
     Between(ItemId, ItemId),
     AllButLast(usize),
     /// As many items as are needed to leave at most `tokens` with a summary that costs `summary`: by the order of their types,
@@ -25,12 +24,10 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    /// From the first of these items to the last.
     pub(crate) fn of_range(range: &[ItemEntry]) -> Self {
         range.first().zip(range.last()).map_or(Self::All, |(first, last)| Self::Between(first.id, last.id))
     }
 
-    /// The indexes in the list of live items.
     fn indexes(self, view: &View) -> Result<Range<usize>, TraceError> {
         let len = view.slots.len();
         let index_of = |id| {

@@ -1,7 +1,6 @@
 //! Reading the rules that git config and the project's shared file declare.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::{BadRule, TypeRules, Types, built_in};
 use crate::git::{Repo, SHARED_SETTINGS, parse_bool};
@@ -35,7 +34,7 @@ pub(crate) fn read(repo: &Repo) -> Result<Types, BadRule> {
         }
     }
     unknown.dedup();
-    Ok(Types { declared: Arc::new(declared), unknown: Arc::new(unknown) })
+    Ok(Types { declared, unknown })
 }
 
 /// Sets one rule. Returns `false` if no rule has this name, and the accepted values if the value is invalid.

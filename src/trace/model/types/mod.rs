@@ -3,12 +3,7 @@
 //! ```text
 //! [traceType "finding"]
 //!     role = assistant
-//!     priority = pinned
 //!     schema = {"type":"object","required":["severity"]}
-//!     aggregate = true
-//!     order = -1
-//!     compressOrder = 20
-//!     compress = Tell {count} findings in at most {target} tokens, the severest first.\n\n{items}
 //! ```
 //!
 //! | rule | meaning | default of other types |
@@ -32,7 +27,6 @@ pub(crate) mod prompt;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -58,10 +52,10 @@ pub(crate) struct TypeRules {
     pub schema: Option<String>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Types {
-    declared: Arc<BTreeMap<ItemType, TypeRules>>,
-    unknown: Arc<Vec<String>>,
+    declared: BTreeMap<ItemType, TypeRules>,
+    unknown: Vec<String>,
 }
 
 #[derive(Debug, Error)]
@@ -165,7 +159,7 @@ impl Types {
     }
 
     pub(crate) fn check_schemas(&self, repo: &Repo) -> Result<(), BadRule> {
-        for (item_type, rules) in self.declared.iter() {
+        for (item_type, rules) in &self.declared {
             if let Some(schema) = &rules.schema {
                 json_schema::Check::compile(repo, item_type, schema)?;
             }

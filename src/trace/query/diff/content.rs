@@ -39,14 +39,14 @@ impl Content {
 
     /// The difference of the bodies, with `context` lines around each change.
     pub(crate) fn body(&self, context: usize) -> Body {
-        let bytes = |item: &Option<Item>| item.as_ref().map(|item| item.body.clone());
-        let (before, after) = (bytes(&self.before), bytes(&self.after));
-        if before == after {
+        let len = |item: &Option<Item>| item.as_ref().map(|item| item.body.len());
+        if self.before.as_ref().map(|item| &item.body) == self.after.as_ref().map(|item| &item.body) {
             return Body::Same;
         }
-        match (text(before.as_deref()), text(after.as_deref())) {
+        let text = |item| Option::map_or(item, Some(""), Item::text);
+        match (text(self.before.as_ref()), text(self.after.as_ref())) {
             (Some(old), Some(new)) => Body::Text(lines::diff(old, new, context)),
-            _ => Body::Binary(before.map(|body| body.len()), after.map(|body| body.len())),
+            _ => Body::Binary(len(&self.before), len(&self.after)),
         }
     }
 
@@ -63,11 +63,6 @@ impl Content {
         let changed = keys.into_iter().map(|key| (key.clone(), find(&before, key), find(&after, key)));
         changed.filter(|(_, before, after)| before != after).collect()
     }
-}
-
-/// A body as text; an absent one is empty. `None` if it is not text.
-fn text(body: Option<&[u8]>) -> Option<&str> {
-    std::str::from_utf8(body.unwrap_or_default()).ok().filter(|text| !text.contains('\0'))
 }
 
 fn header_lines(item: &Item) -> Vec<(String, String)> {

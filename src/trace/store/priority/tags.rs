@@ -14,7 +14,6 @@ use crate::trace::{ItemId, Op, Tip, TraceError};
 /// The namespace of the tags unless `trace.tagPrefix` is set. A plain clone would fetch tags in `refs/tags/`.
 const DEFAULT_PREFIX: &str = "refs/trace-tags/";
 
-/// The namespace of the tags, which ends in `/`.
 pub(crate) fn prefix(repo: &Repo) -> Result<String, TraceError> {
     let configured = repo.config()?.text("trace.tagPrefix")?;
     Ok(format!("{}/", configured.as_deref().unwrap_or(DEFAULT_PREFIX).trim_end_matches('/')))

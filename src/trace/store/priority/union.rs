@@ -12,7 +12,6 @@ use crate::trace::{ItemId, Tip, TraceError};
 
 pub(crate) struct Union {
     pub tree: Oid,
-    /// The items with new lines.
     pub items: Vec<ItemId>,
 }
 
