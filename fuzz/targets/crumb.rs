@@ -1,10 +1,7 @@
 //! Any bytes as a crumb file: reading and writing is the identity, and findings are inside the text.
 
 use super::lie_within;
-use crate::memory::crumb::{
-    CrumbFile, EntryKind, NewEntry, add, add_failure, check, format, plan, remove, select, start_session, textconv,
-    to_json, triage,
-};
+use crate::memory::crumb::{CrumbFile, EntryKind, NewEntry, check, format, plan, textconv, to_json, triage};
 use crate::tokens::Encoding;
 
 pub(super) fn run(bytes: &[u8]) {
@@ -21,19 +18,19 @@ pub(super) fn run(bytes: &[u8]) {
 
     // Any added text is one more entry, and reads back.
     let words = crumb.lines.first().map(|line| line.text.to_string()).unwrap_or_default();
-    let _ = select(&crumb, &words);
+    let _ = crumb.select(&words);
     let mut changed = crumb.clone();
-    let added = add(&mut changed, &NewEntry { kind: EntryKind::Note, agent: None, section: "core", text: &words });
-    let failed = add_failure(&mut changed, "a:b", &words, None);
+    let added = changed.add(&NewEntry { kind: EntryKind::Note, agent: None, section: "core", text: &words });
+    let failed = changed.add_failure("a:b", &words, None);
     if added.is_ok() || failed.is_ok() {
         let printed = changed.print();
         assert_eq!(CrumbFile::parse(&printed).expect("what was text stays text").lines, changed.lines);
     }
-    if start_session(&mut crumb).is_ok() {
+    if crumb.start_session().is_ok() {
         assert!(crumb.header().is_some_and(|header| header.session > 0));
     }
     if !crumb.lines.is_empty() {
-        remove(&mut crumb, 0);
+        crumb.remove(0);
         CrumbFile::parse(&crumb.print()).expect("what was text stays text");
     }
 }

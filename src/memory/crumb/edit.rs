@@ -32,9 +32,113 @@ pub(crate) fn new_file(identity: &str, facts: &[String]) -> Result<Vec<u8>, Crum
     }
     let mut crumb = CrumbFile::parse(text.as_bytes())?;
     for fact in facts {
-        add(&mut crumb, &NewEntry { kind: EntryKind::Fact, section: "core", agent: None, text: fact })?;
+        crumb.add(&NewEntry { kind: EntryKind::Fact, section: "core", agent: None, text: fact })?;
     }
     Ok(crumb.print())
+}
+
+impl CrumbFile<'_> {
+    /// Increments the session number in the header; returns the new number.
+    pub(crate) fn start_session(&mut self) -> Result<u64, CrumbError> {
+        let line = self.lines.iter_mut().find(|line| line.kind == LineKind::Header).ok_or(CrumbError::NoHeader)?;
+        let header = Header::parse(&line.text).map_err(|_| CrumbError::NoHeader)?;
+        let session = header.session.checked_add(1).ok_or(CrumbError::LastSession { session: header.session })?;
+        let digits = line.text.rfind('s').map_or(line.text.len(), |at| at + 1);
+        let rest = line.text[digits..].trim_start_matches(|c: char| c.is_ascii_digit());
+        line.text = Cow::Owned(format!("{}{session}{rest}", &line.text[..digits]));
+        Ok(session)
+    }
+
+    /// Adds an entry and returns its line. A note names the current session. A missing section is added.
+    pub(crate) fn add(&mut self, entry: &NewEntry<'_>) -> Result<String, CrumbError> {
+        let text = clean_text(entry.text)?;
+        let session = self.header().ok_or(CrumbError::NoHeader)?.session;
+        let agent = entry.agent.map(String::from).unwrap_or_default();
+        let reference = if entry.kind.is_dated() { format!(" @{session}") } else { String::new() };
+        let line = format!("{}{agent}{reference} {text}", entry.kind.mark());
+        self.append(entry.section, line.clone())?;
+        Ok(line)
+    }
+
+    /// Counts a failure: increments the counter of the agent's failure `key`, or adds it with `text`. An existing failure keeps
+    /// its text. Returns the line.
+    pub(crate) fn add_failure(&mut self, key: &str, text: &str, agent: Option<char>) -> Result<String, CrumbError> {
+        if !is_key(key) || key.contains(char::is_control) || key.starts_with('@') {
+            let expected = "`area:topic` without spaces";
+            return Err(CrumbError::BadName { what: "failure name", name: key.to_owned(), expected });
+        }
+        let session = self.header().ok_or(CrumbError::NoHeader)?.session;
+        let known = self.entries().find(|(_, section, entry)| {
+            *section == FAILURES && entry.kind == EntryKind::Lesson && entry.agent == agent && entry.key() == Some(key)
+        });
+        if let Some((index, _, entry)) = known {
+            let count = entry.counter.map_or(1, |counter| counter.count).saturating_add(1);
+            let form = entry.counter.map(|counter| counter.last.form).filter(|form| *form == SessionForm::Session);
+            let form = form.unwrap_or(SessionForm::Plain);
+            let counter = Counter { count, last: SessionRef { number: session, form } };
+            let line = with_counter(&self.lines[index].text, counter);
+            self.lines[index].text = Cow::Owned(line.clone());
+            return Ok(line);
+        }
+        let text = if text.trim().is_empty() { String::new() } else { format!(" {}", clean_text(text)?) };
+        let counter = Counter { count: 1, last: SessionRef::plain(session) };
+        let agent = agent.map(String::from).unwrap_or_default();
+        let line = format!("{}{agent} {key}{text}{DASH}{counter}", EntryKind::Lesson.mark());
+        self.append(FAILURES, line.clone())?;
+        Ok(line)
+    }
+
+    pub(crate) fn remove(&mut self, index: usize) -> String {
+        let removed = self.lines.remove(index);
+        self.fix_line_endings();
+        removed.text.into_owned()
+    }
+
+    pub(crate) fn append(&mut self, section: &str, text: String) -> Result<(), CrumbError> {
+        let find = |crumb: &CrumbFile<'_>| {
+            crumb.sections().iter().find(|found| found.name == section).map(|found| (found.start, found.end))
+        };
+        if find(self).is_none() {
+            self.add_section(section)?;
+        }
+        let (start, end) = find(self).ok_or_else(|| bad_name("section name", section))?;
+        let last = self.lines[start..end].iter().rposition(|line| line.kind != LineKind::Blank).unwrap_or(0);
+        let ending = self.ending();
+        self.lines.insert(start + last + 1, Line::new(text, ending));
+        self.fix_line_endings();
+        Ok(())
+    }
+
+    /// Adds an empty section: a standard one in its order, another at the end.
+    fn add_section(&mut self, name: &str) -> Result<(), CrumbError> {
+        let text = format!("{}{name}", self.mark());
+        if !is_word(name) || parse_section(&text).is_none_or(|(_, parsed)| parsed != name) {
+            return Err(bad_name("section name", name));
+        }
+        let order = |name: &str| STANDARD.iter().position(|standard| *standard == name).unwrap_or(STANDARD.len());
+        let ending = self.ending();
+        let next =
+            self.sections().iter().find(|section| order(section.name) > order(name)).map(|section| section.start);
+        if let Some(index) = next {
+            self.lines.splice(index..index, [Line::new(text, ending), Line::new("", ending)]);
+        } else {
+            if self.lines.last().is_some_and(|line| line.kind != LineKind::Blank) {
+                self.lines.push(Line::new("", ending));
+            }
+            self.lines.push(Line::new(text, ending));
+        }
+        self.fix_line_endings();
+        Ok(())
+    }
+
+    /// Adds the line ending that a line lacks if it was the last one before.
+    pub(crate) fn fix_line_endings(&mut self) {
+        let ending = self.ending();
+        let inner = self.lines.len().saturating_sub(1);
+        for line in self.lines[..inner].iter_mut().filter(|line| line.ending == LineEnding::None) {
+            line.ending = ending;
+        }
+    }
 }
 
 fn is_word(name: &str) -> bool {
@@ -45,118 +149,12 @@ fn bad_name(what: &'static str, name: &str) -> CrumbError {
     CrumbError::BadName { what, name: name.to_owned(), expected: "one word without control characters" }
 }
 
-/// Increments the session number in the header; returns the new number.
-pub(crate) fn start_session(crumb: &mut CrumbFile<'_>) -> Result<u64, CrumbError> {
-    let line = crumb.lines.iter_mut().find(|line| line.kind == LineKind::Header).ok_or(CrumbError::NoHeader)?;
-    let header = Header::parse(&line.text).map_err(|_| CrumbError::NoHeader)?;
-    let session = header.session.checked_add(1).ok_or(CrumbError::LastSession { session: header.session })?;
-    let digits = line.text.rfind('s').map_or(line.text.len(), |at| at + 1);
-    let rest = line.text[digits..].trim_start_matches(|c: char| c.is_ascii_digit());
-    line.text = Cow::Owned(format!("{}{session}{rest}", &line.text[..digits]));
-    Ok(session)
-}
-
-/// Adds an entry and returns its line. A note names the current session. A missing section is added.
-pub(crate) fn add(crumb: &mut CrumbFile<'_>, entry: &NewEntry<'_>) -> Result<String, CrumbError> {
-    let text = clean_text(entry.text)?;
-    let session = crumb.header().ok_or(CrumbError::NoHeader)?.session;
-    let agent = entry.agent.map(String::from).unwrap_or_default();
-    let reference = if entry.kind.is_dated() { format!(" @{session}") } else { String::new() };
-    let line = format!("{}{agent}{reference} {text}", entry.kind.mark());
-    append(crumb, entry.section, line.clone())?;
-    Ok(line)
-}
-
-/// Counts a failure: increments the counter of the agent's failure `key`, or adds it with `text`. An existing failure keeps
-/// its text. Returns the line.
-pub(crate) fn add_failure(
-    crumb: &mut CrumbFile<'_>,
-    key: &str,
-    text: &str,
-    agent: Option<char>,
-) -> Result<String, CrumbError> {
-    if !is_key(key) || key.contains(char::is_control) || key.starts_with('@') {
-        let expected = "`area:topic` without spaces";
-        return Err(CrumbError::BadName { what: "failure name", name: key.to_owned(), expected });
-    }
-    let session = crumb.header().ok_or(CrumbError::NoHeader)?.session;
-    let known = crumb.entries().find(|(_, section, entry)| {
-        *section == FAILURES && entry.kind == EntryKind::Lesson && entry.agent == agent && entry.key() == Some(key)
-    });
-    if let Some((index, _, entry)) = known {
-        let count = entry.counter.map_or(1, |counter| counter.count).saturating_add(1);
-        let form = entry.counter.map(|counter| counter.last.form).filter(|form| *form == SessionForm::Session);
-        let form = form.unwrap_or(SessionForm::Plain);
-        let counter = Counter { count, last: SessionRef { number: session, form } };
-        let line = with_counter(&crumb.lines[index].text, counter);
-        crumb.lines[index].text = Cow::Owned(line.clone());
-        return Ok(line);
-    }
-    let text = if text.trim().is_empty() { String::new() } else { format!(" {}", clean_text(text)?) };
-    let counter = Counter { count: 1, last: SessionRef::plain(session) };
-    let agent = agent.map(String::from).unwrap_or_default();
-    let line = format!("{}{agent} {key}{text}{DASH}{counter}", EntryKind::Lesson.mark());
-    append(crumb, FAILURES, line.clone())?;
-    Ok(line)
-}
-
 /// The line of an entry with another counter. The rest keeps its bytes.
 pub(crate) fn with_counter(line: &str, counter: Counter) -> String {
     let Some(entry) = Entry::parse(line) else { return line.to_owned() };
     let text_end = entry.text.as_ptr().addr() - line.as_ptr().addr() + entry.text.len();
     let tags = if entry.tags_text.is_empty() { String::new() } else { format!(" {}", entry.tags_text) };
     format!("{}{DASH}{counter}{tags}", &line[..text_end])
-}
-
-pub(crate) fn remove(crumb: &mut CrumbFile<'_>, index: usize) -> String {
-    let removed = crumb.lines.remove(index);
-    fix_line_endings(crumb);
-    removed.text.into_owned()
-}
-
-pub(crate) fn append(crumb: &mut CrumbFile<'_>, section: &str, text: String) -> Result<(), CrumbError> {
-    let find = |crumb: &CrumbFile<'_>| {
-        crumb.sections().iter().find(|found| found.name == section).map(|found| (found.start, found.end))
-    };
-    if find(crumb).is_none() {
-        add_section(crumb, section)?;
-    }
-    let (start, end) = find(crumb).ok_or_else(|| bad_name("section name", section))?;
-    let last = crumb.lines[start..end].iter().rposition(|line| line.kind != LineKind::Blank).unwrap_or(0);
-    let ending = crumb.ending();
-    crumb.lines.insert(start + last + 1, Line::new(text, ending));
-    fix_line_endings(crumb);
-    Ok(())
-}
-
-/// Adds an empty section: a standard one in its order, another at the end.
-fn add_section(crumb: &mut CrumbFile<'_>, name: &str) -> Result<(), CrumbError> {
-    let text = format!("{}{name}", crumb.mark());
-    if !is_word(name) || parse_section(&text).is_none_or(|(_, parsed)| parsed != name) {
-        return Err(bad_name("section name", name));
-    }
-    let order = |name: &str| STANDARD.iter().position(|standard| *standard == name).unwrap_or(STANDARD.len());
-    let ending = crumb.ending();
-    let next = crumb.sections().iter().find(|section| order(section.name) > order(name)).map(|section| section.start);
-    if let Some(index) = next {
-        crumb.lines.splice(index..index, [Line::new(text, ending), Line::new("", ending)]);
-    } else {
-        if crumb.lines.last().is_some_and(|line| line.kind != LineKind::Blank) {
-            crumb.lines.push(Line::new("", ending));
-        }
-        crumb.lines.push(Line::new(text, ending));
-    }
-    fix_line_endings(crumb);
-    Ok(())
-}
-
-/// Adds the line ending that a line lacks if it was the last one before.
-pub(crate) fn fix_line_endings(crumb: &mut CrumbFile<'_>) {
-    let ending = crumb.ending();
-    let inner = crumb.lines.len().saturating_sub(1);
-    for line in crumb.lines[..inner].iter_mut().filter(|line| line.ending == LineEnding::None) {
-        line.ending = ending;
-    }
 }
 
 fn clean_text(text: &str) -> Result<String, CrumbError> {

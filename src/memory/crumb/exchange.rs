@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use crate::memory::crumb::check::FAILURES;
-use crate::memory::crumb::edit::{append, with_counter};
+use crate::memory::crumb::edit::with_counter;
 use crate::memory::crumb::error::CrumbError;
 use crate::memory::crumb::grammar::document::{CrumbFile, LineKind};
 use crate::memory::crumb::grammar::entry::{Counter, Entry, EntryKind, SessionRange, SessionRef};
@@ -118,7 +118,7 @@ fn receive_line(
     });
     let Some((at, ..)) = known else {
         let line = localized(line, session);
-        append(crumb, section, line.clone())?;
+        crumb.append(section, line.clone())?;
         received.added.push((section.to_owned(), line));
         return Ok(());
     };

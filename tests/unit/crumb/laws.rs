@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::finding::Weight;
 use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged, Style};
-use crate::memory::crumb::{
-    CrumbFile, EntryKind, LineKind, NewEntry, Tier, add, add_failure, check, format, merge, plan, remove, start_session,
-};
+use crate::memory::crumb::{CrumbFile, EntryKind, LineKind, NewEntry, Tier, check, format, merge, plan};
 use crate::tokens::Encoding;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -102,11 +100,11 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
 fn after(base: &str, sessions: usize, deeds: &[Deed]) -> Vec<u8> {
     let mut crumb = CrumbFile::parse(base.as_bytes()).unwrap();
     for _ in 0..sessions {
-        start_session(&mut crumb).unwrap();
+        crumb.start_session().unwrap();
     }
     for deed in deeds {
         if let Deed::Fail(key) = deed {
-            add_failure(&mut crumb, key, "it", None).unwrap();
+            crumb.add_failure(key, "it", None).unwrap();
         }
     }
     for deed in deeds {
@@ -114,10 +112,10 @@ fn after(base: &str, sessions: usize, deeds: &[Deed]) -> Vec<u8> {
             Deed::Fail(_) => {}
             Deed::Remove(n) => {
                 let at = crumb.entries().map(|(at, ..)| at).nth(*n);
-                at.map(|at| remove(&mut crumb, at));
+                at.map(|at| crumb.remove(at));
             }
             Deed::Add(kind, section, text) => {
-                add(&mut crumb, &NewEntry { kind: *kind, section, agent: None, text }).unwrap();
+                crumb.add(&NewEntry { kind: *kind, section, agent: None, text }).unwrap();
             }
         }
     }
@@ -184,8 +182,8 @@ proptest! {
         let before = crumb.clone();
         let kind = [EntryKind::Fact, EntryKind::Note, EntryKind::Directive, EntryKind::Lesson][n];
         let added = match kind {
-            EntryKind::Lesson => add_failure(&mut crumb, "new:one", &text, None).is_ok(),
-            _ => add(&mut crumb, &NewEntry { kind, section: "core", agent: None, text: &text }).is_ok(),
+            EntryKind::Lesson => crumb.add_failure("new:one", &text, None).is_ok(),
+            _ => crumb.add(&NewEntry { kind, section: "core", agent: None, text: &text }).is_ok(),
         };
         let printed = crumb.print();
         let read = CrumbFile::parse(&printed).unwrap();

@@ -131,7 +131,7 @@ impl NewArgs {
 
 impl StartArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let session = edit(&self.file, crumb::start_session)?;
+        let session = edit(&self.file, |crumb| crumb.start_session())?;
         context.ui.write_content(format!("session {session}\n"))
     }
 }
@@ -146,7 +146,7 @@ impl TextArgs {
     fn add(&self, context: &Context, kind: EntryKind, section: &str) -> Result<()> {
         let text = read_text(&self.text)?;
         let entry = NewEntry { kind, section, agent: self.agent, text: &text };
-        let line = edit(&self.file, |crumb| crumb::add(crumb, &entry))?;
+        let line = edit(&self.file, |crumb| crumb.add(&entry))?;
         context.ui.write_content(format!("{line}\n"))
     }
 }
@@ -155,7 +155,7 @@ impl FailArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         refuse_secret_text(&self.key)?;
         let text = read_text(&self.text)?;
-        let line = edit(&self.file, |crumb| crumb::add_failure(crumb, &self.key, &text, self.agent))?;
+        let line = edit(&self.file, |crumb| crumb.add_failure(&self.key, &text, self.agent))?;
         context.ui.write_content(format!("{line}\n"))
     }
 }
@@ -163,8 +163,8 @@ impl FailArgs {
 impl RemoveArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let removed = edit(&self.file, |crumb| {
-            let index = crumb::select(crumb, &self.entry)?;
-            Ok(crumb::remove(crumb, index))
+            let index = crumb.select(&self.entry)?;
+            Ok(crumb.remove(index))
         })?;
         context.ui.write_content(format!("removed {removed}\n"))
     }

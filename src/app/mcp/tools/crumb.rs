@@ -41,7 +41,7 @@ fn crumb_note(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (path, text) = (file(context, "file", arguments.required("file")?)?, arguments.required("text")?);
     refuse_secret_text(text).context("argument `text`")?;
     let addition = NewEntry { kind: EntryKind::Note, section: "volatile", agent: agent(arguments)?, text };
-    let line = crumb::edit(&path, |crumb| crumb::add(crumb, &addition)).context("argument `text` or `file`")?;
+    let line = crumb::edit(&path, |crumb| crumb.add(&addition)).context("argument `text` or `file`")?;
     Ok(json!({ "line": line }).into())
 }
 
@@ -51,8 +51,8 @@ fn crumb_fail(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     refuse_secret_text(key).context("argument `key`")?;
     refuse_secret_text(text).context("argument `text`")?;
     let agent = agent(arguments)?;
-    let line = crumb::edit(&path, |crumb| crumb::add_failure(crumb, key, text, agent))
-        .context("argument `key`, `text` or `file`")?;
+    let line =
+        crumb::edit(&path, |crumb| crumb.add_failure(key, text, agent)).context("argument `key`, `text` or `file`")?;
     Ok(json!({ "line": line }).into())
 }
 

@@ -2,11 +2,9 @@
 
 use crate::memory::crumb::check::FAILURES;
 use crate::memory::crumb::compress::archive::Archive;
-use crate::memory::crumb::edit::{append, fix_line_endings};
 use crate::memory::crumb::error::CrumbError;
 use crate::memory::crumb::grammar::document::{CrumbFile, Line};
 use crate::memory::crumb::grammar::entry::{Entry, is_key};
-use crate::memory::crumb::select::select;
 
 /// Replaces a compressed line by its originals, or adds the archived failure `area:topic` to its section again; returns the
 /// restored lines.
@@ -24,11 +22,11 @@ pub(crate) fn expand(
             return Err(not_archived(selector));
         }
         for line in &lines {
-            append(crumb, FAILURES, line.clone())?;
+            crumb.append(FAILURES, line.clone())?;
         }
         return Ok(lines);
     }
-    let index = select(crumb, selector)?;
+    let index = crumb.select(selector)?;
     let line = crumb.lines[index].text.to_string();
     let originals = archive.originals(&line)?.ok_or_else(|| not_archived(&line))?;
     // Other programs may write to the archive too; add nothing to the file that is not an entry.
@@ -41,6 +39,6 @@ pub(crate) fn expand(
         last.ending = last_ending;
     }
     crumb.lines.splice(index..=index, lines);
-    fix_line_endings(crumb);
+    crumb.fix_line_endings();
     Ok(originals)
 }

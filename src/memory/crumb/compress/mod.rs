@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::memory::crumb::check::{FAILURE_LIMIT, FAILURES};
 use crate::memory::crumb::compress::shorten::{limit, prompt, shorten};
 use crate::memory::crumb::compress::tier::Tier;
-use crate::memory::crumb::edit::fix_line_endings;
 use crate::memory::crumb::grammar::document::{CrumbFile, Line};
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
@@ -89,7 +88,7 @@ impl CompressionPlan {
             index += 1;
             !gone.contains(&(index - 1))
         });
-        fix_line_endings(crumb);
+        crumb.fix_line_endings();
     }
 }
 
