@@ -1,4 +1,7 @@
-//! A lock between our own writers that the kernel releases when its holder dies.
+//! Locks between our own processes that the kernel releases when their holder dies.
+//!
+//! Each ref has one. Another one is shared by everybody who writes objects that no ref holds yet, and taken exclusively by whoever
+//! removes unreachable objects at once.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::thread;
@@ -15,7 +18,14 @@ pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(12);
 pub(crate) struct RefLock {
     refname: String,
     _file: File,
+    _objects: ObjectsLock,
 }
+
+/// Keeps `git trace gc --prune` from removing objects that were written and that no ref holds yet.
+#[derive(Debug)]
+pub(crate) struct ObjectsLock(
+    #[expect(dead_code, reason = "the kernel holds the lock as long as the file is open")] File,
+);
 
 impl RefLock {
     pub(crate) fn refname(&self) -> &str {
@@ -25,11 +35,34 @@ impl RefLock {
 
 impl Repo {
     /// Takes the lock among our own processes. It must not be held while a user's command runs.
-    /// | Its file stays behind empty: removing it would let two processes hold two locks of one name.
+    /// Its file stays behind empty: removing it would let two processes hold two locks of one name.
     pub(crate) fn lock(&self, refname: &str) -> Result<RefLock, GitError> {
-        let folder = self.common_dir().join("trace").join("locks");
+        let objects = self.lock_objects()?;
         // Two names with the same hash would only wait for one another.
-        let path = folder.join(&blake3::hash(refname.as_bytes()).to_hex()[..16]);
+        let name = &blake3::hash(refname.as_bytes()).to_hex()[..16];
+        let file = self.acquire(name, &format!("`{refname}`"), File::try_lock)?;
+        Ok(RefLock { refname: refname.to_owned(), _file: file, _objects: objects })
+    }
+
+    /// Keeps the objects that this process writes, until refs hold them. Taken by [`Repo::lock`] too.
+    pub(crate) fn lock_objects(&self) -> Result<ObjectsLock, GitError> {
+        self.acquire("objects", "the object database", File::try_lock_shared).map(ObjectsLock)
+    }
+
+    /// Waits until no process writes objects that no ref holds yet, and keeps it so.
+    pub(super) fn lock_out_writers(&self) -> Result<ObjectsLock, GitError> {
+        self.acquire("objects", "the object database", File::try_lock).map(ObjectsLock)
+    }
+
+    /// Opens a lock file and locks it, however long that takes within [`LOCK_PATIENCE`].
+    pub(super) fn acquire(
+        &self,
+        name: &str,
+        what: &str,
+        try_lock: impl Fn(&File) -> Result<(), TryLockError>,
+    ) -> Result<File, GitError> {
+        let folder = self.common_dir().join("trace").join("locks");
+        let path = folder.join(name);
         let open = || OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = match open() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -43,14 +76,14 @@ impl Repo {
         let start = Instant::now();
         let mut pause = Duration::from_micros(200);
         loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(RefLock { refname: refname.to_owned(), _file: file }),
+            match try_lock(&file) {
+                Ok(()) => return Ok(file),
                 Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_PATIENCE => {
                     thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(5));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(GitError::Busy { what: format!("`{refname}`"), seconds: LOCK_PATIENCE.as_secs() });
+                    return Err(GitError::Busy { what: what.to_owned(), seconds: LOCK_PATIENCE.as_secs() });
                 }
                 Err(TryLockError::Error(source)) => return Err(GitError::io("lock", &path, source)),
             }

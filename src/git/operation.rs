@@ -11,7 +11,7 @@
 //! The log names commands without their arguments, which may hold content. It is shortened to the last [`LISTED`] operations whenever it
 //! exceeds [`MAX_BYTES`]; of a log of very large operations, the last half of that size stays.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ impl Repo {
 
     fn append_operation(&self, line: &Value) -> Result<(), GitError> {
         let path = self.operations_path();
-        let _lock = self.lock("trace/ops")?;
+        let _lock = self.acquire("ops", "the operation log", File::try_lock)?;
         let failed = |source| GitError::io("write the operation log", &path, source);
         let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
         file.write_all(format!("{line}\n").as_bytes()).map_err(failed)?;

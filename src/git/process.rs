@@ -78,6 +78,11 @@ impl Repo {
     /// Runs `git gc`. Its progress and messages go to stderr.
     pub(crate) fn collect(&self, options: &[String]) -> Result<(), GitError> {
         self.remove_stale_git_locks();
+        self.remove_stale_keeps();
+        // By default git keeps unreachable objects for two weeks. A writer's must not be removed between being written and being
+        // reachable.
+        let is_pruning = options.iter().any(|option| option.starts_with("--prune"));
+        let _writers = if is_pruning { Some(self.lock_out_writers()?) } else { None };
         Ok(self.git("gc").args(options).stdout_to_stderr().run()?)
     }
 

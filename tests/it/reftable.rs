@@ -52,7 +52,7 @@ fn a_trace_head_that_names_no_trace_is_reported() {
     repo.git(&["-C", "../other", "update-ref", "--no-deref", "TRACE_HEAD", "HEAD"]);
     let found = found(&repo);
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].contains("it names `refs/heads/code`, which is no trace"), "{found:?}");
+    assert!(found[0].contains("it points to `refs/heads/code`, which is not a trace"), "{found:?}");
     assert!(found[1].contains("it is detached"), "{found:?}");
 }
 

@@ -187,7 +187,7 @@ fn completion_scripts_exist_for_supported_shells() {
     insta::assert_snapshot!(place.trace(&["uninstall", "--completions", "fish"]), @"left alone [ROOT]/.local/share/fish/vendor_conf.d/git-trace.fish");
     insta::assert_snapshot!(place.trace(&["install", "--completions", "tcsh"]), @"
     --- stderr
-    error: invalid value 'tcsh' for '--completions [<SHELL>]': it is bash, zsh or fish
+    error: invalid value 'tcsh' for '--completions [<SHELL>]': `tcsh` is not one of bash, zsh, fish
 
     For more information, try '--help'.
     [exit 2]

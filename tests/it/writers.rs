@@ -179,6 +179,77 @@ fn an_import_merges_concurrent_commits() {
     repo.fsck();
 }
 
+/// The files of packs with this extension.
+fn pack_files(repo: &TestRepo, extension: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(repo.git_dir().join("objects/pack")) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|found| found == extension)).collect()
+}
+
+/// A lock file of git that makes writers of the trace `main` wait.
+fn git_lock(repo: &TestRepo) -> PathBuf {
+    let tables = repo.git_dir().join("reftable");
+    if tables.is_dir() { tables.join("tables.list.lock") } else { repo.git_dir().join("refs/traces/main.lock") }
+}
+
+#[test]
+fn a_repack_keeps_an_imported_pack_that_no_ref_holds_yet() {
+    let repo = TestRepo::new();
+    repo.say("before");
+    let lock = git_lock(&repo);
+    fs::write(&lock, "").unwrap();
+    let mut command = repo.command("git-trace");
+    let mut import = command.args(["import", "jsonl", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    import.stdin.take().unwrap().write_all(lines("imported", 40).as_bytes()).unwrap();
+    while pack_files(&repo, "idx").is_empty() {
+        assert!(import.try_wait().unwrap().is_none(), "the import waits for the lock");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(pack_files(&repo, "keep").len(), 1);
+    repo.git(&["repack", "-a", "-d", "-q"]);
+    fs::remove_file(&lock).unwrap();
+    assert!(import.wait().unwrap().success());
+    assert_eq!(repo.bodies("main").len(), 41);
+    assert!(pack_files(&repo, "keep").is_empty());
+    repo.fsck();
+}
+
+#[test]
+fn keep_files_of_killed_imports_are_removed_and_those_of_others_stay() {
+    let repo = TestRepo::new();
+    repo.run(&["import", "jsonl", "-"], lines("first", 40).as_bytes());
+    let keep = |name: &str, owner: &str| {
+        let path = repo.git_dir().join(format!("objects/pack/pack-{}.keep", name.repeat(40)));
+        fs::write(&path, owner).unwrap();
+        path
+    };
+    let [ours, theirs, empty] = [keep("1", "git-trace import\n"), keep("2", "fetch-pack 7 on host\n"), keep("3", "")];
+    repo.run(&["import", "jsonl", "-"], lines("second", 40).as_bytes());
+    assert_eq!([&ours, &theirs, &empty].map(|path| path.exists()), [false, true, true]);
+    let ours = keep("1", "git-trace import\n");
+    repo.text(&["gc", "--quiet"]);
+    assert_eq!([&ours, &theirs, &empty].map(|path| path.exists()), [false, true, true]);
+}
+
+#[test]
+fn gc_that_prunes_at_once_loses_nothing_of_a_writer() {
+    let repo = TestRepo::new();
+    let answers = repo.home().join("answers");
+    let mut writer = start_batch(&repo, lines("writer", 200), &answers);
+    let mut collected = 0;
+    while writer.try_wait().unwrap().is_none() {
+        let output = repo.run(&["gc", "--quiet", "--prune=now"], b"");
+        collected += usize::from(output.status.success());
+    }
+    let output = writer.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", repo.exact(&output));
+    assert!(collected > 1);
+    let live = live(&repo);
+    assert_eq!(answered(&answers).iter().filter(|id| live.contains(*id)).count(), 200);
+    repo.total("main");
+    repo.fsck();
+}
+
 /// Every file below a folder whose name ends in `.lock`.
 fn lock_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -230,9 +301,7 @@ fn a_stale_lock_blocks_nobody() {
 fn writers_wait_for_a_held_lock() {
     let repo = TestRepo::new();
     repo.say("x");
-    let tables = repo.git_dir().join("reftable");
-    let lock =
-        if tables.is_dir() { tables.join("tables.list.lock") } else { repo.git_dir().join("refs/traces/main.lock") };
+    let lock = git_lock(&repo);
     fs::write(&lock, "").unwrap();
     let (freed, at) = (lock.clone(), Duration::from_millis(300));
     let owner = std::thread::spawn(move || {

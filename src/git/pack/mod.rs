@@ -5,6 +5,7 @@
 
 mod delta;
 mod index;
+mod keep;
 mod thread;
 
 use std::cell::RefCell;
@@ -18,6 +19,7 @@ use super::error::GitError;
 use super::oid::Oid;
 use super::open::Repo;
 use super::tree::{Entry, Tree, TreeStore, render_tree};
+pub(crate) use keep::KeptPack;
 use thread::{Packed, Sent};
 
 /// Number of objects that may wait for the other thread. They may be large.
@@ -37,6 +39,7 @@ struct Running {
 
 impl<'r> PackWriter<'r> {
     pub(crate) fn start(repo: &'r Repo) -> Result<Self, GitError> {
+        repo.remove_stale_keeps();
         let folder = repo.objects.join("pack");
         let (sender, receiver) = sync_channel(WAITING);
         let thread = thread::spawn(&folder, repo.object_format(), receiver)?;
@@ -65,10 +68,13 @@ impl<'r> PackWriter<'r> {
     }
 
     /// Writes the rest and adds the pack to the repository. As in git, the files are synced before they are renamed.
-    pub(crate) fn finish(self) -> Result<(), GitError> {
+    ///
+    /// The result must live until a ref holds the commits: until then, it keeps `git repack -d` from deleting the pack. It is
+    /// `None` if the pack is empty, or kept by somebody else.
+    pub(crate) fn finish(self) -> Result<Option<KeptPack>, GitError> {
         // If the thread has ended early, joining it tells why.
         self.send(Sent::End);
-        self.join()?.map_or(Ok(()), Packed::take_place)
+        self.join()?.map_or(Ok(None), Packed::take_place)
     }
 
     fn join(&self) -> Result<Option<Packed>, GitError> {

@@ -15,6 +15,7 @@ use tempfile::NamedTempFile;
 
 use super::delta::{self, low_byte};
 use super::index::Index;
+use super::keep::KeptPack;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
 
@@ -160,13 +161,14 @@ impl Pack {
 }
 
 impl Packed {
-    /// Renames both files, the index last: git ignores a pack without an index.
-    pub(super) fn take_place(self) -> Result<(), GitError> {
+    /// Renames both files, the index last: git ignores a pack without an index. A keep file is there before them.
+    pub(super) fn take_place(self) -> Result<Option<KeptPack>, GitError> {
         let path = |extension| self.folder.join(format!("pack-{}.{extension}", self.checksum));
-        let (pack, index) = (path("pack"), path("idx"));
+        let (pack, index, keep) = (path("pack"), path("idx"), path("keep"));
+        let kept = KeptPack::create(keep.clone()).map_err(|source| GitError::io("write", keep, source))?;
         if index.exists() {
             // A pack of the same objects exists.
-            return Ok(());
+            return Ok(kept);
         }
         let failed = |path: &Path, error: tempfile::PersistError| GitError::io("write", path, error.error);
         self.pack.persist(&pack).map_err(|error| failed(&pack, error))?;
@@ -174,7 +176,7 @@ impl Packed {
             let _ = fs::remove_file(&pack);
             return Err(failed(&index, error));
         }
-        Ok(())
+        Ok(kept)
     }
 }
 

@@ -5,8 +5,8 @@ use crate::base::error::Result;
 
 /// Pack refs and objects with `git gc`
 ///
-/// The options are those of `git gc`. Refs keep all data of traces, so `git gc` removes none of it. As with `git gc`,
-/// `--prune=now` is safe only while nobody else writes.
+/// The options are those of `git gc`. Refs keep all data of traces, so `git gc` removes none of it. `--prune=now` waits
+/// for the writers of git-trace; as with `git gc`, it is not safe while plain git writes.
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub(crate) struct GcArgs {

@@ -165,13 +165,14 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
         writer.record(last, feed.mark())?;
     }
     let (recorded, known) = (writer.recorded, writer.known);
-    let (last, priorities) = writer.finish()?;
+    let (last, priorities, kept) = writer.finish()?;
     // Before the trace moves: afterwards, a repeated import would ignore the items and not set their priorities.
     priority::set(repo, &signature, &priorities)?;
     let tip = match last {
         Some(last) => Some(move_or_merge(trace, base.as_ref(), last)?),
         None => base.map(|tip| tip.commit.oid),
     };
+    drop(kept);
     Ok(Report { recorded, known, tip, secrets })
 }
 

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Incoming;
 use crate::base::time::Time;
-use crate::git::{Ident, Oid, PackWriter, Repo};
+use crate::git::{Ident, KeptPack, ObjectsLock, Oid, PackWriter, Repo};
 use crate::trace::change::compress::set_replaced_ids;
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::file;
@@ -43,7 +43,11 @@ pub(crate) struct Writer<'t> {
     pub(crate) known: usize,
     priorities: Vec<Request>,
     types: Types,
+    objects: Option<ObjectsLock>,
 }
+
+/// Keeps the objects of an import until the trace has moved.
+pub(crate) type Kept = (Option<ObjectsLock>, Option<KeptPack>);
 
 impl<'t> Writer<'t> {
     pub(crate) fn new(trace: &'t Trace<'t>, signature: &'t Signature, base: Option<&Tip>) -> Result<Self, TraceError> {
@@ -68,6 +72,7 @@ impl<'t> Writer<'t> {
             known: 0,
             priorities: Vec::new(),
             types: Types::read(repo)?,
+            objects: None,
         })
     }
 
@@ -85,6 +90,9 @@ impl<'t> Writer<'t> {
     }
 
     pub(crate) fn record(&mut self, mut incoming: Incoming, mark: Option<ImportPosition>) -> Result<(), TraceError> {
+        if self.objects.is_none() {
+            self.objects = Some(self.change.repo().lock_objects()?);
+        }
         let id = incoming.item.id;
         if self.live.contains_key(&id) && incoming.adds_item() {
             // It occurs twice among the changes that waited.
@@ -180,12 +188,13 @@ impl<'t> Writer<'t> {
     ///
     /// Commits in a pack are not signed. If `trace.sign` is set, the last one is written again with a signature, which covers all
     /// of them, because each commit names its parent.
-    pub(crate) fn finish(self) -> Result<(Option<Oid>, Vec<Request>), TraceError> {
+    pub(crate) fn finish(self) -> Result<(Option<Oid>, Vec<Request>, Kept), TraceError> {
         let (repo, signature) = (self.change.repo(), self.change.signature);
         let mut last = self.change.last().filter(|_| self.recorded > 0);
         let mut priorities = self.priorities;
+        let mut pack_kept = None;
         if let ObjectSink::Pack(pack) = self.change.sink {
-            pack.finish()?;
+            pack_kept = pack.finish()?;
             let is_signed = is_signing(repo)?;
             if let (Some(written), Some(author)) = (last, self.last_author.as_ref().filter(|_| is_signed)) {
                 let signed = sign_again(repo, written, author, signature)?;
@@ -195,7 +204,7 @@ impl<'t> Writer<'t> {
                 last = Some(signed);
             }
         }
-        Ok((last, priorities))
+        Ok((last, priorities, (self.objects, pack_kept)))
     }
 }
 
