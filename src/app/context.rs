@@ -11,6 +11,7 @@ use crate::memory::breadcrumb::Store;
 use crate::tokens::Encoding;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
+use crate::trace::store::view::View;
 use crate::trace::store::{head, resolve, settings};
 use crate::trace::{Time, Tip, TraceName};
 
@@ -77,6 +78,20 @@ impl Context {
         // An error is reported where the tip is needed.
         let _ = Tip::note(repo, &name);
         Ok(name)
+    }
+
+    /// The repository, the trace to work on, and its tip.
+    pub(crate) fn current(&self, named: Option<&TraceName>) -> Result<(&Repo, TraceName, Tip)> {
+        let (repo, name) = (self.repo()?, self.trace_name(named)?);
+        let tip = Tip::of_trace(repo, &name)?;
+        Ok((repo, name, tip))
+    }
+
+    /// The repository, the trace to work on, and its items, now or at the state `as_of`.
+    pub(crate) fn view(&self, named: Option<&TraceName>, as_of: Option<&str>) -> Result<(&Repo, TraceName, View)> {
+        let (repo, name) = (self.repo()?, self.trace_name(named)?);
+        let view = View::open(repo, &name, as_of)?;
+        Ok((repo, name, view))
     }
 
     /// A handle on a trace, signed as git would sign now.

@@ -8,7 +8,7 @@ fn check_reports_findings_by_line() {
     insta::assert_snapshot!(place.trace(&["check"]), @"
     --- stderr
     error: `HEAD` is not a commit or tree
-    hint: before the first commit, `--staged` checks what is in the index
+    hint: before the first commit, use `--staged` to check the index
     [exit 2]
     ");
     place.write(STORE, line("api.a", "1", 0) + &line("auth.b", "1", 0));

@@ -103,7 +103,7 @@ fn unreadable_settings_are_refused_and_left_unchanged() {
     insta::assert_snapshot!(place.trace(&["install", "--mcp", "claude-code"]), @"
     left alone [ROOT]/repo/.mcp.json
     --- stderr
-    hint: what was left alone was not written by git-trace; unset it and install again to have ours
+    hint: git-trace did not write what was left alone; unset it and install again to replace it
     [exit 1]
     ");
     place.write(".codex/config.toml", "mcp_servers.git-trace.command = \"x\"\n");

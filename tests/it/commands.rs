@@ -49,7 +49,7 @@ fn commit_prints_position_and_id() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["commit", "-t", "instruction", "--name", "rules", "-m", "Be brief."]), @"
-    [main #3] unchanged: this text is there already [ID]
+    [main #3] unchanged: the trace already has this text [ID]
     [exit 0]
     ");
 }
@@ -254,7 +254,7 @@ fn an_item_is_edited_deleted_and_restored() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["edit", "#1", "-m", "Where?"]), @"
-    [main #1] unchanged: this text is there already [ID]
+    [main #1] unchanged: the trace already has this text [ID]
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["delete", "#1", "-m", "answered"]), @"

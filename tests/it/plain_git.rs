@@ -237,7 +237,7 @@ fn a_damaged_file_is_used_unchanged_and_can_be_repaired() {
     repo.total("main");
     let page = repo.run(&["materialize", "main"], b"");
     assert!(String::from_utf8_lossy(&page.stdout).contains("<<<<<<< ours"));
-    let warning = format!("warning: item file `00/00/000001-dialogue-{damaged}` is damaged and taken as it stands");
+    let warning = format!("warning: item file `00/00/000001-dialogue-{damaged}` is damaged and used as it is");
     assert!(String::from_utf8_lossy(&page.stderr).contains(&warning));
     repo.say("it goes on");
     repo.total("main");

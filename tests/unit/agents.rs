@@ -183,7 +183,7 @@ fn an_export_is_written_where_the_agent_looks() {
     assert_eq!(repo.json(&["import", "codex", "--json"])["traces"][0]["recorded"], 1);
     insta::assert_snapshot!(repo.refused(&["export", "gemini-cli"]), @r"
     --- stderr
-    error: Gemini CLI cannot go on from a transcript that others wrote
+    error: Gemini CLI cannot resume a transcript that another program wrote
     [exit 2]
     ");
     fs::write(repo.folder().join("there"), "x").unwrap();

@@ -130,7 +130,7 @@ fn a_trace_keeps_its_import_mode() {
     let live = |trace: &str| repo.bodies(trace).len();
     assert_eq!(live("claude-code/s1"), live("t"));
     assert!(live("all") > live("t"));
-    assert!(repo.refused(&["import", "jsonl", "in", "--as-seen"]).contains("`jsonl` tells of no compactions"));
+    assert!(repo.refused(&["import", "jsonl", "in", "--as-seen"]).contains("`jsonl` has no compactions"));
 }
 
 fn message(role: &str, text: &str) -> Value {

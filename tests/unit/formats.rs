@@ -302,7 +302,7 @@ fn the_command_line_accepts_a_file_or_a_format() {
     ");
     insta::assert_snapshot!(repo.refused(&["import", "notes.txt"]), @r"
     --- stderr
-    error: `notes.txt` is not a session of an agent that is known
+    error: `notes.txt` is not a session of a known agent
     hint: name its format, one of claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini
     [exit 2]
     ");

@@ -51,7 +51,7 @@ fn install_reports_its_changes_and_is_idempotent() {
     assert_eq!((place.read(".git/config"), attributes.exists()), (config, false));
     insta::assert_snapshot!(place.trace(&["uninstall"]), @"
     --- stderr
-    nothing of ours was there
+    nothing to uninstall
     ");
 }
 
@@ -85,7 +85,7 @@ fn foreign_values_are_kept_and_ours_are_upgraded() {
     added [ROOT]/repo/.git/hooks/pre-commit
     added [ROOT]/repo/.git/hooks/pre-merge-commit
     --- stderr
-    hint: what was left alone was not written by git-trace; unset it and install again to have ours
+    hint: git-trace did not write what was left alone; unset it and install again to replace it
     [exit 1]
     ");
     // As an older version, or a binary elsewhere, would have written it.

@@ -1,9 +1,8 @@
 //! `git trace brief`: what a session needs at its start.
 
-use crate::base::error::{Context as _, Result};
 use std::path::PathBuf;
 
-use super::Context;
+use crate::app::cli::{Context, ErrorContext as _, Result, Values};
 use crate::memory::brief::{BriefRequest, compile};
 use crate::memory::forward::query_time;
 use crate::trace::AgentName;
@@ -18,27 +17,21 @@ pub(crate) struct BriefArgs {
     /// Agent to write the brief for [default: `$GITTRACE_AGENT`, or git config `trace.agent`]
     #[arg(long, value_name = "NAME")]
     agent: Option<AgentName>,
-
     /// Token budget [default: git config `trace.briefBudget`, or 800]
     #[arg(long, value_name = "N")]
     budget: Option<u64>,
-
     /// Crumb file of the agent [default: git config `trace.briefCrumb`, or `<agent>.crumb` at the root]
     #[arg(long, value_name = "FILE")]
     crumb: Option<PathBuf>,
-
     /// File that all agents share [default: git config `trace.briefTeam`]
     #[arg(long, value_name = "FILE")]
     team: Option<PathBuf>,
-
     /// File of messages, one per line [default: git config `trace.briefInbox`]
     #[arg(long, value_name = "FILE")]
     inbox: Option<PathBuf>,
-
     /// Breadcrumb to include: a key, or a prefix of keys such as `auth.` [default: git config `trace.briefBreadcrumbs`]
-    #[arg(long = "breadcrumb", value_name = "KEY")]
+    #[arg(long = "breadcrumb", value_name = "KEY", add = Values::Keys)]
     breadcrumbs: Vec<String>,
-
     /// Print JSON that lists what was left out
     #[arg(long)]
     json: bool,

@@ -5,7 +5,6 @@ use std::io::{self, Write as _};
 use crate::app::ui::escaped;
 use crate::base::error::Error;
 
-/// Prints an error on stderr.
 pub(crate) fn print(error: &Error) {
     let mut text = format!("error: {}\n", escaped(&format!("{error:#}")));
     if let Some(hint) = error.hint() {

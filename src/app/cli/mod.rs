@@ -33,7 +33,6 @@ mod breadcrumb;
 mod brief;
 mod checkpoint;
 mod crumb;
-mod editor;
 mod error;
 mod flags;
 mod forward;
@@ -45,7 +44,6 @@ mod session;
 mod setup;
 mod trace;
 
-use crate::base::error::Result;
 use std::ffi::OsString;
 use std::iter::successors;
 use std::process::ExitCode;
@@ -53,11 +51,16 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
-use crate::app::context::Context;
 use crate::git::Env;
 use crate::trace::TraceName;
 
-/// How a command ended.
+// What most commands need; they import it from here.
+use crate::app::context::Context;
+use crate::app::ui::{BOLD, DIM, ID, Ui, escaped, minute, one_line};
+use crate::base::error::{Context as ErrorContext, Error, Result, bail, failure};
+use serde_json::{Value, json};
+use setup::complete::Values;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ExitStatus {
     Success,
@@ -72,7 +75,6 @@ impl From<()> for ExitStatus {
 }
 
 impl ExitStatus {
-    /// The status of a question.
     fn of(is_yes: bool) -> Self {
         if is_yes { Self::Success } else { Self::No }
     }
@@ -88,7 +90,6 @@ struct Cli {
     /// Trace to work on [default: `$GITTRACE_NAME`, or the current trace]
     #[arg(long, global = true, value_name = "NAME")]
     trace: Option<TraceName>,
-
     #[command(subcommand)]
     command: Command,
 }
@@ -175,8 +176,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     let is_driver = args.get(1).is_some_and(|word| word == "merge-driver");
     let is_agent_hook = hook::is_agent_hook(&args);
     let status = match () {
-        () if is_driver => setup::merge_driver::guarded(|| status(&args, env)),
-        () if is_agent_hook => hook::guarded(|| status(&args, env)),
+        () if is_driver => setup::merge_driver::driver_status(|| status(&args, env)),
+        () if is_agent_hook => hook::always_succeed(|| status(&args, env)),
         () => status(&args, env),
     };
     ExitCode::from(status)

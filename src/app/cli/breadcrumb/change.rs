@@ -1,13 +1,10 @@
 //! `git trace breadcrumb set` and `rename`.
 
-use crate::base::error::{Error, Result, bail};
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use serde_json::json;
-
-use super::{Place, shown_value};
+use super::{BreadcrumbContext, shown_value};
 use crate::app::cli::flags::content::read;
+use crate::app::cli::{Error, Result, Values, bail, json};
 use crate::app::secrets::refuse_secret_breadcrumb;
 use crate::memory::breadcrumb::namespace_of;
 use crate::memory::breadcrumb::query::{InvalidMoment, Moment};
@@ -22,77 +19,66 @@ use crate::memory::breadcrumb::{Key, StoreFile};
 pub(crate) struct SetArgs {
     /// Key: letters, digits, dots and underscores, such as `auth.method`
     key: Key,
-
     /// Value, of at most 10 KiB
     #[arg(required_unless_present = "file", allow_hyphen_values = true)]
     value: Option<String>,
-
     /// Read the value from a file, without its last line ending (`-` is stdin)
     #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "value")]
     file: Option<PathBuf>,
-
     /// Task in which it was learned
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     task_id: Option<i64>,
-
     /// When it expires: an age from now (30d, 12h), a time, or `never`
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", value_parser = until)]
     expires: Option<Until>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// When a breadcrumb expires, as the user writes it.
 #[derive(Clone, Copy, Debug)]
 enum Until {
     Never,
     At(Moment),
 }
 
-impl FromStr for Until {
-    type Err = InvalidMoment;
-
-    fn from_str(text: &str) -> Result<Self, InvalidMoment> {
-        if text == "never" { Ok(Self::Never) } else { text.parse().map(Self::At) }
-    }
+fn until(text: &str) -> Result<Until, InvalidMoment> {
+    if text == "never" { Ok(Until::Never) } else { text.parse().map(Until::At) }
 }
 
 /// Change the key of a breadcrumb
 #[derive(clap::Args, Debug)]
 pub(crate) struct RenameArgs {
     /// Current key
+    #[arg(add = Values::Keys)]
     from: String,
-
     /// New key
     to: Key,
-
     /// Replace a breadcrumb that already has the new key
     #[arg(long)]
     force: bool,
 }
 
 impl SetArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
+    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
         let value = self.value()?;
         refuse_secret_breadcrumb(self.key.as_str(), &value)?;
-        let now = place.now();
+        let now = context.now();
         let expiry = match self.expires {
             None => Expiry::Kept,
             Some(Until::Never) => Expiry::Never,
             Some(Until::At(moment)) => Expiry::At(moment.after(now)),
         };
         let setting = SetRequest { key: &self.key, value: &value, task_id: self.task_id, expiry };
-        let set = place.write(|writer| Ok(writer.set(&setting, now)?))?;
+        let set = context.write(|writer| Ok(writer.set(&setting, now)?))?;
         if self.json {
-            place.ui.json(&json!({
+            context.ui.json(&json!({
                 "success": true, "key": set.record.key, "created": set.is_new, "updated_at": set.record.updated_at,
             }))?;
         } else {
-            place.ui.write_content(format!("{} = {}\n", set.record.key, shown_value(&set.record, 60)))?;
+            context.ui.write_content(format!("{} = {}\n", set.record.key, shown_value(&set.record, 60)))?;
         }
-        warn(place, self.key.as_str(), set.file_len);
+        warn(context, self.key.as_str(), set.file_len);
         Ok(())
     }
 
@@ -101,40 +87,35 @@ impl SetArgs {
             return Ok(value.clone());
         }
         let bytes = read(self.file.as_deref().unwrap_or("-".as_ref()))?;
-        let Ok(mut value) = String::from_utf8(bytes) else { bail!("the value is not UTF-8") };
-        if value.ends_with('\n') {
-            value.pop();
-            if value.ends_with('\r') {
-                value.pop();
-            }
-        }
-        Ok(value)
+        let Ok(value) = String::from_utf8(bytes) else { bail!("the value is not UTF-8") };
+        let line = value.strip_suffix('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+        Ok(line.unwrap_or(&value).to_owned())
     }
 }
 
-/// Warns about an unknown namespace or a large file after a write.
-fn warn(place: &Place<'_>, key: &str, file_len: u64) {
-    match place.store.namespaces() {
+fn warn(context: &BreadcrumbContext<'_>, key: &str, file_len: u64) {
+    match context.store.namespaces() {
         Ok(namespaces) if !namespaces.contains(key) => {
             let name = namespace_of(key);
-            place.ui.note(format!(
+            context.ui.note(format!(
                 "warning: the namespace `{name}` is neither standard nor declared in `.synapse/config.json`"
             ));
         }
         Ok(_) => {}
-        Err(error) => place.ui.note(format!("warning: {:#}", Error::from(error))),
+        Err(error) => context.ui.note(format!("warning: {:#}", Error::from(error))),
     }
     if file_len > LARGE_FILE_LEN {
-        let file = place.shown(StoreFile::of_key(key));
-        place.ui.note(format!("warning: `{file}` has {file_len} bytes, more than 1 MiB; delete unused breadcrumbs"));
+        let path = context.store.path(StoreFile::of_key(key));
+        let path = context.relative(&path);
+        context.ui.note(format!("warning: `{path}` has {file_len} bytes, more than 1 MiB; delete unused breadcrumbs"));
     }
 }
 
 impl RenameArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        place.write(|writer| Ok(writer.rename(&self.from, &self.to, self.force, place.now())?))?;
-        place.ui.write_content(format!("{} -> {}\n", self.from, self.to.as_str()))?;
-        warn(place, self.to.as_str(), 0);
+    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
+        context.write(|writer| Ok(writer.rename(&self.from, &self.to, self.force, context.now())?))?;
+        context.ui.write_content(format!("{} -> {}\n", self.from, self.to.as_str()))?;
+        warn(context, self.to.as_str(), 0);
         Ok(())
     }
 }

@@ -1,12 +1,9 @@
 //! `git trace breadcrumb delete` and `prune`.
 
-use crate::base::error::{Context as _, Error, Result};
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use serde_json::json;
-
-use super::{ExitStatus, Place};
-use crate::app::ui::escaped;
+use super::BreadcrumbContext;
+use crate::app::cli::{Error, ErrorContext as _, ExitStatus, Result, Values, escaped, json};
 use crate::memory::breadcrumb::query::Expired;
 use crate::memory::breadcrumb::{Query, Record, StoreError};
 
@@ -14,17 +11,14 @@ use crate::memory::breadcrumb::{Query, Record, StoreError};
 #[derive(clap::Args, Debug)]
 pub(crate) struct DeleteArgs {
     /// Key
-    #[arg(required_unless_present = "task_id", conflicts_with = "task_id")]
+    #[arg(required_unless_present = "task_id", conflicts_with = "task_id", add = Values::Keys)]
     key: Option<String>,
-
     /// Delete all breadcrumbs of a task
     #[arg(long, value_name = "N")]
     task_id: Option<i64>,
-
     /// Do not ask for confirmation
     #[arg(long)]
     confirm: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -36,45 +30,44 @@ pub(crate) struct PruneArgs {
     /// Print what would be removed, and keep it
     #[arg(short = 'n', long)]
     dry_run: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl DeleteArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
-        let found = self.find(place)?;
+    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
+        let found = self.find(context)?;
         if found.is_empty() {
             if self.json {
-                place.ui.json(&json!({ "success": true, "deleted": false, "keys": [] }))?;
+                context.ui.json(&json!({ "success": true, "deleted": false, "keys": [] }))?;
             }
             if let Some(key) = &self.key {
                 return Err(StoreError::NoSuchKey { key: key.clone() }.into());
             }
-            place.ui.note(format!("no breadcrumb of task {}", self.task_id.unwrap_or_default()));
+            context.ui.note(format!("no breadcrumb of task {}", self.task_id.unwrap_or_default()));
             return Ok(ExitStatus::No);
         }
         if !self.confirm && !confirmed(&found)? {
-            place.ui.note("nothing was deleted");
+            context.ui.note("nothing was deleted");
             return Ok(ExitStatus::No);
         }
-        let deleted = place.write(|writer| {
+        let deleted = context.write(|writer| {
             Ok(match (&self.key, self.task_id) {
                 (Some(key), _) => writer.delete(key)?.into_iter().collect(),
                 (None, Some(id)) => writer.delete_task(id)?,
                 (None, None) => Vec::new(),
             })
         })?;
-        print(place, &deleted, "deleted", self.json)?;
+        print(context, &deleted, "deleted", self.json)?;
         Ok(ExitStatus::Success)
     }
 
     /// The breadcrumbs to delete, expired ones included.
-    fn find(&self, place: &Place<'_>) -> Result<Vec<Record<'static>>> {
+    fn find(&self, context: &BreadcrumbContext<'_>) -> Result<Vec<Record<'static>>> {
         let prefix = self.key.clone().unwrap_or_default();
         let query = Query { prefix, task_id: self.task_id, expired: Expired::Shown, ..Query::default() };
-        let mut records = place.store.list(&query, place.now())?.records;
+        let mut records = context.store.list(&query, context.now())?.records;
         records.retain(|record| self.key.as_ref().is_none_or(|key| *key == record.key));
         Ok(records)
     }
@@ -98,24 +91,24 @@ fn confirmed(records: &[Record<'_>]) -> Result<bool> {
 }
 
 impl PruneArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let now = place.now();
+    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
+        let now = context.now();
         if self.dry_run {
             let query = Query { expired: Expired::Shown, ..Query::default() };
-            let mut expired = place.store.list(&query, now)?.records;
+            let mut expired = context.store.list(&query, now)?.records;
             expired.retain(|record| record.is_expired(now));
-            return print(place, &expired, "would delete", self.json);
+            return print(context, &expired, "would delete", self.json);
         }
-        let deleted = place.write(|writer| Ok(writer.prune(now)?))?;
-        print(place, &deleted, "deleted", self.json)
+        let deleted = context.write(|writer| Ok(writer.prune(now)?))?;
+        print(context, &deleted, "deleted", self.json)
     }
 }
 
-fn print(place: &Place<'_>, records: &[Record<'_>], done: &str, json: bool) -> Result<()> {
+fn print(context: &BreadcrumbContext<'_>, records: &[Record<'_>], done: &str, json: bool) -> Result<()> {
     if json {
         let keys: Vec<_> = records.iter().map(|record| &*record.key).collect();
         let deleted = done == "deleted" && !keys.is_empty();
-        return place.ui.json(&json!({ "success": true, "deleted": deleted, "keys": keys }));
+        return context.ui.json(&json!({ "success": true, "deleted": deleted, "keys": keys }));
     }
-    records.iter().try_for_each(|record| place.ui.write_content(format!("{done} {}\n", record.key)))
+    records.iter().try_for_each(|record| context.ui.write_content(format!("{done} {}\n", record.key)))
 }

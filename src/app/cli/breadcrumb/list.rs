@@ -1,10 +1,8 @@
 //! `git trace breadcrumb get` and `list`.
 
-use crate::base::error::Result;
-use clap::ValueEnum;
-
-use super::{ExitStatus, Place, shown_text, shown_value};
-use crate::app::ui::minute;
+use super::{BreadcrumbContext, shown_text, shown_value};
+use crate::app::cli::flags::one_of;
+use crate::app::cli::{ExitStatus, Result, Values, minute};
 use crate::memory::breadcrumb::exchange::{self, Format};
 use crate::memory::breadcrumb::query::{Expired, Moment, Order, Sort};
 use crate::memory::breadcrumb::{Query, Record};
@@ -14,21 +12,14 @@ use crate::trace::Time;
 #[derive(clap::Args, Debug)]
 pub(crate) struct GetArgs {
     /// Key
+    #[arg(add = Values::Keys)]
     key: String,
-
     /// What to print: the value, or the whole record
-    #[arg(long, value_name = "FORMAT", default_value = "value")]
-    format: GetFormat,
-
+    #[arg(long, value_name = "FORMAT", default_value = "value", value_parser = ["value", "json"])]
+    format: String,
     /// Print the whole record as JSON
     #[arg(long, conflicts_with = "format")]
     json: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum GetFormat {
-    Value,
-    Json,
 }
 
 /// List breadcrumbs that have not expired
@@ -37,115 +28,81 @@ enum GetFormat {
 #[derive(clap::Args, Debug)]
 pub(crate) struct ListArgs {
     /// Prefix of the keys to list, such as `auth.` [default: all keys]
-    #[arg(default_value = "", hide_default_value = true)]
+    #[arg(default_value = "", hide_default_value = true, add = Values::Keys)]
     prefix: String,
-
     /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: ListFormat,
-
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = ["table", "json", "jsonl"])]
+    format: String,
     /// Print a JSON array
     #[arg(long, conflicts_with = "format")]
     json: bool,
-
     /// Field to sort by
-    #[arg(long, default_value = "key")]
-    sort: SortBy,
-
+    #[arg(long, default_value = "key", value_parser = one_of(SORTS))]
+    sort: Sort,
     /// Sort direction
-    #[arg(long, default_value = "asc")]
-    order: Direction,
-
+    #[arg(long, default_value = "asc", value_parser = one_of(&[("asc", Order::Ascending), ("desc", Order::Descending)]))]
+    order: Order,
     /// Most breadcrumbs to list
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-
     /// List only breadcrumbs of a task
     #[arg(long, value_name = "N")]
     task_id: Option<i64>,
-
     /// List only breadcrumbs last set before this: an age (30d, 12h) or a time
     #[arg(long, value_name = "WHEN")]
     older_than: Option<Moment>,
-
     /// List only breadcrumbs last set after this: an age (30d, 12h) or a time
     #[arg(long, value_name = "WHEN")]
     newer_than: Option<Moment>,
-
     /// Include expired breadcrumbs
     #[arg(long)]
     expired: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum ListFormat {
-    Table,
-    Json,
-    Jsonl,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum SortBy {
-    Key,
-    Created,
-    Updated,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Direction {
-    Asc,
-    Desc,
-}
+const SORTS: &[(&str, Sort)] = &[("key", Sort::Key), ("created", Sort::Created), ("updated", Sort::Updated)];
 
 impl GetArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
-        let lookup = place.store.lookup(&self.key, place.now())?;
-        place.warn_skipped_lines(&lookup.skipped_lines);
+    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
+        let lookup = context.store.lookup(&self.key, context.now())?;
+        context.warn_skipped_lines(&lookup.skipped_lines);
         let Some(record) = lookup.record else {
-            place.ui.note(format!("no breadcrumb `{}`", self.key));
+            context.ui.note(format!("no breadcrumb `{}`", self.key));
             return Ok(ExitStatus::No);
         };
-        if self.json || self.format == GetFormat::Json {
-            place.ui.json_pretty(&record)?;
+        if self.json || self.format == "json" {
+            context.ui.json_pretty(&record)?;
         } else {
-            place.ui.write_content(format!("{}\n", record.value))?;
+            context.ui.write_content(format!("{}\n", record.value))?;
         }
         Ok(ExitStatus::Success)
     }
 }
 
 impl ListArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let now = place.now();
+    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
+        let now = context.now();
         let query = Query {
             prefix: self.prefix.clone(),
             task_id: self.task_id,
             updated_before: self.older_than.map(|moment| moment.before(now)),
             updated_after: self.newer_than.map(|moment| moment.before(now)),
             expired: if self.expired { Expired::Shown } else { Expired::Hidden },
-            sort: match self.sort {
-                SortBy::Key => Sort::Key,
-                SortBy::Created => Sort::Created,
-                SortBy::Updated => Sort::Updated,
-            },
-            order: match self.order {
-                Direction::Asc => Order::Ascending,
-                Direction::Desc => Order::Descending,
-            },
+            sort: self.sort,
+            order: self.order,
             limit: self.limit,
         };
-        let listing = place.store.list(&query, now)?;
-        place.warn_skipped_lines(&listing.skipped_lines);
-        let format = match self.format {
-            ListFormat::Table if !self.json => return print_table(place, &listing.records),
-            ListFormat::Jsonl => Format::Jsonl,
-            ListFormat::Table | ListFormat::Json => Format::Json,
+        let listing = context.store.list(&query, now)?;
+        context.warn_skipped_lines(&listing.skipped_lines);
+        let format = match self.format.as_str() {
+            "table" if !self.json => return print_table(context, &listing.records),
+            "jsonl" => Format::Jsonl,
+            _ => Format::Json,
         };
-        Ok(exchange::export(&listing.records, format, &mut place.ui.content())?)
+        Ok(exchange::export(&listing.records, format, &mut context.ui.content())?)
     }
 }
 
-fn print_table(place: &Place<'_>, records: &[Record<'_>]) -> Result<()> {
+fn print_table(context: &BreadcrumbContext<'_>, records: &[Record<'_>]) -> Result<()> {
     if records.is_empty() {
         return Ok(());
     }
@@ -165,5 +122,5 @@ fn print_table(place: &Place<'_>, records: &[Record<'_>]) -> Result<()> {
             shown_time(record.updated_at.as_deref(), record.updated()),
         ]
     }));
-    place.ui.table(&rows)
+    context.ui.table(&rows)
 }

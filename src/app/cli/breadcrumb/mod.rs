@@ -8,16 +8,13 @@ mod list;
 mod namespaces;
 mod resolve;
 
-use crate::base::error::Result;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::{Display, Path, PathBuf};
 
-use super::ExitStatus;
-use crate::app::context::Context;
-use crate::app::ui::{Ui, escaped};
+use crate::app::cli::{Context, ExitStatus, Result, escaped};
 use crate::git::Git;
 use crate::memory::breadcrumb::store::SkippedLine;
 use crate::memory::breadcrumb::{Record, Store, StoreFile, Writer};
-use crate::trace::Time;
 
 /// Store facts that outlive a session: a key, a value, and when it was learned
 ///
@@ -30,7 +27,7 @@ pub(crate) struct BreadcrumbArgs {
 }
 
 commands! {
-    BreadcrumbCommand(&Place<'_>) {
+    BreadcrumbCommand(&BreadcrumbContext<'_>) {
         Set(change::SetArgs),
         Get(list::GetArgs),
         List(list::ListArgs),
@@ -49,43 +46,42 @@ impl BreadcrumbArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let root = context.root()?;
         let (store, git) = (context.breadcrumbs(&root)?, context.git()?);
-        self.command.run(&Place { ui: &context.ui, store, root, git })
+        self.command.run(&BreadcrumbContext { context, store, root, git })
     }
 }
 
-/// What a breadcrumb command works with.
-struct Place<'c> {
-    ui: &'c Ui,
+/// The context with the store that serves the folder, the root of the working tree, and git in the folder.
+struct BreadcrumbContext<'c> {
+    context: &'c Context,
     store: Store,
-    /// Root of the working tree.
     root: PathBuf,
     git: Git,
 }
 
-impl Place<'_> {
-    #[expect(clippy::unused_self, reason = "commands reach the clock through their place only")]
-    fn now(&self) -> Time {
-        Time::now()
-    }
+impl Deref for BreadcrumbContext<'_> {
+    type Target = Context;
 
-    /// Calls `write` with a writer of the store.
+    fn deref(&self) -> &Context {
+        self.context
+    }
+}
+
+impl BreadcrumbContext<'_> {
     fn write<T>(&self, write: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
         // If git cannot tell, the path is not ignored.
         let is_ignored = |path: &Path| self.git.is_ignored(path).unwrap_or(false);
         write(&Writer::new(&self.store, &is_ignored))
     }
 
-    /// The path of a store file, relative to the root of the working tree.
-    fn shown(&self, file: StoreFile) -> String {
-        let path = self.store.path(file);
-        path.strip_prefix(&self.root).unwrap_or(&path).display().to_string()
+    /// A path as it is shown: relative to the root of the working tree.
+    fn relative<'p>(&self, path: &'p Path) -> Display<'p> {
+        path.strip_prefix(&self.root).unwrap_or(path).display()
     }
 
-    /// Warns about lines that could not be read.
     fn warn_skipped_lines(&self, skipped_lines: &[SkippedLine]) {
         for SkippedLine { file, invalid } in skipped_lines {
-            let (file, line) = (self.shown(*file), invalid.line);
-            self.ui.note(format!("warning: {file}:{line}: skipped: {}", invalid.reason));
+            let (path, line) = (self.store.path(*file), invalid.line);
+            self.ui.note(format!("warning: {}:{line}: skipped: {}", self.relative(&path), invalid.reason));
         }
     }
 }
@@ -102,7 +98,7 @@ fn shown_value(record: &Record<'_>, width: usize) -> String {
     line.chars().take(width.saturating_sub(3)).chain("...".chars()).collect()
 }
 
-/// At most so many characters of a text on one line, with control characters as escapes.
+/// At most `max_chars` characters of a text on one line, with control characters as escapes.
 fn shown_text(text: &str, max_chars: usize) -> String {
     let mut line = String::new();
     for c in text.chars().take(max_chars) {

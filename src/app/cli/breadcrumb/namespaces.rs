@@ -1,11 +1,9 @@
 //! `git trace breadcrumb namespaces`.
 
-use crate::base::error::Result;
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
-use super::{Place, shown_text};
+use super::{BreadcrumbContext, shown_text};
+use crate::app::cli::{Result, json};
 use crate::memory::breadcrumb::Query;
 use crate::memory::breadcrumb::namespace::STANDARD;
 use crate::memory::breadcrumb::namespace_of;
@@ -19,10 +17,10 @@ pub(crate) struct NamespacesArgs {
 }
 
 impl NamespacesArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let declared = place.store.namespaces()?;
-        let listing = place.store.list(&Query::default(), place.now())?;
-        place.warn_skipped_lines(&listing.skipped_lines);
+    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
+        let declared = context.store.namespaces()?;
+        let listing = context.store.list(&Query::default(), context.now())?;
+        context.warn_skipped_lines(&listing.skipped_lines);
         let mut known: BTreeMap<&str, (&str, &str, usize)> = BTreeMap::new();
         known.extend(STANDARD.iter().map(|(name, what)| (*name, ("standard", *what, 0))));
         known.extend(declared.declared.iter().map(|(name, what)| (name.as_str(), ("declared", what.as_str(), 0))));
@@ -35,13 +33,15 @@ impl NamespacesArgs {
             known.entry(name).or_insert(("unknown", "", 0)).2 += 1;
         }
         if self.json {
-            let row = |(name, (kind, what, count)): (&&str, &(&str, &str, usize))| json!({ "name": name, "kind": kind, "description": what, "breadcrumbs": count });
-            return place.ui.json(&known.iter().map(row).collect::<Vec<Value>>());
+            let rows = known.iter().map(|(name, (kind, what, count))| {
+                json!({ "name": name, "kind": kind, "description": what, "breadcrumbs": count })
+            });
+            return context.ui.json(&rows.collect::<Vec<_>>());
         }
         let mut rows = vec![["NAME", "BREADCRUMBS", "KIND", "DESCRIPTION"].map(str::to_owned)];
         rows.extend(known.iter().map(|(name, (kind, what, count))| {
             [shown_text(name, 256), count.to_string(), (*kind).to_owned(), shown_text(what, 256)]
         }));
-        place.ui.table(&rows)
+        context.ui.table(&rows)
     }
 }

@@ -1,12 +1,8 @@
 //! `git trace checkpoint new`, `current`, `delta` and `archive`.
 
-use crate::base::error::{Result, bail};
-use serde_json::json;
-
-use super::{ExitStatus, Place};
-use crate::app::cli::flags::content as input;
-use crate::app::ui::escaped;
-use crate::app::ui::one_line;
+use super::CheckpointContext;
+use crate::app::cli::flags::content::read;
+use crate::app::cli::{ExitStatus, Result, bail, escaped, json, one_line};
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::document::edit::{Completion, NewDelta};
 use crate::memory::checkpoint::folder::{checkpoints, find};
@@ -17,27 +13,21 @@ use crate::memory::checkpoint::lifecycle::{NewCheckpoint, add_delta, archive, cr
 pub(crate) struct NewArgs {
     /// Name; the file and the id are `chk-<name>`
     name: String,
-
     /// The problem: what is wrong, for whom, and why it matters
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     problem: String,
-
     /// The goal
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     intent: String,
-
     /// Point in the work that it belongs to
     #[arg(short, long, value_name = "TEXT", default_value = "start")]
     anchor: String,
-
     /// Checkpoint it branches from
     #[arg(long, value_name = "CHECKPOINT")]
     parent: Option<String>,
-
     /// Make it the current checkpoint
     #[arg(short, long)]
     current: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -50,7 +40,6 @@ pub(crate) struct NewArgs {
 pub(crate) struct CurrentArgs {
     /// Checkpoint to make current
     checkpoint: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -63,23 +52,18 @@ pub(crate) struct CurrentArgs {
 pub(crate) struct DeltaArgs {
     /// Checkpoint [default: the current one]
     checkpoint: Option<String>,
-
     /// What changed
     #[arg(short, long, value_name = "TEXT", required_unless_present = "file", allow_hyphen_values = true)]
     message: Option<String>,
-
     /// Read what changed from a file (`-` is stdin)
     #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "message")]
     file: Option<std::path::PathBuf>,
-
     /// A file, what happened to it (created, modified, deleted), and a description
     #[arg(long, num_args = 3, value_names = ["FILE", "ACTION", "TEXT"])]
     artifact: Vec<String>,
-
     /// An item, its state before, and its state now
     #[arg(long, num_args = 3, value_names = ["ITEM", "BEFORE", "AFTER"])]
     transition: Vec<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -93,22 +77,19 @@ pub(crate) struct DeltaArgs {
 pub(crate) struct ArchiveArgs {
     /// Checkpoint [default: the current one]
     checkpoint: Option<String>,
-
     /// Write the section Completion with this outcome
     #[arg(short, long, value_name = "TEXT", requires = "learnings")]
     outcome: Option<String>,
-
     /// Write the section Completion with these learnings
     #[arg(short, long, value_name = "TEXT", requires = "outcome")]
     learnings: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl NewArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
         let new = NewCheckpoint {
             name: self.name.clone(),
             problem: self.problem.clone(),
@@ -117,36 +98,34 @@ impl NewArgs {
             parent: self.parent.clone(),
             is_current: self.current,
         };
-        let path = create(&place.folder, &new, place.context.now())?;
+        let path = create(&context.folder, &new, context.now())?;
         if self.json {
-            place.ui.json(&json!({ "path": path, "current": self.current }))?;
-        } else {
-            writeln!(place.ui, "{}", escaped(&path))?;
+            return context.ui.json(&json!({ "path": path, "current": self.current }));
         }
-        Ok(())
+        writeln!(context.ui, "{}", escaped(&path))
     }
 }
 
 impl CurrentArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<ExitStatus> {
         if let Some(name) = &self.checkpoint {
-            let changed = set_current(&place.folder, name)?;
+            let changed = set_current(&context.folder, name)?;
             if !self.json {
                 for path in &changed {
-                    place.ui.note(format!("changed {path}"));
+                    context.ui.note(format!("changed {path}"));
                 }
             }
         }
-        let files = place.folder.files()?;
+        let files = context.folder.files()?;
         let known = checkpoints(&files);
         match find(&known, None) {
-            Ok(one) if self.json => place.ui.json(&json!({ "id": one.id(), "path": one.file.path }))?,
-            Ok(one) => writeln!(place.ui, "{}  {}", one_line(one.id(), 200), escaped(&one.file.path))?,
+            Ok(one) if self.json => context.ui.json(&json!({ "id": one.id(), "path": one.file.path }))?,
+            Ok(one) => writeln!(context.ui, "{}  {}", one_line(one.id(), 200), escaped(&one.file.path))?,
             Err(CheckpointError::NoCurrent) => {
                 if self.json {
-                    place.ui.json(&serde_json::Value::Null)?;
+                    context.ui.json(&())?;
                 }
-                place.ui.note("no checkpoint is current");
+                context.ui.note("no checkpoint is current");
                 return Ok(ExitStatus::No);
             }
             Err(error) => return Err(error.into()),
@@ -156,7 +135,7 @@ impl CurrentArgs {
 }
 
 impl DeltaArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
         let triples =
             |words: &[String]| words.chunks_exact(3).filter_map(|three| three.to_vec().try_into().ok()).collect();
         let delta = NewDelta {
@@ -164,40 +143,31 @@ impl DeltaArgs {
             artifacts: triples(&self.artifact),
             transitions: triples(&self.transition),
         };
-        let (path, at) = add_delta(&place.folder, self.checkpoint.as_deref(), &delta, place.context.now())?;
+        let (path, at) = add_delta(&context.folder, self.checkpoint.as_deref(), &delta, context.now())?;
         if self.json {
-            place.ui.json(&json!({ "path": path, "time": at.to_string() }))?;
-        } else {
-            writeln!(place.ui, "{}  delta of {at}", escaped(&path))?;
+            return context.ui.json(&json!({ "path": path, "time": at.to_string() }));
         }
-        Ok(())
+        writeln!(context.ui, "{}  delta of {at}", escaped(&path))
     }
 }
 
 fn what_changed(args: &DeltaArgs) -> Result<String> {
-    let bytes = match (&args.message, &args.file) {
-        (Some(message), _) => return Ok(message.clone()),
-        (None, Some(path)) => input::read(path)?,
-        (None, None) => input::read_stdin()?,
-    };
-    let Ok(text) = String::from_utf8(bytes) else { bail!("what changed is not UTF-8") };
+    if let Some(message) = &args.message {
+        return Ok(message.clone());
+    }
+    let bytes = read(args.file.as_deref().unwrap_or("-".as_ref()))?;
+    let Ok(text) = String::from_utf8(bytes) else { bail!("the text is not UTF-8") };
     Ok(text)
 }
 
 impl ArchiveArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let completion = match (&self.outcome, &self.learnings) {
-            (Some(outcome), Some(learnings)) => {
-                Some(Completion { outcome: outcome.clone(), learnings: learnings.clone() })
-            }
-            _ => None,
-        };
-        let archived = archive(&place.folder, self.checkpoint.as_deref(), completion.as_ref(), place.context.now())?;
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        let completion = self.outcome.clone().zip(self.learnings.clone());
+        let completion = completion.map(|(outcome, learnings)| Completion { outcome, learnings });
+        let archived = archive(&context.folder, self.checkpoint.as_deref(), completion.as_ref(), context.now())?;
         if self.json {
-            place.ui.json(&json!(archived))?;
-        } else {
-            writeln!(place.ui, "{} -> {}", escaped(&archived.from), escaped(&archived.to))?;
+            return context.ui.json(&json!(archived));
         }
-        Ok(())
+        writeln!(context.ui, "{} -> {}", escaped(&archived.from), escaped(&archived.to))
     }
 }

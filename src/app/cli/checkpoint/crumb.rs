@@ -1,11 +1,7 @@
 //! `git trace checkpoint breadcrumbs` and `add-breadcrumb`.
 
-use crate::base::error::{Result, bail};
-use serde_json::{Value, json};
-
-use super::Place;
-use crate::app::ui::escaped;
-use crate::app::ui::one_line;
+use super::CheckpointContext;
+use crate::app::cli::{Error, Result, Ui, bail, escaped, json, one_line};
 use crate::memory::checkpoint::folder::{checkpoints, find};
 use crate::memory::checkpoint::follow::FollowContext;
 use crate::memory::checkpoint::follow::cost::{TokenCost, token_costs};
@@ -13,9 +9,7 @@ use crate::memory::checkpoint::lifecycle::{add_breadcrumb, item};
 use crate::memory::checkpoint::{Reference, ReferenceKind};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total;
-use crate::trace::{Item, Tip};
 
-/// How much of a cell is shown.
 const SHOWN_CELL: usize = 60;
 
 /// List the breadcrumbs of a checkpoint, which lead to further information
@@ -23,11 +17,9 @@ const SHOWN_CELL: usize = 60;
 pub(crate) struct BreadcrumbsArgs {
     /// Checkpoint [default: the current one]
     checkpoint: Option<String>,
-
     /// Show the tokens of each row, and those of its target
     #[arg(long)]
     cost: bool,
-
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -39,40 +31,31 @@ pub(crate) struct AddArgs {
     /// Type: file, function, decision or external
     #[arg(required_unless_present = "item", requires = "reference")]
     kind: Option<ReferenceKind>,
-
     /// Reference: a path, `module.name()`, a decision, an address
     reference: Option<String>,
-
     /// Hint about what the reference leads to
     #[arg(default_value = "", hide_default_value = true)]
     hint: String,
-
     /// Refer to an item of the trace: its file, or else the item itself
     #[arg(long, value_name = "ITEM", conflicts_with_all = ["kind", "reference"])]
     item: Option<String>,
-
     /// Checkpoint [default: the current one]
     #[arg(short, long, value_name = "CHECKPOINT")]
     checkpoint: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl BreadcrumbsArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let files = place.folder.files()?;
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        let files = context.folder.files()?;
         let known = checkpoints(&files);
         let one = find(&known, self.checkpoint.as_deref())?;
-        let context = FollowContext::new(&place.folder.root, &place.git, Some(&one.document));
-        let breadcrumbs = &context.breadcrumbs;
-        let costs = if self.cost {
-            let encoding = place.context.encoding()?;
-            Some(token_costs(&context, &one.document, encoding)?)
-        } else {
-            None
-        };
+        let following = FollowContext::new(&context.folder.root, &context.git, Some(&one.document));
+        let breadcrumbs = &following.breadcrumbs;
+        let costs = self.cost.then(|| token_costs(&following, &one.document, context.encoding()?).map_err(Error::from));
+        let costs = costs.transpose()?;
         if self.json {
             let row = |(at, one): (usize, &Reference)| {
                 let mut value =
@@ -83,15 +66,13 @@ impl BreadcrumbsArgs {
                 }
                 value
             };
-            let rows = breadcrumbs.iter().enumerate().map(row).collect();
-            return place.ui.json(&Value::Array(rows));
+            return context.ui.json(&breadcrumbs.iter().enumerate().map(row).collect::<Vec<_>>());
         }
-        print_rows(place, breadcrumbs, costs.as_deref())?;
-        Ok(())
+        print_rows(&context.ui, breadcrumbs, costs.as_deref())
     }
 }
 
-fn print_rows(place: &Place<'_>, breadcrumbs: &[Reference], costs: Option<&[TokenCost]>) -> Result<()> {
+fn print_rows(ui: &Ui, breadcrumbs: &[Reference], costs: Option<&[TokenCost]>) -> Result<()> {
     let cells = |(at, one): (usize, &Reference)| {
         [format!("#{}", at + 1), one_line(&one.kind, 12), one_line(&one.reference, SHOWN_CELL)]
     };
@@ -99,48 +80,42 @@ fn print_rows(place: &Place<'_>, breadcrumbs: &[Reference], costs: Option<&[Toke
     let Some(costs) = costs else {
         let hints = breadcrumbs.iter().map(|one| one_line(&one.hint, SHOWN_CELL));
         let rows = rows.into_iter().zip(hints).map(|([number, kind, reference], hint)| [number, kind, reference, hint]);
-        return place.ui.table(&rows.collect::<Vec<_>>());
+        return ui.table(&rows.collect::<Vec<_>>());
     };
     let [number, kind] = [0, 1].map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
-    writeln!(place.ui, "{:number$}  {:>6}  {:>8}", "", "row", "followed")?;
+    writeln!(ui, "{:number$}  {:>6}  {:>8}", "", "row", "followed")?;
     for (row, cost) in rows.iter().zip(costs) {
         let followed = cost.followed.map_or("-".to_owned(), |tokens| tokens.to_string());
         let line = format!("{:number$}  {:>6}  {followed:>8}  {:kind$}  {}", row[0], cost.row, row[1], row[2]);
-        writeln!(place.ui, "{}", line.trim_end())?;
+        writeln!(ui, "{}", line.trim_end())?;
     }
     let in_rows: u64 = costs.iter().map(|cost| cost.row).sum();
     let in_all: u64 = costs.iter().filter_map(|cost| cost.followed).sum();
-    place.ui.note(format!("tokens: {in_rows} in rows, {in_all} if all are followed"));
+    ui.note(format!("tokens: {in_rows} in rows, {in_all} if all are followed"));
     Ok(())
 }
 
 impl AddArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
         let (kind, reference, hint) = match (&self.item, self.kind, &self.reference) {
-            (Some(item), _, _) => of_item(place, item, &self.hint)?,
+            (Some(item), _, _) => of_item(context, item, &self.hint)?,
             (None, Some(kind), Some(reference)) => (kind, reference.clone(), self.hint.clone()),
             _ => bail!("a type and a reference are needed"),
         };
-        let (path, change) = add_breadcrumb(&place.folder, self.checkpoint.as_deref(), kind, &reference, &hint)?;
+        let (path, change) = add_breadcrumb(&context.folder, self.checkpoint.as_deref(), kind, &reference, &hint)?;
         if self.json {
-            place.ui.json(&json!({
+            return context.ui.json(&json!({
                 "path": path, "change": change.as_str(), "type": kind.as_str(), "reference": reference, "hint": hint,
-            }))?;
-        } else {
-            writeln!(place.ui, "{change} {kind} {} in {}", one_line(&reference, 200), escaped(&path))?;
+            }));
         }
-        Ok(())
+        writeln!(context.ui, "{change} {kind} {} in {}", one_line(&reference, 200), escaped(&path))
     }
 }
 
-/// The breadcrumb that stands for an item of a trace.
-fn of_item(place: &Place<'_>, spec: &str, hint: &str) -> Result<(ReferenceKind, String, String)> {
-    let repo = place.context.repo()?;
-    let name = place.context.trace_name(None)?;
-    let tip = Tip::of_trace(repo, &name)?;
+fn of_item(context: &CheckpointContext<'_>, spec: &str, hint: &str) -> Result<(ReferenceKind, String, String)> {
+    let (repo, name, tip) = context.current(None)?;
     let resolver = Resolver::new(repo, &name, &tip)?;
-    let slot = resolver.live(spec)?;
-    let item: Item = total::read_item(repo, slot)?;
-    let (kind, reference, found) = item::breadcrumb(&item, &place.folder.root);
+    let item = total::read_item(repo, resolver.live(spec)?)?;
+    let (kind, reference, found) = item::breadcrumb(&item, &context.folder.root);
     Ok((kind, reference, if hint.is_empty() { found } else { hint.to_owned() }))
 }

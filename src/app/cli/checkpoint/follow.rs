@@ -1,8 +1,7 @@
 //! `git trace checkpoint follow`.
 
-use super::Place;
-use crate::app::ui::escaped;
-use crate::base::error::Result;
+use super::CheckpointContext;
+use crate::app::cli::{Result, escaped};
 use crate::memory::checkpoint::folder::{checkpoints, find};
 use crate::memory::checkpoint::follow::{FollowContext, Followed, find_breadcrumb, follow};
 use crate::memory::checkpoint::{CheckpointError, Reference, ReferenceKind};
@@ -15,23 +14,20 @@ use crate::memory::checkpoint::{CheckpointError, Reference, ReferenceKind};
 pub(crate) struct FollowArgs {
     /// Breadcrumb: its number (`#2`), its reference, or a part of the reference
     breadcrumb: String,
-
     /// Checkpoint that contains it [default: the current one]
     #[arg(short, long, value_name = "CHECKPOINT")]
     checkpoint: Option<String>,
-
     /// Follow this reference of the given type (file, function or external), even if no checkpoint contains it
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     kind: Option<ReferenceKind>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl FollowArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let files = place.folder.files()?;
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        let files = context.folder.files()?;
         let known = checkpoints(&files);
         let one = match find(&known, self.checkpoint.as_deref()) {
             Ok(one) => Some(one),
@@ -39,7 +35,7 @@ impl FollowArgs {
             Err(CheckpointError::NoCurrent) if self.kind.is_some() => None,
             Err(error) => return Err(error.into()),
         };
-        let context = FollowContext::new(&place.folder.root, &place.git, one.map(|one| &one.document));
+        let following = FollowContext::new(&context.folder.root, &context.git, one.map(|one| &one.document));
         let named;
         let reference = match self.kind {
             Some(kind) => {
@@ -47,42 +43,41 @@ impl FollowArgs {
                 named = Reference { kind: kind.to_string(), reference, hint: String::new(), span: 0..0 };
                 &named
             }
-            None => find_breadcrumb(&context.breadcrumbs, &self.breadcrumb)?,
+            None => find_breadcrumb(&following.breadcrumbs, &self.breadcrumb)?,
         };
-        let followed = follow(&context, reference)?;
+        let followed = follow(&following, reference)?;
         if self.json {
-            return place.ui.json(&followed.to_json(reference));
+            return context.ui.json(&followed.to_json(reference));
         }
-        write(place, reference, &followed)?;
-        Ok(())
+        print(context, reference, &followed)
     }
 }
 
-fn write(place: &Place<'_>, reference: &Reference, followed: &Followed) -> Result<()> {
+fn print(context: &CheckpointContext<'_>, reference: &Reference, followed: &Followed) -> Result<()> {
     match followed {
-        Followed::File { content, .. } => place.ui.write_content(content)?,
+        Followed::File { content, .. } => context.ui.write_content(content)?,
         Followed::Folder { names, .. } => {
             for name in names {
-                writeln!(place.ui, "{}", escaped(name))?;
+                writeln!(context.ui, "{}", escaped(name))?;
             }
         }
         Followed::Function(definitions) => {
             for (at, one) in definitions.iter().enumerate() {
                 if definitions.len() > 1 {
                     let gap = if at == 0 { "" } else { "\n" };
-                    place.ui.write_content(format!("{gap}{}:{}:\n", one.path, one.line))?;
+                    context.ui.write_content(format!("{gap}{}:{}:\n", one.path, one.line))?;
                 } else {
-                    place.ui.note(format!("{}:{}", one.path, one.line));
+                    context.ui.note(format!("{}:{}", one.path, one.line));
                 }
-                place.ui.write_content(one.source.as_bytes())?;
+                context.ui.write_content(one.source.as_bytes())?;
             }
         }
-        Followed::Decision(hint) => place.ui.write_content(format!("{hint}\n"))?,
-        Followed::External(address) => place.ui.write_content(format!("{address}\n"))?,
+        Followed::Decision(hint) => context.ui.write_content(format!("{hint}\n"))?,
+        Followed::External(address) => context.ui.write_content(format!("{address}\n"))?,
         Followed::Stale(why) => {
-            place.ui.note(format!("stale: {why}"));
+            context.ui.note(format!("stale: {why}"));
             if !reference.hint.is_empty() {
-                place.ui.write_content(format!("{}\n", reference.hint))?;
+                context.ui.write_content(format!("{}\n", reference.hint))?;
             }
         }
     }

@@ -1,18 +1,14 @@
 //! `git trace checkpoint list`, `tree`, `status` and `prime`.
 
-use crate::base::error::Result;
-use serde_json::{Value, json};
-
-use super::{Place, day, state};
-use crate::app::ui::BOLD;
-use crate::app::ui::one_line;
+use super::{CheckpointContext, day, state};
+use crate::app::cli::{BOLD, Result, Value, json, one_line};
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::folder::{Checkpoint, checkpoints, find};
 use crate::memory::checkpoint::tree::build_tree;
 
-/// How much of a problem is shown.
+/// Most characters that are shown of a problem.
 const SHOWN_PROBLEM: usize = 60;
-/// How much of a line is shown.
+/// Most characters that are shown of any other text.
 const SHOWN_LINE: usize = 200;
 
 /// List active checkpoints
@@ -21,11 +17,9 @@ pub(crate) struct ListArgs {
     /// Include archived checkpoints
     #[arg(short, long)]
     all: bool,
-
     /// List only archived checkpoints
     #[arg(long, conflicts_with = "all")]
     archived: bool,
-
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -44,7 +38,6 @@ pub(crate) struct TreeArgs {
 pub(crate) struct StatusArgs {
     /// Checkpoint [default: all active ones]
     checkpoint: Option<String>,
-
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -59,19 +52,18 @@ pub(crate) struct PrimeArgs {
 }
 
 impl ListArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let files = place.folder.files()?;
-        place.note_unreadable(&files);
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        let files = context.readable_files()?;
         let mut known = checkpoints(&files);
         known.retain(|one| self.all || one.file.is_archived() == self.archived);
         if self.json {
-            return place.ui.json(&known.iter().map(as_json).collect::<Vec<_>>());
+            return context.ui.json(&known.iter().map(as_json).collect::<Vec<_>>());
         }
         let rows = known.iter().map(|one| {
             let problem = one_line(one.document.problem_line().unwrap_or_default(), SHOWN_PROBLEM);
             [one_line(one.id(), SHOWN_LINE), state(one).to_owned(), day(one.document.last_change()), problem]
         });
-        place.ui.table(&rows.collect::<Vec<_>>())
+        context.ui.table(&rows.collect::<Vec<_>>())
     }
 }
 
@@ -95,9 +87,8 @@ fn as_json(one: &Checkpoint<'_>) -> Value {
 }
 
 impl TreeArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let files = place.folder.files()?;
-        place.note_unreadable(&files);
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        let files = context.readable_files()?;
         let known = checkpoints(&files);
         let nodes = build_tree(&known);
         if self.json {
@@ -108,7 +99,7 @@ impl TreeArgs {
                 value["missing_parent"] = json!(node.missing_parent);
                 value
             });
-            return place.ui.json(&all.collect::<Vec<_>>());
+            return context.ui.json(&all.collect::<Vec<_>>());
         }
         for node in &nodes {
             let mut line = String::new();
@@ -121,17 +112,17 @@ impl TreeArgs {
             let one = node.checkpoint;
             line.extend([&*one_line(one.id(), SHOWN_LINE), "  ", state(one), "  ", &day(one.document.last_change())]);
             if let Some(parent) = &node.missing_parent {
-                line.extend(["  (its parent `", &one_line(parent, SHOWN_LINE), "` is not there)"]);
+                line.extend(["  (its parent `", &one_line(parent, SHOWN_LINE), "` is missing)"]);
             }
             if node.in_cycle {
                 let parent = one.document.parent().unwrap_or_default();
                 line.extend(["  (in a cycle: its parent is `", &one_line(parent, SHOWN_LINE), "`)"]);
             }
-            writeln!(place.ui, "{line}")?;
+            writeln!(context.ui, "{line}")?;
         }
         let cyclic = nodes.iter().filter(|node| node.in_cycle).count();
         if cyclic > 0 {
-            place.ui.note(format!(
+            context.ui.note(format!(
                 "warning: {cyclic} checkpoints are their own ancestors; set the `parent` of one to null"
             ));
         }
@@ -140,29 +131,28 @@ impl TreeArgs {
 }
 
 impl StatusArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let files = place.folder.files()?;
-        place.note_unreadable(&files);
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        let files = context.readable_files()?;
         let known = checkpoints(&files);
         let shown: Vec<_> = match &self.checkpoint {
             Some(name) => vec![find(&known, Some(name))?],
             None => known.iter().filter(|one| !one.file.is_archived()).collect(),
         };
         if self.json {
-            return place.ui.json(&shown.into_iter().map(as_json).collect::<Vec<_>>());
+            return context.ui.json(&shown.into_iter().map(as_json).collect::<Vec<_>>());
         }
         if shown.is_empty() {
-            place.ui.note("no active checkpoints");
+            context.ui.note("no active checkpoints");
         }
         for one in shown {
-            let id = place.ui.styled(BOLD, &one_line(one.id(), SHOWN_LINE));
-            writeln!(place.ui, "{id}  {}  {}", state(one), day(one.document.last_change()))?;
+            let id = context.ui.styled(BOLD, &one_line(one.id(), SHOWN_LINE));
+            writeln!(context.ui, "{id}  {}  {}", state(one), day(one.document.last_change()))?;
             let problem = one.document.problem_line().map_or("-".to_owned(), |line| one_line(line, SHOWN_LINE));
             let next =
                 one.document.open_actions().first().map_or("-".to_owned(), |action| one_line(action, SHOWN_LINE));
-            writeln!(place.ui, "  problem: {problem}\n  next: {next}")?;
+            writeln!(context.ui, "  problem: {problem}\n  next: {next}")?;
             if one.document.frontmatter.is_err() {
-                place.ui.note(format!("warning: the frontmatter of `{}` cannot be read", one.file.path));
+                context.ui.note(format!("warning: the frontmatter of `{}` cannot be read", one.file.path));
             }
         }
         Ok(())
@@ -170,17 +160,17 @@ impl StatusArgs {
 }
 
 impl PrimeArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let files = place.folder.files()?;
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        let files = context.folder.files()?;
         let known = checkpoints(&files);
         match find(&known, None) {
             Ok(one) if self.json => {
                 let mut value = as_json(one);
                 value["text"] = one.document.text.into();
-                place.ui.json(&value)?;
+                context.ui.json(&value)?;
             }
-            Ok(one) => place.ui.write_content(&one.file.bytes)?,
-            Err(CheckpointError::NoCurrent) if self.json => place.ui.json(&Value::Null)?,
+            Ok(one) => context.ui.write_content(&one.file.bytes)?,
+            Err(CheckpointError::NoCurrent) if self.json => context.ui.json(&Value::Null)?,
             Err(CheckpointError::NoCurrent) => {}
             Err(error) => return Err(error.into()),
         }

@@ -6,10 +6,9 @@ mod follow;
 mod list;
 mod validate;
 
-use super::ExitStatus;
-use crate::app::context::Context;
-use crate::app::ui::Ui;
-use crate::base::error::Result;
+use std::ops::Deref;
+
+use crate::app::cli::{Context, ExitStatus, Result};
 use crate::base::merge::FileKind;
 use crate::git::{Git, GitError};
 use crate::memory::checkpoint::folder::{Checkpoint, File};
@@ -27,7 +26,7 @@ pub(crate) struct CheckpointArgs {
 }
 
 commands! {
-    CheckpointCommand(&Place<'_>) {
+    CheckpointCommand(&CheckpointContext<'_>) {
         New(change::NewArgs),
         Validate(validate::ValidateArgs),
         List(list::ListArgs),
@@ -53,29 +52,37 @@ impl CheckpointArgs {
         let root = context.root()?;
         let git = Git::in_folder(&root);
         let folder = Folder { root, pathspec: Pathspec::new(setting(context, &git)?.as_deref()) };
-        self.command.run(&Place { context, ui: &context.ui, folder, git })
+        self.command.run(&CheckpointContext { context, folder, git })
     }
 }
 
-/// What a checkpoint command works with.
-struct Place<'c> {
+/// The context with the folder of checkpoints.
+struct CheckpointContext<'c> {
     context: &'c Context,
-    ui: &'c Ui,
     folder: Folder,
     /// Git, called in the root of the working tree.
     git: Git,
 }
 
-impl Place<'_> {
-    /// Warns about files that could not be read.
-    fn note_unreadable(&self, files: &[File]) {
-        for file in files.iter().filter(|file| file.kind == FileKind::Checkpoint && file.text().is_err()) {
-            self.ui.note(format!("warning: `{}` is not UTF-8 and is skipped", file.path));
-        }
+impl Deref for CheckpointContext<'_> {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        self.context
     }
 }
 
-/// The value of `trace.checkpoints`.
+impl CheckpointContext<'_> {
+    /// All files, with a warning for each that is not UTF-8.
+    fn readable_files(&self) -> Result<Vec<File>> {
+        let files = self.folder.files()?;
+        for file in files.iter().filter(|file| file.kind == FileKind::Checkpoint && file.text().is_err()) {
+            self.ui.note(format!("warning: `{}` is not UTF-8 and is skipped", file.path));
+        }
+        Ok(files)
+    }
+}
+
 fn setting(context: &Context, git: &Git) -> Result<Option<String>> {
     match context.repo() {
         Ok(repo) => Ok(settings::text(repo, "trace.checkpoints")?),
@@ -89,14 +96,11 @@ fn setting(context: &Context, git: &Git) -> Result<Option<String>> {
     }
 }
 
-/// Whether a checkpoint is archived, current, or active.
 fn state(one: &Checkpoint<'_>) -> &'static str {
-    if one.file.is_archived() {
-        "archived"
-    } else if one.document.is_current() {
-        "current"
-    } else {
-        "active"
+    match () {
+        () if one.file.is_archived() => "archived",
+        () if one.document.is_current() => "current",
+        () => "active",
     }
 }
 

@@ -1,13 +1,9 @@
 //! `git trace checkpoint validate`.
 
-use crate::base::error::{Error, Result};
 use std::path::PathBuf;
 
-use serde_json::json;
-
-use super::{ExitStatus, Place};
-use crate::app::context::Context;
-use crate::app::ui::Ui;
+use super::CheckpointContext;
+use crate::app::cli::{Context, Error, ExitStatus, Result, Ui, json};
 use crate::base::finding::Weight;
 use crate::memory::checkpoint::folder::File;
 use crate::memory::checkpoint::pathspec::is_archived;
@@ -21,11 +17,9 @@ use crate::memory::checkpoint::validate::files::{ValidatedFile, validate_files};
 pub(crate) struct ValidateArgs {
     /// Files [default: all checkpoints and index files of the working tree]
     pub(crate) files: Vec<PathBuf>,
-
     /// Print only errors
     #[arg(short, long)]
     quiet: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -58,10 +52,10 @@ impl ValidateArgs {
         }
     }
 
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<ExitStatus> {
-        let files = place.folder.files()?;
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<ExitStatus> {
+        let files = context.folder.files()?;
         let archived = files.iter().filter(|file| file.is_archived()).count();
-        report(self, &validate_files(&files, place.context.now()), archived, place.ui)
+        report(self, &validate_files(&files, context.now()), archived, &context.ui)
     }
 }
 
@@ -79,10 +73,9 @@ fn report(args: &ValidateArgs, validated: &[ValidatedFile<'_>], archived: usize,
             .iter()
             .map(|one| json!({ "path": one.file.path, "kind": one.file.kind.as_str(), "valid": one.is_valid() }))
             .collect();
-        let all = json!({
+        ui.json(&json!({
             "files": files, "findings": findings, "errors": errors, "warnings": warnings, "advice": advice,
-        });
-        ui.json(&all)?;
+        }))?;
     } else {
         for one in validated {
             for finding in one.findings.iter().filter(|one| !args.quiet || one.weight == Weight::Error) {

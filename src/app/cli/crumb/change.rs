@@ -1,9 +1,9 @@
 //! The commands that add an entry to a crumb file or remove one.
 
-use crate::base::error::{Context as _, Result};
 use std::path::{Path, PathBuf};
 
-use super::{Context, agent, read};
+use super::{agent, read};
+use crate::app::cli::{Context, ErrorContext as _, Result};
 use crate::app::secrets::refuse_secret_text;
 use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry};
 
@@ -12,11 +12,9 @@ use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry};
 pub(crate) struct NewArgs {
     /// File, usually with the extension `.crumb`
     file: PathBuf,
-
     /// Identity of the agent, one word [default: the file name in capitals]
     #[arg(long, value_name = "NAME")]
     identity: Option<String>,
-
     /// Fact for the section `core`
     #[arg(long = "fact", value_name = "TEXT")]
     facts: Vec<String>,
@@ -34,11 +32,9 @@ pub(crate) struct StartArgs {
 struct TextArgs {
     /// Crumb file
     file: PathBuf,
-
     /// Text, which becomes one line (`-` is stdin)
     #[arg(allow_hyphen_values = true)]
     text: String,
-
     /// Letter of the agent, in a file of several agents
     #[arg(long, value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
@@ -84,7 +80,6 @@ add_command! {
 pub(crate) struct FactArgs {
     #[command(flatten)]
     text: TextArgs,
-
     /// Section, such as `active`
     #[arg(long, value_name = "NAME", default_value = "core")]
     section: String,
@@ -95,15 +90,12 @@ pub(crate) struct FactArgs {
 pub(crate) struct FailArgs {
     /// Crumb file
     file: PathBuf,
-
     /// Name of the failure, as in `api:rate-limit`
     #[arg(value_name = "AREA:TOPIC")]
     key: String,
-
     /// What went wrong; the text of a known failure stays
     #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     text: String,
-
     /// Letter of the agent, in a file of several agents
     #[arg(long, value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
@@ -114,7 +106,6 @@ pub(crate) struct FailArgs {
 pub(crate) struct RemoveArgs {
     /// Crumb file
     file: PathBuf,
-
     /// Line number, name of the failure, sessions as in `@10-13`, or a unique part of its text
     entry: String,
 }

@@ -1,11 +1,9 @@
 //! `git trace crumb compress` and `expand`.
 
-use crate::base::error::{Context as _, Error, Result};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
-use super::{Context, Ui, parse, read};
+use super::{parse, read};
+use crate::app::cli::{Context, Error, ErrorContext as _, Result, Ui, Value, json};
 use crate::base::replace::FileError;
 use crate::git::Repo;
 use crate::memory::crumb::archive::{self, Archive};
@@ -24,15 +22,12 @@ use crate::trace::store::signature::Signature;
 pub(crate) struct CompressArgs {
     /// Crumb file
     file: PathBuf,
-
     /// Print what would change, and write nothing; the compressor is not called
     #[arg(short = 'n', long)]
     dry_run: bool,
-
     /// Do not archive the originals
     #[arg(long)]
     no_archive: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -43,11 +38,9 @@ pub(crate) struct CompressArgs {
 pub(crate) struct ExpandArgs {
     /// Crumb file
     file: PathBuf,
-
     /// Line number, sessions as in `@10-13`, a part of its text, or the name of an archived failure
     #[arg(required_unless_present = "list")]
     entry: Option<String>,
-
     /// List what can be restored
     #[arg(long, conflicts_with = "entry")]
     list: bool,

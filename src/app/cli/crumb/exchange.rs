@@ -1,11 +1,9 @@
 //! `git trace crumb send` and `receive`.
 
-use crate::base::error::{Context as _, Result};
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
-
-use super::{Context, agent, parse, read};
+use super::{agent, parse, read};
+use crate::app::cli::{Context, ErrorContext as _, Result, Value, json};
 use crate::app::secrets::refuse_secret_text;
 use crate::memory::crumb::{self, CrumbError, CrumbFile};
 
@@ -16,11 +14,9 @@ use crate::memory::crumb::{self, CrumbError, CrumbFile};
 pub(crate) struct SendArgs {
     /// Crumb file (`-` is stdin)
     file: PathBuf,
-
     /// Section to send [default: all]
     #[arg(long = "section", value_name = "NAME")]
     sections: Vec<String>,
-
     /// Letter of the agent [default: the first letter of the identity]
     #[arg(long, value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
@@ -34,15 +30,12 @@ pub(crate) struct SendArgs {
 pub(crate) struct ReceiveArgs {
     /// Crumb file to add to
     file: PathBuf,
-
     /// Input [default: stdin]
     #[arg(default_value = "-", hide_default_value = true)]
     from: PathBuf,
-
     /// Letter of the sender, which replaces any other [default: the first letter of its identity]
     #[arg(long, value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,

@@ -7,13 +7,10 @@ mod show;
 mod triage;
 mod validate;
 
-use crate::base::error::{Context as _, Result};
 use std::path::Path;
 
-use super::ExitStatus;
 use super::flags::content::read;
-use crate::app::context::Context;
-use crate::app::ui::Ui;
+use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result};
 use crate::memory::crumb::{CrumbError, CrumbFile};
 
 /// Store the memory of an agent in a file that it reads at the start of a session
@@ -55,14 +52,12 @@ impl CrumbArgs {
     }
 }
 
-/// Reads the bytes of a file as a crumb file with a header.
 fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<CrumbFile<'a>> {
     let crumb = CrumbFile::parse(bytes).map_err(CrumbError::from);
     let crumb = crumb.and_then(|crumb| if crumb.header().is_some() { Ok(crumb) } else { Err(CrumbError::NoHeader) });
     crumb.with_context(|| format!("cannot use `{}`", path.display()))
 }
 
-/// The letter of an agent.
 fn agent(text: &str) -> Result<char, String> {
     match text.chars().next() {
         Some(letter @ 'A'..='Z') if text.len() == 1 => Ok(letter),

@@ -1,9 +1,9 @@
 //! `git trace crumb show`, `fmt` and `textconv`.
 
-use crate::base::error::{Context as _, Result};
 use std::path::PathBuf;
 
-use super::{Context, ExitStatus, parse, read};
+use super::{parse, read};
+use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result};
 use crate::base::finding::Plain;
 use crate::memory::crumb::{self, CrumbError, CrumbFile, LineKind, Tier};
 
@@ -12,7 +12,6 @@ use crate::memory::crumb::{self, CrumbError, CrumbFile, LineKind, Tier};
 pub(crate) struct ShowArgs {
     /// Crumb file (`-` is stdin)
     file: PathBuf,
-
     /// Print header, sections and entries as JSON
     #[arg(long)]
     json: bool,
@@ -23,7 +22,6 @@ pub(crate) struct ShowArgs {
 pub(crate) struct FmtArgs {
     /// Crumb file; `-` formats stdin to stdout
     file: PathBuf,
-
     /// Write nothing; the exit status is 1 if the file would change
     #[arg(long)]
     check: bool,

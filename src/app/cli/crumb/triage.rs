@@ -1,11 +1,9 @@
 //! `git trace crumb triage`.
 
-use crate::base::error::Result;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
-
-use super::{Context, parse, read};
+use super::{parse, read};
+use crate::app::cli::{Context, Result, Value, json};
 use crate::base::finding::Plain;
 use crate::memory::crumb;
 
@@ -14,7 +12,6 @@ use crate::memory::crumb;
 pub(crate) struct TriageArgs {
     /// Crumb file (`-` is stdin)
     file: PathBuf,
-
     /// Print one JSON object per entry
     #[arg(long)]
     json: bool,

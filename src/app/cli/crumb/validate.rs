@@ -1,12 +1,11 @@
 //! `git trace crumb validate`.
 
-use crate::base::error::{Result, bail};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::json;
 
-use super::{Context, ExitStatus, Ui, read};
+use super::read;
+use crate::app::cli::{Context, ExitStatus, Result, Ui, bail, json};
 use crate::base::finding::Weight;
 use crate::memory::crumb::{CrumbFile, TOKEN_LIMIT, check};
 use crate::tokens::Encoding;
@@ -21,17 +20,14 @@ pub(crate) struct ValidateArgs {
     /// Files [default: stdin]
     #[arg(default_value = "-", hide_default_value = true)]
     files: Vec<PathBuf>,
-
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-
     /// Print one JSON object per file
     #[arg(long)]
     json: bool,
 }
 
-/// A request as it is published.
 #[derive(Deserialize)]
 struct Request {
     action: String,

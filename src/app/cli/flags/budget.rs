@@ -1,7 +1,6 @@
 //! Holding commits against a budget.
 
-use crate::app::context::Context;
-use crate::base::error::Result;
+use crate::app::cli::{Context, Result};
 use crate::trace::store::budget::BudgetPolicy;
 
 /// The budget of this command.
@@ -10,7 +9,6 @@ pub(crate) struct BudgetArgs {
     /// Token budget of the trace [default: `trace.budget`, or none]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
-
     /// What to do if a commit exceeds the budget: warn, reject, or run a command that may free tokens
     /// [default: `trace.budgetAction`, or warn]
     #[arg(long, value_name = "ACTION")]
@@ -18,7 +16,6 @@ pub(crate) struct BudgetArgs {
 }
 
 impl BudgetArgs {
-    /// The budget that the flags say, or else the settings.
     pub(crate) fn policy(&self, context: &Context) -> Result<Option<BudgetPolicy>> {
         Ok(BudgetPolicy::new(context.repo()?, self.budget, self.budget_action.as_deref())?)
     }

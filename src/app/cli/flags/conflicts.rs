@@ -1,13 +1,8 @@
-//! Conflicts: the flags that settle them, and how those left open are shown.
+//! Conflicts: the flags that resolve them, and how the remaining ones are shown.
 
-use crate::base::error::{Context as _, Result, bail, failure};
 use std::collections::HashMap;
 
-use serde_json::json;
-
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
-use crate::app::ui::{BOLD, escaped};
+use crate::app::cli::{BOLD, Context, ErrorContext as _, ExitStatus, Result, bail, escaped, failure, json};
 use crate::base::merge::Side;
 use crate::trace::change::merge::json::conflict_to_json;
 use crate::trace::change::merge::three_way::Conflict;
@@ -18,20 +13,18 @@ use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total::read_item;
 use crate::trace::{Tip, TraceName};
 
-/// How conflicts are settled.
 #[derive(clap::Args, Debug)]
-pub(crate) struct SettleArgs {
+pub(crate) struct ConflictArgs {
     /// Version to use if both sides changed the same lines of an item
     #[arg(long, value_name = "STRATEGY", value_parser = ["ours", "theirs", "newest"])]
     strategy: Option<String>,
-
     /// Version to use for one item, as ITEM=ours or ITEM=theirs
     #[arg(long, value_name = "ITEM=SIDE")]
     take: Vec<String>,
 }
 
-impl SettleArgs {
-    /// Reads the flags; items are named as they are in either of two tips.
+impl ConflictArgs {
+    /// Reads the flags. Items can be named as in either of two tips.
     pub(crate) fn read(&self, context: &Context, name: &TraceName, tips: [&Tip; 2]) -> Result<Settlement> {
         let strategy = self.strategy.as_deref().map(str::parse::<Strategy>).transpose();
         let strategy = strategy.map_err(|error| failure!("{error}"))?;
@@ -53,14 +46,12 @@ impl SettleArgs {
     }
 }
 
-/// Shows conflicts that were left open. Nothing was changed, so the answer is no.
+/// Shows unresolved conflicts. Nothing was changed, so the answer is no.
 pub(crate) fn print_conflicts(context: &Context, conflicts: &[Conflict], json: bool) -> Result<ExitStatus> {
     if json {
-        let listed = conflicts
-            .iter()
-            .map(|conflict| conflict_to_json(context.repo()?, conflict))
-            .collect::<Result<Vec<_>, _>>()?;
-        context.ui.json(&json!({ "conflicts": listed }))?;
+        let repo = context.repo()?;
+        let listed = conflicts.iter().map(|conflict| conflict_to_json(repo, conflict));
+        context.ui.json(&json!({ "conflicts": listed.collect::<Result<Vec<_>, _>>()? }))?;
         return Ok(ExitStatus::No);
     }
     for conflict in conflicts {
@@ -88,13 +79,12 @@ pub(crate) fn print_conflicts(context: &Context, conflicts: &[Conflict], json: b
 fn print_version(context: &Context, side: &str, slot: &ItemEntry) -> Result<()> {
     let item = read_item(context.repo()?, slot)?;
     let head = context.ui.styled(BOLD, &format!("{side}, revision {}", item.revision));
-    let text = String::from_utf8_lossy(&item.body).into_owned();
-    let (out, what) = (&context.ui, escaped(&preview(&item)).into_owned());
-    writeln!(out, "  {head}: {what}")?;
-    // The preview has it all where it is one short line.
+    let text = String::from_utf8_lossy(&item.body);
+    writeln!(context.ui, "  {head}: {}", escaped(&preview(&item)))?;
+    // The preview is complete if the text is one short line.
     if text.trim_end().lines().count() > 1 || text.len() > 60 {
         for line in text.lines() {
-            writeln!(out, "    {}", escaped(line))?;
+            writeln!(context.ui, "    {}", escaped(line))?;
         }
     }
     Ok(())

@@ -1,14 +1,13 @@
 //! Where a command takes content from: a flag, a file, stdin, or an editor.
 
-use crate::base::error::{Context as _, Error, Result};
+use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
-use crate::app::cli::editor;
-use crate::app::context::Context;
+use crate::app::cli::{Context, Error, ErrorContext as _, Result, Value, bail};
 use crate::base::bounded;
+use crate::base::process::Process;
+use crate::git::Repo;
 
 /// Content on the command line.
 #[derive(clap::Args, Debug)]
@@ -16,30 +15,25 @@ pub(crate) struct ContentArgs {
     /// Content
     #[arg(short = 'm', long, value_name = "TEXT", conflicts_with_all = ["file", "stdin"], allow_hyphen_values = true)]
     message: Option<String>,
-
     /// Read the content from a file, unchanged (`-` is stdin)
     #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "stdin")]
     file: Option<PathBuf>,
-
     /// `-` reads the content from stdin, unchanged
     #[arg(value_name = "-", value_parser = ["-"])]
     stdin: Option<String>,
 }
 
 impl ContentArgs {
-    /// The content that was given; `None` where no source was named.
+    /// The content that was given, if any.
     pub(crate) fn read(&self) -> Result<Option<Vec<u8>>> {
         if let Some(text) = &self.message {
             return Ok(Some(text.clone().into_bytes()));
         }
-        match &self.file {
-            Some(path) => read(path).map(Some),
-            None if self.stdin.is_none() => Ok(None),
-            None => read_stdin().map(Some),
-        }
+        let path = self.file.as_deref().or(self.stdin.as_deref().map(Path::new));
+        path.map(read).transpose()
     }
 
-    /// The content that was given, or what an editor that starts with `before` leaves.
+    /// The content that was given, or `before` as the user edits it.
     pub(crate) fn read_or_edit(&self, context: &Context, before: &[u8]) -> Result<Vec<u8>> {
         if let Some(bytes) = self.read()? {
             return Ok(bytes);
@@ -48,24 +42,18 @@ impl ContentArgs {
             let hint = "-m TEXT, -F FILE, or `-` for stdin".to_owned();
             return Err(Error::with_hint("no content was given".to_owned(), hint));
         }
-        editor::edit(context.repo()?, before)
+        edit(context.repo()?, before)
     }
 }
 
-/// All of a file, or of stdin where it is `-`.
+/// Reads a file, or stdin if it is `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     if path.as_os_str() == "-" {
-        return read_stdin();
+        return bounded::read_all(io::stdin()).context("cannot read stdin");
     }
     bounded::read_file(path).with_context(|| format!("cannot read `{}`", path.display()))
 }
 
-/// All of stdin.
-pub(crate) fn read_stdin() -> Result<Vec<u8>> {
-    bounded::read_all(io::stdin()).context("cannot read stdin")
-}
-
-/// Reads `KEY=VALUE`.
 pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
@@ -73,7 +61,26 @@ pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A value for `meta`: JSON where it is JSON, else a text.
+/// A value of `meta`: JSON if it is JSON, else a text.
 pub(crate) fn meta_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+/// Lets the user change a text in their editor, as git finds it.
+fn edit(repo: &Repo, before: &[u8]) -> Result<Vec<u8>> {
+    let path = repo.git_dir().join("TRACE_EDITMSG");
+    fs::write(&path, before).with_context(|| format!("cannot write `{}`", path.display()))?;
+    let configured = repo.config()?.text("core.editor")?;
+    let env = repo.env();
+    let editor = env.text("GIT_EDITOR").or(configured.as_deref()).or(env.text("VISUAL")).or(env.text("EDITOR"));
+    let editor = editor.unwrap_or("vi");
+    // The editor is the user's own setting and may carry arguments; the path is passed apart from it.
+    let status = Process::shell(&format!("{editor} \"$@\"")).arg(editor).arg(&path).status();
+    let status = status.with_context(|| format!("cannot start the editor `{editor}`"))?;
+    if !status.success() {
+        bail!("the editor `{editor}` failed, so nothing was committed");
+    }
+    let after = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let _ = fs::remove_file(&path);
+    Ok(after)
 }

@@ -3,3 +3,15 @@
 pub(crate) mod budget;
 pub(crate) mod conflicts;
 pub(crate) mod content;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+/// Parses one of these words, which clap lists in help and errors.
+pub(crate) fn one_of<T>(words: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let names = PossibleValuesParser::new(words.iter().map(|(name, _)| *name));
+    let value = |name: String| words.iter().find(|(word, _)| *word == name).map(|(_, value)| *value);
+    names.try_map(move |name| value(name).ok_or("unknown word"))
+}

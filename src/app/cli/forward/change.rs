@@ -1,9 +1,7 @@
 //! `git trace forward status` and `expire`.
 
-use crate::base::error::Result;
-use serde_json::json;
-
-use super::{Place, line, note_damaged};
+use super::{ForwardContext, line, note_damaged};
+use crate::app::cli::{Result, json};
 use crate::memory::forward::json::CrumbJson;
 use crate::memory::forward::{CrumbStatus, Query, query_time, resolve, search, set_status};
 use crate::trace::TraceName;
@@ -13,23 +11,19 @@ use crate::trace::TraceName;
 pub(crate) struct StatusArgs {
     /// Forward crumb: its id or at least four digits of it
     id: String,
-
     /// New status: active, completed or superseded [default: show the status]
     status: Option<CrumbStatus>,
-
     /// Reason
     #[arg(short = 'm', long = "reason", value_name = "TEXT", requires = "status", allow_hyphen_values = true)]
     reason: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl StatusArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let context = place.context;
-        let agent = place.agent()?;
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let agent = context.agent()?;
         let repo = context.repo()?;
         let crumb = resolve(repo, agent, &self.id)?;
         let before = crumb.metadata.status;
@@ -43,12 +37,11 @@ impl StatusArgs {
         };
         if self.json {
             let (id, before) = (crumb.id.to_string(), before.as_str());
-            context.ui.json(&json!({ "id": id, "status": status.as_str(), "before": before, "changed": changed }))?;
-        } else {
-            let was = if changed { format!(" (was {before})") } else { String::new() };
-            writeln!(context.ui, "{} {status}{was}", crumb.id)?;
+            let answer = json!({ "id": id, "status": status.as_str(), "before": before, "changed": changed });
+            return context.ui.json(&answer);
         }
-        Ok(())
+        let was = if changed { format!(" (was {before})") } else { String::new() };
+        writeln!(context.ui, "{} {status}{was}", crumb.id)
     }
 }
 
@@ -61,16 +54,14 @@ pub(crate) struct ExpireArgs {
     /// Delete them; history keeps them
     #[arg(long)]
     delete: bool,
-
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl ExpireArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let context = place.context;
-        let agent = place.agent()?;
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let agent = context.agent()?;
         let repo = context.repo()?;
         let now = query_time(repo, context.now())?;
         let mut found = search(repo, agent, &Query::all(), now)?;
@@ -83,19 +74,16 @@ impl ExpireArgs {
         note_damaged(context, &found.damaged);
         if self.json {
             let crumbs: Vec<_> = found.crumbs.iter().map(|crumb| CrumbJson::new(agent, crumb)).collect();
-            context.ui.json_pretty(&json!({ "expired": crumbs, "deleted": self.delete }))?;
-            return Ok(());
+            return context.ui.json_pretty(&json!({ "expired": crumbs, "deleted": self.delete }));
         }
         for crumb in &found.crumbs {
             writeln!(context.ui, "{}", line(context, crumb))?;
         }
-        match (found.crumbs.len(), self.delete) {
-            (0, _) => context.ui.note("no forward crumb has expired"),
-            (count, true) => context.ui.note(format!("expired forward crumbs deleted: {count}; history keeps them")),
-            (count, false) => {
-                context.ui.note(format!("expired forward crumbs: {count}; delete them with --delete"));
-            }
-        }
+        context.ui.note(match (found.crumbs.len(), self.delete) {
+            (0, _) => "no forward crumb has expired".to_owned(),
+            (count, true) => format!("expired forward crumbs deleted: {count}; history keeps them"),
+            (count, false) => format!("expired forward crumbs: {count}; delete them with --delete"),
+        });
         Ok(())
     }
 }

@@ -1,9 +1,9 @@
 //! `git trace forward export`, `import` and `stats`.
 
-use crate::base::error::Result;
 use std::path::PathBuf;
 
-use super::Place;
+use super::ForwardContext;
+use crate::app::cli::Result;
 use crate::memory::forward::import::{ImportCounts, import};
 use crate::memory::forward::json::CrumbList;
 use crate::memory::forward::stats::stats;
@@ -21,19 +21,15 @@ pub(crate) struct ExportArgs {
 }
 
 impl ExportArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let context = place.context;
-        let agent = place.agent()?;
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let agent = context.agent()?;
         let now = query_time(context.repo()?, context.now())?;
         let mut all = search(context.repo()?, agent, &Query::all(), now)?;
         for damaged in &all.damaged {
             context.ui.note(format!("warning: forward crumb {}: left out: {}", damaged.path, damaged.cause));
         }
         let export = CrumbList::export(agent, &mut all);
-        let Some(path) = &self.output else {
-            context.ui.json_pretty(&export)?;
-            return Ok(());
-        };
+        let Some(path) = &self.output else { return context.ui.json_pretty(&export) };
         let text = serde_json::to_string_pretty(&export)? + "\n";
         context.ui.write_file(Some(path), text.as_bytes())?;
         context.ui.note(format!("{} forward crumbs exported", export.crumbs.len()));
@@ -47,16 +43,14 @@ pub(crate) struct ImportArgs {
     /// File to read; `-` is stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl ImportArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let context = place.context;
-        let agent = place.agent()?;
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let agent = context.agent()?;
         let bytes = crate::app::cli::flags::content::read(&self.file)?;
         let imported = import(&context.open(&TraceName::of_agent(agent))?, agent, &bytes)?;
         if self.json {
@@ -65,8 +59,7 @@ impl ImportArgs {
         let ImportCounts { recorded, known, closed } = imported;
         let known = if known == 0 { String::new() } else { format!(", {known} already existed") };
         let closed = if closed == 0 { String::new() } else { format!(", {closed} of them are now closed") };
-        writeln!(context.ui, "{recorded} forward crumbs imported{known}{closed}")?;
-        Ok(())
+        writeln!(context.ui, "{recorded} forward crumbs imported{known}{closed}")
     }
 }
 
@@ -76,16 +69,14 @@ pub(crate) struct StatsArgs {
     /// Days to look back
     #[arg(long, value_name = "N", default_value_t = 90)]
     lookback_days: u32,
-
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl StatsArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let context = place.context;
-        let agent = place.agent()?;
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let agent = context.agent()?;
         let now = query_time(context.repo()?, context.now())?;
         let stats = stats(context.repo()?, agent, self.lookback_days, now)?;
         if self.json {

@@ -1,10 +1,8 @@
 //! `git trace forward leave`.
 
-use crate::base::error::{Error, Result};
+use super::{ForwardContext, crumb_type, line, priority};
+use crate::app::cli::{Error, Result, Value};
 use crate::base::members::Members;
-use serde_json::Value;
-
-use super::{Place, crumb_type, line, priority};
 use crate::memory::forward::write::Template;
 use crate::memory::forward::{self, CrumbContent, CrumbType, NewCrumb, Priority, json, text};
 use crate::trace::TraceName;
@@ -18,56 +16,44 @@ pub(crate) struct LeaveArgs {
     /// What happened in this session, in one to three sentences
     #[arg(long, alias = "session-summary", value_name = "TEXT", allow_hyphen_values = true)]
     summary: Option<String>,
-
     /// Discovery
     #[arg(long = "discovery", alias = "key-discoveries", value_name = "TEXT", allow_hyphen_values = true)]
     discoveries: Vec<String>,
-
     /// Emotional marker, such as L=2.1
     #[arg(long, alias = "emotional-state", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     emotional: Vec<String>,
-
     /// Unfinished task
     #[arg(long, alias = "unfinished-business", value_name = "TEXT", allow_hyphen_values = true)]
     unfinished: Vec<String>,
-
     /// Reference, such as `thread_ids=parser_split`
     #[arg(long = "ref", alias = "references", value_name = "KIND=ID", allow_hyphen_values = true)]
     references: Vec<String>,
-
     /// Orientation for an agent that has lost its context
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     if_disoriented: Vec<String>,
-
     /// Priority: HIGH, MEDIUM or LOW [default: MEDIUM]
     #[arg(long, value_name = "PRIORITY", value_parser = priority)]
     priority: Option<Priority>,
-
     /// Type: orientation, technical, emotional or task [default: orientation]
     #[arg(long = "type", alias = "crumb-type", value_name = "TYPE", value_parser = crumb_type)]
     crumb_type: Option<CrumbType>,
-
     /// Parent forward crumb: its id or at least four digits of it
     #[arg(long, alias = "parent-crumb", value_name = "ID")]
     parent: Option<String>,
-
     /// Template: orientation, task or handover, all with priority HIGH
     #[arg(long, value_name = "KIND")]
     template: Option<Template>,
-
     /// Deadline of the tasks, for the template `task`
     #[arg(long, value_name = "WHEN", requires = "template")]
     deadline: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl LeaveArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let context = place.context;
-        let agent = place.agent()?;
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let agent = context.agent()?;
         let content = CrumbContent {
             summary: self.summary.clone().unwrap_or_default(),
             discoveries: list("discovery", &self.discoveries)?,
@@ -94,16 +80,12 @@ impl LeaveArgs {
             context.ui.note(&warning);
         }
         if self.json {
-            context.ui.json(&json::added_to_json(agent, &added)?)?;
-        } else {
-            let line = line(context, &added);
-            writeln!(context.ui, "{line}")?;
+            return context.ui.json(&json::added_to_json(agent, &added)?);
         }
-        Ok(())
+        writeln!(context.ui, "{}", line(context, &added))
     }
 }
 
-/// What is refused, and how it is to be written.
 fn refused(option: &str, value: &str, hint: &str) -> Error {
     let shown: String = value.chars().take(60).collect();
     Error::with_hint(format!("--{option}: cannot read `{}`", shown.escape_debug()), hint)

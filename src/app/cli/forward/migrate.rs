@@ -1,16 +1,12 @@
 //! `git trace forward migrate`.
 
-use crate::base::error::{Context as _, Error, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use serde_json::json;
-
-use super::Place;
-use crate::app::context::Context;
-use crate::app::ui::escaped;
-use crate::memory::breadcrumb::{Query, Store, StoreFile};
+use super::ForwardContext;
+use crate::app::cli::{Context, Error, Result, bail, escaped, json};
+use crate::memory::breadcrumb::{Query, StoreFile};
 use crate::memory::forward::migrate::{Candidate, Outcome, migrate};
 use crate::trace::{Time, TraceName};
 
@@ -23,27 +19,23 @@ pub(crate) struct MigrateArgs {
     /// Markdown or text files
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-
     /// Also convert breadcrumbs with this key prefix, except secrets [default without a value: all]
     #[arg(long, value_name = "PREFIX", num_args = 0..=1, default_missing_value = "", require_equals = true)]
     breadcrumbs: Option<String>,
-
     /// Print what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
-
     /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
 impl MigrateArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let context = place.context;
-        let agent = place.agent()?;
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let agent = context.agent()?;
         if self.files.is_empty() && self.breadcrumbs.is_none() {
             let hint = "give files, --breadcrumbs, or both".to_owned();
-            return Err(Error::with_hint("there is nothing to look at".to_owned(), hint));
+            return Err(Error::with_hint("nothing to migrate".to_owned(), hint));
         }
         let now = context.now();
         let mut candidates = Vec::new();
@@ -54,8 +46,7 @@ impl MigrateArgs {
             candidates.extend(of_breadcrumbs(context, prefix, now)?);
         }
         let migrations = migrate(&context.open(&TraceName::of_agent(agent))?, agent, candidates, self.dry_run)?;
-        report(context, self, &migrations)?;
-        Ok(())
+        report(context, self, &migrations)
     }
 }
 
@@ -71,9 +62,7 @@ fn of_file(path: &Path, now: Time) -> Result<Candidate> {
 
 fn of_breadcrumbs(context: &Context, prefix: &str, now: Time) -> Result<Vec<Candidate>> {
     let Some(root) = context.repo()?.worktree() else { bail!("there are no breadcrumbs without a working tree") };
-    let folder = std::env::current_dir().context("cannot tell which folder this is")?;
-    let store = Store::find(&folder, &root);
-    let listing = store.list(&Query { prefix: prefix.to_owned(), ..Query::default() }, now)?;
+    let listing = context.breadcrumbs(&root)?.list(&Query { prefix: prefix.to_owned(), ..Query::default() }, now)?;
     let shared = listing.records.into_iter().filter(|record| StoreFile::of_key(&record.key) == StoreFile::Shared);
     let candidates = shared.map(|record| Candidate {
         place: record.key.to_string(),
@@ -89,17 +78,14 @@ fn report(context: &Context, args: &MigrateArgs, migrations: &[(String, Outcome)
         let (word, id, why) = match outcome {
             Outcome::Migrated(id) => (if args.dry_run { "would migrate" } else { "migrated" }, Some(id), String::new()),
             Outcome::Known(id) => ("known", Some(id), String::new()),
-            Outcome::NotANote => ("passed over", None, "it is no note to a next session".to_owned()),
-            Outcome::OtherAgent(agent) => ("passed over", None, format!("it is of agent `{agent}`")),
+            Outcome::NotANote => ("passed over", None, "not a note for a next session".to_owned()),
+            Outcome::OtherAgent(agent) => ("passed over", None, format!("it belongs to agent `{agent}`")),
         };
         if args.json {
-            let mut row = json!({ "place": place, "verdict": word });
-            if let Some(id) = id {
-                row["id"] = id.to_string().into();
-            } else {
-                row["reason"] = why.into();
-            }
-            rows.push(row);
+            rows.push(match id {
+                Some(id) => json!({ "place": place, "verdict": word, "id": id.to_string() }),
+                None => json!({ "place": place, "verdict": word, "reason": why }),
+            });
         } else {
             let rest = id.map_or(why, ToString::to_string);
             writeln!(context.ui, "{word} {}: {}", escaped(place), escaped(&rest))?;

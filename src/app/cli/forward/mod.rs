@@ -6,10 +6,9 @@ mod leave;
 mod migrate;
 mod read;
 
-use super::ExitStatus;
-use crate::app::context::Context;
-use crate::app::ui::{DIM, escaped};
-use crate::base::error::{Diagnostic as _, Result};
+use std::ops::Deref;
+
+use crate::app::cli::{Context, DIM, ExitStatus, Result, escaped};
 use crate::memory::forward::{CrumbType, DamagedCrumb, ForwardCrumb, ForwardError, Priority, resolve_agent};
 use crate::trace::model::trailers::one_line;
 use crate::trace::{AgentName, Time};
@@ -22,13 +21,12 @@ pub(crate) struct ForwardArgs {
     /// Agent whose forward crumbs are meant [default: `$GITTRACE_AGENT`, or git config `trace.agent`]
     #[arg(long, global = true, value_name = "NAME")]
     agent: Option<AgentName>,
-
     #[command(subcommand)]
     command: ForwardCommand,
 }
 
 commands! {
-    ForwardCommand(&Place<'_>) {
+    ForwardCommand(&ForwardContext<'_>) {
         Leave(Box<leave::LeaveArgs>),
         Get(read::GetArgs),
         Show(read::ShowArgs),
@@ -45,27 +43,28 @@ commands! {
 impl ForwardArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let agent = resolve_agent(context.repo()?, self.agent.as_ref())?;
-        self.command.run(&Place { context, agent })
+        self.command.run(&ForwardContext { context, agent })
     }
 }
 
-/// What a command about forward crumbs works with.
-struct Place<'c> {
+/// The context with the agent whose forward crumbs are meant.
+struct ForwardContext<'c> {
     context: &'c Context,
     agent: Option<AgentName>,
 }
 
-impl Place<'_> {
-    /// The agent, for a command that can do nothing without one.
-    fn agent(&self) -> Result<&AgentName, ForwardError> {
-        self.agent.as_ref().ok_or(ForwardError::NoAgent)
+impl Deref for ForwardContext<'_> {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        self.context
     }
 }
 
-/// Notes that there is nothing to print because no agent was named.
-fn note_no_agent(context: &Context) {
-    let hint = ForwardError::NoAgent.hint().unwrap_or_default();
-    context.ui.note(format!("no agent was named, so there are no forward crumbs\nhint: {hint}"));
+impl ForwardContext<'_> {
+    fn agent(&self) -> Result<&AgentName, ForwardError> {
+        self.agent.as_ref().ok_or(ForwardError::NoAgent)
+    }
 }
 
 fn note_damaged(context: &Context, damaged: &[DamagedCrumb]) {
@@ -74,12 +73,10 @@ fn note_damaged(context: &Context, damaged: &[DamagedCrumb]) {
     }
 }
 
-/// Parses a priority, ignoring case.
 fn priority(text: &str) -> Result<Priority, String> {
     text.to_ascii_uppercase().parse().map_err(|error| format!("{error}"))
 }
 
-/// Parses a type, ignoring case.
 fn crumb_type(text: &str) -> Result<CrumbType, String> {
     text.to_ascii_lowercase().parse().map_err(|error| format!("{error}"))
 }
@@ -101,7 +98,7 @@ fn second(time: Time) -> String {
 }
 
 /// Prints forward crumbs, each complete or as one line.
-fn write_crumbs(context: &Context, crumbs: &[ForwardCrumb], is_oneline: bool) -> Result<()> {
+fn print_crumbs(context: &Context, crumbs: &[ForwardCrumb], is_oneline: bool) -> Result<()> {
     context.ui.page()?;
     for (index, crumb) in crumbs.iter().enumerate() {
         if is_oneline {

@@ -1,12 +1,13 @@
 //! `git trace forward get`, `show` and `chain`.
 
-use crate::base::error::Result;
-use serde_json::json;
-
-use super::{Place, crumb_type, note_damaged, note_no_agent, priority, write_crumbs};
+use super::{ForwardContext, crumb_type, note_damaged, print_crumbs, priority};
+use crate::app::cli::{Result, json};
+use crate::base::error::Diagnostic as _;
 use crate::memory::forward::json::{CrumbJson, CrumbList};
 use crate::memory::forward::query::{Root, ancestry};
-use crate::memory::forward::{CrumbStatus, CrumbType, Priority, Query, QueryResult, query_time, resolve, search};
+use crate::memory::forward::{
+    CrumbStatus, CrumbType, ForwardError, Priority, Query, QueryResult, query_time, resolve, search,
+};
 
 /// Print the newest forward crumbs of the agent
 #[derive(clap::Args, Debug)]
@@ -14,41 +15,34 @@ pub(crate) struct GetArgs {
     /// Hours to look back; 168 are a week
     #[arg(long, value_name = "H", default_value_t = 168)]
     lookback_hours: u64,
-
     /// Only this priority: HIGH, MEDIUM or LOW
     #[arg(long, alias = "priority-filter", value_name = "PRIORITY", value_parser = priority)]
     priority: Option<Priority>,
-
     /// Only this type: orientation, technical, emotional or task
     #[arg(long = "type", alias = "crumb-type", value_name = "TYPE", value_parser = crumb_type)]
     crumb_type: Option<CrumbType>,
-
     /// Only this status: active, completed or superseded
     #[arg(long, value_name = "STATUS", default_value = "active", conflicts_with = "all")]
     status: CrumbStatus,
-
     /// Include every status and expired forward crumbs
     #[arg(long)]
     all: bool,
-
     /// Most forward crumbs to print
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     limit: usize,
-
     /// Print one line per forward crumb
     #[arg(long, conflicts_with = "json")]
     oneline: bool,
-
     /// Print JSON with open tasks, references and statistics
     #[arg(long)]
     json: bool,
 }
 
 impl GetArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let context = place.context;
-        let Some(agent) = &place.agent else {
-            note_no_agent(context);
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let Some(agent) = &context.agent else {
+            let hint = ForwardError::NoAgent.hint().unwrap_or_default();
+            context.ui.note(format!("no agent was named, so there are no forward crumbs\nhint: {hint}"));
             if self.json {
                 // An empty answer contains no name.
                 context.ui.json_pretty(&CrumbList::new(&"nobody".parse()?, &[], &[]))?;
@@ -71,7 +65,7 @@ impl GetArgs {
         } else if crumbs.is_empty() {
             context.ui.note(format!("no forward crumbs of `{agent}` found"));
         } else {
-            write_crumbs(context, &crumbs, self.oneline)?;
+            print_crumbs(context, &crumbs, self.oneline)?;
         }
         Ok(())
     }
@@ -82,16 +76,14 @@ impl GetArgs {
 pub(crate) struct ShowArgs {
     /// Forward crumb: its id or at least four digits of it
     id: String,
-
     /// Print JSON with its status and metadata
     #[arg(long)]
     json: bool,
 }
 
 impl ShowArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let context = place.context;
-        let agent = place.agent()?;
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let agent = context.agent()?;
         let crumb = resolve(context.repo()?, agent, &self.id)?;
         if self.json {
             context.ui.json_pretty(&CrumbJson::new(agent, &crumb))?;
@@ -111,43 +103,39 @@ impl ShowArgs {
 pub(crate) struct ChainArgs {
     /// Forward crumb: its id or at least four digits of it
     id: String,
-
     /// Print one line per forward crumb
     #[arg(long, conflicts_with = "json")]
     oneline: bool,
-
     /// Print JSON: `crumbs`, and `missing_parent` or `cycle` if the chain is broken
     #[arg(long)]
     json: bool,
 }
 
 impl ChainArgs {
-    pub(crate) fn run(&self, place: &Place<'_>) -> Result<()> {
-        let context = place.context;
-        let agent = place.agent()?;
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let agent = context.agent()?;
         let last = resolve(context.repo()?, agent, &self.id)?;
         let ancestry = ancestry(context.repo()?, agent, last)?;
-        match ancestry.root {
-            Root::NoParent => {}
-            Root::Missing(parent) => {
-                context.ui.note(format!("warning: the chain is incomplete: forward crumb {parent} does not exist"));
+        let problem = match ancestry.root {
+            Root::NoParent => None,
+            Root::Missing(id) => {
+                Some(("missing_parent", id, format!("the chain is incomplete: forward crumb {id} does not exist")))
             }
-            Root::Cycle(parent) => {
-                context.ui.note(format!("warning: the chain is a cycle: it leads back to forward crumb {parent}"));
+            Root::Cycle(id) => {
+                Some(("cycle", id, format!("the chain is a cycle: it leads back to forward crumb {id}")))
             }
+        };
+        if let Some((_, _, warning)) = &problem {
+            context.ui.note(format!("warning: {warning}"));
         }
-        if self.json {
-            let crumbs: Vec<_> = ancestry.crumbs.iter().map(|crumb| CrumbJson::new(agent, crumb)).collect();
-            let mut answer = json!({ "crumbs": crumbs });
-            match ancestry.root {
-                Root::NoParent => {}
-                Root::Missing(parent) => answer["missing_parent"] = parent.to_string().into(),
-                Root::Cycle(parent) => answer["cycle"] = parent.to_string().into(),
-            }
-            context.ui.json_pretty(&answer)?;
-        } else {
-            write_crumbs(context, &ancestry.crumbs, self.oneline)?;
+        if !self.json {
+            return print_crumbs(context, &ancestry.crumbs, self.oneline);
         }
-        Ok(())
+        let crumbs: Vec<_> = ancestry.crumbs.iter().map(|crumb| CrumbJson::new(agent, crumb)).collect();
+        let mut answer = json!({ "crumbs": crumbs });
+        if let Some((key, id, _)) = problem {
+            answer[key] = id.to_string().into();
+        }
+        context.ui.json_pretty(&answer)
     }
 }

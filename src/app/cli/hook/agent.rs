@@ -1,12 +1,9 @@
 //! The hooks of agents: each event imports what is new in the session's transcript.
 
-use crate::base::error::Result;
 use std::env::{current_dir, current_exe};
 use std::io::{self, Read as _};
 
-use serde_json::json;
-
-use crate::app::context::Context;
+use crate::app::cli::{Context, Result, json};
 use crate::base::process::Process;
 use crate::memory::brief;
 use crate::memory::forward::query_time;
@@ -14,10 +11,10 @@ use crate::transcript::format::Format;
 use crate::transcript::import::hook::{self, HookAction, HookInput};
 use crate::transcript::import::{CompactionMode, ImportContext};
 
-/// The input of a hook is short; more than this is not read.
+/// Most bytes of the input that are read; it is short.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
-/// If more than this is to be imported, a background process does it, so that the agent does not wait.
+/// More bytes than this are imported by a background process, so that the agent does not wait.
 const MAX_WAIT: u64 = 8 * 1024 * 1024;
 
 #[derive(clap::Args, Debug)]
@@ -43,27 +40,23 @@ impl AgentArgs {
         io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
         let call = HookInput::parse(&input)?;
         match call.action() {
-            HookAction::PrintBrief => greet(context),
+            HookAction::PrintBrief => print_brief(context),
             HookAction::Import if !self.wait && hook::backlog(repo, format, &call)? > MAX_WAIT => {
-                detach(format, &input)
+                let mut command = Process::new(current_exe()?);
+                Ok(command.args(["hook", format.as_str(), "--wait"]).input(input.as_slice()).detach()?)
             }
             HookAction::Import => {
                 let (signature, encoding) = (context.signature()?, context.encoding()?);
-                let writing = ImportContext {
-                    repo,
-                    signature: &signature,
-                    encoding,
-                    compactions: CompactionMode::from_settings(repo)?,
-                };
-                hook::import(writing, format, &call)?;
+                let compactions = CompactionMode::from_settings(repo)?;
+                hook::import(ImportContext { repo, signature: &signature, encoding, compactions }, format, &call)?;
                 Ok(())
             }
         }
     }
 }
 
-/// Prints the brief for a new session in the form that all of these agents take, or nothing if the brief is empty.
-fn greet(context: &Context) -> Result<()> {
+/// Prints the brief in the form that all of these agents read.
+fn print_brief(context: &Context) -> Result<()> {
     let repo = context.repo()?;
     let folder = repo.worktree().map_or_else(current_dir, Ok)?;
     let brief = brief::compile_configured(repo, &folder, query_time(repo, context.now())?)?.text;
@@ -72,10 +65,4 @@ fn greet(context: &Context) -> Result<()> {
     }
     let output = json!({ "hookEventName": "SessionStart", "additionalContext": brief });
     context.ui.json(&json!({ "hookSpecificOutput": output }))
-}
-
-/// Leaves the work to a process that nobody waits for.
-fn detach(format: Format, input: &[u8]) -> Result<()> {
-    let mut command = Process::new(current_exe()?);
-    Ok(command.args(["hook", format.as_str(), "--wait"]).input(input).detach()?)
 }

@@ -3,14 +3,12 @@
 mod agent;
 mod pre_commit;
 
-use crate::base::error::Result;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Subcommand;
 
-use super::ExitStatus;
-use crate::app::context::Context;
+use crate::app::cli::{Context, ExitStatus, Result};
 use crate::transcript::format::Format;
 
 /// Run a hook; agents and git call this
@@ -53,8 +51,7 @@ pub(crate) fn is_agent_hook(args: &[OsString]) -> bool {
     word(1) == Some("hook") && word(2).is_some_and(|agent| agent.parse::<Format>().is_ok())
 }
 
-/// Runs the hook of an agent and returns 0, whatever happens.
-pub(crate) fn guarded(run: impl FnOnce() -> u8) -> u8 {
+pub(crate) fn always_succeed(run: impl FnOnce() -> u8) -> u8 {
     std::panic::set_hook(Box::new(|_| ()));
     let _ = catch_unwind(AssertUnwindSafe(run));
     0

@@ -1,10 +1,8 @@
 //! `git trace hook pre-commit` and `pre-merge-commit`: check what is about to be committed.
 
-use crate::base::error::Result;
 use std::path::PathBuf;
 
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
+use crate::app::cli::{Context, ExitStatus, Result};
 use crate::base::finding::Weight;
 use crate::check::staged::fix::{self, Fate};
 use crate::check::staged::{Checked, Source, check};
@@ -15,8 +13,7 @@ pub(crate) struct PreCommitArgs {
     /// Fix what is mechanical in the files of the working tree: line order, duplicate keys, a missing last line ending
     #[arg(long)]
     fix: bool,
-
-    /// Names of files, which some callers pass; the staged files are checked whatever they are
+    /// Names of files, which some callers pass; they are ignored, and all staged files are checked
     #[arg(hide = true)]
     files: Vec<PathBuf>,
 }

@@ -1,10 +1,6 @@
 //! `git trace blame`: which commit brought each line of an item.
 
-use crate::base::error::Result;
-use serde_json::json;
-
-use crate::app::context::Context;
-use crate::app::ui::{DIM, escaped};
+use crate::app::cli::{Context, DIM, Result, Values, escaped, json};
 use crate::trace::query::blame::{Blame, blame};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::revision;
@@ -16,8 +12,8 @@ use crate::trace::{Item, Tip, TraceError};
 #[derive(clap::Args, Debug)]
 pub(crate) struct BlameArgs {
     /// Item: id or at least four digits of it, #<position>, or a commit that changed it
+    #[arg(add = Values::Items)]
     item: String,
-
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -25,9 +21,7 @@ pub(crate) struct BlameArgs {
 
 impl BlameArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let repo = context.repo()?;
-        let name = context.trace_name(None)?;
-        let tip = Tip::of_trace(repo, &name)?;
+        let (repo, name, tip) = context.current(None)?;
         let resolver = Resolver::new(repo, &name, &tip)?;
         let id = resolver.item(&self.item)?;
         let Some(slot) = resolver.find_live(id) else {
@@ -69,7 +63,6 @@ impl BlameArgs {
     }
 }
 
-/// Who brought a line, when, from which agent's session, and at which commit of the code.
 fn who(tip: &Tip, item: &Item) -> String {
     let author = tip.commit.author.split(" <").next().unwrap_or_default();
     let mut who = format!("{} {}", escaped(author), tip.time());

@@ -1,17 +1,13 @@
 //! `git trace commit`: an item comes in.
 
-use crate::base::error::{Context as _, Result};
 use std::io::{self, BufRead};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::app::cli::ExitStatus;
 use crate::app::cli::flags::budget::BudgetArgs;
-use crate::app::cli::flags::content as input;
-use crate::app::cli::flags::content::{ContentArgs, key_value, meta_value};
-use crate::app::context::Context;
-use crate::app::ui::escaped;
+use crate::app::cli::flags::content::{ContentArgs, key_value, meta_value, read};
+use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Values, escaped};
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::change::append::Committed;
 use crate::trace::change::commit::{self, NewItem};
@@ -29,58 +25,44 @@ use crate::trace::{Draft, Fields, ItemType, TraceName};
 pub(crate) struct CommitArgs {
     #[command(flatten)]
     content: ContentArgs,
-
     /// Type: instruction, dialogue, `tool_io`, reasoning, artifact, output, freeform, or another that `git trace types` lists
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "dialogue")]
     item_type: ItemType,
-
     /// Role: user, assistant or system; for the result of a tool: tool
-    #[arg(short = 'r', long, value_name = "ROLE")]
+    #[arg(short = 'r', long, value_name = "ROLE", add = Values::OneOf(&["user", "assistant", "system", "tool"]))]
     role: Option<String>,
-
     /// First line of the commit message [default: a preview of the content]
     #[arg(short = 's', long, value_name = "TEXT")]
     subject: Option<String>,
-
     /// Name of the instruction, speaker or tool
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     name: Option<String>,
-
     /// Provider's id that links a tool result to its call
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     call_id: Option<String>,
-
     /// Item that this item replies to
-    #[arg(long, value_name = "ITEM")]
+    #[arg(long, value_name = "ITEM", add = Values::Items)]
     reply_to: Option<String>,
-
     /// Metadata entry; the value may be JSON
     #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = key_value)]
     meta: Vec<(String, String)>,
-
     /// Other field to set, such as direction=call, status=error, path=src/lib.rs
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = key_value)]
     set: Vec<(String, String)>,
-
     /// Priority: skip, normal or pinned [default: depends on the type]
     #[arg(short = 'p', long, value_name = "LEVEL")]
     priority: Option<Level>,
-
     /// Reason for the priority
     #[arg(long, value_name = "TEXT", requires = "priority", allow_hyphen_values = true)]
     reason: Option<String>,
-
     /// Token usage that the provider reported: its response, or the usage in it, as a file, `-`, or JSON
     #[arg(long, value_name = "FILE|JSON|-")]
     usage: Option<String>,
-
     #[command(flatten)]
     budget: BudgetArgs,
-
     /// Read items from stdin, one JSON object per line, and answer each line before reading the next
     #[arg(long, conflicts_with_all = ["message", "file", "stdin", "role", "subject", "name", "call_id", "reply_to", "meta", "set", "priority", "usage"])]
     batch: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -106,19 +88,18 @@ impl CommitArgs {
         let subject = self.subject.clone().unwrap_or_else(|| preview(&committed.item));
         if self.json {
             context.ui.json(&commit::to_json(&committed))?;
-        } else {
-            print(context, &name, &committed, subject)?;
+            return Ok(ExitStatus::Success);
         }
+        let Committed { item, seq, commit, .. } = &committed;
+        let what = commit.as_ref().map_or("unchanged: the trace already has this text", |_| &subject);
+        writeln!(context.ui, "[{name} #{seq}] {} {}", escaped(what), context.ui.id(item.id))?;
         Ok(ExitStatus::Success)
     }
 }
 
-/// Reads a provider's usage from JSON, stdin or a file.
 fn read_usage(source: &str) -> Result<TokenUsage> {
-    let bytes = match source {
-        json if json.trim_start().starts_with('{') => json.as_bytes().to_vec(),
-        file => input::read(Path::new(file))?,
-    };
+    let is_json = source.trim_start().starts_with('{');
+    let bytes = if is_json { source.as_bytes().to_vec() } else { read(Path::new(source))? };
     parse_usage(&bytes).context("cannot read the usage")
 }
 
@@ -133,18 +114,7 @@ fn fields(args: &CommitArgs, set: &[&(String, String)]) -> Result<Fields> {
     Ok(fields)
 }
 
-fn print(context: &Context, name: &TraceName, committed: &Committed, subject: String) -> Result<()> {
-    let Committed { item, seq, commit, .. } = committed;
-    let subject = match commit {
-        Some(_) => subject,
-        None => "unchanged: this text is there already".to_owned(),
-    };
-    let id = context.ui.id(item.id);
-    let subject = escaped(&subject);
-    writeln!(context.ui, "[{name} #{seq}] {subject} {id}")
-}
-
-/// Commits line by line. The answer to a line that is refused is its error, and the next line is read.
+/// Commits line by line. A refused line is answered with its error, and the next one is read.
 fn run_batch(context: &Context, name: &TraceName, budget: Option<&BudgetPolicy>) -> Result<ExitStatus> {
     let mut status = ExitStatus::Success;
     let mut input = io::stdin().lock();
@@ -157,16 +127,17 @@ fn run_batch(context: &Context, name: &TraceName, budget: Option<&BudgetPolicy>)
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let committed = entry_of(&line).and_then(|entry| commit(context, name, budget, entry));
-        let answer = match committed {
+        let object = serde_json::from_slice::<Map<String, Value>>(&line).context("the line is not a JSON object");
+        let item = object.and_then(|object| Ok(NewItem::from_json(&object)?));
+        let answer = match item.and_then(|item| commit(context, name, budget, item)) {
             Ok(committed) => commit::to_json(&committed),
             Err(failure) => {
                 status = ExitStatus::No;
-                let mut answer = json!({ "error": format!("{failure:#}") });
-                if let Some(hint) = failure.hint() {
-                    answer["hint"] = hint.into();
+                let message = format!("{failure:#}");
+                match failure.hint() {
+                    Some(hint) => json!({ "error": message, "hint": hint }),
+                    None => json!({ "error": message }),
                 }
-                answer
             }
         };
         context.ui.json(&answer)?;
@@ -178,9 +149,4 @@ fn commit(context: &Context, name: &TraceName, budget: Option<&BudgetPolicy>, it
     let warn = |warning: &str| context.ui.note(warning);
     let trace = Trace::open(context.repo()?, name.clone());
     Ok(trace.with_budget(budget.cloned()).with_warnings(&warn).commit(item)?)
-}
-
-fn entry_of(line: &[u8]) -> Result<NewItem> {
-    let object: Map<String, Value> = serde_json::from_slice(line).context("the line is not a JSON object")?;
-    Ok(NewItem::from_json(&object)?)
 }

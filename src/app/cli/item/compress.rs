@@ -1,13 +1,8 @@
 //! `git trace compress` and `git trace expand`: many items become one summary, and come back.
 
-use crate::base::error::{Error, Result};
-use serde_json::json;
-
-use crate::app::cli::ExitStatus;
-use crate::app::cli::flags::content::{ContentArgs, read_stdin};
+use crate::app::cli::flags::content::{ContentArgs, read};
 use crate::app::cli::trace::pick;
-use crate::app::context::Context;
-use crate::app::ui::escaped;
+use crate::app::cli::{Context, Error, ExitStatus, Result, Values, escaped, json};
 use crate::tokens::Budget;
 use crate::trace::Draft;
 use crate::trace::change::compress::{self, Compressed, Extent, Selection, prompt, select};
@@ -29,40 +24,31 @@ const EXPECTED_SUMMARY: u64 = 500;
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompressArgs {
     /// Items from A to B [default: the entire trace]
-    #[arg(value_name = "A..B", conflicts_with_all = ["keep", "to"])]
+    #[arg(value_name = "A..B", conflicts_with_all = ["keep", "to"], add = Values::Items)]
     range: Option<String>,
-
     /// Compress all but this number of the last items
     #[arg(long, value_name = "COUNT", conflicts_with = "to")]
     keep: Option<usize>,
-
     /// Compress the oldest items that compress best, until the trace has at most this number of tokens
     #[arg(long, value_name = "TOKENS")]
     to: Option<u64>,
-
     /// Only items of this type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
-
     #[command(flatten)]
     content: ContentArgs,
-
     /// Print the prompt for the summary, and change nothing
     #[arg(long)]
     print_prompt: bool,
-
     /// Print what would be replaced, and change nothing
     #[arg(long)]
     dry_run: bool,
-
     /// First line of the commit message
     #[arg(short = 's', long, value_name = "TEXT")]
     subject: Option<String>,
-
     /// Reason
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -72,12 +58,11 @@ pub(crate) struct CompressArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExpandArgs {
     /// Summary item
+    #[arg(add = Values::Items)]
     item: String,
-
     /// Reason
     #[arg(short = 'm', long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -85,9 +70,7 @@ pub(crate) struct ExpandArgs {
 
 impl CompressArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let repo = context.repo()?;
-        let name = context.trace_name(None)?;
-        let view = View::open(repo, &name, None)?;
+        let (repo, name, view) = context.view(None, None)?;
         let encoding = context.encoding()?;
         // Alone, `-` is no range but stdin.
         let (range, from_stdin) = match self.range.as_deref() {
@@ -96,7 +79,7 @@ impl CompressArgs {
         };
         let body = match (self.print_prompt || self.dry_run, from_stdin) {
             (true, _) => None,
-            (false, true) => Some(read_stdin()?),
+            (false, true) => Some(read("-".as_ref())?),
             (false, false) => self.content.read()?,
         };
         let expected = body.as_ref().map_or(EXPECTED_SUMMARY, |body| encoding.count(body) + 3);
@@ -183,9 +166,7 @@ fn print_done(
 
 impl ExpandArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let repo = context.repo()?;
-        let name = context.trace_name(None)?;
-        let view = View::open(repo, &name, None)?;
+        let (repo, name, view) = context.view(None, None)?;
         let summary = Resolver::new(repo, &name, &view.tip)?.live(&self.item)?.id;
         let outcome = context.open(&name)?.expand(summary, self.reason.as_deref())?;
         pick::print(context, &name, &outcome, "nothing to bring back: all of it is here", self.json)

@@ -1,12 +1,10 @@
 //! `git trace delete` and `git trace restore`: an item leaves a trace and comes back.
 
-use crate::app::context::Context;
-use crate::app::ui::escaped;
-use crate::base::error::Result;
+use crate::app::cli::{Context, Result, Values, escaped};
+use crate::trace::TraceName;
 use crate::trace::change::append::Committed;
 use crate::trace::model::trailers::{Op, preview};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::{Tip, TraceName};
 
 /// Delete an item from the trace
 ///
@@ -14,12 +12,11 @@ use crate::trace::{Tip, TraceName};
 #[derive(clap::Args, Debug)]
 pub(crate) struct DeleteArgs {
     /// Item: id or at least four digits of it, #<position>, or a commit that changed it
+    #[arg(add = Values::Items)]
     item: String,
-
     /// Reason
     #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
     reason: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -29,15 +26,13 @@ pub(crate) struct DeleteArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct RestoreArgs {
     /// Item: id or at least four digits of it, or a commit that changed it
+    #[arg(add = Values::Items)]
     item: String,
-
     /// Revision to restore [default: the newest]
     revision: Option<u32>,
-
     /// Reason
     #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
     reason: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -45,9 +40,7 @@ pub(crate) struct RestoreArgs {
 
 impl DeleteArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let repo = context.repo()?;
-        let name = context.trace_name(None)?;
-        let tip = Tip::of_trace(repo, &name)?;
+        let (repo, name, tip) = context.current(None)?;
         let id = Resolver::new(repo, &name, &tip)?.live(&self.item)?.id;
         let deleted = context.open(&name)?.delete(id, self.reason.as_deref())?;
         print(context, &name, &deleted, self.json)
@@ -56,9 +49,7 @@ impl DeleteArgs {
 
 impl RestoreArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let repo = context.repo()?;
-        let name = context.trace_name(None)?;
-        let tip = Tip::of_trace(repo, &name)?;
+        let (repo, name, tip) = context.current(None)?;
         let id = Resolver::new(repo, &name, &tip)?.item(&self.item)?;
         let restored = context.open(&name)?.restore(id, self.revision, self.reason.as_deref())?;
         print(context, &name, &restored, self.json)
@@ -67,12 +58,9 @@ impl RestoreArgs {
 
 fn print(context: &Context, name: &TraceName, committed: &Committed, json: bool) -> Result<()> {
     if json {
-        context.ui.json(&committed.to_json())?;
-    } else {
-        let Committed { item, seq, op, .. } = committed;
-        let done = if *op == Op::Delete { "deleted" } else { "restored" };
-        let id = context.ui.id(item.id);
-        writeln!(context.ui, "[{name} #{seq}] {done} {} {id}", escaped(&preview(item)))?;
+        return context.ui.json(&committed.to_json());
     }
-    Ok(())
+    let Committed { item, seq, op, .. } = committed;
+    let done = if *op == Op::Delete { "deleted" } else { "restored" };
+    writeln!(context.ui, "[{name} #{seq}] {done} {} {}", escaped(&preview(item)), context.ui.id(item.id))
 }

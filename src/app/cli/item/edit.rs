@@ -1,18 +1,16 @@
 //! `git trace edit`: an item's content is replaced.
 
-use crate::base::error::{Context as _, Result};
 use serde_json::{Map, Value};
 
 use crate::app::cli::flags::budget::BudgetArgs;
 use crate::app::cli::flags::content::{ContentArgs, key_value, meta_value};
-use crate::app::context::Context;
-use crate::app::ui::escaped;
+use crate::app::cli::{Context, ErrorContext as _, Result, Values, escaped};
+use crate::trace::ItemType;
 use crate::trace::change::append::Committed;
 use crate::trace::change::edit::{self, Patch};
 use crate::trace::model::trailers::preview;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total::read_item;
-use crate::trace::{ItemType, Tip};
 
 /// Replace the content of an item; its id and position stay
 ///
@@ -20,34 +18,27 @@ use crate::trace::{ItemType, Tip};
 #[derive(clap::Args, Debug)]
 pub(crate) struct EditArgs {
     /// Item: id or at least four digits of it, #<position>, or a commit that changed it
+    #[arg(add = Values::Items)]
     item: String,
-
     #[command(flatten)]
     content: ContentArgs,
-
     /// New type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
-
     /// Field to set, such as name=x or status=error
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = key_value)]
     set: Vec<(String, String)>,
-
     /// Metadata entry to set; the value may be JSON
     #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = key_value)]
     meta: Vec<(String, String)>,
-
     /// First line of the commit message [default: a preview of the content]
     #[arg(short = 's', long, value_name = "TEXT")]
     subject: Option<String>,
-
     /// Reason
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
-
     #[command(flatten)]
     budget: BudgetArgs,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -55,9 +46,7 @@ pub(crate) struct EditArgs {
 
 impl EditArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let repo = context.repo()?;
-        let name = context.trace_name(None)?;
-        let tip = Tip::of_trace(repo, &name)?;
+        let (repo, name, tip) = context.current(None)?;
         let resolver = Resolver::new(repo, &name, &tip)?;
         let slot = resolver.live(&self.item)?.clone();
 
@@ -90,12 +79,11 @@ impl EditArgs {
             return context.ui.json(&edit::to_json(&edited));
         }
         let Committed { item, seq, commit, .. } = edited;
-        let id = context.ui.id(item.id);
         let subject = self.subject.clone().unwrap_or_else(|| preview(&item));
         let what = match commit {
             Some(_) => format!("revision {}: {}", item.revision, escaped(&subject)),
-            None => "unchanged: this text is there already".to_owned(),
+            None => "unchanged: the trace already has this text".to_owned(),
         };
-        writeln!(context.ui, "[{name} #{seq}] {what} {id}")
+        writeln!(context.ui, "[{name} #{seq}] {what} {}", context.ui.id(item.id))
     }
 }

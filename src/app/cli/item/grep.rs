@@ -1,11 +1,8 @@
 //! `git trace grep`: searches what items say.
 
-use crate::base::error::{Context as _, Result};
 use anstyle::{AnsiColor, Style};
 
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
-use crate::app::ui::{DIM, Ui, escaped};
+use crate::app::cli::{Context, DIM, ErrorContext as _, ExitStatus, Result, Ui, escaped};
 use crate::git::short_oid;
 use crate::trace::query::grep::{Hit, Line, PatternOptions, Query, history, live, to_json};
 use crate::trace::{ItemType, Tip};
@@ -22,31 +19,24 @@ pub(crate) struct GrepArgs {
     /// Regular expression to search for
     #[arg(allow_hyphen_values = true)]
     pattern: String,
-
     /// Ignore case
     #[arg(short = 'i', long)]
     ignore_case: bool,
-
     /// Treat the pattern as plain text
     #[arg(short = 'F', long)]
     fixed_strings: bool,
-
     /// Print only the ids of matching items
     #[arg(short = 'l', long, conflicts_with_all = ["count", "json"])]
     name_only: bool,
-
     /// Print only the number of matching lines per item
     #[arg(short = 'c', long, conflicts_with = "json")]
     count: bool,
-
     /// Only items of this type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
-
     /// Search the entire history, newest first, including earlier revisions and deleted items
     #[arg(long)]
     all_history: bool,
-
     /// Print one JSON object per item
     #[arg(long)]
     json: bool,
@@ -54,15 +44,14 @@ pub(crate) struct GrepArgs {
 
 impl GrepArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let name = context.trace_name(None)?;
-        let tip = Tip::of_trace(context.repo()?, &name)?;
+        let (repo, _, tip) = context.current(None)?;
         let options = PatternOptions { fixed: self.fixed_strings, ignore_case: self.ignore_case };
         let query = Query::new(&self.pattern, options, self.item_type.clone())
             .with_context(|| format!("cannot search for `{}`", escaped(&self.pattern)))?;
         if !self.json {
             context.ui.page()?;
         }
-        let (repo, ui) = (context.repo()?, &context.ui);
+        let ui = &context.ui;
         let mut found = false;
         let mut printed = Ok(());
         let mut show = |commit: Option<&Tip>, hit: Hit| {
@@ -90,15 +79,15 @@ fn print(ui: &Ui, args: &GrepArgs, query: &Query, commit: Option<&Tip>, hit: &Hi
     if args.name_only {
         return writeln!(ui, "{commit}{id}");
     }
-    let place = format!("{commit}#{} {id}", hit.slot.seq);
+    let label = format!("{commit}#{} {id}", hit.slot.seq);
     if args.count {
-        return writeln!(ui, "{place}:{}", hit.count());
+        return writeln!(ui, "{label}:{}", hit.count());
     }
     if hit.lines.is_empty() {
-        writeln!(ui, "{place}: binary content matches")?;
+        writeln!(ui, "{label}: binary content matches")?;
     }
     for Line { number, text } in &hit.lines {
-        let mut line = format!("{place}:{number}:");
+        let mut line = format!("{label}:{number}:");
         let mut written = 0;
         for (start, end) in query.places(text) {
             line.push_str(&escaped(&text[written..start]));

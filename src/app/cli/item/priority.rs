@@ -1,46 +1,50 @@
 //! `git trace pin`, `skip`, `unpin` and `priority`: what matters, and why.
 
-use crate::base::error::Result;
-use serde_json::{Value, json};
-
-use crate::app::context::Context;
-use crate::app::ui::{DIM, escaped};
+use crate::app::cli::{Context, DIM, Result, Value, Values, escaped, json};
+use crate::trace::ItemId;
 use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::{self, Level, Record, SetLevel, Setting};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total;
-use crate::trace::store::view::View;
-use crate::trace::{ItemId, Tip};
 
-/// Pin items: compression and budget cuts keep them unchanged
-#[derive(clap::Args, Debug)]
-pub(crate) struct PinArgs {
-    #[command(flatten)]
-    items: ItemsArgs,
+/// A command that gives items one level.
+macro_rules! level_command {
+    ($(#[$doc:meta])* $name:ident, $level:expr) => {
+        $(#[$doc])*
+        #[derive(clap::Args, Debug)]
+        pub(crate) struct $name {
+            #[command(flatten)]
+            items: ItemsArgs,
+        }
+
+        impl $name {
+            pub(crate) fn run(&self, context: &Context) -> Result<()> {
+                set(context, &self.items.items, $level, self.items.reason.as_deref())
+            }
+        }
+    };
 }
 
-/// Skip items: they are left out of materialized messages in every trace, until they are unpinned
-#[derive(clap::Args, Debug)]
-pub(crate) struct SkipArgs {
-    #[command(flatten)]
-    items: ItemsArgs,
+level_command! {
+    /// Pin items: compression and budget cuts keep them unchanged
+    PinArgs, Level::Pinned
 }
-
-/// Reset items to normal priority
-#[derive(clap::Args, Debug)]
-pub(crate) struct UnpinArgs {
-    #[command(flatten)]
-    items: ItemsArgs,
+level_command! {
+    /// Skip items: they are left out of materialized messages in every trace, until they are unpinned
+    SkipArgs, Level::Skip
+}
+level_command! {
+    /// Reset items to normal priority
+    UnpinArgs, Level::Normal
 }
 
 #[derive(clap::Args, Debug)]
 struct ItemsArgs {
     /// Items: ids or at least four digits of each, #<position>, or commits that changed them
-    #[arg(required = true, value_name = "ITEM")]
+    #[arg(required = true, value_name = "ITEM", add = Values::Items)]
     items: Vec<String>,
-
     /// Reason
     #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
     reason: Option<String>,
@@ -52,45 +56,23 @@ struct ItemsArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct PriorityArgs {
     /// Item to show or set
+    #[arg(add = Values::Items)]
     item: Option<String>,
-
     /// Level to set: skip, normal or pinned
     #[arg(requires = "item")]
     level: Option<Level>,
-
     /// Reason
     #[arg(short = 'm', long = "message", value_name = "REASON", requires = "level", allow_hyphen_values = true)]
     reason: Option<String>,
-
     /// Print every change of the item's priority, oldest first
     #[arg(long, requires = "item", conflicts_with = "level")]
     history: bool,
-
     /// List all items of the trace that have this level, set or by default
     #[arg(long, value_name = "LEVEL", conflicts_with = "item")]
     list: Option<Level>,
-
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
-}
-
-impl PinArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        set(context, &self.items.items, Level::Pinned, self.items.reason.as_deref())
-    }
-}
-
-impl SkipArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        set(context, &self.items.items, Level::Skip, self.items.reason.as_deref())
-    }
-}
-
-impl UnpinArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        set(context, &self.items.items, Level::Normal, self.items.reason.as_deref())
-    }
 }
 
 impl PriorityArgs {
@@ -104,24 +86,19 @@ impl PriorityArgs {
 }
 
 fn set(context: &Context, specs: &[String], level: Level, reason: Option<&str>) -> Result<()> {
-    let repo = context.repo()?;
-    let name = context.trace_name(None)?;
-    let tip = Tip::of_trace(repo, &name)?;
+    let (repo, name, tip) = context.current(None)?;
     let signature = context.signature()?;
     let requests = priority::requests(repo, &name, &tip, &signature, specs, (level, reason))?;
     priority::set(repo, &signature, &requests)?;
     for request in &requests {
-        let place = request.seq.map_or_else(|| format!("[{name}]"), |seq| format!("[{name} #{seq}]"));
-        let id = context.ui.id(request.item);
-        writeln!(context.ui, "{place} {level} {id}")?;
+        let seq = request.seq.map(|seq| format!(" #{seq}")).unwrap_or_default();
+        writeln!(context.ui, "[{name}{seq}] {level} {}", context.ui.id(request.item))?;
     }
     Ok(())
 }
 
 fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<()> {
-    let repo = context.repo()?;
-    let name = context.trace_name(None)?;
-    let tip = Tip::of_trace(repo, &name)?;
+    let (repo, name, tip) = context.current(None)?;
     let resolver = Resolver::new(repo, &name, &tip)?;
     let item = resolver.item(spec)?;
     let settings = Record::open(repo)?.history(repo, item)?;
@@ -144,15 +121,10 @@ fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<()> {
 }
 
 fn list(context: &Context, args: &PriorityArgs) -> Result<()> {
-    let name = context.trace_name(None)?;
-    let view = View::open(context.repo()?, &name, None)?;
+    let (_, _, view) = context.view(None, None)?;
     for slot in &view.slots {
         let level = view.level(slot);
-        let wanted = match args.list {
-            Some(wanted) => level.level() == wanted,
-            None => matches!(level, SetLevel::Set(_)),
-        };
-        if wanted {
+        if args.list.map_or(matches!(level, SetLevel::Set(_)), |listed| level.level() == listed) {
             print_level(context, slot, level, args.json)?;
         }
     }
@@ -165,9 +137,7 @@ fn print_setting(context: &Context, id: ItemId, setting: &Setting, json: bool) -
     }
     let reason = setting.reason.as_deref().map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
     let Setting { level, at, by, .. } = setting;
-    let line = format!("{level} since {at} by {by}{reason}");
-    let line = escaped(&line);
-    writeln!(context.ui, "{line} {id}")
+    writeln!(context.ui, "{} {id}", escaped(&format!("{level} since {at} by {by}{reason}")))
 }
 
 fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, json: bool) -> Result<()> {
@@ -188,7 +158,8 @@ fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, json: b
 }
 
 fn setting_json(id: ItemId, setting: &Setting) -> Value {
-    let mut object = json!({ "id": id.to_string(), "level": setting.level.as_str(), "at": setting.at.to_string(), "by": setting.by });
+    let (level, at) = (setting.level.as_str(), setting.at.to_string());
+    let mut object = json!({ "id": id.to_string(), "level": level, "at": at, "by": setting.by });
     if let Some(reason) = &setting.reason {
         object["reason"] = reason.as_str().into();
     }

@@ -1,9 +1,6 @@
 //! `git trace show`: an item's content.
 
-use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, escaped};
-use crate::base::error::Result;
-use crate::trace::Tip;
+use crate::app::cli::{BOLD, Context, DIM, Result, Values, escaped};
 use crate::trace::query::show::{Shown, find, to_json};
 
 /// Print the content of an item unchanged
@@ -13,16 +10,14 @@ use crate::trace::query::show::{Shown, find, to_json};
 #[derive(clap::Args, Debug)]
 pub(crate) struct ShowArgs {
     /// Item: id or at least four digits of it, #<position>, or a commit that changed it
+    #[arg(add = Values::Items)]
     item: String,
-
     /// Revision to show [default: the newest]
     #[arg(long, value_name = "N")]
     revision: Option<u32>,
-
     /// Print the entire item file: header, empty line, content
     #[arg(long, conflicts_with = "json")]
     header: bool,
-
     /// Print everything known about the item as JSON
     #[arg(long)]
     json: bool,
@@ -30,9 +25,7 @@ pub(crate) struct ShowArgs {
 
 impl ShowArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let repo = context.repo()?;
-        let name = context.trace_name(None)?;
-        let tip = Tip::of_trace(repo, &name)?;
+        let (repo, name, tip) = context.current(None)?;
         let shown = find(repo, &name, &tip, &self.item, self.revision)?;
         if self.json {
             let object = to_json(repo, &shown)?;
@@ -58,7 +51,6 @@ impl ShowArgs {
     }
 }
 
-/// What an item is, in one line for a terminal.
 fn caption(context: &Context, shown: &Shown) -> String {
     let Shown { slot, item, is_live } = shown;
     let fields = &item.fields;

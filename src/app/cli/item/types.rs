@@ -1,11 +1,6 @@
 //! `git trace types`: the types of items, and what holds for each.
 
-use crate::base::error::Result;
-use serde_json::{Value, json};
-
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, escaped};
+use crate::app::cli::{BOLD, Context, DIM, ExitStatus, Result, Value, escaped, json};
 use crate::trace::ItemType;
 use crate::trace::model::types::{TypeRules, Types};
 
@@ -17,7 +12,6 @@ use crate::trace::model::types::{TypeRules, Types};
 pub(crate) struct TypesArgs {
     /// Type to show, with its schema and its compression prompt
     name: Option<ItemType>,
-
     /// Print one JSON object per line, with all details
     #[arg(long)]
     json: bool,

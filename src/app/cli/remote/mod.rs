@@ -1,12 +1,7 @@
 //! `git trace push`, `fetch`, `pull` and `remote`: traces are shared through git's own remotes.
 
-use crate::base::error::{Result, bail};
-use serde_json::{Value, json};
-
-use crate::app::cli::ExitStatus;
-use crate::app::cli::flags::conflicts::{SettleArgs, print_conflicts};
-use crate::app::context::Context;
-use crate::app::ui::escaped;
+use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
+use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::git::{PushFate, short_oid};
 use crate::trace::change::merge::{FastForward, Outcome};
 use crate::trace::sync::{Delivery, Request, arrivals, fetch, follow, is_private, named, pull, push};
@@ -19,16 +14,14 @@ use crate::trace::{Tip, TraceName};
 #[derive(clap::Args, Debug)]
 pub(crate) struct PushArgs {
     /// Remote [default: the remote of the checked-out branch, or origin]
+    #[arg(add = Values::Remotes)]
     remote: Option<String>,
-
     /// Traces, or globs such as 'codex/*' [default: the current trace]
-    #[arg(value_name = "TRACE")]
+    #[arg(value_name = "TRACE", add = Values::Traces)]
     traces: Vec<String>,
-
     /// Replace a trace that was rebased or reset, unless somebody else pushed to it since the last fetch
     #[arg(short, long)]
     force: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -40,16 +33,14 @@ pub(crate) struct PushArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct FetchArgs {
     /// Remote [default: the remote of the checked-out branch, or origin]
+    #[arg(add = Values::Remotes)]
     remote: Option<String>,
-
     /// Traces, or globs [default: all]
-    #[arg(value_name = "TRACE")]
+    #[arg(value_name = "TRACE", add = Values::Traces)]
     traces: Vec<String>,
-
     /// Remove traces that the remote no longer has
     #[arg(short, long)]
     prune: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -62,19 +53,16 @@ pub(crate) struct FetchArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct PullArgs {
     /// Remote [default: the remote of the checked-out branch, or origin]
+    #[arg(add = Values::Remotes)]
     remote: Option<String>,
-
     /// Traces, or globs [default: all]
-    #[arg(value_name = "TRACE")]
+    #[arg(value_name = "TRACE", add = Values::Traces)]
     traces: Vec<String>,
-
     #[command(flatten)]
-    settle: SettleArgs,
-
+    conflicts: ConflictArgs,
     /// Only fast-forward
     #[arg(long)]
     ff_only: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -84,30 +72,25 @@ pub(crate) struct PullArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct RemoteArgs {
     /// Remote
+    #[arg(add = Values::Remotes)]
     remote: Option<String>,
-
     /// Make plain `git fetch` fetch the remote's traces from now on
     #[arg(long, requires = "remote", conflicts_with = "unfollow")]
     follow: bool,
-
     /// Stop plain `git fetch` from fetching the remote's traces
     #[arg(long, requires = "remote")]
     unfollow: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 fn remote_of(context: &Context, named: Option<&str>) -> Result<String> {
-    let remote = match named {
-        Some(remote) => remote.to_owned(),
-        None => context.repo()?.default_remote()?,
-    };
+    let remote = named.map_or_else(|| context.repo()?.default_remote(), |remote| Ok(remote.to_owned()))?;
     if remote.starts_with('-') {
-        bail!("`{}` cannot be a remote", escaped(&remote));
+        bail!("invalid name of a remote: `{}`", escaped(&remote));
     }
-    // What the last push or fetch saw is kept under the remote's name, so it must have one.
+    // The result of the last push or fetch is stored under the remote's name, so an address is not enough.
     if context.repo()?.config()?.text(&format!("remote.{remote}.url"))?.is_none() {
         bail!("there is no remote `{}`: `git remote add` makes one", escaped(&remote));
     }
@@ -149,12 +132,11 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bo
     };
     let short = |refname: &str| refname.strip_prefix("refs/traces/").unwrap_or(refname).to_owned();
     if json {
-        let listed: Vec<Value> = delivery
-            .refs
-            .iter()
-            .map(|pushed| json!({ "name": short(&pushed.refname), "result": word(pushed.fate), "summary": pushed.summary }))
-            .collect();
-        context.ui.json(&json!({ "remote": remote, "refs": listed, "priorities": delivery.priorities }))?;
+        let listed = delivery.refs.iter().map(
+            |pushed| json!({ "name": short(&pushed.refname), "result": word(pushed.fate), "summary": pushed.summary }),
+        );
+        let refs: Vec<Value> = listed.collect();
+        context.ui.json(&json!({ "remote": remote, "refs": refs, "priorities": delivery.priorities }))?;
     } else {
         let out = &context.ui;
         for pushed in &delivery.refs {
@@ -171,9 +153,9 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bo
         }
     }
     if delivery.refs.iter().any(|pushed| pushed.fate == PushFate::Behind) {
-        context.ui.note("hint: the remote has something that you do not have: `git trace pull` first");
+        context.ui.note("hint: the remote has commits that you do not have: `git trace pull` first");
     }
-    Ok(if delivery.is_complete() { ExitStatus::Success } else { ExitStatus::No })
+    Ok(ExitStatus::of(delivery.is_complete()))
 }
 
 impl FetchArgs {
@@ -185,10 +167,10 @@ impl FetchArgs {
         let priorities = fetch(repo, &signature, &remote, &self.traces, options)?;
         let arrived = arrivals(repo, &remote, &self.traces)?;
         if self.json {
-            let listed: Vec<Value> = arrived
-                .iter()
-                .map(|arrival| json!({ "name": arrival.name.as_str(), "commit": arrival.tip.to_string() }))
-                .collect();
+            let traces = arrived.iter();
+            let traces =
+                traces.map(|arrival| json!({ "name": arrival.name.as_str(), "commit": arrival.tip.to_string() }));
+            let listed: Vec<Value> = traces.collect();
             return context.ui.json(&json!({ "remote": remote, "traces": listed, "priorities": priorities }));
         }
         for arrival in &arrived {
@@ -210,17 +192,17 @@ impl PullArgs {
         for arrival in arrivals(repo, &remote, &self.traces)? {
             let theirs = Tip::read(context.repo()?, arrival.tip)?;
             let ours = Tip::find(context.repo()?, &arrival.name)?.unwrap_or_else(|| theirs.clone());
-            let settlement = self.settle.read(context, &arrival.name, [&ours, &theirs])?;
+            let settlement = self.conflicts.read(context, &arrival.name, [&ours, &theirs])?;
             let pulled = pull(&context.open(&arrival.name)?, &remote, &arrival, &settlement, fast_forward)?;
-            let (result, commit) = match &pulled.outcome {
-                Outcome::UpToDate => ("up_to_date", None),
-                Outcome::FastForward(oid) => (if pulled.is_new { "new" } else { "fast_forward" }, Some(*oid)),
-                Outcome::Merged(oid, _) => ("merge", Some(*oid)),
-                Outcome::Conflicts(_) => ("conflict", None),
-                Outcome::Diverged => ("diverged", None),
-            };
             complete &= !matches!(pulled.outcome, Outcome::Conflicts(_) | Outcome::Diverged);
             if self.json {
+                let (result, commit) = match &pulled.outcome {
+                    Outcome::UpToDate => ("up_to_date", None),
+                    Outcome::FastForward(oid) => (if pulled.is_new { "new" } else { "fast_forward" }, Some(*oid)),
+                    Outcome::Merged(oid, _) => ("merge", Some(*oid)),
+                    Outcome::Conflicts(_) => ("conflict", None),
+                    Outcome::Diverged => ("diverged", None),
+                };
                 let commit = commit.map(|oid| oid.to_string());
                 answers.push(json!({ "name": arrival.name.as_str(), "result": result, "commit": commit }));
                 continue;
@@ -230,7 +212,7 @@ impl PullArgs {
         if self.json {
             context.ui.json(&json!({ "remote": remote, "traces": answers, "priorities": priorities }))?;
         }
-        Ok(if complete { ExitStatus::Success } else { ExitStatus::No })
+        Ok(ExitStatus::of(complete))
     }
 }
 

@@ -1,16 +1,8 @@
 //! `git trace check`: what must not be committed, told by line.
 
-use crate::base::error::{Context as _, Error, Result};
-use std::env::current_dir;
-
-use serde_json::{Value, json};
-
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
+use crate::app::cli::{Context, Error, ExitStatus, Result, Value, json};
 use crate::base::finding::Weight;
 use crate::check::staged::{CheckError, Checked, Source, check};
-use crate::git::Git;
-use crate::trace::Time;
 
 /// Check breadcrumbs, crumb files and checkpoints in a commit, for CI, or in the index
 ///
@@ -21,15 +13,12 @@ pub(crate) struct CheckArgs {
     /// Commit or tree to check
     #[arg(default_value = "HEAD")]
     rev: String,
-
     /// Check the index instead of a commit
     #[arg(long, conflicts_with = "rev")]
     staged: bool,
-
     /// Print only errors
     #[arg(short, long)]
     quiet: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -38,12 +27,10 @@ pub(crate) struct CheckArgs {
 impl CheckArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let ui = &context.ui;
-        let env = context.env.clone();
-        let folder = current_dir().context("cannot tell which folder this is")?;
         let source = if self.staged { Source::Staged } else { Source::Rev(self.rev.clone()) };
-        let checked = match check(&Git::in_folder(folder), env, &source, Time::now()) {
+        let checked = match check(&context.git()?, context.env.clone(), &source, context.now()) {
             Err(error @ CheckError::NoSuchRev { .. }) if self.rev == "HEAD" => {
-                let hint = "before the first commit, `--staged` checks what is in the index".to_owned();
+                let hint = "before the first commit, use `--staged` to check the index";
                 return Err(Error::with_hint(error.to_string(), hint));
             }
             checked => checked?,
@@ -51,21 +38,20 @@ impl CheckArgs {
         let count = |weight| checked.iter().flat_map(|file| &file.findings).filter(|f| f.weight == weight).count();
         let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
         if self.json {
-            ui.json(&as_json(&checked, errors, warnings)?)?;
-        } else {
-            for file in &checked {
-                let shown = file.findings.iter().filter(|finding| !self.quiet || finding.weight == Weight::Error);
-                for finding in shown {
-                    ui.write_content(format!("{}\n", finding.in_file(&file.path)))?;
-                }
-            }
-            ui.note(format!("files checked: {}, errors: {errors}, warnings: {warnings}", checked.len()));
+            ui.json(&to_json(&checked, errors, warnings)?)?;
+            return Ok(ExitStatus::of(errors == 0));
         }
-        Ok(if errors == 0 { ExitStatus::Success } else { ExitStatus::No })
+        for file in &checked {
+            for finding in file.findings.iter().filter(|finding| !self.quiet || finding.weight == Weight::Error) {
+                ui.write_content(format!("{}\n", finding.in_file(&file.path)))?;
+            }
+        }
+        ui.note(format!("files checked: {}, errors: {errors}, warnings: {warnings}", checked.len()));
+        Ok(ExitStatus::of(errors == 0))
     }
 }
 
-fn as_json(checked: &[Checked], errors: usize, warnings: usize) -> Result<Value> {
+fn to_json(checked: &[Checked], errors: usize, warnings: usize) -> Result<Value> {
     let mut findings = Vec::new();
     for file in checked {
         for finding in &file.findings {

@@ -1,11 +1,8 @@
-//! `git trace fsck`: whether all that is kept here is whole and says what is so.
+//! `git trace fsck`: whether the stored data is intact.
 
-use crate::base::error::Result;
 use indicatif::ProgressBar;
-use serde_json::{Value, json};
 
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
+use crate::app::cli::{Context, ExitStatus, Result, Value, json};
 use crate::base::finding::Weight;
 use crate::check::fsck::{self, Problem, Repaired, Report};
 use crate::trace::TraceName;
@@ -17,19 +14,16 @@ use crate::trace::TraceName;
 /// errors; warnings do not count. The effects of plain git commands, such as shared positions, are not findings.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FsckArgs {
-    /// Traces to check [default: all traces and all related data]
+    /// Traces to check [deproblem: all traces and all related data]
     #[arg(value_name = "TRACE")]
     traces: Vec<TraceName>,
-
     /// Repair what can be derived from other data: tags, totals, order and unreadable lines of the priority record,
     /// broken refs and reflogs, stale locks
     #[arg(long)]
     repair: bool,
-
     /// Print only errors
     #[arg(short, long)]
     quiet: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -39,17 +33,18 @@ impl FsckArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let report = check(context, self)?;
         let mut repaired = Vec::new();
-        if self.repair && report.problems.iter().any(|fault| fault.repair.is_some()) {
+        if self.repair && report.problems.iter().any(|problem| problem.repair.is_some()) {
             let signature = context.signature()?;
             repaired = fsck::repair(context.repo()?, &signature, &report.problems);
         }
-        let is_done = |fault: &Problem| {
-            let done = repaired.iter().find(|repaired| Some(&repaired.repair) == fault.repair.as_ref());
+        let is_done = |problem: &Problem| {
+            let done = repaired.iter().find(|repaired| Some(&repaired.repair) == problem.repair.as_ref());
             done.is_some_and(|repaired| repaired.error.is_none())
         };
-        let left = report.problems.iter().filter(|fault| fault.weight == Weight::Error && !is_done(fault)).count();
+        let left =
+            report.problems.iter().filter(|problem| problem.weight == Weight::Error && !is_done(problem)).count();
         if self.json {
-            context.ui.json(&as_json(&report, &repaired, is_done)?)?;
+            context.ui.json(&to_json(&report, &repaired, is_done)?)?;
         } else {
             for problem in report.problems.iter().filter(|problem| !self.quiet || problem.weight == Weight::Error) {
                 context.ui.write_content(format!("{problem}\n"))?;
@@ -74,7 +69,7 @@ impl FsckArgs {
                 report.count(Weight::Warning)
             ));
         }
-        Ok(if left == 0 { ExitStatus::Success } else { ExitStatus::No })
+        Ok(ExitStatus::of(left == 0))
     }
 }
 
@@ -86,23 +81,19 @@ fn check(context: &Context, args: &FsckArgs) -> Result<Report> {
     Ok(report?)
 }
 
-fn as_json(report: &Report, repaired: &[Repaired], is_done: impl Fn(&Problem) -> bool) -> Result<Value> {
+fn to_json(report: &Report, repaired: &[Repaired], is_done: impl Fn(&Problem) -> bool) -> Result<Value> {
     let mut findings = Vec::new();
-    for fault in &report.problems {
-        let mut value = serde_json::to_value(fault)?;
-        value["repairable"] = fault.repair.is_some().into();
-        value["repaired"] = is_done(fault).into();
+    for problem in &report.problems {
+        let mut value = serde_json::to_value(problem)?;
+        value["repairable"] = problem.repair.is_some().into();
+        value["repaired"] = is_done(problem).into();
         findings.push(value);
     }
-    let repairs: Vec<_> = repaired
-        .iter()
-        .map(|repaired| match &repaired.error {
-            None => json!({ "repair": repaired.repair.to_string(), "done": true }),
-            Some(error) => {
-                json!({ "repair": repaired.repair.to_string(), "done": false, "error": error.to_string() })
-            }
-        })
-        .collect();
+    let repair = |Repaired { repair, error }: &Repaired| match error {
+        None => json!({ "repair": repair.to_string(), "done": true }),
+        Some(error) => json!({ "repair": repair.to_string(), "done": false, "error": error.to_string() }),
+    };
+    let repairs: Vec<_> = repaired.iter().map(repair).collect();
     Ok(json!({
         "findings": findings,
         "repairs": repairs,

@@ -1,7 +1,6 @@
 //! `git trace gc`: packs what is kept, through git, and closes gaps in a trace.
 
-use crate::app::context::Context;
-use crate::base::error::Result;
+use crate::app::cli::{Context, Result};
 
 /// Pack refs and objects with `git gc`
 ///
@@ -13,23 +12,18 @@ pub(crate) struct GcArgs {
     /// Run only if git decides that it is needed
     #[arg(long)]
     auto: bool,
-
     /// Spend more time for a smaller result
     #[arg(long)]
     aggressive: bool,
-
     /// Remove unreachable objects older than this [default: git's setting, or two weeks]
     #[arg(long, value_name = "DATE", require_equals = true, num_args = 0..=1, default_missing_value = "2.weeks.ago")]
     prune: Option<String>,
-
     /// Keep unreachable objects
     #[arg(long, conflicts_with = "prune")]
     no_prune: bool,
-
     /// Print nothing
     #[arg(short, long)]
     quiet: bool,
-
     /// First close the gaps between the positions of the trace, in one commit; ids, order and history stay
     #[arg(long)]
     renumber: bool,

@@ -1,9 +1,6 @@
 //! `git trace op`: the operation log.
 
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
-use crate::app::ui::{DIM, ID, escaped};
-use crate::base::error::Result;
+use crate::app::cli::{Context, DIM, ExitStatus, ID, Result, escaped};
 use crate::git::RefMove;
 
 /// List what commands did to the refs of this repository
@@ -36,7 +33,6 @@ struct OpLogArgs {
     /// Most entries to list
     #[arg(short = 'n', long = "max-count", value_name = "N")]
     max_count: Option<usize>,
-
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,

@@ -1,18 +1,12 @@
 //! `git trace export`: a trace as JSON Lines, or as a transcript that an agent resumes from.
 
-use crate::base::error::{Context as _, Error, Result, bail};
-use std::env;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use serde_json::json;
-
-use crate::app::context::Context;
-use crate::app::ui::escaped;
+use crate::app::cli::{Context, Error, ErrorContext as _, Result, bail, escaped, json};
 use crate::git::Git;
+use crate::trace::TraceName;
 use crate::trace::query::export::export;
-use crate::trace::store::view::View;
-use crate::trace::{Tip, TraceName};
 use crate::transcript::export::{self as transcripts, NewSession};
 use crate::transcript::format::Format;
 
@@ -26,14 +20,11 @@ pub(crate) struct ExportArgs {
     /// Agent to write a session for: claude-code or codex [default: JSON Lines]
     #[arg(value_name = "FORMAT")]
     first: Option<String>,
-
     /// Trace to export [default: the current trace]
     name: Option<TraceName>,
-
     /// File to write; `-` is stdout [default for a session: where the agent finds it]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-
     /// Print the result as JSON
     #[arg(long, conflicts_with = "output")]
     json: bool,
@@ -44,51 +35,50 @@ impl ExportArgs {
         match (&self.first, self.first.as_deref().map(str::parse::<Format>)) {
             (_, Some(Ok(format))) => session_of(context, self, format),
             (Some(name), _) if self.name.is_none() => lines(context, self, Some(&name.parse()?)),
-            (Some(name), _) => bail!("`{name}` is no format; claude-code and codex are"),
+            (Some(name), _) => bail!("unknown format `{name}`: expected claude-code or codex"),
             (None, _) => lines(context, self, None),
         }
     }
 }
 
 fn lines(context: &Context, args: &ExportArgs, name: Option<&TraceName>) -> Result<()> {
-    let name = context.trace_name(name)?;
-    let tip = Tip::of_trace(context.repo()?, &name)?;
+    let (repo, _, tip) = context.current(name)?;
     match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
         Some(path) => {
             let mut bytes = Vec::new();
-            export(context.repo()?, tip, &mut bytes)?;
+            export(repo, tip, &mut bytes)?;
             context.ui.write_file(Some(path), &bytes)?;
         }
-        None => export(context.repo()?, tip, &mut context.ui.content())?,
+        None => export(repo, tip, &mut context.ui.content())?,
     }
     Ok(())
 }
 
 fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<()> {
-    let name = context.trace_name(args.name.as_ref())?;
-    let view = View::open(context.repo()?, &name, None)?;
-    let folder =
-        context.repo()?.worktree().map_or_else(env::current_dir, Ok).context("cannot find the working folder")?;
+    let (repo, name, view) = context.view(args.name.as_ref(), None)?;
+    let folder = repo.worktree().map_or_else(|| context.folder(), Ok)?;
     let branch = Git::in_folder(&folder).ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
     let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
     let new_session = NewSession::new(&folder, branch, context.now(), std::process::id());
-    let Some(outgoing) = transcripts::transcript(context.repo()?, &view, format, &new_session)? else {
-        bail!("{} cannot go on from a transcript that others wrote", format.agent().name);
+    let Some(outgoing) = transcripts::transcript(repo, &view, format, &new_session)? else {
+        bail!("{} cannot resume a transcript that another program wrote", format.agent().name);
     };
     for note in &outgoing.notes {
         context.ui.note(note);
     }
     if outgoing.items == 0 {
-        let hint = "git trace status shows what it holds".to_owned();
-        return Err(Error::with_hint(format!("trace `{name}` holds nothing to go on from"), hint));
+        let hint = "`git trace status` shows its contents".to_owned();
+        return Err(Error::with_hint(format!("trace `{name}` has no items to resume from"), hint));
     }
     if args.output.as_ref().is_some_and(|path| path.as_os_str() == "-") {
         context.ui.content().write_all(&outgoing.bytes)?;
         return Ok(());
     }
-    let home = format.home(context.repo()?.env());
+    let home = format.home(repo.env());
     let found = home.and_then(|home| transcripts::transcript_path(format, &home, &new_session));
-    let Some(path) = args.output.clone().or(found) else { bail!("name a file: --output FILE") };
+    let Some(path) = args.output.clone().or(found) else {
+        bail!("cannot tell where the agent keeps its sessions; name a file with --output FILE")
+    };
     transcripts::save(&outgoing.bytes, &path).with_context(|| format!("cannot write `{}`", path.display()))?;
     let resume = transcripts::resume_command(format, &new_session.id);
     if args.json {
@@ -98,7 +88,7 @@ fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<()
     writeln!(context.ui, "{} items written to {}", outgoing.items, escaped(&path.to_string_lossy()))?;
     if args.output.is_none() {
         context.ui.flush()?;
-        context.ui.note(format!("`{resume}` goes on from there"));
+        context.ui.note(format!("`{resume}` resumes the session"));
     }
     Ok(())
 }

@@ -1,10 +1,6 @@
 //! `git trace sessions`: what agents' sessions were recorded.
 
-use crate::base::error::Result;
-use serde_json::{Value, json};
-
-use crate::app::context::Context;
-use crate::app::ui::{DIM, ID, escaped, minute};
+use crate::app::cli::{Context, DIM, ID, Result, Value, escaped, json, minute};
 use crate::trace::Time;
 use crate::transcript::import::sessions::{RecordedSession, list};
 
@@ -16,7 +12,6 @@ pub(crate) struct SessionsArgs {
     /// Most entries to list
     #[arg(short = 'n', long = "max-count", value_name = "N")]
     max_count: Option<usize>,
-
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -56,11 +51,10 @@ fn print(context: &Context, recorded: &RecordedSession) -> Result<()> {
 }
 
 fn to_json(recorded: &RecordedSession) -> Value {
-    let commits: Vec<Value> = recorded
-        .commits
-        .iter()
-        .map(|commit| json!({ "commit": commit.oid.to_string(), "at": Time::from_second(commit.time).to_string(), "subject": commit.subject }))
-        .collect();
+    let commits = recorded.commits.iter().map(|commit| {
+        let at = Time::from_second(commit.time).to_string();
+        json!({ "commit": commit.oid.to_string(), "at": at, "subject": commit.subject })
+    });
     json!({
         "trace": recorded.name.as_str(),
         "agent": recorded.agent.as_str(),
@@ -71,6 +65,6 @@ fn to_json(recorded: &RecordedSession) -> Value {
         "source": recorded.total.basis.source(),
         "first_words": recorded.first_prompt,
         "sub_agents": recorded.sub_agents,
-        "commits": commits,
+        "commits": commits.collect::<Vec<_>>(),
     })
 }

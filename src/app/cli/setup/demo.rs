@@ -1,12 +1,11 @@
 //! `git trace demo`: the tool on one screen, with a real session in a temporary repository.
 
-use crate::base::error::{Context as _, Result, bail};
-use crate::base::process::Process;
 use std::env;
 use std::fs;
 use std::path::Path;
 
-use crate::app::context::Context;
+use crate::app::cli::{Context, ErrorContext as _, Result, bail};
+use crate::base::process::Process;
 
 /// Try the tool on a real session in a temporary repository
 #[derive(clap::Args, Debug)]

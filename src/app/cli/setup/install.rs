@@ -1,23 +1,17 @@
 //! `git trace install`, `uninstall` and `doctor`.
 
-use crate::base::error::{Context as _, Result, bail};
-use std::env::{current_dir, current_exe, split_paths};
+use std::env::{current_exe, split_paths};
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
 use super::man;
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
+use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Ui, bail, escaped, json};
 use crate::app::install::agent::{AGENTS, Agent, AgentSetup};
 use crate::app::install::client::{self, Client};
 use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
 use crate::app::install::forward;
 use crate::app::install::{self, Action, InstallError, Mode, Scope, Setup, Step, owned};
-use crate::app::ui::{Ui, escaped};
-use crate::git::{Env, Git, GitError, Repo, worktree_root};
-use crate::trace::Time;
+use crate::git::{Env, Git, GitError, worktree_root};
 use crate::transcript::format::Format;
 
 /// Configure git to merge breadcrumbs, crumb files and checkpoints by meaning, and to diff crumb files by entry
@@ -29,64 +23,54 @@ use crate::transcript::format::Format;
 #[derive(clap::Args, Debug)]
 pub(crate) struct InstallArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    target: TargetArgs,
 }
 
 /// Remove what `install` added, and nothing else
 #[derive(clap::Args, Debug)]
 pub(crate) struct UninstallArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    target: TargetArgs,
 }
 
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-struct PlaceArgs {
+struct TargetArgs {
     /// Configure this repository (the default)
     #[arg(long, conflicts_with_all = ["global", "worktree"])]
     local: bool,
-
     /// Configure all repositories of this user
     #[arg(long, conflicts_with_all = ["worktree", "private"])]
     global: bool,
-
     /// Configure only this working tree; needs `extensions.worktreeConfig` if there are several
     #[arg(long)]
     worktree: bool,
-
     /// Use `.git/info/attributes`, which is not committed, instead of `.gitattributes`
     #[arg(long)]
     private: bool,
-
     /// Add hooks to this agent (claude-code, codex or gemini-cli) instead of configuring git; can be repeated
     #[arg(long = "agent", value_name = "AGENT", conflicts_with_all = ["global", "worktree", "private"])]
     agents: Vec<Format>,
-
     /// Do not install git hooks, because pre-commit, lefthook, husky or your own script calls `git trace hook pre-commit`
     #[arg(long)]
     no_hooks: bool,
-
     /// Instead, configure a client to start `git trace mcp`: claude-code, cursor, vscode, codex or gemini
     #[arg(long, value_name = "CLIENT", conflicts_with_all = ["local", "global", "worktree", "private", "agents", "no_hooks"])]
     mcp: Option<Client>,
-
     /// Instead, install a manual page for every command in a folder for MANPATH [default:
     /// ~/.local/share/man]
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["local", "global", "worktree", "private",
         "agents", "no_hooks", "mcp"])]
     #[expect(clippy::option_option, reason = "the flag may stand without a value")]
     man: Option<Option<PathBuf>>,
-
     /// Instead, install shell completions: bash, zsh or fish [default: your shell]
     #[arg(long, value_name = "SHELL", num_args = 0..=1, conflicts_with_all = ["local", "global",
         "worktree", "private", "agents", "no_hooks", "mcp", "man"])]
     #[expect(clippy::option_option, reason = "the flag may stand without a value")]
     completions: Option<Option<Shell>>,
-
     /// Print what would be done, and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -102,52 +86,118 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
+impl TargetArgs {
+    fn mode(&self) -> Mode {
+        if self.dry_run { Mode::DryRun } else { Mode::Write }
+    }
+
+    fn scope(&self) -> Scope {
+        match (self.global, self.worktree) {
+            (true, _) => Scope::Global,
+            (_, true) => Scope::Worktree,
+            _ => Scope::Local,
+        }
+    }
+
+    fn setup(&self, context: &Context) -> Result<Setup> {
+        let (git, env) = (context.git()?, &context.env);
+        let scope = self.scope();
+        let attributes = match scope {
+            Scope::Global => global_attributes(&git, env)?,
+            Scope::Local | Scope::Worktree => repository_attributes(&git, env, self.private)?,
+        };
+        Ok(Setup { hooks: !self.no_hooks, git, scope, attributes, program: program(env)?, mode: self.mode() })
+    }
+
+    fn agent_setup(&self, context: &Context, agent: &'static Agent) -> Result<AgentSetup> {
+        let git = context.git()?;
+        let common_dir = git.folder().join(git.line(&["rev-parse", "--git-common-dir"])?);
+        let program = install::config::shell_word(&program(&context.env)?);
+        Ok(AgentSetup { agent, root: root(context)?, common_dir, program, mode: self.mode() })
+    }
+
+    fn report(&self, scope: Scope, steps: &[Step], ui: &Ui) -> Result<()> {
+        if self.json {
+            let steps = steps.iter().map(|step| json!({ "action": step.action.as_str(), "what": step.what }));
+            let (scope, steps) = (&scope.flag()[2..], steps.collect::<Vec<_>>());
+            return ui.json(&json!({ "scope": scope, "dry_run": self.dry_run, "steps": steps }));
+        }
+        for step in steps {
+            let is_done = !self.dry_run || matches!(step.action, Action::Kept | Action::LeftAlone);
+            let prefix = if is_done { "" } else { "would have " };
+            writeln!(ui, "{prefix}{} {}", step.action.as_str(), escaped(&step.what))?;
+        }
+        Ok(())
+    }
+
+    fn run_agents(
+        &self,
+        context: &Context,
+        act: impl Fn(&AgentSetup) -> Result<Vec<Step>, InstallError>,
+    ) -> Result<()> {
+        let mut steps = Vec::new();
+        for format in &self.agents {
+            let Some(agent) = AGENTS.iter().find(|agent| agent.format == *format) else {
+                bail!("{} has no hooks; claude-code, codex and gemini-cli have", format.agent().name);
+            };
+            steps.extend(act(&self.agent_setup(context, agent)?)?);
+        }
+        self.report(Scope::Local, &steps, &context.ui)?;
+        let added = steps.iter().any(|step| step.action == Action::Added);
+        if added && self.agents.contains(&Format::Codex) {
+            context.ui.note(
+                "hint: Codex asks whether it may run these hooks; older versions need `codex_hooks = true` under `[features]`",
+            );
+        }
+        if steps.is_empty() {
+            context.ui.note("nothing to uninstall");
+        }
+        Ok(())
+    }
+}
+
 impl InstallArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
-        let env = &context.env;
-        if !self.place.agents.is_empty() {
-            return run_agents(&self.place, env, ui, AgentSetup::install).map(ExitStatus::from);
+        let (ui, env, target, mode) = (&context.ui, &context.env, &self.target, self.target.mode());
+        if !target.agents.is_empty() {
+            return target.run_agents(context, AgentSetup::install).map(ExitStatus::from);
         }
-        let (scope, steps) = if let Some(folder) = &self.place.man {
-            (Scope::Global, install_pages(folder.as_deref(), mode(&self.place), env, ui)?)
-        } else if let Some(shell) = self.place.completions {
-            (Scope::Global, vec![install_script(shell, mode(&self.place), env, ui)?])
-        } else if let Some(client) = self.place.mcp {
-            let step = client::install(&client_root(env)?, client, &program(env)?, mode(&self.place))?;
-            (Scope::Local, vec![step])
+        let (scope, steps) = if let Some(folder) = &target.man {
+            (Scope::Global, install_pages(folder.as_deref(), mode, env, ui)?)
+        } else if let Some(shell) = target.completions {
+            (Scope::Global, vec![install_script(shell, mode, env, ui)?])
+        } else if let Some(client) = target.mcp {
+            (Scope::Local, vec![client::install(&root(context)?, client, &program(env)?, mode)?])
         } else {
-            let setup = setup(&self.place, env)?;
+            let setup = target.setup(context)?;
             (setup.scope, install::install(&setup)?)
         };
-        report(&self.place, scope, &steps, ui)?;
+        target.report(scope, &steps, ui)?;
         let foreign = steps.iter().any(|step| step.action == Action::LeftAlone);
         if foreign {
-            ui.note("hint: what was left alone was not written by git-trace; unset it and install again to have ours");
+            ui.note("hint: git-trace did not write what was left alone; unset it and install again to replace it");
         }
-        Ok(if foreign { ExitStatus::No } else { ExitStatus::Success })
+        Ok(ExitStatus::of(!foreign))
     }
 }
 
 impl UninstallArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let ui = &context.ui;
-        let env = &context.env;
-        if !self.place.agents.is_empty() {
-            return run_agents(&self.place, env, ui, AgentSetup::uninstall);
+        let (ui, env, target, mode) = (&context.ui, &context.env, &self.target, self.target.mode());
+        if !target.agents.is_empty() {
+            return target.run_agents(context, AgentSetup::uninstall);
         }
         let mut failed = Vec::new();
-        let (scope, steps) = if let Some(folder) = &self.place.man {
-            (Scope::Global, man::uninstall(&man_folder(folder.as_deref(), env)?, mode(&self.place))?)
-        } else if let Some(shell) = self.place.completions {
-            (Scope::Global, uninstall_scripts(shell, mode(&self.place), env)?)
-        } else if let Some(client) = self.place.mcp {
-            let step = client::uninstall(&client_root(env)?, client, mode(&self.place))?;
-            (Scope::Local, step.into_iter().collect())
+        let (scope, steps) = if let Some(folder) = &target.man {
+            (Scope::Global, man::uninstall(&man_folder(folder.as_deref(), env)?, mode)?)
+        } else if let Some(shell) = target.completions {
+            (Scope::Global, uninstall_scripts(shell, mode, env)?)
+        } else if let Some(client) = target.mcp {
+            (Scope::Local, client::uninstall(&root(context)?, client, mode)?.into_iter().collect())
         } else {
-            uninstall(&self.place, env, ui, &mut failed)?
+            (target.scope(), uninstall(target, context, &mut failed)?)
         };
-        report(&self.place, scope, &steps, ui)?;
+        target.report(scope, &steps, ui)?;
         if let Some(last) = failed.pop() {
             for error in failed {
                 ui.note(format!("error: {error}"));
@@ -155,19 +205,47 @@ impl UninstallArgs {
             return Err(last.into());
         }
         if steps.is_empty() {
-            ui.note("nothing of ours was there");
+            ui.note("nothing to uninstall");
         }
         Ok(())
     }
 }
 
-/// Writes the manual pages, and says so where `man` would not find them.
+/// Removes the setup of git. For a repository, also removes the hooks of all agents and the entries of all clients; those whose
+/// files cannot be changed do not keep the others, and their errors go to `failed`.
+fn uninstall(target: &TargetArgs, context: &Context, failed: &mut Vec<InstallError>) -> Result<Vec<Step>> {
+    let setup = target.setup(context)?;
+    let mut steps = install::uninstall(&setup)?;
+    if setup.scope != Scope::Local {
+        return Ok(steps);
+    }
+    // A bare repository has no settings of agents or clients.
+    let Ok(root) = root(context) else { return Ok(steps) };
+    for agent in &AGENTS {
+        let agent = target.agent_setup(context, agent)?;
+        if agent.is_installed() {
+            match agent.uninstall() {
+                Ok(done) => steps.extend(done),
+                Err(error) => failed.push(error),
+            }
+        }
+    }
+    for client in client::CLIENTS {
+        match client::uninstall(&root, client, target.mode()) {
+            Ok(step) => steps.extend(step),
+            Err(error @ InstallError::Settings { .. }) => context.ui.note(format!("left alone: {error}")),
+            Err(error) => failed.push(error),
+        }
+    }
+    Ok(steps)
+}
+
 fn install_pages(folder: Option<&Path>, mode: Mode, env: &Env, ui: &Ui) -> Result<Vec<Step>> {
     let folder = man_folder(folder, env)?;
     let steps = man::install(&folder, mode)?;
     if mode == Mode::Write && !man::is_found(&folder) {
         ui.note(format!(
-            "hint: man does not look there; `export MANPATH=\"{}:$MANPATH\"` makes it, and `git trace --help` then works",
+            "hint: man does not search this folder; run `export MANPATH=\"{}:$MANPATH\"` for `git trace --help` to work",
             folder.display()
         ));
     }
@@ -178,7 +256,6 @@ fn man_folder(named: Option<&Path>, env: &Env) -> Result<PathBuf> {
     named.map_or_else(|| Ok(data_folder(env)?.join("man")), |folder| Ok(std::path::absolute(folder)?))
 }
 
-/// Writes the script for a shell, and says what else the shell needs.
 fn install_script(shell: Option<Shell>, mode: Mode, env: &Env, ui: &Ui) -> Result<Step> {
     let Some(shell) = shell.or_else(|| Shell::of_program(Path::new(env.os("SHELL")?))) else {
         bail!("cannot tell which shell is yours; name it: bash, zsh or fish");
@@ -191,127 +268,26 @@ fn install_script(shell: Option<Shell>, mode: Mode, env: &Env, ui: &Ui) -> Resul
     Ok(step)
 }
 
-/// Removes the script for a shell, or for all.
+/// Removes the script of one shell, or of all.
 fn uninstall_scripts(shell: Option<Shell>, mode: Mode, env: &Env) -> Result<Vec<Step>> {
     let data = data_folder(env)?;
-    let shells = shell.map_or(Shell::ALL.to_vec(), |shell| vec![shell]);
-    let removed = shells.iter().map(|shell| owned::uninstall(&shell.script(&data).path, mode));
-    Ok(removed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    let mut steps = Vec::new();
+    for known in Shell::ALL.into_iter().filter(|known| shell.is_none_or(|shell| shell == *known)) {
+        steps.extend(owned::uninstall(&known.script(&data).path, mode)?);
+    }
+    Ok(steps)
 }
 
-/// Where programs keep what is the user's, by the XDG base directory specification.
+/// The folder for the user's data, by the XDG base directory specification, which says to ignore relative paths.
 fn data_folder(env: &Env) -> Result<PathBuf> {
-    // A relative path is to be passed over, the specification says.
     let folder = env.os("XDG_DATA_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folder = folder.or_else(|| env.os("HOME").map(|home| PathBuf::from(home).join(".local/share")));
     folder.context("cannot tell where your data is: HOME is not set")
 }
 
-/// Takes back the set-up of git, and with that of a repository the hooks of all agents and the entries of all clients. A file
-/// of theirs that cannot be put back does not keep the others from it, and is among those that `failed`.
-fn uninstall(args: &PlaceArgs, env: &Env, ui: &Ui, failed: &mut Vec<InstallError>) -> Result<(Scope, Vec<Step>)> {
-    let setup = setup(args, env)?;
-    let mut steps = install::uninstall(&setup)?;
-    if setup.scope == Scope::Local {
-        for agent in &AGENTS {
-            // A bare repository has none.
-            let Ok(agent) = agent_setup(args, env, agent) else { break };
-            if agent.is_installed() {
-                match agent.uninstall() {
-                    Ok(done) => steps.extend(done),
-                    Err(error) => failed.push(error),
-                }
-            }
-        }
-        if let Ok(root) = client_root(env) {
-            for client in client::CLIENTS {
-                match client::uninstall(&root, client, mode(args)) {
-                    Ok(step) => steps.extend(step),
-                    Err(error @ InstallError::Settings { .. }) => ui.note(format!("left alone: {error}")),
-                    Err(error) => failed.push(error),
-                }
-            }
-        }
-    }
-    Ok((setup.scope, steps))
-}
-
-/// Installs or uninstalls the hooks of the agents that were named.
-fn run_agents(
-    args: &PlaceArgs,
-    env: &Env,
-    ui: &Ui,
-    act: impl Fn(&AgentSetup) -> Result<Vec<Step>, InstallError>,
-) -> Result<()> {
-    let mut steps = Vec::new();
-    for format in &args.agents {
-        let Some(agent) = AGENTS.iter().find(|agent| agent.format == *format) else {
-            bail!("{} has no hooks; claude-code, codex and gemini-cli have", format.agent().name);
-        };
-        steps.extend(act(&agent_setup(args, env, agent)?)?);
-    }
-    report(args, Scope::Local, &steps, ui)?;
-    let added = steps.iter().any(|step| step.action == Action::Added);
-    if added && args.agents.contains(&Format::Codex) {
-        ui.note(
-            "hint: Codex asks whether it may run these hooks; older versions need `codex_hooks = true` under `[features]`",
-        );
-    }
-    if steps.is_empty() {
-        ui.note("nothing of ours was there");
-    }
-    Ok(())
-}
-
-fn agent_setup(args: &PlaceArgs, env: &Env, agent: &'static Agent) -> Result<AgentSetup> {
-    let folder = current_dir().context("cannot tell which folder this is")?;
-    let root = worktree_root(&folder, env.clone())?;
-    let git = Git::in_folder(&folder);
-    let common_dir = folder.join(git.line(&["rev-parse", "--git-common-dir"])?);
-    let program = install::config::shell_word(&program(env)?);
-    Ok(AgentSetup { agent, root, common_dir, program, mode: mode(args) })
-}
-
-fn report(args: &PlaceArgs, scope: Scope, steps: &[Step], ui: &Ui) -> Result<()> {
-    if args.json {
-        let steps: Vec<_> =
-            steps.iter().map(|step| json!({ "action": step.action.as_str(), "what": step.what })).collect();
-        return ui.json(&json!({ "scope": &scope.flag()[2..], "dry_run": args.dry_run, "steps": steps }));
-    }
-    let prefix = if args.dry_run { "would have " } else { "" };
-    for step in steps {
-        let prefix = if matches!(step.action, Action::Kept | Action::LeftAlone) { "" } else { prefix };
-        writeln!(ui, "{prefix}{} {}", step.action.as_str(), escaped(&step.what))?;
-    }
-    Ok(())
-}
-
-fn setup(args: &PlaceArgs, env: &Env) -> Result<Setup> {
-    let folder = current_dir().context("cannot tell which folder this is")?;
-    let git = Git::in_folder(folder);
-    let scope = scope(args);
-    let attributes = match scope {
-        Scope::Global => global_attributes(&git, env)?,
-        Scope::Local | Scope::Worktree => repository_attributes(&git, env, args.private)?,
-    };
-    Ok(Setup { hooks: !args.no_hooks, git, scope, attributes, program: program(env)?, mode: mode(args) })
-}
-
-fn scope(args: &PlaceArgs) -> Scope {
-    match (args.global, args.worktree) {
-        (true, _) => Scope::Global,
-        (_, true) => Scope::Worktree,
-        _ => Scope::Local,
-    }
-}
-
-fn mode(args: &PlaceArgs) -> Mode {
-    if args.dry_run { Mode::DryRun } else { Mode::Write }
-}
-
-/// The root of the working tree, where clients look for their settings.
-fn client_root(env: &Env) -> Result<PathBuf> {
-    Ok(worktree_root(&current_dir().context("cannot tell which folder this is")?, env.clone())?)
+/// The root of the working tree, where agents and clients look for their settings.
+fn root(context: &Context) -> Result<PathBuf> {
+    Ok(worktree_root(&context.folder()?, context.env.clone())?)
 }
 
 fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf> {
@@ -337,7 +313,7 @@ fn global_attributes(git: &Git, env: &Env) -> Result<PathBuf> {
     Ok(folder.join("git/attributes"))
 }
 
-/// What the driver is to be called as: its name where the path leads to this very program, else where it is.
+/// How git should call this program: by its name if that is found on PATH, else by its path.
 fn program(env: &Env) -> Result<String> {
     let this = current_exe().context("cannot tell where this program is")?;
     let name = format!("git-trace{}", std::env::consts::EXE_SUFFIX);
@@ -356,16 +332,14 @@ fn program(env: &Env) -> Result<String> {
 impl DoctorArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let ui = &context.ui;
-        let env = context.env.clone();
-        let folder = current_dir().context("cannot tell which folder this is")?;
-        let root = match worktree_root(&folder, env.clone()) {
+        let root = match worktree_root(&context.folder()?, context.env.clone()) {
             Ok(root) => Some(root),
             Err(GitError::NoWorktree) => None,
             Err(error) => return Err(error.into()),
         };
-        let mut found = doctor::examine(&Git::in_folder(folder), root.as_deref(), Time::now())?;
-        match Repo::open_from_env(env) {
-            Ok(repo) => found.extend(forward::examine(&repo, Time::now())?),
+        let mut found = doctor::examine(&context.git()?, root.as_deref(), context.now())?;
+        match context.repo() {
+            Ok(repo) => found.extend(forward::examine(repo, context.now())?),
             Err(error) => found.push(forward::unusable(&error)),
         }
         if self.json {
@@ -383,7 +357,6 @@ impl DoctorArgs {
                 }
             }
         }
-        let is_well = found.iter().all(|diagnosis| diagnosis.health != Health::Error);
-        Ok(if is_well { ExitStatus::Success } else { ExitStatus::No })
+        Ok(ExitStatus::of(found.iter().all(|diagnosis| diagnosis.health != Health::Error)))
     }
 }

@@ -1,6 +1,5 @@
 //! `git trace install --man`: a manual page for every command, made of its help.
 
-use crate::base::error::{Context as _, Result};
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::app::cli::Cli;
+use crate::app::cli::{Cli, ErrorContext as _, Result};
 use crate::app::install::owned::{self, OwnedFile};
 use crate::app::install::{Action, Mode, Step};
 
@@ -28,7 +27,6 @@ pub(crate) fn install(root: &Path, mode: Mode) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// Removes the pages that [`install`] wrote there.
 pub(crate) fn uninstall(root: &Path, mode: Mode) -> Result<Vec<Step>> {
     let mut steps = Vec::new();
     for path in owned::list(&root.join("man1"), is_page)? {

@@ -1,8 +1,7 @@
 //! `git trace mcp`: start the server of the Model Context Protocol.
 
-use crate::app::context::Context;
+use crate::app::cli::{Context, Result};
 use crate::app::mcp::{Groups, serve};
-use crate::base::error::Result;
 
 /// Serve this repository's memory to an agent with the Model Context Protocol, over stdin and stdout
 ///

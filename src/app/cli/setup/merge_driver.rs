@@ -4,7 +4,6 @@
 //! goes wrong here, a panic included, is 129. Nothing is printed on stdout and nothing read from stdin: both belong to the
 //! command that merges.
 
-use crate::base::error::{Context as _, Result, bail};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -12,9 +11,7 @@ use std::io::{BufWriter, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
-use crate::app::ui::Ui;
+use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Ui, bail};
 use crate::base::bounded;
 use crate::base::merge::{FileKind, Labels, Markers, MergeInput, Merged, Style};
 use crate::base::process::Process;
@@ -31,40 +28,30 @@ const FAILED: u8 = 129;
 pub(crate) struct MergeDriverArgs {
     /// File with the common base version, git's %O
     base: PathBuf,
-
     /// File with our version, git's %A; receives the result
     ours: PathBuf,
-
     /// File with their version, git's %B
     theirs: PathBuf,
-
     /// Length of conflict markers, git's %L
     marker_size: Option<String>,
-
     /// Path in the repository, which determines the kind of file, git's %P
     #[arg(allow_hyphen_values = true)]
     path: Option<OsString>,
-
     /// Name of the base in conflicts, git's %S
     #[arg(allow_hyphen_values = true)]
     base_label: Option<OsString>,
-
     /// Name of our side, git's %X
     #[arg(allow_hyphen_values = true)]
     our_label: Option<OsString>,
-
     /// Name of their side, git's %Y
     #[arg(allow_hyphen_values = true)]
     their_label: Option<OsString>,
-
     /// Kind of file, regardless of the path: breadcrumbs, crumb, checkpoint, checkpoint-index
     #[arg(long)]
     kind: Option<FileKind>,
-
     /// File to write instead of our version
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-
     /// Conflict style: merge, diff3 or zdiff3 [default: `merge.conflictStyle`]
     #[arg(long, value_name = "STYLE", value_parser = style)]
     style: Option<Style>,
@@ -79,11 +66,11 @@ fn style(text: &str) -> Result<Style, String> {
     }
 }
 
-/// Runs the driver in `run` and gives an exit status that git reads aright, whatever happens.
-pub(crate) fn guarded(run: impl FnOnce() -> u8) -> u8 {
+/// Runs the driver and returns an exit status that git understands, even after a panic.
+pub(crate) fn driver_status(run: impl FnOnce() -> u8) -> u8 {
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(status @ (0 | 1)) => status,
-        // A panic has told its message on stderr by itself.
+        // A panic has already printed its message.
         _ => FAILED,
     }
 }
@@ -180,7 +167,6 @@ fn configured_style() -> Style {
     style(&answer).unwrap_or_default()
 }
 
-/// Merges by lines, as git itself would have.
 fn merge_text(args: &MergeDriverArgs, markers: &Markers) -> Result<ExitStatus> {
     let Labels { base, ours, theirs } = &markers.labels;
     let versions = [&args.base, &args.ours, &args.theirs].map(|path| read(path));
@@ -224,9 +210,9 @@ mod tests {
     #[test]
     fn every_failure_is_one_that_git_reads_as_failure() {
         for (status, expected) in [(0, 0), (1, 1), (2, 129), (101, 129), (141, 129)] {
-            assert_eq!(guarded(|| status), expected);
+            assert_eq!(driver_status(|| status), expected);
         }
-        assert_eq!(guarded(|| panic!("this panic is part of the test")), 129);
+        assert_eq!(driver_status(|| panic!("this panic is part of the test")), 129);
     }
 
     #[test]

@@ -1,16 +1,12 @@
 //! `git trace bisect`: which item makes a command fail.
 
-use crate::base::error::Result;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, stderr};
 
 use clap::Subcommand;
-use serde_json::{Value, json};
 
-use super::materialize::FormatArg;
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
-use crate::app::ui::escaped;
+use super::materialize::message_format;
+use crate::app::cli::{Context, ExitStatus, Result, Value, escaped, json};
 use crate::materialize::bisect::{Outcome, Verdict, judge, search};
 use crate::materialize::envelope::{MessageFormat, render};
 use crate::materialize::{Cut, Options, command, materialize};
@@ -40,13 +36,11 @@ enum Action {
 #[derive(clap::Args, Debug)]
 struct RunArgs {
     /// Format of the messages [default: the output of the command in git config `trace.materializer`, or messages]
-    #[arg(long, value_enum)]
-    format: Option<FormatArg>,
-
+    #[arg(long, value_parser = message_format())]
+    format: Option<MessageFormat>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-
     /// Command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
@@ -55,19 +49,14 @@ struct RunArgs {
 impl BisectArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let Action::Run(args) = &self.action;
-        let repo = context.repo()?;
-        let name = context.trace_name(None)?;
-        let view = View::open(repo, &name, None)?;
-        let seen = |slot: &&ItemEntry| view.level(slot).level() != Level::Skip;
-        let slots: Vec<ItemEntry> = view.slots.iter().filter(seen).cloned().collect();
+        let (repo, _, view) = context.view(None, None)?;
+        let is_seen = |slot: &&ItemEntry| view.level(slot).level() != Level::Skip;
+        let slots: Vec<ItemEntry> = view.slots.iter().filter(is_seen).cloned().collect();
         let shows_progress = stderr().is_terminal();
         let mut tests = 0;
         let outcome = search(slots.len(), |present| -> Result<Verdict> {
-            let candidate = content(
-                context,
-                args.format.map(MessageFormat::from),
-                &View::of_slots(repo, view.tip.clone(), slots[..present].to_vec(), None)?,
-            )?;
+            let view = View::of_slots(repo, view.tip.clone(), slots[..present].to_vec(), None)?;
+            let candidate = content(context, args.format, &view)?;
             let last = present.checked_sub(1).map(|index| slots[index].id);
             let verdict = judge(&args.command, &candidate, last)?;
             tests += 1;
@@ -81,11 +70,10 @@ impl BisectArgs {
             }
             Ok(verdict)
         })?;
-        answer(context, args, &slots, &outcome, tests)
+        print(context, args.json, &slots, &outcome, tests)
     }
 }
 
-/// What the command is shown.
 fn content(context: &Context, format: Option<MessageFormat>, view: &View) -> Result<Vec<u8>> {
     let repo = context.repo()?;
     if format.is_none()
@@ -97,42 +85,30 @@ fn content(context: &Context, format: Option<MessageFormat>, view: &View) -> Res
     Ok(render(format.unwrap_or(MessageFormat::Messages), &materialized, None)?.content)
 }
 
-fn answer(
-    context: &Context,
-    args: &RunArgs,
-    slots: &[ItemEntry],
-    outcome: &Outcome,
-    tests: usize,
-) -> Result<ExitStatus> {
-    let (word, range) = match *outcome {
-        Outcome::First(index) => ("first_bad", index..index + 1),
-        Outcome::Among(first, last) => ("among", first..last + 1),
-        Outcome::NeverFails => ("never_fails", 0..0),
-        Outcome::AlwaysFails => ("always_fails", 0..0),
-        Outcome::Untold => ("untold", 0..0),
+fn print(context: &Context, json: bool, slots: &[ItemEntry], outcome: &Outcome, tests: usize) -> Result<ExitStatus> {
+    let (word, range, note) = match *outcome {
+        Outcome::First(index) => ("first_bad", index..index + 1, None),
+        Outcome::Among(first, last) => {
+            ("among", first..last + 1, Some("the command cannot tell which of these it is:"))
+        }
+        Outcome::NeverFails => ("never_fails", 0..0, Some("the command does not fail with all items present")),
+        Outcome::AlwaysFails => ("always_fails", 0..0, Some("the command fails without any item")),
+        Outcome::Untold => ("untold", 0..0, Some("the command cannot tell (125) with all items, or without any")),
     };
     let suspects = &slots[range];
-    let status = if matches!(outcome, Outcome::First(_)) { ExitStatus::Success } else { ExitStatus::No };
-    if args.json {
-        let items: Vec<Value> = suspects
-            .iter()
-            .map(|slot| json!({ "id": slot.id.to_string(), "seq": slot.seq, "type": slot.item_type.as_str() }))
-            .collect();
+    let status = ExitStatus::of(note.is_none());
+    if json {
+        let item =
+            |slot: &ItemEntry| json!({ "id": slot.id.to_string(), "seq": slot.seq, "type": slot.item_type.as_str() });
+        let items: Vec<Value> = suspects.iter().map(item).collect();
         context.ui.json(&json!({ "outcome": word, "items": items, "tests": tests }))?;
         return Ok(status);
     }
-    match outcome {
-        Outcome::First(_) => {}
-        Outcome::Among(..) => context.ui.note("the command cannot tell which of these it is:"),
-        Outcome::NeverFails => context.ui.note("the command does not fail with all items present"),
-        Outcome::AlwaysFails => context.ui.note("the command fails without any item"),
-        Outcome::Untold => context.ui.note("the command cannot tell (125) with all items, or without any"),
-    }
+    note.iter().for_each(|note| context.ui.note(note));
+    let first = if note.is_none() { "first bad: " } else { "" };
     for slot in suspects {
         let subject = preview(&read_item(context.repo()?, slot)?);
-        let id = context.ui.id(slot.id);
-        let first = if matches!(outcome, Outcome::First(_)) { "first bad: " } else { "" };
-        writeln!(context.ui, "{first}#{} {} {id}", slot.seq, escaped(&subject))?;
+        writeln!(context.ui, "{first}#{} {} {}", slot.seq, escaped(&subject), context.ui.id(slot.id))?;
     }
     Ok(status)
 }

@@ -1,8 +1,6 @@
 //! `git trace branch`: traces beside one another.
 
-use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, escaped};
-use crate::base::error::{Context as _, Result, bail};
+use crate::app::cli::{BOLD, Context, DIM, ErrorContext as _, Result, Values, bail, escaped};
 use crate::git::short_oid;
 use crate::trace::TraceName;
 use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
@@ -23,21 +21,17 @@ use crate::trace::store::resolve::{State, state};
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct BranchArgs {
     /// Name of the new trace, or the names for -m, -d and -D
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = Values::Traces)]
     names: Vec<String>,
-
     /// Rename a trace [default: the current trace]
     #[arg(short = 'm', long = "move", conflicts_with_all = ["delete", "force_delete", "json"])]
     rename: bool,
-
     /// Delete traces that are merged into the current trace or pushed to a remote
     #[arg(short = 'd', long, conflicts_with_all = ["force_delete", "json"])]
     delete: bool,
-
     /// Delete traces even if they are not merged
     #[arg(short = 'D', conflicts_with = "json")]
     force_delete: bool,
-
     /// Print one JSON object per line
     #[arg(long, conflicts_with = "names")]
     json: bool,

@@ -1,7 +1,6 @@
 //! `git trace init`: chooses the name that the first commit will create.
 
-use crate::app::context::Context;
-use crate::base::error::{Error, Result};
+use crate::app::cli::{Context, Error, Result};
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
 

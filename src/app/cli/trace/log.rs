@@ -1,62 +1,50 @@
 //! `git trace log`: the history of a trace, newest first.
 
-use crate::base::error::{Context as _, Result, bail};
 use regex::Regex;
 
-use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, ID, Ui, escaped};
+use crate::app::cli::{BOLD, Context, DIM, ID, Result, Ui, Values, bail, escaped};
 use crate::trace::model::level::Level;
+use crate::trace::model::tree::ItemEntry;
 use crate::trace::query::code::CodeRange;
 use crate::trace::query::log::{Entry, Query, entries, to_json};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::{ItemType, Time, Tip, TraceName};
+use crate::trace::{ItemType, Time, TraceName};
 
 /// List the commits of a trace, newest first
 #[derive(clap::Args, Debug)]
 pub(crate) struct LogArgs {
     /// Trace to show [default: the current trace]
     name: Option<TraceName>,
-
     /// Most entries to list
     #[arg(short = 'n', long = "max-count", value_name = "N")]
     max_count: Option<usize>,
-
     /// Print one line per commit
     #[arg(long)]
     oneline: bool,
-
     /// Only commits that changed items of this type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
-
     /// Only commits that changed items that have this priority now
     #[arg(short = 'p', long, value_name = "LEVEL")]
     priority: Option<Level>,
-
     /// Only commits that changed this item
-    #[arg(long, value_name = "ITEM")]
+    #[arg(long, value_name = "ITEM", add = Values::Items)]
     item: Option<String>,
-
     /// Only commits whose subject or item text matches this regular expression
     #[arg(long, value_name = "PATTERN", allow_hyphen_values = true)]
     grep: Option<Regex>,
-
     /// Only commits whose reason (for a deletion, a restoration or a priority) matches
     #[arg(long, value_name = "PATTERN", allow_hyphen_values = true)]
     reason: Option<Regex>,
-
     /// Only what was recorded while the code changed from A to B; B alone means from its parent to B
     #[arg(long, value_name = "A..B")]
     code: Option<String>,
-
     /// Only commits since this time
     #[arg(long, value_name = "TIME", alias = "after")]
     since: Option<Time>,
-
     /// Only commits up to this time
     #[arg(long, value_name = "TIME", alias = "before")]
     until: Option<Time>,
-
     /// Print one JSON object per line
     #[arg(long, conflicts_with = "oneline")]
     json: bool,
@@ -64,30 +52,25 @@ pub(crate) struct LogArgs {
 
 impl LogArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let name = context.trace_name(self.name.as_ref())?;
-        let tip = Tip::of_trace(context.repo()?, &name)?;
-        let only_item = match &self.item {
-            Some(spec) => Some(Resolver::new(context.repo()?, &name, &tip)?.item(spec)?),
-            None => None,
-        };
+        let (repo, name, tip) = context.current(self.name.as_ref())?;
+        let resolve = |spec: &String| Resolver::new(repo, &name, &tip)?.item(spec);
         if matches!((self.since, self.until), (Some(since), Some(until)) if since > until) {
             bail!("--since is later than --until");
         }
-        let code = self.code.as_deref().map(|spec| CodeRange::resolve(context.repo()?, spec)).transpose()?;
         let query = Query {
-            item: only_item,
+            item: self.item.as_ref().map(resolve).transpose()?,
             item_type: self.item_type.clone(),
             priority: self.priority,
             grep: self.grep.clone(),
             reason: self.reason.clone(),
-            code,
+            code: self.code.as_deref().map(|spec| CodeRange::resolve(repo, spec)).transpose()?,
             since: self.since,
             until: self.until,
         };
         if !self.json {
             context.ui.page()?;
         }
-        let entries = entries(context.repo()?, &query, tip)?;
+        let entries = entries(repo, &query, tip)?;
         for (number, entry) in entries.take(self.max_count.unwrap_or(usize::MAX)).enumerate() {
             print(&context.ui, self, &entry?, number == 0)?;
         }
@@ -97,39 +80,32 @@ impl LogArgs {
 
 fn print(ui: &Ui, args: &LogArgs, entry: &Entry, first: bool) -> Result<()> {
     if args.json {
-        return ui.json(&to_json(entry)).context("cannot write the answer");
+        return ui.json(&to_json(entry));
     }
     let Entry { tip, touched, settings } = entry;
     let subject = escaped(tip.commit.subject());
-    let names = |short: bool| -> String {
-        let listed = touched.iter().take(3).map(|change| {
-            let slot = change.entry();
-            if short {
-                format!("#{} {}", slot.seq, slot.id.short())
-            } else {
-                format!("#{} {} {}", slot.seq, slot.item_type, slot.id)
-            }
-        });
+    let names = |name: fn(&ItemEntry) -> String| -> String {
+        let listed: Vec<String> = touched.iter().take(3).map(|change| name(change.entry())).collect();
         let more = if touched.len() > 3 { format!(" and {} more", touched.len() - 3) } else { String::new() };
-        listed.collect::<Vec<_>>().join(", ") + &more
+        listed.join(", ") + &more
     };
     if args.oneline {
-        let line = format!("{} {}", ui.oid(tip.commit.oid), ui.styled(DIM, &names(true)));
-        return writeln!(ui, "{line} {subject}");
+        let names = names(|slot| format!("#{} {}", slot.seq, slot.id.short()));
+        return writeln!(ui, "{} {} {subject}", ui.oid(tip.commit.oid), ui.styled(DIM, &names));
     }
+    let names = names(|slot| format!("#{} {} {}", slot.seq, slot.item_type, slot.id));
     let op = tip.trailers.op.filter(|_| tip.is_ours()).map_or("commit", |op| op.as_str());
-    let heading = format!("{} {}", ui.styled(BOLD, op), ui.styled(ID, &names(false)));
+    let heading = format!("{} {}", ui.styled(BOLD, op), ui.styled(ID, &names));
     let author = escaped(&tip.commit.author);
     let gap = if first { "" } else { "\n" };
     let oid = ui.styled(DIM, &tip.commit.oid.to_string());
-    let out = &ui;
-    writeln!(out, "{gap}{heading}\nCommit: {oid}\nAuthor: {author}\nDate:   {}", tip.time())?;
+    writeln!(ui, "{gap}{heading}\nCommit: {oid}\nAuthor: {author}\nDate:   {}", tip.time())?;
     if let Some(reason) = &tip.trailers.reason {
-        writeln!(out, "Reason: {}", escaped(reason))?;
+        writeln!(ui, "Reason: {}", escaped(reason))?;
     }
     for setting in settings {
         let reason = setting.reason.as_deref().unwrap_or_default();
-        writeln!(out, "Priority: {} since {}: {}", setting.level, setting.at, escaped(reason))?;
+        writeln!(ui, "Priority: {} since {}: {}", setting.level, setting.at, escaped(reason))?;
     }
-    writeln!(out, "\n    {subject}")
+    writeln!(ui, "\n    {subject}")
 }

@@ -1,10 +1,8 @@
 //! `git trace merge`: another line of context comes in.
 
 use super::pick;
-use crate::app::cli::ExitStatus;
-use crate::app::cli::flags::conflicts::{SettleArgs, print_conflicts};
-use crate::app::context::Context;
-use crate::base::error::{Result, bail};
+use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
+use crate::app::cli::{Context, ExitStatus, Result, Values, bail};
 use crate::base::merge::Side;
 use crate::trace::Tip;
 use crate::trace::change::merge::json::outcome_to_json;
@@ -17,28 +15,22 @@ use crate::trace::change::merge::{FastForward, Options, Outcome};
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeArgs {
     /// Trace to merge: a name, a remote's trace such as origin/main, or a commit of a trace
-    #[arg(value_name = "TRACE")]
+    #[arg(value_name = "TRACE", add = Values::Traces)]
     other: String,
-
     /// Merge only these items, as cherry-pick does
-    #[arg(long, value_name = "ITEM", num_args = 1.., conflicts_with_all = ["no_ff", "ff_only"])]
+    #[arg(long, value_name = "ITEM", num_args = 1.., conflicts_with_all = ["no_ff", "ff_only"], add = Values::Items)]
     items: Vec<String>,
-
     #[command(flatten)]
-    settle: SettleArgs,
-
+    conflicts: ConflictArgs,
     /// Create a merge commit even if a fast-forward is possible
     #[arg(long, conflicts_with = "ff_only")]
     no_ff: bool,
-
     /// Refuse to merge unless a fast-forward is possible
     #[arg(long)]
     ff_only: bool,
-
     /// First line of the commit message
     #[arg(short = 's', long, value_name = "TEXT")]
     subject: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -49,11 +41,11 @@ impl MergeArgs {
         let name = context.trace_name(None)?;
         let theirs = context.tip(&name, &self.other)?;
         if !self.items.is_empty() {
-            return pick::bring_in(context, &name, &self.other, &self.items, &self.settle, None, self.json);
+            return pick::bring_in(context, &name, &self.other, &self.items, &self.conflicts, None, self.json);
         }
         let repo = context.repo()?;
         let ours = Tip::find(repo, &name)?;
-        let settlement = self.settle.read(context, &name, [ours.as_ref().unwrap_or(&theirs), &theirs])?;
+        let settlement = self.conflicts.read(context, &name, [ours.as_ref().unwrap_or(&theirs), &theirs])?;
         let fast_forward = match (self.no_ff, self.ff_only) {
             (true, _) => FastForward::Never,
             (_, true) => FastForward::Only,

@@ -1,12 +1,7 @@
 //! `git trace cherry-pick`, `git trace revert` and `git trace rebase`: single changes, brought in, taken back or replayed.
 
-use crate::base::error::{Result, bail};
-use serde_json::{Value, json};
-
-use crate::app::cli::ExitStatus;
-use crate::app::cli::flags::conflicts::{SettleArgs, print_conflicts};
-use crate::app::context::Context;
-use crate::app::ui::escaped;
+use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
+use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::replay::Outcome;
 use crate::trace::store::resolve::Resolver;
@@ -19,20 +14,16 @@ use crate::trace::{Tip, TraceName};
 #[derive(clap::Args, Debug)]
 pub(crate) struct CherryPickArgs {
     /// Trace to copy from: a name, a remote's trace, or a commit of a trace
-    #[arg(value_name = "TRACE")]
+    #[arg(value_name = "TRACE", add = Values::Traces)]
     from: String,
-
     /// Items of that trace; A..B means all items from A to B
-    #[arg(required = true, value_name = "ITEM")]
+    #[arg(required = true, value_name = "ITEM", add = Values::Items)]
     items: Vec<String>,
-
     #[command(flatten)]
-    settle: SettleArgs,
-
+    conflicts: ConflictArgs,
     /// Reason
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -44,16 +35,13 @@ pub(crate) struct CherryPickArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct RevertArgs {
     /// Commits of this trace
-    #[arg(required = true, value_name = "COMMIT")]
+    #[arg(required = true, value_name = "COMMIT", add = Values::States)]
     commits: Vec<String>,
-
     #[command(flatten)]
-    settle: SettleArgs,
-
+    conflicts: ConflictArgs,
     /// Reason
     #[arg(short = 'm', long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -65,12 +53,10 @@ pub(crate) struct RevertArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct RebaseArgs {
     /// Trace to replay onto: a name, a remote's trace, or a commit of a trace
-    #[arg(value_name = "TRACE")]
+    #[arg(value_name = "TRACE", add = Values::Traces)]
     onto: String,
-
     #[command(flatten)]
-    settle: SettleArgs,
-
+    conflicts: ConflictArgs,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -80,17 +66,16 @@ impl CherryPickArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let name = context.trace_name(None)?;
         let reason = self.reason.as_deref();
-        bring_in(context, &name, &self.from, &self.items, &self.settle, reason, self.json)
+        bring_in(context, &name, &self.from, &self.items, &self.conflicts, reason, self.json)
     }
 }
 
-/// Picks items of the trace `from`.
 pub(crate) fn bring_in(
     context: &Context,
     name: &TraceName,
     from: &str,
     items: &[String],
-    settle: &SettleArgs,
+    conflicts: &ConflictArgs,
     reason: Option<&str>,
     json: bool,
 ) -> Result<ExitStatus> {
@@ -102,16 +87,14 @@ pub(crate) fn bring_in(
     for spec in items {
         ids.extend(resolver.range(spec)?.iter().map(|slot| slot.id));
     }
-    let settlement = settle.read(context, name, [&ours, &source])?;
+    let settlement = conflicts.read(context, name, [&ours, &source])?;
     let outcome = context.open(name)?.pick(&source, &ids, &settlement, reason)?;
     print(context, name, &outcome, "nothing to pick: all of it is here", json)
 }
 
 impl RevertArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let repo = context.repo()?;
-        let name = context.trace_name(None)?;
-        let tip = Tip::of_trace(repo, &name)?;
+        let (repo, name, tip) = context.current(None)?;
         let mut commits = Vec::new();
         for spec in &self.commits {
             match repo.find_commit(spec)? {
@@ -119,7 +102,7 @@ impl RevertArgs {
                 _ => bail!("`{}` is not a commit of trace `{name}`", escaped(spec)),
             }
         }
-        let settlement = self.settle.read(context, &name, [&tip, &tip])?;
+        let settlement = self.conflicts.read(context, &name, [&tip, &tip])?;
         let (placement, reason) = (Placement::WhereTheyStood, self.reason.as_deref());
         let outcome = context.open(&name)?.revert(&commits, &settlement, "revert", placement, reason)?;
         print(context, &name, &outcome, "nothing to take back: it was undone already", self.json)
@@ -132,13 +115,12 @@ impl RebaseArgs {
         let onto = context.tip(&name, &self.onto)?;
         let repo = context.repo()?;
         let tip = Tip::of_trace(repo, &name)?;
-        let settlement = self.settle.read(context, &name, [&onto, &tip])?;
+        let settlement = self.conflicts.read(context, &name, [&onto, &tip])?;
         let outcome = context.open(&name)?.rebase(&onto, &settlement)?;
         print(context, &name, &outcome, "Already up to date", self.json)
     }
 }
 
-/// Prints the commits that were made, or the conflicts.
 pub(crate) fn print(
     context: &Context,
     name: &TraceName,

@@ -1,10 +1,6 @@
 //! `git trace reset` and `git trace undo`: a trace goes to another place of its own or of another trace's history.
 
-use crate::base::error::Result;
-use serde_json::json;
-
-use crate::app::context::Context;
-use crate::app::ui::escaped;
+use crate::app::cli::{Context, Result, Values, escaped, json};
 use crate::git::short_oid;
 use crate::trace::change::undo::Undone;
 use crate::trace::store::backup::backup_refname;
@@ -17,8 +13,8 @@ use crate::trace::store::resolve::state;
 #[derive(clap::Args, Debug)]
 pub(crate) struct ResetArgs {
     /// Trace, commit, item (the commit that last changed it) or RFC 3339 time
+    #[arg(add = Values::States)]
     state: String,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -33,7 +29,6 @@ pub(crate) struct UndoArgs {
     /// Number of moves to undo
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
     number: usize,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,

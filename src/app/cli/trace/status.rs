@@ -1,10 +1,8 @@
 //! `git trace status`: the trace at a glance.
 
-use crate::base::error::Result;
 use std::collections::BTreeMap;
 
-use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, ID, escaped};
+use crate::app::cli::{BOLD, Context, DIM, ID, Result, escaped};
 use crate::tokens::Encoding;
 use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;
@@ -15,7 +13,7 @@ use crate::trace::store::total::item_cost;
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceName};
 
-/// How many characters a full bar has.
+/// Length of a full bar.
 const BAR: u64 = 30;
 
 /// Show the contents and the size of a trace
@@ -25,13 +23,11 @@ const BAR: u64 = 30;
 pub(crate) struct StatusArgs {
     /// Trace to show [default: the current trace]
     name: Option<TraceName>,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What a trace holds.
 struct Status<'a> {
     name: &'a TraceName,
     view: &'a View,
@@ -41,11 +37,10 @@ struct Status<'a> {
     by_level: BTreeMap<Level, Share>,
 }
 
-/// The items of one kind.
 #[derive(Clone, Copy, Default)]
 struct Share {
     items: usize,
-    /// What they cost; counted only for a terminal, since it reads every item.
+    /// Counted only for a terminal, since it reads every item.
     tokens: u64,
 }
 
@@ -54,7 +49,13 @@ impl StatusArgs {
         let repo = context.repo()?;
         let name = context.trace_name(self.name.as_ref())?;
         if self.name.is_none() && Tip::find(repo, &name)?.is_none() {
-            return nothing_yet(context, &name, self.json);
+            if self.json {
+                return context.ui.json(&nothing_yet_json(&name));
+            }
+            return writeln!(
+                context.ui,
+                "On trace {name}\n  nothing yet: `git trace commit -m TEXT` makes the first item"
+            );
         }
         let encoding = context.encoding()?;
         let view = View::open(repo, &name, None)?;
@@ -71,22 +72,13 @@ impl StatusArgs {
             status.by_level.entry(view.level(slot).level()).or_default().items += 1;
         }
         if self.json {
-            return print_json(context, &status);
+            return context.ui.json(&to_json(&name, &view, status.total, status.budget));
         }
         if context.ui.is_terminal() {
             add_tokens(context, &mut status, encoding)?;
         }
         print(context, &status)
     }
-}
-
-fn nothing_yet(context: &Context, name: &TraceName, json: bool) -> Result<()> {
-    if json {
-        context.ui.json(&nothing_yet_json(name))?;
-    } else {
-        writeln!(context.ui, "On trace {name}\n  nothing yet: `git trace commit -m TEXT` makes the first item")?;
-    }
-    Ok(())
 }
 
 fn add_tokens(context: &Context, status: &mut Status<'_>, encoding: Encoding) -> Result<()> {
@@ -99,11 +91,6 @@ fn add_tokens(context: &Context, status: &mut Status<'_>, encoding: Encoding) ->
         Ok(())
     })?;
     Ok(())
-}
-
-fn print_json(context: &Context, status: &Status<'_>) -> Result<()> {
-    let answer = to_json(status.name, status.view, status.total, status.budget);
-    context.ui.json(&answer)
 }
 
 fn print(context: &Context, status: &Status<'_>) -> Result<()> {
@@ -137,7 +124,7 @@ fn print(context: &Context, status: &Status<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A line of the table; its tokens and bar are left out where nothing was counted.
+/// A line of the table; without tokens and bar if nothing was counted.
 fn row(word: &str, share: Share, whole: u64) -> String {
     let Share { items, tokens } = share;
     if whole == 0 {
@@ -147,7 +134,7 @@ fn row(word: &str, share: Share, whole: u64) -> String {
     }
 }
 
-/// `part` of `whole` as a bar of at most [`BAR`] characters; what is there shows.
+/// `part` of `whole` as a bar of at most [`BAR`] characters, and at least one if there is anything.
 fn bar(part: u64, whole: u64) -> String {
     let length = part.saturating_mul(BAR).checked_div(whole).unwrap_or(0).min(BAR).max(u64::from(part > 0));
     "#".repeat(usize::try_from(length).unwrap_or(0))

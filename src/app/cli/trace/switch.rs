@@ -1,8 +1,7 @@
 //! `git trace switch`: makes another trace the current one.
 
 use super::branch;
-use crate::app::context::Context;
-use crate::base::error::Result;
+use crate::app::cli::{Context, Result, Values};
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
 
@@ -10,12 +9,11 @@ use crate::trace::{Tip, TraceName};
 #[derive(clap::Args, Debug)]
 pub(crate) struct SwitchArgs {
     /// Name of the trace; `-` is the previous trace
+    #[arg(add = Values::Traces)]
     name: String,
-
     /// Trace, commit, item or time to start from with -c [default: the tip of the current trace]
-    #[arg(requires = "create")]
+    #[arg(requires = "create", add = Values::States)]
     start: Option<String>,
-
     /// Create the trace
     #[arg(short = 'c', long)]
     create: bool,

@@ -1,10 +1,8 @@
 //! `git trace view`: a trace as one page for a browser.
 
-use crate::base::error::{Context as _, Result};
 use std::path::{Path, PathBuf};
 
-use crate::app::context::Context;
-use crate::app::ui::escaped;
+use crate::app::cli::{Context, ErrorContext as _, Result, Values, escaped};
 use crate::app::view::{LAST, Options, Past, page};
 use crate::base::replace::{Access, put};
 use crate::git::browse;
@@ -19,27 +17,21 @@ use crate::trace::TraceName;
 pub(crate) struct ViewArgs {
     /// Trace to show [default: the current trace]
     name: Option<TraceName>,
-
     /// State to show: a commit, an item (the commit that last changed it), or an RFC 3339 time
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", add = Values::States)]
     as_of: Option<String>,
-
     /// File to write instead of opening a browser; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-
     /// Number of the newest items and commits to show
     #[arg(long, value_name = "N", default_value_t = LAST)]
     last: usize,
-
     /// Include deleted items with their texts
     #[arg(long, conflicts_with = "no_edits")]
     deleted: bool,
-
     /// Leave out earlier revisions of edited items
     #[arg(long)]
     no_edits: bool,
-
     /// Write the page and print its path, without opening a browser
     #[arg(long, conflicts_with = "output")]
     no_open: bool,

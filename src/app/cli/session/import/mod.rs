@@ -2,16 +2,12 @@
 
 mod transcript;
 
-use crate::base::error::{Context as _, Error, Result};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
+use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, json};
 use crate::base::bounded;
 use crate::message::Api;
 use crate::secrets::Policy;
@@ -33,48 +29,35 @@ pub(crate) struct ImportArgs {
     /// openai, responses, anthropic or gemini (requests and responses) [default: detected]
     #[arg(value_name = "FORMAT")]
     first: Option<PathBuf>,
-
     /// File to read; `-` is stdin [default for a session: the agent's newest session in this folder]
     file: Option<PathBuf>,
-
     /// Apply compactions: each summary replaces the items it stands for, so that the materialized messages are what the
     /// model saw; `expand` restores the originals [default: `trace.asSeen`]
     #[arg(long)]
     as_seen: bool,
-
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What is to be imported.
-struct Wanted<'a> {
-    format: Kind,
+struct ImportRequest<'a> {
+    format: InputFormat,
     file: Option<&'a Path>,
-    as_seen: bool,
-    json: bool,
+    args: &'a ImportArgs,
 }
 
-/// A format by its name.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum InputFormat {
     Session(Format),
     Jsonl,
     Provider(Api),
 }
 
-impl Kind {
+impl InputFormat {
     fn named(name: &str) -> Option<Self> {
-        if let Ok(format) = name.parse() {
-            return Some(Self::Session(format));
-        }
-        match name {
-            "jsonl" => Some(Self::Jsonl),
-            _ => [Api::OpenAi, Api::Responses, Api::Anthropic, Api::Gemini]
-                .into_iter()
-                .find(|api| api.as_str() == name)
-                .map(Self::Provider),
-        }
+        let apis = [Api::OpenAi, Api::Responses, Api::Anthropic, Api::Gemini].map(Self::Provider);
+        let known = apis.into_iter().chain([Self::Jsonl]).find(|format| format.name() == name);
+        known.or_else(|| name.parse().ok().map(Self::Session))
     }
 
     fn name(self) -> &'static str {
@@ -88,54 +71,58 @@ impl Kind {
 
 impl ImportArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let wanted = wanted(self)?;
-        match wanted.format {
-            Kind::Session(format) => transcript::run(context, &wanted, format).map(ExitStatus::from),
-            Kind::Jsonl | Kind::Provider(_) if wanted.as_seen => {
-                let message = format!("`{}` tells of no compactions", wanted.format.name());
-                let hint = "leave --as-seen away; sessions of agents have them".to_owned();
-                Err(Error::with_hint(message, hint))
+        let request = self.request()?;
+        match request.format {
+            InputFormat::Session(format) => transcript::run(context, &request, format).map(ExitStatus::from),
+            InputFormat::Jsonl | InputFormat::Provider(_) if self.as_seen => {
+                let message = format!("`{}` has no compactions", request.format.name());
+                Err(Error::with_hint(message, "omit --as-seen; only sessions of agents have compactions"))
             }
-            Kind::Jsonl => import_jsonl(context, &wanted).map(ExitStatus::from),
-            Kind::Provider(api) => import_provider(context, &wanted, api),
+            InputFormat::Jsonl => import_jsonl(context, &request).map(ExitStatus::from),
+            InputFormat::Provider(api) => import_provider(context, &request, api),
         }
     }
 }
 
-/// What the words mean: a format and a file, either alone, or a file that says what it is.
-fn wanted(args: &ImportArgs) -> Result<Wanted<'_>> {
-    let (json, as_seen) = (args.json, args.as_seen);
-    let Some(first) = &args.first else {
-        let hint = "git trace import claude-code, or git trace import FILE".to_owned();
-        return Err(Error::with_hint("no format and no file were given".to_owned(), hint));
-    };
-    if let Some(format) = first.to_str().and_then(Kind::named) {
-        return Ok(Wanted { format, file: args.file.as_deref(), as_seen, json });
+impl ImportArgs {
+    /// The format and the file: both given, the format alone, or a file whose content tells its format.
+    fn request(&self) -> Result<ImportRequest<'_>> {
+        let Some(first) = &self.first else {
+            let hint = "git trace import claude-code, or git trace import FILE";
+            return Err(Error::with_hint("no format and no file were given", hint));
+        };
+        if let Some(format) = first.to_str().and_then(InputFormat::named) {
+            return Ok(ImportRequest { format, file: self.file.as_deref(), args: self });
+        }
+        let formats = "claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini";
+        let unknown = |message: String| Error::with_hint(message, format!("name its format, one of {formats}"));
+        if self.file.is_some() || !first.is_file() {
+            return Err(unknown(format!("`{}` is neither a format nor a file", first.display())));
+        }
+        let head = format::head(&mut *open(first)?).with_context(|| format!("cannot read `{}`", first.display()))?;
+        let Some(format) = Format::detect(&head) else {
+            return Err(unknown(format!("`{}` is not a session of a known agent", first.display())));
+        };
+        Ok(ImportRequest { format: InputFormat::Session(format), file: Some(first), args: self })
     }
-    let formats = "claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini";
-    let unknown = |message: String| Error::with_hint(message, format!("name its format, one of {formats}"));
-    if args.file.is_some() || !first.is_file() {
-        return Err(unknown(format!("`{}` is no format, and no file is there", first.display())));
-    }
-    let head = format::head(&mut *open(first)?).with_context(|| format!("cannot read `{}`", first.display()))?;
-    let Some(format) = Format::detect(&head) else {
-        return Err(unknown(format!("`{}` is not a session of an agent that is known", first.display())));
-    };
-    Ok(Wanted { format: Kind::Session(format), file: Some(first), as_seen, json })
 }
 
-/// The file that was given, where there is no other to fall back on.
-fn given<'a>(args: &Wanted<'a>) -> Result<&'a Path> {
-    args.file.ok_or_else(|| {
-        let format = args.format.name();
-        let hint = format!("git trace import {format} FILE, or `-` for stdin");
-        Error::with_hint("no file was given", hint)
-    })
+fn given<'a>(request: &ImportRequest<'a>) -> Result<&'a Path> {
+    let hint = || format!("git trace import {} FILE, or `-` for stdin", request.format.name());
+    request.file.ok_or_else(|| Error::with_hint("no file was given", hint()))
 }
 
-/// Imports requests and responses. What cannot be read is said, and the rest comes in.
-fn import_provider(context: &Context, args: &Wanted<'_>, api: Api) -> Result<ExitStatus> {
-    let file = given(args)?;
+/// Makes an imported trace the current one if none was named or chosen.
+fn choose(context: &Context, name: &TraceName) -> Result<()> {
+    if context.named_trace()?.is_none() && head::chosen(context.repo()?)?.is_none() {
+        head::switch(context.repo()?, name)?;
+    }
+    Ok(())
+}
+
+/// Imports requests and responses. Unreadable parts are noted and skipped.
+fn import_provider(context: &Context, request: &ImportRequest<'_>, api: Api) -> Result<ExitStatus> {
+    let file = given(request)?;
     let name = context.trace_name(None)?;
     let trace = context.open(&name)?;
     let failed = || format!("cannot import `{}`", file.display());
@@ -143,40 +130,35 @@ fn import_provider(context: &Context, args: &Wanted<'_>, api: Api) -> Result<Exi
     let text = String::from_utf8(bytes).context("it is not UTF-8").with_context(failed)?;
     let mut items = provider::items(api, &text);
     let report = bulk::import(&trace, &mut items.incoming).with_context(failed)?;
-    if report.tip.is_some() && context.named_trace()?.is_none() && head::chosen(context.repo()?)?.is_none() {
-        head::switch(context.repo()?, &name)?;
+    if report.tip.is_some() {
+        choose(context, &name)?;
     }
     for fault in &items.faults {
         context.ui.note(format!("{}: {fault}", file.display()));
     }
-    if args.json {
+    if request.args.json {
         let faults = items.faults.iter().map(|fault| json!({ "path": fault.path, "cause": fault.cause }));
         let faults: Vec<Value> = faults.collect();
         context.ui.json(&json!({ "traces": [report_json(&name, &report)], "faults": faults }))?;
     } else {
         print_report(context, &name, &report)?;
     }
-    Ok(if items.faults.is_empty() { ExitStatus::Success } else { ExitStatus::No })
+    Ok(ExitStatus::of(items.faults.is_empty()))
 }
 
-fn import_jsonl(context: &Context, args: &Wanted<'_>) -> Result<()> {
-    let file = given(args)?;
+fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<()> {
+    let file = given(request)?;
     let name = context.trace_name(None)?;
     let trace = context.open(&name)?;
     let mut input = BufReader::with_capacity(1 << 16, open(file)?);
     let report = jsonl::import(&trace, &mut input).with_context(|| format!("cannot import `{}`", file.display()))?;
-    if context.named_trace()?.is_none() && head::chosen(context.repo()?)?.is_none() {
-        head::switch(context.repo()?, &name)?;
+    choose(context, &name)?;
+    if request.args.json {
+        return context.ui.json(&json!({ "traces": [report_json(&name, &report)] }));
     }
-    if args.json {
-        context.ui.json(&json!({ "traces": [report_json(&name, &report)] }))?;
-    } else {
-        print_report(context, &name, &report)?;
-    }
-    Ok(())
+    print_report(context, &name, &report)
 }
 
-/// Opens a file, or stdin.
 fn open(file: &Path) -> Result<Box<dyn Read>> {
     if file.as_os_str() == "-" {
         return Ok(Box::new(io::stdin().lock()));
@@ -197,7 +179,6 @@ fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<
     Ok(())
 }
 
-/// What secrets look like, each kind with how many times.
 fn kinds_of_secrets(report: &Report) -> String {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     report.secrets.iter().for_each(|found| *kinds.entry(found.what).or_default() += 1);

@@ -1,16 +1,13 @@
 //! Importing the sessions of agents.
 
-use crate::base::error::{Context as _, Error, Result};
-use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use serde_json::{Value, json};
 
-use super::{Wanted, print_report, report_json};
-use crate::app::context::Context;
+use super::{ImportRequest, print_report, report_json};
+use crate::app::cli::{Context, Error, ErrorContext as _, Result, Value, json};
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
 use crate::transcript::Tally;
@@ -18,8 +15,8 @@ use crate::transcript::format::Format;
 use crate::transcript::import::input::Input;
 use crate::transcript::import::{self, CompactionMode, Destination, ImportContext, Imported, session};
 
-pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Result<()> {
-    let file = match args.file {
+pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format) -> Result<()> {
+    let file = match request.file {
         Some(file) => file.to_owned(),
         None => newest_session(context, format)?,
     };
@@ -27,8 +24,11 @@ pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Resul
     let current = head::current(context.repo()?)?;
     let has_current = Tip::find(context.repo()?, &current)?.is_some();
     let signature = context.signature()?;
-    let compactions =
-        if args.as_seen { CompactionMode::RequireReplay } else { CompactionMode::from_settings(context.repo()?)? };
+    let compactions = if request.args.as_seen {
+        CompactionMode::RequireReplay
+    } else {
+        CompactionMode::from_settings(context.repo()?)?
+    };
     let writing =
         ImportContext { repo: context.repo()?, signature: &signature, encoding: context.encoding()?, compactions };
     let imported = if file.as_os_str() == "-" {
@@ -53,7 +53,7 @@ pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Resul
     if becomes_current {
         head::switch(context.repo()?, &main)?;
     }
-    if args.json {
+    if request.args.json {
         return context.ui.json(&to_json(&imported));
     }
     for (name, report) in &imported.traces {
@@ -69,7 +69,7 @@ pub(crate) fn run(context: &Context, args: &Wanted<'_>, format: Format) -> Resul
     Ok(())
 }
 
-/// Where the main line goes: the trace that was named or initialized for it, else the trace of its session.
+/// The trace that was named or initialized for the main line, else the one of its session.
 fn destination(context: &Context, file: &Path) -> Result<Destination> {
     if let Some(name) = &context.named_trace()? {
         return Ok(Destination::Trace(name.clone()));
@@ -86,13 +86,11 @@ fn destination(context: &Context, file: &Path) -> Result<Destination> {
 fn newest_session(context: &Context, format: Format) -> Result<PathBuf> {
     let hint = format!("name a file: git trace import {format} FILE");
     let Some(home) = format.home(context.repo()?.env()) else {
-        return Err(Error::with_hint("no file was given".to_owned(), hint));
+        return Err(Error::with_hint("no file was given", hint));
     };
-    let here = env::current_dir().context("cannot find the working folder")?;
-    let top = context.repo()?.worktree();
-    for folder in [Some(here), top].into_iter().flatten() {
+    for folder in [Some(context.folder()?), context.repo()?.worktree()].into_iter().flatten() {
         let found = format.newest(&home, &folder);
-        if let Some(file) = found.with_context(|| format!("cannot look into `{}`", home.display()))? {
+        if let Some(file) = found.with_context(|| format!("cannot search `{}`", home.display()))? {
             context.ui.note(format!("importing {}", file.display()));
             return Ok(file);
         }

@@ -2,10 +2,7 @@
 
 mod text;
 
-use crate::app::cli::ExitStatus;
-use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, escaped};
-use crate::base::error::{Result, bail};
+use crate::app::cli::{BOLD, Context, DIM, ExitStatus, Result, Values, bail, escaped};
 use crate::trace::query::diff::json::{diff_to_json, revision_to_json};
 use crate::trace::query::diff::markdown::markdown;
 use crate::trace::query::diff::revisions::{Revision, revisions};
@@ -22,33 +19,26 @@ use text::Style;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct DiffArgs {
     /// States to compare, or an item
-    #[arg(value_name = "STATE", num_args = 0..=2)]
+    #[arg(value_name = "STATE", num_args = 0..=2, add = Values::States)]
     states: Vec<String>,
-
     /// Lines of context
     #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
     context: usize,
-
     /// Mark words as [-removed-] and {+added+} instead of with colors
     #[arg(long)]
     word_diff: bool,
-
     /// Print one line per item, with the number of added and removed lines
     #[arg(long, conflicts_with_all = ["name_only", "json", "markdown"])]
     stat: bool,
-
     /// Print only item ids
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     name_only: bool,
-
     /// Print JSON with both versions of each item
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
-
     /// Print Markdown for a pull request comment
     #[arg(long)]
     markdown: bool,
-
     /// Exit with status 1 if there is a difference
     #[arg(long)]
     exit_code: bool,

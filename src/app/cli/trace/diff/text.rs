@@ -3,18 +3,15 @@
 //! Lines of items begin with their sign, and control characters are made visible, so nothing that an item says can pass for a
 //! line of ours.
 
-use crate::base::error::Result;
 use anstyle::{AnsiColor, Style as Ansi};
 
-use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, ID, Ui, escaped};
+use crate::app::cli::{BOLD, Context, DIM, ID, Result, Ui, escaped};
 use crate::trace::Item;
 use crate::trace::model::trailers::preview;
 use crate::trace::query::diff::ItemDiff;
 use crate::trace::query::diff::content::{Body, Content};
 use crate::trace::query::diff::lines::{Fate, Hunk, Line};
 
-/// How a text is shown.
 #[derive(Clone, Copy)]
 pub(crate) struct Style {
     /// Lines around what differs.
@@ -27,10 +24,8 @@ const REMOVED: Ansi = AnsiColor::Red.on_default();
 const ADDED: Ansi = AnsiColor::Green.on_default();
 const HUNK: Ansi = AnsiColor::Cyan.on_default();
 
-/// How wide the preview of an item is in a list.
 const PREVIEW: usize = 50;
 
-/// One item with what differs in it.
 pub(crate) fn item(context: &Context, item: &ItemDiff, style: Style) -> Result<()> {
     let content = Content::read(context.repo()?, item)?;
     let body = content.body(style.context);
