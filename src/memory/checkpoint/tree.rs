@@ -18,7 +18,7 @@ pub(crate) fn build_tree<'c, 'f>(checkpoints: &'c [Checkpoint<'f>]) -> Vec<TreeN
     let mut order: Vec<usize> = (0..checkpoints.len()).collect();
     order.sort_by_key(|at| {
         let one = &checkpoints[*at];
-        (one.document.created().map(|moment| moment.time), one.id().to_owned(), one.file.path.clone())
+        (one.document.created().map(|timestamp| timestamp.time), one.id().to_owned(), one.file.path.clone())
     });
     // Children belong to the first of several checkpoints with the same id.
     let mut by_id: HashMap<&str, usize> = HashMap::new();

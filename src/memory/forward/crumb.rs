@@ -128,12 +128,10 @@ const TYPE: &str = "crumb-type";
 const STATUS: &str = "crumb-status";
 const SESSION: &str = "session-id";
 const PARENT: &str = "parent-crumb";
-/// The latest time up to a position, with which a query reads only the newest forward crumbs: `41 2026-01-03T18:30:45Z`.
+/// The latest time up to a position, such as `41 2026-01-03T18:30:45Z`, with which a query can stop early.
 ///
-/// Forward crumbs are stored in the order in which they were written. That is nearly the order of their times, but a clock may
-/// have been set back, or older ones imported. A query that reads from the end stops when nothing before can be new enough.
-/// After a merge or a renumbering moves the file, its position differs from the one stated and the header is ignored: the
-/// query is slower, and still correct.
+/// Positions are nearly in the order of times, but a clock may have been set back, or older forward crumbs imported. If a merge
+/// or a renumbering moved the file, the header is ignored: the query is slower, and still correct.
 const NEWEST: &str = "newest";
 
 fn header<'f>(fields: &'f Fields, key: &str) -> Option<&'f str> {

@@ -1,7 +1,7 @@
 //! Forward crumbs: notes that one session of an agent leaves for the next.
 //!
-//! The forward crumbs of an agent are a trace of their own kind, `refs/crumbs/<agent>`: one item per forward crumb, one
-//! commit per change. The body is the published text (see [`mod@text`]). Everything that queries filter by is in the headers:
+//! The forward crumbs of an agent are a trace with the ref `refs/crumbs/<agent>`: one item per forward crumb, one commit per
+//! change. The body is the published text (see [`mod@text`]). Everything that queries filter by is in the headers:
 //!
 //! ```text
 //! id: 3f9a1c2e7b10d4e5
@@ -18,8 +18,8 @@
 //! <body>
 //! ```
 //!
-//! - Filters read headers only, and a query reads from the newest back until it has enough (see the header `newest`). Its cost depends
-//!   on what it returns, not on how many there are.
+//! - A query reads from the newest back until the header `newest` shows that no earlier one can match. Its cost depends on what
+//!   it returns and what its filters exclude, not on how many there are.
 //! - Forward crumbs are found by the name of their agent only; no function here takes another ref.
 //! - They are private: push and fetch transfer them only when the ref is named.
 //! - An unreadable forward crumb is reported and does not hide others.

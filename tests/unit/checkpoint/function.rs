@@ -5,11 +5,7 @@ use super::*;
 fn found(path: &str, text: &str, reference: &str) -> Vec<(usize, String, bool, bool)> {
     let mut search = Search::new(reference);
     search.add_definitions(&grammar(path).unwrap(), path, text.as_bytes());
-    search
-        .found
-        .into_iter()
-        .map(|one| (one.definition.line, one.definition.source, one.is_qualified, one.has_body))
-        .collect()
+    search.found.into_iter().map(|one| (one.definition.line, one.definition.source, one.rank.0, one.rank.1)).collect()
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(crate) fn splice(text: &str, span: Range<usize>, new: &str) -> String {
     [&text[..span.start], crlf.as_deref().unwrap_or(new), &text[span.end..]].concat()
 }
 
-/// Appends to a text, on a line of its own.
+/// Appends to a text, on a separate line.
 pub(crate) fn append(text: &str, new: &str) -> String {
     let gap = if text.ends_with('\n') { "" } else { "\n" };
     splice(text, text.len()..text.len(), &format!("{gap}{new}"))
@@ -46,7 +46,7 @@ pub(crate) fn set_key(document: &Document<'_>, key: &str, value: &str) -> Result
     let is_alone = !rest.is_empty() && rest.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#'));
     let after_key = text[start..line.end].strip_prefix(key).map(str::trim_start);
     if line.start != start || !is_alone || after_key.is_none_or(|rest| !rest.starts_with(':')) {
-        return Err(format!("`{key}` is not on a line of its own"));
+        return Err(format!("`{key}` is not on a separate line"));
     }
     Ok(splice(text, line, &format!("{key}: {value}")))
 }
@@ -62,9 +62,8 @@ pub(crate) fn append_delta(document: &Document<'_>, delta: &NewDelta, at: Time) 
     let text = set_key(document, "last_delta", &at.to_string())?;
     let changed = delta.what_changed.trim();
     let cells = |row: &[String; 3]| row.each_ref().map(|cell| one_line(cell));
-    let artifacts: Vec<_> = delta.artifacts.iter().map(cells).collect();
-    let artifacts: Vec<_> =
-        artifacts.into_iter().map(|[file, action, text]| [format!("`{file}`"), action, text]).collect();
+    let in_code = |[file, action, text]: [String; 3]| [format!("`{file}`"), action, text];
+    let artifacts: Vec<_> = delta.artifacts.iter().map(cells).map(in_code).collect();
     let artifacts = render_table(["File", "Action", "Description"], &artifacts);
     let mut added = format!("\n---\n\n## Delta: {at}\n\n### What Changed\n\n{changed}\n\n### Artifacts\n\n{artifacts}");
     if !delta.transitions.is_empty() {

@@ -1,4 +1,4 @@
-//! The tokens of breadcrumbs, and of what they refer to.
+//! The tokens of breadcrumbs and of their targets.
 
 use super::{FollowContext, FollowError, Followed, follow};
 use crate::memory::checkpoint::document::{Document, Reference};

@@ -16,11 +16,11 @@ const MAX_FILES: usize = 500;
 
 struct Candidate {
     definition: Definition,
-    is_qualified: bool,
-    has_body: bool,
+    /// Whether it has the qualifiers of the reference, and whether it has a body.
+    rank: (bool, bool),
 }
 
-/// What is searched for, and what was found.
+/// A search for a function, and the definitions found so far.
 struct Search {
     qualifiers: Vec<String>,
     name: String,
@@ -38,13 +38,13 @@ pub(crate) fn find(context: &FollowContext<'_>, reference: &str) -> Result<Follo
     let named = of_table.map(|one| &one.reference).chain(&context.artifacts);
     search.search(context.root, named.cloned());
     // A definition in the wrong module is used only if no tracked file has a better one.
-    if !search.found.iter().any(|one| one.is_qualified && one.has_body) {
+    if !search.found.iter().any(|one| one.rank == (true, true)) {
         let tracked = files_with(context, &search.name)?;
         search.search(context.root, tracked);
     }
     let Search { name, mut found, .. } = search;
-    let best = found.iter().map(|one| (one.is_qualified, one.has_body)).max();
-    found.retain(|one| Some((one.is_qualified, one.has_body)) == best);
+    let best = found.iter().map(|one| one.rank).max();
+    found.retain(|one| Some(one.rank) == best);
     let definitions: Vec<_> = found.into_iter().take(MAX_DEFINITIONS).map(|one| one.definition).collect();
     Ok(if definitions.is_empty() {
         Followed::Stale(format!("no definition of `{name}` was found in the tracked files"))
@@ -146,8 +146,7 @@ impl Search {
             let (line, source) = lines(node, text);
             self.found.push(Candidate {
                 definition: Definition { path: path.to_owned(), line, source },
-                is_qualified: self.qualifiers.last().is_none_or(is_known),
-                has_body: has_body(node),
+                rank: (self.qualifiers.last().is_none_or(is_known), has_body(node)),
             });
         }
     }

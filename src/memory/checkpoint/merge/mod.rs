@@ -122,7 +122,7 @@ impl Merge {
         let time = |text: &str| {
             let value = text.split_once(':').map_or("", |(_, value)| value);
             let value = value.split(" #").next().unwrap_or_default();
-            Timestamp::parse(value.trim().trim_matches(['"', '\''])).map(|moment| moment.time)
+            Timestamp::parse(value.trim().trim_matches(['"', '\''])).map(|timestamp| timestamp.time)
         };
         let (Some(our_time), Some(their_time)) = (time(ours.text), time(theirs.text)) else { return false };
         let takes_ours = match our_time.cmp(&their_time) {
@@ -178,7 +178,7 @@ fn order_deltas(merged: &mut [MergedChunk<'_, '_>]) {
     let time = |chunk: &MergedChunk<'_, '_>| {
         let (MergedChunk::Take(one) | MergedChunk::Kept(one) | MergedChunk::Both { ours: one, .. }) = chunk;
         let text = one.key.strip_prefix("2 Delta:")?;
-        Timestamp::parse(text.split('\u{0}').next().unwrap_or(text)).map(|moment| moment.time)
+        Timestamp::parse(text.split('\u{0}').next().unwrap_or(text)).map(|timestamp| timestamp.time)
     };
     let mut from = 0;
     while from < merged.len() {

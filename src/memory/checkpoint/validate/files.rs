@@ -1,4 +1,4 @@
-//! Validating files together: each file alone, checkpoints against one another, indexes against the files beside them.
+//! Validating files together: each file alone, checkpoints against one another, indexes against the files in their folder.
 
 use serde_json::Value;
 

@@ -11,7 +11,7 @@ use crate::memory::checkpoint::index::{COLUMNS, FIELDS, Index, TITLE};
 
 /// Validates an index, which may be any bytes. Returns findings sorted by position.
 ///
-/// `files` contains the file names, without `.md`, and ids of the checkpoints beside it. Without it, files are not checked.
+/// `files` contains the file names, without `.md`, and ids of the checkpoints in its folder. Without it, files are not checked.
 pub(crate) fn validate_index(bytes: &[u8], files: Option<&[Vec<String>]>) -> Vec<Finding> {
     match std::str::from_utf8(bytes) {
         Ok(text) => {
