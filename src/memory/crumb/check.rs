@@ -68,8 +68,8 @@ impl Check<'_> {
         }
         let tokens = encoding.count(self.bytes);
         if tokens > TOKEN_LIMIT {
-            let message = format!("the file takes {tokens} tokens, and about {TOKEN_LIMIT} are meant to be the most");
-            let remedy = "`git trace crumb compress` it, or take out what nobody needs";
+            let message = format!("the file has {tokens} tokens, more than {TOKEN_LIMIT}");
+            let remedy = "run `git trace crumb compress`, or delete what nobody needs";
             self.findings.warning("too-long", 0..0, message, remedy);
         }
     }
@@ -83,32 +83,32 @@ impl Check<'_> {
             return Some(lines.len());
         };
         if first > 0 {
-            self.warn("blank-before-header", &lines[0].text, "a blank line stands before the header", "take it out");
+            self.warn("blank-before-header", &lines[0].text, "a blank line is before the header", "remove it");
         }
         let text = &*lines[first].text;
         let message = match Header::parse(text) {
             Ok(_) => {
                 if text.starts_with([' ', '\t']) {
-                    self.warn("indented-header", text, "the header is indented", "take the indent out");
+                    self.warn("indented-header", text, "the header is indented", "remove the indent");
                 }
                 return Some(first + 1);
             }
             Err(BadHeader::NoMark) if text.starts_with("BEGIN CRUMB") => {
-                let message = "the file starts with `BEGIN CRUMB`: it is of another format that ends in `.crumb` too";
+                let message = "the file starts with `BEGIN CRUMB`: it has another format with the extension `.crumb`";
                 self.error("other-format", text, message, "give it another name");
                 return None;
             }
-            Err(BadHeader::NoMark) => format!("a header is expected, and `{}` was found", excerpt(text)),
+            Err(BadHeader::NoMark) => format!("expected a header, found `{}`", excerpt(text)),
             Err(BadHeader::Version(found)) => {
-                format!("versions 1 and 2 of the format are known, and `{HEADER}{}` was found", excerpt(found))
+                format!("unsupported version `{HEADER}{}`: expected 1 or 2", excerpt(found))
             }
-            Err(BadHeader::NoIdentity) => "the header names nobody".to_owned(),
+            Err(BadHeader::NoIdentity) => "the header has no identity".to_owned(),
             Err(BadHeader::NoSession) => "the header has no session".to_owned(),
             Err(BadHeader::Session(found)) => {
-                format!("a session such as `s1` is expected, and `{}` was found", excerpt(found))
+                format!("expected a session such as `s1`, found `{}`", excerpt(found))
             }
             Err(BadHeader::TrailingText(found)) => {
-                format!("the header ends with its session, and `{}` follows", excerpt(found))
+                format!("unexpected `{}` after the session", excerpt(found))
             }
         };
         self.error(CODE, text, message, REMEDY);
@@ -122,8 +122,8 @@ impl Check<'_> {
         for (index, line) in crumb.lines.iter().enumerate().skip(first) {
             let text = &*line.text;
             if let Some((at, c)) = text.char_indices().find(|(_, c)| c.is_control() && *c != '\t') {
-                let message = format!("the line holds the control character {}", c.escape_default());
-                self.warn("control-character", &text[at..at + c.len_utf8()], message, "take it out");
+                let message = format!("the line contains the control character {}", c.escape_default());
+                self.warn("control-character", &text[at..at + c.len_utf8()], message, "remove it");
             }
             match line.kind {
                 LineKind::Blank => {}
@@ -150,17 +150,17 @@ impl Check<'_> {
         if first_mark != mark {
             let message =
                 format!("line {line} marks a section with `{mark}`, and line {first_line} with `{first_mark}`");
-            self.error("mixed-marks", text, message, "keep to one of the two");
+            self.error("mixed-marks", text, message, "use only one of the two");
         }
         if let Some(first) = state.seen.insert(name, line) {
-            let message = format!("the section `{}` starts in line {first} already", excerpt(name));
-            self.warn("section-twice", text, message, "put its entries together");
+            let message = format!("the section `{}` already starts on line {first}", excerpt(name));
+            self.warn("section-twice", text, message, "merge the two");
         }
     }
 
     fn check_entry(&mut self, line: &str, entry: &Entry<'_>, state: &mut State<'_>) {
         let Some(section) = state.section else {
-            let message = "an entry stands before the first section";
+            let message = "the entry is before the first section";
             self.error("entry-before-section", line, message, "put it below a line such as `§core`");
             return;
         };
@@ -180,7 +180,7 @@ impl Check<'_> {
             }
         }
         if entry.text.is_empty() && entry.bad_reference.is_none() {
-            self.warn("empty-entry", line, "the entry says nothing", "write what it is to say");
+            self.warn("empty-entry", line, "the entry has no text", "add text or delete it");
         }
         self.check_sessions(line, entry, state);
     }
@@ -191,7 +191,7 @@ impl Check<'_> {
             self.error("bad-reference", bad, message, "write `@15`, `@10-13`, `@s8` or `@pre122`");
         } else if entry.kind.is_dated() && entry.reference.is_none() {
             let message = format!("an entry with the mark `{}` names no session", entry.kind.mark());
-            self.warn("no-reference", line, message, "write the session behind the mark, such as `@15`");
+            self.warn("no-reference", line, message, "write the session after the mark, such as `@15`");
         }
         if let Some(reference) = entry.reference.filter(SessionRange::is_backward) {
             let message = format!("the range {reference} runs backwards");
@@ -201,7 +201,7 @@ impl Check<'_> {
         let named = entry.reference.map(|reference| [Some(reference.from), reference.to]).unwrap_or_default();
         let mut named = named.into_iter().flatten().chain(entry.counter.map(|counter| counter.last));
         if let Some(late) = named.find(|named| named.number > session) {
-            let message = format!("session {} is later than the header's, which is {session}", late.number);
+            let message = format!("session {} is later than session {session} of the header", late.number);
             self.warn("future-session", line, message, "correct it, or `git trace crumb start` the session");
         }
     }
@@ -212,14 +212,14 @@ impl Check<'_> {
         } else if line.trim_start().starts_with(HEADER) {
             self.error("second-header", line, "the file has a second header", "keep one");
         } else if line.starts_with(['§', '=']) {
-            self.error("bad-section", line, "a section has no name right behind its mark", "write it as in `§core`");
+            self.error("bad-section", line, "a section has no name directly after its mark", "write it as in `§core`");
         } else {
             let found: String = line.chars().next().into_iter().flat_map(char::escape_default).collect();
             let is_glued = EntryKind::ALL.iter().any(|kind| line.starts_with(kind.mark()));
             let message = match line.chars().next() {
                 Some(' ' | '\t') => "the line is indented".to_owned(),
-                Some('f') => "the mark `f` wants the letter of an agent and a space behind it".to_owned(),
-                _ if is_glued => format!("the mark `{found}` wants a space behind it"),
+                Some('f') => "the mark `f` needs an agent's letter and a space after it".to_owned(),
+                _ if is_glued => format!("the mark `{found}` needs a space after it"),
                 _ => format!("`{found}` is not the mark of an entry"),
             };
             self.error("unknown-mark", line, message, "start it with one of `. ! ~ * > n c` and a space");

@@ -190,7 +190,7 @@ fn validate_takes_files_stdin_and_the_published_request() {
     ");
     insta::assert_snapshot!(place.trace_with(&["crumb", "validate", "-"], "∴CRUMB2 TEST s1\n§core\n? what\u{1b}[31m\n"), @r"
     stdin:3:1: unknown-mark: `?` is not the mark of an entry; start it with one of `. ! ~ * > n c` and a space
-    stdin:3:7: control-character: the line holds the control character \u{1b}; take it out
+    stdin:3:7: control-character: the line contains the control character \u{1b}; remove it
     --- stderr
     stdin: not valid, errors: 1, warnings: 1
     [exit 1]
@@ -202,7 +202,7 @@ fn validate_takes_files_stdin_and_the_published_request() {
     place.commit("bad");
     insta::assert_snapshot!(place.trace(&["check"]), @"
     agent.crumb:2:1: unknown-mark: `?` is not the mark of an entry; start it with one of `. ! ~ * > n c` and a space
-    agent.crumb:3:1: entry-before-section: an entry stands before the first section; put it below a line such as `§core`
+    agent.crumb:3:1: entry-before-section: the entry is before the first section; put it below a line such as `§core`
     agent.crumb:3:10: no-section: the file has no section; add a line such as `§core`
     --- stderr
     files checked: 1, errors: 3, warnings: 0

@@ -35,7 +35,7 @@ fn published_files_round_trip_byte_for_byte() {
         assert_eq!(verdict(fixture(&format!("crumbs/{name}"))), "", "{name}");
     }
     insta::assert_snapshot!(verdict(fixture("crumbs/spark-live.crumb")), @"f:18:1: failure-mark: an entry of `failures` starts with `*`; write `~`, or put it into another section");
-    insta::assert_snapshot!(verdict(fixture("crumbs/team-fragment.crumb")), @"! f:1:1: bad-header: a header is expected, and `=team` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`");
+    insta::assert_snapshot!(verdict(fixture("crumbs/team-fragment.crumb")), @"! f:1:1: bad-header: expected a header, found `=team`; start the file with a line such as `∴CRUMB2 MYAGENT s1`");
 }
 
 #[test]
@@ -61,16 +61,16 @@ fn headers_have_version_1_or_2() {
     ! f:1:1: no-section: the file has no section; add a line such as `§core`
     ! f:1:1: bad-header: the file is empty; start the file with a line such as `∴CRUMB2 MYAGENT s1`
     ! f:1:1: no-section: the file has no section; add a line such as `§core`
-    ! f:1:1: bad-header: versions 1 and 2 of the format are known, and `∴CRUMB3` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
-    ! f:1:1: bad-header: the header names nobody; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: unsupported version `∴CRUMB3`: expected 1 or 2; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: the header has no identity; start the file with a line such as `∴CRUMB2 MYAGENT s1`
     ! f:1:1: bad-header: the header has no session; start the file with a line such as `∴CRUMB2 MYAGENT s1`
-    ! f:1:1: bad-header: a session such as `s1` is expected, and `1` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
-    ! f:1:1: bad-header: the header ends with its session, and `x` follows; start the file with a line such as `∴CRUMB2 MYAGENT s1`
-    ! f:1:1: bad-header: a session such as `s1` is expected, and `s99999999999999999999` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
-    ! f:1:1: bad-header: a header is expected, and `# notes` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
-    ! f:1:1: other-format: the file starts with `BEGIN CRUMB`: it is of another format that ends in `.crumb` too; give it another name
-    ! f:1:1: bad-header: a header is expected, and `. an entry` was found; start the file with a line such as `∴CRUMB2 MYAGENT s1`
-    ! f:1:1: entry-before-section: an entry stands before the first section; put it below a line such as `§core`
+    ! f:1:1: bad-header: expected a session such as `s1`, found `1`; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: unexpected `x` after the session; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: expected a session such as `s1`, found `s99999999999999999999`; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: bad-header: expected a header, found `# notes`; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: other-format: the file starts with `BEGIN CRUMB`: it has another format with the extension `.crumb`; give it another name
+    ! f:1:1: bad-header: expected a header, found `. an entry`; start the file with a line such as `∴CRUMB2 MYAGENT s1`
+    ! f:1:1: entry-before-section: the entry is before the first section; put it below a line such as `§core`
     ");
 }
 
@@ -78,32 +78,32 @@ fn headers_have_version_1_or_2() {
 fn every_rule_reports_its_violation() {
     insta::assert_snapshot!(verdict("\u{feff}\n  ∴CRUMB2 A s5\n. early\n§core\nx what\n.glued\n  . indented\nf x\n§\n∴CRUMB2 B s1\n=team\nfS a fact\n"), @"
     f:1:1: byte-order-mark: the file starts with a byte order mark; save it as UTF-8 without one
-    f:1:2: blank-before-header: a blank line stands before the header; take it out
-    f:2:1: indented-header: the header is indented; take the indent out
-    ! f:3:1: entry-before-section: an entry stands before the first section; put it below a line such as `§core`
+    f:1:2: blank-before-header: a blank line is before the header; remove it
+    f:2:1: indented-header: the header is indented; remove the indent
+    ! f:3:1: entry-before-section: the entry is before the first section; put it below a line such as `§core`
     ! f:5:1: unknown-mark: `x` is not the mark of an entry; start it with one of `. ! ~ * > n c` and a space
-    ! f:6:1: unknown-mark: the mark `.` wants a space behind it; start it with one of `. ! ~ * > n c` and a space
+    ! f:6:1: unknown-mark: the mark `.` needs a space after it; start it with one of `. ! ~ * > n c` and a space
     ! f:7:1: unknown-mark: the line is indented; start it with one of `. ! ~ * > n c` and a space
-    ! f:8:1: unknown-mark: the mark `f` wants the letter of an agent and a space behind it; start it with one of `. ! ~ * > n c` and a space
-    ! f:9:1: bad-section: a section has no name right behind its mark; write it as in `§core`
+    ! f:8:1: unknown-mark: the mark `f` needs an agent's letter and a space after it; start it with one of `. ! ~ * > n c` and a space
+    ! f:9:1: bad-section: a section has no name directly after its mark; write it as in `§core`
     ! f:10:1: second-header: the file has a second header; keep one
-    ! f:11:1: mixed-marks: line 11 marks a section with `=`, and line 4 with `§`; keep to one of the two
+    ! f:11:1: mixed-marks: line 11 marks a section with `=`, and line 4 with `§`; use only one of the two
     f:12:1: shared-mark: the mark `f` is for shared files, whose sections are marked with `=`; write `.` with the agent's letter
     ");
     insta::assert_snapshot!(verdict("∴CRUMB2 A s5\n"), @"! f:1:1: no-section: the file has no section; add a line such as `§core`");
     insta::assert_snapshot!(verdict("∴CRUMB2 A s5\n§core\nfS a\n. \n§core\n. bell \u{7} and \u{1b}[31m\n"), @r"
     f:3:1: shared-mark: the mark `f` is for shared files, whose sections are marked with `=`; write `.` with the agent's letter
-    f:4:1: empty-entry: the entry says nothing; write what it is to say
-    f:5:1: section-twice: the section `core` starts in line 2 already; put its entries together
-    f:6:8: control-character: the line holds the control character \u{7}; take it out
+    f:4:1: empty-entry: the entry has no text; add text or delete it
+    f:5:1: section-twice: the section `core` already starts on line 2; merge the two
+    f:6:8: control-character: the line contains the control character \u{7}; remove it
     ");
     insta::assert_snapshot!(verdict("∴CRUMB2 A s5\n§volatile\nn none\nn @x bad\nc @4-2 back\nn @6 late\nc @1-7 late\n~ a:b late — 2x @s8\n~ a:b bad — 2x @then\nn @pre4 fine\n. @any one\n"), @"
-    f:3:1: no-reference: an entry with the mark `n` names no session; write the session behind the mark, such as `@15`
+    f:3:1: no-reference: an entry with the mark `n` names no session; write the session after the mark, such as `@15`
     ! f:4:3: bad-reference: `@x` does not name a session; write `@15`, `@10-13`, `@s8` or `@pre122`
     f:5:1: backward-range: the range @4-2 runs backwards; put the earlier session first
-    f:6:1: future-session: session 6 is later than the header's, which is 5; correct it, or `git trace crumb start` the session
-    f:7:1: future-session: session 7 is later than the header's, which is 5; correct it, or `git trace crumb start` the session
-    f:8:1: future-session: session 8 is later than the header's, which is 5; correct it, or `git trace crumb start` the session
+    f:6:1: future-session: session 6 is later than session 5 of the header; correct it, or `git trace crumb start` the session
+    f:7:1: future-session: session 7 is later than session 5 of the header; correct it, or `git trace crumb start` the session
+    f:8:1: future-session: session 8 is later than session 5 of the header; correct it, or `git trace crumb start` the session
     ! f:9:13: bad-reference: `2x @then` does not name a session; write `@15`, `@10-13`, `@s8` or `@pre122`
     ");
     insta::assert_snapshot!(verdict("∴CRUMB2 A s5\n§failures\n~ a:1\n~ a:2\n~ a:3\n~ a:4\n~ a:5\n~ a:6\n~ a:7\n. b\n<<<<<<< ours\n=======\n>>>>>>> theirs\n"), @"
@@ -113,7 +113,7 @@ fn every_rule_reports_its_violation() {
     ! f:12:1: conflict-marker: the line is a conflict marker; resolve the conflict
     ! f:13:1: conflict-marker: the line is a conflict marker; resolve the conflict
     ");
-    insta::assert_snapshot!(verdict(format!("∴CRUMB2 A s5\n§core\n. {}\n", "word ".repeat(400))), @"f:1:1: too-long: the file takes 414 tokens, and about 400 are meant to be the most; `git trace crumb compress` it, or take out what nobody needs");
+    insta::assert_snapshot!(verdict(format!("∴CRUMB2 A s5\n§core\n. {}\n", "word ".repeat(400))), @"f:1:1: too-long: the file has 414 tokens, more than 400; run `git trace crumb compress`, or delete what nobody needs");
     insta::assert_snapshot!(verdict(b"\xe2\x88\xb4CRUMB2 A s5\n\xa7core\n"), @"! f:2:1: not-utf8: invalid UTF-8 at byte 15; save it as UTF-8, or restore it from git");
 }
 
