@@ -1,5 +1,6 @@
 //! Checkpoints: reading, edits, validation, and merges.
 
+mod chunks;
 mod consistency;
 mod edit;
 mod external;

@@ -2,6 +2,8 @@
 
 mod cli;
 mod exchange;
+mod migrate;
+mod published_text;
 
 use crate::git::{Env, Repo};
 use crate::memory::forward::text::{self, CrumbContent};

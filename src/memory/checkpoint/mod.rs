@@ -17,7 +17,7 @@ pub(crate) mod folder;
 pub(crate) mod follow;
 pub(crate) mod index;
 pub(crate) mod lifecycle;
-mod merge;
+pub(crate) mod merge;
 pub(crate) mod pathspec;
 pub(crate) mod tree;
 pub(crate) mod validate;

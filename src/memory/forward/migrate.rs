@@ -81,13 +81,13 @@ fn imported_crumb(agent: &AgentName, text: String, at: Time) -> Result<ImportedC
     Ok(ImportedCrumb { id: ItemId::of_source(&source), metadata, text })
 }
 
-fn is_note(text: &str) -> bool {
+pub(crate) fn is_note(text: &str) -> bool {
     let text = text.to_lowercase();
     text.contains("session")
         && ["summary", "breadcrumb", "context", "note to self"].iter().any(|word| text.contains(word))
 }
 
-fn content(note: &str) -> CrumbContent {
+pub(crate) fn content(note: &str) -> CrumbContent {
     let note = note.replace("\r\n", "\n");
     let names_tasks =
         |line: &str| line.to_lowercase().contains("unfinished") && after_bullet(line.trim_start()).is_none();
@@ -99,7 +99,3 @@ fn content(note: &str) -> CrumbContent {
     let unfinished = text::tasks_in(lines.iter().map(String::as_str));
     CrumbContent { summary: note.trim().to_owned(), unfinished, ..CrumbContent::default() }
 }
-
-#[cfg(test)]
-#[path = "../../../tests/unit/forward/migrate.rs"]
-mod tests;

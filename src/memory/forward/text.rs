@@ -45,7 +45,7 @@ const EMOTIONAL: &str = "EMOTIONAL STATE:";
 const UNFINISHED: &str = "UNFINISHED BUSINESS:";
 const REFERENCES: &str = "REFERENCES:";
 const DISORIENTED: &str = "IF DISORIENTED:";
-const PARTS: [&str; 6] = [SUMMARY, DISCOVERIES, EMOTIONAL, UNFINISHED, REFERENCES, DISORIENTED];
+pub(crate) const PARTS: [&str; 6] = [SUMMARY, DISCOVERIES, EMOTIONAL, UNFINISHED, REFERENCES, DISORIENTED];
 
 const TASK_WORDS: [&str; 5] = ["need", "todo", "continue", "pending", "unfinished"];
 
@@ -265,7 +265,3 @@ pub(crate) fn message_ids(text: &str) -> Vec<String> {
 pub(crate) fn thread_ids(text: &str) -> Vec<String> {
     references(text).into_iter().filter(|(kind, _)| kind == "thread_ids").flat_map(|(_, ids)| ids).collect()
 }
-
-#[cfg(test)]
-#[path = "../../../tests/unit/forward/text.rs"]
-mod tests;

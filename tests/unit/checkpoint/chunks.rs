@@ -1,6 +1,6 @@
 //! Chunks of a text.
 
-use super::*;
+use crate::memory::checkpoint::merge::chunks::{blocks, sections};
 
 #[test]
 fn chunks_concatenate_to_the_text() {

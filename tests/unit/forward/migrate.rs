@@ -1,6 +1,6 @@
 //! Recognizing notes and their tasks.
 
-use super::*;
+use crate::memory::forward::migrate::{content, is_note};
 
 #[test]
 fn notes_are_recognized_by_their_words() {

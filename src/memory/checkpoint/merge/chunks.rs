@@ -168,7 +168,3 @@ pub(crate) fn keys(text: &str) -> Vec<Chunk<'_>> {
 fn lines(text: &str) -> Vec<Chunk<'_>> {
     vec![Chunk { key: "lines".to_owned(), kind: ChunkKind::Lines, text }]
 }
-
-#[cfg(test)]
-#[path = "../../../../tests/unit/checkpoint/chunks.rs"]
-mod tests;

@@ -9,7 +9,7 @@
 //! No rule depends on the clock. A clean merge does not depend on the side, unless both sides reordered parts.
 
 mod align;
-mod chunks;
+pub(crate) mod chunks;
 
 use std::borrow::Cow;
 

@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use crate::memory::forward::text::{
+    CrumbContent, MIN_TASK_LEN, PARTS, TextHeader, message_ids, parse, parse_timestamp, render, tasks, thread_ids,
+};
+use crate::memory::forward::{CrumbType, Priority};
 
 fn header() -> TextHeader {
     TextHeader {
