@@ -13,7 +13,7 @@
 //! `installed` contains a digest of each value that we wrote: a value is ours only as long as it has that digest. It is written
 //! first, with the digests of the old and the new values, so that ours are recognized wherever an install is interrupted.
 
-use super::{Action, InstallError, Mode, Setup, Step};
+use super::{Action, InstallError, Mode, Setup, Step, digest};
 use crate::git::GitError;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -137,7 +137,7 @@ fn words(record: &str) -> impl Iterator<Item = &str> {
 }
 
 fn word(name: &str, value: &str) -> String {
-    format!("{name}:{}", &blake3::hash(value.as_bytes()).to_hex()[..8])
+    format!("{name}:{}", digest(value.as_bytes(), 8))
 }
 
 fn is_of(word: &str, name: &str) -> bool {

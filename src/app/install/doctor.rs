@@ -10,12 +10,17 @@ use serde::Serialize;
 use super::attributes::SAMPLES;
 use super::config::RECURSIVE;
 use super::hooks::{HOOKS, HookFolder, HookOwner, owner};
+use crate::base::error::Diagnostic as _;
 use crate::base::finding::Weight;
 use crate::base::process::Process;
-use crate::git::{Git, GitError};
+use crate::git::{Git, GitError, ObjectFormat, Repo};
 use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::{Namespaces, Store, StoreFile, check};
-use crate::trace::Time;
+use crate::memory::forward::{self, CrumbContent, ForwardError, NewCrumb, Priority};
+use crate::trace::model::name::FORWARD_CRUMBS;
+use crate::trace::store::signature::Signature;
+use crate::trace::store::trace::Trace;
+use crate::trace::{AgentName, Time, TraceName};
 use crate::transcript::import::hook;
 
 #[derive(Serialize)]
@@ -123,7 +128,7 @@ fn try_driver(command: &str) -> Result<(), String> {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(super) fn text(error: impl std::fmt::Display) -> String {
+fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
@@ -260,4 +265,66 @@ fn setting(git: &Git, key: &str) -> Result<Option<String>, GitError> {
     let answer = git.ask(&["config", "--get", key])?;
     let text = String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned();
     Ok((answer.code == Some(0)).then_some(text))
+}
+
+/// Examines forward crumbs. One is written and read back in an empty repository in a temporary folder; in `repo`, which stays
+/// unchanged, every one is read.
+pub(crate) fn forward_crumbs(repo: Result<&Repo, GitError>, now: Time) -> Result<Vec<Diagnosis>, ForwardError> {
+    const CODE: &str = "forward-crumbs";
+    let repo = match repo {
+        Ok(repo) => repo,
+        Err(error) => {
+            let message = format!("this repository cannot hold forward crumbs: {error}");
+            return Ok(vec![Diagnosis::error(CODE, message, error.hint().unwrap_or_default())]);
+        }
+    };
+    let mut found = vec![match round_trip(repo, now) {
+        Ok(()) => Diagnosis::good(CODE, "a new forward crumb can be written and read"),
+        Err(cause) => {
+            let remedy = "check that temporary files can be written, and that git knows your name and email";
+            Diagnosis::error(CODE, format!("a new forward crumb cannot be written and read: {cause}"), remedy)
+        }
+    }];
+    for (refname, _) in repo.list_refs(FORWARD_CRUMBS)? {
+        let Ok(agent) = refname[FORWARD_CRUMBS.len()..].parse::<AgentName>() else { continue };
+        let damaged = forward::search(repo, &agent, &forward::Query::all(), now)?.damaged;
+        if let Some(first) = damaged.first() {
+            let (count, path, cause) = (damaged.len(), &first.path, &first.cause);
+            let message = format!("unreadable forward crumbs of agent `{agent}`: {count}; the first, {path}: {cause}");
+            let remedy = "see the text with `git log -p` of the ref; `git fsck` checks the repository for damage";
+            found.push(Diagnosis::error(CODE, message, remedy));
+        }
+    }
+    Ok(found)
+}
+
+fn round_trip(repo: &Repo, now: Time) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(text)?;
+    let trial = empty_repository(folder.path(), repo)?;
+    let signature = Signature::take(repo, now).map_err(text)?;
+    let agent: AgentName = "health-check".parse().map_err(text)?;
+    let content = CrumbContent { summary: "Health check test".to_owned(), ..CrumbContent::default() };
+    let new = NewCrumb { priority: Priority::Low, ..NewCrumb::new(content) };
+    let trace = Trace::new(&trial, TraceName::of_agent(&agent), signature.clone());
+    let written = forward::add(&trace, &agent, &new).map_err(text)?;
+    let query = forward::Query { limit: 1, ..forward::Query::default() };
+    let read = forward::search(&trial, &agent, &query, signature.at).map_err(text)?;
+    if read.crumbs == [written] {
+        Ok(())
+    } else {
+        Err("the text that was read differs from the written one".to_owned())
+    }
+}
+
+fn empty_repository(folder: &Path, like: &Repo) -> Result<Repo, String> {
+    let format = match like.object_format() {
+        ObjectFormat::Sha1 => "sha1",
+        ObjectFormat::Sha256 => "sha256",
+    };
+    // A folder given as an argument overrides GIT_DIR in the environment.
+    let path = folder.join("trial.git");
+    let args = ["init", "--quiet", "--bare", "--template=", "--object-format", format, &path.to_string_lossy()]
+        .map(str::to_owned);
+    Git::in_folder(folder).run(&args).map_err(text)?;
+    Repo::open(&path, like.env().clone()).map_err(text)
 }

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::config::shell_word;
-use super::{Action, InstallError, Mode, Scope, Setup, Step};
+use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
 use crate::base::replace::{self, Access};
 use crate::git::{Git, GitError};
 
@@ -69,7 +69,7 @@ fn own_mark(text: &str) -> Option<&str> {
 }
 
 fn digest_of(first: &str, rest: &str) -> String {
-    blake3::hash(format!("{first}\n{rest}").as_bytes()).to_hex()[..16].to_owned()
+    digest(format!("{first}\n{rest}").as_bytes(), 16)
 }
 
 /// The script of a hook that calls `program`. `note` follows the digest.

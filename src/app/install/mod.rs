@@ -13,7 +13,6 @@ pub(crate) mod client;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
-pub(crate) mod forward;
 pub(crate) mod hooks;
 pub(crate) mod json_text;
 pub(crate) mod owned;
@@ -113,9 +112,7 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let action = match attributes::with_block(old.as_deref()) {
         None => Action::Kept,
         Some(new) => {
-            if setup.mode == Mode::Write {
-                put_file(&setup.attributes, Some(&new))?;
-            }
+            put_file(&setup.attributes, Some(&new), setup.mode)?;
             if old.is_some_and(|old| attributes::has_block(&old)) { Action::Updated } else { Action::Added }
         }
     };
@@ -131,9 +128,7 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     steps.extend(hooks::uninstall(setup)?);
     let old = read_attributes(&setup.attributes)?;
     if let Some(rest) = old.and_then(|old| attributes::without_block(&old)) {
-        if setup.mode == Mode::Write {
-            put_file(&setup.attributes, rest.as_deref())?;
-        }
+        put_file(&setup.attributes, rest.as_deref(), setup.mode)?;
         steps.push(Step::on(Action::Removed, &setup.attributes));
     }
     Ok(steps)
@@ -161,7 +156,10 @@ fn read_text(path: &Path) -> Result<Option<String>, InstallError> {
 }
 
 /// Replaces the file atomically, or removes it. A link is followed, so that it stays one.
-fn put_file(path: &Path, text: Option<&[u8]>) -> Result<(), InstallError> {
+fn put_file(path: &Path, text: Option<&[u8]>, mode: Mode) -> Result<(), InstallError> {
+    if mode == Mode::DryRun {
+        return Ok(());
+    }
     let put = || {
         let path = real_path(path)?;
         match text {
@@ -170,4 +168,9 @@ fn put_file(path: &Path, text: Option<&[u8]>) -> Result<(), InstallError> {
         }
     };
     put().map_err(|source| InstallError::Write { path: path.to_owned(), source })
+}
+
+/// The first hex digits of a hash.
+fn digest(bytes: &[u8], len: usize) -> String {
+    blake3::hash(bytes).to_hex()[..len].to_owned()
 }

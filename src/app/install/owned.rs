@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Action, InstallError, Mode, Step, put_file, read_file};
+use super::{Action, InstallError, Mode, Step, digest, put_file, read_file};
 
 /// Precedes the digest in the last line.
 const MARK: &str = "written by git-trace ";
@@ -28,8 +28,8 @@ impl OwnedFile {
             Some(_) => Action::Updated,
             None => Action::Added,
         };
-        if mode == Mode::Write && matches!(action, Action::Updated | Action::Added) {
-            put_file(&self.path, Some(new.as_bytes()))?;
+        if matches!(action, Action::Updated | Action::Added) {
+            put_file(&self.path, Some(new.as_bytes()), mode)?;
         }
         Ok(Step::on(action, &self.path))
     }
@@ -41,6 +41,7 @@ pub(crate) fn uninstall(path: &Path, mode: Mode) -> Result<Option<Step>, Install
     if !is_ours(&old) {
         return Ok(Some(Step::on(Action::LeftAlone, path)));
     }
+    // A link is removed, not its target.
     if mode == Mode::Write {
         fs::remove_file(path).map_err(|source| InstallError::Write { path: path.to_owned(), source })?;
     }
@@ -61,7 +62,7 @@ pub(crate) fn list(folder: &Path, is_named: impl Fn(&str) -> bool) -> Result<Vec
 }
 
 pub(crate) fn sealed(text: &str, comment: &str) -> String {
-    format!("{text}{comment} {MARK}{}\n", digest(text.as_bytes()))
+    format!("{text}{comment} {MARK}{}\n", digest(text.as_bytes(), 16))
 }
 
 pub(crate) fn is_ours(file: &[u8]) -> bool {
@@ -69,9 +70,5 @@ pub(crate) fn is_ours(file: &[u8]) -> bool {
     let start = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
     let (text, last) = lines.split_at(start);
     let Ok(last) = std::str::from_utf8(last) else { return false };
-    last.split_once(MARK).is_some_and(|(_, written)| written == digest(text))
-}
-
-fn digest(text: &[u8]) -> String {
-    blake3::hash(text).to_hex()[..16].to_owned()
+    last.split_once(MARK).is_some_and(|(_, written)| written == digest(text, 16))
 }

@@ -41,7 +41,7 @@ struct Point {
 pub(crate) struct Chart {
     bands: Vec<String>,
     points: Vec<Point>,
-    budget: Option<u64>,
+    pub(crate) budget: Option<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -96,10 +96,6 @@ impl Chart {
             point.tokens.resize(bands.len(), 0);
         }
         Ok(Self { bands, points: thinned(points), budget: settings::number(repo, "trace.budget")? })
-    }
-
-    pub(crate) fn budget(&self) -> Option<u64> {
-        self.budget
     }
 
     /// The bands that have tokens at some point, from the bottom.

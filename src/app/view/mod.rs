@@ -75,5 +75,5 @@ pub(crate) fn page(
     let chart = chart::Chart::of(repo, &data, encoding)?;
     let branches = branches::Branches::find(repo, name, &data, encoding)?;
     let html = page::render(name, &data, view.total(repo, encoding)?, &chart, &branches);
-    Ok(Page { html, earlier: view.slots.len() - data.items.len(), redacted: data.redactor.count() })
+    Ok(Page { html, earlier: view.slots.len() - data.items.len(), redacted: data.redactor.count.get() })
 }

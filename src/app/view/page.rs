@@ -34,7 +34,7 @@ pub(crate) fn render(name: &TraceName, data: &Data<'_>, total: Total, chart: &Ch
     );
     html.put("{} · trace</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>", &[name]);
     html.raw(STYLE).raw("</style></head>\n<body>");
-    summary(&mut html, name, data, total, chart.budget());
+    summary(&mut html, name, data, total, chart.budget);
     html.raw(r#"<main><section id="chart-section" aria-labelledby="tokens"><h2 id="tokens">Tokens</h2>"#);
     chart.render(&mut html);
     html.raw("</section>");

@@ -11,7 +11,8 @@ use crate::trace::store::settings::{allowed_secrets, secrets_policy};
 pub(crate) struct Redactor {
     /// `None`: everything is allowed.
     allowed: Option<Allowed>,
-    count: Cell<usize>,
+    /// Number of texts that contained secrets.
+    pub(crate) count: Cell<usize>,
 }
 
 impl Redactor {
@@ -20,10 +21,6 @@ impl Redactor {
         let off = secrets_policy(repo)? == Some(Policy::Off);
         let allowed = if off { None } else { Some(allowed_secrets(repo)?) };
         Ok(Self { allowed, count: Cell::new(0) })
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.count.get()
     }
 
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {

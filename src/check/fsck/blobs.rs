@@ -98,16 +98,13 @@ impl ItemFacts {
 
 pub(crate) struct Trees<'r> {
     repo: &'r Repo,
-    failed: Cell<Option<Oid>>,
+    /// The last tree that could not be read.
+    pub(crate) failed: Cell<Option<Oid>>,
 }
 
 impl<'r> Trees<'r> {
     pub(crate) fn new(repo: &'r Repo) -> Self {
         Self { repo, failed: Cell::new(None) }
-    }
-
-    pub(crate) fn failed(&self) -> Option<Oid> {
-        self.failed.get()
     }
 }
 

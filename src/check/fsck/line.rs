@@ -142,7 +142,7 @@ impl Inspection<'_> {
 
     /// Reports the tree that was read last and failed.
     pub(crate) fn tree_problem(&mut self, line: &Line, commit: Oid, error: &GitError) {
-        let Some(oid) = self.trees.failed() else { return };
+        let Some(oid) = self.trees.failed.get() else { return };
         if self.reported.insert(oid) {
             self.problems.push(Problem::object(&line.label, "folder", oid, error).commit(commit));
         }

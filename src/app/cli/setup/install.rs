@@ -9,7 +9,6 @@ use crate::app::install::agent::{AGENTS, Agent, AgentSetup};
 use crate::app::install::client::{self, Client};
 use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
-use crate::app::install::forward;
 use crate::app::install::{self, Action, InstallError, Mode, Scope, Setup, Step, owned};
 use crate::git::{Env, Git, GitError, worktree_root};
 use crate::transcript::format::Format;
@@ -338,10 +337,7 @@ impl DoctorArgs {
             Err(error) => return Err(error.into()),
         };
         let mut found = doctor::examine(&context.git()?, root.as_deref(), context.now())?;
-        match context.repo() {
-            Ok(repo) => found.extend(forward::examine(repo, context.now())?),
-            Err(error) => found.push(forward::unusable(&error)),
-        }
+        found.extend(doctor::forward_crumbs(context.repo(), context.now())?);
         if self.json {
             ui.json(&serde_json::to_value(&found)?)?;
         } else {

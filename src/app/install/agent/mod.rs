@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, InstallError, Mode, Step, put_file, read_text, refused};
+use super::{Action, InstallError, Mode, Step, digest, put_file, read_text, refused};
 use crate::transcript::format::Format;
 
 pub(crate) struct Agent {
@@ -94,7 +94,7 @@ impl AgentSetup {
     }
 
     fn original_path(&self) -> PathBuf {
-        let root = &blake3::hash(self.root.as_os_str().as_encoded_bytes()).to_hex()[..16];
+        let root = digest(self.root.as_os_str().as_encoded_bytes(), 16);
         self.common_dir.join("trace/installed").join(format!("{}-{root}.json", self.agent.format))
     }
 
@@ -129,21 +129,21 @@ impl AgentSetup {
             let action = change().map_err(|cause| refused(&path, cause))?;
             steps.push(Step { action, what: format!("{}: {event}", self.agent.file) });
         }
-        if self.mode == Mode::Write && old.as_ref() != Some(&text) {
+        if old.as_ref() != Some(&text) {
             let made_folder = path.parent().is_some_and(|folder| !folder.exists());
-            let digest = old.as_deref().map(digest_of);
-            let written = digest_of(&text);
+            let replaced = old.as_deref().map(|old| digest(old.as_bytes(), 32));
+            let written = digest(text.as_bytes(), 32);
             // The file before the first of several installs counts, unless somebody changed it in between.
             let original = match self.original() {
                 Some(kept) if kept.text == old => Original { written, replaced: None, ..kept },
-                Some(kept) if digest.as_deref().is_some_and(|digest| kept.is_of(digest)) => {
-                    Original { written, replaced: digest, ..kept }
+                Some(kept) if replaced.as_deref().is_some_and(|digest| kept.is_of(digest)) => {
+                    Original { written, replaced, ..kept }
                 }
                 _ => Original { text: old, made_folder, written, replaced: None },
             };
             let note = serde_json::to_vec(&original).map_err(|error| refused(&path, error.to_string()))?;
-            put_file(&self.original_path(), Some(&note))?;
-            put_file(&path, Some(text.as_bytes()))?;
+            put_file(&self.original_path(), Some(&note), self.mode)?;
+            put_file(&path, Some(text.as_bytes()), self.mode)?;
         }
         Ok(steps)
     }
@@ -158,7 +158,7 @@ impl AgentSetup {
             self.forget(&path, made_folder)?;
             return Ok(Vec::new());
         };
-        let (new, made_folder) = match original.filter(|original| original.is_of(&digest_of(&text))) {
+        let (new, made_folder) = match original.filter(|original| original.is_of(&digest(text.as_bytes(), 32))) {
             Some(original) => (original.text, original.made_folder),
             None => {
                 let new = settings::without(&text, None, &|command| self.is_ours(command));
@@ -166,8 +166,8 @@ impl AgentSetup {
             }
         };
         let is_changed = new.as_deref() != Some(&text);
-        if is_changed && self.mode == Mode::Write {
-            put_file(&path, new.as_deref().map(str::as_bytes))?;
+        if is_changed {
+            put_file(&path, new.as_deref().map(str::as_bytes), self.mode)?;
         }
         self.forget(&path, made_folder && is_changed)?;
         let step = Step { action: Action::Removed, what: self.agent.file.to_owned() };
@@ -188,8 +188,4 @@ impl AgentSetup {
             _ => Ok(()),
         }
     }
-}
-
-fn digest_of(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }
