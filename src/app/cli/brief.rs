@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::app::cli::{Context, ErrorContext as _, Result, Values};
+use crate::app::cli::{Context, Result, Values};
 use crate::memory::brief::{BriefRequest, compile};
 use crate::memory::forward::query_time;
 use crate::trace::AgentName;
@@ -39,8 +39,7 @@ pub(crate) struct BriefArgs {
 
 impl BriefArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let folder = std::env::current_dir().context("cannot tell which folder this is")?;
-        let mut request = BriefRequest::from_config(context.repo()?, self.agent.as_ref(), &folder)?;
+        let mut request = BriefRequest::from_config(context.repo()?, self.agent.as_ref(), &context.folder()?)?;
         request.trace = context.trace_name(None)?;
         request.budget = self.budget.unwrap_or(request.budget);
         request.crumb = self.crumb.clone().or(request.crumb);
@@ -54,14 +53,12 @@ impl BriefArgs {
             context.ui.note(format!("warning: {warning}"));
         }
         if self.json {
-            context.ui.json(&brief.to_json(&request))?;
-        } else if brief.text.is_empty() {
-            let nothing =
-                if brief.left_out.is_empty() { "there is nothing to tell yet" } else { "nothing fits the budget" };
-            context.ui.note(nothing);
-        } else {
-            context.ui.write_content(brief.text.as_bytes())?;
+            return context.ui.json(&brief.to_json(&request));
         }
-        Ok(())
+        if brief.text.is_empty() {
+            let is_empty = brief.left_out.is_empty();
+            context.ui.note(if is_empty { "there is nothing to tell yet" } else { "nothing fits the budget" });
+        }
+        context.ui.write_content(brief.text.as_bytes())
     }
 }

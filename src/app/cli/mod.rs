@@ -115,8 +115,8 @@ commands! {
         Types(item::types::TypesArgs),
 
         // Traces
-        Init(trace::init::InitArgs),
-        Switch(trace::switch::SwitchArgs),
+        Init(trace::branch::InitArgs),
+        Switch(trace::branch::SwitchArgs),
         Branch(trace::branch::BranchArgs),
         Log(trace::log::LogArgs),
         Status(trace::status::StatusArgs),

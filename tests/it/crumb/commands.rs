@@ -185,7 +185,7 @@ fn validate_takes_files_stdin_and_the_published_request() {
     insta::assert_snapshot!(place.trace_with(&["crumb", "validate", "--json"], request), @r#"{"errors":0,"findings":[],"header":{"identity":"TEST","session":1,"version":2},"path":"stdin","token_limit":400,"tokens":15,"valid":true,"warnings":0}"#);
     insta::assert_snapshot!(place.trace_with(&["crumb", "validate"], "{\"action\":\"drop\",\"content\":\"\"}"), @"
     --- stderr
-    error: the request's action is `drop`, and `validate` is known
+    error: unknown action `drop` in the request: expected validate
     [exit 2]
     ");
     insta::assert_snapshot!(place.trace_with(&["crumb", "validate", "-"], "∴CRUMB2 TEST s1\n§core\n? what\u{1b}[31m\n"), @r"

@@ -5,7 +5,6 @@ mod delete;
 mod exchange;
 mod history;
 mod list;
-mod namespaces;
 mod resolve;
 
 use std::ops::Deref;
@@ -35,7 +34,7 @@ commands! {
         Rename(change::RenameArgs),
         Import(exchange::ImportArgs),
         Export(exchange::ExportArgs),
-        Namespaces(namespaces::NamespacesArgs),
+        Namespaces(list::NamespacesArgs),
         History(history::HistoryArgs),
         Prune(delete::PruneArgs),
         Resolve(resolve::ResolveArgs),

@@ -58,27 +58,22 @@ impl CompressArgs {
                 return Err(Error::with_hint(message, hint));
             }
         };
-        let command = match &repo {
-            Some(repo) => repo.config()?.text(compressor::SETTING)?,
-            None => None,
-        };
-        let failed = || format!("cannot compress `{}`", self.file.display());
-        let mut attempts = 0;
-        loop {
+        let command = repo.map(|repo| repo.config()?.text(compressor::SETTING)).transpose()?.flatten();
+        for _ in 0..10 {
             let bytes = read(&self.file)?;
             let crumb = parse(&self.file, &bytes)?;
             let mut plan = crumb::plan(&crumb);
             if self.dry_run {
                 return report(&plan, self, command.is_some(), ui);
             }
-            // No lock is held while the user's command runs; the file is looked at again afterwards.
+            // No lock is held while the user's command runs; the file is compared again afterwards.
             if let Some(command) = &command {
                 for group in &mut plan.groups {
                     let text = compressor::run(command, group.prompt()).map_err(CrumbError::from)?;
                     group.set_text(&String::from_utf8_lossy(&text));
                 }
             }
-            let archived_in = repo.as_ref().filter(|_| !self.no_archive && !plan.is_empty());
+            let archived_in = repo.filter(|_| !self.no_archive && !plan.is_empty());
             let signature = archived_in.map(|repo| Signature::take(repo, Time::now())).transpose()?;
             let is_done = crumb::edit(&self.file, |current| {
                 if current.print() != bytes {
@@ -91,26 +86,22 @@ impl CompressArgs {
                 plan.apply(current);
                 Ok(true)
             });
-            if is_done.with_context(failed)? {
+            if is_done.with_context(|| format!("cannot compress `{}`", self.file.display()))? {
                 return report(&plan, self, false, ui);
             }
-            attempts += 1;
-            if attempts == 10 {
-                return Err(FileError::Changing { path: self.file.clone() }.into());
-            }
         }
+        Err(FileError::Changing { path: self.file.clone() }.into())
     }
 }
 
-fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &Ui) -> Result<()> {
+fn report(plan: &CompressionPlan, args: &CompressArgs, is_unasked: bool, ui: &Ui) -> Result<()> {
     if args.json {
         let groups = plan.groups.iter().map(|group| {
             let originals: Vec<&str> = group.members.iter().map(|member| member.line.as_str()).collect();
             json!({ "heat": group.tier.as_str(), "line": group.line(), "originals": originals })
         });
-        let groups: Vec<Value> = groups.collect();
         let evicted = plan.evicted.iter().map(|evicted| json!({ "name": evicted.name, "line": evicted.line }));
-        let evicted: Vec<Value> = evicted.collect();
+        let (groups, evicted): (Vec<Value>, Vec<Value>) = (groups.collect(), evicted.collect());
         return ui.json(&json!({ "dry_run": args.dry_run, "compressed": groups, "archived_failures": evicted }));
     }
     for group in &plan.groups {
@@ -128,15 +119,15 @@ fn report(plan: &CompressionPlan, args: &CompressArgs, is_unsaid: bool, ui: &Ui)
         0 => "no note is to be compressed".to_owned(),
         lines => format!("{entries} entries {would}{lines} lines"),
     });
-    if is_unsaid && !plan.groups.is_empty() {
-        ui.note("the texts are as shortened by rule; `trace.compressor` was not called");
+    if is_unasked && !plan.groups.is_empty() {
+        ui.note("the texts were shortened by a rule; `trace.compressor` was not called");
     }
     let names: Vec<&str> = plan.evicted.iter().map(|evicted| evicted.name.as_str()).collect();
     if !names.is_empty() {
         let what = match (args.dry_run, args.no_archive) {
             (true, _) => "failures that would go to the archive",
             (false, false) => "failures that went to the archive",
-            (false, true) => "failures that were taken out",
+            (false, true) => "failures that were removed",
         };
         ui.note(format!("{what}: {}", names.join(", ")));
     }
@@ -159,7 +150,7 @@ impl ExpandArgs {
     }
 }
 
-/// Lists the lines of the file that have originals, and the failures that are not in it.
+/// Lists the lines that have originals, and the archived failures.
 fn list(path: &Path, repo: &Repo, ui: &Ui) -> Result<()> {
     let bytes = read(path)?;
     let crumb: CrumbFile<'_> = parse(path, &bytes)?;

@@ -4,7 +4,6 @@ mod change;
 mod compress;
 mod exchange;
 mod show;
-mod triage;
 mod validate;
 
 use std::path::Path;
@@ -39,7 +38,7 @@ commands! {
         Remove(change::RemoveArgs),
         Compress(compress::CompressArgs),
         Expand(compress::ExpandArgs),
-        Triage(triage::TriageArgs),
+        Triage(show::TriageArgs),
         Send(exchange::SendArgs),
         Receive(exchange::ReceiveArgs),
         Textconv(show::TextconvArgs),

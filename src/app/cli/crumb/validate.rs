@@ -37,13 +37,13 @@ struct Request {
 impl ValidateArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let ui = &context.ui;
-        // Outside of a repository files are judged all the same.
+        // Files outside of a repository are validated too.
         let encoding = context.repo().ok().and_then(|repo| encoding(repo).ok()).unwrap_or_default();
         let mut are_valid = true;
         for path in &self.files {
             are_valid &= validate(path, self, encoding, ui)?;
         }
-        Ok(if are_valid { ExitStatus::Success } else { ExitStatus::No })
+        Ok(ExitStatus::of(are_valid))
     }
 }
 
@@ -81,7 +81,7 @@ fn requested(bytes: &[u8]) -> Result<Option<String>> {
     }
     match serde_json::from_slice::<Request>(bytes) {
         Ok(request) if request.action == "validate" => Ok(Some(request.content)),
-        Ok(request) => bail!("the request's action is `{}`, and `validate` is known", request.action),
+        Ok(request) => bail!("unknown action `{}` in the request: expected validate", request.action),
         Err(_) => Ok(None),
     }
 }

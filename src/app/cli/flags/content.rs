@@ -1,4 +1,4 @@
-//! Where a command takes content from: a flag, a file, stdin, or an editor.
+//! Content from a flag, a file, stdin, or an editor, and the budget that it must fit.
 
 use std::fs;
 use std::io::{self, IsTerminal as _};
@@ -8,6 +8,7 @@ use crate::app::cli::{Context, Error, ErrorContext as _, Result, Value, bail};
 use crate::base::bounded;
 use crate::base::process::Process;
 use crate::git::Repo;
+use crate::trace::store::budget::BudgetPolicy;
 
 /// Content on the command line.
 #[derive(clap::Args, Debug)]
@@ -83,4 +84,22 @@ fn edit(repo: &Repo, before: &[u8]) -> Result<Vec<u8>> {
     let after = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let _ = fs::remove_file(&path);
     Ok(after)
+}
+
+/// The budget of this command.
+#[derive(clap::Args, Debug)]
+pub(crate) struct BudgetArgs {
+    /// Token budget of the trace [default: `trace.budget`, or none]
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u64>,
+    /// What to do if a commit exceeds the budget: warn, reject, or run a command that may free tokens
+    /// [default: `trace.budgetAction`, or warn]
+    #[arg(long, value_name = "ACTION")]
+    budget_action: Option<String>,
+}
+
+impl BudgetArgs {
+    pub(crate) fn policy(&self, context: &Context) -> Result<Option<BudgetPolicy>> {
+        Ok(BudgetPolicy::new(context.repo()?, self.budget, self.budget_action.as_deref())?)
+    }
 }

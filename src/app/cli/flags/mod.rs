@@ -1,6 +1,5 @@
 //! Arguments that several commands share.
 
-pub(crate) mod budget;
 pub(crate) mod conflicts;
 pub(crate) mod content;
 

@@ -13,7 +13,7 @@ use crate::app::cli::{Cli, ErrorContext as _, Result};
 use crate::app::install::owned::{self, OwnedFile};
 use crate::app::install::{Action, Mode, Step};
 
-/// Writes all pages below a folder as `MANPATH` has them, and removes those of commands that are gone.
+/// Writes all pages below a folder for `MANPATH`, and removes those of commands that no longer exist.
 pub(crate) fn install(root: &Path, mode: Mode) -> Result<Vec<Step>> {
     let folder = root.join("man1");
     let pages = pages(&folder).context("cannot make the manual pages")?;
@@ -21,7 +21,7 @@ pub(crate) fn install(root: &Path, mode: Mode) -> Result<Vec<Step>> {
     let gone = gone.into_iter().filter(|path| pages.iter().all(|page| page.path != *path));
     let mut steps = pages.iter().map(|page| page.install(mode)).collect::<Result<Vec<_>, _>>()?;
     for path in gone {
-        // One that is not ours is none of our business here.
+        // A page of somebody else is not reported here.
         steps.extend(owned::uninstall(&path, mode)?.filter(|step| step.action == Action::Removed));
     }
     Ok(steps)
@@ -35,7 +35,7 @@ pub(crate) fn uninstall(root: &Path, mode: Mode) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// Whether `man` finds our page in this folder; also where there is no `man` to ask.
+/// Whether `man` finds our page in this folder, or does not exist.
 pub(crate) fn is_found(root: &Path) -> bool {
     let asked = Process::new("man").args(["-w", "git-trace"]).stdin(Stdio::null()).output();
     let Ok(answer) = asked else { return true };
@@ -57,7 +57,7 @@ fn pages(folder: &Path) -> io::Result<Vec<OwnedFile>> {
     Ok(pages.into_iter().map(|page| page.into_file(folder, &names)).collect())
 }
 
-/// A page without its last section, for which all names must be known.
+/// A page without its last section, which needs the names of all pages.
 struct Page {
     name: String,
     parent: Option<String>,
@@ -88,10 +88,10 @@ fn text(command: &Command, name: &str) -> io::Result<String> {
     Ok(tidied(&String::from_utf8_lossy(&bytes), name))
 }
 
-/// When the text of the pages was last looked over; `mandoc` wants a date.
+/// Date of the last review of the pages; `mandoc` requires one.
 const DATE: &str = "2026-11-21";
 
-/// The same page without what `groff` and `mandoc` warn of: empty lines, breaks beside them, a title without quotes.
+/// The page without what `groff` and `mandoc` warn about: empty lines, breaks beside them, a title without quotes.
 fn tidied(page: &str, name: &str) -> String {
     let mut text = String::with_capacity(page.len());
     let mut lines = page.lines().peekable();
@@ -128,28 +128,25 @@ impl Page {
         }
         roff.control("SH", ["SEE ALSO"]);
         let related = self.related(names);
-        let mut inline = Vec::new();
-        for (index, name) in related.iter().enumerate() {
-            inline.extend([bold(*name), roman(if index + 1 < related.len() { "(1), " } else { "(1)" })]);
-        }
-        roff.text(inline);
+        let end = |index| roman(if index + 1 < related.len() { "(1), " } else { "(1)" });
+        roff.text(related.iter().enumerate().flat_map(|(index, name)| [bold(*name), end(index)]).collect::<Vec<_>>());
         let text = format!("{}{}", self.text, tidied(&roff.to_roff(), &self.name));
         OwnedFile { path: folder.join(format!("{}.1", self.name)), text, comment: ".\\\"" }
     }
 
-    /// Its parents, and the commands that its text speaks of; of the first page, git's own.
+    /// Its parents and the commands that its text mentions.
     fn related<'n>(&'n self, names: &'n [String]) -> Vec<&'n str> {
         let mut related: Vec<&str> = vec!["git"];
         for name in names.iter().filter(|name| **name != self.name) {
             let is_parent = self.name.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('-'));
-            // Hyphens are escaped in the text, and a name is told as it is typed: `git trace crumb expand`.
+            // The text escapes hyphens, and mentions a command as it is typed: `git trace crumb expand`.
             let words = name.replacen('-', " ", 1).replacen('-', " ", 1).replace('-', "\\-");
             let typed = format!("`{words}");
-            let is_told = self.text.match_indices(&typed).any(|(at, _)| {
+            let is_mentioned = self.text.match_indices(&typed).any(|(at, _)| {
                 let next = self.text[at + typed.len()..].chars().next();
                 matches!(next, Some('`' | ' '))
             });
-            if is_parent || is_told {
+            if is_parent || is_mentioned {
                 related.push(name);
             }
         }

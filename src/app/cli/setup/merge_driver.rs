@@ -77,7 +77,6 @@ pub(crate) fn driver_status(run: impl FnOnce() -> u8) -> u8 {
 
 impl MergeDriverArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
         let labels = Labels {
             base: label(self.base_label.as_deref(), "%S", "base"),
             ours: label(self.our_label.as_deref(), "%X", "ours"),
@@ -87,53 +86,49 @@ impl MergeDriverArgs {
             None | Some("" | "%L") => Markers::DEFAULT_SIZE,
             Some(text) => match text.parse() {
                 Ok(size @ 1..=10_000) => size,
-                _ => bail!("`{text}` is not a length of conflict markers"),
+                _ => bail!("invalid length of conflict markers: `{text}`"),
             },
         };
         let mut markers = Markers { size, style: self.style.unwrap_or_default(), labels };
         let path = self.path.as_deref().unwrap_or_default();
         match self.kind.or_else(|| FileKind::of_path(path.as_encoded_bytes())) {
-            Some(FileKind::Breadcrumbs) => merge_breadcrumbs(self, ui, &mut markers),
-            Some(FileKind::Crumb) => merge_crumb(self, ui, &mut markers),
-            Some(FileKind::Checkpoint | FileKind::CheckpointIndex) => merge_checkpoint(self, ui, &mut markers),
+            Some(kind) => merge_kind(self, &context.ui, kind, &mut markers),
             None => merge_text(self, &markers),
         }
     }
 }
 
-/// A label as git gave it; older versions of git leave placeholders that they do not know as they are.
+/// A label from git; older versions leave placeholders that they do not know.
 fn label(given: Option<&OsStr>, placeholder: &str, default: &str) -> String {
     let given = given.filter(|text| !text.is_empty() && *text != placeholder);
     given.map_or(default.to_owned(), |text| text.to_string_lossy().into_owned())
 }
 
-fn merge_breadcrumbs(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
+/// Merges by meaning. A version that cannot be read as a file of the kind is merged as text.
+fn merge_kind(args: &MergeDriverArgs, ui: &Ui, kind: FileKind, markers: &mut Markers) -> Result<ExitStatus> {
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
-    let merged = breadcrumb::merge(MergeInput { base: &base, ours: &ours, theirs: &theirs });
-    write_merged(args, ui, markers, &merged, "breadcrumbs")
+    let input = MergeInput { base: &base, ours: &ours, theirs: &theirs };
+    match kind {
+        FileKind::Breadcrumbs => {
+            return write_merged(args, ui, markers, &breadcrumb::merge(input), "breadcrumbs");
+        }
+        FileKind::Crumb => {
+            if let Some(merged) = crumb::merge(input) {
+                return write_merged(args, ui, markers, &merged, "crumb");
+            }
+        }
+        FileKind::Checkpoint | FileKind::CheckpointIndex => {
+            if ![&base, &ours, &theirs].iter().any(|text| is_binary(text))
+                && let Some(merged) = checkpoint::merge(input)
+            {
+                return write_merged(args, ui, markers, &merged, "checkpoint");
+            }
+        }
+    }
+    merge_text(args, markers)
 }
 
-fn merge_crumb(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
-    let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
-    match crumb::merge(MergeInput { base: &base, ours: &ours, theirs: &theirs }) {
-        Some(merged) => write_merged(args, ui, markers, &merged, "crumb"),
-        // What cannot be read as a crumb file is merged as text.
-        None => merge_text(args, markers),
-    }
-}
-
-fn merge_checkpoint(args: &MergeDriverArgs, ui: &Ui, markers: &mut Markers) -> Result<ExitStatus> {
-    let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
-    if [&base, &ours, &theirs].iter().any(|text| is_binary(text)) {
-        return merge_text(args, markers);
-    }
-    match checkpoint::merge(MergeInput { base: &base, ours: &ours, theirs: &theirs }) {
-        Some(merged) => write_merged(args, ui, markers, &merged, "checkpoint"),
-        None => merge_text(args, markers),
-    }
-}
-
-/// Says what there is to say of a merge, and writes its result. A path that git did not give is `unnamed`.
+/// Prints the notes of a merge and writes its result. `unnamed` replaces a path that git did not pass.
 fn write_merged<N: Display>(
     args: &MergeDriverArgs,
     ui: &Ui,
@@ -153,14 +148,14 @@ fn write_merged<N: Display>(
     let file = File::create(output).with_context(failed)?;
     let mut out = BufWriter::with_capacity(1 << 17, file);
     merged.write(&mut out, markers).and_then(|()| out.flush()).with_context(failed)?;
-    Ok(if merged.is_clean() { ExitStatus::Success } else { ExitStatus::No })
+    Ok(ExitStatus::of(merged.is_clean()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
     bounded::read_file(path).with_context(|| format!("cannot read `{}`", path.display()))
 }
 
-/// What `merge.conflictStyle` says; only asked where there is a conflict, since it takes a call of git.
+/// The value of `merge.conflictStyle`; read only for a conflict, because it takes a call of git.
 fn configured_style() -> Style {
     let asked = Process::new("git").args(["config", "--get", "merge.conflictStyle"]).output();
     let answer = asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
@@ -172,7 +167,7 @@ fn merge_text(args: &MergeDriverArgs, markers: &Markers) -> Result<ExitStatus> {
     let versions = [&args.base, &args.ours, &args.theirs].map(|path| read(path));
     let [base_text, our_text, their_text] = versions;
     if [base_text?, our_text?, their_text?].iter().any(|text| is_binary(text)) {
-        // As git's own merge: ours stays, and it is a conflict.
+        // As in git's own merge, ours stays, and it is a conflict.
         if let Some(output) = &args.output {
             fs::copy(&args.ours, output).with_context(|| format!("cannot write `{}`", output.display()))?;
         }
@@ -195,7 +190,7 @@ fn merge_text(args: &MergeDriverArgs, markers: &Markers) -> Result<ExitStatus> {
     };
     let output = args.output.as_deref().unwrap_or(&args.ours);
     fs::write(output, merged.stdout).with_context(|| format!("cannot write `{}`", output.display()))?;
-    Ok(if is_clean { ExitStatus::Success } else { ExitStatus::No })
+    Ok(ExitStatus::of(is_clean))
 }
 
 /// Whether git takes a text for binary: a NUL among its first bytes.

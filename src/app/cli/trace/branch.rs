@@ -1,11 +1,11 @@
-//! `git trace branch`: traces beside one another.
+//! `git trace branch`, `switch` and `init`.
 
-use crate::app::cli::{BOLD, Context, DIM, ErrorContext as _, Result, Values, bail, escaped};
+use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Values, bail, escaped};
 use crate::git::short_oid;
-use crate::trace::TraceName;
 use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
+use crate::trace::{Tip, TraceName};
 
 /// List, create, rename or delete traces
 ///
@@ -60,7 +60,7 @@ fn start(context: &Context, name: &TraceName, from: Option<&str>) -> Result<()> 
 }
 
 /// Creates a trace from what the user named, or from the current one's tip; the short oid of where it starts.
-pub(crate) fn begin(context: &Context, name: &TraceName, from: Option<&str>) -> Result<String> {
+fn begin(context: &Context, name: &TraceName, from: Option<&str>) -> Result<String> {
     let repo = context.repo()?;
     let current = context.trace_name(None)?;
     let start = match from {
@@ -129,4 +129,59 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
         writeln!(context.ui, "{mark} {padded} {size}  {subject} {oid}")?;
     }
     Ok(())
+}
+
+/// Make another trace the current trace of this worktree
+#[derive(clap::Args, Debug)]
+pub(crate) struct SwitchArgs {
+    /// Name of the trace; `-` is the previous trace
+    #[arg(add = Values::Traces)]
+    name: String,
+    /// Trace, commit, item or time to start from with -c [default: the tip of the current trace]
+    #[arg(requires = "create", add = Values::States)]
+    start: Option<String>,
+    /// Create the trace
+    #[arg(short = 'c', long)]
+    create: bool,
+}
+
+impl SwitchArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        let repo = context.repo()?;
+        let name: TraceName =
+            if self.name == "-" && !self.create { head::previous(repo)? } else { self.name.parse()? };
+        let done = if self.create {
+            format!("a new trace `{name}` at {}", begin(context, &name, self.start.as_deref())?)
+        } else {
+            Tip::of_trace(repo, &name)?;
+            format!("trace `{name}`")
+        };
+        head::switch(context.repo()?, &name)?;
+        writeln!(context.ui, "Switched to {done}")
+    }
+}
+
+/// Create an empty trace and make it the current one
+///
+/// The first commit creates its ref. A first commit without `init` creates the trace `main`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct InitArgs {
+    /// Name of the new trace [default: main]
+    name: Option<TraceName>,
+}
+
+impl InitArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        let name = match self.name.as_ref().or(context.named_trace()?.as_ref()) {
+            Some(name) => name.clone(),
+            None => TraceName::default_name(),
+        };
+        if Tip::find(context.repo()?, &name)?.is_some() {
+            let hint = format!("`git trace switch {name}` makes it the current one");
+            return Err(Error::with_hint(format!("trace `{name}` already exists"), hint));
+        }
+        head::switch(context.repo()?, &name)?;
+        writeln!(context.ui, "The current trace is `{name}`; its first commit creates it.")?;
+        Ok(())
+    }
 }

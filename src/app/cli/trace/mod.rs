@@ -3,12 +3,10 @@
 pub(crate) mod bisect;
 pub(crate) mod branch;
 pub(crate) mod diff;
-pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod materialize;
 pub(crate) mod merge;
 pub(crate) mod pick;
 pub(crate) mod reset;
 pub(crate) mod status;
-pub(crate) mod switch;
 pub(crate) mod view;
