@@ -27,6 +27,7 @@ pub(crate) mod read;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::trace::change::bulk::{Replaced, Usage};
@@ -105,7 +106,7 @@ fn count(kinds: &mut BTreeMap<String, u64>, kind: &str) {
 pub(crate) const DIGEST_WINDOW: usize = 64 * 1024;
 
 /// How far a file was read. A longer file with the same bytes before it is a later version of the same transcript.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Position {
     /// Bytes consumed as complete records, from the start of the file.
     pub offset: u64,

@@ -10,7 +10,7 @@ pub(crate) mod gemini_cli;
 pub(crate) mod swe_agent;
 
 use std::fs::{self, Metadata};
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::Position;
@@ -86,6 +86,12 @@ fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(Vec::new()),
         listing => listing?.map(|entry| entry.map(|entry| entry.path())).collect(),
     }
+}
+
+/// The lines in the head of a file, read as they are needed.
+fn first_lines(path: &Path) -> Option<impl Iterator<Item = Vec<u8>>> {
+    let head = BufReader::new(fs::File::open(path).ok()?.take(1024 * 1024));
+    Some(head.split(b'\n').map_while(Result::ok))
 }
 
 /// The files among `paths` that `accept` accepts, newest first.

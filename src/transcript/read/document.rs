@@ -27,7 +27,8 @@ enum State {
     Name { escaped: bool },
     Colon,
     Value,
-    Inside { depth: usize, text: bool, escaped: bool },
+    Inside { depth: usize },
+    Text { depth: usize, escaped: bool },
     Elements,
     Outside,
 }
@@ -109,12 +110,14 @@ impl<R> DocumentLines<R> {
             State::Elements if blank || byte == b',' => State::Elements,
             State::Elements if byte == b']' => State::Members,
             State::Elements => self.begin(byte, true),
-            State::Inside { depth, text: true, escaped } => {
+            State::Text { depth, escaped } => {
                 self.output.push(byte);
-                let text = byte != b'"' || escaped;
-                State::Inside { depth, text, escaped: byte == b'\\' && !escaped }
+                match byte {
+                    b'"' if !escaped => State::Inside { depth },
+                    _ => State::Text { depth, escaped: byte == b'\\' && !escaped },
+                }
             }
-            State::Inside { depth, .. } => self.inside(depth, byte),
+            State::Inside { depth } => self.inside(depth, byte),
             State::Outside | State::Start | State::Members | State::Colon => {
                 self.output.push(byte);
                 State::Outside
@@ -133,29 +136,22 @@ impl<R> DocumentLines<R> {
 
     /// Handles a byte of a value outside its strings. Line breaks have no meaning there, and would end the line.
     fn inside(&mut self, depth: usize, byte: u8) -> State {
-        let at = |depth| State::Inside { depth, text: false, escaped: false };
+        if depth == 0 && matches!(byte, b',' | b']' | b'}') {
+            self.output.extend_from_slice(b"}\n");
+            return match byte {
+                b',' if self.in_list => State::Elements,
+                b',' | b']' => State::Members,
+                _ => State::Outside,
+            };
+        }
+        if !matches!(byte, b'\n' | b'\r') {
+            self.output.push(byte);
+        }
         match byte {
-            b',' | b']' | b'}' if depth == 0 => {
-                self.output.extend_from_slice(b"}\n");
-                match byte {
-                    b',' if self.in_list => State::Elements,
-                    b',' | b']' => State::Members,
-                    _ => State::Outside,
-                }
-            }
-            b'\n' | b'\r' => at(depth),
-            b'"' => {
-                self.output.push(byte);
-                State::Inside { depth, text: true, escaped: false }
-            }
-            _ => {
-                self.output.push(byte);
-                match byte {
-                    b'{' | b'[' => at(depth + 1),
-                    b'}' | b']' => at(depth - 1),
-                    _ => at(depth),
-                }
-            }
+            b'"' => State::Text { depth, escaped: false },
+            b'{' | b'[' => State::Inside { depth: depth + 1 },
+            b'}' | b']' => State::Inside { depth: depth - 1 },
+            _ => State::Inside { depth },
         }
     }
 }

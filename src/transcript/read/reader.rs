@@ -63,10 +63,9 @@ pub(crate) trait RecordReader: Default + Serialize + DeserializeOwned {
 
 #[derive(Serialize, Deserialize)]
 struct SavedState<S> {
-    offset: u64,
-    digest: String,
+    position: Position,
     line: u64,
-    session: Option<String>,
+    session_id: Option<String>,
     replays_compactions: bool,
     records: S,
 }
@@ -120,11 +119,11 @@ impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
     /// another position.
     pub(crate) fn resume(reader: R, position: &Position, window: Vec<u8>, state: &[u8]) -> Option<Self> {
         let saved: SavedState<S> = serde_json::from_slice(state).ok()?;
-        let SavedState { offset, digest, line, session: session_id, replays_compactions, records } = saved;
-        if offset != position.offset || digest != position.digest {
+        let SavedState { position: saved_position, line, session_id, replays_compactions, records } = saved;
+        if saved_position != *position {
             return None;
         }
-        let lines = Lines::resume(reader, MAX_LINE, window, offset, line);
+        let lines = Lines::resume(reader, MAX_LINE, window, position.offset, line);
         let output = Output { replays_compactions, session_id, ..Output::default() };
         Some(Self { lines, records, output, damaged_line: 0, ended: false })
     }
@@ -230,16 +229,10 @@ impl<R: Read, S: RecordReader> Transcript for TranscriptReader<R, S> {
     }
 
     fn saved_state(&self) -> Option<Vec<u8>> {
-        let Position { offset, digest } = self.lines.position();
-        let state = SavedState {
-            offset,
-            digest,
-            line: self.lines.number(),
-            session: self.output.session_id.clone(),
-            replays_compactions: self.output.replays_compactions,
-            records: &self.records,
-        };
-        serde_json::to_vec(&state).ok()
+        let (position, line, records) = (self.lines.position(), self.lines.number(), &self.records);
+        let Output { session_id, replays_compactions, .. } = &self.output;
+        let (session_id, replays_compactions) = (session_id.clone(), *replays_compactions);
+        serde_json::to_vec(&SavedState { position, line, session_id, replays_compactions, records }).ok()
     }
 }
 

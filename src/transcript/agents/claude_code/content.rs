@@ -1,8 +1,10 @@
 //! Converts the content blocks of one record to entries.
 
+use std::collections::HashMap;
+
 use serde_json::value::RawValue;
 
-use super::records::{Arguments, BlobSource, Block};
+use super::records::{BlobSource, Block, INFORMATIVE_ARGUMENTS};
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Fields, ItemType, Role, Status};
 use crate::transcript::TranscriptEntry;
@@ -165,7 +167,8 @@ fn text(value: &RawValue) -> Option<Vec<u8>> {
 
 /// Describes a call by its most informative argument, as the agent's own tools name them.
 fn subject_of_call(name: &str, input: &str) -> Option<String> {
-    let arguments: Arguments<'_> = serde_json::from_str(input).ok()?;
-    let informative = arguments.in_order().filter_map(json::text).find(|text| !text.trim().is_empty())?;
+    let arguments: HashMap<String, &RawValue> = serde_json::from_str(input).ok()?;
+    let mut texts = INFORMATIVE_ARGUMENTS.split(' ').filter_map(|name| json::text(arguments.get(name)?));
+    let informative = texts.find(|text| !text.trim().is_empty())?;
     Some(header::subject(&format!("tool_io call {name}"), &informative))
 }

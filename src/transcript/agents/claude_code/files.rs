@@ -7,19 +7,17 @@
 //! ```
 
 use std::fs;
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
 use super::records::Record;
-use crate::transcript::agents::{SubAgent, has_extension, list_folder, newest_first};
+use crate::transcript::agents::{SubAgent, first_lines, has_extension, list_folder, newest_first};
 use crate::transcript::read::json;
 
 /// The agent shortens a folder name longer than this, and adds a hash of its own.
 const MAX_NAME: usize = 200;
-
-const MAX_HEAD: u64 = 1024 * 1024;
 
 /// The folder with the sessions of `folder`, an absolute path; it may not exist.
 ///
@@ -97,8 +95,7 @@ fn ran_in(path: &Path, folder: &Path) -> bool {
 }
 
 fn first_member(path: &Path, member: impl for<'a> Fn(&Record<'a>) -> Option<&'a RawValue>) -> Option<String> {
-    let head = BufReader::new(fs::File::open(path).ok()?.take(MAX_HEAD));
-    head.split(b'\n').map_while(Result::ok).find_map(|line| {
+    first_lines(path)?.find_map(|line| {
         let record: Record<'_> = serde_json::from_slice(&line).ok()?;
         member(&record).and_then(json::text).map(Into::into)
     })

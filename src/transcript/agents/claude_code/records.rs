@@ -1,7 +1,5 @@
 //! Views of the format's records.
 
-use serde_json::value::RawValue;
-
 use crate::transcript::read::json::view;
 
 view! {
@@ -41,19 +39,9 @@ view! {
 
 view! { Attachment { kind = "type", prompt } }
 
-view! {
-    /// The most informative arguments of the agent's own tools.
-    Arguments { description, file_path, path, notebook_path, pattern, command, query, url, skill, prompt }
-}
-
-impl<'a> Arguments<'a> {
-    /// The most informative first.
-    pub(super) fn in_order(&self) -> impl Iterator<Item = &'a RawValue> {
-        let first = [self.description, self.file_path, self.path, self.notebook_path, self.pattern];
-        let rest = [self.command, self.query, self.url, self.skill, self.prompt];
-        first.into_iter().chain(rest).flatten()
-    }
-}
+/// The arguments of the agent's own tools, the most informative first.
+pub(super) const INFORMATIVE_ARGUMENTS: &str =
+    "description file_path path notebook_path pattern command query url skill prompt";
 
 /// Record kinds without content for the model, or with copies of it.
 pub(super) const IGNORED: &str = "agent-color agent-name agent-setting ai-title attribution-snapshot bridge-session \

@@ -1,14 +1,11 @@
 //! Where Codex stores its rollouts: one folder per day. The head of each file names the folder that the session ran in.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::records::{Head, Record};
-use crate::transcript::agents::{has_extension, list_folder, newest_first};
+use crate::transcript::agents::{first_lines, has_extension, list_folder, newest_first};
 use crate::transcript::read::json;
-
-const MAX_HEAD: u64 = 1024 * 1024;
 
 /// The newest rollout of `folder`, by modification time.
 ///
@@ -34,10 +31,8 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<
 }
 
 fn ran_in(path: &Path) -> Option<String> {
-    let mut head = Vec::new();
-    File::open(path).ok()?.take(MAX_HEAD).read_to_end(&mut head).ok()?;
-    let line = head.split(|b| *b == b'\n').next()?;
-    let record: Record<'_> = serde_json::from_slice(line).ok()?;
+    let line = first_lines(path)?.next()?;
+    let record: Record<'_> = serde_json::from_slice(&line).ok()?;
     let head: Head<'_> = record.payload.and_then(|payload| serde_json::from_str(payload.get()).ok())?;
     head.cwd.or(record.cwd).and_then(json::text).map(Into::into)
 }

@@ -1,6 +1,6 @@
 //! Tests of `src/transcript/agents/codex/files.rs`, in that module.
 
-use std::fs;
+use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
 use super::*;
