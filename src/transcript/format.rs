@@ -12,37 +12,25 @@ const MAX_HEAD: u64 = 256 * 1024;
 
 const MAX_LINES: usize = 50;
 
-macro_rules! formats {
-    ($($format:ident = $name:literal => $agent:ident),+ $(,)?) => {
-        string_enum! {
-            /// The format in which an agent writes its sessions.
-            Format {
-                $(#[doc = $name] $format = $name),+
-            }
-        }
-
-        impl Format {
-            pub(crate) fn agent(self) -> &'static AgentFormat {
-                match self {
-                    $(Self::$format => &$agent::AGENT),+
-                }
-            }
-
-            pub(crate) fn all() -> [Self; [$($name),+].len()] {
-                [$(Self::$format),+]
-            }
-        }
-    };
-}
-
-formats! {
-    ClaudeCode = "claude-code" => claude_code,
-    Codex = "codex" => codex,
-    GeminiCli = "gemini-cli" => gemini_cli,
-    SweAgent = "swe-agent" => swe_agent,
+string_enum! {
+    /// The format in which an agent writes its sessions.
+    Format { ClaudeCode = "claude-code", Codex = "codex", GeminiCli = "gemini-cli", SweAgent = "swe-agent" }
 }
 
 impl Format {
+    pub(crate) fn agent(self) -> &'static AgentFormat {
+        match self {
+            Self::ClaudeCode => &claude_code::AGENT,
+            Self::Codex => &codex::AGENT,
+            Self::GeminiCli => &gemini_cli::AGENT,
+            Self::SweAgent => &swe_agent::AGENT,
+        }
+    }
+
+    pub(crate) fn all() -> impl DoubleEndedIterator<Item = Self> {
+        Self::VALUES.iter().filter_map(|name| name.parse().ok())
+    }
+
     /// The format of a file that begins with `head`.
     pub(crate) fn detect(head: &[u8]) -> Option<Self> {
         if let Some(found) = first_lines(head).find_map(Self::of_line) {
@@ -55,7 +43,7 @@ impl Format {
 
     fn of_line(line: &[u8]) -> Option<Self> {
         // The members that identify Claude Code occur in other formats too, so it is asked last.
-        Self::all().into_iter().rev().find(|format| (format.agent().recognizes)(line))
+        Self::all().rev().find(|format| (format.agent().recognizes)(line))
     }
 
     pub(crate) fn home(self, env: &Env) -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 //!
 //! | To do this | Change this |
 //! | --- | --- |
-//! | add a transcript reader | a file in [`agents`], and one line of the table in [`format`] |
+//! | add a transcript reader | a file in [`agents`], and its name in [`format`] |
 //! | change how all readers parse lines, build entries, or resume | [`read`] |
 //! | change what an import writes, hooks, or the list of sessions | [`import`] |
 //! | import requests and responses of a provider | [`provider`] |

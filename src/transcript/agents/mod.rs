@@ -1,7 +1,7 @@
 //! The agents whose transcripts can be read, one file or folder each.
 //!
 //! An agent's module documents its format, implements [`RecordReader`] for it, and describes itself to the rest of the
-//! program in one constant, `AGENT`. Adding an agent means adding its module here and its line to the table in
+//! program in one constant, `AGENT`. Adding an agent means adding its module here and its name and constant to
 //! [`super::format`].
 
 pub(crate) mod claude_code;

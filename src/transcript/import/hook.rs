@@ -34,13 +34,6 @@ pub(crate) struct HookInput {
     pub hook_event_name: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum HookAction {
-    /// At the start of a session: print a brief for it on stdout.
-    PrintBrief,
-    Import,
-}
-
 #[derive(Debug, Error)]
 pub(crate) enum HookError {
     #[error("unexpected hook input: {cause}")]
@@ -74,8 +67,9 @@ impl HookInput {
         Ok(input)
     }
 
-    pub(crate) fn action(&self) -> HookAction {
-        if self.hook_event_name == "SessionStart" { HookAction::PrintBrief } else { HookAction::Import }
+    /// Whether a session starts, which prints a brief for it instead of importing.
+    pub(crate) fn starts_session(&self) -> bool {
+        self.hook_event_name == "SessionStart"
     }
 
     pub(crate) fn trace(&self, format: Format) -> TraceName {

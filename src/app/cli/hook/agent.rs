@@ -8,7 +8,7 @@ use crate::base::process::Process;
 use crate::memory::brief;
 use crate::memory::forward::query_time;
 use crate::transcript::format::Format;
-use crate::transcript::import::hook::{self, HookAction, HookInput};
+use crate::transcript::import::hook::{self, HookInput};
 use crate::transcript::import::{CompactionMode, ImportContext};
 
 /// Most bytes of the input that are read; it is short.
@@ -39,19 +39,17 @@ impl AgentArgs {
         let mut input = Vec::new();
         io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
         let call = HookInput::parse(&input)?;
-        match call.action() {
-            HookAction::PrintBrief => print_brief(context),
-            HookAction::Import if !self.wait && hook::backlog(repo, format, &call)? > MAX_WAIT => {
-                let mut command = Process::new(current_exe()?);
-                Ok(command.args(["hook", format.as_str(), "--wait"]).input(input.as_slice()).detach()?)
-            }
-            HookAction::Import => {
-                let (signature, encoding) = (context.signature()?, context.encoding()?);
-                let compactions = CompactionMode::from_settings(repo)?;
-                hook::import(ImportContext { repo, signature: &signature, encoding, compactions }, format, &call)?;
-                Ok(())
-            }
+        if call.starts_session() {
+            return print_brief(context);
         }
+        if !self.wait && hook::backlog(repo, format, &call)? > MAX_WAIT {
+            let mut command = Process::new(current_exe()?);
+            return Ok(command.args(["hook", format.as_str(), "--wait"]).input(input.as_slice()).detach()?);
+        }
+        let (signature, encoding) = (context.signature()?, context.encoding()?);
+        let compactions = CompactionMode::from_settings(repo)?;
+        hook::import(ImportContext { repo, signature: &signature, encoding, compactions }, format, &call)?;
+        Ok(())
     }
 }
 
