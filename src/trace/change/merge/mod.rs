@@ -7,21 +7,23 @@
 //! - [`mod@three_way`] merges two trees. Picking, reverting, and rebasing use it too.
 //! - The cost depends on the differences between both sides and their merge base, and on the walk to there.
 
-mod base;
 mod item;
 pub(crate) mod json;
-mod newest;
 pub(crate) mod three_way;
 
 use std::collections::HashMap;
 
-use super::pending::PendingChange;
+use three_way::{Conflict, Merged, Placement, Sides, Verdict, three_way};
+
 use crate::base::merge::Side;
 use crate::base::string_enum::string_enum;
+use crate::base::time::Time;
 use crate::git::{Oid, Repo};
-use crate::trace::{ItemId, Op, Tip, Trace, TraceError};
-pub(crate) use base::common_tree;
-use three_way::{Conflict, Merged, Placement, Sides, Verdict, three_way};
+use crate::tokens::Encoding;
+use crate::trace::change::pending::PendingChange;
+use crate::trace::model::tree;
+use crate::trace::store::walk::{Parents, Walk, changes_of};
+use crate::trace::{ItemEntry, ItemId, Op, Tip, Trace, TraceError, TraceName};
 
 string_enum! {
     /// Which version wins a conflict that the user did not decide.
@@ -50,7 +52,7 @@ impl Settlement {
             None => Ok(Verdict::Open),
             Some(Strategy::Ours) => Ok(Verdict::Take(Side::Ours)),
             Some(Strategy::Theirs) => Ok(Verdict::Take(Side::Theirs)),
-            Some(Strategy::Newest) => newest::newest(repo, conflict, ours, theirs),
+            Some(Strategy::Newest) => newest(repo, conflict, ours, theirs),
         }
     }
 
@@ -170,4 +172,60 @@ impl PendingChange<'_> {
     ) -> Result<Merged, TraceError> {
         three_way(self.repo(), self.trace.name(), self.encoding, onto, sides, placement, decide)
     }
+}
+
+/// The maximum depth of criss-cross merges. Below it, the first common ancestor is the base.
+const DEPTH: usize = 32;
+
+/// The tree of the merge base of two commits; `None` if they have no common ancestor.
+///
+/// Several common ancestors are merged themselves, as in `git merge`. Items that conflict there stay as they were before.
+pub(crate) fn common_tree(repo: &Repo, name: &TraceName, one: Oid, two: Oid) -> Result<Option<Oid>, TraceError> {
+    common_tree_at(repo, name, one, two, DEPTH)
+}
+
+fn common_tree_at(repo: &Repo, name: &TraceName, one: Oid, two: Oid, depth: usize) -> Result<Option<Oid>, TraceError> {
+    let mut bases = repo.merge_bases(one, two)?;
+    // The order in which libgit2 lists them depends on the order of the arguments.
+    bases.sort_unstable();
+    let Some((&first, rest)) = bases.split_first() else { return Ok(None) };
+    let mut tip = Tip::read(repo, first)?;
+    if depth == 0 {
+        return Ok(Some(tip.commit.tree));
+    }
+    for other in rest {
+        let other = Tip::read(repo, *other)?;
+        let below = common_tree_at(repo, name, first, other.commit.oid, depth - 1)?;
+        let sides = Sides::compare(repo, below, [&tip, &other], other.commit.tree)?;
+        let mut as_before = |_: &_| Ok(Verdict::Base);
+        let encoding = Encoding::default();
+        tip.commit.tree = three_way(repo, name, encoding, &tip, &sides, Placement::AtEnd, &mut as_before)?.tree;
+    }
+    Ok(Some(tip.commit.tree))
+}
+
+/// Takes the side that changed the item later. If the times are equal, takes the greater oid, so that the result does not depend on
+/// who merges. Walks back from both tips to these changes.
+fn newest(repo: &Repo, conflict: &Conflict, ours: &Tip, theirs: &Tip) -> Result<Verdict, TraceError> {
+    let rank = |tip, slot: &Option<ItemEntry>| -> Result<_, TraceError> {
+        Ok((changed_at(repo, tip, conflict.item)?, slot.as_ref().map(|slot| slot.blob)))
+    };
+    let side = if rank(theirs, &conflict.theirs)? > rank(ours, &conflict.ours)? { Side::Theirs } else { Side::Ours };
+    Ok(Verdict::Take(side))
+}
+
+/// The time of an item's last change in the history of `tip`. A merge changed an item that no parent has in that form.
+fn changed_at(repo: &Repo, tip: &Tip, item: ItemId) -> Result<Option<Time>, TraceError> {
+    for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+        let earlier = earlier?;
+        let mut changed = changes_of(repo, &earlier)?.iter().any(|change| change.entry().id == item);
+        for parent in earlier.commit.parents.iter().skip(1) {
+            let changes = tree::changes(repo, Some(repo.read_commit(*parent)?.tree), earlier.commit.tree)?;
+            changed &= changes.iter().any(|change| change.entry().id == item);
+        }
+        if changed {
+            return Ok(Some(earlier.time()));
+        }
+    }
+    Ok(None)
 }
