@@ -109,15 +109,7 @@ impl Process {
     pub(crate) fn output(&mut self) -> Result<Output, ProcessError> {
         self.command.stdout(Stdio::piped());
         self.command.stderr(if self.shows_stderr { Stdio::inherit() } else { Stdio::piped() });
-        let done = match self.input.take() {
-            Some(input) => self.feed(input).and_then(|(child, writer)| {
-                let output = child.wait_with_output()?;
-                written(writer)?;
-                Ok(output)
-            }),
-            None => self.command.output(),
-        };
-        done.map_err(|source| self.cannot_start(source))
+        self.wait(Command::output, Child::wait_with_output)
     }
 
     /// Runs it and returns its stdout; an exit status other than 0 is an error. Its stderr is shown.
@@ -128,15 +120,7 @@ impl Process {
 
     /// Runs it with this process's stdout and stderr, unless they were set, and returns its exit status.
     pub(crate) fn status(&mut self) -> Result<ExitStatus, ProcessError> {
-        let done = match self.input.take() {
-            Some(input) => self.feed(input).and_then(|(mut child, writer)| {
-                let status = child.wait()?;
-                written(writer)?;
-                Ok(status)
-            }),
-            None => self.command.status(),
-        };
-        done.map_err(|source| self.cannot_start(source))
+        self.wait(Command::status, |mut child| child.wait())
     }
 
     /// An exit status other than 0 is an error.
@@ -187,10 +171,26 @@ impl Process {
         }
     }
 
-    fn feed(&mut self, input: Vec<u8>) -> io::Result<(Child, Writer)> {
-        let mut child = self.start_writing()?;
-        let stdin = child.stdin.take();
-        Ok((child, thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)))))
+    /// Runs it with `run`, or, if there is input, starts it, writes the input on a second thread, and calls `wait`.
+    fn wait<T>(
+        &mut self,
+        run: fn(&mut Command) -> io::Result<T>,
+        wait: fn(Child) -> io::Result<T>,
+    ) -> Result<T, ProcessError> {
+        let done = match self.input.take() {
+            Some(input) => self.start_writing().and_then(|mut child| {
+                let stdin = child.stdin.take();
+                let writer = thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)));
+                let done = wait(child)?;
+                match writer.join() {
+                    // A program that needs only the first lines may stop reading.
+                    Ok(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+                    _ => Ok(done),
+                }
+            }),
+            None => run(&mut self.command),
+        };
+        done.map_err(|source| self.cannot_start(source))
     }
 
     fn cannot_start(&self, source: io::Error) -> ProcessError {
@@ -205,16 +205,6 @@ impl Process {
 impl fmt::Debug for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.command.fmt(f)
-    }
-}
-
-type Writer = thread::JoinHandle<io::Result<()>>;
-
-/// Waits for the writer. A program that needs no more than the first lines may stop reading.
-fn written(writer: Writer) -> io::Result<()> {
-    match writer.join() {
-        Ok(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(()),
     }
 }
 

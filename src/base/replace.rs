@@ -62,10 +62,8 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Waits for the lock of `folder`; `None` if others keep it.
-    ///
-    /// The folder itself is locked, so that there is no lock file that somebody could commit. If folders cannot be locked, a
-    /// file in it is.
+    /// Waits for the lock of `folder`; `None` if others keep it. The folder itself is locked, because a lock file could be
+    /// committed. If folders cannot be locked, a file in it is.
     pub(crate) fn take(folder: &Path, stem: Stem) -> io::Result<Option<Self>> {
         let started = Instant::now();
         let mut on_folder = cfg!(unix);
@@ -99,7 +97,6 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Tells whether a file has changed since it was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileVersion {
     len: u64,
@@ -117,11 +114,14 @@ impl FileVersion {
     }
 
     fn at(path: &Path) -> io::Result<Option<Self>> {
-        match fs::metadata(path) {
-            Ok(metadata) => Ok(Some(Self::of(&metadata))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(find_metadata(path)?.as_ref().map(Self::of))
+    }
+}
+
+fn find_metadata(path: &Path) -> io::Result<Option<Metadata>> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
     }
 }
 
@@ -140,12 +140,8 @@ pub(crate) fn read(path: &Path) -> io::Result<FileSnapshot> {
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;
-    let text = bounded::read_opened(&file)?;
-    Ok(FileSnapshot {
-        text,
-        version: Some(FileVersion::of(&metadata)),
-        is_read_only: metadata.permissions().readonly(),
-    })
+    let is_read_only = metadata.permissions().readonly();
+    Ok(FileSnapshot { text: bounded::read_opened(&file)?, version: Some(FileVersion::of(&metadata)), is_read_only })
 }
 
 /// Permissions of a new file. An existing file keeps its own, unless it becomes a program.
@@ -226,12 +222,9 @@ pub(crate) fn replace(
     let _ = access;
     let mut temporary = builder.tempfile_in(folder)?;
     temporary.write_all(bytes)?;
-    match fs::metadata(path) {
-        // The old file may not be executable.
-        Ok(_) if access == Access::Program => {}
-        Ok(metadata) => keep_access(temporary.as_file(), &metadata)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+    // The old file may not be executable.
+    if let Some(old) = find_metadata(path)?.filter(|_| access != Access::Program) {
+        keep_access(temporary.as_file(), &old)?;
     }
     temporary.as_file().sync_all()?;
     if FileVersion::at(path)?.as_ref() != seen {
@@ -253,12 +246,10 @@ pub(crate) fn replace(
 
 const STEM: Stem = Stem(".git-trace");
 
-/// Creates or replaces the file at `path`, and creates its folder.
 pub(crate) fn put(path: &Path, access: Access, bytes: &[u8]) -> io::Result<()> {
     put_where(path, access, bytes, |_| true)
 }
 
-/// Creates a file, which must not exist.
 pub(crate) fn put_new(path: &Path, access: Access, bytes: &[u8]) -> io::Result<()> {
     put_where(path, access, bytes, |seen| seen.is_none())
 }
@@ -271,10 +262,9 @@ fn put_where(
 ) -> io::Result<()> {
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
-    let lock = Lock::take(folder, STEM)?;
-    if lock.is_none() {
+    let Some(_lock) = Lock::take(folder, STEM)? else {
         return Err(io::Error::other("other processes keep writing there"));
-    }
+    };
     let seen = FileVersion::at(path)?;
     if !may_replace(seen.as_ref()) {
         return Err(io::ErrorKind::AlreadyExists.into());

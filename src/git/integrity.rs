@@ -11,7 +11,7 @@ use super::objects::Recent;
 use super::oid::Oid;
 use super::open::Repo;
 use super::process::Answer;
-use super::refs::{LogLine, RefStorage, STALE_LOCK, locked};
+use super::refs::{LogLine, RefStorage, STALE_LOCK, lock_files, locked};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct RefListing {
@@ -52,17 +52,8 @@ impl Repo {
     pub(crate) fn stale_ref_locks(&self, prefix: &str) -> Vec<String> {
         let mut found = Vec::new();
         if prefix.ends_with('/') {
-            let mut folders = vec![self.common_dir().join(prefix)];
-            while let Some(folder) = folders.pop() {
-                let Ok(entries) = fs::read_dir(&folder) else { continue };
-                for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-                    if path.is_dir() {
-                        folders.push(path);
-                    } else if is_stale_lock(&path) {
-                        found.extend(self.ref_of_lock(&path));
-                    }
-                }
-            }
+            let locks = lock_files(vec![self.common_dir().join(prefix)]).into_iter().filter(|path| is_stale_lock(path));
+            found.extend(locks.filter_map(|path| self.ref_of_lock(&path)));
         } else if is_stale_lock(&self.lock_path(prefix)) {
             found.push(prefix.to_owned());
         }
@@ -140,5 +131,5 @@ impl Repo {
 
 fn is_stale_lock(path: &Path) -> bool {
     let age = fs::metadata(path).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
-    path.extension().is_some_and(|extension| extension == "lock") && age.is_some_and(|age| age > STALE_LOCK)
+    age.is_some_and(|age| age > STALE_LOCK)
 }

@@ -35,6 +35,7 @@ impl RefLock {
 
 impl Repo {
     /// Takes the lock among our own processes. It must not be held while a user's command runs.
+    ///
     /// Its file stays behind empty: removing it would let two processes hold two locks of one name.
     pub(crate) fn lock(&self, refname: &str) -> Result<RefLock, GitError> {
         let objects = self.lock_objects()?;

@@ -160,9 +160,9 @@ impl<'m> Normalizer<'m> {
                     {
                         let content = PartContent::Media { media_type, path: path.as_deref(), bytes };
                         if role == TurnRole::User {
-                            self.put(role, Part { position, content });
+                            self.put(role, position, content);
                         } else {
-                            media.push(Part { position, content });
+                            media.push((position, content));
                         }
                         continue;
                     }
@@ -173,13 +173,14 @@ impl<'m> Normalizer<'m> {
             }
         }
         // After the other parts, so that the turn of the model is not split.
-        for part in media {
-            self.adjust(part.position, AdjustmentReason::MediaAsUser);
-            self.put(TurnRole::User, part);
+        for (position, content) in media {
+            self.adjust(position, AdjustmentReason::MediaAsUser);
+            self.put(TurnRole::User, position, content);
         }
     }
 
-    fn put(&mut self, role: TurnRole, part: Part<'m>) {
+    fn put(&mut self, role: TurnRole, position: BlockPosition, content: PartContent<'m>) {
+        let part = Part { position, content };
         if role == TurnRole::Assistant
             && let Some(open) = self.open
         {
@@ -191,9 +192,7 @@ impl<'m> Normalizer<'m> {
         let alternates = self.api.provider().alternates;
         match self.turns.last_mut() {
             Some(last) if last.role == role && (alternates || last.message == message) => last.parts.push(part),
-            _ => {
-                self.turns.push(Turn { role, name: self.name, parts: vec![part], message });
-            }
+            _ => self.turns.push(Turn { role, name: self.name, parts: vec![part], message }),
         }
     }
 
@@ -217,9 +216,9 @@ impl<'m> Normalizer<'m> {
         } else if role == TurnRole::System && self.api.provider().alternates && !self.is_opening() {
             self.adjust(position, AdjustmentReason::SystemAsUser);
             let text = format!("<system>\n{text}\n</system>");
-            self.put(TurnRole::User, Part { position, content: PartContent::Text(text.into()) });
+            self.put(TurnRole::User, position, PartContent::Text(text.into()));
         } else {
-            self.put(role, Part { position, content: PartContent::Text(text) });
+            self.put(role, position, PartContent::Text(text));
         }
     }
 
@@ -233,7 +232,7 @@ impl<'m> Normalizer<'m> {
             if text.trim().is_empty() {
                 self.adjust(position, AdjustmentReason::Blank);
             } else if self.api == Api::Gemini && assistant {
-                self.put(role, Part { position, content: PartContent::Reasoning { text, signature: None } });
+                self.put(role, position, PartContent::Reasoning { text, signature: None });
             } else {
                 self.adjust(position, AdjustmentReason::UnsignedReasoning);
                 self.text(position, role, format!("<reasoning>\n{text}\n</reasoning>").into());
@@ -246,7 +245,7 @@ impl<'m> Normalizer<'m> {
         } else if !signature.holds && self.api == Api::Anthropic {
             self.adjust(position, AdjustmentReason::ChangedBefore);
         } else {
-            self.put(role, Part { position, content: PartContent::Reasoning { text, signature: Some(signature) } });
+            self.put(role, position, PartContent::Reasoning { text, signature: Some(signature) });
         }
     }
 
@@ -255,14 +254,13 @@ impl<'m> Normalizer<'m> {
             self.adjust(position, AdjustmentReason::CallWithoutResult);
             let tool = name.unwrap_or("a tool");
             let text = format!("[call of {tool}, no result: {arguments}]");
-            self.text(position, TurnRole::Assistant, text.into());
-            return;
+            return self.text(position, TurnRole::Assistant, text.into());
         };
         let id = self.call_id(position, call_id);
         let name = self.tool_name(position, name);
         let arguments = self.arguments(position, arguments);
         let call = PartContent::Call { id: id.clone(), name: name.clone(), arguments };
-        self.put(TurnRole::Assistant, Part { position, content: call });
+        self.put(TurnRole::Assistant, position, call);
         let Content::ToolResult { status, text, .. } = &self.messages[result.message].blocks[result.block].content
         else {
             unreachable!("only results are paired with calls")

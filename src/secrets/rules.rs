@@ -90,7 +90,8 @@ static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 });
 
 /// Finds the secrets of a text, in order and without overlaps. Takes linear time.
-/// | Examples and placeholders (`<token>`, `${TOKEN}`, `xxxx`) are not secrets.
+///
+/// Examples and placeholders (`<token>`, `${TOKEN}`, `xxxx`) are not secrets.
 pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
     let starts = if text.len() <= SHORT { starts_one_by_one(text) } else { starts_at_once(text) };
     let mut found: Vec<(usize, Secret)> = Vec::new();

@@ -187,15 +187,8 @@ impl Repo {
             let _ = remove_older(&home.join("HEAD.lock"), STALE_GIT_LOCK);
             folders.extend(["refs", "logs"].map(|name| home.join(name)));
         }
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    folders.push(path);
-                } else if path.extension().is_some_and(|extension| extension == "lock") {
-                    let _ = remove_older(&path, STALE_GIT_LOCK);
-                }
-            }
+        for path in lock_files(folders) {
+            let _ = remove_older(&path, STALE_GIT_LOCK);
         }
     }
 
@@ -207,8 +200,25 @@ impl Repo {
     }
 }
 
+/// The `.lock` files in folders and the folders below them.
+pub(in crate::git) fn lock_files(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "lock") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
 /// Removes a file that is older than `age`. Returns whether it did.
-/// | Of two processes, the second might remove a new file of a third. So each locks the file and checks that it is still at the
+///
+/// Of two processes, the second might remove a new file of a third. So each locks the file and checks that it is still at the
 /// path.
 pub(in crate::git) fn remove_older(path: &Path, age: Duration) -> bool {
     let removed = || {

@@ -28,7 +28,7 @@ use super::process::text_of;
 use crate::git::oid::Oid;
 use command::Reading;
 pub(super) use command::locked;
-pub(super) use files::{STALE_GIT_LOCK, STALE_LOCK, remove_older};
+pub(super) use files::{STALE_GIT_LOCK, STALE_LOCK, lock_files, remove_older};
 pub(crate) use reflog::LogEntry;
 pub(crate) use update::RefUpdate;
 
@@ -88,7 +88,8 @@ impl Repo {
     }
 
     /// The object that `rev` names in git's notation. A complete oid is not looked up.
-    /// | Git resolves other names, because libgit2 never returns from a truncated commit on the way.
+    ///
+    /// Git resolves other names, because libgit2 never returns from a truncated commit on the way.
     pub(super) fn resolve(&self, rev: &str) -> Result<Option<Oid>, GitError> {
         match Oid::parse(rev, self.object_format()) {
             Some(oid) => Ok(Some(oid)),
@@ -139,8 +140,9 @@ impl Repo {
     }
 
     /// Moves a ref from `old` (`None`: it does not exist) to `new`, and logs it.
-    /// | The caller holds the ref's [`Repo::lock`], so a `.lock` file older than ten seconds belongs to a dead process and is removed.
-    /// A reftable has one lock for all refs, which is left to git.
+    ///
+    /// The caller holds the ref's [`Repo::lock`], so an old `.lock` file belongs to a dead process and is removed. A reftable has
+    /// one lock for all refs, which is left to git.
     pub(crate) fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         self.logged_move(refname, old, Some(new), log.who, || match &self.refs {
             RefStorage::Files => self.move_file(refname, old, new, log),
@@ -161,31 +163,23 @@ impl Repo {
 
     /// Deletes the refs that exist, all or none. The caller holds the [`Repo::lock`] that guards them.
     pub(crate) fn delete_refs<'n>(&self, refnames: impl IntoIterator<Item = &'n str>) -> Result<(), GitError> {
+        let refnames: Vec<&str> = refnames.into_iter().collect();
+        let listed: Option<HashSet<String>> = match &self.refs {
+            RefStorage::Files => None,
+            RefStorage::Reftable(_) => Some(self.list_by_git(&refnames)?.into_iter().map(|(name, _)| name).collect()),
+        };
         let mut input = String::new();
-        match &self.refs {
-            RefStorage::Files => {
-                for refname in refnames {
-                    if self.find_ref(refname)?.is_some() {
-                        let _ = self.remove_stale_lock(refname);
-                        input.extend(["delete ", refname, "\n"]);
-                    }
-                }
-            }
-            RefStorage::Reftable(_) => {
-                let refnames: Vec<&str> = refnames.into_iter().collect();
-                let listed = self.list_by_git(&refnames)?;
-                let refnames: HashSet<&str> = refnames.into_iter().collect();
-                for (refname, _) in listed {
-                    if refnames.contains(&refname.as_str()) {
-                        input.extend(["delete ", &refname, "\n"]);
-                    }
-                }
+        for refname in refnames {
+            let exists = match &listed {
+                Some(listed) => listed.contains(refname),
+                None => self.find_ref(refname)?.is_some(),
+            };
+            if exists {
+                self.remove_stale_lock(refname);
+                input.extend(["delete ", refname, "\n"]);
             }
         }
-        if input.is_empty() {
-            return Ok(());
-        }
-        self.delete_by_git("refs", &input)
+        if input.is_empty() { Ok(()) } else { self.delete_by_git("refs", &input) }
     }
 
     fn delete_by_git(&self, refname: &str, input: &str) -> Result<(), GitError> {
