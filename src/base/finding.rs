@@ -45,23 +45,11 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    pub(crate) fn in_file<'a>(&'a self, path: &'a str) -> InFile<'a> {
-        InFile { path, finding: self }
-    }
-}
-
-/// A finding with its file's name; its text is one line without control characters.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct InFile<'a> {
-    path: &'a str,
-    finding: &'a Finding,
-}
-
-impl fmt::Display for InFile<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Finding { position: Position { line, column }, code, message, remedy, .. } = self.finding;
-        write!(f, "{}:{line}:{column}: {code}: {}", Plain(self.path), Plain(message))?;
-        if remedy.is_empty() { Ok(()) } else { write!(f, "; {}", Plain(remedy)) }
+    /// The finding with its file's name, as one line without control characters.
+    pub(crate) fn in_file(&self, path: &str) -> String {
+        let Self { position: Position { line, column }, code, message, remedy, .. } = self;
+        let separator = if remedy.is_empty() { "" } else { "; " };
+        format!("{}:{line}:{column}: {code}: {}{separator}{}", Plain(path), Plain(message), Plain(remedy))
     }
 }
 

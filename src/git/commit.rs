@@ -35,30 +35,19 @@ impl Commit {
             Some(end) => (&text[..end], &text[end + 2..]),
             None => (&*text, ""),
         };
-        let mut commit = Self {
-            oid,
-            tree: oid,
-            parents: Vec::new(),
-            author: String::new(),
-            author_time: 0,
-            commit_time: 0,
-            message: message.to_owned(),
-        };
-        let mut has_tree = false;
+        let (mut tree, mut parents) = (None, Vec::new());
+        let (mut author, mut author_time, mut commit_time) = (String::new(), 0, 0);
         for line in header.lines() {
             let Some((key, value)) = line.split_once(' ') else { continue };
             match key {
-                "tree" => {
-                    commit.tree = Oid::parse(value, format)?;
-                    has_tree = true;
-                }
-                "parent" => commit.parents.push(Oid::parse(value, format)?),
-                "author" => (commit.author, commit.author_time) = split_ident(value),
-                "committer" => commit.commit_time = split_ident(value).1,
+                "tree" => tree = Some(Oid::parse(value, format)?),
+                "parent" => parents.push(Oid::parse(value, format)?),
+                "author" => (author, author_time) = split_ident(value),
+                "committer" => commit_time = split_ident(value).1,
                 _ => {}
             }
         }
-        has_tree.then_some(commit)
+        Some(Self { oid, tree: tree?, parents, author, author_time, commit_time, message: message.to_owned() })
     }
 
     /// The first line of the message.

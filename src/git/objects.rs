@@ -11,18 +11,16 @@ use super::oid::Oid;
 use super::open::Repo;
 use super::tree::{Entry, Tree, TreeStore, render_tree};
 
-pub(crate) struct Object<'r>(Bytes<'r>);
-
-enum Bytes<'r> {
+pub(crate) enum Object<'r> {
     Held(OdbObject<'r>),
     Own(Vec<u8>),
 }
 
 impl Object<'_> {
     pub(crate) fn data(&self) -> &[u8] {
-        match &self.0 {
-            Bytes::Held(object) => object.data(),
-            Bytes::Own(bytes) => bytes,
+        match self {
+            Self::Held(object) => object.data(),
+            Self::Own(bytes) => bytes,
         }
     }
 }
@@ -38,7 +36,7 @@ impl Repo {
 
     /// At the boundary of a shallow clone a commit has no parents.
     pub(crate) fn read_commit(&self, oid: Oid) -> Result<Commit, GitError> {
-        if let Some(commit) = self.recent.borrow().commits.get(oid) {
+        if let Some(commit) = find_recent(&self.recent.borrow().commits, oid) {
             return Ok(commit);
         }
         let odb = self.odb()?;
@@ -48,7 +46,7 @@ impl Repo {
         if self.shallow_commits()?.contains(&oid) {
             commit.parents.clear();
         }
-        self.recent.borrow_mut().commits.keep(oid, &commit);
+        keep_recent(&mut self.recent.borrow_mut().commits, RECENT_COMMITS, oid, &commit);
         Ok(commit)
     }
 
@@ -115,14 +113,14 @@ fn tagged(bytes: &[u8], format: ObjectFormat) -> Option<Oid> {
 
 impl TreeStore for Repo {
     fn tree(&self, oid: Oid) -> Result<Tree, GitError> {
-        if let Some(tree) = self.recent.borrow().trees.get(oid) {
+        if let Some(tree) = find_recent(&self.recent.borrow().trees, oid) {
             return Ok(tree);
         }
         let odb = self.odb()?;
         let object = self.read_as(&odb, oid, ObjectType::Tree, "tree")?;
         let parsed = Tree::parse(object.data(), self.object_format());
         let tree = parsed.ok_or(GitError::WrongKind { oid, expected: "tree" })?;
-        self.recent.borrow_mut().trees.keep(oid, &tree);
+        keep_recent(&mut self.recent.borrow_mut().trees, RECENT_TREES, oid, &tree);
         Ok(tree)
     }
 
@@ -134,29 +132,21 @@ impl TreeStore for Repo {
 /// The last commits and trees: a walk through history compares a commit's trees with its parent's, then visits the parent.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    commits: Last<Commit, 4>,
-    /// Three levels of a commit and its parent, and some for other parents.
-    trees: Last<Tree, 12>,
+    commits: VecDeque<(Oid, Commit)>,
+    trees: VecDeque<(Oid, Tree)>,
 }
 
-#[derive(Debug)]
-struct Last<T, const COUNT: usize>(VecDeque<(Oid, T)>);
+const RECENT_COMMITS: usize = 4;
+/// Three levels of a commit and its parent, and some for other parents.
+const RECENT_TREES: usize = 12;
 
-impl<T, const COUNT: usize> Default for Last<T, COUNT> {
-    fn default() -> Self {
-        Self(VecDeque::new())
-    }
+fn find_recent<T: Clone>(recent: &VecDeque<(Oid, T)>, oid: Oid) -> Option<T> {
+    recent.iter().find(|(known, _)| *known == oid).map(|(_, object)| object.clone())
 }
 
-impl<T: Clone, const COUNT: usize> Last<T, COUNT> {
-    fn get(&self, oid: Oid) -> Option<T> {
-        self.0.iter().find(|(known, _)| *known == oid).map(|(_, object)| object.clone())
-    }
-
-    fn keep(&mut self, oid: Oid, object: &T) {
-        self.0.truncate(COUNT - 1);
-        self.0.push_front((oid, object.clone()));
-    }
+fn keep_recent<T: Clone>(recent: &mut VecDeque<(Oid, T)>, count: usize, oid: Oid, object: &T) {
+    recent.truncate(count - 1);
+    recent.push_front((oid, object.clone()));
 }
 
 pub(super) fn read_as<'o>(
@@ -172,8 +162,8 @@ pub(super) fn read_as<'o>(
 
 fn read<'o>(odb: &'o Odb<'_>, loose: &Loose, oid: Oid) -> Result<(ObjectType, Object<'o>), GitError> {
     if let Some((kind, bytes)) = loose.read(oid)? {
-        return Ok((kind, Object(Bytes::Own(bytes))));
+        return Ok((kind, Object::Own(bytes)));
     }
     let object = odb.read(oid.0).map_err(|source| GitError::reading(oid, source))?;
-    Ok((object.kind(), Object(Bytes::Held(object))))
+    Ok((object.kind(), Object::Held(object)))
 }

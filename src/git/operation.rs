@@ -13,7 +13,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,7 @@ use super::error::GitError;
 use super::ident::Ident;
 use super::oid::Oid;
 use super::open::Repo;
+use crate::base::bounded;
 use crate::base::time::Time;
 
 const MAX_BYTES: u64 = 4 << 20;
@@ -30,18 +31,15 @@ const MAX_BYTES: u64 = 4 << 20;
 /// How many operations the log keeps at least.
 const LISTED: usize = 1000;
 
-/// What one run of a command did.
 #[derive(Debug, Serialize)]
 pub(crate) struct Operation {
     #[serde(rename = "op")]
     pub id: String,
-    /// RFC 3339.
     pub time: String,
     /// The command with its subcommand, such as `crumb archive`.
     pub command: String,
     /// The git folder of the worktree that the command ran in.
     pub worktree: PathBuf,
-    /// In the order in which they were made.
     pub refs: Vec<RefMove>,
 }
 
@@ -56,7 +54,6 @@ pub(crate) struct RefMove {
     pub done: bool,
 }
 
-/// A line of either kind.
 #[derive(Deserialize)]
 struct Line {
     op: String,
@@ -108,11 +105,9 @@ impl Repo {
     /// The operations in the log, newest first. Lines that cannot be read, such as a cut last one, are passed over.
     pub(crate) fn operations(&self) -> Result<Vec<Operation>, GitError> {
         let path = self.operations_path();
-        let text = match fs::read(&path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(GitError::io("read the operation log", path, source)),
-        };
+        let log =
+            bounded::read_if_exists(&path).map_err(|source| GitError::io("read the operation log", path, source))?;
+        let text = String::from_utf8_lossy(&log.unwrap_or_default()).into_owned();
         let mut operations: Vec<Operation> = Vec::new();
         for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
             // Operations that run at the same time may alternate, so look back from the newest.

@@ -91,7 +91,12 @@ impl Tree {
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = EntryRef<'_>> {
-        entries(&self.bytes, self.oid_len)
+        let mut rest = &*self.bytes;
+        std::iter::from_fn(move || {
+            let (entry, after) = split_entry(rest, self.oid_len)?;
+            rest = after;
+            Some(entry)
+        })
     }
 
     /// The entries of both trees between their common prefix and their common suffix.
@@ -114,14 +119,6 @@ impl Tree {
         }
         [mine, others]
     }
-}
-
-fn entries(mut rest: &[u8], oid_len: usize) -> impl Iterator<Item = EntryRef<'_>> {
-    std::iter::from_fn(move || {
-        let (entry, after) = split_entry(rest, oid_len)?;
-        rest = after;
-        Some(entry)
-    })
 }
 
 /// Splits off the first entry; `None` at the end, or if it is malformed.

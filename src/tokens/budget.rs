@@ -12,13 +12,8 @@ pub(crate) struct Budget {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    Within {
-        left: u64,
-    },
-    Over {
-        /// Tokens that are too many, at least one.
-        by: u64,
-    },
+    Within { left: u64 },
+    Over { by: u64 },
 }
 
 impl Budget {
@@ -74,12 +69,8 @@ pub(crate) struct BudgetReport<'a> {
 impl<'a> BudgetReport<'a> {
     /// `None` within the budget.
     pub(crate) fn new(trace: &'a str, budget: Budget, total_tokens: u64, source: &'a str) -> Option<Self> {
-        match budget.judge(total_tokens) {
-            Verdict::Within { .. } => None,
-            Verdict::Over { by } => {
-                Some(Self { trace, current: total_tokens, max: budget.max_tokens, over: by, source })
-            }
-        }
+        let Verdict::Over { by } = budget.judge(total_tokens) else { return None };
+        Some(Self { trace, current: total_tokens, max: budget.max_tokens, over: by, source })
     }
 
     pub(crate) fn render(&self) -> String {

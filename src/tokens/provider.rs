@@ -8,102 +8,74 @@ use super::usage::{TokenUsage, UsageError};
 pub(super) struct Provider {
     /// The name of the accepted format, for messages.
     pub(super) name: &'static str,
-    /// Reads a usage object; `None` if it is not of this provider.
-    pub(super) usage: fn(&Fields<'_>) -> Result<Option<TokenUsage>, UsageError>,
+    pub(super) accepts: fn(&Fields<'_>) -> bool,
+    /// Reads the usage from an accepted object.
+    pub(super) usage: fn(&Fields<'_>) -> Result<TokenUsage, UsageError>,
 }
 
 /// In the order in which they are tried.
 pub(super) const PROVIDERS: [Provider; 6] = [
-    Provider { name: "Anthropic Messages", usage: anthropic },
-    Provider { name: "OpenAI Chat Completions", usage: openai_chat },
-    Provider { name: "OpenAI Responses", usage: openai_responses },
-    Provider { name: "Gemini", usage: gemini },
-    Provider { name: "Bedrock Converse", usage: bedrock },
-    Provider { name: "Ollama", usage: ollama },
+    Provider {
+        name: "Anthropic Messages",
+        // A bare pair of figures may also be from OpenAI, with the same sum.
+        accepts: |fields| fields.have(["input_tokens", "output_tokens"]) && !is_responses(fields),
+        usage: |fields| {
+            let caches = ["cache_read_input_tokens", "cache_creation_input_tokens"];
+            fields.excluding_cached("input_tokens", caches, "output_tokens")
+        },
+    },
+    Provider {
+        name: "OpenAI Chat Completions",
+        accepts: |fields| fields.have(["prompt_tokens", "completion_tokens"]),
+        usage: |fields| {
+            let output_tokens = fields.required("completion_tokens")?;
+            fields.including_cached("prompt_tokens", "prompt_tokens_details.cached_tokens", output_tokens)
+        },
+    },
+    Provider {
+        name: "OpenAI Responses",
+        accepts: |fields| {
+            let is_anthropic = fields.has("cache_read_input_tokens") || fields.has("cache_creation_input_tokens");
+            is_responses(fields) && !is_anthropic
+        },
+        usage: |fields| {
+            let output_tokens = fields.required("output_tokens")?;
+            fields.including_cached("input_tokens", "input_tokens_details.cached_tokens", output_tokens)
+        },
+    },
+    Provider {
+        name: "Gemini",
+        accepts: |fields| fields.has("promptTokenCount"),
+        usage: |fields| {
+            // A blocked response has no candidates. Their tokens exclude thoughts.
+            let (answer, thoughts) = (fields.optional("candidatesTokenCount")?, fields.optional("thoughtsTokenCount")?);
+            let output_tokens = fields.sum(answer, thoughts)?;
+            let usage = fields.including_cached("promptTokenCount", "cachedContentTokenCount", output_tokens)?;
+            let input_tokens = fields.sum(usage.input_tokens, fields.optional("toolUsePromptTokenCount")?)?;
+            Ok(TokenUsage { input_tokens, ..usage })
+        },
+    },
+    Provider {
+        name: "Bedrock Converse",
+        accepts: |fields| fields.have(["inputTokens", "outputTokens"]),
+        usage: |fields| {
+            fields.excluding_cached("inputTokens", ["cacheReadInputTokens", "cacheWriteInputTokens"], "outputTokens")
+        },
+    },
+    // The figures are in the response itself. `prompt_eval_count` is missing if the complete prompt was reused; then the size of
+    // the context is unknown.
+    Provider {
+        name: "Ollama",
+        accepts: |fields| fields.has("eval_count") || fields.has("prompt_eval_count"),
+        usage: |fields| {
+            let (input_tokens, output_tokens) = (fields.required("prompt_eval_count")?, fields.required("eval_count")?);
+            Ok(TokenUsage { input_tokens, output_tokens, ..TokenUsage::default() })
+        },
+    },
 ];
-
-/// `input_tokens` excludes cached tokens. A bare pair of figures may also be from `OpenAI`, with the same sum.
-fn anthropic(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
-    if !fields.have(["input_tokens", "output_tokens"]) || is_responses(fields) {
-        return Ok(None);
-    }
-    Ok(Some(TokenUsage {
-        input_tokens: fields.required("input_tokens")?,
-        cache_read_tokens: fields.optional("cache_read_input_tokens")?,
-        cache_write_tokens: fields.optional("cache_creation_input_tokens")?,
-        output_tokens: fields.required("output_tokens")?,
-    }))
-}
-
-/// `prompt_tokens` includes cached tokens.
-fn openai_chat(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
-    if !fields.have(["prompt_tokens", "completion_tokens"]) {
-        return Ok(None);
-    }
-    Ok(Some(TokenUsage {
-        input_tokens: fields.without("prompt_tokens", "prompt_tokens_details.cached_tokens")?,
-        cache_read_tokens: fields.optional("prompt_tokens_details.cached_tokens")?,
-        output_tokens: fields.required("completion_tokens")?,
-        ..TokenUsage::default()
-    }))
-}
-
-/// `input_tokens` includes cached tokens.
-fn openai_responses(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
-    let is_anthropic = fields.has("cache_read_input_tokens") || fields.has("cache_creation_input_tokens");
-    if !is_responses(fields) || is_anthropic {
-        return Ok(None);
-    }
-    Ok(Some(TokenUsage {
-        input_tokens: fields.without("input_tokens", "input_tokens_details.cached_tokens")?,
-        cache_read_tokens: fields.optional("input_tokens_details.cached_tokens")?,
-        output_tokens: fields.required("output_tokens")?,
-        ..TokenUsage::default()
-    }))
-}
 
 fn is_responses(fields: &Fields<'_>) -> bool {
     fields.has("input_tokens_details") || fields.has("output_tokens_details")
-}
-
-/// `promptTokenCount` includes cached tokens, `candidatesTokenCount` excludes thoughts. A blocked response has no candidates.
-fn gemini(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
-    if !fields.has("promptTokenCount") {
-        return Ok(None);
-    }
-    let prompt = fields.without("promptTokenCount", "cachedContentTokenCount")?;
-    Ok(Some(TokenUsage {
-        input_tokens: fields.sum(prompt, fields.optional("toolUsePromptTokenCount")?)?,
-        cache_read_tokens: fields.optional("cachedContentTokenCount")?,
-        output_tokens: fields.sum(fields.optional("candidatesTokenCount")?, fields.optional("thoughtsTokenCount")?)?,
-        ..TokenUsage::default()
-    }))
-}
-
-/// `inputTokens` excludes cached tokens.
-fn bedrock(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
-    if !fields.have(["inputTokens", "outputTokens"]) {
-        return Ok(None);
-    }
-    Ok(Some(TokenUsage {
-        input_tokens: fields.required("inputTokens")?,
-        cache_read_tokens: fields.optional("cacheReadInputTokens")?,
-        cache_write_tokens: fields.optional("cacheWriteInputTokens")?,
-        output_tokens: fields.required("outputTokens")?,
-    }))
-}
-
-/// The figures are in the response itself. Ollama omits `prompt_eval_count` if it reused the complete prompt; then the size of
-/// the context is unknown.
-fn ollama(fields: &Fields<'_>) -> Result<Option<TokenUsage>, UsageError> {
-    if !fields.has("eval_count") && !fields.has("prompt_eval_count") {
-        return Ok(None);
-    }
-    Ok(Some(TokenUsage {
-        input_tokens: fields.required("prompt_eval_count")?,
-        output_tokens: fields.required("eval_count")?,
-        ..TokenUsage::default()
-    }))
 }
 
 impl Provider {
@@ -115,7 +87,8 @@ impl Provider {
             for usage in [response.get("usage"), response.get("usageMetadata"), Some(response)].into_iter().flatten() {
                 let Value::Object(map) = usage else { continue };
                 let fields = Fields { map, provider: self.name };
-                if let Some(usage) = (self.usage)(&fields)? {
+                if (self.accepts)(&fields) {
+                    let usage = (self.usage)(&fields)?;
                     let inputs = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
                     inputs.into_iter().try_fold(usage.output_tokens, |sum, tokens| fields.sum(sum, tokens))?;
                     return Ok(Some(usage));
@@ -170,6 +143,25 @@ impl Fields<'_> {
     fn required(&self, name: &str) -> Result<u64, UsageError> {
         let missing = || UsageError::MissingField { provider: self.provider, field: name.to_owned() };
         self.number(name)?.ok_or_else(missing)
+    }
+
+    fn excluding_cached(&self, input: &str, [read, write]: [&str; 2], output: &str) -> Result<TokenUsage, UsageError> {
+        Ok(TokenUsage {
+            input_tokens: self.required(input)?,
+            cache_read_tokens: self.optional(read)?,
+            cache_write_tokens: self.optional(write)?,
+            output_tokens: self.required(output)?,
+        })
+    }
+
+    fn including_cached(
+        &self,
+        input: &'static str,
+        read: &'static str,
+        output_tokens: u64,
+    ) -> Result<TokenUsage, UsageError> {
+        let (input_tokens, cache_read_tokens) = (self.without(input, read)?, self.optional(read)?);
+        Ok(TokenUsage { input_tokens, cache_read_tokens, cache_write_tokens: 0, output_tokens })
     }
 
     /// The tokens of `whole` without those of its `part`.

@@ -70,9 +70,8 @@ impl Repo {
         let mut folders = vec![self.common_dir().to_path_buf()];
         let linked = self.common_dir().join("worktrees");
         let entries = match fs::read_dir(&linked) {
-            Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(folders),
-            Err(source) => return Err(GitError::io("list the worktrees in", linked, source)),
+            entries => entries.map_err(|source| GitError::io("list the worktrees in", linked, source))?,
         };
         let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         found.retain(|folder| ["commondir", "gitdir", "HEAD"].iter().all(|file| folder.join(file).is_file()));
