@@ -142,3 +142,16 @@ fn diffs_show_entries() {
     failures: �
     ");
 }
+
+#[test]
+fn section_names_are_escaped() {
+    let text = "∴CRUMB2 A s1\n§a\u{1b}[2J\n. fact\n~a:b [2x @1] words\nx\n";
+    assert!(!textconv(text.as_bytes()).contains('\u{1b}'));
+}
+
+#[test]
+fn a_line_that_is_a_header_after_trimming_is_formatted_as_one() {
+    let once = format(&CrumbFile::parse(" ∴CRUMB2  ADA s15\u{b}\n\n§core\n. x\n".as_bytes()).unwrap());
+    assert_eq!(String::from_utf8(once.clone()).unwrap(), "∴CRUMB2 ADA s15\n\n§core\n. x\n");
+    assert_eq!(format(&CrumbFile::parse(&once).unwrap()), once);
+}

@@ -9,17 +9,11 @@ use crate::memory::breadcrumb::LineError;
 /// Line numbers are those of the side.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MergeNote {
-    /// Both sides changed a record; one won.
     BothChanged { key: String, taken: Side },
-    /// One side deleted a record that the other changed; it was kept.
     KeptChanged { key: String, deleted_by: Side },
-    /// A side has a key twice; this line lost.
     Duplicate { key: String, side: Side, line: usize },
-    /// Both sides have an invalid line; it was kept.
     KeptInvalid { line: usize, reason: LineError },
-    /// A side removed an invalid line that the other left unchanged; it was removed.
     RemovedInvalid { line: usize, by: Side },
-    /// A side added or changed an invalid line; it is in a conflict.
     Conflict { side: Side, line: usize, reason: LineError },
 }
 

@@ -25,15 +25,3 @@ pub(crate) fn format(crumb: &CrumbFile<'_>) -> Vec<u8> {
     }
     formatted.print()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_that_is_a_header_after_trimming_is_formatted_as_one() {
-        let once = format(&CrumbFile::parse(" ∴CRUMB2  ADA s15\u{b}\n\n§core\n. x\n".as_bytes()).unwrap());
-        assert_eq!(String::from_utf8(once.clone()).unwrap(), "∴CRUMB2 ADA s15\n\n§core\n. x\n");
-        assert_eq!(format(&CrumbFile::parse(&once).unwrap()), once);
-    }
-}

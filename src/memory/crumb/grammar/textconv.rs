@@ -43,14 +43,3 @@ pub(crate) fn textconv(bytes: &[u8]) -> String {
     lines.push(String::new());
     lines.join("\n")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn section_names_are_escaped() {
-        let text = "∴CRUMB2 A s1\n§a\u{1b}[2J\n. fact\n~a:b [2x @1] words\nx\n";
-        assert!(!textconv(text.as_bytes()).contains('\u{1b}'));
-    }
-}
