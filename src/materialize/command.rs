@@ -39,7 +39,6 @@ impl Diagnostic for CommandError {
 #[derive(Debug, Default)]
 pub(crate) struct Printed {
     pub bytes: Vec<u8>,
-    /// What the cut omitted and shortened; without messages.
     pub omitted: Materialized,
 }
 

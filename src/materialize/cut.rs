@@ -72,7 +72,6 @@ fn partners(pieces: &[Piece]) -> Vec<Option<usize>> {
     pieces.iter().map(|piece| places.get(&piece.partner?).copied()).collect()
 }
 
-/// Keeps both items of every pair of which one is kept.
 fn complete(pieces: &[Piece], mut whole: Vec<bool>) -> Vec<bool> {
     for (index, partner) in partners(pieces).into_iter().enumerate() {
         if let Some(partner) = partner {

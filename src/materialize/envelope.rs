@@ -63,7 +63,6 @@ pub(crate) fn render(format: MessageFormat, materialized: &Materialized, cache_m
     Ok(Rendered { format, content, adjustments })
 }
 
-/// The messages with their items and token counts, and what was omitted or changed and why.
 pub(crate) fn envelope<'a>(
     repo: &Repo,
     name: &'a TraceName,
@@ -96,7 +95,6 @@ pub(crate) fn envelope<'a>(
     })
 }
 
-/// The output of `--json`.
 #[derive(Serialize, Debug)]
 pub(crate) struct Envelope<'a> {
     trace: &'a str,
@@ -111,7 +109,6 @@ pub(crate) struct Envelope<'a> {
     changed: Vec<Changed>,
 }
 
-/// An item that is not sent unchanged.
 #[derive(Serialize, Debug)]
 struct Changed {
     id: ItemId,
@@ -125,7 +122,6 @@ struct Tokens {
     total: u64,
     /// `counted` or `reported`.
     source: &'static str,
-    /// The tokens of the messages; always counted.
     request: u64,
     encoding: String,
 }

@@ -21,15 +21,11 @@ pub enum Join {
 
 pub(super) struct Joined {
     pub(super) message: Message,
-    /// The items of each block.
     pub(super) items: Vec<Vec<ItemId>>,
-    /// Whether all its items are pinned.
     pub(super) pinned: bool,
-    /// The type of the last item.
     last_type: ItemType,
     /// Whether all its items have that type.
     uniform: bool,
-    /// Whether the last item allows joining.
     aggregates: bool,
 }
 

@@ -32,7 +32,6 @@ pub(super) struct Piece {
     /// Its subject, if a cut may shorten it.
     pub(super) subject: Option<String>,
     pub(super) shortened: bool,
-    /// Its call or result, if a cut needs it.
     pub(super) partner: Option<ItemId>,
 }
 
@@ -77,7 +76,6 @@ impl Gathered {
     }
 }
 
-/// Reads every live item and makes the cut; the result is in trace order.
 pub(super) fn gather(
     materializer: &dyn Materializer,
     repo: &Repo,

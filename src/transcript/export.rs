@@ -55,7 +55,6 @@ impl NewSession {
 pub(crate) struct ExportedTranscript {
     pub bytes: Vec<u8>,
     pub items: usize,
-    /// What could not be exported unchanged, for the user.
     pub notes: Vec<String>,
 }
 

@@ -31,7 +31,6 @@ impl Format {
         Self::VALUES.iter().filter_map(|name| name.parse().ok())
     }
 
-    /// The format of a file that begins with `head`.
     pub(crate) fn detect(head: &[u8]) -> Option<Self> {
         if let Some(found) = first_lines(head).find_map(Self::of_line) {
             return Some(found);
@@ -50,7 +49,6 @@ impl Format {
         (self.agent().home)(env)
     }
 
-    /// The newest session of `folder` below the agent's `home` folder.
     pub(crate) fn newest(self, home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
         // Agents store the path without a trailing slash.
         let folder: PathBuf = folder.components().collect();

@@ -52,13 +52,11 @@ pub(crate) struct TranscriptEntry {
     pub replaces: Option<Replaced>,
     /// A more useful commit subject than a preview of the body: one line of at most 72 characters.
     pub subject: Option<String>,
-    /// The size of the context that the provider reported with this entry.
     pub usage: Usage,
     /// The end of the entry's record, in bytes from the start of the file, without its line break.
     pub end_offset: u64,
 }
 
-/// What a reader counted besides the entries that it yielded.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Tally {
     pub imported: u64,

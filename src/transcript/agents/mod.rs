@@ -23,7 +23,6 @@ type BoxedTranscript<'r> = Box<dyn Transcript + 'r>;
 
 pub(crate) struct AgentFormat {
     pub name: &'static str,
-    /// Whether a line, or a member of a document as one, belongs to this format.
     pub recognizes: fn(&[u8]) -> bool,
     pub home: fn(&Env) -> Option<PathBuf>,
     /// The newest session of a project folder, below `home`; `None` if there is none.
@@ -31,9 +30,7 @@ pub(crate) struct AgentFormat {
     /// The files of a session's sub-agents that are stored separately, sorted by id.
     pub sub_agents: fn(transcript: &Path) -> io::Result<Vec<SubAgent>>,
     pub open: for<'r> fn(Box<dyn Read + 'r>) -> io::Result<BoxedTranscript<'r>>,
-    /// Continues at a position, see [`TranscriptReader::resume`].
     pub resume: for<'r> fn(Box<dyn Read + 'r>, &Position, Vec<u8>, &[u8]) -> Option<BoxedTranscript<'r>>,
-    /// How a trace is written in this format, if the agent can resume it.
     pub exporter: Option<Exporter>,
 }
 

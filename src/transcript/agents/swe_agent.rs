@@ -178,7 +178,6 @@ fn add_thoughts(builder: &mut EntryBuilder, message: &Message<'_>) {
     }
 }
 
-/// Adds an image, or a part of unknown shape verbatim.
 fn add_part<'b>(builder: &'b mut EntryBuilder, part: &RawValue, role: Role) -> &'b mut TranscriptEntry {
     let address = json::view_of::<Part<'_>>(part).image_url;
     let url = address.and_then(|address| {

@@ -77,7 +77,6 @@ impl HookInput {
     }
 }
 
-/// The number of bytes of the transcript that were not imported yet.
 pub(crate) fn backlog(repo: &Repo, format: Format, input: &HookInput) -> Result<u64, HookError> {
     let length = input.transcript_path.as_deref().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
     let mark = bulk::last_mark(repo, &input.trace(format), &input.session_id)?;
@@ -113,7 +112,6 @@ pub(crate) fn log(common_dir: &Path, at: Time, agent: &str, failure: &str) -> io
     file.write_all(format!("{at} {agent}: {}\n", one_line(failure)).as_bytes())
 }
 
-/// The failures in the log, oldest first.
 pub(crate) fn failures(common_dir: &Path) -> io::Result<Vec<String>> {
     match fs::read(log_path(common_dir)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

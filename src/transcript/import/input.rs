@@ -9,7 +9,6 @@ pub(crate) type ProgressFn<'w> = &'w dyn Fn(u64);
 pub(crate) enum Input<'w> {
     /// A file, in which an import can continue where the last one ended.
     File(&'w File, ProgressFn<'w>),
-    /// A stream, which can be read once.
     Stream(Box<dyn Read + 'w>),
 }
 

@@ -29,7 +29,6 @@ use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
 use crate::trace::{Item, TraceError, TraceName};
 
-/// How many entries are read to find the session's id.
 const READ_AHEAD: usize = 1000;
 
 const UNNAMED: &str = "unnamed";
@@ -132,7 +131,6 @@ pub(crate) fn transcript(
     Ok(Imported { traces, tally, from })
 }
 
-/// A transcript that is being read, and its file, to read it again.
 struct OpenTranscript<'w> {
     format: Format,
     transcript: Box<dyn Transcript + 'w>,

@@ -26,7 +26,6 @@ impl<'s> RecordContent<'s> {
         Self { builder, role, calls, next_inner: 0 }
     }
 
-    /// Adds a message's content: a string, or a list of blocks.
     pub(super) fn add(&mut self, content: &RawValue) {
         if let Some(text) = text(content) {
             self.builder.push_block(0, dialogue(self.role), text);
@@ -118,7 +117,6 @@ impl<'s> RecordContent<'s> {
         Some(())
     }
 
-    /// Adds a file, or something unknown verbatim.
     fn other(&mut self, number: usize, raw_block: &RawValue, reply_to: Option<ItemId>) {
         let block: Block<'_> = json::view_of(raw_block);
         let kind = block.kind.and_then(json::text).unwrap_or_default();

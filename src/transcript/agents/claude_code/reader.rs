@@ -130,7 +130,6 @@ impl RecordReader for ClaudeCode {
 }
 
 impl ClaudeCode {
-    /// The sub-agent that wrote the record.
     fn thread(&mut self, record: &Record<'_>, bytes: &[u8]) -> Option<String> {
         if !json::is_true(record.sidechain) {
             return None;
@@ -165,7 +164,6 @@ impl ClaudeCode {
         self.sources.by_id(&uuid, content.get().as_bytes())
     }
 
-    /// Sets the turn that groups the entries of a message, and the usage that was reported with it.
     fn set_turn_and_usage(
         &mut self,
         entries: &mut [TranscriptEntry],
@@ -215,7 +213,6 @@ impl ClaudeCode {
     }
 }
 
-/// Adds to every item of a message what the record says of the message.
 fn add_message_meta(entries: &mut RecordContent<'_>, record: &Record<'_>, message: &Message<'_>) {
     let model = message.model.filter(|_| entries.role == Role::Assistant);
     entries.builder.add_meta("model", json::line(model, 128));

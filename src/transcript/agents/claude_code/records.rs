@@ -14,15 +14,9 @@ view! {
 
 view! { Compaction { preserved = "preservedSegment" } }
 
-view! {
-    /// The range of records that a compaction preserved after its summary.
-    Preserved { head = "headUuid", tail = "tailUuid" }
-}
+view! { Preserved { head = "headUuid", tail = "tailUuid" } }
 
-view! {
-    /// The provider's message in a record of kind `user` or `assistant`.
-    Message { id, model, content, usage }
-}
+view! { Message { id, model, content, usage } }
 
 view! {
     /// A content block of a message or of a tool's result.
@@ -32,10 +26,7 @@ view! {
     }
 }
 
-view! {
-    /// The source of an image or document.
-    BlobSource { kind = "type", media_type, data, url }
-}
+view! { BlobSource { kind = "type", media_type, data, url } }
 
 view! { Attachment { kind = "type", prompt } }
 

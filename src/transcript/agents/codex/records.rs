@@ -9,10 +9,7 @@ view! {
     }
 }
 
-view! {
-    /// The payload of `session_meta`.
-    Head { id, cwd, instructions, base_instructions }
-}
+view! { Head { id, cwd, instructions, base_instructions } }
 
 view! {
     ResponseItem {
@@ -21,19 +18,13 @@ view! {
     }
 }
 
-view! {
-    /// A part of a message, a summary, or an output.
-    Part { kind = "type", text, image_url }
-}
+view! { Part { kind = "type", text, image_url } }
 
 view! { ToolOutput { text, content, success } }
 
 view! { Compacted { message, replacement_history } }
 
-view! {
-    /// The payload of `thread_rolled_back`.
-    RolledBack { turns = "num_turns" }
-}
+view! { RolledBack { turns = "num_turns" } }
 
 /// Events that repeat response items for the screen, or report progress.
 pub(super) const EVENTS: &str = "agent_message agent_message_content_delta agent_message_delta agent_reasoning agent_reasoning_delta \

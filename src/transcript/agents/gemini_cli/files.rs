@@ -29,7 +29,6 @@ pub(super) fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<Pa
     Ok(newest_first(paths, is_session)?.next())
 }
 
-/// The folders that may contain the sessions of `folder`.
 fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let tmp = home.join("tmp");
     let digest = Sha256::digest(folder.as_os_str().as_encoded_bytes());

@@ -15,10 +15,7 @@ view! { Thought { subject, description, timestamp } }
 
 view! { GeminiToolCall { id, name, args, result, status, timestamp } }
 
-view! {
-    /// A part of a message or of a result.
-    Part { text, thought, inline_data = "inlineData", response = "functionResponse" }
-}
+view! { Part { text, thought, inline_data = "inlineData", response = "functionResponse" } }
 
 view! { InlineData { mime_type = "mimeType", data } }
 
