@@ -261,7 +261,7 @@ fn without_the_binary_nothing_is_refused_and_doctor_reports_it() {
     let answer = place.try_git(&["commit", "-q", "-m", "x"]);
     assert!(answer.contains("git-trace was not found") && !answer.contains("[exit"), "{answer}");
     place.hide_binary(false);
-    assert!(place.trace(&["doctor"]).contains("ok       hooks: what must not be committed is refused"));
+    assert!(place.trace(&["doctor"]).contains("ok       hooks: invalid commits are refused"));
     let hook = place.read(".git/hooks/pre-commit");
     executable(&place, ".git/hooks/pre-commit", &hook.replace("hook pre-commit", "hook nothing"));
     assert!(place.trace(&["doctor"]).contains("warning  hooks: the hook"));
