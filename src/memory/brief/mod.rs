@@ -78,7 +78,7 @@ pub(crate) fn compile(repo: &Repo, request: &BriefRequest, now: Time) -> Brief {
         Some(agent) => format!("# Brief for {agent}\n"),
         None => "# Brief\n".to_owned(),
     };
-    render::render_within_budget(&title, sections, request, warnings)
+    render::render_within_budget(&title, &sections, request, warnings)
 }
 
 impl Brief {

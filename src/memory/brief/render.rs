@@ -8,83 +8,73 @@ use super::{Brief, BriefRequest};
 /// Renders as many entries as fit, in order, and states what was omitted.
 pub(crate) fn render_within_budget(
     title: &str,
-    mut sections: Vec<Section>,
+    sections: &[Section],
     request: &BriefRequest,
     warnings: Vec<String>,
 ) -> Brief {
     let count = |text: &str| request.encoding.count(text.as_bytes());
-    let fitting = |kept: usize| {
-        let text = render(title, &sections, kept, request.budget);
-        let tokens = count(&text);
-        (tokens <= request.budget).then_some((text, tokens))
+    let brief = |kept: usize| {
+        let (sections, left_out) = first_entries(sections, kept);
+        let text = render(title, &sections, &left_out, request.budget);
+        Brief { tokens: count(&text), text, sections, left_out, warnings: Vec::new() }
     };
+    let fits = |brief: &Brief| brief.tokens <= request.budget;
     // Counting each entry once gives an estimate of how many fit. Exact counts of the text around it then decide.
+    let entries: Vec<_> = sections.iter().flat_map(|section| &section.entries).collect();
     let mut estimate = count(title);
-    let entries = || sections.iter().flat_map(|section| &section.entries);
-    let fits = |entry: &&String| {
+    let is_estimated_to_fit = |entry: &&&String| {
         estimate += count(entry) + 2;
         estimate <= request.budget
     };
-    let mut kept = entries().take_while(fits).count();
-    let mut best = fitting(kept);
-    if best.is_some() {
-        let total = entries().count();
-        while kept < total
-            && let Some(longer) = fitting(kept + 1)
-        {
-            kept += 1;
-            best = Some(longer);
+    let mut kept = entries.iter().take_while(is_estimated_to_fit).count();
+    let mut best = brief(kept);
+    while fits(&best) && kept < entries.len() {
+        let longer = brief(kept + 1);
+        if !fits(&longer) {
+            break;
         }
+        (kept, best) = (kept + 1, longer);
     }
-    while best.is_none() && kept > 0 {
+    while !fits(&best) && kept > 0 {
         kept -= 1;
-        best = fitting(kept);
+        best = brief(kept);
     }
-    let (text, tokens) = best.unwrap_or_default();
-    let left_out = left_out(&sections, kept);
-    let lens = kept_lens(&sections, kept);
-    for (section, len) in sections.iter_mut().zip(lens) {
-        section.entries.truncate(len);
+    if !fits(&best) {
+        (best.text, best.tokens) = (String::new(), 0);
     }
-    sections.retain(|section| !section.entries.is_empty());
-    Brief { text, tokens, sections, left_out, warnings }
+    Brief { warnings, ..best }
 }
 
-/// The text with the first `kept` entries.
-fn render(title: &str, sections: &[Section], kept: usize, budget: u64) -> String {
-    let mut text = String::new();
-    for (section, len) in sections.iter().zip(kept_lens(sections, kept)) {
-        if len > 0 {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "\n## {}", section.kind.title());
+/// The sections with the first `kept` entries, and how many entries of which section are left out.
+fn first_entries(all: &[Section], kept: usize) -> (Vec<Section>, Vec<(SectionKind, usize)>) {
+    let (mut sections, mut left_out) = (Vec::new(), Vec::new());
+    let mut rest = kept;
+    for Section { kind, entries } in all {
+        let (first, others) = entries.split_at(entries.len().min(rest));
+        rest -= first.len();
+        if !first.is_empty() {
+            sections.push(Section { kind: *kind, entries: first.to_vec() });
         }
-        for entry in &section.entries[..len] {
-            text.extend(["- ", entry, "\n"]);
+        if !others.is_empty() {
+            left_out.push((*kind, others.len()));
         }
     }
-    let left_out = left_out(sections, kept);
+    (sections, left_out)
+}
+
+fn render(title: &str, sections: &[Section], left_out: &[(SectionKind, usize)], budget: u64) -> String {
+    let mut text = String::new();
+    for Section { kind, entries } in sections {
+        text.extend(["\n## ", kind.title(), "\n"]);
+        text.extend(entries.iter().flat_map(|entry| ["- ", entry, "\n"]));
+    }
     if !left_out.is_empty() {
         let parts: Vec<String> = left_out.iter().map(|(kind, count)| format!("{count} of {}", kind.title())).collect();
+        // Writing to a String cannot fail.
         let _ = writeln!(text, "\nLeft out to stay within {budget} tokens: {}.", parts.join(", "));
     }
     if !text.is_empty() {
         text.insert_str(0, title);
     }
     text
-}
-
-/// How many entries of each section are among the first `kept`.
-fn kept_lens(sections: &[Section], kept: usize) -> Vec<usize> {
-    let mut rest = kept;
-    let len = |section: &Section| {
-        let len = section.entries.len().min(rest);
-        rest -= len;
-        len
-    };
-    sections.iter().map(len).collect()
-}
-
-fn left_out(sections: &[Section], kept: usize) -> Vec<(SectionKind, usize)> {
-    let lens = sections.iter().zip(kept_lens(sections, kept));
-    lens.map(|(section, len)| (section.kind, section.entries.len() - len)).filter(|(_, count)| *count > 0).collect()
 }
