@@ -235,7 +235,7 @@ fn secrets_are_removed_from_the_page() {
     let output = repo.run(&["view", "-o", "-"], b"");
     let (html, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(!html.contains(&token) && html.contains("the token is "));
-    assert!(told.starts_with("what looks like a secret was taken out in "), "{told}");
+    assert!(told.starts_with("possible secrets were removed from the page in "), "{told}");
     repo.git(&["config", "trace.secrets", "off"]);
     assert!(page(&repo, &[]).contains(&token));
 }
@@ -244,7 +244,7 @@ fn secrets_are_removed_from_the_page() {
 fn a_long_trace_is_cut_to_its_newest_part() {
     let repo = sample();
     let output = repo.run(&["view", "-o", "-", "--last", "5"], b"");
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "19 earlier items are not on the page; --last takes more\n");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "19 earlier items are not on the page; increase --last to show them\n");
     let html = String::from_utf8(output.stdout).unwrap();
     assert_eq!(html.matches("<details class=\"item ").count(), 5);
     assert_eq!(html.matches("<li class=\"step\"").count(), 5);
@@ -272,7 +272,7 @@ fn a_page_is_written_and_opened() {
     let output = repo.run(&["view"], b"");
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(
-        output.status.success() && told.ends_with("no browser could be opened; git config trace.browser names one\n"),
+        output.status.success() && told.ends_with("no browser could be opened; set git config trace.browser to one\n"),
         "{told}"
     );
 }

@@ -189,13 +189,13 @@ fn lists_are_accepted_as_options_or_json() {
     insta::assert_snapshot!(refused(&["--discovery", "[not json]"]), @r#"
     --- stderr
     error: --discovery: cannot read `[not json]`
-    hint: what stands in [] is read as a JSON array of texts, such as ["one", "two"]
+    hint: a value in [] must be a JSON array of texts, such as ["one", "two"]
     [exit 2]
     "#);
     insta::assert_snapshot!(refused(&["--discovery", "[1]"]), @r#"
     --- stderr
     error: --discovery: cannot read `[1]`
-    hint: what stands in [] is read as a JSON array of texts, such as ["one", "two"]
+    hint: a value in [] must be a JSON array of texts, such as ["one", "two"]
     [exit 2]
     "#);
     insta::assert_snapshot!(refused(&["--emotional", "sharp"]), @"

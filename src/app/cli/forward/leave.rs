@@ -54,15 +54,15 @@ pub(crate) struct LeaveArgs {
 impl LeaveArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
         let agent = context.agent()?;
+        let emotional = pairs("emotional", &self.emotional)?.into_iter();
+        let references = pairs("ref", &self.references)?.into_iter();
         let content = CrumbContent {
             summary: self.summary.clone().unwrap_or_default(),
             discoveries: list("discovery", &self.discoveries)?,
-            emotional: pairs("emotional", &self.emotional)?
-                .into_iter()
-                .map(|(name, value)| (name, json::value_to_text(&value)))
-                .collect(),
+            emotional: emotional.map(|(name, value)| (name, json::value_to_text(&value))).collect(),
             unfinished: list("unfinished", &self.unfinished)?,
-            references: references(&self.references)?,
+            // Ids are one text, texts with commas between, or a JSON array.
+            references: references.map(|(kind, ids)| (kind, json::parse_ids(&ids))).collect(),
             if_disoriented: list("if-disoriented", &self.if_disoriented)?,
         };
         let mut new = match self.template {
@@ -97,7 +97,7 @@ fn list(option: &str, given: &[String]) -> Result<Vec<String>> {
     for value in given {
         let text = value.trim();
         if text.starts_with('[') && text.ends_with(']') {
-            let hint = "what stands in [] is read as a JSON array of texts, such as [\"one\", \"two\"]";
+            let hint = "a value in [] must be a JSON array of texts, such as [\"one\", \"two\"]";
             let list: Vec<String> = serde_json::from_str(text).map_err(|_| refused(option, value, hint))?;
             entries.extend(list);
         } else {
@@ -112,7 +112,7 @@ fn pairs(option: &str, given: &[String]) -> Result<Vec<(String, Value)>> {
     let mut pairs = Vec::new();
     for value in given {
         if value.trim().starts_with('{') {
-            let hint = "what begins with { is read as a JSON object";
+            let hint = "a value that begins with { must be a JSON object";
             let object: Members<_, _> = serde_json::from_str(value).map_err(|_| refused(option, value, hint))?;
             pairs.extend(object.0);
         } else {
@@ -122,9 +122,4 @@ fn pairs(option: &str, given: &[String]) -> Result<Vec<(String, Value)>> {
         }
     }
     Ok(pairs)
-}
-
-/// References by kind: ids are one text, texts with commas between, or a JSON array.
-fn references(given: &[String]) -> Result<Vec<(String, Vec<String>)>> {
-    Ok(pairs("ref", given)?.into_iter().map(|(kind, value)| (kind, json::parse_ids(&value))).collect())
 }

@@ -100,8 +100,7 @@ impl CompressArgs {
             return Ok(ExitStatus::No);
         }
         if self.print_prompt {
-            let text = prompt(repo, view.types(), &selection)?;
-            context.ui.write_content(&text)?;
+            context.ui.write_content(&prompt(repo, view.types(), &selection)?)?;
             return Ok(ExitStatus::Success);
         }
         let before = view.total(repo, encoding)?.tokens;
@@ -139,8 +138,7 @@ fn print_plan(context: &Context, name: &TraceName, selection: &Selection, before
     let (count, cost) = (ids.len(), selection.cost);
     writeln!(context.ui, "Would replace {count} items, {cost} of {before} tokens:")?;
     for slot in &selection.items {
-        let id = context.ui.id(slot.id);
-        writeln!(context.ui, "  #{} {} {id}", slot.seq, slot.item_type)?;
+        writeln!(context.ui, "  #{} {} {}", slot.seq, slot.item_type, context.ui.id(slot.id))?;
     }
     Ok(())
 }

@@ -153,8 +153,7 @@ fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, json: b
     let subject = preview(&total::read_item(context.repo()?, slot)?);
     let why = level.reason().map(|reason| format!(" ({})", one_line(reason))).unwrap_or_default();
     let level = context.ui.styled(DIM, level.level().as_str());
-    let id = context.ui.id(slot.id);
-    writeln!(context.ui, "{level} #{} {} {id}", slot.seq, escaped(&format!("{subject}{why}")))
+    writeln!(context.ui, "{level} #{} {} {}", slot.seq, escaped(&format!("{subject}{why}")), context.ui.id(slot.id))
 }
 
 fn setting_json(id: ItemId, setting: &Setting) -> Value {

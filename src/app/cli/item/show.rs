@@ -28,8 +28,7 @@ impl ShowArgs {
         let (repo, name, tip) = context.current(None)?;
         let shown = find(repo, &name, &tip, &self.item, self.revision)?;
         if self.json {
-            let object = to_json(repo, &shown)?;
-            return context.ui.json(&object);
+            return context.ui.json(&to_json(repo, &shown)?);
         }
         let item = &shown.item;
         if self.header {

@@ -22,18 +22,17 @@ impl TypesArgs {
         let types = Types::read(context.repo()?)?;
         types.check_schemas(context.repo()?)?;
         for setting in types.unknown() {
-            context.ui.note(format!("warning: `{setting}` is not a rule that is known, and does nothing"));
+            context.ui.note(format!("warning: `{setting}` is not a known rule and has no effect"));
         }
         let wanted = |item_type: &ItemType| self.name.as_ref().is_none_or(|name| name == item_type);
         let listed: Vec<(ItemType, &TypeRules)> = types.all().filter(|(item_type, _)| wanted(item_type)).collect();
         if listed.is_empty() {
-            context.ui.note("no such type; `git trace types` lists those there are");
+            context.ui.note("no such type; `git trace types` lists all types");
             return Ok(ExitStatus::No);
         }
         if !self.json {
             let heading = row("type", "role", "priority", "aggregate", "order", "compress order", "");
-            let heading = context.ui.styled(BOLD, &heading);
-            writeln!(context.ui, "{heading}")?;
+            writeln!(context.ui, "{}", context.ui.styled(BOLD, &heading))?;
         }
         for (item_type, rules) in listed {
             if self.json {
@@ -44,14 +43,11 @@ impl TypesArgs {
             let aggregate = if rules.aggregate { "yes" } else { "no" };
             let schema = if rules.schema.is_some() { "schema" } else { "" };
             let (name, priority) = (item_type.as_str(), rules.priority.as_str());
-            let line = row(name, role(rules), priority, aggregate, &order, &compress_order, schema);
-            writeln!(context.ui, "{line}")?;
+            writeln!(context.ui, "{}", row(name, role(rules), priority, aggregate, &order, &compress_order, schema))?;
             if self.name.is_some() {
-                let page = [("schema", rules.schema.as_deref()), ("compress", Some(&*rules.compress))];
-                for (what, text) in page {
-                    let Some(text) = text else { continue };
-                    let (what, text) = (context.ui.styled(DIM, what), escaped(text).into_owned());
-                    writeln!(context.ui, "\n{what}\n{text}")?;
+                let schema = rules.schema.as_deref().map(|schema| ("schema", schema));
+                for (what, text) in schema.into_iter().chain([("compress", &*rules.compress)]) {
+                    writeln!(context.ui, "\n{}\n{}", context.ui.styled(DIM, what), escaped(text))?;
                 }
             }
         }

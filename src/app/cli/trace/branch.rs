@@ -49,7 +49,7 @@ impl BranchArgs {
             [] => run_list(context, self.json),
             [name] => start(context, &name.parse()?, None),
             [name, from] => start(context, &name.parse()?, Some(from)),
-            _ => bail!("a new trace takes a name and what to start from; to list, give neither"),
+            _ => bail!("a new trace takes a name and a state to start from; to list traces, give neither"),
         }
     }
 }
@@ -59,7 +59,7 @@ fn start(context: &Context, name: &TraceName, from: Option<&str>) -> Result<()> 
     writeln!(context.ui, "Created trace `{name}` at {oid}")
 }
 
-/// Creates a trace from what the user named, or from the current one's tip; the short oid of where it starts.
+/// Creates a trace from a state, or from the tip of the current one; returns the short oid of its start.
 fn begin(context: &Context, name: &TraceName, from: Option<&str>) -> Result<String> {
     let repo = context.repo()?;
     let current = context.trace_name(None)?;
@@ -77,7 +77,7 @@ fn run_rename(context: &Context, args: &BranchArgs) -> Result<()> {
     let (old, new): (TraceName, TraceName) = match args.names.as_slice() {
         [new] => (context.trace_name(None)?, new.parse()?),
         [old, new] => (old.parse()?, new.parse()?),
-        _ => bail!("-m takes the new name, or the old and the new one"),
+        _ => bail!("-m takes the new name, or the old and the new name"),
     };
     rename(repo, &old, &new, &context.signature()?.committer)?;
     writeln!(context.ui, "Renamed trace `{old}` to `{new}`")

@@ -144,8 +144,7 @@ pub(crate) fn print(
         return Ok(ExitStatus::Success);
     }
     for made in made {
-        let oid = context.ui.oid(made.commit);
-        writeln!(context.ui, "[{name}] {} {oid}", escaped(&made.subject))?;
+        writeln!(context.ui, "[{name}] {} {}", escaped(&made.subject), context.ui.oid(made.commit))?;
     }
     if made.is_empty() {
         writeln!(context.ui, "[{name}] moved on, with nothing to replay")?;

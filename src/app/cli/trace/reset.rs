@@ -84,8 +84,7 @@ impl UndoArgs {
         for undone in &moves {
             writeln!(context.ui, "[{name}] undone: {}", escaped(undone))?;
         }
-        let oid = context.ui.oid(to.commit.oid);
-        writeln!(context.ui, "[{name}] is now at {} {oid}", escaped(to.commit.subject()))?;
+        writeln!(context.ui, "[{name}] is now at {} {}", escaped(to.commit.subject()), context.ui.oid(to.commit.oid))?;
         context.ui.note(format!(
             "it was at {}, kept as {backup}: `git trace reset {backup}` goes back there",
             short_oid(from)

@@ -48,10 +48,12 @@ impl ViewArgs {
         };
         let page = page(repo, &name, self.as_of.as_deref(), Options { last: self.last, past }, context.encoding()?)?;
         if page.earlier > 0 {
-            context.ui.note(format!("{} earlier items are not on the page; --last takes more", page.earlier));
+            context
+                .ui
+                .note(format!("{} earlier items are not on the page; increase --last to show them", page.earlier));
         }
         if page.redacted > 0 {
-            context.ui.note(format!("what looks like a secret was taken out in {} places of the page", page.redacted));
+            context.ui.note(format!("possible secrets were removed from the page in {} places", page.redacted));
         }
         match self.output.as_deref() {
             Some(path) if path.as_os_str() == "-" => context.ui.write_raw(page.html.as_bytes()),
@@ -61,7 +63,7 @@ impl ViewArgs {
                 writeln!(context.ui, "{}", escaped(&path.to_string_lossy()))?;
                 context.ui.flush()?;
                 if !self.no_open && browse(&path, "trace.browser").is_err() {
-                    context.ui.note("no browser could be opened; git config trace.browser names one");
+                    context.ui.note("no browser could be opened; set git config trace.browser to one");
                 }
                 Ok(())
             }
@@ -69,9 +71,9 @@ impl ViewArgs {
     }
 }
 
-/// Writes the page of a trace in `folder`, in place of the one that was there: one file a trace, readable by its owner only.
+/// Writes the page of a trace in `folder`, one file per trace, readable by its owner only.
 fn save(folder: &Path, name: &TraceName, html: &[u8]) -> Result<PathBuf> {
-    // Names hold slashes; a percent sign is turned as well, so that no two names meet.
+    // Names contain slashes. Percent signs are encoded too, so that file names stay unique.
     let path = folder.join(format!("{}.html", name.as_str().replace('%', "%25").replace('/', "%2F")));
     put(&path, Access::Private, html).with_context(|| format!("cannot write `{}`", path.display()))?;
     Ok(path)

@@ -56,18 +56,16 @@ impl DiffArgs {
             }
             Target::Item(id) => show_revisions(context, self, &name, id)?,
         };
-        Ok(if self.exit_code && differs { ExitStatus::No } else { ExitStatus::Success })
+        Ok(ExitStatus::of(!self.exit_code || !differs))
     }
 }
 
 fn show(context: &Context, args: &DiffArgs, diff: &Diff) -> Result<()> {
     if args.json {
-        let answer = diff_to_json(context.repo()?, diff)?;
-        return context.ui.json(&answer);
+        return context.ui.json(&diff_to_json(context.repo()?, diff)?);
     }
     if args.markdown {
-        let page = markdown(context.repo()?, diff, args.context)?;
-        return context.ui.write_content(&page);
+        return context.ui.write_content(&markdown(context.repo()?, diff, args.context)?);
     }
     if diff.items.is_empty() {
         return Ok(());
@@ -107,8 +105,7 @@ fn show_revisions(context: &Context, args: &DiffArgs, name: &TraceName, id: Item
     }
     for (number, revision) in revisions.iter().enumerate() {
         if args.json {
-            let answer = revision_to_json(context.repo()?, revision)?;
-            context.ui.json(&answer)?;
+            context.ui.json(&revision_to_json(context.repo()?, revision)?)?;
             continue;
         }
         let Revision { tip, item } = revision;

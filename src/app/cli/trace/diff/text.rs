@@ -37,8 +37,7 @@ pub(crate) fn item(context: &Context, item: &ItemDiff, style: Style) -> Result<(
         for (fate, value) in [(Fate::Removed, before), (Fate::Added, after)] {
             if let Some(value) = value {
                 let text = format!("{}{key}: {}", fate.sign(), escaped(&value));
-                let text = ui.styled(colour(fate), &text);
-                writeln!(ui, "{text}")?;
+                writeln!(ui, "{}", ui.styled(color(fate), &text))?;
             }
         }
     }
@@ -57,7 +56,7 @@ pub(crate) fn item(context: &Context, item: &ItemDiff, style: Style) -> Result<(
     Ok(())
 }
 
-/// What became of an item, and what it is; with its first words where no text follows.
+/// What happened to an item, and what it is; with its first words if no text follows.
 fn heading(context: &Context, item: &ItemDiff, content: &Content, first_words: bool) -> Result<()> {
     let (Some(slot), Some(shown)) = (item.entry(), content.item()) else { return Ok(()) };
     let ui = &context.ui;
@@ -89,7 +88,7 @@ fn kind(item: &Item) -> String {
     kind
 }
 
-fn colour(fate: Fate) -> Ansi {
+fn color(fate: Fate) -> Ansi {
     match fate {
         Fate::Kept => Ansi::new(),
         Fate::Removed => REMOVED,
@@ -98,15 +97,13 @@ fn colour(fate: Fate) -> Ansi {
 }
 
 fn write_hunk(ui: &Ui, hunk: &Hunk, style: Style, whole: bool, ends_differ: bool) -> Result<()> {
-    // A text that came or went as a whole needs no places.
+    // A text that was added or removed completely needs no positions.
     if !whole {
         let (old, new) = (hunk.old, hunk.new);
-        let places = ui.styled(HUNK, &format!("@@ -{},{} +{},{} @@", old.0, old.1, new.0, new.1));
-        writeln!(ui, "{places}")?;
+        writeln!(ui, "{}", ui.styled(HUNK, &format!("@@ -{},{} +{},{} @@", old.0, old.1, new.0, new.1)))?;
     }
     for line in &hunk.lines {
-        let text = render_line(ui, line, style);
-        writeln!(ui, "{text}")?;
+        writeln!(ui, "{}", render_line(ui, line, style))?;
         if ends_differ && !line.ended {
             writeln!(ui, "\\ No newline at end")?;
         }
@@ -115,7 +112,7 @@ fn write_hunk(ui: &Ui, hunk: &Hunk, style: Style, whole: bool, ends_differ: bool
 }
 
 fn render_line(ui: &Ui, line: &Line, style: Style) -> String {
-    let plain = colour(line.fate);
+    let plain = color(line.fate);
     let mut text = ui.styled(plain, &line.fate.sign().to_string());
     for (marked, part) in &line.parts {
         let part = escaped(part);
@@ -130,7 +127,7 @@ fn render_line(ui: &Ui, line: &Line, style: Style) -> String {
     text
 }
 
-/// One line on an item: what became of it, and how many lines came and went.
+/// One line for an item: what happened to it, and the number of added and removed lines.
 pub(crate) fn stat(context: &Context, item: &ItemDiff) -> Result<()> {
     let content = Content::read(context.repo()?, item)?;
     let (Some(slot), Some(shown)) = (item.entry(), content.item()) else { return Ok(()) };
