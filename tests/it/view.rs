@@ -244,7 +244,10 @@ fn secrets_are_removed_from_the_page() {
 fn a_long_trace_is_cut_to_its_newest_part() {
     let repo = sample();
     let output = repo.run(&["view", "-o", "-", "--last", "5"], b"");
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "19 earlier items are not on the page; increase --last to show them\n");
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "19 earlier items are not on the page; increase --last to show them\n"
+    );
     let html = String::from_utf8(output.stdout).unwrap();
     assert_eq!(html.matches("<details class=\"item ").count(), 5);
     assert_eq!(html.matches("<li class=\"step\"").count(), 5);
