@@ -10,7 +10,6 @@ use crate::trace::model::types::Types;
 use crate::trace::store::priority;
 use crate::trace::{Draft, Fields, ItemId, ItemType, Op, Trace, TraceError};
 
-/// What is replaced in an item.
 #[derive(Clone, Debug, Default)]
 pub struct Patch {
     pub body: Option<Vec<u8>>,

@@ -35,7 +35,6 @@ pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Repor
     Ok(report)
 }
 
-/// A change of priority in a line.
 struct Ask {
     item: ItemId,
     level: Level,

@@ -149,7 +149,6 @@ impl<'t> PendingChange<'t> {
         self.tip.as_ref()
     }
 
-    /// The tip of a trace that must exist.
     pub(crate) fn require_tip(&self) -> Result<&Tip, TraceError> {
         self.tip.as_ref().ok_or_else(|| self.trace.missing())
     }
@@ -282,7 +281,6 @@ impl<'t> PendingChange<'t> {
         Ok(())
     }
 
-    /// Checks the total without skipped items against the budget.
     fn check_budget(&mut self, budget: Budget, total: Total, item: Option<ItemId>) -> Result<(), TraceError> {
         let skipped = self.total.skipped_in_base()?;
         let is_skipped = self

@@ -43,7 +43,6 @@ pub(crate) struct Settlement {
 }
 
 impl Settlement {
-    /// Settles a conflict between two tips.
     fn settle(&self, repo: &Repo, conflict: &Conflict, ours: &Tip, theirs: &Tip) -> Result<Verdict, TraceError> {
         if let Some(side) = self.by_item.get(&conflict.item) {
             return Ok(Verdict::Take(*side));
@@ -56,7 +55,6 @@ impl Settlement {
         }
     }
 
-    /// The function that settles all conflicts between two tips.
     pub(crate) fn between(
         &self,
         repo: &Repo,

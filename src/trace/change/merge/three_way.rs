@@ -97,9 +97,7 @@ pub(crate) struct Merged {
     pub removed: Vec<ItemEntry>,
     /// The open conflicts; the tree contains our versions.
     pub conflicts: Vec<Conflict>,
-    /// The cost of the items that were put.
     pub cost_in: u64,
-    /// The cost of the items that were removed or replaced.
     pub cost_out: u64,
 }
 

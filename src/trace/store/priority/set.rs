@@ -16,7 +16,6 @@ use crate::trace::store::resolve::Resolver;
 use crate::trace::store::signature::Signature;
 use crate::trace::{Item, ItemId, Tip, Trace, TraceError, TraceName};
 
-/// A requested change of one item's priority.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub item: ItemId,
