@@ -50,7 +50,11 @@ impl JsonText {
         let after = if is_last { "" } else { "," };
         let (head, rest) = self.text.split_at(at);
         // The closing bracket keeps its line, or gets one.
-        let has_line = !is_last || self.text[at..container.end].contains('\n');
+        let has_line = match position {
+            _ if !is_last => true,
+            Position::First => rest.starts_with('\n'),
+            Position::Last => self.text[at..container.end].contains('\n'),
+        };
         let closing = if has_line { String::new() } else { format!("\n{}", " ".repeat(indent - 2)) };
         Some(format!("{head}{before}\n{}{piece}{after}{closing}{rest}", " ".repeat(indent)))
     }
