@@ -163,7 +163,6 @@ impl Ui {
         self.write_content(serde_json::to_string_pretty(value)? + "\n")
     }
 
-    /// Writes rows in columns that are two spaces apart.
     pub(crate) fn table<const N: usize>(&self, rows: &[[String; N]]) -> Result<()> {
         let mut widths = [0; N];
         for row in rows {
@@ -179,7 +178,6 @@ impl Ui {
         Ok(())
     }
 
-    /// Writes a line on stderr.
     #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
     pub(crate) fn note(&self, text: impl AsRef<str>) {
         // If stderr is closed, nobody can be told.

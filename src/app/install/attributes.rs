@@ -73,7 +73,6 @@ pub(crate) fn without_block(text: &[u8]) -> Option<Option<Vec<u8>>> {
 struct Block<'t> {
     before: &'t [u8],
     note: &'static str,
-    /// Lines in it that are not ours.
     foreign: Vec<&'t [u8]>,
     after: &'t [u8],
 }

@@ -16,7 +16,6 @@ use super::{Action, InstallError, Mode, Step, put_file, read_text, refused};
 use crate::base::string_enum::string_enum;
 
 const NAME: &str = "git-trace";
-/// The header of the entry in Codex's file.
 const TABLE: &str = "[mcp_servers.git-trace]";
 
 string_enum! {

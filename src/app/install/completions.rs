@@ -22,7 +22,6 @@ string_enum! {
 impl Shell {
     pub(crate) const ALL: [Self; 3] = [Self::Bash, Self::Zsh, Self::Fish];
 
-    /// The shell of a program, such as `/bin/bash`.
     pub(crate) fn of_program(path: &Path) -> Option<Self> {
         path.file_name()?.to_str()?.parse().ok()
     }

@@ -61,7 +61,6 @@ fn textconv(program: &str) -> String {
     format!("f() {{ {} crumb textconv \"$1\" 2>/dev/null || cat \"$1\"; }}; f", shell_word(program))
 }
 
-/// A word quoted for a shell and for git's placeholders.
 pub(crate) fn placeholder_word(text: &str) -> String {
     shell_word(&text.replace('%', "%%"))
 }

@@ -230,7 +230,6 @@ fn shared(git: &Git, root: &Path) -> Result<Option<Diagnosis>, GitError> {
     Ok((tracked.code != Some(0)).then_some(diagnosis))
 }
 
-/// Failures of agents' hooks, which print nothing themselves.
 fn recording(git: &Git) -> Result<Option<Diagnosis>, GitError> {
     let common_dir = git.folder().join(git.line(&["rev-parse", "--git-common-dir"])?);
     let failures = hook::failures(&common_dir).unwrap_or_default();

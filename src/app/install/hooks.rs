@@ -46,7 +46,6 @@ impl HookFolder {
 pub(crate) enum HookOwner {
     Nobody,
     Ours,
-    /// Someone else's, or ours changed by hand.
     Theirs,
 }
 
@@ -60,7 +59,6 @@ pub(crate) fn owner(path: &Path) -> HookOwner {
     }
 }
 
-/// The text after our digest, if the digest is right.
 fn own_mark(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once('\n')?;
     let (mark, rest) = rest.split_once('\n')?;

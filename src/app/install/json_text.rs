@@ -11,17 +11,14 @@ pub(crate) struct JsonText {
     plain: String,
 }
 
-/// Where a member or element is added.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
     First,
     Last,
 }
 
-/// A member of an object or an element of an array.
 struct Child {
     name: Option<String>,
-    /// The member with its name.
     span: Range<usize>,
     value: Range<usize>,
 }

@@ -170,7 +170,6 @@ fn put_file(path: &Path, text: Option<&[u8]>, mode: Mode) -> Result<(), InstallE
     put().map_err(|source| InstallError::Write { path: path.to_owned(), source })
 }
 
-/// The first hex digits of a hash.
 fn digest(bytes: &[u8], len: usize) -> String {
     blake3::hash(bytes).to_hex()[..len].to_owned()
 }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use super::{Action, InstallError, Mode, Step, digest, put_file, read_file};
 
-/// Precedes the digest in the last line.
 const MARK: &str = "written by git-trace ";
 
 pub(crate) struct OwnedFile {

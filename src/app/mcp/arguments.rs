@@ -83,7 +83,6 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// An array of strings, or JSON text of one.
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>> {
         const WHAT: &str = "an array of strings";
         let Some(value) = self.nested(name, WHAT)? else { return Ok(Vec::new()) };

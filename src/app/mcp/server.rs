@@ -19,7 +19,6 @@ use crate::base::error::{Error, Result};
 use crate::git::Env;
 use crate::trace::TraceName;
 
-/// Tells a client at first what the server is for.
 const INSTRUCTIONS: &str = "Memory that outlives a session, kept in this git repository. Start with `brief`. Keep facts \
     with set_breadcrumb, context with trace_commit, and leave a note with forward_crumb_leave before you end.";
 
@@ -40,7 +39,6 @@ type Page = Option<PaginatedRequestParams>;
 
 pub(crate) struct Server {
     pub(crate) env: Env,
-    /// The trace that the server was started for.
     pub(crate) trace: Option<TraceName>,
     pub(crate) groups: Groups,
 }
@@ -138,7 +136,6 @@ fn refusal(error: &Error) -> String {
     format!("error: {error:#}{hint}")
 }
 
-/// An error that is not the client's.
 fn internal(error: &Error) -> ErrorData {
     ErrorData::internal_error(format!("{error:#}"), None)
 }

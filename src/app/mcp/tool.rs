@@ -35,14 +35,12 @@ impl From<Value> for Answer {
     }
 }
 
-/// What a call does to the repository.
 #[derive(Clone, Copy)]
 pub(crate) enum Effect {
     Reads,
     Adds,
     /// Sets something, which history keeps. Repeating the call changes nothing.
     Sets,
-    /// Removes or replaces something.
     Replaces,
     /// Removes something. Repeating the call changes nothing.
     Removes,

@@ -23,7 +23,6 @@ use crate::trace::{ItemId, Tip, TraceError};
 
 /// The most points; more would be thinner than the screen.
 const MAX_POINTS: usize = 600;
-/// The size of the drawing, and its margins.
 const WIDTH: u64 = 960;
 const HEIGHT: u64 = 260;
 const LEFT: u64 = 70;
@@ -335,7 +334,6 @@ pub(crate) fn color(item_type: &str) -> &'static str {
     }
 }
 
-/// The vertical position of a number of tokens, in tenths.
 fn y(tokens: u64, top: u64) -> u64 {
     let height = u128::from(HEIGHT - TOP - BOTTOM) * 10;
     let up = u128::from(tokens) * height / u128::from(top);
@@ -346,7 +344,6 @@ fn tenths(number: u64) -> String {
     format!("{}.{}", number / 10, number % 10)
 }
 
-/// Lines across at round numbers of tokens.
 fn axis(html: &mut Html, top: u64) {
     // The smallest step of 1, 2, or 5 times a power of ten with at most five lines.
     let units = std::iter::successors(Some(1_u64), |unit| unit.checked_mul(10));

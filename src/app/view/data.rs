@@ -22,7 +22,6 @@ pub(crate) struct Step {
 
 pub(crate) struct Text {
     pub(crate) cost: u64,
-    /// The item without its secrets, if it is shown.
     pub(crate) item: Option<Item>,
     pub(crate) damage: Option<String>,
 }
@@ -33,7 +32,6 @@ pub(crate) struct Data<'v> {
     pub(crate) items: &'v [ItemEntry],
     /// The deleted items that are shown, each as it was last, in reading order.
     pub(crate) gone: Vec<ItemEntry>,
-    /// The commits that are shown, newest first.
     pub(crate) steps: Vec<Step>,
     pub(crate) has_earlier_steps: bool,
     /// Changes of priority, oldest first, of each item that had any.
@@ -41,7 +39,6 @@ pub(crate) struct Data<'v> {
     pub(crate) past: Past,
     pub(crate) redactor: Redactor,
     texts: HashMap<Oid, Text>,
-    /// The items of `items` and `gone`.
     shown: HashSet<ItemId>,
     live: HashMap<ItemId, Oid>,
     /// The changes that introduced an item or changed its text, newest first, by step and position in it.
@@ -116,7 +113,6 @@ impl<'v> Data<'v> {
         }
     }
 
-    /// The commits that introduced an item or changed its text, newest first.
     pub(crate) fn touches(&self, id: ItemId) -> impl Iterator<Item = (&Step, &Change)> {
         let touches = self.touches.get(&id).into_iter().flatten();
         touches.map(|(step, change)| (&self.steps[*step], &self.steps[*step].changes[*change]))
@@ -139,7 +135,6 @@ impl<'v> Data<'v> {
         self.steps.iter().flat_map(|step| &step.changes)
     }
 
-    /// Reads the changes of priority of every item that is shown or counted.
     fn read_settings(&mut self, repo: &Repo, at: Option<Time>) -> Result<(), TraceError> {
         let record = Record::open(repo)?;
         let is_set = |entry: &&ItemEntry| matches!(self.view.level(entry), SetLevel::Set(_));

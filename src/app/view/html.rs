@@ -34,12 +34,10 @@ impl Html {
         self
     }
 
-    /// Writes a remark.
     pub(crate) fn note(&mut self, markup: &'static str, values: &[&dyn Display]) -> &mut Self {
         self.raw(r#"<p class="note">"#).put(markup, values).raw("</p>")
     }
 
-    /// Writes a moment, to the second.
     pub(crate) fn time(&mut self, time: Time) -> &mut Self {
         let text = time.to_string();
         let shown = text.split('.').next().unwrap_or(&text).trim_end_matches('Z').replace('T', " ");

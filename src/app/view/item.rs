@@ -129,7 +129,6 @@ fn field(html: &mut Html, name: &str, value: &str) {
     html.put("<dt>{}</dt><dd><bdi>{}</bdi></dd>", &[&name, &value]);
 }
 
-/// The time of a commit, as a link to it, and the commit of the code.
 fn moment(html: &mut Html, step: &Step) {
     html.put(r##"<a href="#{}">"##, &[&anchor(step)]).time(step.tip.time()).raw("</a>");
     if let Some(code) = step.tip.trailers.code.as_deref().filter(|_| step.tip.is_ours()) {
@@ -137,7 +136,6 @@ fn moment(html: &mut Html, step: &Step) {
     }
 }
 
-/// An edit of an item, as the difference from the text before.
 fn revision(html: &mut Html, data: &Data<'_>, step: &Step, before: &ItemEntry, after: &ItemEntry) {
     html.put(
         r#"<div class="revision"><p class="note"><span class="badge">edited</span> by <bdi>{}</bdi> "#,

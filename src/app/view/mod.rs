@@ -25,17 +25,14 @@ use crate::trace::store::resolve::moment;
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceError, TraceName};
 
-/// The default for the most items and commits of a page.
 pub(crate) const LAST: usize = 10_000;
 
-/// Which texts of the past a page contains.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Past {
     /// None: only the fact that something was changed or deleted.
     Nothing,
     /// The earlier texts of live items, as differences.
     Edits,
-    /// Also the deleted items.
     All,
 }
 
@@ -50,7 +47,6 @@ pub(crate) struct Page {
     pub(crate) html: String,
     /// Number of earlier items that the page leaves out.
     pub(crate) earlier: usize,
-    /// Number of texts from which a possible secret was removed.
     pub(crate) redacted: usize,
 }
 

@@ -9,9 +9,7 @@ use crate::trace::store::settings::{allowed_secrets, secrets_policy};
 
 #[derive(Debug)]
 pub(crate) struct Redactor {
-    /// `None`: everything is allowed.
     allowed: Option<Allowed>,
-    /// Number of texts that contained secrets.
     pub(crate) count: Cell<usize>,
 }
 

@@ -13,14 +13,12 @@ use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::{Draft, ItemId, ItemType};
 
 pub(crate) struct ItemFacts {
-    /// The reason why it is not an item.
     pub(crate) damage: Option<Box<str>>,
     pub(crate) id: ItemId,
     pub(crate) item_type: ItemType,
     pub(crate) revision: u32,
     /// Tokens as a message of its own, if they were asked for.
     pub(crate) cost: Option<(u64, Encoding)>,
-    /// The id that its source gives.
     pub(crate) source: Option<ItemId>,
     pub(crate) at_tip: Option<Box<TipFacts>>,
 }
@@ -98,7 +96,6 @@ impl ItemFacts {
 
 pub(crate) struct Trees<'r> {
     repo: &'r Repo,
-    /// The last tree that could not be read.
     pub(crate) failed: Cell<Option<Oid>>,
 }
 

@@ -140,7 +140,6 @@ impl Inspection<'_> {
         }
     }
 
-    /// Reports the tree that was read last and failed.
     pub(crate) fn tree_problem(&mut self, line: &Line, commit: Oid, error: &GitError) {
         let Some(oid) = self.trees.failed.get() else { return };
         if self.reported.insert(oid) {
@@ -148,7 +147,6 @@ impl Inspection<'_> {
         }
     }
 
-    /// The entries of a tree; `None` if it cannot be read, which is reported once.
     pub(crate) fn find_folder(&mut self, line: &Line, commit: Oid, tree: Oid) -> Option<Vec<Entry>> {
         let read = self.trees.read_tree(tree);
         read.map_err(|error| self.tree_problem(line, commit, &error)).ok()
@@ -158,7 +156,6 @@ impl Inspection<'_> {
         self.find_folder(line, commit, tree).unwrap_or_default()
     }
 
-    /// A file's bytes; `None` if it cannot be read, which is reported once.
     pub(crate) fn file(&mut self, line: &Line, commit: Oid, item: Option<ItemId>, blob: Oid) -> Option<Vec<u8>> {
         let read = self.repo.read_blob(blob);
         read.map_err(|error| {
@@ -170,7 +167,6 @@ impl Inspection<'_> {
         .ok()
     }
 
-    /// Notes which items of the record this commit introduced.
     fn introduced(&mut self, commit: &Tip, changes: &[Change]) {
         let items: Vec<ItemId> = match BroughtIn::by(commit) {
             BroughtIn::Item(item) => vec![item],
@@ -183,7 +179,6 @@ impl Inspection<'_> {
     }
 }
 
-/// The contradiction between `Trace-Op` and the changes, if there is one.
 fn untrue_op(commit: &Tip, changes: &[Change]) -> Option<String> {
     let op = commit.trailers.op?;
     let item = match (commit.trailers.item, op) {

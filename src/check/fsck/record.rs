@@ -29,7 +29,6 @@ pub(crate) fn normalized(bytes: &[u8]) -> String {
 }
 
 impl Inspection<'_> {
-    /// Checks the record and notes the level of each item in it.
     pub(crate) fn record(&mut self, listing: &RefListing) -> Result<(), TraceError> {
         let Some((_, tip)) = listing.refs.iter().find(|(refname, _)| refname == RECORD) else { return Ok(()) };
         let line = Line::of_ref(RECORD);
@@ -74,7 +73,6 @@ impl Inspection<'_> {
         }
     }
 
-    /// Visits the files of a record with their bytes; an unreadable one becomes a problem.
     pub(crate) fn record_files(
         &mut self,
         line: &Line,

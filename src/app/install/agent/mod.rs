@@ -102,12 +102,10 @@ impl AgentSetup {
         serde_json::from_slice(&fs::read(self.original_path()).ok()?).ok()
     }
 
-    /// Whether this repository's install wrote hooks for the agent.
     pub(crate) fn is_installed(&self) -> bool {
         self.original().is_some()
     }
 
-    /// Adds the hooks. Repeating it changes nothing.
     pub(crate) fn install(&self) -> Result<Vec<Step>, InstallError> {
         let (path, command) = (self.path(), self.command());
         let old = read_text(&path)?;
