@@ -153,18 +153,6 @@ pub(crate) enum Access {
     Program,
 }
 
-impl Access {
-    /// The mode before the umask; `None` keeps the mode of a temporary file.
-    #[cfg(unix)]
-    fn mode(self) -> Option<u32> {
-        match self {
-            Self::Usual => Some(0o666),
-            Self::Program => Some(0o777),
-            Self::Private => None,
-        }
-    }
-}
-
 /// Changes the file at `path`, which may be a symbolic link; returns the result of `change`.
 ///
 /// `change` returns the new text, or `None` to leave the file alone. It is called again if another program changed the file.
@@ -215,11 +203,11 @@ pub(crate) fn replace(
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX).rand_bytes(TEMPORARY_LEN);
     #[cfg(unix)]
-    if let Some(mode) = access.mode() {
+    if access != Access::Private {
+        // Before the umask.
+        let mode = if access == Access::Program { 0o777 } else { 0o666 };
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     }
-    #[cfg(not(unix))]
-    let _ = access;
     let mut temporary = builder.tempfile_in(folder)?;
     temporary.write_all(bytes)?;
     // The old file may not be executable.

@@ -4,7 +4,6 @@ use thiserror::Error;
 
 use crate::base::error::Diagnostic;
 
-/// A word that names no value of an enum.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("{}one of {}", describe(noun, text), accepted.join(", "))]
 pub struct UnknownVariant {

@@ -38,7 +38,7 @@ impl Git {
         Answer::of(&mut self.command(args))
     }
 
-    /// Runs git and returns what it printed. An exit status other than 0 is an error.
+    /// An exit status other than 0 is an error.
     pub(crate) fn run(&self, args: &[impl AsRef<OsStr>]) -> Result<Vec<u8>, GitError> {
         self.ask(args)?.into_stdout()
     }

@@ -57,7 +57,6 @@ pub(super) fn text_of(git: &mut Process) -> Result<String, GitError> {
 }
 
 impl Repo {
-    /// A `git` command for this repository.
     pub(super) fn git(&self, subcommand: &str) -> Process {
         self.git_with(&[], subcommand)
     }

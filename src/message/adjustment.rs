@@ -2,15 +2,12 @@
 
 use crate::base::string_enum::string_enum;
 
-/// The position of a block in a list of messages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct BlockPosition {
     pub message: usize,
-    /// The index of the block in the message.
     pub block: usize,
 }
 
-/// A block that is not sent unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Adjustment {
     pub position: BlockPosition,
@@ -41,7 +38,6 @@ string_enum! {
 }
 
 string_enum! {
-    /// What is sent instead of a block.
     Replacement { AsText = "text", LeftOut = "left_out", Adjusted = "adjusted" }
 }
 

@@ -28,7 +28,6 @@ pub(crate) const MAX_CACHE_MARKS: usize = 4;
 /// and earlier user messages, in this order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CacheMarks {
-    /// The number of marks, at most [`MAX_CACHE_MARKS`].
     pub count: usize,
     /// How many of the first messages contain only pinned items.
     pub pinned_messages: usize,

@@ -74,7 +74,6 @@ pub(super) enum PartContent<'m> {
 
 pub(super) struct Normalized<'m> {
     pub(super) turns: Vec<Turn<'m>>,
-    /// In message order.
     pub(super) adjustments: Vec<Adjustment>,
 }
 
@@ -276,7 +275,6 @@ impl<'m> Normalizer<'m> {
         self.open = Some(turn);
     }
 
-    /// An id that the provider accepts and no other call has.
     fn call_id(&mut self, position: BlockPosition, id: &'m str) -> Cow<'m, str> {
         let uses = self.ids.entry(id).or_default();
         *uses += 1;
@@ -300,7 +298,6 @@ impl<'m> Normalizer<'m> {
         Cow::Owned(if name.is_empty() { "tool".to_owned() } else { name })
     }
 
-    /// The arguments, wrapped in an object if they are not one.
     fn arguments(&mut self, position: BlockPosition, text: &'m str) -> Cow<'m, RawValue> {
         // RawValue accepts half a surrogate pair, but no provider does.
         let escapes = text.contains("\\ud") || text.contains("\\uD");

@@ -33,7 +33,6 @@ impl Secret {
     }
 }
 
-/// The setting `trace.secrets`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Policy {
     Off,

@@ -26,9 +26,7 @@ const fn ascii() -> [u8; 128] {
     }
 }
 
-/// Class of the character at `at` and its length in bytes. The end of `text` has no class and is in no set.
-///
-/// `text` is valid UTF-8 and `at` a boundary in it.
+/// The class of a character and its length in bytes; the end of `text` has no class. `at` is a boundary in valid UTF-8.
 #[inline]
 pub(super) fn class_at(text: &[u8], at: usize) -> (u8, usize) {
     match text.get(at) {
@@ -50,7 +48,6 @@ fn wide_class_at(text: &[u8], at: usize, lead: u8) -> (u8, usize) {
     (BLOCKS[block * CLASS_BLOCK + code_point % CLASS_BLOCK], length)
 }
 
-/// End of the run of characters from `at` whose class is in `set`.
 #[inline]
 pub(super) fn skip(text: &[u8], mut at: usize, set: u8) -> usize {
     loop {

@@ -4,7 +4,6 @@
 
 pub(crate) const PER_MESSAGE: u64 = 3;
 pub(crate) const PER_NAME: u64 = 1;
-/// Tokens per request, for the start of the reply.
 pub(crate) const PER_REPLY: u64 = 3;
 
 /// The tokens of a message: text and framing.

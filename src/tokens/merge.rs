@@ -10,7 +10,6 @@ use super::vocabulary::{Character, NO_RANK, Vocabulary};
 /// Longest piece whose pairs are searched linearly. A heap is faster only for longer pieces.
 const SMALL_MAX: usize = 64;
 
-/// The starts of the parts of a piece while they are single bytes.
 const PLACES: [u8; SMALL_MAX + 1] = {
     let mut places = [0; SMALL_MAX + 1];
     let mut place = 0;

@@ -106,7 +106,6 @@ pub(super) struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// The value of a member; null counts as absent.
     fn find(&self, name: &str) -> Option<&Value> {
         let mut names = name.split('.');
         let first = self.map.get(names.next()?)?;

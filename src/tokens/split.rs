@@ -53,7 +53,6 @@ pub(super) fn o200k(text: &[u8], at: usize) -> usize {
     white_space(text, at, Newlines::EndRun)
 }
 
-/// End of the word at `at`, which begins with a letter or mark.
 fn word(text: &[u8], at: usize) -> usize {
     let end = tail_end(text, at).unwrap_or_else(|| skip(text, at, WORD_HEAD));
     contraction(text, end).unwrap_or(end)

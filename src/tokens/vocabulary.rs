@@ -33,11 +33,8 @@ macro_rules! vocabulary {
     };
 }
 
-/// Of `o200k_base` and `o200k_harmony`, which differ in their special tokens only.
 pub(super) static O200K: Vocabulary = vocabulary!("o200k", NO_RANK);
-/// Of `cl100k_base`.
 pub(super) static CL100K: Vocabulary = vocabulary!("cl100k", NO_RANK);
-/// Of `p50k_base`.
 pub(super) static P50K: Vocabulary = vocabulary!("p50k", NO_RANK);
 /// Of `r50k_base`: the tokens of `p50k_base` before `<|endoftext|>`; the others are 24 runs of spaces.
 pub(super) static R50K: Vocabulary = Vocabulary {
@@ -138,7 +135,6 @@ impl Character {
     }
 }
 
-/// The bytes of a short token near the end of the text.
 fn padded(token: &[u8]) -> u128 {
     let mut bytes = [0; 16];
     bytes[..token.len()].copy_from_slice(token);

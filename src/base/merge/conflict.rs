@@ -29,7 +29,6 @@ pub(crate) struct Markers {
     pub(crate) labels: Labels,
 }
 
-/// Git's `merge.conflictStyle`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Style {
     #[default]

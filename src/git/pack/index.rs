@@ -35,7 +35,6 @@ impl Index {
         self.places.push((crc, offset));
     }
 
-    /// Writes everything but the final checksum.
     pub(super) fn write(self, out: &mut impl Write, pack_checksum: &[u8]) -> io::Result<()> {
         drop(self.first);
         let length = self.oids.len().checked_div(self.places.len()).unwrap_or(1);

@@ -92,7 +92,6 @@ impl Drop for PackWriter<'_> {
 }
 
 impl TreeStore for PackWriter<'_> {
-    /// Reads from the repository, which does not have the objects of the pack yet.
     fn tree(&self, oid: Oid) -> Result<Tree, GitError> {
         self.repo.tree(oid)
     }

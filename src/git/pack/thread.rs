@@ -95,7 +95,6 @@ impl Pack {
         Ok(Self { file, format, index: Index::default(), offset: HEADER, trees, buffer: Vec::new() })
     }
 
-    /// Writes objects until [`Sent::End`]; false if it did not come.
     fn take(&mut self, receiver: &Receiver<Sent>) -> io::Result<bool> {
         for sent in receiver {
             match sent {
