@@ -129,10 +129,9 @@ impl EntryBuilder {
     pub(crate) fn push_from(
         &mut self,
         source: Source,
-        fields: Fields,
+        mut fields: Fields,
         body: impl Into<Vec<u8>>,
     ) -> &mut TranscriptEntry {
-        let mut fields = fields;
         let id = ItemId::of_source(&source);
         fields.source = Some(source);
         fields.created = self.created;

@@ -96,7 +96,8 @@ impl Turns {
             turn = self.all[turn].previous.min(turn - 1);
         }
         let main = self.threads.entry(String::new()).or_default();
-        main.messages.set_rewound(|message| self.all[message.tag].rewound, rewound)
+        let is_rewound = |turn: usize| self.all.get(turn).is_some_and(|turn| turn.rewound);
+        main.messages.set_rewound(|message| is_rewound(message.tag), rewound)
     }
 
     fn thread(&mut self, thread: Option<&str>) -> &mut Thread {
@@ -131,7 +132,7 @@ impl Turns {
             let record = key(record.uuid);
             let in_turn = || record.and_then(|record| self.turn_of(record)).unwrap_or(self.last);
             let turn = if first.thread.is_none() { in_turn() } else { 0 };
-            let is_rewound = self.all[turn].rewound;
+            let is_rewound = self.all.get(turn).is_some_and(|turn| turn.rewound);
             let messages = &mut self.thread(first.thread.as_deref()).messages;
             messages.push(record.unwrap_or_default(), turn, items).set_rewound(is_rewound, rewound);
         }
