@@ -174,9 +174,8 @@ fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
     if let Some(thought) = object.find_text("reasoning_content")?.filter(|_| role == Role::Assistant) {
         reading.put(&node.path, role, Content::Reasoning { text: thought, signature: None });
     }
-    match object.find("content") {
-        Some(content) => reading.content(&content, &content.path, role, read_part)?,
-        None => {}
+    if let Some(content) = object.find("content") {
+        reading.content(&content, &content.path, role, read_part)?;
     }
     if let Some(refusal) = object.find_text("refusal")? {
         reading.put(&node.path, role, Content::Text(refusal));

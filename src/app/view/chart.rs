@@ -182,9 +182,9 @@ impl Chart {
         let mut path = String::new();
         for (index, tokens) in points {
             let y = tenths(y(tokens, top));
-            path += &format!(" {} {y}", self.x(index));
+            path.extend([" ", &self.x(index).to_string(), " ", &y]);
             if self.points.len() == 1 {
-                path += &format!(" {} {y}", WIDTH - RIGHT);
+                path.extend([" ", &(WIDTH - RIGHT).to_string(), " ", &y]);
             }
         }
         path

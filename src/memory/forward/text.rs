@@ -180,11 +180,11 @@ fn entries(text: &str, name: &str) -> Vec<String> {
             _ => {}
         }
     }
-    trim_entries(entries, 1)
+    trim_entries(&entries, 1)
 }
 
 /// Trims the ends of entries, and removes those of fewer than `min_len` characters.
-fn trim_entries(entries: Vec<String>, min_len: usize) -> Vec<String> {
+fn trim_entries(entries: &[String], min_len: usize) -> Vec<String> {
     let trimmed = entries.iter().map(|entry| entry.trim_end());
     trimmed.filter(|entry| entry.chars().count() >= min_len).map(str::to_owned).collect()
 }
@@ -250,7 +250,7 @@ pub(crate) fn tasks_in<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> 
             }
         }
     }
-    trim_entries(tasks, MIN_TASK_LEN)
+    trim_entries(&tasks, MIN_TASK_LEN)
 }
 
 /// The message ids in a text, such as `knowledge_village_1735841880.12345`, without trailing dots.

@@ -20,6 +20,7 @@ use super::read::reader::{RecordReader, Transcript, TranscriptReader};
 use crate::git::Env;
 
 type BoxedTranscript<'r> = Box<dyn Transcript + 'r>;
+type Resume = for<'r> fn(Box<dyn Read + 'r>, &Position, Vec<u8>, &[u8]) -> Option<BoxedTranscript<'r>>;
 
 pub(crate) struct AgentFormat {
     pub name: &'static str,
@@ -30,7 +31,7 @@ pub(crate) struct AgentFormat {
     /// The files of a session's sub-agents that are stored separately, sorted by id.
     pub sub_agents: fn(transcript: &Path) -> io::Result<Vec<SubAgent>>,
     pub open: for<'r> fn(Box<dyn Read + 'r>) -> io::Result<BoxedTranscript<'r>>,
-    pub resume: for<'r> fn(Box<dyn Read + 'r>, &Position, Vec<u8>, &[u8]) -> Option<BoxedTranscript<'r>>,
+    pub resume: Resume,
     pub exporter: Option<Exporter>,
 }
 

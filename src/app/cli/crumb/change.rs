@@ -122,6 +122,7 @@ impl NewArgs {
 
 impl StartArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        #[expect(clippy::redundant_closure_for_method_calls, reason = "the method itself is for one lifetime only")]
         let session = edit(&self.file, |crumb| crumb.start_session())?;
         context.ui.write_content(format!("session {session}\n"))
     }

@@ -194,8 +194,8 @@ impl Completer {
             }
             Values::CrumbFiles => {
                 let listed = context.git()?.run(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
-                let paths = listed.split(|byte| *byte == 0).filter_map(|path| std::str::from_utf8(path).ok());
-                described(paths.filter(|path| path.ends_with(".crumb")).map(str::to_owned).collect(), "crumb file")
+                let paths = listed.split(|byte| *byte == 0).filter(|path| path.ends_with(b".crumb"));
+                described(paths.filter_map(|path| String::from_utf8(path.to_vec()).ok()).collect(), "crumb file")
             }
         })
     }

@@ -104,7 +104,9 @@ fn print(context: &Context, json: bool, slots: &[ItemEntry], outcome: &Outcome, 
         context.ui.json(&json!({ "outcome": word, "items": items, "tests": tests }))?;
         return Ok(status);
     }
-    note.iter().for_each(|note| context.ui.note(note));
+    if let Some(note) = &note {
+        context.ui.note(note);
+    }
     let first = if note.is_none() { "first bad: " } else { "" };
     for slot in suspects {
         let subject = preview(&read_item(context.repo()?, slot)?);

@@ -68,11 +68,14 @@ fn take_group<'l>(lines: &mut &'l [KeyedLine<'l>], key: Option<&[u8]>) -> &'l [K
 
 type Row<'l> = (&'l KeyedLine<'l>, Record<'l>);
 
+/// A line that is not a record, and why.
+type Unreadable<'l> = (&'l KeyedLine<'l>, LineError);
+
 #[derive(Default)]
 struct ParsedLines<'l> {
     winner: Option<Row<'l>>,
     losers: Vec<&'l KeyedLine<'l>>,
-    invalid: Vec<(&'l KeyedLine<'l>, LineError)>,
+    invalid: Vec<Unreadable<'l>>,
 }
 
 fn parse<'l>(lines: &'l [KeyedLine<'l>]) -> ParsedLines<'l> {
@@ -126,7 +129,7 @@ impl Merge<'_> {
 
     fn group(&mut self, group: Group<'_>) {
         let parsed = group.map(parse);
-        let mut copies: BTreeMap<&[u8], [Vec<&(&KeyedLine<'_>, LineError)>; 3]> = BTreeMap::new();
+        let mut copies: BTreeMap<&[u8], [Vec<&Unreadable<'_>>; 3]> = BTreeMap::new();
         for (version, lines) in parsed.iter().enumerate() {
             for invalid in &lines.invalid {
                 copies.entry(invalid.0.text).or_default()[version].push(invalid);
@@ -191,7 +194,9 @@ impl Merge<'_> {
             }
         };
         let row = if taken == Side::Ours { ours } else { theirs };
-        row.into_iter().for_each(|(line, _)| self.take(taken, line));
+        if let Some((line, _)) = row {
+            self.take(taken, line);
+        }
     }
 
     /// Adds a conflict of all lines of a key. Lines that both sides have go before the conflict.

@@ -112,9 +112,9 @@ impl<'a> Selection<'a> {
         }
         added.for_each(|(_, line)| push_line(&mut new, line.as_bytes()));
         if *is_sorted {
-            new.extend(&text[copied..])
+            new.extend(&text[copied..]);
         } else {
-            push_line(&mut new, b"")
+            push_line(&mut new, b"");
         }
         Some(new)
     }

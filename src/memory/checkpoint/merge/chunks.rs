@@ -25,7 +25,7 @@ pub(crate) enum ChunkKind {
 }
 
 /// Splits `text` before each mark; the marks are in order and are moved up over blank lines before them.
-fn cut<'a>(text: &'a str, mut marks: Vec<(usize, String, ChunkKind)>) -> Vec<Chunk<'a>> {
+fn cut(text: &str, mut marks: Vec<(usize, String, ChunkKind)>) -> Vec<Chunk<'_>> {
     marks.insert(0, (0, String::new(), ChunkKind::Lines));
     let mut from = 0;
     for (start, ..) in &mut marks {

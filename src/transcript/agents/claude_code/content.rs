@@ -62,6 +62,7 @@ impl<'s> RecordContent<'s> {
         }
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as its siblings")]
     fn text(&mut self, number: usize, text: Vec<u8>) -> Option<()> {
         self.builder.push_block(number, dialogue(self.role), text);
         Some(())
