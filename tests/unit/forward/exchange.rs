@@ -126,29 +126,29 @@ fn handwritten_notes_become_forward_crumbs_once() {
     let before = repo.refs();
     insta::assert_snapshot!(repo.trace(&[&args[..], &["--dry-run"]].concat()), @"
     would migrate crumb.txt: [ID]
-    passed over other.txt: it is of agent `elysian`
+    passed over other.txt: it belongs to agent `elysian`
     would migrate note.md: [ID]
-    passed over readme.md: it is no note to a next session
-    passed over auth.method: it is no note to a next session
+    passed over readme.md: not a note for a next session
+    passed over auth.method: not a note for a next session
     would migrate notes.last: [ID]
     [exit 0]
     ");
     assert_eq!(repo.refs(), before);
     insta::assert_snapshot!(repo.trace(&args), @"
     migrated crumb.txt: [ID]
-    passed over other.txt: it is of agent `elysian`
+    passed over other.txt: it belongs to agent `elysian`
     migrated note.md: [ID]
-    passed over readme.md: it is no note to a next session
-    passed over auth.method: it is no note to a next session
+    passed over readme.md: not a note for a next session
+    passed over auth.method: not a note for a next session
     migrated notes.last: [ID]
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&args), @"
     known crumb.txt: [ID]
-    passed over other.txt: it is of agent `elysian`
+    passed over other.txt: it belongs to agent `elysian`
     known note.md: [ID]
-    passed over readme.md: it is no note to a next session
-    passed over auth.method: it is no note to a next session
+    passed over readme.md: not a note for a next session
+    passed over auth.method: not a note for a next session
     known notes.last: [ID]
     [exit 0]
     ");
