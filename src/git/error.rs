@@ -90,9 +90,7 @@ impl Diagnostic for GitError {
             Self::NotARepository => "run `git init` first, or change into a repository",
             Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
-            Self::MissingObject { .. } => {
-                "`git trace fsck` tells what it belongs to; `git trace fetch` may bring it back"
-            }
+            Self::MissingObject { .. } => "`git trace fsck` tells what it belongs to, and what helps",
             Self::Unsigned { .. } => "`trace.sign` asks for it; whatever makes `git commit -S` sign serves here too",
             Self::DamagedObject { .. } => {
                 "`git trace fsck` tells what it belongs to; move that file away, and `git fetch --refetch` brings back what a remote has"
@@ -109,6 +107,14 @@ impl Diagnostic for GitError {
 }
 
 impl GitError {
+    /// Whether an object is missing or cannot be read.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::MissingObject { .. } | Self::DamagedObject { .. } | Self::WrongKind { .. } | Self::Store { .. }
+        )
+    }
+
     pub(super) fn opening(source: git2::Error) -> Self {
         const UNSUPPORTED: &str = "unsupported extension name extensions.";
         match (source.class(), source.code()) {

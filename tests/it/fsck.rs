@@ -5,3 +5,4 @@ mod cases;
 mod clean;
 mod copies;
 mod gc;
+mod torn;

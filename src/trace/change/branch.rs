@@ -15,24 +15,30 @@ use crate::trace::{Tip, TraceError, TraceName, View};
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub name: TraceName,
-    pub tip: Tip,
-    pub items: usize,
-    pub total: Total,
+    pub tip: Oid,
+    /// An error if the tip or one of its items is damaged.
+    pub content: Result<(View, Total), TraceError>,
     /// The git folders of the worktrees in which it was chosen as the current trace.
     pub worktrees: Vec<PathBuf>,
 }
 
-/// Lists all traces by name. Reads the tip and the item list of each, and the items that are left out.
+/// Lists all traces by name, damaged ones too. Reads the tip and the item list of each, and the items that are left out.
 pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Listed>, TraceError> {
     let heads = head::of_worktrees(repo)?;
     let mut listed = Vec::new();
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(name) = TraceName::of_ref(&refname) else { continue };
-        let view = View::at(repo, Tip::read(repo, oid)?, None)?;
+        let content = Tip::read(repo, oid).and_then(|tip| View::at(repo, tip, None)).and_then(|view| {
+            let total = view.total(repo, encoding)?;
+            Ok((view, total))
+        });
+        let content = match content {
+            Err(TraceError::Git(error)) if !error.is_damage() => return Err(error.into()),
+            content => content,
+        };
         let holders = heads.iter().filter(|(_, chosen)| chosen.as_ref() == Some(&name));
         let worktrees = holders.map(|(git_dir, _)| git_dir.clone()).collect();
-        let total = view.total(repo, encoding)?;
-        listed.push(Listed { name, items: view.slots.len(), total, tip: view.tip, worktrees });
+        listed.push(Listed { name, tip: oid, content, worktrees });
     }
     Ok(listed)
 }
@@ -49,19 +55,23 @@ pub(crate) fn create(repo: &Repo, name: &TraceName, who: &Ident, start: Oid, fro
 /// Renames a trace and its reflog, and the current trace of each worktree where it is that. The trace always has a name.
 pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident) -> Result<(), TraceError> {
     if old == new {
-        Tip::of_trace(repo, old)?;
-        return Ok(());
+        return tip_oid(repo, old).map(drop);
     }
     let (from, to) = (old.refname(), new.refname());
     // Lock in the order of names, so that two processes cannot wait for each other.
     let (first, second) = if from < to { (&from, &to) } else { (&to, &from) };
     let _locks = (repo.lock(first)?, repo.lock(second)?);
-    let tip = Tip::of_trace(repo, old)?;
+    let tip = tip_oid(repo, old)?;
     if repo.find_ref(&to)?.is_some() {
         return Err(TraceError::TraceExists { name: new.clone() });
     }
     let log = LogLine { who, why: &format!("rename: {old} to {new}") };
-    repo.rename_ref(&from, &to, tip.commit.oid, log, || head::rename(repo, old, new))
+    repo.rename_ref(&from, &to, tip, log, || head::rename(repo, old, new))
+}
+
+/// The tip of a trace, which may be damaged.
+fn tip_oid(repo: &Repo, name: &TraceName) -> Result<Oid, TraceError> {
+    Tip::note(repo, name)?.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })
 }
 
 /// Whether to delete a trace with commits that no other trace has.
@@ -81,7 +91,7 @@ pub(crate) struct Deleted {
 pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmerged) -> Result<Deleted, TraceError> {
     let refname = name.refname();
     let _lock = repo.lock(&refname)?;
-    let tip = Tip::of_trace(repo, name)?.commit.oid;
+    let tip = tip_oid(repo, name)?;
     let current = head::current(repo)?;
     let mut holders = head::of_worktrees(repo)?;
     holders.insert(0, (repo.git_dir().to_path_buf(), Some(current.clone())));
@@ -110,14 +120,20 @@ fn is_elsewhere(repo: &Repo, name: &TraceName, tip: Oid, current: &TraceName) ->
 }
 
 pub(crate) fn to_json(trace: &Listed, is_current: bool) -> Value {
-    json!({
+    let mut value = json!({
         "trace": trace.name.as_str(),
         "current": is_current,
         "elsewhere": !is_current && !trace.worktrees.is_empty(),
-        "commit": trace.tip.commit.oid.to_string(),
-        "at": trace.tip.time().to_string(),
-        "items": trace.items,
-        "tokens": trace.total.to_json(),
-        "subject": trace.tip.commit.subject(),
-    })
+        "commit": trace.tip.to_string(),
+    });
+    match &trace.content {
+        Ok((view, total)) => {
+            value["at"] = view.tip.time().to_string().into();
+            value["items"] = view.slots.len().into();
+            value["tokens"] = total.to_json();
+            value["subject"] = view.tip.commit.subject().into();
+        }
+        Err(error) => value["error"] = error.to_string().into(),
+    }
+    value
 }

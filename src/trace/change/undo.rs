@@ -23,9 +23,9 @@ impl Trace<'_> {
     /// short or contains the creation of the trace.
     pub(crate) fn undo(&self, count: usize) -> Result<Undone, TraceError> {
         let (repo, name) = (self.repo(), self.name());
-        self.relocate(|tip| {
-            let log = completed_moves(repo.read_reflog(&name.refname())?, tip.commit.oid);
-            if log.last().is_none_or(|last| last.new != tip.commit.oid) {
+        self.relocate(|from| {
+            let log = completed_moves(repo.read_reflog(&name.refname())?, from);
+            if log.last().is_none_or(|last| last.new != from) {
                 return Err(TraceError::LogGap { trace: name.clone() });
             }
             let stack = moves_in_force(&log);
@@ -36,7 +36,6 @@ impl Trace<'_> {
             let Some(to) = before else { return Err(TraceError::NoMoreMoves { trace: name.clone(), known }) };
             let moves: Vec<String> = undone.iter().rev().map(|entry| entry.why.clone()).collect();
             let log = format!("undo: {count}: {}", moves.first().map_or("", String::as_str));
-            let from = tip.commit.oid;
             let value = Undone { from, to: Tip::read(repo, to)?, moves, backup: backup_refname(name) };
             Ok(RefUpdate::Move { to, log, value })
         })

@@ -143,11 +143,19 @@ pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<Stat
         return Ok(tip);
     }
     let unknown = || TraceError::UnknownState { spec: spec.to_owned(), trace: current.clone() };
-    let tip = Tip::find(repo, current)?.ok_or_else(unknown)?;
-    moment(repo, current, &tip, spec).map_err(|error| match error {
-        TraceError::UnknownMoment { .. } => unknown(),
-        error => error,
-    })
+    let found = Tip::find(repo, current)
+        .and_then(|tip| moment(repo, current, &tip.ok_or_else(unknown)?, spec))
+        // A damaged tip names no item, but git may name a commit.
+        .or_else(|error| match error {
+            TraceError::Git(ref damage) if damage.is_damage() => {
+                match repo.find_commit(spec)?.map(|oid| Tip::read(repo, oid)).transpose()? {
+                    Some(tip) if tip.is_ours() => Ok(State::after(tip)),
+                    _ => Err(error),
+                }
+            }
+            error => Err(error),
+        });
+    found.map_err(|error| if let TraceError::UnknownMoment { .. } = error { unknown() } else { error })
 }
 
 pub(crate) fn find_tip(repo: &Repo, spec: &str) -> Result<Option<State>, TraceError> {

@@ -120,6 +120,15 @@ impl<'r> Trace<'r> {
         signature: &Signature,
         mut build: impl FnMut(Option<Tip>) -> Result<RefUpdate<T>, TraceError>,
     ) -> Result<T, TraceError> {
+        self.update_from(signature, |oid| build(oid.map(|oid| Tip::read(self.repo, oid)).transpose()?))
+    }
+
+    /// As [`Self::update`], without reading the tip.
+    fn update_from<T>(
+        &self,
+        signature: &Signature,
+        mut build: impl FnMut(Option<Oid>) -> Result<RefUpdate<T>, TraceError>,
+    ) -> Result<T, TraceError> {
         let (repo, refname) = (self.repo, self.name.refname());
         Tip::note(repo, &self.name)?;
         let lock = repo.lock(&refname)?;
@@ -129,33 +138,33 @@ impl<'r> Trace<'r> {
             } else if repo.was_there(&refname) {
                 return Err(TraceError::Vanished { name: self.name.clone() });
             }
-            build(oid.map(|oid| Tip::read(repo, oid)).transpose()?)
+            build(oid)
         })
     }
 
-    /// As [`Self::update`], for a commit that need not descend from the tip, which is backed up.
+    /// As [`Self::update`], for a commit that need not descend from the tip, which is backed up. The tip may be damaged.
     pub(crate) fn relocate<T>(
         &self,
-        mut build: impl FnMut(&Tip) -> Result<RefUpdate<T>, TraceError>,
+        mut build: impl FnMut(Oid) -> Result<RefUpdate<T>, TraceError>,
     ) -> Result<T, TraceError> {
         let signature = self.signature()?;
-        self.update(&signature, |tip| {
+        self.update_from(&signature, |tip| {
             let tip = tip.ok_or_else(|| self.missing())?;
-            let update = build(&tip)?;
+            let update = build(tip)?;
             if let RefUpdate::Move { log, .. } = &update {
-                back_up(self.repo, &self.name, tip.commit.oid, LogLine { who: &signature.committer, why: log })?;
+                back_up(self.repo, &self.name, tip, LogLine { who: &signature.committer, why: log })?;
             }
             Ok(update)
         })
     }
 
     /// Moves the trace to a commit. Returns the previous tip; `None` if that was the commit.
-    pub(crate) fn reset(&self, to: Oid, spec: &str) -> Result<Option<Tip>, TraceError> {
+    pub(crate) fn reset(&self, to: Oid, spec: &str) -> Result<Option<Oid>, TraceError> {
         self.relocate(|tip| {
-            Ok(if tip.commit.oid == to {
+            Ok(if tip == to {
                 RefUpdate::Keep(None)
             } else {
-                RefUpdate::Move { to, log: format!("reset: to {spec}"), value: Some(tip.clone()) }
+                RefUpdate::Move { to, log: format!("reset: to {spec}"), value: Some(tip) }
             })
         })
     }

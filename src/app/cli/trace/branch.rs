@@ -114,7 +114,7 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
     context.ui.page()?;
     let width = listed.iter().map(|trace| trace.name.as_str().chars().count()).max().unwrap_or(0);
     for trace in &listed {
-        let Listed { name, tip, items, total, worktrees } = trace;
+        let Listed { name, tip, content, worktrees } = trace;
         let mark = match (*name == current, worktrees.is_empty()) {
             (true, _) => '*',
             (false, true) => ' ',
@@ -122,11 +122,19 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
         };
         let padded = format!("{:<width$}", escaped(name.as_str()));
         let padded = if *name == current { context.ui.styled(BOLD, &padded) } else { padded };
-        let oid = context.ui.oid(tip.commit.oid);
-        let size = format!("{items:>6} items {:>8} tokens", total.tokens);
+        let oid = context.ui.oid(*tip);
+        let (size, subject) = match content {
+            Ok((view, total)) => {
+                let size = format!("{:>6} items {:>8} tokens", view.slots.len(), total.tokens);
+                (size, escaped(view.tip.commit.subject()).into_owned())
+            }
+            Err(error) => ("unreadable".to_owned(), escaped(&error.to_string()).into_owned()),
+        };
         let size = context.ui.styled(DIM, &size);
-        let subject = escaped(tip.commit.subject());
         writeln!(context.ui, "{mark} {padded} {size}  {subject} {oid}")?;
+    }
+    if listed.iter().any(|trace| trace.content.is_err()) {
+        context.ui.note("`git trace fsck` tells what is damaged, and what helps");
     }
     Ok(())
 }

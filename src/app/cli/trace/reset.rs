@@ -45,7 +45,7 @@ impl ResetArgs {
         let to = state(repo, &name, &self.state)?.tip;
         let before = context.open(&name)?.reset(to.commit.oid, &self.state)?;
         if self.json {
-            let from = before.as_ref().map_or(to.commit.oid, |tip| tip.commit.oid);
+            let from = before.unwrap_or(to.commit.oid);
             let answer =
                 json!({ "trace": name.as_str(), "from": from.to_string(), "commit": to.commit.oid.to_string() });
             return context.ui.json(&answer);
@@ -56,7 +56,7 @@ impl ResetArgs {
             Some(before) => {
                 context.ui.note(format!(
                     "it was at {}, kept as {}: `git trace undo` goes back there",
-                    short_oid(before.commit.oid),
+                    short_oid(before),
                     backup_refname(&name),
                 ));
                 format!("[{name}] is now at {subject} {oid}")
