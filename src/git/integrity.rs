@@ -74,8 +74,7 @@ impl Repo {
     }
 
     /// Fails with [`GitError::RefMoved`] if the ref is readable by now. The caller holds its [`Repo::lock`].
-    pub(crate) fn repair_ref(&self, refname: &str, oid: Oid, who: &Ident) -> Result<(), GitError> {
-        let log = LogLine { who, why: "fsck: back to where the reflog has it" };
+    pub(crate) fn repair_ref(&self, refname: &str, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
         match &self.refs {
             RefStorage::Files => self.patiently(|| self.repair_ref_file(refname, oid, log)),
             // With reftable, an unreadable ref is a dangling symbolic ref.
@@ -116,12 +115,12 @@ impl Repo {
         done
     }
 
-    /// Logs the missing last move of a ref, whose [`Repo::lock`] the caller holds. With reftable, none can be missing.
+    /// Logs the missing last move of a ref to a commit, whose [`Repo::lock`] the caller holds. With reftable, none can be missing.
     pub(crate) fn complete_reflog(&self, refname: &str, who: &Ident) -> Result<(), GitError> {
         let (Some(last), Some(tip)) = (self.read_reflog(refname)?.pop(), self.find_ref(refname)?) else {
             return Ok(());
         };
-        if last.new == tip || !matches!(self.refs, RefStorage::Files) {
+        if last.new == tip || self.read_commit(tip).is_err() || !matches!(self.refs, RefStorage::Files) {
             return Ok(());
         }
         let why = "fsck: a move that was not logged";

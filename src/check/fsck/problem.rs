@@ -33,7 +33,7 @@ pub(crate) struct Problem {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Repair {
     Lock(String),
-    /// Point an unreadable ref to the last commit in its reflog.
+    /// Point a missing or damaged ref to the newest complete state in its reflog.
     Ref(String),
     Reflog(String),
     Record,

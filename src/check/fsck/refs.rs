@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::problem::{Problem, Repair};
+use super::repair::newest_complete;
 use super::{Inspection, Line};
 use crate::git::{GitError, LogEntry, Oid, RefListing, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
@@ -38,24 +39,45 @@ impl Inspection<'_> {
 
     pub(crate) fn broken_ref(&mut self, refname: &str) -> Result<(), TraceError> {
         let problem = Problem::error("ref-broken", refname, "git cannot read this ref");
-        let last = self.last_move(refname)?.filter(|last| self.repo.read_commit(last.new).is_ok());
-        self.problems.push(match last {
-            Some(last) => problem.commit(last.new).repair(Repair::Ref(refname.to_owned())),
+        self.problems.push(match self.way_back(refname)? {
+            Some(to) => problem.commit(to).repair(Repair::Ref(refname.to_owned())),
             None => problem.remedy("remove its file from the git folder, and fetch it or set it with `git update-ref`"),
         });
         Ok(())
     }
 
-    /// The last line of a reflog. With reftable, git shows none while the ref's object is missing, which is reported elsewhere.
-    fn last_move(&self, refname: &str) -> Result<Option<LogEntry>, TraceError> {
+    /// The moves in a reflog. With reftable, git shows none while the ref's object is missing, which is reported elsewhere.
+    fn moves(&self, refname: &str) -> Result<Vec<LogEntry>, TraceError> {
         match self.repo.read_reflog(refname) {
-            Err(GitError::Command { .. }) => Ok(None),
-            log => Ok(log?.pop()),
+            Err(GitError::Command { .. }) => Ok(Vec::new()),
+            log => Ok(log?),
         }
     }
 
+    /// The newest complete state in a reflog.
+    fn way_back(&self, refname: &str) -> Result<Option<Oid>, TraceError> {
+        let log = self.moves(refname)?;
+        Ok(newest_complete(self.repo, &log).map(|index| log[index].new))
+    }
+
+    /// Offers to move a ref whose tip is damaged, as the problems from `first` on say.
+    pub(crate) fn offer_way_back(&mut self, line: &Line, tip: Oid, first: usize) -> Result<(), TraceError> {
+        if self.way_back(&line.refname)?.is_some() {
+            // Another ref at this commit was reported before.
+            if first == self.problems.len() {
+                self.problems.push(Problem::error("tip", &line.label, "its tip is damaged").commit(tip));
+            }
+            for problem in &mut self.problems[first..] {
+                *problem = problem.clone().repair(Repair::Ref(line.refname.clone()));
+            }
+        }
+        Ok(())
+    }
+
     fn reflog(&mut self, refname: &str, tip: Oid) -> Result<(), TraceError> {
-        if let Some(last) = self.last_move(refname)?.filter(|last| last.new != tip) {
+        if let Some(last) =
+            self.moves(refname)?.pop().filter(|last| last.new != tip && self.repo.read_commit(tip).is_ok())
+        {
             let message = format!("its reflog ends at {}, so `git trace undo` refuses", last.new);
             let problem = Problem::warning("reflog", refname, message).commit(tip);
             self.problems.push(problem.repair(Repair::Reflog(refname.to_owned())));
@@ -104,7 +126,12 @@ impl Inspection<'_> {
                     let message = "no trace has this name: `/` is written `%2F` here, and `%` as `%25`";
                     self.problems.push(Problem::warning("kept-name", refname, message).commit(*tip));
                 }
+                let first = self.problems.len();
                 self.history(&line, *tip)?;
+                for problem in &mut self.problems[first..] {
+                    problem.remedy +=
+                        &format!(", or give it up with `git update-ref -d {refname}`; `git gc` may fail until then");
+                }
             } else if refname.starts_with(REMOTES) {
                 self.history(&line, *tip)?;
             } else if refname.starts_with(RECORDS) || refname.starts_with(REMOTE_RECORDS) {

@@ -5,12 +5,13 @@ use std::fmt;
 
 use super::problem::{Problem, Repair};
 use super::record::normalized;
-use crate::git::{GitError, Mode, Oid, RefUpdate, Repo, TreeStore as _};
+use crate::git::{GitError, LogEntry, LogLine, Mode, Oid, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::file;
 use crate::trace::model::item::TokenCache;
 use crate::trace::model::trailers::{Basis, Total, Trailers};
-use crate::trace::model::tree::TreeEditor;
+use crate::trace::model::tree::{self, TreeEditor};
+use crate::trace::store::backup::back_up;
 use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::priority::{RECORD, Record, tags};
 use crate::trace::store::signature::Signature;
@@ -21,14 +22,15 @@ use crate::trace::{ItemId, TraceError, TraceName};
 #[derive(Debug)]
 pub(crate) struct Repaired {
     pub(crate) repair: Repair,
-    pub(crate) error: Option<TraceError>,
+    /// What it found or lost, if that is not clear from the repair.
+    pub(crate) done: Result<Option<String>, TraceError>,
 }
 
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lock(refname) => write!(f, "remove the stale lock of {refname}"),
-            Self::Ref(refname) => write!(f, "point {refname} to the end of its reflog"),
+            Self::Ref(refname) => write!(f, "point {refname} to the newest complete state in its reflog"),
             Self::Reflog(refname) => write!(f, "log the last move of {refname}"),
             Self::Record => write!(f, "sort the record of priorities"),
             Self::Tag(item, _) => write!(f, "set the tag of item {item}"),
@@ -41,22 +43,16 @@ impl fmt::Display for Repair {
 /// Makes each repair that the problems name, once. A repair that is no longer needed changes nothing.
 pub(crate) fn repair(repo: &Repo, signature: &Signature, problems: &[Problem]) -> Vec<Repaired> {
     let wanted: BTreeSet<Repair> = problems.iter().filter_map(|problem| problem.repair.clone()).collect();
-    wanted.into_iter().map(|repair| Repaired { error: one(repo, signature, &repair).err(), repair }).collect()
+    wanted.into_iter().map(|repair| Repaired { done: one(repo, signature, &repair), repair }).collect()
 }
 
-fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<(), TraceError> {
-    match repair {
+fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<String>, TraceError> {
+    let done = match repair {
         Repair::Lock(refname) => {
             let is_removed = repo.remove_stale_ref_lock(refname)?;
             if is_removed { Ok(()) } else { Err(GitError::RefLocked { refname: refname.clone() }.into()) }
         }
-        Repair::Ref(refname) => {
-            let _lock = repo.lock(refname)?;
-            match repo.read_reflog(refname)?.pop() {
-                Some(last) => Ok(repo.repair_ref(refname, last.new, &signature.committer)?),
-                None => Ok(()),
-            }
-        }
+        Repair::Ref(refname) => return go_back(repo, signature, refname),
         Repair::Reflog(refname) => {
             let _lock = repo.lock(refname)?;
             Ok(repo.complete_reflog(refname, &signature.committer)?)
@@ -69,7 +65,59 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<(), TraceE
         }
         Repair::StaleTag(refname) => stale_tag(repo, refname),
         Repair::Totals(name) => totals(repo, signature, name),
+    };
+    done.map(|()| None)
+}
+
+/// The index of the newest move in a reflog to a state whose objects can be read.
+///
+/// Only the state counts, not the history before it: one old damaged commit must not discard everything since.
+pub(crate) fn newest_complete(repo: &Repo, log: &[LogEntry]) -> Option<usize> {
+    log.iter().rposition(|entry| repo.without_fetching(|| read_state(repo, entry.new)).is_ok())
+}
+
+/// Reads a commit, its folders, and its files. A partial clone may lack all but the commit.
+fn read_state(repo: &Repo, oid: Oid) -> Result<(), GitError> {
+    let mut trees = vec![repo.read_commit(oid)?.tree];
+    while let Some(tree) = trees.pop().filter(|_| !repo.is_partial().unwrap_or(false)) {
+        for entry in repo.read_tree(tree)? {
+            match entry.mode() {
+                Mode::Folder => trees.push(entry.oid),
+                Mode::File => drop(repo.read_blob(entry.oid)?),
+                _ => {}
+            }
+        }
     }
+    Ok(())
+}
+
+/// Moves a ref that is missing or damaged to the newest complete state in its reflog. Returns what was lost. The old tip of a
+/// trace is backed up.
+fn go_back(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<String>, TraceError> {
+    let _lock = repo.lock(refname)?;
+    let log = repo.read_reflog(refname)?;
+    let Some(newest) = newest_complete(repo, &log) else { return Ok(None) };
+    let to = log[newest].new;
+    let tip = repo.find_ref(refname).ok().flatten();
+    if tip.is_some_and(|tip| repo.read_commit(tip).and_then(|commit| tree::list(repo, commit.tree)).is_ok()) {
+        return Ok(None);
+    }
+    let line = LogLine { who: &signature.committer, why: "fsck: back to the newest complete state" };
+    let mut note = format!("now at {}", short_oid(to));
+    let lost: Vec<&str> = log[newest + 1..].iter().map(|entry| entry.why.as_str()).collect();
+    if !lost.is_empty() {
+        note.extend(["; lost: ", &lost.join(", ")]);
+    }
+    let bad = tip.or_else(|| log.last().map(|last| last.new)).filter(|bad| *bad != to);
+    if let (Some(bad), Some(name)) = (bad, TraceName::of_ref(refname)) {
+        let kept = back_up(repo, &name, bad, line)?;
+        note += &format!("; {bad} is kept as {kept}");
+    }
+    match tip {
+        Some(_) => repo.move_ref(refname, tip, to, line)?,
+        None => repo.repair_ref(refname, to, line)?,
+    }
+    Ok(Some(note))
 }
 
 /// Removes a tag, unless the record has its item by now.

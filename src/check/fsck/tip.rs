@@ -13,12 +13,19 @@ use crate::trace::{ItemId, ItemType, Tip, TraceError};
 
 impl Inspection<'_> {
     pub(crate) fn tip(&mut self, line: &Line, oid: Oid) -> Result<Option<Tip>, TraceError> {
-        let Some(tip) = self.read_commit(line, oid, None)? else { return Ok(None) };
+        let first = self.problems.len();
+        let Some(tip) = self.read_commit(line, oid, None)? else {
+            self.offer_way_back(line, oid, first)?;
+            return Ok(None);
+        };
         self.shape(line, &tip);
         let slots = match tree::list_files(&self.trees, tip.commit.tree) {
             Ok(slots) => slots,
             Err(error) => {
                 self.tree_problem(line, oid, &error);
+                if !self.is_partial {
+                    self.offer_way_back(line, oid, first)?;
+                }
                 return Ok(Some(tip));
             }
         };

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::breakage::loose;
+use super::breakage::{files, found, loose};
 use crate::repo::TestRepo;
 
 const MAIN: &str = "refs/traces/main";
@@ -68,4 +68,76 @@ fn a_trace_with_a_torn_tip_is_listed_renamed_and_deleted() {
     repo.text(&["branch", "-D", "torn"]);
     assert_eq!(at(&repo, "refs/trace-orig/torn"), commits[2]);
     assert_eq!(repo.lines(&["branch", "--json"]).len(), 1);
+}
+
+#[test]
+fn a_repair_returns_to_the_newest_complete_state() {
+    let cases: [(&str, fn(&TestRepo), usize); 4] = [
+        ("the tip is torn", |_| {}, 1),
+        ("its parent is missing too", |repo| fs::remove_file(loose(repo, "refs/traces/idea")).unwrap(), 0),
+        ("an item of its parent is torn", |repo| tear_last_item(repo, "refs/traces/idea"), 0),
+        ("the ref is torn too", |repo| fs::write(repo.git_dir().join(MAIN), "").unwrap(), 1),
+    ];
+    for (what, damage, expected) in cases {
+        let (repo, commits) = torn();
+        repo.git(&["update-ref", "-d", "refs/trace-orig/idea"]);
+        damage(&repo);
+        let (_, _, report) = found(&repo, &["--repair", "main"]);
+        let at = at(&repo, MAIN);
+        assert_eq!(at, commits[expected], "{what}: {report}");
+        assert_eq!(repo.git(&["rev-parse", "refs/trace-orig/main"]).trim(), commits[2], "{what}: the old tip is kept");
+        let repair = &report["repairs"][0];
+        assert_eq!(repair["repair"], "point refs/traces/main to the newest complete state in its reflog", "{what}");
+        let note = repair["note"].as_str().unwrap();
+        assert!(
+            note.contains(&format!("now at {}", &at[..7])) && note.contains("append: dialogue user: three"),
+            "{note}"
+        );
+        assert_eq!(note.contains("append: dialogue user: two"), expected == 0, "{what}: {note}");
+        repo.say("three again");
+        assert_eq!(found(&repo, &["main"]).1, Vec::<String>::new(), "{what}");
+    }
+}
+
+fn tear_last_item(repo: &TestRepo, rev: &str) {
+    let path = files(repo, rev).into_keys().next_back().unwrap();
+    fs::write(loose(repo, &format!("{rev}:{path}")), "").unwrap();
+}
+
+#[test]
+fn a_torn_tip_without_an_earlier_state_is_reported_and_left() {
+    let (repo, commits) = torn();
+    fs::remove_file(repo.git_dir().join("logs").join(MAIN)).unwrap();
+    let (code, rules, report) = found(&repo, &["--repair", "main"]);
+    assert_eq!((code, rules), (Some(1), vec!["error object-corrupt".to_owned()]), "{report}");
+    assert_eq!((at(&repo, MAIN), report["repairs"].as_array().unwrap().len()), (commits[2].clone(), 0), "{report}");
+}
+
+#[test]
+fn a_missing_folder_at_the_tip_is_repaired_and_one_lost_item_is_not() {
+    for (part, is_repaired) in [("00/00", true), ("item", false)] {
+        let repo = TestRepo::classic(&[]);
+        for text in ["one", "two"] {
+            repo.say(text);
+        }
+        let path = files(&repo, MAIN).into_keys().next_back().unwrap();
+        let path = if part == "item" { path } else { part.to_owned() };
+        let earlier = at(&repo, &format!("{MAIN}~1"));
+        fs::remove_file(loose(&repo, &format!("{MAIN}:{path}"))).unwrap();
+        let (_, rules, report) = found(&repo, &["--repair"]);
+        assert_eq!(rules, ["error object-missing"], "{report}");
+        assert_eq!(at(&repo, MAIN) == earlier, is_repaired, "{part}: {report}");
+    }
+}
+
+#[test]
+fn a_lost_state_is_reported_until_it_is_given_up() {
+    let (repo, _) = torn();
+    assert_eq!(found(&repo, &["--repair"]).0, Some(0));
+    let (code, rules, report) = found(&repo, &[]);
+    assert_eq!((code, rules), (Some(1), vec!["error object-corrupt".to_owned()]), "{report}");
+    let remedy = report["findings"][0]["remedy"].as_str().unwrap();
+    assert!(remedy.contains("give it up with `git update-ref -d refs/trace-orig/main`"), "{remedy}");
+    repo.git(&["update-ref", "-d", "refs/trace-orig/main"]);
+    assert_eq!(found(&repo, &[]).1, Vec::<String>::new());
 }

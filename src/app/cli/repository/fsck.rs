@@ -3,7 +3,7 @@
 use indicatif::ProgressBar;
 
 use crate::app::cli::{Context, ExitStatus, Result, Value, json};
-use crate::base::finding::Weight;
+use crate::base::finding::{Plain, Weight};
 use crate::check::fsck::{self, Problem, Repaired, Report};
 use crate::trace::TraceName;
 
@@ -14,11 +14,11 @@ use crate::trace::TraceName;
 /// errors; warnings do not count. The effects of plain git commands, such as shared positions, are not findings.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FsckArgs {
-    /// Traces to check [deproblem: all traces and all related data]
+    /// Traces to check [default: all traces and all related data]
     #[arg(value_name = "TRACE")]
     traces: Vec<TraceName>,
     /// Repair what can be derived from other data: tags, totals, order and unreadable lines of the priority record,
-    /// broken refs and reflogs, stale locks
+    /// broken refs and reflogs, damaged tips, stale locks
     #[arg(long)]
     repair: bool,
     /// Print only errors
@@ -39,7 +39,7 @@ impl FsckArgs {
         }
         let is_done = |problem: &Problem| {
             let done = repaired.iter().find(|repaired| Some(&repaired.repair) == problem.repair.as_ref());
-            done.is_some_and(|repaired| repaired.error.is_none())
+            done.is_some_and(|repaired| repaired.done.is_ok())
         };
         let left =
             report.problems.iter().filter(|problem| problem.weight == Weight::Error && !is_done(problem)).count();
@@ -49,10 +49,11 @@ impl FsckArgs {
             for problem in report.problems.iter().filter(|problem| !self.quiet || problem.weight == Weight::Error) {
                 context.ui.write_content(format!("{problem}\n"))?;
             }
-            for Repaired { repair, error } in &repaired {
-                let line = match error {
-                    None => format!("repaired: {repair}\n"),
-                    Some(error) => format!("not repaired: {repair}: {error}\n"),
+            for Repaired { repair, done } in &repaired {
+                let line = match done {
+                    Ok(None) => format!("repaired: {repair}\n"),
+                    Ok(Some(note)) => format!("repaired: {repair}: {}\n", Plain(note)),
+                    Err(error) => format!("not repaired: {repair}: {error}\n"),
                 };
                 context.ui.write_content(&line)?;
             }
@@ -89,9 +90,10 @@ fn to_json(report: &Report, repaired: &[Repaired], is_done: impl Fn(&Problem) ->
         value["repaired"] = is_done(problem).into();
         findings.push(value);
     }
-    let repair = |Repaired { repair, error }: &Repaired| match error {
-        None => json!({ "repair": repair.to_string(), "done": true }),
-        Some(error) => json!({ "repair": repair.to_string(), "done": false, "error": error.to_string() }),
+    let repair = |Repaired { repair, done }: &Repaired| match done {
+        Ok(None) => json!({ "repair": repair.to_string(), "done": true }),
+        Ok(Some(note)) => json!({ "repair": repair.to_string(), "done": true, "note": note }),
+        Err(error) => json!({ "repair": repair.to_string(), "done": false, "error": error.to_string() }),
     };
     let repairs: Vec<_> = repaired.iter().map(repair).collect();
     Ok(json!({
