@@ -5,23 +5,32 @@
 //! folder.
 //!
 //! ```
-//! use git_trace::{Draft, Encoding, Env, Options, Repo, Trace, materialize};
+//! use git_trace::{Api, Draft, Repo};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
-//! # std::process::Command::new("git").arg("init").arg("--quiet").arg(folder.path()).status()?;
-//! # let env = Env::capture(["AUTHOR", "COMMITTER"].iter().flat_map(|who| {
-//! #     ["NAME", "EMAIL"].map(|part| (format!("GIT_{who}_{part}").into(), "somebody".into()))
-//! # }));
-//! let repo = Repo::open(folder.path(), env)?;
-//! let trace = Trace::open(&repo, "main".parse()?);
+//! # let git = |args: &[&str]| std::process::Command::new("git").current_dir(&folder).args(args).status();
+//! # git(&["init", "--quiet"])?;
+//! # git(&["config", "user.name", "somebody"])?;
+//! # git(&["config", "user.email", "somebody@example.com"])?;
+//! let repo = Repo::discover(folder.path())?;
+//! let trace = repo.trace("main")?;
 //! trace.append(Draft::dialogue("Where is the limit set?"))?;
 //!
-//! let materialized = materialize(&repo, &trace.view()?, &Options::default(), Encoding::default())?;
-//! assert_eq!(materialized.messages.len(), 1);
+//! let context = trace.materialize()?;
+//! assert_eq!(context.messages.len(), 1);
+//! println!("{}", String::from_utf8(context.request(Api::Anthropic)?.body)?);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! | To | Use |
+//! | --- | --- |
+//! | open a repository and its traces | [`Repo`], [`Trace`] |
+//! | append, edit, delete, restore items | [`Draft`], [`Trace::append`], [`Patch`], [`Trace::edit`] |
+//! | read a trace, now or at an earlier moment | [`View::open`], [`Trace::items`] |
+//! | turn it into messages and requests | [`Trace::materialize`], [`materialize()`] with [`Options`] or a [`Materializer`] of your own |
+//! | count tokens, read what a provider reports | [`Encoding`], [`TokenUsage`] |
 
 mod app;
 mod base;
@@ -49,11 +58,24 @@ extern crate self as git_trace;
 #[doc(hidden)]
 pub use app::cli::main;
 pub use git::{Env, GitError, Oid, Repo, StoreError};
-pub use materialize::{Cut, Join, MaterializeError, Materialized, Materializer, Options, materialize};
-pub use message::{Block, Content, Message, messages};
-pub use tokens::Encoding;
-pub use trace::model::item::Role;
+pub use materialize::{
+    Cut, Join, MaterializeError, Materialized, Materializer, Omission, Options, Request, materialize,
+};
+pub use message::{Api, Block, Content, Message, Signature, Status, messages};
+pub use tokens::{Encoding, TokenUsage, UsageError};
+pub use trace::change::append::{AppendOptions, Committed};
+pub use trace::change::edit::Patch;
+pub use trace::model::item::{Direction, Role};
+pub use trace::model::level::Level;
+pub use trace::model::name::BadTraceName;
 pub use trace::{Draft, Fields, Item, ItemId, ItemType, Time, Tip, Trace, TraceError, TraceName, View};
+
+impl Repo {
+    /// Opens the repository that `path` is in, with the environment of this process.
+    pub fn discover(path: impl AsRef<std::path::Path>) -> Result<Self, GitError> {
+        Self::containing(path.as_ref(), Env::capture(std::env::vars_os()))
+    }
+}
 
 /// What the benchmarks measure below the public interface.
 #[doc(hidden)]

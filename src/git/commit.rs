@@ -10,7 +10,7 @@ use super::oid::Oid;
 
 /// A commit that was read.
 #[derive(Clone, Debug)]
-pub struct Commit {
+pub(crate) struct Commit {
     /// Its own oid.
     pub oid: Oid,
     /// Its tree.
@@ -51,7 +51,7 @@ impl Commit {
     }
 
     /// The first line of the message.
-    pub fn subject(&self) -> &str {
+    pub(crate) fn subject(&self) -> &str {
         self.message.lines().next().unwrap_or_default()
     }
 }

@@ -50,6 +50,13 @@ impl Repo {
         Self::opened(Some(path), env)
     }
 
+    /// Opens the repository that `path` is in, whatever the environment says about its location.
+    pub(crate) fn containing(path: &Path, env: Env) -> Result<Self, GitError> {
+        allow_reftable();
+        let found = Repository::discover(path).map_err(GitError::opening)?;
+        Self::opened(Some(found.path()), env)
+    }
+
     fn opened(place: Option<&Path>, env: Env) -> Result<Self, GitError> {
         let inner = Self::open_place(place).map_err(GitError::opening)?;
         // Git does not verify oids on reading either: zlib's checksum finds damage, and `git fsck` verifies oids. Hashing took a

@@ -20,20 +20,21 @@ mod piece;
 mod prefix;
 
 use std::collections::HashMap;
+use std::io;
 
 use serde::{Serialize, Serializer};
 
 use crate::base::error::Diagnostic;
 use crate::git::Repo;
-use crate::message::Message;
-use crate::message::adjustment::BlockPosition;
+use crate::message::adjustment::{Adjustment, BlockPosition};
 use crate::message::anthropic::CacheMarks;
+use crate::message::{self, Api, Message};
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::file::BadItemFile;
 use crate::trace::model::item::{ItemType, Role};
 use crate::trace::store::view::View;
-use crate::trace::{ItemId, TraceError};
+use crate::trace::{ItemId, Trace, TraceError};
 pub use cut::Cut;
 pub(crate) use cut::OverBudget;
 pub use join::Join;
@@ -116,7 +117,31 @@ fn type_name<S: Serializer>(item_type: &ItemType, serializer: S) -> Result<S::Ok
     serializer.serialize_str(item_type.as_str())
 }
 
+/// The body of a provider's request.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// A JSON object with the messages, and with the system text where the API has it apart.
+    pub body: Vec<u8>,
+    /// What could not be sent unchanged: the items of a block, and what was done and why.
+    pub changes: Vec<(Vec<ItemId>, &'static str)>,
+}
+
+impl Trace<'_> {
+    /// Converts the live items to messages as they are now, with the built-in rules and without a cut.
+    pub fn materialize(&self) -> Result<Materialized, MaterializeError> {
+        materialize(self.repo(), &self.view()?, &Options::default(), self.encoding()?)
+    }
+}
+
 impl Materialized {
+    /// Writes the messages as a request for an API.
+    pub fn request(&self, api: Api) -> io::Result<Request> {
+        let mut body = Vec::new();
+        let adjustments = message::write(api, &self.messages, self.cache_marks(0), &mut body)?;
+        let change = |at: &Adjustment| (self.items_at(at.position).to_vec(), at.reason.describe());
+        Ok(Request { body, changes: adjustments.iter().map(change).collect() })
+    }
+
     /// The tokens of the messages as a request.
     #[must_use]
     pub fn request_tokens(&self, encoding: Encoding) -> u64 {

@@ -21,4 +21,5 @@ mod vocabulary;
 
 pub(crate) use budget::{Budget, BudgetAction, BudgetReport, Verdict};
 pub use encoding::Encoding;
-pub(crate) use usage::{TokenUsage, UsageError, parse_usage};
+pub(crate) use usage::parse_usage;
+pub use usage::{TokenUsage, UsageError};

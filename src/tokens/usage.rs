@@ -17,21 +17,30 @@ use crate::base::error::Diagnostic;
 
 /// Tokens of one request and its response, each counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct TokenUsage {
+pub struct TokenUsage {
     /// Input that was neither read from nor written to a cache.
     pub input_tokens: u64,
+    /// Input that was read from a cache.
     pub cache_read_tokens: u64,
+    /// Input that was written to a cache.
     pub cache_write_tokens: u64,
+    /// The response.
     pub output_tokens: u64,
 }
 
 impl TokenUsage {
+    /// Reads the usage from a response, or its usage object, of Anthropic, Bedrock, `OpenAI`, Gemini, or Ollama.
+    pub fn from_response(payload: &[u8]) -> Result<Self, UsageError> {
+        parse_usage(payload)
+    }
+
     pub(crate) const fn prompt_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.cache_read_tokens).saturating_add(self.cache_write_tokens)
     }
 
     /// The size of the context including the response. Usage from a response never reaches the limit of the type.
-    pub(crate) const fn context_tokens(&self) -> u64 {
+    #[must_use]
+    pub const fn context_tokens(&self) -> u64 {
         self.prompt_tokens().saturating_add(self.output_tokens)
     }
 }
@@ -39,7 +48,8 @@ impl TokenUsage {
 /// The reason why the usage cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub(crate) enum UsageError {
+#[allow(missing_docs, reason = "the messages describe the variants and their fields")]
+pub enum UsageError {
     #[error("the usage is not JSON")]
     Syntax(#[source] serde_json::Error),
     #[error("found no token usage: expected a response or its usage object from {}", .accepted.join(", "))]

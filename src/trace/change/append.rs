@@ -16,11 +16,13 @@ use crate::trace::{Draft, Item, ItemEntry, ItemType, Op, Trace, TraceError};
 /// An item after a change of it.
 #[derive(Debug)]
 pub struct Committed {
+    /// The item as it is now.
     pub item: Item,
+    /// Its position.
     pub seq: u32,
+    /// The time of the change.
     pub at: Time,
-    /// What the change did to the item.
-    pub op: Op,
+    pub(crate) op: Op,
     /// The commit; `None` if there was nothing to change.
     pub commit: Option<Oid>,
 }
@@ -34,6 +36,7 @@ impl Committed {
     }
 }
 
+/// How an item is appended.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AppendOptions<'a> {
     /// The subject of the commit; `None`: a preview of the item.

@@ -10,13 +10,16 @@ use crate::trace::model::types::Types;
 use crate::trace::store::priority;
 use crate::trace::{Draft, Fields, ItemId, ItemType, Op, Trace, TraceError};
 
+/// What an edit changes.
 #[derive(Clone, Debug, Default)]
 pub struct Patch {
+    /// The new content; `None`: it stays.
     pub body: Option<Vec<u8>>,
     /// Fields to set, as in JSON. All others are kept, except a provider's signature: it signed the old content.
     pub fields: Vec<(String, Value)>,
     /// The subject of the commit; `None`: a preview of the item.
     pub subject: Option<String>,
+    /// Why, for the history.
     pub reason: Option<String>,
 }
 

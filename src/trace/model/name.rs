@@ -26,6 +26,7 @@ pub struct TraceName {
     name: String,
 }
 
+/// A text that cannot be the name of a trace.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("invalid trace name `{}`: git's rules for branch names apply", .0.escape_debug())]
 pub struct BadTraceName(String);

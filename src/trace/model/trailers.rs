@@ -45,13 +45,13 @@ string_enum! {
 
 /// The size of a trace: every live item as a separate message, including skipped items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Total {
+pub(crate) struct Total {
     pub tokens: u64,
     pub basis: Basis,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Basis {
+pub(crate) enum Basis {
     /// All items were counted with this encoding.
     Counted(Encoding),
     /// A provider reported the size of the context. Counts of items that changed since then are added or subtracted.
@@ -91,7 +91,7 @@ const AS_SEEN: &str = " as-seen";
 
 /// The position up to which a file was imported.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ImportPosition {
+pub(crate) struct ImportPosition {
     /// The session, as its file names it.
     pub session: String,
     pub offset: u64,
@@ -102,7 +102,7 @@ pub struct ImportPosition {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Trailers {
+pub(crate) struct Trailers {
     pub op: Option<Op>,
     pub item: Option<ItemId>,
     pub time: Option<Time>,

@@ -19,7 +19,7 @@ pub(crate) const CAPACITY: u32 = 1_000_000;
 
 /// A live item's entry in the tree, known from its path. Its file has not been read.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct ItemEntry {
+pub(crate) struct ItemEntry {
     /// Its position, from 0; gaps are normal.
     pub seq: u32,
     pub id: ItemId,

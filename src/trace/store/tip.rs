@@ -12,13 +12,18 @@ use crate::trace::{ItemId, TraceError, TraceName};
 /// A commit of a trace: its tip, or an earlier commit.
 #[derive(Clone, Debug)]
 pub struct Tip {
-    /// The commit.
-    pub commit: Commit,
-    /// The trailers of its message. Plain git may have copied them from another commit, see [`Tip::is_ours`].
-    pub trailers: Trailers,
+    pub(crate) commit: Commit,
+    /// Plain git may have copied them from another commit, see [`Tip::is_ours`].
+    pub(crate) trailers: Trailers,
 }
 
 impl Tip {
+    /// The oid of the commit.
+    #[must_use]
+    pub fn oid(&self) -> Oid {
+        self.commit.oid
+    }
+
     /// Reads a commit.
     pub fn read(repo: &Repo, oid: Oid) -> Result<Self, TraceError> {
         let commit = repo.read_commit(oid)?;

@@ -13,6 +13,7 @@ use super::signature::Signature;
 use crate::base::time::Time;
 use crate::git::{LogLine, Oid, RefUpdate, Repo};
 use crate::tokens::Encoding;
+use crate::trace::model::name::BadTraceName;
 use crate::trace::{Item, Tip, TraceError, TraceName, View};
 
 /// A trace of a repository, to read and change.
@@ -27,6 +28,13 @@ pub struct Trace<'r> {
     encoding: OnceCell<Encoding>,
     budget: Option<BudgetPolicy>,
     warn: Option<&'r dyn Fn(&str)>,
+}
+
+impl Repo {
+    /// The handle of the trace of this name.
+    pub fn trace(&self, name: &str) -> Result<Trace<'_>, BadTraceName> {
+        Ok(Trace::open(self, name.parse()?))
+    }
 }
 
 impl<'r> Trace<'r> {

@@ -20,7 +20,7 @@ pub struct View {
     /// The commit.
     pub tip: Tip,
     /// The live items, in reading order.
-    pub slots: Vec<ItemEntry>,
+    pub(crate) slots: Vec<ItemEntry>,
     levels: Levels,
     superseded: HashSet<ItemId>,
 }
