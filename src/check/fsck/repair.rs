@@ -94,7 +94,7 @@ fn read_state(repo: &Repo, oid: Oid) -> Result<(), GitError> {
 /// Moves a ref that is missing or damaged to the newest complete state in its reflog. Returns what was lost. The old tip of a
 /// trace is backed up.
 fn go_back(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<String>, TraceError> {
-    let _lock = repo.lock(refname)?;
+    let lock = repo.lock(refname)?;
     let log = repo.read_reflog(refname)?;
     let Some(newest) = newest_complete(repo, &log) else { return Ok(None) };
     let to = log[newest].new;
@@ -114,7 +114,12 @@ fn go_back(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<S
         note += &format!("; {bad} is kept as {kept}");
     }
     match tip {
-        Some(_) => repo.move_ref(refname, tip, to, line)?,
+        Some(_) => repo.update_ref(&lock, line.who, |old| {
+            if old != tip {
+                return Err(GitError::RefMoved { refname: refname.to_owned() });
+            }
+            Ok(RefUpdate::Move { to, log: line.why.to_owned(), value: () })
+        })?,
         None => repo.repair_ref(refname, to, line)?,
     }
     Ok(Some(note))
