@@ -1,4 +1,4 @@
-//! What an error tells the user beside its message, and one error type that cannot lose it.
+//! An error's hint and exit status, and one error type that cannot lose them.
 //!
 //! Each error enum implements [`Diagnostic`] beside its definition. [`Error`] is made from one by `?` and takes the hint and the
 //! exit status with it, so neither depends on which types sit between the cause and the command that prints it.

@@ -38,7 +38,7 @@ impl Diagnostic for FileError {
     }
 }
 
-/// How a writer names its own files beside the target: `<stem>-….tmp` while it writes, `<stem>.lock` if folders cannot be
+/// How a writer names its own files next to the target: `<stem>-….tmp` while it writes, `<stem>.lock` if folders cannot be
 /// locked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stem(pub(crate) &'static str);

@@ -92,7 +92,7 @@ fn read_answer(answers: &mut impl BufRead, name: &str) -> io::Result<Option<Vec<
     if answers.read_until(b'\n', &mut head)? == 0 {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, format!("it ended before `{name}`")));
     }
-    // `<oid> <type> <length>`, or `<name> missing` and the like.
+    // `<oid> <type> <length>`, or `<name> missing`, or `<name> ambiguous`.
     let text = String::from_utf8_lossy(&head);
     let mut words = text.trim_end().rsplitn(3, ' ');
     let (len, kind) = (words.next().and_then(|len| len.parse::<u64>().ok()), words.next());

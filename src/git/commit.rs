@@ -23,13 +23,13 @@ pub(crate) struct Commit {
     pub author_time: i64,
     /// When it was committed, in seconds since 1970.
     pub commit_time: i64,
-    /// The whole message, with what is not UTF-8 replaced.
+    /// The complete message; invalid UTF-8 is replaced.
     pub message: String,
 }
 
 impl Commit {
     pub(super) fn parse(oid: Oid, bytes: &[u8], format: ObjectFormat) -> Option<Self> {
-        // A walk reads thousands of commits. Checking what is UTF-8 is much faster than mending what might not be.
+        // A walk reads thousands of commits. Checking UTF-8 is much faster than replacing invalid UTF-8.
         let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         let (header, message) = match memmem::find(text.as_bytes(), b"\n\n") {
             Some(end) => (&text[..end], &text[end + 2..]),
@@ -70,7 +70,7 @@ pub(crate) struct NewCommit<'a> {
     pub parents: &'a [Oid],
     pub author: &'a Ident,
     pub committer: &'a Ident,
-    /// The whole message, ending in a line break.
+    /// The complete message, ending in a line break.
     pub message: &'a str,
 }
 

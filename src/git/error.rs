@@ -31,7 +31,7 @@ pub enum GitError {
     RefMoved { refname: String },
     #[error("`{refname}` is locked by another process")]
     RefLocked { refname: String },
-    #[error("`{refname}` cannot stand beside a ref that is a part of its name, or that has it as a part")]
+    #[error("`{refname}` conflicts with an existing ref: one name is a folder of the other")]
     RefConflict { refname: String },
     #[error("git does not know who you are\n{advice}")]
     NoIdentity { advice: String },
@@ -90,10 +90,10 @@ impl Diagnostic for GitError {
             Self::NotARepository => "run `git init` first, or change into a repository",
             Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
-            Self::MissingObject { .. } => "`git trace fsck` tells what it belongs to, and what helps",
-            Self::Unsigned { .. } => "`trace.sign` asks for it; whatever makes `git commit -S` sign serves here too",
+            Self::MissingObject { .. } => "`git trace fsck` reports what it belongs to and what helps",
+            Self::Unsigned { .. } => "`trace.sign` is set; if `git commit -S` can sign, so can git-trace",
             Self::DamagedObject { .. } => {
-                "`git trace fsck` tells what it belongs to; move that file away, and `git fetch --refetch` brings back what a remote has"
+                "`git trace fsck` reports what it belongs to; move that file away, and `git fetch --refetch` restores what a remote has"
             }
             Self::SettingsLocked { .. } => {
                 "try again; if no git is at work there, one was killed: remove that file, which else is done ten minutes after it was made"

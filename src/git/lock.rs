@@ -1,7 +1,7 @@
 //! Locks between our own processes that the kernel releases when their holder dies.
 //!
-//! Each ref has one. Another one is shared by everybody who writes objects that no ref holds yet, and taken exclusively by whoever
-//! removes unreachable objects at once.
+//! Each ref has one. Processes that write objects before a ref holds them share another one, and `git trace gc --prune` takes that one
+//! exclusively.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::thread;

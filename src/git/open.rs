@@ -32,7 +32,7 @@ pub struct Repo {
     /// See [`Repo::without_fetching`].
     pub(super) offline: Cell<bool>,
     pub(super) recent: RefCell<Recent>,
-    /// The id in the operation log of what is done through this handle.
+    /// The id of this handle's operation in the operation log.
     pub(super) operation: OnceCell<String>,
 }
 

@@ -102,7 +102,7 @@ impl Repo {
         if file.metadata().map_err(failed)?.len() > MAX_BYTES { shorten(&path).map_err(failed) } else { Ok(()) }
     }
 
-    /// The operations in the log, newest first. Lines that cannot be read, such as a cut last one, are passed over.
+    /// The operations in the log, newest first. Unreadable lines, such as a truncated last one, are skipped.
     pub(crate) fn operations(&self) -> Result<Vec<Operation>, GitError> {
         let path = self.operations_path();
         let log =

@@ -96,7 +96,7 @@ pub(super) fn join(materializer: &dyn Materializer, pieces: Vec<Piece>) -> Vec<J
     let mut all: Vec<Joined> = Vec::with_capacity(pieces.len());
     let mut turns: HashMap<(String, Role), usize> = HashMap::new();
     for piece in pieces {
-        // A result is always a message of its own, whatever turn it came in.
+        // A result is always a separate message, whatever its turn.
         let is_result = matches!(piece.content(), Content::ToolResult { .. });
         let turn = piece.turn.clone().filter(|_| !is_result).map(|turn| (turn, piece.message.role));
         let begun = turn.as_ref().and_then(|turn| turns.get(turn)).copied();

@@ -76,7 +76,7 @@ pub struct Options {
     pub cut: Cut,
 }
 
-/// A trace's messages, and what they omit.
+/// A trace's messages, and the items that they omit.
 #[derive(Debug, Default)]
 pub struct Materialized {
     /// The messages, oldest first.
@@ -122,7 +122,7 @@ fn type_name<S: Serializer>(item_type: &ItemType, serializer: S) -> Result<S::Ok
 pub struct Request {
     /// A JSON object with the messages, and with the system text where the API has it apart.
     pub body: Vec<u8>,
-    /// What could not be sent unchanged: the items of a block, and what was done and why.
+    /// The blocks that could not be sent unchanged: their items, and what was done and why.
     pub changes: Vec<(Vec<ItemId>, &'static str)>,
 }
 

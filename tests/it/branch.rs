@@ -58,13 +58,13 @@ fn invalid_branch_points_are_refused() {
     repo.text(&["branch", "a/b"]);
     insta::assert_snapshot!(repo.refused(&["branch", "a"]), @"
     --- stderr
-    error: `refs/traces/a` cannot stand beside a ref that is a part of its name, or that has it as a part
+    error: `refs/traces/a` conflicts with an existing ref: one name is a folder of the other
     hint: choose another name
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "main/x"]), @"
     --- stderr
-    error: `refs/traces/main/x` cannot stand beside a ref that is a part of its name, or that has it as a part
+    error: `refs/traces/main/x` conflicts with an existing ref: one name is a folder of the other
     hint: choose another name
     [exit 2]
     ");
@@ -92,7 +92,7 @@ fn invalid_branch_points_are_refused() {
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "-m", "main", "main/x"]), @"
     --- stderr
-    error: `refs/traces/main/x` cannot stand beside a ref that is a part of its name, or that has it as a part
+    error: `refs/traces/main/x` conflicts with an existing ref: one name is a folder of the other
     hint: choose another name
     [exit 2]
     ");

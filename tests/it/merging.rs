@@ -20,7 +20,7 @@ fn a_merge_appends_their_items_and_merges_edits_by_line() {
     repo.text(&["edit", "#0", "-m", "Be very careful.\nBe quick.\nBe kind.\n"]);
     repo.text(&["--trace", "idea", "edit", "#0", "-m", "Be careful.\nBe quick.\nBe very kind.\n"]);
     insta::assert_snapshot!(repo.trace(&["merge", "idea"]), @r"
-    [main] merge idea: 2 items came in, 1 edited, 0 taken out [SHORT]
+    [main] merge idea: 2 items added, 1 edited, 0 removed [SHORT]
     [exit 0]
     ");
     let expected = [
@@ -112,7 +112,7 @@ fn cherry_picked_items_keep_their_references() {
     let picked = repo.json(&["show", "--json", "#3"]);
     assert_eq!(picked["priority"], "skip", "{picked}");
     assert!(repo.git(&["log", "-1", "--format=%B", "refs/traces/main"]).contains("Trace-From: "));
-    assert_eq!(repo.text(&["cherry-pick", "idea", "#3"]), "nothing to pick: all of it is here\n");
+    assert_eq!(repo.text(&["cherry-pick", "idea", "#3"]), "nothing to pick: the trace has every change\n");
     // A later merge does not duplicate it.
     repo.text(&["merge", "idea"]);
     assert_eq!(repo.bodies("main").len(), 5);

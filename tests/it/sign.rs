@@ -112,13 +112,13 @@ fn a_failing_signer_stops_the_command_and_no_ref_moves() {
     insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"
     --- stderr
     error: cannot sign the commit: the program that signs failed and did not say why
-    hint: `trace.sign` asks for it; whatever makes `git commit -S` sign serves here too
+    hint: `trace.sign` is set; if `git commit -S` can sign, so can git-trace
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["edit", "#0", "-m", "ONE"]), @"
     --- stderr
     error: cannot sign the commit: the program that signs failed and did not say why
-    hint: `trace.sign` asks for it; whatever makes `git commit -S` sign serves here too
+    hint: `trace.sign` is set; if `git commit -S` can sign, so can git-trace
     [exit 2]
     ");
     repo.git(&["config", "user.signingKey", "/nowhere/key"]);
@@ -126,7 +126,7 @@ fn a_failing_signer_stops_the_command_and_no_ref_moves() {
     insta::assert_snapshot!(repo.refused(&["commit", "-m", "two"]), @"
     --- stderr
     error: cannot sign the commit: Couldn't load public key /nowhere/key: No such file or directory?
-    hint: `trace.sign` asks for it; whatever makes `git commit -S` sign serves here too
+    hint: `trace.sign` is set; if `git commit -S` can sign, so can git-trace
     [exit 2]
     ");
     repo.git(&["config", "trace.sign", "maybe"]);

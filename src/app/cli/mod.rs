@@ -220,7 +220,7 @@ fn status(args: &[OsString], env: Env) -> u8 {
         Ok(ExitStatus::No) => 1,
         Err(error) if error.is_broken_pipe() => 141,
         Err(error) => {
-            // What was written before the failure comes first, and the pager ends before the error is shown.
+            // Print the output before the error, and end the pager first.
             drop(context);
             error::print(&error);
             error.exit_status()

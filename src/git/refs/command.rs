@@ -1,8 +1,7 @@
 //! Refs of any storage, through git's own commands.
 //!
-//! A process costs two milliseconds, so what git said is kept for as long as it holds: a reftable's list of tables gets new,
-//! unique names with every change, so while the list is the same, so is every ref. One call asks for all refs that are
-//! expected to be asked for.
+//! A process costs two milliseconds, so answers are kept while they are valid: every change gives a reftable's list of tables new,
+//! unique names, so while the list is the same, so is every ref. One call reads all refs that are expected to be needed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -19,7 +18,7 @@ use crate::git::process::{Answer, text_of};
 /// How many of the latest moves are copied when a ref is renamed: each is a call of git.
 const COPIED_MOVES: usize = 100;
 
-/// What git has said of refs, and of which state of them.
+/// The answers of git about refs, and the state that they belong to.
 #[derive(Default)]
 pub(in crate::git) struct Reading(RefCell<Said>);
 

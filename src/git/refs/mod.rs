@@ -1,12 +1,11 @@
-//! Refs behind one small interface: reading, moving from where a ref was seen, deleting.
+//! Refs: read, moved from the oid that was read, deleted.
 //!
-//! Two forms of storage stand behind it. Where refs are files, libgit2 reads and moves them in this process (`files`); where
-//! they are kept as reftable, which libgit2 cannot read, git's own commands do (`command`). Which of them is settled when
-//! the repository is opened. Renaming and reflogs have a file each.
+//! Refs that are files are read and moved by libgit2 in this process (`files`). libgit2 cannot read reftable, so git's own commands
+//! do it there (`command`). Opening the repository decides which of them is used.
 //!
-//! - Refs are deleted by `git update-ref` in either form: libgit2 reads packed refs before it locks them, and loses refs beside
-//!   a running `git pack-refs`.
-//! - What is not under `refs/` (`HEAD` and its kin) is this worktree's own.
+//! - `git update-ref` deletes refs of both kinds: libgit2 reads packed refs before it locks them, and loses refs while
+//!   `git pack-refs` runs.
+//! - Refs outside `refs/`, such as `HEAD`, belong to this worktree.
 
 mod command;
 mod files;

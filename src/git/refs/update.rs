@@ -1,4 +1,4 @@
-//! The only compare-and-swap loop: build a new state on what a ref shows, then move the ref from there.
+//! The only compare-and-swap loop: build a new state from a ref's current oid, then move the ref from that oid.
 
 use std::thread;
 use std::time::Instant;

@@ -36,7 +36,7 @@ pub(crate) struct PendingChange<'t> {
     pub next_seq: u32,
     pub last_time: Option<Time>,
     budget: Option<Budget>,
-    /// The cost of what was added and removed since the last commit.
+    /// The cost of additions and removals since the last commit.
     cost_in: u64,
     cost_out: u64,
     /// Whether the added item counts toward the budget; one that is skipped at once does not.
@@ -201,7 +201,7 @@ impl<'t> PendingChange<'t> {
         Ok(())
     }
 
-    /// Adds the cost of what was put and removed to the total.
+    /// Adds the cost of additions and removals to the total.
     pub(crate) fn count(&mut self, cost_in: u64, cost_out: u64) {
         self.total.add(cost_in, false);
         self.total.subtract(cost_out, false);

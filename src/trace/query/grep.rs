@@ -74,7 +74,7 @@ impl Query {
 
     /// The matches in an item file, if any.
     fn search(&self, slot: &ItemEntry, file: &[u8]) -> Option<Hit> {
-        // Search a damaged file as a whole.
+        // Search a damaged file including its headers.
         let body = memmem::find(file, b"\n\n").map_or(file, |end| &file[end + 2..]);
         if body.is_empty() || !self.pattern.is_match(body) {
             return None;

@@ -73,27 +73,27 @@ fn a_missing_or_invalid_trace() {
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--trace", "main/sub", "-m", "x"]), @"
     --- stderr
-    error: `refs/traces/main/sub` cannot stand beside a ref that is a part of its name, or that has it as a part
+    error: `refs/traces/main/sub` conflicts with an existing ref: one name is a folder of the other
     hint: choose another name
     [exit 2]
     ");
     repo.text(&["commit", "--trace", "deep/er", "-m", "x"]);
     insta::assert_snapshot!(repo.refused(&["commit", "--trace", "deep", "-m", "x"]), @"
     --- stderr
-    error: `refs/traces/deep` cannot stand beside a ref that is a part of its name, or that has it as a part
+    error: `refs/traces/deep` conflicts with an existing ref: one name is a folder of the other
     hint: choose another name
     [exit 2]
     ");
     repo.git(&["pack-refs", "--all"]);
     insta::assert_snapshot!(repo.refused(&["commit", "--trace", "main/sub", "-m", "x"]), @"
     --- stderr
-    error: `refs/traces/main/sub` cannot stand beside a ref that is a part of its name, or that has it as a part
+    error: `refs/traces/main/sub` conflicts with an existing ref: one name is a folder of the other
     hint: choose another name
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--trace", "deep", "-m", "x"]), @"
     --- stderr
-    error: `refs/traces/deep` cannot stand beside a ref that is a part of its name, or that has it as a part
+    error: `refs/traces/deep` conflicts with an existing ref: one name is a folder of the other
     hint: choose another name
     [exit 2]
     ");
@@ -114,7 +114,7 @@ fn an_import_with_an_invalid_line_records_nothing() {
     long.extend_from_slice(b"{\"op\":\"edit\",\"id\":\"ffffffffffffffff\",\"text\":\"x\"}\n");
     insta::assert_snapshot!(repo.refused_with(&["import", "jsonl", "-"], &long), @"
     --- stderr
-    error: cannot import `-`: line 101: it changes an item that never came in
+    error: cannot import `-`: line 101: it changes an item that was never added
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["import", "jsonl"]), @"

@@ -77,7 +77,7 @@ fn a_user_command_receives_only_what_a_cut_keeps() {
     let note = format!("{first}: left out: over the budget\n");
     assert_eq!(told(&["--budget", "15"]), (Some(0), since.to_owned(), note));
     let recent = r#"[["dialogue user: first words",true],["Be careful.",null],["last words",null]]"#;
-    let note = format!("{first}: shortened to what they are: not among the newest\n");
+    let note = format!("{first}: shortened to their subjects: not among the newest\n");
     assert_eq!(told(&["--recent", "2"]), (Some(0), recent.to_owned(), note));
     let note = "error: pinned items take 9 tokens, more than the budget of 5\n";
     assert_eq!(told(&["--budget", "5"]), (Some(1), "[]".to_owned(), note.to_owned()));

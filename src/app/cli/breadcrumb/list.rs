@@ -18,10 +18,10 @@ pub(crate) struct GetArgs {
     /// Key
     #[arg(add = Values::Keys)]
     key: String,
-    /// What to print: the value, or the whole record
+    /// What to print: the value, or the complete record
     #[arg(long, value_name = "FORMAT", default_value = "value", value_parser = ["value", "json"])]
     format: String,
-    /// Print the whole record as JSON
+    /// Print the complete record as JSON
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }

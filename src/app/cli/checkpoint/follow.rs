@@ -31,7 +31,7 @@ impl FollowArgs {
         let known = checkpoints(&files);
         let one = match find(&known, self.checkpoint.as_deref()) {
             Ok(one) => Some(one),
-            // What is named with its type needs no checkpoint.
+            // A path or id given with its type needs no checkpoint.
             Err(CheckpointError::NoCurrent) if self.kind.is_some() => None,
             Err(error) => return Err(error.into()),
         };

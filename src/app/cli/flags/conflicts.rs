@@ -56,7 +56,7 @@ pub(crate) fn print_conflicts(context: &Context, conflicts: &[Conflict], json: b
     }
     for conflict in conflicts {
         let what = match (&conflict.ours, &conflict.theirs) {
-            (Some(_), Some(_)) if conflict.base.is_none() => "came in on both sides with other texts",
+            (Some(_), Some(_)) if conflict.base.is_none() => "was added on both sides with different texts",
             (Some(_), None) => "edited in ours, taken out in theirs",
             (None, Some(_)) => "taken out in ours, edited in theirs",
             _ => "edited on both sides",

@@ -1,4 +1,4 @@
-//! `git trace commit`: an item comes in.
+//! `git trace commit`: adds an item.
 
 use std::io::{self, BufRead};
 use std::path::Path;

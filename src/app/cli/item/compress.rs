@@ -167,6 +167,6 @@ impl ExpandArgs {
         let (repo, name, view) = context.view(None, None)?;
         let summary = Resolver::new(repo, &name, &view.tip)?.live(&self.item)?.id;
         let outcome = context.open(&name)?.expand(summary, self.reason.as_deref())?;
-        pick::print(context, &name, &outcome, "nothing to bring back: all of it is here", self.json)
+        pick::print(context, &name, &outcome, "nothing to restore: every item is live", self.json)
     }
 }

@@ -12,7 +12,7 @@ use crate::trace::{Tip, TraceName};
 /// Without a name, lists every trace with its items, tokens and last subject. `*` marks the current trace, `+` the current
 /// trace of another worktree. A new trace shares the history of the trace it starts from; no object is copied.
 ///
-/// The tip of a deleted trace is kept in `refs/trace-orig/<name>`, where `%2F` stands for `/`.
+/// The tip of a deleted trace is kept in `refs/trace-orig/<name>`, where `%2F` is `/`.
 #[derive(clap::Args, Debug)]
 #[command(override_usage = "git trace branch [--json]\n       \
     git trace branch NAME [START]\n       \
@@ -134,7 +134,7 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
         writeln!(context.ui, "{mark} {padded} {size}  {subject} {oid}")?;
     }
     if listed.iter().any(|trace| trace.content.is_err()) {
-        context.ui.note("`git trace fsck` tells what is damaged, and what helps");
+        context.ui.note("`git trace fsck` reports what is damaged and what helps");
     }
     Ok(())
 }

@@ -165,7 +165,7 @@ fn note_changes(context: &Context, materialized: &Materialized, adjustments: &[A
         let dropped = materialized.left_out.iter().filter(|omission| omission.why == why);
         note(dropped.map(|omission| omission.item).collect(), what);
     }
-    note(materialized.shortened.clone(), "shortened to what they are: not among the newest");
+    note(materialized.shortened.clone(), "shortened to their subjects: not among the newest");
     for reason in AdjustmentReason::VALUES.iter().filter_map(|word| word.parse::<AdjustmentReason>().ok()) {
         let positions = adjustments.iter().filter(|adjustment| adjustment.reason == reason);
         let mut items: Vec<ItemId> =

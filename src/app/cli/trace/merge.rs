@@ -1,4 +1,4 @@
-//! `git trace merge`: another line of context comes in.
+//! `git trace merge`: merges another trace.
 
 use super::pick;
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
@@ -66,7 +66,7 @@ impl MergeArgs {
                 let oid = context.ui.oid(*commit);
                 let [added, edited, removed] = [merged.added.len(), merged.edited.len(), merged.removed.len()];
                 let out = &context.ui;
-                writeln!(out, "[{name}] {subject}: {added} items came in, {edited} edited, {removed} taken out {oid}")?;
+                writeln!(out, "[{name}] {subject}: {added} items added, {edited} edited, {removed} removed {oid}")?;
             }
         }
         Ok(ExitStatus::Success)

@@ -1,4 +1,4 @@
-//! Commands about a whole trace.
+//! Commands about a trace.
 
 pub(crate) mod bisect;
 pub(crate) mod branch;

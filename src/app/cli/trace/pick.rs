@@ -89,7 +89,7 @@ pub(crate) fn bring_in(
     }
     let settlement = conflicts.read(context, name, [&ours, &source])?;
     let outcome = context.open(name)?.pick(&source, &ids, &settlement, reason)?;
-    print(context, name, &outcome, "nothing to pick: all of it is here", json)
+    print(context, name, &outcome, "nothing to pick: the trace has every change", json)
 }
 
 impl RevertArgs {

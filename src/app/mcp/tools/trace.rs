@@ -38,7 +38,7 @@ tools! {
         "commit": "string: absent: unchanged", "tokens": "integer"
     }"#;
 
-    trace_materialize: Reads, "Get the trace as messages for a model, now or as it was, whole or cut to a budget.";
+    trace_materialize: Reads, "Get the trace as messages for a model, now or as it was, complete or cut to a budget.";
     r#"{
         "trace": "string",
         "as_of": "string: commit, item or RFC 3339 time",

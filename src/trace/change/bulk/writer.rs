@@ -152,7 +152,7 @@ impl<'t> Writer<'t> {
         let seq = match (op, known) {
             (Op::Import, _) if replaced.seq.is_some() => replaced.seq.unwrap_or_default(),
             (Op::Edit | Op::Restore, Some((seq, _))) => given.unwrap_or(seq),
-            (Op::Edit | Op::Restore, None) => return Err(incoming.bad("it changes an item that never came in")),
+            (Op::Edit | Op::Restore, None) => return Err(incoming.bad("it changes an item that was never added")),
             _ => given.map_or_else(|| self.change.free_seq(), Ok)?,
         };
         let item = &mut incoming.item;

@@ -31,7 +31,7 @@ pub(crate) struct ImportArgs {
     first: Option<PathBuf>,
     /// File to read; `-` is stdin [default for a session: the agent's newest session in this folder]
     file: Option<PathBuf>,
-    /// Apply compactions: each summary replaces the items it stands for, so that the materialized messages are what the
+    /// Apply compactions: each summary replaces the items it summarizes, so that the materialized messages are what the
     /// model saw; `expand` restores the originals [default: `trace.asSeen`]
     #[arg(long)]
     as_seen: bool,
@@ -174,7 +174,7 @@ fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<
     writeln!(context.ui, "{recorded} imported into trace `{name}`{known}{redacted}")?;
     if report.secrets.iter().any(|found| found.policy == Policy::Warn) {
         context.ui.flush()?;
-        context.ui.note(format!("warning: what came in has {}", kinds_of_secrets(report)));
+        context.ui.note(format!("warning: the imported text contains {}", kinds_of_secrets(report)));
     }
     Ok(())
 }
