@@ -105,7 +105,7 @@ fn refusals_are_the_same_with_reftable() {
     let Some(repo) = reftable() else { return };
     repo.say("one");
     let conflict = repo.refused(&["branch", "main/part"]);
-    assert!(conflict.contains("`refs/traces/main/part` cannot stand beside a ref"), "{conflict}");
+    assert!(conflict.contains("`refs/traces/main/part` conflicts with an existing ref"), "{conflict}");
     insta::assert_snapshot!(repo.refused(&["branch", "main"]), @"
     --- stderr
     error: trace `main` already exists

@@ -162,7 +162,7 @@ fn handwritten_notes_become_forward_crumbs_once() {
     assert!(!tasks.contains(&json!("none")));
     insta::assert_snapshot!(repo.refused(&["forward", "migrate", "--agent", "azoth"]), @"
     --- stderr
-    error: there is nothing to look at
+    error: nothing to migrate
     hint: give files, --breadcrumbs, or both
     [exit 2]
     ");
