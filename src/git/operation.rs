@@ -11,6 +11,7 @@
 //! The log names commands without their arguments, which may hold content. It is shortened to the last [`LISTED`] operations whenever it
 //! exceeds [`MAX_BYTES`]; of a log of very large operations, the last half of that size stays.
 
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
@@ -146,14 +147,11 @@ impl Repo {
 /// Removes the lines before the last [`LISTED`] operations. The caller holds the lock of the log.
 fn shorten(path: &Path) -> std::io::Result<()> {
     let text = fs::read_to_string(path)?;
-    let mut ids: Vec<&str> = Vec::new();
+    let mut ids = HashSet::new();
     let mut start = text.len();
     for line in text.lines().rev() {
-        let id = line.get(7..23).unwrap_or_default();
         let rest = start.saturating_sub(line.len() + 1);
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
+        ids.extend(serde_json::from_str::<Line>(line).map(|line| line.op));
         if ids.len() > LISTED || (text.len() - rest) as u64 > MAX_BYTES / 2 {
             break;
         }

@@ -18,10 +18,10 @@
 //! - Every draft passes [`crate::trace::model::schema::validate`].
 
 pub(crate) mod agents;
+pub(crate) mod api_request;
 pub(crate) mod export;
 pub(crate) mod format;
 pub(crate) mod import;
-pub(crate) mod provider;
 pub(crate) mod read;
 
 use std::collections::BTreeMap;

@@ -7,8 +7,8 @@ use super::problem::{Problem, Repair};
 use super::record::normalized;
 use crate::git::{GitError, LogEntry, LogLine, Mode, Oid, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::tokens::framing::PER_REPLY;
-use crate::trace::model::file;
 use crate::trace::model::item::TokenCache;
+use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Basis, Total, Trailers};
 use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::store::backup::back_up;
@@ -191,7 +191,7 @@ fn totals(repo: &Repo, signature: &Signature, name: &TraceName) -> Result<(), Tr
                 let count = kept.encoding.count(&item.body);
                 if count != kept.count {
                     item.tokens = Some(TokenCache { count, ..kept });
-                    change.put_file(&slot.path, repo.write_blob(&file::render(&item))?)?;
+                    change.put_file(&slot.path, repo.write_blob(&item_file::render(&item))?)?;
                     is_wrong = true;
                 }
             }

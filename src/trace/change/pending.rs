@@ -9,10 +9,10 @@ use super::running_total::{RunningTotal, Usage};
 use crate::base::time::Time;
 use crate::git::{Ident, Oid, RefUpdate, Repo};
 use crate::tokens::{Budget, BudgetAction, Encoding, Verdict};
-use crate::trace::model::file;
+use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Total, Trailers};
 use crate::trace::model::tree::{self, CAPACITY, TreeEditor, item_path};
-use crate::trace::store::budget::{BudgetPolicy, make_room};
+use crate::trace::store::budget_policy::{BudgetPolicy, make_room};
 use crate::trace::store::commit::{CommitBuilder, ObjectSink};
 use crate::trace::store::head;
 use crate::trace::store::signature::Signature;
@@ -182,14 +182,14 @@ impl<'t> PendingChange<'t> {
         let mut item = Item::new(placeholder, draft);
         let parent = self.parents.first().map(Oid::as_bytes);
         let author = self.signature.author.person();
-        item.id = ItemId::derive(parent, &file::render_without_id(&item), &author, self.at());
+        item.id = ItemId::derive(parent, &item_file::render_without_id(&item), &author, self.at());
         item.keep_token_count(self.encoding);
         item
     }
 
     /// Adds an item, or the new content of one, at a position.
     pub(crate) fn put_item(&mut self, seq: u32, item: &Item) -> Result<(), TraceError> {
-        let blob = self.sink.write_blob(file::render(item))?;
+        let blob = self.sink.write_blob(item_file::render(item))?;
         self.put_blob(seq, item, blob)
     }
 

@@ -10,7 +10,7 @@ use crate::tokens::Encoding;
 use crate::trace::change::merge::three_way::{Conflict, Placement, Sides};
 use crate::trace::change::merge::{Settlement, common_tree};
 use crate::trace::change::pending::{Made, PendingChange};
-use crate::trace::model::file;
+use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Trailers, preview};
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::backup::back_up;
@@ -162,7 +162,7 @@ fn renew(repo: &Repo, change: &mut Change, encoding: Encoding) -> Result<(), Tra
     if let Reading { mut item, damage: None } = read(repo, earlier)? {
         item.revision = last.saturating_add(1);
         item.keep_token_count(encoding);
-        earlier.blob = repo.write_blob(&file::render(&item))?;
+        earlier.blob = repo.write_blob(&item_file::render(&item))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Items: the entries of a trace.
 //!
 //! An [`Item`] is the value of a file in a trace's tree; a [`Draft`] is an item to be committed. Both have the same
-//! [`Fields`]. [`super::file`] describes the item file, and [`super::schema`] the fields of each type.
+//! [`Fields`]. [`super::item_file`] describes the item file, and [`super::schema`] the fields of each type.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};

@@ -1,6 +1,6 @@
-pub(crate) mod file;
 pub(crate) mod id;
 pub(crate) mod item;
+pub(crate) mod item_file;
 pub(crate) mod json;
 pub(crate) mod level;
 pub(crate) mod name;

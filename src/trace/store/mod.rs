@@ -1,5 +1,5 @@
 pub(crate) mod backup;
-pub(crate) mod budget;
+pub(crate) mod budget_policy;
 pub(crate) mod commit;
 pub(crate) mod head;
 pub(crate) mod priority;

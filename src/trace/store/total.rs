@@ -6,7 +6,7 @@
 use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
 use crate::tokens::framing::{PER_REPLY, message_cost};
-use crate::trace::model::file::{self, BadItemFile};
+use crate::trace::model::item_file::{self, BadItemFile};
 use crate::trace::model::tree;
 use crate::trace::{Draft, Fields, Item, ItemEntry, ItemType, TraceError};
 
@@ -36,7 +36,7 @@ pub(crate) struct Reading {
 
 impl Reading {
     pub(crate) fn of(slot: &ItemEntry, bytes: &[u8]) -> Self {
-        match file::parse(bytes) {
+        match item_file::parse(bytes) {
             Ok(item) => Self { item, damage: None },
             Err(damage) => {
                 let draft = Draft { fields: Fields::new(ItemType::freeform()), body: bytes.to_vec() };

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::backup::back_up;
-use super::budget::BudgetPolicy;
+use super::budget_policy::BudgetPolicy;
 use super::settings;
 use super::signature::Signature;
 use crate::base::time::Time;

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use crate::trace::model::file::{BadItemFile, parse, render};
 use crate::trace::model::item::MAX_UNKNOWN_HEADERS;
+use crate::trace::model::item_file::{BadItemFile, parse, render};
 
 const EXAMPLE: &str = "id: 0be7719d3a2f61c8\ntype: tool_io\nrole: tool\ndirection: result\nname: grep\n\
     call-id: toolu_01A\nturn: msg_01B\nreply-to: 81d2f0a94c55b9a0\nsource: claude-code 6b2e 0\n\

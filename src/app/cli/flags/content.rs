@@ -8,7 +8,7 @@ use crate::app::cli::{Context, Error, ErrorContext as _, Result, Value, bail};
 use crate::base::bounded;
 use crate::base::process::Process;
 use crate::git::Repo;
-use crate::trace::store::budget::BudgetPolicy;
+use crate::trace::store::budget_policy::BudgetPolicy;
 
 /// Content on the command line.
 #[derive(clap::Args, Debug)]

@@ -14,7 +14,7 @@ use crate::trace::change::commit::{self, NewItem};
 use crate::trace::model::json::set_field;
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
-use crate::trace::store::budget::BudgetPolicy;
+use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::trace::Trace;
 use crate::trace::{Draft, Fields, ItemType, TraceName};
 

@@ -8,7 +8,7 @@ use crate::trace::Draft;
 use crate::trace::change::compress::{self, Compressed, Extent, Selection, prompt, select};
 use crate::trace::change::compressor;
 use crate::trace::model::trailers::preview;
-use crate::trace::store::budget::BudgetPolicy;
+use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::view::View;
 use crate::trace::{ItemType, TraceName};

@@ -10,7 +10,7 @@ use crate::app::mcp::tool::Answer;
 use crate::base::error::{Context as _, Result, bail};
 use crate::trace::change::edit::{self, Patch};
 use crate::trace::query::show;
-use crate::trace::store::budget::BudgetPolicy;
+use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::priority::{self, Level};
 use crate::trace::store::resolve::Resolver;
 

@@ -15,7 +15,7 @@ use crate::trace::change::commit::{self, NewItem};
 use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;
 use crate::trace::query::status::{nothing_yet_json, to_json};
-use crate::trace::store::budget::BudgetPolicy;
+use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::settings;
 use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;

@@ -7,7 +7,7 @@ use crate::git::{Ident, KeptPack, ObjectsLock, Oid, PackWriter, Repo};
 use crate::trace::change::bulk::{Incoming, Replaced};
 use crate::trace::change::compress::set_replaced_ids;
 use crate::trace::change::pending::PendingChange;
-use crate::trace::model::file;
+use crate::trace::model::item_file;
 use crate::trace::model::trailers::{ImportPosition, Trailers, preview};
 use crate::trace::model::tree::item_path;
 use crate::trace::model::types::Types;
@@ -164,7 +164,7 @@ impl<'t> Writer<'t> {
         let by_type = self.types.rules(&item.fields.item_type).priority == Level::Skip;
         let is_skipped = incoming.skip.is_some() || was_skipped || by_type;
         let (path, cost) = (item_path(seq, &item.fields.item_type, id), total::item_cost(item, self.change.encoding));
-        let blob = self.change.sink.write_blob(file::render(item))?;
+        let blob = self.change.sink.write_blob(item_file::render(item))?;
         self.change.put_file(&path, blob)?;
         self.change.total.add(cost, is_skipped);
         self.change.next_seq = self.change.next_seq.max(seq + 1);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::git::{Oid, Repo, merge_lines};
 use crate::tokens::Encoding;
 use crate::trace::model::json::{set_field, to_json};
-use crate::trace::model::{file, schema};
+use crate::trace::model::{item_file, schema};
 use crate::trace::store::total::{Reading, read};
 use crate::trace::{Draft, Fields, Item, ItemEntry, TraceError};
 
@@ -36,7 +36,7 @@ pub(crate) fn merge_texts(
     let Some(base_item) = undamaged(repo, base)? else { return Ok(None) };
     let Some(mut merged) = merge_items(&base_item, &our_item, &their_item)? else { return Ok(None) };
     merged.keep_token_count(encoding);
-    Ok(Some(repo.write_blob(&file::render(&merged))?))
+    Ok(Some(repo.write_blob(&item_file::render(&merged))?))
 }
 
 fn undamaged(repo: &Repo, slot: &ItemEntry) -> Result<Option<Item>, TraceError> {

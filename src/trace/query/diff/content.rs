@@ -3,7 +3,7 @@
 use super::ItemDiff;
 use super::lines::{self, LineDiff};
 use crate::git::Repo;
-use crate::trace::model::file;
+use crate::trace::model::item_file;
 use crate::trace::store::total::read_item;
 use crate::trace::{Item, TraceError};
 
@@ -66,7 +66,7 @@ impl Content {
 }
 
 fn header_lines(item: &Item) -> Vec<(String, String)> {
-    let bytes = file::render_without_id(item);
+    let bytes = item_file::render_without_id(item);
     let header = String::from_utf8_lossy(&bytes[..bytes.len() - item.body.len()]).into_owned();
     let lines = header.lines().filter_map(|line| line.split_once(": "));
     let own = |key: &str| matches!(key, "revision" | "tokens");

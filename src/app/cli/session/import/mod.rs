@@ -16,8 +16,8 @@ use crate::trace::change::bulk::{self, Report};
 use crate::trace::change::jsonl;
 use crate::trace::store::head;
 use crate::trace::store::secrets::Found;
+use crate::transcript::api_request;
 use crate::transcript::format::{self, Format};
-use crate::transcript::provider;
 
 /// Import a session or a file into a trace; items that the trace has or once had are skipped
 ///
@@ -128,7 +128,7 @@ fn import_provider(context: &Context, request: &ImportRequest<'_>, api: Api) -> 
     let failed = || format!("cannot import `{}`", file.display());
     let bytes = bounded::read_all(open(file)?).with_context(failed)?;
     let text = String::from_utf8(bytes).context("it is not UTF-8").with_context(failed)?;
-    let mut items = provider::items(api, &text);
+    let mut items = api_request::items(api, &text);
     let report = bulk::import(&trace, &mut items.incoming).with_context(failed)?;
     if report.tip.is_some() {
         choose(context, &name)?;
