@@ -129,8 +129,8 @@ impl Inspection<'_> {
                 let first = self.problems.len();
                 self.history(&line, *tip)?;
                 for problem in &mut self.problems[first..] {
-                    problem.remedy +=
-                        &format!(", or give it up with `git update-ref -d {refname}`; `git gc` may fail until then");
+                    let why = "`; `git gc` may fail until then";
+                    problem.remedy.extend([", or give it up with `git update-ref -d ", refname, why]);
                 }
             } else if refname.starts_with(REMOTES) {
                 self.history(&line, *tip)?;

@@ -84,7 +84,7 @@ fn read_state(repo: &Repo, oid: Oid) -> Result<(), GitError> {
             match entry.mode() {
                 Mode::Folder => trees.push(entry.oid),
                 Mode::File => drop(repo.read_blob(entry.oid)?),
-                _ => {}
+                Mode::Other => {}
             }
         }
     }
@@ -111,7 +111,7 @@ fn go_back(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<S
     let bad = tip.or_else(|| log.last().map(|last| last.new)).filter(|bad| *bad != to);
     if let (Some(bad), Some(name)) = (bad, TraceName::of_ref(refname)) {
         let kept = back_up(repo, &name, bad, line)?;
-        note += &format!("; {bad} is kept as {kept}");
+        note.extend(["; ", &bad.to_string(), " is kept as ", &kept]);
     }
     match tip {
         Some(_) => repo.update_ref(&lock, line.who, |old| {

@@ -70,9 +70,12 @@ fn a_trace_with_a_torn_tip_is_listed_renamed_and_deleted() {
     assert_eq!(repo.lines(&["branch", "--json"]).len(), 1);
 }
 
+/// The damage, how it is caused, and the index of the commit that the repair returns to.
+type Damage = (&'static str, fn(&TestRepo), usize);
+
 #[test]
 fn a_repair_returns_to_the_newest_complete_state() {
-    let cases: [(&str, fn(&TestRepo), usize); 4] = [
+    let cases: [Damage; 4] = [
         ("the tip is torn", |_| {}, 1),
         ("its parent is missing too", |repo| fs::remove_file(loose(repo, "refs/traces/idea")).unwrap(), 0),
         ("an item of its parent is torn", |repo| tear_last_item(repo, "refs/traces/idea"), 0),
