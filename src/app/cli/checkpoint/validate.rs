@@ -69,10 +69,8 @@ fn report(args: &ValidateArgs, validated: &[ValidatedFile<'_>], archived: usize,
                 findings.push(one.finding_to_json(finding)?);
             }
         }
-        let files: Vec<_> = validated
-            .iter()
-            .map(|one| json!({ "path": one.file.path, "kind": one.file.kind.as_str(), "valid": one.is_valid() }))
-            .collect();
+        let file = |one: &ValidatedFile<'_>| json!({ "path": one.file.path, "kind": one.file.kind.as_str(), "valid": one.is_valid() });
+        let files: Vec<_> = validated.iter().map(file).collect();
         ui.json(&json!({
             "files": files, "findings": findings, "errors": errors, "warnings": warnings, "advice": advice,
         }))?;
@@ -83,10 +81,8 @@ fn report(args: &ValidateArgs, validated: &[ValidatedFile<'_>], archived: usize,
             }
         }
         let beside = if archived == 0 { String::new() } else { format!(" ({archived} archived)") };
-        ui.note(format!(
-            "files: {}{beside}, errors: {errors}, warnings: {warnings}, advice: {advice}",
-            validated.len()
-        ));
+        let files = validated.len();
+        ui.note(format!("files: {files}{beside}, errors: {errors}, warnings: {warnings}, advice: {advice}"));
     }
     Ok(if errors == 0 { ExitStatus::Success } else { ExitStatus::No })
 }

@@ -53,9 +53,8 @@ impl CompressArgs {
             Ok(repo) => Some(repo),
             Err(_) if self.no_archive || self.dry_run => None,
             Err(error) => {
-                let message = format!("cannot keep the originals: {error}");
-                let hint = "give --no-archive to compress without keeping them".to_owned();
-                return Err(Error::with_hint(message, hint));
+                let hint = "give --no-archive to compress without keeping them";
+                return Err(Error::with_hint(format!("cannot keep the originals: {error}"), hint));
             }
         };
         let command = repo.map(|repo| repo.config()?.text(compressor::SETTING)).transpose()?.flatten();
@@ -105,14 +104,10 @@ fn report(plan: &CompressionPlan, args: &CompressArgs, is_unasked: bool, ui: &Ui
         return ui.json(&json!({ "dry_run": args.dry_run, "compressed": groups, "archived_failures": evicted }));
     }
     for group in &plan.groups {
-        for member in &group.members {
-            ui.write_content(format!("- {}\n", member.line))?;
-        }
+        group.members.iter().try_for_each(|member| ui.write_content(format!("- {}\n", member.line)))?;
         ui.write_content(format!("+ {}\n", group.line()))?;
     }
-    for evicted in &plan.evicted {
-        ui.write_content(format!("- {}\n", evicted.line))?;
-    }
+    plan.evicted.iter().try_for_each(|evicted| ui.write_content(format!("- {}\n", evicted.line)))?;
     let entries: usize = plan.groups.iter().map(|group| group.members.len()).sum();
     let would = if args.dry_run { "would become " } else { "became " };
     ui.note(&match plan.groups.len() {
@@ -158,8 +153,7 @@ fn list(path: &Path, repo: &Repo, ui: &Ui) -> Result<()> {
     for (index, _, entry) in crumb.entries().filter(|(_, _, entry)| entry.kind == crumb::EntryKind::Summary) {
         if let Some(originals) = archive.originals(&crumb.lines[index].text)? {
             let sessions = entry.reference.map(|reference| reference.to_string()).unwrap_or_default();
-            let line = format!("line {} {sessions}: {} originals\n", index + 1, originals.len());
-            ui.write_content(&line)?;
+            ui.write_content(format!("line {} {sessions}: {} originals\n", index + 1, originals.len()))?;
         }
     }
     let is_there = |line: &str| crumb.lines.iter().any(|other| other.text == line);

@@ -43,12 +43,10 @@ pub(crate) struct ReceiveArgs {
 
 impl SendArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let ui = &context.ui;
         let bytes = read(&self.file)?;
         let crumb = parse(&self.file, &bytes)?;
-        let text = crumb::send(&crumb, &self.sections, self.agent)
-            .with_context(|| format!("cannot send `{}`", self.file.display()))?;
-        ui.write_content(&text)
+        let text = crumb::send(&crumb, &self.sections, self.agent);
+        context.ui.write_content(text.with_context(|| format!("cannot send `{}`", self.file.display()))?)
     }
 }
 
@@ -66,12 +64,8 @@ impl ReceiveArgs {
             let added: Vec<Value> = added.collect();
             return ui.json(&json!({ "added": added, "counted": received.counted, "known": received.known }));
         }
-        for (_, line) in &received.added {
-            ui.write_content(format!("added {line}\n"))?;
-        }
-        for line in &received.counted {
-            ui.write_content(format!("counted {line}\n"))?;
-        }
+        received.added.iter().try_for_each(|(_, line)| ui.write_content(format!("added {line}\n")))?;
+        received.counted.iter().try_for_each(|line| ui.write_content(format!("counted {line}\n")))?;
         let (added, counted, known) = (received.added.len(), received.counted.len(), received.known);
         ui.note(format!("{added} added, {counted} counted, {known} known"));
         Ok(())

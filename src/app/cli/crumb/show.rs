@@ -81,8 +81,7 @@ impl FmtArgs {
 
 impl TextconvArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let ui = &context.ui;
-        ui.write_content(crumb::textconv(&read(&self.file)?).as_bytes())
+        context.ui.write_content(crumb::textconv(&read(&self.file)?))
     }
 }
 
@@ -111,14 +110,8 @@ impl TriageArgs {
                 continue;
             }
             let reasons: Vec<String> = score.reasons.iter().map(|(points, why)| format!("{why} {points}")).collect();
-            let line = format!(
-                "{:>3} {:>4} {}\n         {}\n",
-                score.points,
-                score.index + 1,
-                Plain(&score.line),
-                reasons.join(" + ")
-            );
-            ui.write_content(&line)?;
+            let (points, line, reasons) = (score.points, score.index + 1, reasons.join(" + "));
+            ui.write_content(format!("{points:>3} {line:>4} {}\n         {reasons}\n", Plain(&score.line)))?;
         }
         Ok(())
     }

@@ -36,12 +36,11 @@ struct Request {
 
 impl ValidateArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let ui = &context.ui;
         // Files outside of a repository are validated too.
         let encoding = context.repo().ok().and_then(|repo| encoding(repo).ok()).unwrap_or_default();
         let mut are_valid = true;
         for path in &self.files {
-            are_valid &= validate(path, self, encoding, ui)?;
+            are_valid &= validate(path, self, encoding, &context.ui)?;
         }
         Ok(ExitStatus::of(are_valid))
     }
@@ -66,9 +65,7 @@ fn validate(path: &Path, args: &ValidateArgs, encoding: Encoding, ui: &Ui) -> Re
         }))?;
         return Ok(is_valid);
     }
-    for finding in &findings {
-        ui.write_content(format!("{}\n", finding.in_file(&name)))?;
-    }
+    findings.iter().try_for_each(|finding| ui.write_content(format!("{}\n", finding.in_file(&name))))?;
     let word = if is_valid { "valid" } else { "not valid" };
     ui.note(format!("{name}: {word}, errors: {errors}, warnings: {warnings}"));
     Ok(is_valid)

@@ -40,8 +40,7 @@ impl ContentArgs {
             return Ok(bytes);
         }
         if !io::stdin().is_terminal() {
-            let hint = "-m TEXT, -F FILE, or `-` for stdin".to_owned();
-            return Err(Error::with_hint("no content was given".to_owned(), hint));
+            return Err(Error::with_hint("no content was given", "-m TEXT, -F FILE, or `-` for stdin"));
         }
         edit(context.repo()?, before)
     }

@@ -28,17 +28,18 @@ impl StatusArgs {
         let crumb = resolve(repo, agent, &self.id)?;
         let before = crumb.metadata.status;
         let status = self.status.unwrap_or(before);
-        let reason = self.reason.as_deref();
         let changed = match self.status {
             Some(status) => {
-                set_status(&context.open(&TraceName::of_agent(agent))?, crumb.id, status, reason)?.is_some()
+                set_status(&context.open(&TraceName::of_agent(agent))?, crumb.id, status, self.reason.as_deref())?
+                    .is_some()
             }
             None => false,
         };
         if self.json {
             let (id, before) = (crumb.id.to_string(), before.as_str());
-            let answer = json!({ "id": id, "status": status.as_str(), "before": before, "changed": changed });
-            return context.ui.json(&answer);
+            return context
+                .ui
+                .json(&json!({ "id": id, "status": status.as_str(), "before": before, "changed": changed }));
         }
         let was = if changed { format!(" (was {before})") } else { String::new() };
         writeln!(context.ui, "{} {status}{was}", crumb.id)

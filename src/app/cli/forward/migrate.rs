@@ -34,14 +34,10 @@ impl MigrateArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
         let agent = context.agent()?;
         if self.files.is_empty() && self.breadcrumbs.is_none() {
-            let hint = "give files, --breadcrumbs, or both".to_owned();
-            return Err(Error::with_hint("nothing to migrate".to_owned(), hint));
+            return Err(Error::with_hint("nothing to migrate", "give files, --breadcrumbs, or both"));
         }
         let now = context.now();
-        let mut candidates = Vec::new();
-        for path in &self.files {
-            candidates.push(of_file(path, now)?);
-        }
+        let mut candidates = self.files.iter().map(|path| of_file(path, now)).collect::<Result<Vec<_>>>()?;
         if let Some(prefix) = &self.breadcrumbs {
             candidates.extend(of_breadcrumbs(context, prefix, now)?);
         }

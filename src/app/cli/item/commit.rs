@@ -5,8 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::app::cli::flags::content::BudgetArgs;
-use crate::app::cli::flags::content::{ContentArgs, key_value, meta_value, read};
+use crate::app::cli::flags::content::{BudgetArgs, ContentArgs, key_value, meta_value, read};
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Values, escaped};
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::change::append::Committed;

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::app::cli::flags::content::BudgetArgs;
-use crate::app::cli::flags::content::{ContentArgs, key_value, meta_value};
+use crate::app::cli::flags::content::{BudgetArgs, ContentArgs, key_value, meta_value};
 use crate::app::cli::{Context, ErrorContext as _, Result, Values, escaped};
 use crate::trace::ItemType;
 use crate::trace::change::append::Committed;

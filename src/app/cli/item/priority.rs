@@ -103,17 +103,13 @@ fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<()> {
     let item = resolver.item(spec)?;
     let settings = Record::open(repo)?.history(repo, item)?;
     if args.history {
-        for setting in &settings {
-            print_setting(context, item, setting, args.json)?;
-        }
-        return Ok(());
+        return settings.iter().try_for_each(|setting| print_setting(context, item, setting, args.json));
     }
-    let live = resolver.find_live(item).cloned();
-    match (settings.last(), live) {
+    match (settings.last(), resolver.find_live(item)) {
         (Some(setting), _) => print_setting(context, item, setting, args.json)?,
         (None, Some(slot)) => {
             let level = SetLevel::Default(Types::read(repo)?.rules(&slot.item_type).priority);
-            print_level(context, &slot, level, args.json)?;
+            print_level(context, slot, level, args.json)?;
         }
         (None, None) => writeln!(context.ui, "normal {item}")?,
     }

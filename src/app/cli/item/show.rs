@@ -32,19 +32,16 @@ impl ShowArgs {
         }
         let item = &shown.item;
         if self.header {
-            let bytes = repo.read_blob(shown.slot.blob)?;
-            return context.ui.write_content(&bytes);
+            return context.ui.write_content(repo.read_blob(shown.slot.blob)?);
         }
-        if context.ui.is_terminal() {
-            context.ui.page()?;
-            let line = caption(context, &shown);
-            writeln!(context.ui, "{line}\n")?;
-            context.ui.write_content(&item.body)?;
-            if !item.body.ends_with(b"\n") {
-                writeln!(context.ui)?;
-            }
-        } else {
-            context.ui.write_content(&item.body)?;
+        if !context.ui.is_terminal() {
+            return context.ui.write_content(&item.body);
+        }
+        context.ui.page()?;
+        writeln!(context.ui, "{}\n", caption(context, &shown))?;
+        context.ui.write_content(&item.body)?;
+        if !item.body.ends_with(b"\n") {
+            writeln!(context.ui)?;
         }
         Ok(())
     }

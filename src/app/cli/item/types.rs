@@ -65,8 +65,6 @@ fn row(name: &str, role: &str, priority: &str, joins: &str, order: &str, compres
 }
 
 fn to_json(item_type: &ItemType, rules: &TypeRules) -> Value {
-    let schema =
-        rules.schema.as_ref().map(|text| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())));
     let mut object = json!({
         "type": item_type.as_str(),
         "built_in": item_type.is_built_in(),
@@ -79,8 +77,8 @@ fn to_json(item_type: &ItemType, rules: &TypeRules) -> Value {
     if let Some(role) = rules.role {
         object["role"] = role.as_str().into();
     }
-    if let Some(schema) = schema {
-        object["schema"] = schema;
+    if let Some(text) = &rules.schema {
+        object["schema"] = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
     }
     object
 }

@@ -115,9 +115,8 @@ impl PushArgs {
                 bail!("there is no `{}`", escaped(name));
             }
         }
-        let signature = context.signature()?;
         let request = Request { remote: &remote, traces: &traces, others: &others, force: self.force };
-        let delivery = push(repo, &signature, &request)?;
+        let delivery = push(repo, &context.signature()?, &request)?;
         print_delivery(context, &remote, &delivery, self.json)
     }
 }
@@ -162,21 +161,16 @@ impl FetchArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
-        let signature = context.signature()?;
         let options: &[&str] = if self.prune { &["--prune"] } else { &[] };
-        let priorities = fetch(repo, &signature, &remote, &self.traces, options)?;
+        let priorities = fetch(repo, &context.signature()?, &remote, &self.traces, options)?;
         let arrived = arrivals(repo, &remote, &self.traces)?;
         if self.json {
             let traces = arrived.iter();
-            let traces =
-                traces.map(|arrival| json!({ "name": arrival.name.as_str(), "commit": arrival.tip.to_string() }));
+            let traces = traces.map(|one| json!({ "name": one.name.as_str(), "commit": one.tip.to_string() }));
             let listed: Vec<Value> = traces.collect();
             return context.ui.json(&json!({ "remote": remote, "traces": listed, "priorities": priorities }));
         }
-        for arrival in &arrived {
-            writeln!(context.ui, "{remote}/{} {}", arrival.name, short_oid(arrival.tip))?;
-        }
-        Ok(())
+        arrived.iter().try_for_each(|one| writeln!(context.ui, "{remote}/{} {}", one.name, short_oid(one.tip)))
     }
 }
 
@@ -184,8 +178,7 @@ impl PullArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
-        let signature = context.signature()?;
-        let priorities = fetch(repo, &signature, &remote, &self.traces, &["--quiet"])?;
+        let priorities = fetch(repo, &context.signature()?, &remote, &self.traces, &["--quiet"])?;
         let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
         let mut answers: Vec<Value> = Vec::new();
         let mut complete = true;

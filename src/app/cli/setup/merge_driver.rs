@@ -109,9 +109,7 @@ fn merge_kind(args: &MergeDriverArgs, ui: &Ui, kind: FileKind, markers: &mut Mar
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
     let input = MergeInput { base: &base, ours: &ours, theirs: &theirs };
     match kind {
-        FileKind::Breadcrumbs => {
-            return write_merged(args, ui, markers, &breadcrumb::merge(input), "breadcrumbs");
-        }
+        FileKind::Breadcrumbs => return write_merged(args, ui, markers, &breadcrumb::merge(input), "breadcrumbs"),
         FileKind::Crumb => {
             if let Some(merged) = crumb::merge(input) {
                 return write_merged(args, ui, markers, &merged, "crumb");
@@ -145,8 +143,7 @@ fn write_merged<N: Display>(
     }
     let output = args.output.as_deref().unwrap_or(&args.ours);
     let failed = || format!("cannot write `{}`", output.display());
-    let file = File::create(output).with_context(failed)?;
-    let mut out = BufWriter::with_capacity(1 << 17, file);
+    let mut out = BufWriter::with_capacity(1 << 17, File::create(output).with_context(failed)?);
     merged.write(&mut out, markers).and_then(|()| out.flush()).with_context(failed)?;
     Ok(ExitStatus::of(merged.is_clean()))
 }
@@ -164,8 +161,7 @@ fn configured_style() -> Style {
 
 fn merge_text(args: &MergeDriverArgs, markers: &Markers) -> Result<ExitStatus> {
     let Labels { base, ours, theirs } = &markers.labels;
-    let versions = [&args.base, &args.ours, &args.theirs].map(|path| read(path));
-    let [base_text, our_text, their_text] = versions;
+    let [base_text, our_text, their_text] = [&args.base, &args.ours, &args.theirs].map(|path| read(path));
     if [base_text?, our_text?, their_text?].iter().any(|text| is_binary(text)) {
         // As in git's own merge, ours stays, and it is a conflict.
         if let Some(output) = &args.output {

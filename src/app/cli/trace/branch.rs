@@ -103,10 +103,7 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
     let current = head::current(repo)?;
     let listed = list(repo, context.encoding()?)?;
     if json {
-        for trace in &listed {
-            context.ui.json(&to_json(trace, trace.name == current))?;
-        }
-        return Ok(());
+        return listed.iter().try_for_each(|trace| context.ui.json(&to_json(trace, trace.name == current)));
     }
     if listed.is_empty() {
         context.ui.note("there is no trace yet: `git trace commit -m TEXT` makes the first one");
@@ -180,16 +177,13 @@ pub(crate) struct InitArgs {
 
 impl InitArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let name = match self.name.as_ref().or(context.named_trace()?.as_ref()) {
-            Some(name) => name.clone(),
-            None => TraceName::default_name(),
-        };
+        let named = context.named_trace()?;
+        let name = self.name.clone().or(named).unwrap_or_else(TraceName::default_name);
         if Tip::find(context.repo()?, &name)?.is_some() {
             let hint = format!("`git trace switch {name}` makes it the current one");
             return Err(Error::with_hint(format!("trace `{name}` already exists"), hint));
         }
         head::switch(context.repo()?, &name)?;
-        writeln!(context.ui, "The current trace is `{name}`; its first commit creates it.")?;
-        Ok(())
+        writeln!(context.ui, "The current trace is `{name}`; its first commit creates it.")
     }
 }

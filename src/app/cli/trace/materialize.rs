@@ -1,7 +1,5 @@
 //! `git trace materialize`: a trace as messages for a model.
 
-use std::collections::HashMap;
-
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -116,7 +114,7 @@ impl MaterializeArgs {
         let options = Options {
             one_message_an_item: self.aggregate == Aggregate::None,
             edit_markers: self.edit_markers,
-            roles: self.roles.iter().cloned().collect::<HashMap<_, _>>(),
+            roles: self.roles.iter().cloned().collect(),
             cut,
         };
         let materialized = match materialize(repo, &view, &options, encoding) {

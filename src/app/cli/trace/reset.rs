@@ -46,9 +46,8 @@ impl ResetArgs {
         let before = context.open(&name)?.reset(to.commit.oid, &self.state)?;
         if self.json {
             let from = before.unwrap_or(to.commit.oid);
-            let answer =
-                json!({ "trace": name.as_str(), "from": from.to_string(), "commit": to.commit.oid.to_string() });
-            return context.ui.json(&answer);
+            let (from, commit) = (from.to_string(), to.commit.oid.to_string());
+            return context.ui.json(&json!({ "trace": name.as_str(), "from": from, "commit": commit }));
         }
         let oid = context.ui.oid(to.commit.oid);
         let subject = escaped(to.commit.subject());
@@ -72,14 +71,10 @@ impl UndoArgs {
         let name = context.trace_name(None)?;
         let Undone { from, to, moves, backup } = context.open(&name)?.undo(self.number)?;
         if self.json {
-            let answer = json!({
-                "trace": name.as_str(),
-                "from": from.to_string(),
-                "commit": to.commit.oid.to_string(),
-                "undone": moves,
-                "kept": backup,
-            });
-            return context.ui.json(&answer);
+            let (trace, from, commit) = (name.as_str(), from.to_string(), to.commit.oid.to_string());
+            return context
+                .ui
+                .json(&json!({ "trace": trace, "from": from, "commit": commit, "undone": moves, "kept": backup }));
         }
         for undone in &moves {
             writeln!(context.ui, "[{name}] undone: {}", escaped(undone))?;

@@ -48,9 +48,8 @@ impl ViewArgs {
         };
         let page = page(repo, &name, self.as_of.as_deref(), Options { last: self.last, past }, context.encoding()?)?;
         if page.earlier > 0 {
-            context
-                .ui
-                .note(format!("{} earlier items are not on the page; increase --last to show them", page.earlier));
+            let earlier = page.earlier;
+            context.ui.note(format!("{earlier} earlier items are not on the page; increase --last to show them"));
         }
         if page.redacted > 0 {
             context.ui.note(format!("possible secrets were removed from the page in {} places", page.redacted));

@@ -82,9 +82,7 @@ impl ImportArgs {
             InputFormat::Provider(api) => import_provider(context, &request, api),
         }
     }
-}
 
-impl ImportArgs {
     /// The format and the file: both given, the format alone, or a file whose content tells its format.
     fn request(&self) -> Result<ImportRequest<'_>> {
         let Some(first) = &self.first else {

@@ -72,16 +72,12 @@ fn show(context: &Context, args: &DiffArgs, diff: &Diff) -> Result<()> {
     }
     context.ui.page()?;
     if args.name_only {
-        for slot in diff.items.iter().filter_map(|item| item.entry()) {
-            writeln!(context.ui, "{}", slot.id)?;
-        }
-        return Ok(());
+        let mut entries = diff.items.iter().filter_map(|item| item.entry());
+        return entries.try_for_each(|slot| writeln!(context.ui, "{}", slot.id));
     }
     let summary = context.ui.styled(BOLD, &diff.summary());
     if args.stat {
-        for item in &diff.items {
-            text::stat(context, item)?;
-        }
+        diff.items.iter().try_for_each(|item| text::stat(context, item))?;
         return writeln!(context.ui, "{summary}");
     }
     writeln!(context.ui, "{summary}")?;
