@@ -10,17 +10,17 @@
 /// Each line names a command and the type of its arguments, whose own `run` gets the same context and returns [`ExitStatus`]
 /// or nothing.
 macro_rules! commands {
-    ($(#[$meta:meta])* $name:ident($context:ty) {
+    ($(#[$meta:meta])* $vis:vis $name:ident($context:ty) {
         $($(#[$variant_meta:meta])* $variant:ident($args:ty),)*
     }) => {
         #[derive(clap::Subcommand, Debug)]
         $(#[$meta])*
-        enum $name {
+        $vis enum $name {
             $($(#[$variant_meta])* $variant($args),)*
         }
 
         impl $name {
-            fn run(&self, context: $context) -> Result<ExitStatus> {
+            $vis fn run(&self, context: $context) -> Result<ExitStatus> {
                 match self {
                     $(Self::$variant(args) => args.run(context).map(ExitStatus::from),)*
                 }
@@ -129,7 +129,8 @@ commands! {
         Rebase(trace::pick::RebaseArgs),
         Reset(trace::reset::ResetArgs),
         Undo(trace::reset::UndoArgs),
-        Bisect(trace::bisect::BisectArgs),
+        #[command(subcommand)]
+        Bisect(trace::bisect::BisectCommand),
 
         // Sessions of agents, and exchange with other formats
         Import(session::import::ImportArgs),
@@ -144,7 +145,8 @@ commands! {
 
         // Memory
         Breadcrumb(breadcrumb::BreadcrumbArgs),
-        Crumb(crumb::CrumbArgs),
+        #[command(subcommand)]
+        Crumb(crumb::CrumbCommand),
         Checkpoint(checkpoint::CheckpointArgs),
         Forward(forward::ForwardArgs),
         Brief(brief::BriefArgs),
@@ -153,7 +155,8 @@ commands! {
         Check(repository::check::CheckArgs),
         Fsck(repository::fsck::FsckArgs),
         Gc(repository::gc::GcArgs),
-        Op(repository::op::OpArgs),
+        #[command(subcommand)]
+        Op(repository::op::OpCommand),
         Count(repository::count::CountArgs),
 
         // Setup

@@ -12,18 +12,12 @@ use super::flags::content::read;
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result};
 use crate::memory::crumb::{CrumbError, CrumbFile};
 
-/// Store the memory of an agent in a file that it reads at the start of a session
-///
-/// A crumb file has a header with the session number, sections, and entries of one line each. Commit it with the code;
-/// `git trace install` configures git to merge and diff such files by entry.
-#[derive(clap::Args, Debug)]
-pub(crate) struct CrumbArgs {
-    #[command(subcommand)]
-    command: CrumbCommand,
-}
-
 commands! {
-    CrumbCommand(&Context) {
+    /// Store the memory of an agent in a file that it reads at the start of a session
+    ///
+    /// A crumb file has a header with the session number, sections, and entries of one line each. Commit it with the code;
+    /// `git trace install` configures git to merge and diff such files by entry.
+    pub(crate) CrumbCommand(&Context) {
         New(change::NewArgs),
         Validate(validate::ValidateArgs),
         Show(show::ShowArgs),
@@ -42,12 +36,6 @@ commands! {
         Send(exchange::SendArgs),
         Receive(exchange::ReceiveArgs),
         Textconv(show::TextconvArgs),
-    }
-}
-
-impl CrumbArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        self.command.run(context)
     }
 }
 

@@ -3,24 +3,12 @@
 use crate::app::cli::{Context, DIM, ExitStatus, ID, Result, escaped};
 use crate::git::RefMove;
 
-/// List what commands did to the refs of this repository
-///
-/// Each command that changes a trace, a priority or an archive is one operation with an id.
-#[derive(clap::Args, Debug)]
-pub(crate) struct OpArgs {
-    #[command(subcommand)]
-    command: OpCommand,
-}
-
 commands! {
-    OpCommand(&Context) {
+    /// List what commands did to the refs of this repository
+    ///
+    /// Each command that changes a trace, a priority or an archive is one operation with an id.
+    pub(crate) OpCommand(&Context) {
         Log(OpLogArgs),
-    }
-}
-
-impl OpArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        self.command.run(context)
     }
 }
 
@@ -29,7 +17,7 @@ impl OpArgs {
 /// Shows the id, time, and command of each operation, and each ref it moved with the old and the new commit. The log is a file of
 /// this clone, `<git dir>/trace/ops`; it has the last 1,000 operations at least.
 #[derive(clap::Args, Debug)]
-struct OpLogArgs {
+pub(crate) struct OpLogArgs {
     /// Most entries to list
     #[arg(short = 'n', long = "max-count", value_name = "N")]
     max_count: Option<usize>,
@@ -39,7 +27,7 @@ struct OpLogArgs {
 }
 
 impl OpLogArgs {
-    fn run(&self, context: &Context) -> Result<()> {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let operations = context.repo()?.operations()?;
         if !self.json {

@@ -3,8 +3,6 @@
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, stderr};
 
-use clap::Subcommand;
-
 use super::materialize::message_format;
 use crate::app::cli::{Context, ExitStatus, Result, Value, escaped, json};
 use crate::materialize::bisect::{Outcome, Verdict, judge, search};
@@ -16,16 +14,11 @@ use crate::trace::model::tree::ItemEntry;
 use crate::trace::store::total::read_item;
 use crate::trace::store::view::View;
 
-/// Find the first item that makes a command fail
-#[derive(clap::Args, Debug)]
-pub(crate) struct BisectArgs {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Subcommand, Debug)]
-enum Action {
-    Run(RunArgs),
+commands! {
+    /// Find the first item that makes a command fail
+    pub(crate) BisectCommand(&Context) {
+        Run(RunArgs),
+    }
 }
 
 /// Run a command on halves of the items until one item is left
@@ -34,7 +27,7 @@ enum Action {
 /// `$GITTRACE_CANDIDATE`; `$GITTRACE_CANDIDATE_ITEM` is the id of its last item. Exit status 0 means good, 125 unknown, any
 /// other from 1 to 127 bad; everything else stops the search. Nothing is written to the repository.
 #[derive(clap::Args, Debug)]
-struct RunArgs {
+pub(crate) struct RunArgs {
     /// Format of the messages [default: the output of the command in git config `trace.materializer`, or messages]
     #[arg(long, value_parser = message_format())]
     format: Option<MessageFormat>,
@@ -46,9 +39,8 @@ struct RunArgs {
     command: Vec<OsString>,
 }
 
-impl BisectArgs {
+impl RunArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let Action::Run(args) = &self.action;
         let (repo, _, view) = context.view(None, None)?;
         let is_seen = |slot: &&ItemEntry| view.level(slot).level() != Level::Skip;
         let slots: Vec<ItemEntry> = view.slots.iter().filter(is_seen).cloned().collect();
@@ -56,9 +48,9 @@ impl BisectArgs {
         let mut tests = 0;
         let outcome = search(slots.len(), |present| -> Result<Verdict> {
             let view = View::of_slots(repo, view.tip.clone(), slots[..present].to_vec(), None)?;
-            let candidate = content(context, args.format, &view)?;
+            let candidate = content(context, self.format, &view)?;
             let last = present.checked_sub(1).map(|index| slots[index].id);
-            let verdict = judge(&args.command, &candidate, last)?;
+            let verdict = judge(&self.command, &candidate, last)?;
             tests += 1;
             if shows_progress {
                 let word = match verdict {
@@ -70,7 +62,7 @@ impl BisectArgs {
             }
             Ok(verdict)
         })?;
-        print(context, args.json, &slots, &outcome, tests)
+        print(context, self.json, &slots, &outcome, tests)
     }
 }
 
