@@ -56,7 +56,6 @@ impl CheckpointArgs {
     }
 }
 
-/// The context with the folder of checkpoints.
 struct CheckpointContext<'c> {
     context: &'c Context,
     folder: Folder,

@@ -138,10 +138,8 @@ impl ExpandArgs {
             let identity = crumb.header().ok_or(CrumbError::NoHeader)?.identity.to_owned();
             crumb::expand(crumb, &Archive::open(repo, &identity)?, entry)
         });
-        for line in lines.with_context(|| format!("cannot change `{}`", self.file.display()))? {
-            ui.write_content(format!("{line}\n"))?;
-        }
-        Ok(())
+        let lines = lines.with_context(|| format!("cannot change `{}`", self.file.display()))?;
+        lines.iter().try_for_each(|line| ui.write_content(format!("{line}\n")))
     }
 }
 

@@ -25,7 +25,6 @@ pub(crate) struct ContentArgs {
 }
 
 impl ContentArgs {
-    /// The content that was given, if any.
     pub(crate) fn read(&self) -> Result<Option<Vec<u8>>> {
         if let Some(text) = &self.message {
             return Ok(Some(text.clone().into_bytes()));

@@ -93,9 +93,6 @@ impl StatsArgs {
         rows.push(("tasks per forward crumb".to_owned(), stats.avg_tasks_per_crumb.to_string()));
         let rate = stats.completion_rate.map_or("-".to_owned(), |rate| rate.to_string());
         rows.push(("tasks completed".to_owned(), rate));
-        for (name, value) in rows {
-            writeln!(context.ui, "{name:<25} {value}")?;
-        }
-        Ok(())
+        rows.into_iter().try_for_each(|(name, value)| writeln!(context.ui, "{name:<25} {value}"))
     }
 }

@@ -81,7 +81,6 @@ fn crumb_type(text: &str) -> Result<CrumbType, String> {
     text.to_ascii_lowercase().parse().map_err(|error| format!("{error}"))
 }
 
-/// A forward crumb in one line.
 fn line(context: &Context, crumb: &ForwardCrumb) -> String {
     let metadata = &crumb.metadata;
     let content = crate::memory::forward::text::parse(&crumb.text).map(|(_, content)| content);

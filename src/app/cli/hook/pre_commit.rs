@@ -56,7 +56,6 @@ impl PreCommitArgs {
     }
 }
 
-/// Whether warnings are refused as well.
 fn is_strict(context: &Context, git: &Git) -> bool {
     const KEY: &str = "trace.hookStrict";
     match context.repo() {

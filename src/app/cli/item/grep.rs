@@ -7,7 +7,6 @@ use crate::git::short_oid;
 use crate::trace::query::grep::{Hit, Line, PatternOptions, Query, history, live, to_json};
 use crate::trace::{ItemType, Tip};
 
-/// How what matches looks.
 const MATCH: Style = AnsiColor::Red.on_default().bold();
 
 /// Search the content of items, line by line

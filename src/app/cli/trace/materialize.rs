@@ -52,7 +52,6 @@ pub(crate) struct MaterializeArgs {
     json: bool,
 }
 
-/// The formats with their help.
 pub(crate) fn message_format() -> impl TypedValueParser<Value = MessageFormat> {
     const FORMATS: [(&str, &str, MessageFormat); 6] = [
         ("messages", "An array of messages with a role and content", MessageFormat::Messages),
