@@ -57,7 +57,7 @@ fn print(context: &CheckpointContext<'_>, reference: &Reference, followed: &Foll
     match followed {
         Followed::File { content, .. } => context.ui.write_content(content)?,
         Followed::Folder { names, .. } => {
-            names.iter().try_for_each(|name| writeln!(context.ui, "{}", escaped(name)))?
+            names.iter().try_for_each(|name| writeln!(context.ui, "{}", escaped(name)))?;
         }
         Followed::Function(definitions) => {
             for (at, one) in definitions.iter().enumerate() {
