@@ -6,6 +6,6 @@ pub(crate) mod members;
 pub(crate) mod merge;
 pub(crate) mod process;
 pub(crate) mod replace;
-
 pub(crate) mod string_enum;
 pub(crate) mod time;
+pub(crate) mod worktree_path;

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::bounded;
 use super::error::Diagnostic;
+use super::worktree_path::{MAX_LINKS, check_regular};
 
 /// How long to wait for other writers.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 10 });
@@ -87,8 +88,7 @@ impl Lock {
 /// The path that symbolic links lead to, which need not exist.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
-    // Linux follows as many links.
-    for _ in 0..40 {
+    for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
             Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
             Err(_) => return Ok(path),
@@ -133,7 +133,9 @@ pub(crate) struct FileSnapshot {
     pub(crate) is_read_only: bool,
 }
 
+/// Fails for anything but a regular file, which could not be replaced.
 pub(crate) fn read(path: &Path) -> io::Result<FileSnapshot> {
+    check_regular(path)?;
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileSnapshot::default()),

@@ -3,13 +3,14 @@
 //! As with `.mailmap` and `.gitattributes`, they are read from the working tree, or from `HEAD` in a bare repository.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Component, Path};
 
 use super::error::GitError;
 use super::open::Repo;
 use super::process::Answer;
 use super::tree::TreeStore as _;
+use crate::base::worktree_path::resolve;
 
 /// The shared settings, in the syntax of git configuration.
 pub(crate) const SHARED_SETTINGS: &str = ".traceconfig";
@@ -24,7 +25,7 @@ impl Repo {
             return Err(bad("a path inside the working tree is expected".to_owned()));
         }
         let bytes = match self.worktree() {
-            Some(worktree) => read_file(&worktree, path).map_err(bad)?,
+            Some(worktree) => read_file(&worktree, path).map_err(|error| bad(error.to_string()))?,
             None => self.read_in_head(path)?,
         };
         match bytes {
@@ -73,22 +74,11 @@ impl Repo {
     }
 }
 
-/// Reads a file in the working tree. Links within the working tree are followed.
-fn read_file(worktree: &Path, path: &str) -> Result<Option<Vec<u8>>, String> {
-    let full = match worktree.join(path).canonicalize() {
-        Ok(full) => full,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
-    let inside = worktree.canonicalize().is_ok_and(|worktree| full.starts_with(worktree));
-    if !inside {
-        return Err("it leads out of the working tree".to_owned());
-    }
-    if !full.is_file() {
-        return Err("it is not a file".to_owned());
-    }
+fn read_file(worktree: &Path, path: &str) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let limit = MAX_BYTES as u64 + 1;
-    File::open(&full).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(|error| error.to_string())?;
-    Ok(Some(bytes))
+    match File::open(resolve(worktree, path)?).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        read => read.map(|_| Some(bytes)),
+    }
 }

@@ -23,6 +23,7 @@ mod fsck;
 mod hostile;
 mod import;
 mod layout;
+mod links;
 mod merge_driver;
 mod merging;
 mod operations;

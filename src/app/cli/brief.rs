@@ -42,9 +42,9 @@ impl BriefArgs {
         let mut request = BriefRequest::from_config(context.repo()?, self.agent.as_ref(), &context.folder()?)?;
         request.trace = context.trace_name(None)?;
         request.budget = self.budget.unwrap_or(request.budget);
-        request.crumb = self.crumb.clone().or(request.crumb);
-        request.team = self.team.clone().or(request.team);
-        request.inbox = self.inbox.clone().or(request.inbox);
+        request.crumb = self.crumb.clone().map(Ok).or(request.crumb);
+        request.team = self.team.clone().map(Ok).or(request.team);
+        request.inbox = self.inbox.clone().map(Ok).or(request.inbox);
         if !self.breadcrumbs.is_empty() {
             request.breadcrumbs.clone_from(&self.breadcrumbs);
         }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::json_text::{JsonText, Position};
-use super::{Action, InstallError, Mode, Step, put_file, read_text, refused};
+use super::{Action, InstallError, Mode, Step, in_worktree, put_file, read_text, refused};
 use crate::base::string_enum::string_enum;
 
 const NAME: &str = "git-trace";
@@ -32,14 +32,15 @@ pub(crate) const CLIENTS: [Client; 5] =
     [Client::ClaudeCode, Client::Cursor, Client::VsCode, Client::Codex, Client::Gemini];
 
 impl Client {
-    fn path(self, root: &Path) -> PathBuf {
-        root.join(match self {
+    fn path(self, root: &Path) -> Result<PathBuf, InstallError> {
+        let file = match self {
             Self::ClaudeCode => ".mcp.json",
             Self::Cursor => ".cursor/mcp.json",
             Self::VsCode => ".vscode/mcp.json",
             Self::Codex => ".codex/config.toml",
             Self::Gemini => ".gemini/settings.json",
-        })
+        };
+        in_worktree(root, file)
     }
 
     fn key(self) -> &'static str {
@@ -53,7 +54,7 @@ type Change = (Action, Option<String>);
 /// Writes the entry that starts `program`. An entry of ours is kept, wherever its program is; one that somebody changed is
 /// left alone.
 pub(crate) fn install(root: &Path, client: Client, program: &str, mode: Mode) -> Result<Step, InstallError> {
-    let path = client.path(root);
+    let path = client.path(root)?;
     let old = read_text(&path)?.unwrap_or_default();
     let change = if client == Client::Codex { with_table(&old, program) } else { with_entry(&old, client, program) };
     let (action, new) = change.map_err(|cause| refused(&path, cause))?;
@@ -65,7 +66,7 @@ pub(crate) fn install(root: &Path, client: Client, program: &str, mode: Mode) ->
 
 /// Removes the entry, and the file if nothing else is in it; `None` if there is no entry of ours.
 pub(crate) fn uninstall(root: &Path, client: Client, mode: Mode) -> Result<Option<Step>, InstallError> {
-    let path = client.path(root);
+    let path = client.path(root)?;
     // A file that does not contain our name need not be valid.
     let Some(old) = read_text(&path)?.filter(|old| old.contains(NAME)) else { return Ok(None) };
     let new = if client == Client::Codex { Ok(without_table(&old)) } else { without_entry(&old, client) };

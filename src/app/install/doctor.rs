@@ -242,7 +242,8 @@ fn recording(git: &Git) -> Result<Option<Diagnosis>, GitError> {
 
 fn breadcrumbs(git: &Git, store: &Store, file: StoreFile, now: Time) -> Result<Option<Diagnosis>, GitError> {
     let path = store.path(file);
-    let Ok(text) = crate::base::bounded::read_file(&path) else { return Ok(None) };
+    let text = store.real_path(file).and_then(|real| crate::base::bounded::read_file(&real));
+    let Ok(text) = text else { return Ok(None) };
     if file == StoreFile::Secret && !git.is_ignored(&path)? {
         let remedy = "add it to `.gitignore`; if it was committed, replace the secrets";
         return Ok(Some(Diagnosis::error("secrets", format!("git does not ignore `{file}`"), remedy)));

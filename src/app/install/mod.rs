@@ -23,9 +23,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::base::bounded;
 use crate::base::error::Diagnostic;
 use crate::base::replace::{self, Access, real_path};
+use crate::base::worktree_path::resolve;
 use crate::git::{Git, GitError};
 
 pub(crate) use config::Scope;
@@ -143,11 +143,13 @@ fn read_attributes(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
 }
 
 fn read_file(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
-    match bounded::read_file(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(InstallError::Write { path: path.to_owned(), source }),
-    }
+    let seen = replace::read(path).map_err(|source| InstallError::Write { path: path.to_owned(), source })?;
+    Ok(seen.version.map(|_| seen.text))
+}
+
+/// The real path of a file of the work tree.
+fn in_worktree(root: &Path, file: &str) -> Result<PathBuf, InstallError> {
+    resolve(root, file).map_err(|source| InstallError::Write { path: root.join(file), source })
 }
 
 fn read_text(path: &Path) -> Result<Option<String>, InstallError> {

@@ -21,7 +21,8 @@ use std::path::PathBuf;
 use rmcp::service::{ServerInitializeError, serve_server};
 
 use crate::app::context::Context;
-use crate::base::error::{Context as _, Diagnostic, Result, bail};
+use crate::base::error::{Context as _, Diagnostic, Result};
+use crate::base::worktree_path::resolve;
 
 pub(crate) use tool::Groups;
 
@@ -42,13 +43,7 @@ pub(crate) fn serve(context: &Context, groups: Groups) -> Result<()> {
     })
 }
 
-/// A file of the working tree, named from its root. A path that leads out of it, even by a link, is refused.
+/// A file of the working tree, named from its root.
 fn file(context: &Context, argument: &str, path: &str) -> Result<PathBuf> {
-    let root = context.root()?;
-    let real = root.join(path).canonicalize();
-    let real = real.with_context(|| format!("argument `{argument}`: cannot read `{path}`"))?;
-    if !real.strip_prefix(&root).is_ok_and(|inside| !inside.starts_with(".git")) {
-        bail!("argument `{argument}`: `{path}` is outside the working tree");
-    }
-    Ok(real)
+    resolve(&context.root()?, path).with_context(|| format!("argument `{argument}`: cannot open `{path}`"))
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use super::Checked;
 use crate::base::merge::FileKind;
 use crate::base::replace::{self, Access, Lock, Stem};
+use crate::base::worktree_path::resolve;
 use crate::memory::breadcrumb;
 
 const CODES: [&str; 3] = ["duplicate-key", "no-final-newline", "unsorted"];
@@ -32,6 +33,7 @@ pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
     if path.symlink_metadata()?.is_symlink() {
         return Err(io::Error::other("it is a symbolic link"));
     }
+    let path = resolve(root, path)?;
     let stem = Stem("git-trace-fix");
     let folder = path.parent().unwrap_or(root);
     let lock = Lock::take(folder, stem)?;

@@ -39,6 +39,9 @@ pub(crate) use settings::compile_configured;
 
 const DEFAULT_BUDGET: u64 = 800;
 
+/// A file, or why it must not be opened.
+type SourcePath = Result<PathBuf, String>;
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BriefRequest {
     /// Without an agent, the brief has no forward crumbs.
@@ -46,9 +49,9 @@ pub(crate) struct BriefRequest {
     /// The maximum number of tokens in `encoding`.
     pub budget: u64,
     pub encoding: Encoding,
-    pub crumb: Option<PathBuf>,
-    pub team: Option<PathBuf>,
-    pub inbox: Option<PathBuf>,
+    pub crumb: Option<SourcePath>,
+    pub team: Option<SourcePath>,
+    pub inbox: Option<SourcePath>,
     /// Keys of breadcrumbs; one that ends in a dot is a prefix.
     pub breadcrumbs: Vec<String>,
     /// The trace whose last items are included.

@@ -4,10 +4,9 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
 
-use super::BriefRequest;
 use super::section::{Section, SectionKind};
+use super::{BriefRequest, SourcePath};
 use crate::git::Repo;
 use crate::memory::breadcrumb::{self, Record, Store, StoreFile};
 use crate::memory::checkpoint::folder::{checkpoints, is_current};
@@ -26,8 +25,8 @@ pub(crate) fn read_all(repo: &Repo, request: &BriefRequest, now: Time, warnings:
         ("forward crumbs", forward_crumbs(repo, request, now, &mut details)),
         ("crumb file", crumb_file(request)),
         ("checkpoint", next_actions(repo)),
-        ("inbox", text_file(SectionKind::Inbox, request.inbox.as_deref())),
-        ("team", text_file(SectionKind::Team, request.team.as_deref())),
+        ("inbox", text_file(SectionKind::Inbox, request.inbox.clone())),
+        ("team", text_file(SectionKind::Team, request.team.clone())),
         ("breadcrumbs", breadcrumbs(repo, request, now, &mut details)),
         ("trace", last_items(repo, request).map(|section| vec![section]).map_err(cause)),
     ];
@@ -87,8 +86,8 @@ fn last_session(newest: &ForwardCrumb) -> Section {
 
 /// `core`, `rules`, and the most important `failures` of the agent's crumb file.
 fn crumb_file(request: &BriefRequest) -> SourceResult {
-    let Some(path) = &request.crumb else { return Ok(Vec::new()) };
-    let bytes = read_crumb_file(path).map_err(cause)?;
+    let Some(path) = request.crumb.clone().transpose()? else { return Ok(Vec::new()) };
+    let bytes = read_crumb_file(&path).map_err(cause)?;
     let crumb = CrumbFile::parse(&bytes).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
     let [mut identity, mut rules, mut failures] =
         [SectionKind::Identity, SectionKind::Rules, SectionKind::Failures].map(Section::new);
@@ -132,10 +131,10 @@ const MAX_TEXT_LEN: u64 = 64 * 1024;
 
 /// The lines of a text file without list markers. Headings of Markdown and of crumb files (`∴CRUMB2 …`, `§core`, `=team`) are
 /// skipped.
-fn text_file(kind: SectionKind, path: Option<&Path>) -> SourceResult {
-    let Some(path) = path else { return Ok(Vec::new()) };
+fn text_file(kind: SectionKind, path: Option<SourcePath>) -> SourceResult {
+    let Some(path) = path.transpose()? else { return Ok(Vec::new()) };
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_TEXT_LEN).read_to_end(&mut bytes));
+    let read = File::open(&path).and_then(|file| file.take(MAX_TEXT_LEN).read_to_end(&mut bytes));
     read.map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
     let text = String::from_utf8_lossy(&bytes);
     let mut section = Section::new(kind);

@@ -92,7 +92,7 @@ pub(crate) fn import(
     input: &HookInput,
 ) -> Result<Option<Imported>, HookError> {
     // An agent may name the file before it has written anything.
-    let Some(path) = input.transcript_path.as_deref().filter(|path| path.exists()) else { return Ok(None) };
+    let Some(path) = input.transcript_path.as_deref().filter(|path| path.is_file()) else { return Ok(None) };
     let name = input.trace(format);
     let _lock = context.repo.lock(&format!("transcript of {}", name.refname()))?;
     Ok(Some(session::import(context, format, Destination::Trace(name), path, &|_| ())?))

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::BreadcrumbContext;
-use crate::app::cli::{ExitStatus, Result};
+use crate::app::cli::{ErrorContext as _, ExitStatus, Result};
 use crate::base::merge::Markers;
 use crate::git::Git;
 use crate::memory::breadcrumb::{StoreFile, resolve_file};
@@ -28,7 +28,10 @@ fn marker_size(text: &str) -> Result<usize, String> {
 
 impl ResolveArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
-        let path = self.file.clone().unwrap_or_else(|| context.store.path(StoreFile::Shared));
+        let path = match &self.file {
+            Some(path) => path.clone(),
+            None => context.store.real_path(StoreFile::Shared).context("cannot open the breadcrumbs")?,
+        };
         let base = base_in_index(&context.git, &path);
         let markers = Markers { size: self.marker_size, ..Markers::default() };
         let resolved = resolve_file(&path, base.as_deref(), &markers)?;

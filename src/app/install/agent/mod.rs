@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, InstallError, Mode, Step, digest, put_file, read_text, refused};
+use super::{Action, InstallError, Mode, Step, digest, in_worktree, put_file, read_text, refused};
 use crate::transcript::format::Format;
 
 pub(crate) struct Agent {
@@ -78,8 +78,8 @@ impl Original {
 }
 
 impl AgentSetup {
-    fn path(&self) -> PathBuf {
-        self.root.join(self.agent.file)
+    fn path(&self) -> Result<PathBuf, InstallError> {
+        in_worktree(&self.root, self.agent.file)
     }
 
     /// The command that the agent calls. It prints nothing and never fails, even if the program is missing.
@@ -107,7 +107,7 @@ impl AgentSetup {
     }
 
     pub(crate) fn install(&self) -> Result<Vec<Step>, InstallError> {
-        let (path, command) = (self.path(), self.command());
+        let (path, command) = (self.path()?, self.command());
         let old = read_text(&path)?;
         let mut text = old.clone().unwrap_or_default();
         let mut steps = Vec::new();
@@ -148,7 +148,7 @@ impl AgentSetup {
 
     /// Restores the file, or removes our entries if somebody changed it since.
     pub(crate) fn uninstall(&self) -> Result<Vec<Step>, InstallError> {
-        let path = self.path();
+        let path = self.path()?;
         let original = self.original();
         let Some(text) = read_text(&path)? else {
             // An uninstall that was interrupted may have removed the file.

@@ -18,6 +18,7 @@ use super::Namespaces;
 use super::key::is_secret;
 use crate::base::bounded;
 use crate::base::replace::FileError;
+use crate::base::worktree_path::resolve;
 
 const FOLDER: &str = ".synapse";
 
@@ -28,6 +29,8 @@ pub(crate) const LARGE_FILE_LEN: u64 = 1024 * 1024;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Store {
     folder: PathBuf,
+    /// The work tree that links in the folder must not leave.
+    root: PathBuf,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -66,7 +69,8 @@ impl fmt::Display for StoreFile {
 
 impl Store {
     pub(crate) fn in_folder(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+        let folder = folder.into();
+        Self { root: folder.clone(), folder }
     }
 
     /// The nearest `.synapse` from `start` up to the worktree root `top`, or else the one that `top` will have.
@@ -77,7 +81,7 @@ impl Store {
         let (start, top) = (canonical(start), canonical(top));
         let within = start.ancestors().take_while(|folder| folder.starts_with(&top));
         let found = within.map(|folder| folder.join(FOLDER)).find(|folder| folder.is_dir());
-        Self { folder: found.unwrap_or_else(|| top.join(FOLDER)) }
+        Self { folder: found.unwrap_or_else(|| top.join(FOLDER)), root: top }
     }
 
     #[cfg(test)]
@@ -89,10 +93,14 @@ impl Store {
         self.folder.join(file.file_name())
     }
 
+    pub(crate) fn real_path(&self, file: StoreFile) -> io::Result<PathBuf> {
+        resolve(&self.root, self.path(file))
+    }
+
     /// The namespaces that `config.json` declares; none if there is no such file.
     pub(crate) fn namespaces(&self) -> Result<Namespaces, StoreError> {
         let path = self.folder.join("config.json");
-        match bounded::read_file(&path) {
+        match resolve(&self.root, &path).and_then(|real| bounded::read_file(&real)) {
             Ok(text) => Namespaces::parse(&text).map_err(|source| StoreError::Config { path, source }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Namespaces::default()),
             Err(source) => Err(FileError::Read { path, source }.into()),

@@ -70,7 +70,7 @@ impl Store {
         skipped_lines: &mut Vec<SkippedLine>,
     ) -> Result<(), StoreError> {
         let path = self.path(file);
-        let text = match bounded::read_file(&path) {
+        let text = match self.real_path(file).and_then(|real| bounded::read_file(&real)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             text => text.map_err(|source| FileError::Read { path, source })?,
         };

@@ -209,23 +209,25 @@ impl<'s> Writer<'s> {
         change: impl Fn(Vec<Record<'static>>) -> Result<Replacement<T>, StoreError>,
     ) -> Result<(T, u64), StoreError> {
         let path = self.store.path(file);
-        let folder = &self.store.folder;
+        let write_error = |source| FileError::Write { path: path.clone(), source };
+        let real = self.store.real_path(file).map_err(write_error)?;
+        let folder = real.parent().unwrap_or(&self.store.folder);
         if !folder.exists() {
             let (records, result) = change(Vec::new())?;
             if records.is_empty() {
                 return Ok((result, 0));
             }
-            self.check_ignored(file, &path)?;
-            fs::create_dir_all(folder).map_err(|source| FileError::Write { path: path.clone(), source })?;
+            self.check_ignored(file, &real)?;
+            fs::create_dir_all(folder).map_err(write_error)?;
         }
         let access = if file == StoreFile::Secret { Access::Private } else { Access::Usual };
-        update(&path, STEM, access, |seen| {
+        update(&real, STEM, access, |seen| {
             let selection = Selection::parse(&seen.text, &is_selected)
                 .map_err(|(first, count)| StoreError::InvalidLines { path: path.clone(), first, count })?;
             let (records, result) = change(selection.records())?;
             let new = selection.replace(&records);
             if new.is_some() {
-                self.check_ignored(file, &path)?;
+                self.check_ignored(file, &real)?;
             }
             let file_len = new.as_ref().map_or(seen.text.len(), Vec::len) as u64;
             Ok((new, (result, file_len)))

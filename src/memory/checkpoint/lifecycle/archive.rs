@@ -65,13 +65,15 @@ fn archive_active(
     }
     let (archive, top) = archive_folder(&one.file.location);
     let target = archive.join(one.file.location.file_name().unwrap_or_default());
-    match read_if_exists(&target)? {
+    // A list that cannot be written must not leave a copy in the archive.
+    read_if_exists(folder, &top.join("LEARNINGS.md"))?;
+    match read_if_exists(folder, &target)? {
         Some(copy) if equals_except_date(&copy, text.as_bytes()) => {}
         Some(_) => return Err(CheckpointError::Exists { path: folder.shown(&target) }),
-        None => write(&target, None, text.as_bytes())?,
+        None => write(folder, &target, None, text.as_bytes())?,
     }
-    collect_learnings(&top.join("LEARNINGS.md"), one.id(), &learnings, now)?;
-    edit_index_entry(one, remove)?;
+    collect_learnings(folder, &top.join("LEARNINGS.md"), one.id(), &learnings, now)?;
+    edit_index_entry(folder, one, remove)?;
     let removed = fs::remove_file(&one.file.location);
     removed.map_err(|source| CheckpointError::Remove { path: path.clone(), source })?;
     Ok(ArchivedCheckpoint { from: path, to: folder.shown(&target), learnings })
@@ -104,8 +106,14 @@ fn archive_folder(location: &Path) -> (PathBuf, PathBuf) {
 }
 
 /// Adds learnings to LEARNINGS.md, unless it contains them already under any date.
-fn collect_learnings(path: &Path, id: &str, learnings: &str, now: Time) -> Result<(), CheckpointError> {
-    let before = read_if_exists(path)?;
+fn collect_learnings(
+    folder: &Folder,
+    path: &Path,
+    id: &str,
+    learnings: &str,
+    now: Time,
+) -> Result<(), CheckpointError> {
+    let before = read_if_exists(folder, path)?;
     let mut text = before.clone().unwrap_or_else(|| b"# Learnings\n".to_vec());
     let (head, body) = (format!("\n## {id} ("), format!(")\n\n{learnings}\n"));
     let is_known = String::from_utf8_lossy(&text).split(&head).skip(1).any(|part| {
@@ -119,5 +127,5 @@ fn collect_learnings(path: &Path, id: &str, learnings: &str, now: Time) -> Resul
         text.push(b'\n');
     }
     text.extend([head.as_str(), &now.to_string()[..10], &body].concat().as_bytes());
-    write(path, before.as_deref(), &text)
+    write(folder, path, before.as_deref(), &text)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::write::{lock, write};
 use super::{deactivate_others, edit_index, truncate_to_second};
+use crate::base::worktree_path::resolve;
 use crate::memory::checkpoint::document::REFERENCE_COLUMNS;
 use crate::memory::checkpoint::document::markdown::render_table;
 use crate::memory::checkpoint::error::{CheckpointError, write_error};
@@ -39,7 +40,8 @@ pub(crate) fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<
     let id = format!("chk-{name}");
     let mut held = lock(folder)?;
     if held.is_none() {
-        fs::create_dir_all(folder.top()).map_err(write_error(&folder.top()))?;
+        let top = folder.top();
+        resolve(&folder.root, &top).and_then(fs::create_dir_all).map_err(write_error(&top))?;
         held = lock(folder)?;
     }
     let files = folder.files()?;
@@ -57,11 +59,11 @@ pub(crate) fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<
     }
     let description = new.problem.lines().next().unwrap_or_default();
     let entry = IndexEntry { name: &id, description, problem: &new.problem, scope: &new.intent, status: "Started" };
-    edit_index(&active, |text| add(text, &entry, now))?;
+    edit_index(folder, &active, |text| add(text, &entry, now))?;
     for (file, text) in &others {
-        write(&file.location, Some(&file.bytes), text.as_bytes())?;
+        write(folder, &file.location, Some(&file.bytes), text.as_bytes())?;
     }
-    write(&path, None, text.as_bytes())?;
+    write(folder, &path, None, text.as_bytes())?;
     drop(held);
     Ok(folder.shown(&path))
 }

@@ -15,6 +15,7 @@ use super::document::edit;
 use super::error::{CheckpointError, read_error};
 use super::folder::{Checkpoint, File, Folder, checkpoints, find, is_current};
 use crate::base::replace;
+use crate::base::worktree_path::resolve;
 use crate::trace::Time;
 use write::{lock, write};
 
@@ -61,28 +62,36 @@ fn deactivate_others<'f>(
     others.map(|one| Ok((one.file, set_status(one, "active")?))).collect()
 }
 
-fn read_if_exists(path: &Path) -> Result<Option<Vec<u8>>, CheckpointError> {
-    let seen = replace::read(path).map_err(read_error(path))?;
+fn read_if_exists(folder: &Folder, path: &Path) -> Result<Option<Vec<u8>>, CheckpointError> {
+    let seen = resolve(&folder.root, path).and_then(|real| replace::read(&real)).map_err(read_error(path))?;
     Ok(seen.version.map(|_| seen.text))
 }
 
 /// Edits the index beside a checkpoint, if there is one. It may list the checkpoint by its file name or its id.
-fn edit_index_entry(checkpoint: &Checkpoint<'_>, edit: impl Fn(&str, &str) -> String) -> Result<(), CheckpointError> {
-    let Some(folder) = checkpoint.file.location.parent() else { return Ok(()) };
+fn edit_index_entry(
+    folder: &Folder,
+    checkpoint: &Checkpoint<'_>,
+    edit: impl Fn(&str, &str) -> String,
+) -> Result<(), CheckpointError> {
+    let Some(parent) = checkpoint.file.location.parent() else { return Ok(()) };
     let (stem, id) = (checkpoint.file.stem(), checkpoint.id());
-    edit_index(folder, |text| {
+    edit_index(folder, parent, |text| {
         let edited = edit(text?, stem);
         Some(if id == stem { edited } else { edit(&edited, id) })
     })
 }
 
-fn edit_index(folder: &Path, edit: impl FnOnce(Option<&str>) -> Option<String>) -> Result<(), CheckpointError> {
-    let path = folder.join("INDEX.md");
-    let before = read_if_exists(&path)?;
+fn edit_index(
+    folder: &Folder,
+    parent: &Path,
+    edit: impl FnOnce(Option<&str>) -> Option<String>,
+) -> Result<(), CheckpointError> {
+    let path = parent.join("INDEX.md");
+    let before = read_if_exists(folder, &path)?;
     // An index that is not UTF-8 is not edited; `validate` reports it.
     let Ok(text) = before.as_deref().map(std::str::from_utf8).transpose() else { return Ok(()) };
     match edit(text) {
-        Some(edited) if Some(&*edited) != text => write(&path, before.as_deref(), edited.as_bytes()),
+        Some(edited) if Some(&*edited) != text => write(folder, &path, before.as_deref(), edited.as_bytes()),
         _ => Ok(()),
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn set_current(folder: &Folder, name: &str) -> Result<Vec<String>, Ch
             changes.push((chosen.file, set_status(chosen, "current")?));
         }
         for (file, text) in &changes {
-            write(&file.location, Some(&file.bytes), text.as_bytes())?;
+            write(folder, &file.location, Some(&file.bytes), text.as_bytes())?;
         }
         Ok(changes.into_iter().map(|(file, _)| file.path.clone()).collect())
     })
@@ -43,8 +43,8 @@ pub(crate) fn add_delta(
         let text =
             edit::append_delta(&one.document, delta, at).map_err(|problem| bad_frontmatter(one.file, problem))?;
         // The index is written first: repeating an interrupted command must not add the delta twice.
-        edit_index_entry(one, |text, name| set_date(text, name, at))?;
-        write(&one.file.location, Some(&one.file.bytes), text.as_bytes())?;
+        edit_index_entry(folder, one, |text, name| set_date(text, name, at))?;
+        write(folder, &one.file.location, Some(&one.file.bytes), text.as_bytes())?;
         Ok((one.file.path.clone(), at))
     })
 }
@@ -66,7 +66,7 @@ pub(crate) fn add_breadcrumb(
             return Err(CheckpointError::BadTable { path });
         };
         if change != RowChange::Kept {
-            write(&one.file.location, Some(&one.file.bytes), text.as_bytes())?;
+            write(folder, &one.file.location, Some(&one.file.bytes), text.as_bytes())?;
         }
         Ok((path, change))
     })

@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::base::replace::{self, Access, FileError, Lock, Stem, real_path, remove_leftovers};
+use crate::base::replace::{self, Access, FileError, Lock, Stem, remove_leftovers};
+use crate::base::worktree_path::resolve;
 use crate::memory::checkpoint::error::{CheckpointError, write_error};
 use crate::memory::checkpoint::folder::Folder;
 
@@ -13,9 +14,10 @@ const STEM: Stem = Stem(".checkpoint");
 /// Locks the checkpoints, and removes temporary files of killed writers. Returns `None` if the folder does not exist.
 pub(crate) fn lock(folder: &Folder) -> Result<Option<Lock>, CheckpointError> {
     let path = folder.top();
-    match Lock::take(&path, STEM) {
+    let real = resolve(&folder.root, &path).map_err(write_error(&path))?;
+    match Lock::take(&real, STEM) {
         Ok(Some(lock)) => {
-            tidy(&path);
+            tidy(&real);
             Ok(Some(lock))
         }
         Ok(None) => Err(FileError::Busy { path }.into()),
@@ -38,12 +40,12 @@ fn tidy(folder: &Path) {
 }
 
 /// Replaces a file that still contains `before`; without `before` there must be no file. The caller holds the [`lock`].
-pub(crate) fn write(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), CheckpointError> {
+pub(crate) fn write(folder: &Folder, path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), CheckpointError> {
     let refused = || match before {
         Some(_) => FileError::Changing { path: path.to_owned() }.into(),
         None => CheckpointError::Exists { path: path.display().to_string() },
     };
-    let real = real_path(path).map_err(write_error(path))?;
+    let real = resolve(&folder.root, path).map_err(write_error(path))?;
     fs::create_dir_all(real.parent().unwrap_or(Path::new("."))).map_err(write_error(path))?;
     let seen = replace::read(&real).map_err(write_error(path))?;
     if before != seen.version.as_ref().map(|_| &*seen.text) {

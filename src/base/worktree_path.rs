@@ -1,0 +1,92 @@
+//! Opening paths that come from a repository: fixed names, names in its files, and arguments of tools.
+//!
+//! A clone may contain any link. Links that stay inside the work tree are followed; one that leaves it or enters a git directory
+//! is refused, and so is whatever is neither a file nor a folder: opening a FIFO would wait for a writer.
+
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+
+/// Linux follows as many links.
+pub(crate) const MAX_LINKS: usize = 40;
+
+const LEAVES: &str = "leaves the work tree";
+const ENTERS: &str = "enters a git directory";
+
+/// The real path of `path`, which is relative to the work tree at `root` or below it, and need not exist.
+pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    let path = path.as_ref();
+    let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let below = |path: &Path| -> Option<PathBuf> {
+        let below = path.strip_prefix(root).or_else(|_| path.strip_prefix(&real_root)).unwrap_or(path);
+        (!below.has_root()).then(|| below.to_owned())
+    };
+    let mut pending = names(&below(path).ok_or_else(|| refused(None, LEAVES))?);
+    let (mut at, mut link, mut link_count) = (real_root.clone(), None, 0);
+    while let Some(name) = pending.pop() {
+        let refuse = |why| Err(refused(link.as_ref(), why));
+        if name == ".." {
+            if at == real_root {
+                return refuse(LEAVES);
+            }
+            at.pop();
+            continue;
+        }
+        // The second is the short name of `.git` on Windows.
+        if name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1") {
+            return refuse(ENTERS);
+        }
+        let next = at.join(&name);
+        let metadata = match fs::symlink_metadata(&next) {
+            Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Err(error),
+            found => found.ok(),
+        };
+        if metadata.as_ref().is_some_and(Metadata::is_symlink) {
+            link_count += 1;
+            if link_count > MAX_LINKS {
+                return refuse("leads through too many links");
+            }
+            let target = fs::read_link(&next)?;
+            let from = next.strip_prefix(&real_root).unwrap_or(&next).to_owned();
+            let inside = below(&target);
+            if target.has_root() {
+                at.clone_from(&real_root);
+            }
+            let link = link.insert((from, target));
+            pending.extend(names(&inside.ok_or_else(|| refused(Some(link), LEAVES))?));
+            continue;
+        }
+        if let Some(metadata) = metadata {
+            if !metadata.is_dir() && !metadata.is_file() {
+                return refuse("is not a regular file");
+            }
+            if next.join("HEAD").exists() && (next.join("objects").exists() || next.join("commondir").exists()) {
+                return refuse(ENTERS);
+            }
+        }
+        at = next;
+    }
+    Ok(at)
+}
+
+/// The names in a path, the last one first.
+fn names(path: &Path) -> Vec<OsString> {
+    let parts = path.components().rev().filter(|part| *part != Component::CurDir);
+    parts.map(|part| part.as_os_str().to_owned()).collect()
+}
+
+fn refused(link: Option<&(PathBuf, PathBuf)>, why: &str) -> io::Error {
+    io::Error::other(match link {
+        Some((from, to)) => format!("`{}` is a link to `{}`, which {why}", from.display(), to.display()),
+        None => format!("it {why}"),
+    })
+}
+
+/// Fails for a FIFO, a device, or a socket, which a path that the user named may lead to.
+pub(crate) fn check_regular(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_dir() && !metadata.is_file() => Err(refused(None, "is not a regular file")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,222 @@
+//! Links and special files that a clone may contain: nothing outside of the work tree or in a git directory is read or written.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::repo::TestRepo;
+
+const CHECKPOINT: &str = "---\ncheckpoint: chk-a\ncreated: 2026-02-10T09:00:00Z\nanchor: start\n\
+    last_delta: 2026-02-10T09:00:00Z\nparent: null\nstatus: active\n---\n\n## Problem\n\nIt fails.\n";
+
+const ARCHIVE: [&str; 7] = ["checkpoint", "archive", "chk-a", "--outcome", "done", "--learnings", "much"];
+
+/// A repository with a link, whose folder exists, in its work tree.
+fn with_link(link: &str, target: &str) -> TestRepo {
+    let repo = TestRepo::new();
+    add_link(&repo, link, target);
+    repo
+}
+
+fn add_link(repo: &TestRepo, link: &str, target: &str) {
+    let link = repo.folder().join(link);
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    symlink(target, link).unwrap();
+}
+
+fn add_checkpoint(repo: &TestRepo) {
+    fs::create_dir_all(repo.folder().join("checkpoints/active")).unwrap();
+    fs::write(repo.folder().join("checkpoints/active/chk-a.md"), CHECKPOINT).unwrap();
+}
+
+/// The end of the error, which names the link and where it leads.
+fn cause(repo: &TestRepo, args: &[&str]) -> String {
+    let output = repo.run(args, b"");
+    assert_eq!(output.status.code(), Some(2), "git trace {args:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    said.split_once("`: ").map_or(said.clone(), |(_, cause)| cause.to_owned())
+}
+
+fn fifo(path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// The stderr of a command that must not wait.
+fn prompt(repo: &TestRepo, args: &[&str], input: &[u8]) -> String {
+    let mut command = repo.command("git-trace");
+    let command = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+            panic!("git trace {args:?} waits for a FIFO");
+        }
+        std::thread::yield_now();
+    }
+    let output = child.wait_with_output().unwrap();
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
+#[test]
+fn breadcrumbs_are_not_written_into_the_git_directory() {
+    let repo = with_link(".synapse/breadcrumbs.jsonl", "../.git/hooks/post-commit");
+    insta::assert_snapshot!(cause(&repo, &["breadcrumb", "set", "a.b", "x"]), @"`.synapse/breadcrumbs.jsonl` is a link to `../.git/hooks/post-commit`, which enters a git directory");
+    assert!(!repo.git_dir().join("hooks/post-commit").exists());
+}
+
+#[test]
+fn a_store_that_is_a_link_out_of_the_work_tree_is_refused() {
+    let repo = with_link(".synapse", "../outside");
+    fs::create_dir(repo.home().join("outside")).unwrap();
+    for args in [&["breadcrumb", "set", "a.b", "x"][..], &["breadcrumb", "get", "a.b"], &["breadcrumb", "list"]] {
+        assert_eq!(cause(&repo, args), "`.synapse` is a link to `../outside`, which leaves the work tree\n");
+    }
+    assert_eq!(fs::read_dir(repo.home().join("outside")).unwrap().count(), 0);
+}
+
+#[test]
+fn links_that_stay_in_the_work_tree_are_followed() {
+    let repo = with_link(".synapse", "docs/../memory");
+    fs::create_dir(repo.folder().join("docs")).unwrap();
+    repo.text(&["breadcrumb", "set", "a.b", "x"]);
+    assert_eq!(repo.text(&["breadcrumb", "get", "a.b"]), "x\n");
+    assert!(repo.folder().join("memory/breadcrumbs.jsonl").is_file());
+}
+
+#[test]
+fn secrets_are_not_written_through_a_link_into_a_file_that_git_tracks() {
+    let repo = with_link(".synapse/breadcrumbs-secret.jsonl", "../public");
+    fs::write(repo.folder().join(".gitignore"), "breadcrumbs-secret.jsonl\n").unwrap();
+    repo.refused(&["breadcrumb", "set", "secret.token", "x"]);
+    assert!(!repo.folder().join("public").exists());
+}
+
+#[test]
+fn checkpoints_are_not_archived_outside_of_the_work_tree() {
+    for (link, target) in [
+        ("checkpoints/archive", "../../home/.claude"),
+        ("checkpoints/LEARNINGS.md", "../../home"),
+        ("checkpoints/active/INDEX.md", "../../../home"),
+    ] {
+        let repo = TestRepo::new();
+        add_checkpoint(&repo);
+        add_link(&repo, link, target);
+        let expected = format!("`{link}` is a link to `{target}`, which leaves the work tree\n");
+        assert_eq!(cause(&repo, &ARCHIVE), expected);
+        assert!(!repo.home().join("home").exists());
+        assert!(repo.folder().join("checkpoints/active/chk-a.md").exists());
+    }
+}
+
+#[test]
+fn checkpoints_are_not_created_outside_of_the_work_tree() {
+    for (link, target) in [("checkpoints/active", "../../outside"), ("checkpoints", "../outside")] {
+        let repo = with_link(link, target);
+        fs::create_dir(repo.home().join("outside")).unwrap();
+        let said = cause(&repo, &["checkpoint", "new", "a", "--problem", "p", "--intent", "i"]);
+        assert_eq!(said, format!("`{link}` is a link to `{target}`, which leaves the work tree\n"));
+        assert_eq!(fs::read_dir(repo.home().join("outside")).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn settings_of_agents_and_clients_are_not_written_outside_of_the_work_tree() {
+    for (option, name, link) in
+        [("--agent", "claude-code", ".claude/settings.json"), ("--mcp", "cursor", ".cursor/mcp.json")]
+    {
+        let repo = with_link(link, "../../settings.json");
+        let said = cause(&repo, &["install", option, name]);
+        assert_eq!(said, format!("`{link}` is a link to `../../settings.json`, which leaves the work tree\n"));
+        assert!(!repo.home().join("settings.json").exists());
+    }
+}
+
+#[test]
+fn a_brief_does_not_contain_a_file_outside_of_the_work_tree() {
+    let repo = with_link("TEAM.md", "../private");
+    fs::write(repo.home().join("private"), "private text\n").unwrap();
+    repo.git(&["config", "trace.briefTeam", "TEAM.md"]);
+    let said = prompt(&repo, &["brief"], b"");
+    assert!(!said.contains("private text"), "{said}");
+    assert!(said.contains("`TEAM.md` is a link to `../private`, which leaves the work tree"), "{said}");
+    repo.git(&["config", "trace.briefTeam", "../private"]);
+    assert!(prompt(&repo, &["brief"], b"").contains("private text"), "the user may configure any path");
+}
+
+#[test]
+fn mcp_tools_do_not_follow_links_out_of_the_work_tree() {
+    let repo = with_link("a.crumb", "../outside.crumb");
+    add_link(&repo, "b.crumb", ".git/outside.crumb");
+    add_link(&repo, ".synapse", "../outside");
+    for folder in [repo.home(), &repo.git_dir()] {
+        fs::write(folder.join("outside.crumb"), "∴CRUMB2 SPARK s1\n").unwrap();
+    }
+    fifo(&repo.folder().join("c.crumb"));
+    let mut input = String::new();
+    for (id, name, arguments) in [
+        (1, "crumb_note", serde_json::json!({ "file": "a.crumb", "text": "x" })),
+        (2, "crumb_validate", serde_json::json!({ "file": "b.crumb" })),
+        (3, "crumb_validate", serde_json::json!({ "file": "c.crumb" })),
+        (4, "set_breadcrumb", serde_json::json!({ "key": "a.b", "value": "x" })),
+    ] {
+        let params = serde_json::json!({ "name": name, "arguments": arguments,
+            "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+                "io.modelcontextprotocol/clientCapabilities": {} } });
+        let call = serde_json::json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        input += &format!("{call}\n");
+    }
+    let said = prompt(&repo, &["mcp", "--tools", "all"], input.as_bytes());
+    for cause in [
+        "`a.crumb` is a link to `../outside.crumb`, which leaves the work tree",
+        "`b.crumb` is a link to `.git/outside.crumb`, which enters a git directory",
+        "it is not a regular file",
+        "`.synapse` is a link to `../outside`, which leaves the work tree",
+    ] {
+        assert!(said.contains(cause), "{said}");
+    }
+    assert_eq!(fs::read_to_string(repo.home().join("outside.crumb")).unwrap(), "∴CRUMB2 SPARK s1\n");
+}
+
+#[test]
+fn a_fifo_is_refused_without_waiting() {
+    let repo = TestRepo::new();
+    for path in [".synapse/breadcrumbs.jsonl", "chk-a.md", ".gitattributes"] {
+        fifo(&repo.folder().join(path));
+    }
+    for args in [
+        &["breadcrumb", "get", "a.b"][..],
+        &["breadcrumb", "set", "a.b", "x"],
+        &["checkpoint", "validate", "chk-a.md"],
+        &["install"],
+        &["crumb", "note", "chk-a.md", "x"],
+    ] {
+        let said = prompt(&repo, args, b"");
+        assert!(said.contains("it is not a regular file"), "git trace {args:?}: {said}");
+    }
+    fs::remove_file(repo.folder().join(".gitattributes")).unwrap();
+    fifo(&repo.folder().join(".traceconfig"));
+    let said = prompt(&repo, &["types"], b"");
+    assert!(said.contains("it is not a regular file"), "{said}");
+}
+
+#[test]
+fn a_bare_repository_in_the_work_tree_is_a_git_directory() {
+    let repo = with_link(".synapse/breadcrumbs.jsonl", "../store/hooks/post-receive");
+    repo.git(&["init", "--quiet", "--bare", "store"]);
+    insta::assert_snapshot!(cause(&repo, &["breadcrumb", "set", "a.b", "x"]), @"`.synapse/breadcrumbs.jsonl` is a link to `../store/hooks/post-receive`, which enters a git directory");
+}
+
+#[test]
+fn a_path_that_the_user_typed_may_lead_anywhere() {
+    let repo = with_link("a.crumb", "../outside.crumb");
+    fs::write(repo.home().join("outside.crumb"), "∴CRUMB2 SPARK s1\n").unwrap();
+    assert!(repo.text(&["crumb", "show", "a.crumb"]).contains("SPARK"));
+}
