@@ -43,7 +43,7 @@ pub(crate) use git2::ObjectFormat;
 pub(crate) use history::CodeCommit;
 pub(crate) use ident::Ident;
 pub(crate) use integrity::RefListing;
-pub(crate) use lock::ObjectsLock;
+pub(crate) use lock::{ObjectsLock, RefLock};
 pub(crate) use network::{PushFate, PushedRef};
 pub use oid::Oid;
 pub(crate) use oid::short_oid;

@@ -1,11 +1,13 @@
 //! A problem that fsck found: where, which rule, what is wrong, what to do.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
 use crate::base::finding::{Plain, Weight};
 use crate::git::{GitError, Oid, short_oid};
+use crate::trace::store::priority::Level;
 use crate::trace::{ItemId, TraceName};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -39,7 +41,8 @@ pub(crate) enum Repair {
     Record,
     /// Tag an item at the commit that introduced it.
     Tag(ItemId, Oid),
-    StaleTag(String),
+    /// Give an item without a priority the level of its tag. The level that keeps more in the context is first.
+    RecordTag(Reverse<Level>, ItemId, Oid),
     /// Add a commit with correct trailers and correct token counts in its items.
     Totals(TraceName),
 }

@@ -32,9 +32,10 @@ impl Inspection<'_> {
     pub(crate) fn record(&mut self, listing: &RefListing) -> Result<(), TraceError> {
         let Some((_, tip)) = listing.refs.iter().find(|(refname, _)| refname == RECORD) else { return Ok(()) };
         let line = Line::of_ref(RECORD);
+        let first = self.problems.len();
         let Some(commit) = self.read_commit(&line, *tip, None)? else {
             self.is_record_partial = true;
-            return Ok(());
+            return self.offer_way_back(&line, *tip, first);
         };
         self.record_files(&line, &commit, |inspection, file, bytes| inspection.record_file(*tip, file, bytes));
         self.ancestors(&line, commit)

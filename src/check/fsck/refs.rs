@@ -1,5 +1,6 @@
 //! Refs: unreadable ones, the heads of worktrees, reflogs, backups, and stale locks.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use super::problem::{Problem, Repair};
@@ -23,6 +24,14 @@ impl Inspection<'_> {
             self.broken_ref(refname)?;
         }
         self.heads()?;
+        let logged = [TRACES, FORWARD_CRUMBS].iter().flat_map(|prefix| self.repo.logged_refs(prefix));
+        for refname in logged.chain([RECORD.to_owned()]).collect::<BTreeSet<_>>() {
+            let exists = listing.broken.contains(&refname) || listing.refs.iter().any(|(known, _)| *known == refname);
+            if !exists && let Some(to) = self.way_back(&refname)? {
+                let problem = Problem::error("ref-missing", &refname, "the ref is gone, but its reflog is not");
+                self.problems.push(problem.commit(to).repair(Repair::Ref(refname)));
+            }
+        }
         for (refname, tip) in &listing.refs {
             if [TRACES, FORWARD_CRUMBS].iter().any(|prefix| refname.starts_with(prefix)) || refname == RECORD {
                 self.reflog(refname, *tip)?;

@@ -13,7 +13,7 @@ use crate::trace::model::trailers::{Basis, Total, Trailers};
 use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::store::backup::back_up;
 use crate::trace::store::commit::CommitBuilder;
-use crate::trace::store::priority::{RECORD, Record, tags};
+use crate::trace::store::priority::{RECORD, Record, Request, set_under, tags};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::trace::Trace;
@@ -34,7 +34,7 @@ impl fmt::Display for Repair {
             Self::Reflog(refname) => write!(f, "log the last move of {refname}"),
             Self::Record => write!(f, "sort the record of priorities"),
             Self::Tag(item, _) => write!(f, "set the tag of item {item}"),
-            Self::StaleTag(refname) => write!(f, "remove the tag {refname}"),
+            Self::RecordTag(level, item, _) => write!(f, "record {} for item {item}, as its tag says", level.0),
             Self::Totals(name) => write!(f, "correct the token counts of {name} in a new commit"),
         }
     }
@@ -63,7 +63,15 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<Str
             let in_force = Record::open(repo)?.history(repo, *item)?.pop();
             tags::point(repo, in_force.map(|setting| (*item, setting.level, *introduced)))
         }
-        Repair::StaleTag(refname) => stale_tag(repo, refname),
+        Repair::RecordTag(level, item, introduced) => {
+            let lock = repo.lock(RECORD)?;
+            if !Record::open(repo)?.history(repo, *item)?.is_empty() {
+                return Ok(None);
+            }
+            let (reason, at) = (Some("fsck: as its tag says".to_owned()), signature.at);
+            let (item, level, introduced) = (*item, level.0, *introduced);
+            set_under(&lock, repo, signature, &[Request { item, level, reason, seq: None, at, by: None, introduced }])
+        }
         Repair::Totals(name) => totals(repo, signature, name),
     };
     done.map(|()| None)
@@ -123,18 +131,6 @@ fn go_back(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<S
         None => repo.repair_ref(refname, to, line)?,
     }
     Ok(Some(note))
-}
-
-/// Removes a tag, unless the record has its item by now.
-fn stale_tag(repo: &Repo, refname: &str) -> Result<(), TraceError> {
-    let _lock = repo.lock(RECORD)?;
-    let item: Option<ItemId> = refname.rsplit('/').next().and_then(|digits| digits.parse().ok());
-    if let Some(item) = item
-        && !Record::open(repo)?.history(repo, item)?.is_empty()
-    {
-        return Ok(());
-    }
-    Ok(repo.delete_refs([refname])?)
 }
 
 fn record(repo: &Repo, signature: &Signature) -> Result<(), TraceError> {

@@ -1,5 +1,6 @@
 //! Priority tags: one per item of the record, at the commit that introduced the item, if that commit is here.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::Inspection;
@@ -30,7 +31,7 @@ impl Inspection<'_> {
             }
             let Some(recorded) = self.levels.get(&item) else {
                 let message = "the record has no priority for this item".to_owned();
-                problems.push(error(message, Repair::StaleTag(refname.clone())));
+                problems.push(error(message, Repair::RecordTag(Reverse(level), item, *target)));
                 continue;
             };
             let brought_in = self.introductions.get(&item);

@@ -201,14 +201,20 @@ impl Repo {
 }
 
 /// The `.lock` files in folders and the folders below them.
-pub(in crate::git) fn lock_files(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
+pub(in crate::git) fn lock_files(folders: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut found = files_below(folders);
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "lock"));
+    found
+}
+
+pub(super) fn files_below(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "lock") {
+            } else {
                 found.push(path);
             }
         }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::RefStorage;
+use super::files::files_below;
 use crate::base::bounded;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
@@ -25,6 +26,13 @@ impl Repo {
         }
         let lines = self.reflog_bytes(refname)?;
         Ok(lines.split(|byte| *byte == b'\n').filter_map(|line| self.parse_line(line)).collect())
+    }
+
+    /// The refs under `prefix` with a reflog file, also those that are gone. Git deletes the file after the ref.
+    pub(crate) fn logged_refs(&self, prefix: &str) -> Vec<String> {
+        let logs = self.common_dir().join("logs");
+        let name = |path: PathBuf| Some(path.strip_prefix(&logs).ok()?.to_str()?.to_owned());
+        files_below(vec![logs.join(prefix)]).into_iter().filter_map(name).collect()
     }
 
     /// The file of a reflog; empty if there is none.

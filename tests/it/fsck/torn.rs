@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use super::breakage::{files, found, loose};
+use super::breakage::{blob, files, found, loose};
 use crate::repo::TestRepo;
 
 const MAIN: &str = "refs/traces/main";
+const RECORD: &str = "refs/trace-priority";
 
 /// A repository with a trace `idea` and three commits in `main`. The newest one is empty. Returns the id of each, oldest first.
 fn torn() -> (TestRepo, Vec<String>) {
@@ -143,4 +144,66 @@ fn a_lost_state_is_reported_until_it_is_given_up() {
     assert!(remedy.contains("give it up with `git update-ref -d refs/trace-orig/main`"), "{remedy}");
     repo.git(&["update-ref", "-d", "refs/trace-orig/main"]);
     assert_eq!(found(&repo, &[]).1, Vec::<String>::new());
+}
+
+/// The priorities of all items, as the record has them.
+fn levels(repo: &TestRepo) -> String {
+    repo.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/trace-tags/"])
+}
+
+#[test]
+fn a_lost_record_of_priorities_returns_from_its_reflog_else_from_the_tags() {
+    for has_reflog in [true, false] {
+        let repo = TestRepo::classic(&[]);
+        let ids: Vec<String> = ["one", "two"].iter().map(|text| repo.say(text)).collect();
+        repo.text(&["pin", "#0", "-m", "keep"]);
+        repo.text(&["skip", "#1"]);
+        let (before, tags) = (at(&repo, RECORD), levels(&repo));
+        fs::remove_file(repo.git_dir().join(RECORD)).unwrap();
+        if !has_reflog {
+            fs::remove_file(repo.git_dir().join("logs").join(RECORD)).unwrap();
+        }
+        let (code, _, report) = found(&repo, &["--repair"]);
+        assert_eq!(code, Some(0), "{report}");
+        assert_eq!(at(&repo, RECORD) == before, has_reflog, "{report}");
+        assert_eq!(levels(&repo), tags, "no tag is deleted: {report}");
+        for (id, level) in ids.iter().zip(["pinned", "skip"]) {
+            assert!(repo.trace(&["priority", id]).contains(level), "{has_reflog}: {level}");
+        }
+        assert_eq!(found(&repo, &[]).1, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_trace_that_is_gone_while_its_reflog_remains_is_reported_and_restored() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("one");
+    repo.text(&["branch", "a/b"]);
+    let tip = at(&repo, "refs/traces/a/b");
+    fs::remove_file(repo.git_dir().join("refs/traces/a/b")).unwrap();
+    let (code, rules, report) = found(&repo, &[]);
+    assert_eq!((code, rules), (Some(1), vec!["error ref-missing".to_owned()]), "{report}");
+    assert_eq!(
+        (report["findings"][0]["place"].as_str(), found(&repo, &["--repair"]).0),
+        (Some("refs/traces/a/b"), Some(0))
+    );
+    assert_eq!((at(&repo, "refs/traces/a/b"), found(&repo, &[]).1), (tip, Vec::<String>::new()));
+    repo.text(&["branch", "-D", "a/b"]);
+    assert_eq!(found(&repo, &[]).1, Vec::<String>::new(), "a deleted trace is not missing");
+}
+
+#[test]
+fn a_move_to_a_blob_or_a_missing_object_is_not_added_to_the_reflog() {
+    for is_blob in [true, false] {
+        let repo = TestRepo::classic(&[]);
+        repo.say("one");
+        repo.say("two");
+        let (tip, log) = (at(&repo, MAIN), repo.git_dir().join("logs").join(MAIN));
+        let bogus = if is_blob { blob(&repo, "x") } else { "1".repeat(40) };
+        fs::write(repo.git_dir().join(MAIN), format!("{bogus}\n")).unwrap();
+        found(&repo, &["--repair"]);
+        let log = fs::read_to_string(log).unwrap();
+        assert!(!log.lines().any(|line| line[41..].starts_with(&bogus)), "{log}");
+        assert_eq!((at(&repo, MAIN), at(&repo, "refs/trace-orig/main")), (tip, bogus));
+    }
 }

@@ -19,7 +19,7 @@ pub(crate) mod union;
 
 pub(crate) use crate::trace::model::level::Level;
 pub(crate) use record::{Levels, Record, SetLevel, Setting};
-pub(crate) use set::{Request, follow_meta, requests, set};
+pub(crate) use set::{Request, follow_meta, requests, set, set_under};
 
 /// The ref of the record.
 pub(crate) const RECORD: &str = "refs/trace-priority";

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::record::{Record, Setting};
 use super::{RECORD, tags};
 use crate::base::time::Time;
-use crate::git::{Oid, RefUpdate, Repo};
+use crate::git::{Oid, RefLock, RefUpdate, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::TreeEditor;
@@ -61,8 +61,17 @@ pub(crate) fn set(repo: &Repo, signature: &Signature, requests: &[Request]) -> R
     if requests.is_empty() {
         return Ok(());
     }
-    let lock = repo.lock(RECORD)?;
-    repo.update_ref(&lock, &signature.committer, |oid| {
+    set_under(&repo.lock(RECORD)?, repo, signature, requests)
+}
+
+/// As [`set`], under the lock of the record.
+pub(crate) fn set_under(
+    lock: &RefLock,
+    repo: &Repo,
+    signature: &Signature,
+    requests: &[Request],
+) -> Result<(), TraceError> {
+    repo.update_ref(lock, &signature.committer, |oid| {
         let record = Record::at(repo, oid)?;
         let (to, log) = write(repo, &record, signature, requests)?;
         Ok::<_, TraceError>(RefUpdate::Move { to, log, value: () })
