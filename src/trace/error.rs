@@ -59,6 +59,8 @@ pub enum TraceError {
     IsCurrent { name: TraceName, git_dir: PathBuf },
     #[error("trace `{name}` has commits that are neither in trace `{current}` nor on a remote")]
     Unmerged { name: TraceName, current: TraceName },
+    #[error("`TRACE_HEAD` points to {}, which is not a trace", target.escape_debug())]
+    BadHead { target: String },
     #[error("no other trace was checked out in this worktree before")]
     NoPrevious,
     #[error("the reflog of trace `{trace}` does not end at its tip, so the last operation is unknown")]
@@ -115,6 +117,9 @@ impl Diagnostic for TraceError {
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`",
             Self::NotASummary { .. } => {
                 "`git trace expand` works in the trace that was compressed, and where it was merged"
+            }
+            Self::BadHead { .. } => {
+                "`git trace switch <trace>` makes a trace the current one; `git trace branch` lists them"
             }
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",

@@ -171,7 +171,7 @@ fn mcp_tools_do_not_follow_links_out_of_the_work_tree() {
                 "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
                 "io.modelcontextprotocol/clientCapabilities": {} } });
         let call = serde_json::json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-        input += &format!("{call}\n");
+        input.extend([call.to_string(), "\n".to_owned()]);
     }
     let said = prompt(&repo, &["mcp", "--tools", "all"], input.as_bytes());
     for cause in [

@@ -106,7 +106,7 @@ impl Trace<'_> {
     /// The first change makes its trace the current one, and some start git's maintenance.
     fn follow_up(&self, op: Op, next_seq: u32) -> Result<(), TraceError> {
         let repo = self.repo();
-        if next_seq == 1 && *self.name() == TraceName::default_name() && head::chosen(repo)?.is_none() {
+        if next_seq == 1 && *self.name() == TraceName::default_name() && matches!(head::chosen(repo), Ok(None)) {
             head::switch(repo, self.name())?;
         }
         if op == Op::Append && next_seq.is_multiple_of(MAINTENANCE_INTERVAL) {

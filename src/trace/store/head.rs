@@ -15,17 +15,23 @@ pub(crate) fn current(repo: &Repo) -> Result<TraceName, TraceError> {
     Ok(chosen(repo)?.unwrap_or_else(TraceName::default_name))
 }
 
-/// The trace that `TRACE_HEAD` names, if a trace was chosen.
+/// The trace that `TRACE_HEAD` names, if a trace was chosen. Fails if it names something else.
 pub(crate) fn chosen(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
-    Ok(repo.find_symbolic_ref(TRACE_HEAD)?.and_then(|refname| TraceName::of_ref(&refname)))
+    let target = repo.find_symbolic_ref(TRACE_HEAD)?;
+    match target.as_deref().map(TraceName::of_ref) {
+        // A head that is no symbolic ref names an object.
+        None if repo.find_ref(TRACE_HEAD)?.is_none() => Ok(None),
+        Some(Some(name)) => Ok(Some(name)),
+        _ => Err(TraceError::BadHead { target: target.unwrap_or_else(|| "a commit".to_owned()) }),
+    }
 }
 
 /// Makes a trace, which may have no commit yet, the current one of this worktree, and remembers the previous one.
 pub(crate) fn switch(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
-    let before = match chosen(repo)? {
-        Some(before) => Some(before),
+    let before = match chosen(repo) {
+        Ok(Some(before)) => Some(before),
         // The default trace was the current one if it has commits.
-        None => repo.find_ref(&TraceName::default_name().refname())?.map(|_| TraceName::default_name()),
+        _ => repo.find_ref(&TraceName::default_name().refname())?.map(|_| TraceName::default_name()),
     };
     if let Some(before) = before.filter(|before| before != name) {
         repo.point_symbolic_ref(PREVIOUS, &before.refname(), &format!("switch: from {before}"))?;
@@ -42,7 +48,8 @@ pub(crate) fn previous(repo: &Repo) -> Result<TraceName, TraceError> {
 pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName>)>, TraceError> {
     let mut heads = Vec::new();
     for git_dir in repo.worktree_git_dirs()? {
-        let chosen = chosen(&Repo::open(&git_dir, repo.env().clone())?)?;
+        // A bad head elsewhere is the concern of that worktree, and of `fsck`.
+        let chosen = chosen(&Repo::open(&git_dir, repo.env().clone())?).ok().flatten();
         heads.push((git_dir, chosen));
     }
     Ok(heads)
@@ -53,7 +60,7 @@ pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName) -> Result<()
     let why = format!("rename: {old} to {new}");
     for git_dir in repo.worktree_git_dirs()? {
         let worktree = Repo::open(&git_dir, repo.env().clone())?;
-        if current(&worktree)? == *old {
+        if current(&worktree).is_ok_and(|current| current == *old) {
             worktree.point_symbolic_ref(TRACE_HEAD, &new.refname(), &why)?;
         }
         if worktree.find_symbolic_ref(PREVIOUS)? == Some(old.refname()) {

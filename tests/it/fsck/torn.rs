@@ -207,3 +207,21 @@ fn a_move_to_a_blob_or_a_missing_object_is_not_added_to_the_reflog() {
         assert_eq!((at(&repo, MAIN), at(&repo, "refs/trace-orig/main")), (tip, bogus));
     }
 }
+
+#[test]
+fn a_head_that_names_no_trace_is_refused_until_another_trace_is_chosen() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("one");
+    let tip = at(&repo, MAIN);
+    for head in ["ref: refs/heads/code\n".to_owned(), format!("{tip}\n")] {
+        fs::write(repo.git_dir().join("TRACE_HEAD"), head).unwrap();
+        for command in [&["commit", "-m", "two"][..], &["undo"], &["pin", "#0"], &["status"]] {
+            assert!(repo.refused(command).contains("error: `TRACE_HEAD` points to "), "{command:?}");
+        }
+        assert_eq!(at(&repo, MAIN), tip);
+        assert_eq!(repo.lines(&["branch", "--json"])[0]["current"], false);
+        repo.text(&["--trace", "main", "status"]);
+        repo.text(&["switch", "main"]);
+        repo.text(&["status"]);
+    }
+}

@@ -100,10 +100,13 @@ fn run_delete(context: &Context, args: &BranchArgs) -> Result<()> {
 
 fn run_list(context: &Context, json: bool) -> Result<()> {
     let repo = context.repo()?;
-    let current = head::current(repo)?;
+    // The list helps to choose another trace if the head is bad.
+    let current = head::current(repo).ok();
     let listed = list(repo, context.encoding()?)?;
     if json {
-        return listed.iter().try_for_each(|trace| context.ui.json(&to_json(trace, trace.name == current)));
+        return listed
+            .iter()
+            .try_for_each(|trace| context.ui.json(&to_json(trace, current.as_ref() == Some(&trace.name))));
     }
     if listed.is_empty() {
         context.ui.note("there is no trace yet: `git trace commit -m TEXT` makes the first one");
@@ -112,13 +115,14 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
     let width = listed.iter().map(|trace| trace.name.as_str().chars().count()).max().unwrap_or(0);
     for trace in &listed {
         let Listed { name, tip, content, worktrees } = trace;
-        let mark = match (*name == current, worktrees.is_empty()) {
+        let is_current = current.as_ref() == Some(name);
+        let mark = match (is_current, worktrees.is_empty()) {
             (true, _) => '*',
             (false, true) => ' ',
             (false, false) => '+',
         };
         let padded = format!("{:<width$}", escaped(name.as_str()));
-        let padded = if *name == current { context.ui.styled(BOLD, &padded) } else { padded };
+        let padded = if is_current { context.ui.styled(BOLD, &padded) } else { padded };
         let oid = context.ui.oid(*tip);
         let (size, subject) = match content {
             Ok((view, total)) => {
