@@ -11,9 +11,7 @@ use super::oid::Oid;
 /// A commit that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Commit {
-    /// Its own oid.
     pub oid: Oid,
-    /// Its tree.
     pub tree: Oid,
     /// Its parents, in order.
     pub parents: Vec<Oid>,
@@ -70,7 +68,6 @@ pub(crate) struct NewCommit<'a> {
     pub parents: &'a [Oid],
     pub author: &'a Ident,
     pub committer: &'a Ident,
-    /// The complete message, ending in a line break.
     pub message: &'a str,
 }
 

@@ -31,7 +31,6 @@ pub(super) struct Loose {
     /// Which folders exist. libgit2 reads from those that are created later.
     fans: OnceLock<Box<[bool; 256]>>,
     pub(super) verified: AtomicBool,
-    /// Damaged files of objects that have another copy.
     spare: Mutex<BTreeMap<PathBuf, Oid>>,
 }
 

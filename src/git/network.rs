@@ -10,7 +10,6 @@ use super::process::Answer;
 pub(crate) struct PushedRef {
     pub(crate) refname: String,
     pub(crate) fate: PushFate,
-    /// Git's summary, with the reason of a rejection.
     pub(crate) summary: String,
 }
 

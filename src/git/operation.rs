@@ -51,7 +51,6 @@ pub(crate) struct RefMove {
     pub refname: String,
     pub old: Option<String>,
     pub new: Option<String>,
-    /// Whether the process confirmed that it moved the ref.
     pub done: bool,
 }
 

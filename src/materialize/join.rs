@@ -24,7 +24,6 @@ pub(super) struct Joined {
     pub(super) items: Vec<Vec<ItemId>>,
     pub(super) pinned: bool,
     last_type: ItemType,
-    /// Whether all its items have that type.
     uniform: bool,
     aggregates: bool,
 }

@@ -11,7 +11,6 @@ pub(crate) struct BlockPosition {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Adjustment {
     pub position: BlockPosition,
-    /// The reason, which also determines what is sent instead.
     pub reason: AdjustmentReason,
 }
 

@@ -78,13 +78,11 @@ string_enum! {
 struct Provider {
     /// Whether user and model must alternate, with system text only before them.
     alternates: bool,
-    /// The maximum length of a call id.
     max_call_id: usize,
     /// Whether a call id may contain this character.
     is_call_id_char: fn(u8) -> bool,
     /// Whether a user may send this media type.
     accepts_media: fn(&str) -> bool,
-    /// Reads a request, a response, or messages alone.
     read: fn(&Node<'_>, &mut Reading) -> Result<(), Fault>,
     write: fn(&[Turn<'_>], CacheMarks, &mut dyn Write) -> io::Result<()>,
 }

@@ -26,7 +26,6 @@ pub(super) enum TurnRole {
     System,
     User,
     Assistant,
-    /// All results of the preceding turn's calls.
     Tools,
 }
 
@@ -115,7 +114,6 @@ struct Normalizer<'m> {
     messages: &'m [Message],
     results: HashMap<BlockPosition, BlockPosition>,
     paired: HashSet<BlockPosition>,
-    /// How often each call id was used.
     ids: HashMap<&'m str, usize>,
     turns: Vec<Turn<'m>>,
     /// The turn whose calls have no results yet; further parts of the model belong to it.

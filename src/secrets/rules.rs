@@ -13,7 +13,6 @@ enum Tail {
     /// Letters, digits, `_` and `-`.
     Word,
     Alnum,
-    /// Capitals and digits, in exactly the given number.
     Capitals,
     /// As `Word`, with dots.
     Dotted,

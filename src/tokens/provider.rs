@@ -6,10 +6,8 @@ use super::usage::{TokenUsage, UsageError};
 
 /// A provider whose usage can be read.
 pub(super) struct Provider {
-    /// The name of the accepted format, for messages.
     pub(super) name: &'static str,
     pub(super) accepts: fn(&Fields<'_>) -> bool,
-    /// Reads the usage from an accepted object.
     pub(super) usage: fn(&Fields<'_>) -> Result<TokenUsage, UsageError>,
 }
 

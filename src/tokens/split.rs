@@ -180,7 +180,6 @@ fn contraction(text: &[u8], at: usize) -> Option<usize> {
 /// The effect of newlines in white space.
 #[derive(Clone, Copy, PartialEq)]
 enum Newlines {
-    /// The piece ends after the last of them.
     EndRun,
     /// The same, unless the text ends with the white space: then all of it is one piece.
     EndRunInside,

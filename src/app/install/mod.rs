@@ -62,10 +62,8 @@ impl Step {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Added,
-    /// An older value of ours was replaced.
     Updated,
     Kept,
-    /// Someone else's, which differs from ours.
     LeftAlone,
     Removed,
 }

@@ -31,21 +31,18 @@ pub(crate) const LAST: usize = 10_000;
 pub(crate) enum Past {
     /// None: only the fact that something was changed or deleted.
     Nothing,
-    /// The earlier texts of live items, as differences.
     Edits,
     All,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct Options {
-    /// The most items and commits, from the newest.
     pub(crate) last: usize,
     pub(crate) past: Past,
 }
 
 pub(crate) struct Page {
     pub(crate) html: String,
-    /// Number of earlier items that the page leaves out.
     pub(crate) earlier: usize,
     pub(crate) redacted: usize,
 }

@@ -130,7 +130,6 @@ struct Inspection<'r> {
     levels: HashMap<ItemId, Level>,
     /// Whether part of the record could not be read, so that it may hold levels that are unknown here.
     is_record_partial: bool,
-    /// The commits that introduced those items, the earliest last.
     introductions: HashMap<ItemId, Vec<Oid>>,
     problems: Vec<Problem>,
 }

@@ -39,7 +39,6 @@ pub(crate) enum Repair {
     Ref(String),
     Reflog(String),
     Record,
-    /// Tag an item at the commit that introduced it.
     Tag(ItemId, Oid),
     /// Give an item without a priority the level of its tag. The level that keeps more in the context is first.
     RecordTag(Reverse<Level>, ItemId, Oid),

@@ -18,7 +18,6 @@ pub(crate) enum Fate {
     Fixed,
     /// The file in the working tree is already in order, unlike the one that was checked.
     InOrder,
-    /// It has unreadable lines, which must be fixed first.
     Unreadable,
 }
 

@@ -13,7 +13,6 @@ pub(crate) struct Entry {
     pub(crate) kind: FileKind,
     /// Whether it is a symbolic link, whose blob is a path.
     pub(crate) is_link: bool,
-    /// Whether the index has several versions of it.
     pub(crate) is_unmerged: bool,
 }
 

@@ -27,7 +27,6 @@ pub(crate) struct Record<'a> {
     pub value: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<i64>,
-    /// This and the other times are kept as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]

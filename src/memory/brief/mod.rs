@@ -44,7 +44,6 @@ type SourcePath = Result<PathBuf, String>;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BriefRequest {
-    /// Without an agent, the brief has no forward crumbs.
     pub agent: Option<AgentName>,
     /// The maximum number of tokens in `encoding`.
     pub budget: u64,
@@ -54,7 +53,6 @@ pub(crate) struct BriefRequest {
     pub inbox: Option<SourcePath>,
     /// Keys of breadcrumbs; one that ends in a dot is a prefix.
     pub breadcrumbs: Vec<String>,
-    /// The trace whose last items are included.
     pub trace: TraceName,
     /// The folder in which the search for the breadcrumb store starts.
     pub folder: PathBuf,

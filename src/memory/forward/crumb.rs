@@ -66,7 +66,6 @@ pub(crate) struct Metadata {
     pub crumb_type: CrumbType,
     pub status: CrumbStatus,
     pub session_id: String,
-    /// The forward crumb that this one continues.
     pub parent: Option<ItemId>,
     pub source: Option<Source>,
 }
@@ -153,7 +152,6 @@ pub(crate) fn header_problem(fields: &Fields) -> Option<String> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct DamagedCrumb {
     pub id: ItemId,
-    /// Its path in the tree of the trace.
     pub path: String,
     pub cause: String,
 }

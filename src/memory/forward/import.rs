@@ -26,7 +26,6 @@ const FORMAT: &str = "forward-crumb";
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct ImportCounts {
     pub recorded: usize,
-    /// Forward crumbs that exist already, or that existed once.
     pub known: usize,
     /// Known ones that were active and are completed or superseded in the input.
     pub closed: usize,

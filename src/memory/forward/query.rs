@@ -68,7 +68,6 @@ impl Query {
 pub(crate) struct QueryResult {
     /// Newest first; of the same time, the one written last first.
     pub crumbs: Vec<ForwardCrumb>,
-    /// Unreadable ones that the query came across.
     pub damaged: Vec<DamagedCrumb>,
 }
 
@@ -156,7 +155,6 @@ pub(crate) fn resolve(repo: &Repo, agent: &AgentName, spec: &str) -> Result<Forw
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Ancestry {
-    /// Oldest first, whatever their status and age.
     pub crumbs: Vec<ForwardCrumb>,
     pub root: Root,
 }
@@ -166,7 +164,6 @@ pub(crate) struct Ancestry {
 pub(crate) enum Root {
     NoParent,
     Missing(ItemId),
-    /// This parent is already part of the ancestry.
     Cycle(ItemId),
 }
 

@@ -22,7 +22,6 @@ pub(crate) struct NewItem {
     /// `None`: the priority of its type.
     pub priority: Option<Level>,
     pub reason: Option<String>,
-    /// What a provider reported of the context.
     pub usage: Option<TokenUsage>,
 }
 

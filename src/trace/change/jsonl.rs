@@ -47,7 +47,6 @@ struct Lines<'i> {
     types: Types,
     input: &'i mut dyn BufRead,
     number: usize,
-    /// How often each line without an id occurred.
     seen: HashMap<[u8; 32], usize>,
     settings: Vec<Ask>,
 }

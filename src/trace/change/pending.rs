@@ -44,7 +44,6 @@ pub(crate) struct PendingChange<'t> {
     pub usage: Usage,
     /// The results of three-way merges that were committed, oldest first.
     pub made: Vec<Made>,
-    /// The operation of the newest commit.
     op: Option<Op>,
     /// The line of the reflog; `None` leaves the trace where it is.
     log: Option<String>,

@@ -19,11 +19,8 @@ use crate::trace::{ItemId, Op, Tip, Trace, TraceError};
 
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The trace contains all changes already.
     Nothing,
-    /// The commits that were made, oldest first.
     Done(Vec<Made>),
-    /// Nothing was changed: a person must decide these conflicts.
     Conflicts(Vec<Conflict>),
 }
 

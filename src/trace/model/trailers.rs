@@ -52,7 +52,6 @@ pub(crate) struct Total {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Basis {
-    /// All items were counted with this encoding.
     Counted(Encoding),
     /// A provider reported the size of the context. Counts of items that changed since then are added or subtracted.
     Reported,
@@ -92,7 +91,6 @@ const AS_SEEN: &str = " as-seen";
 /// The position up to which a file was imported.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ImportPosition {
-    /// The session, as its file names it.
     pub session: String,
     pub offset: u64,
     /// Hex digest of the last part of those bytes.
@@ -109,10 +107,8 @@ pub(crate) struct Trailers {
     /// The tree to which the total and the next position belong, in hex.
     pub tree: Option<String>,
     pub total: Option<Total>,
-    /// The next free position.
     pub next: Option<u32>,
     pub source: Option<ImportPosition>,
-    /// The code commit at that time, in hex.
     pub code: Option<String>,
     /// The commit, in hex, that was picked, reverted, or replayed.
     pub from: Option<String>,

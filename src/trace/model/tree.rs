@@ -99,7 +99,6 @@ fn slot(top: &[u8], middle: &[u8], leaf: EntryRef<'_>) -> Option<ItemEntry> {
 pub(crate) enum Change {
     Added(ItemEntry),
     Removed(ItemEntry),
-    /// Its content or position changed: before, after.
     Changed(ItemEntry, ItemEntry),
 }
 

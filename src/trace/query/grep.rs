@@ -15,9 +15,7 @@ use crate::trace::{ItemEntry, ItemType, Tip, TraceError};
 
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct PatternOptions {
-    /// Plain text instead of a regular expression.
     pub fixed: bool,
-    /// Upper and lower case are the same.
     pub ignore_case: bool,
 }
 

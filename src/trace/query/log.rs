@@ -29,9 +29,7 @@ pub(crate) struct Query {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub tip: Tip,
-    /// The changes of items that match the query.
     pub touched: Vec<Change>,
-    /// The priorities of these items whose reasons match.
     pub settings: Vec<Setting>,
 }
 

@@ -13,7 +13,6 @@ use crate::trace::{Item, ItemEntry, Tip, TraceError, TraceName};
 pub(crate) struct Shown {
     pub slot: ItemEntry,
     pub item: Item,
-    /// Whether it is in the trace now.
     pub is_live: bool,
 }
 

@@ -9,7 +9,6 @@ use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError, TraceName};
 #[derive(Debug)]
 pub(crate) struct Found {
     pub newest: Item,
-    /// The requested revision, and its entry.
     pub wanted: (ItemEntry, Item),
 }
 

@@ -31,7 +31,6 @@ pub(crate) struct Request<'a> {
 pub(crate) struct Delivery {
     /// The result of each ref in git's order, without the record.
     pub refs: Vec<PushedRef>,
-    /// The number of items whose priorities were pushed.
     pub priorities: usize,
 }
 

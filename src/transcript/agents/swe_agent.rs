@@ -50,7 +50,6 @@ view! {
 pub(crate) struct SweAgent {
     calls: ToolCalls,
     sources: SourceTracker,
-    /// Whether there was any content except instructions.
     started: bool,
 }
 

@@ -20,7 +20,6 @@ pub(crate) struct RecordedSession {
     pub name: TraceName,
     pub agent: Format,
     pub began: Time,
-    /// The time of the last change to its trace.
     pub ended: Time,
     pub items: usize,
     pub total: Total,

@@ -11,9 +11,7 @@ pub(crate) struct ActiveMessages<T>(Vec<StoredMessage<T>>);
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StoredMessage<T> {
-    /// A hash of its id or content.
     pub key: u64,
-    /// What the format decides by.
     pub tag: T,
     pub items: Vec<ItemId>,
     pub rewound: bool,

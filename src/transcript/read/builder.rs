@@ -30,7 +30,6 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// What the sources, and so the ids, of a record's items are derived from.
 pub(crate) enum RecordSource {
     Id(String),
-    /// Bytes that distinguish the record from all others.
     Content(Vec<u8>),
 }
 

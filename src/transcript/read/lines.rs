@@ -12,7 +12,6 @@ const CHUNK: usize = 64 * 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ending {
-    /// With a line break: the line is final.
     Newline,
     /// With the file: the line may still grow.
     EndOfFile,
@@ -37,7 +36,6 @@ pub(super) struct Lines<R> {
     start: usize,
     /// There is no line break between `start` and this.
     searched: usize,
-    /// Where in the file the buffer starts.
     base: u64,
     number: u64,
     limit: u64,

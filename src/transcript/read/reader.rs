@@ -22,7 +22,6 @@ const SALVAGE_TRIES: usize = 64;
 pub(crate) enum Outcome {
     Imported,
     Repeated,
-    /// Records of this kind have no content.
     Ignored(String),
     Unknown(String),
 }
@@ -38,10 +37,8 @@ pub(crate) struct Output {
     /// counts.
     pub session_id: Option<String>,
     pub tally: Tally,
-    /// The end of the current record in the file.
     pub end_offset: u64,
     pub entries: VecDeque<TranscriptEntry>,
-    /// In skipped parts too.
     pub rewound: Rewound,
 }
 

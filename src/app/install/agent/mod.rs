@@ -53,7 +53,6 @@ pub(crate) struct AgentSetup {
     pub(crate) agent: &'static Agent,
     pub(crate) root: PathBuf,
     pub(crate) common_dir: PathBuf,
-    /// How the hook's command starts, quoted for a shell.
     pub(crate) program: String,
     pub(crate) mode: Mode,
 }
@@ -63,7 +62,6 @@ struct Original {
     /// `None`: there was no file.
     text: Option<String>,
     made_folder: bool,
-    /// Digest of the text that we wrote.
     written: String,
     /// Digest of the text that we had written before, which is in the file until `written` is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

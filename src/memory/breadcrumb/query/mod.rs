@@ -13,7 +13,6 @@ use crate::base::time::Time;
 pub(crate) struct Query {
     pub prefix: String,
     pub task_id: Option<i64>,
-    /// Also matches a record without a valid time.
     pub updated_before: Option<Time>,
     pub updated_after: Option<Time>,
     pub expired: Expired,

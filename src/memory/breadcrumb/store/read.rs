@@ -30,7 +30,6 @@ pub(crate) struct Lookup {
 pub(crate) struct Listing {
     /// In the order and up to the limit of the query.
     pub records: Vec<Record<'static>>,
-    /// The number of matching records, ignoring the limit.
     pub total: usize,
     pub skipped_lines: Vec<SkippedLine>,
 }

@@ -11,7 +11,6 @@ use crate::base::members::{EXPECTED, Members};
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Frontmatter {
     pub span: Range<usize>,
-    /// The start of the text after the closing fence.
     pub end: usize,
     pub entries: Vec<Entry>,
 }

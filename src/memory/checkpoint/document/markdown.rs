@@ -78,7 +78,6 @@ struct Reader<'t> {
     text: &'t str,
     markdown: Markdown,
     depth: usize,
-    /// The open item of a top-level list.
     item: Option<ListItem>,
     in_item_text: bool,
 }

@@ -33,7 +33,6 @@ pub(crate) const FIELDS: [&str; 3] = ["Problem", "Scope", "Status"];
 pub(crate) struct Index<'a> {
     pub text: &'a str,
     pub markdown: Markdown,
-    /// Names of checkpoints in the table, with their rows.
     pub rows: Vec<(String, Range<usize>)>,
     /// Names of checkpoints in headings, with the number of the heading.
     pub sections: Vec<(String, usize)>,

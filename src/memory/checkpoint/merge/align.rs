@@ -7,12 +7,7 @@ use super::chunks::Chunk;
 /// A position in a merged list.
 pub(crate) enum MergedChunk<'u, 'a> {
     Take(&'u Chunk<'a>),
-    Both {
-        base: Option<&'u Chunk<'a>>,
-        ours: &'u Chunk<'a>,
-        theirs: &'u Chunk<'a>,
-    },
-    /// Deleted by one side and changed by the other.
+    Both { base: Option<&'u Chunk<'a>>, ours: &'u Chunk<'a>, theirs: &'u Chunk<'a> },
     Kept(&'u Chunk<'a>),
 }
 

@@ -6,7 +6,6 @@ pub(crate) enum Tier {
     Hot,
     /// The sixth to the fifteenth session: compressed to one line per session.
     Warm,
-    /// All earlier sessions: compressed to one line.
     Cold,
 }
 

@@ -37,7 +37,6 @@ pub(crate) struct Line<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LineEnding {
-    /// The file ends without a line ending.
     None,
     Lf,
     CrLf,

@@ -14,19 +14,12 @@ use serde::Serialize;
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub(crate) enum EntryKind {
-    /// A fact or a state.
     Fact = b'.',
-    /// Something that the agent must never do.
     Constraint = b'!',
-    /// A lesson or a failure.
     Lesson = b'~',
-    /// Something that needs attention.
     Warning = b'*',
-    /// An instruction from a person in charge.
     Directive = b'>',
-    /// An event of a session.
     Note = b'n',
-    /// A summary of sessions.
     Summary = b'c',
     /// A fact in a file of several agents; an agent's letter must follow.
     SharedFact = b'f',
@@ -179,7 +172,6 @@ pub(crate) struct Entry<'a> {
     pub kind: EntryKind,
     pub agent: Option<char>,
     pub reference: Option<SessionRange>,
-    /// The text without reference, counter, and tags.
     pub text: &'a str,
     pub counter: Option<Counter>,
     pub tags: Vec<Tag<'a>>,

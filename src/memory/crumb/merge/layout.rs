@@ -8,7 +8,6 @@ use crate::memory::crumb::grammar::document::{CrumbFile, Header, LineEnding, Lin
 pub(crate) struct Layout<'c> {
     pub(crate) before: Vec<&'c str>,
     pub(crate) header: Option<(&'c str, Header<'c>)>,
-    /// The lines between the header and the first section.
     pub(crate) preamble: SectionLayout<'c>,
     pub(crate) sections: Vec<SectionLayout<'c>>,
     pub(crate) mark: Option<char>,

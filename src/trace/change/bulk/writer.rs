@@ -24,7 +24,6 @@ struct KnownItem {
     /// 0 if it was not added since the base, because the item has not been read.
     cost: u64,
     revision: u32,
-    /// Whether it was added since the base and skipped.
     is_skipped: bool,
 }
 

@@ -49,7 +49,6 @@ impl Extent {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Selection {
     pub items: Vec<ItemEntry>,
-    /// The cost of all items as separate messages.
     pub cost: u64,
 }
 

@@ -88,7 +88,6 @@ pub(crate) enum Outcome {
     UpToDate,
     FastForward(Oid),
     Merged(Oid, Merged),
-    /// Nothing was changed: a person must decide these conflicts.
     Conflicts(Vec<Conflict>),
     /// Nothing was changed: the trace has commits of its own, and only a fast-forward was allowed.
     Diverged,

@@ -30,9 +30,7 @@ impl Conflict {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     Open,
-    /// Takes one side's version, or its absence.
     Take(Side),
-    /// Takes the version of the merge base.
     Base,
 }
 
@@ -89,13 +87,11 @@ impl Sides {
 
 #[derive(Debug)]
 pub(crate) struct Merged {
-    /// The tree, which no commit contains yet.
     pub tree: Oid,
     pub next_seq: u32,
     pub added: Vec<ItemId>,
     pub edited: Vec<ItemId>,
     pub removed: Vec<ItemEntry>,
-    /// The open conflicts; the tree contains our versions.
     pub conflicts: Vec<Conflict>,
     pub cost_in: u64,
     pub cost_out: u64,
@@ -182,7 +178,6 @@ struct Merge<'r> {
     name: &'r TraceName,
     encoding: Encoding,
     placement: Placement,
-    /// The positions that they cleared: theirs and ours.
     freed: HashMap<u32, u32>,
     positions: &'r HashMap<ItemId, u32>,
     editor: TreeEditor,

@@ -8,7 +8,6 @@ pub(crate) struct Group<'a> {
     pub count: usize,
     pub tokens: u64,
     pub target: u64,
-    /// Their text, as the model reads it.
     pub items: &'a str,
 }
 

@@ -16,7 +16,6 @@ pub(crate) struct Content {
 #[derive(Debug)]
 pub(crate) enum Body {
     Same,
-    /// Two texts; an absent one counts as empty.
     Text(LineDiff),
     /// At least one side is not text: the sizes in bytes.
     Binary(Option<usize>, Option<usize>),

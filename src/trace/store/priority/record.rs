@@ -73,7 +73,6 @@ pub(crate) struct Levels {
 /// The level of an item, and its origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SetLevel<'a> {
-    /// The default of its type.
     Default(Level),
     Set(&'a Setting),
 }

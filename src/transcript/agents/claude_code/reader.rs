@@ -27,7 +27,6 @@ const MAX_USAGE: usize = 8 * 1024;
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct ClaudeCode {
     calls: ToolCalls,
-    /// The threads of sidechain records, by uuid.
     threads: HashMap<String, String>,
     sources: SourceTracker,
     /// By thread: message id and usage of the last record that had one.

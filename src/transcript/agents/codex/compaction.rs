@@ -22,7 +22,6 @@ const AGENT_PREFIXES: [&str; 2] = ["<", "# AGENTS.md"];
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Author {
-    /// The user; the message starts a turn.
     User,
     /// The system, or the agent on behalf of the user.
     System,

@@ -29,9 +29,7 @@ pub(crate) struct Codex {
     /// Hashes of the content of all records, whatever ids they have.
     #[serde(with = "packed")]
     known_content: HashMap<u64, u64>,
-    /// Whether there was any content except instructions.
     pub(super) started: bool,
-    /// The key is the hash of the content.
     pub(super) active: ActiveMessages<Author>,
 }
 

@@ -23,7 +23,6 @@ use crate::transcript::read::{header, json};
 
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct GeminiCli {
-    /// The key is the hash of the message's id.
     messages: ActiveMessages<()>,
     sources: SourceTracker,
 }
