@@ -18,6 +18,7 @@ use thiserror::Error;
 use super::session::{self, SessionError};
 use super::{Destination, ImportContext, Imported};
 use crate::base::error::Diagnostic;
+use crate::base::worktree_path::check_regular;
 use crate::git::{GitError, Repo};
 use crate::trace::change::bulk;
 use crate::trace::model::trailers::one_line;
@@ -92,7 +93,8 @@ pub(crate) fn import(
     input: &HookInput,
 ) -> Result<Option<Imported>, HookError> {
     // An agent may name the file before it has written anything.
-    let Some(path) = input.transcript_path.as_deref().filter(|path| path.is_file()) else { return Ok(None) };
+    let Some(path) = input.transcript_path.as_deref().filter(|path| path.exists()) else { return Ok(None) };
+    check_regular(path).map_err(|source| SessionError::Open { path: path.to_owned(), source })?;
     let name = input.trace(format);
     let _lock = context.repo.lock(&format!("transcript of {}", name.refname()))?;
     Ok(Some(session::import(context, format, Destination::Trace(name), path, &|_| ())?))
