@@ -93,7 +93,7 @@ def reading(inspector):
         assert uri in listed, (uri, listed)
         assert inspector.ask("resources/read", "--uri", uri)["contents"][0]["text"], uri
     status, _, error = inspector.run("resources/read", "--uri", "crumb://link.crumb")
-    assert status != 0 and "outside of the working tree" in error["message"], error
+    assert status != 0 and "which leaves the work tree" in error["message"], error
     assert len(inspector.ask("resources/templates/list")["resourceTemplates"]) == 5
     assert {prompt["name"] for prompt in inspector.ask("prompts/list")["prompts"]} == {"resume", "leave_crumb"}
     for name, told in (("resume", "azoth"), ("leave_crumb", "forward_crumb_leave")):
