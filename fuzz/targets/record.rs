@@ -7,7 +7,7 @@ use super::{World, versions};
 use crate::git::tree::render_tree;
 use crate::git::{Entry, ObjectFormat, Oid, Tree, TreeStore as _};
 use crate::trace::ItemId;
-use crate::trace::store::priority::union::union;
+use crate::trace::store::priority::HISTORY;
 
 thread_local!(static WORLD: RefCell<World> = RefCell::new(World::new()));
 
@@ -35,7 +35,7 @@ pub(super) fn run(data: &[u8]) {
     WORLD.with_borrow_mut(|world| {
         world.fresh_name();
         let (ours, theirs) = (record(world, &ours), record(world, &theirs));
-        let unite = |into, from| union(&world.repo, into, from, None).expect("all is there");
+        let unite = |into, from| HISTORY.format.union(&world.repo, into, from, |_| Ok(true)).expect("all is there");
         // The union with an empty record has every readable line.
         let (ours, theirs) = (unite(None, ours).tree, unite(None, theirs).tree);
         let both = unite(Some(ours), theirs).tree;

@@ -13,6 +13,12 @@ pub(crate) struct PushedRef {
     pub(crate) summary: String,
 }
 
+impl PushedRef {
+    pub(crate) fn is_accepted(&self) -> bool {
+        matches!(self.fate, PushFate::Moved | PushFate::UpToDate)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PushFate {
     Moved,

@@ -3,8 +3,8 @@
 use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
 use crate::git::{Entry, Mode, Oid, RefListing};
-use crate::trace::store::priority::{RECORD, Setting};
-use crate::trace::{ItemId, Time, Tip, TraceError};
+use crate::trace::store::priority::{HISTORY, RECORD, Setting, item_of};
+use crate::trace::{ItemId, Tip, TraceError};
 
 pub(crate) struct RecordFile {
     /// `None` if its path names no item.
@@ -17,15 +17,6 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<Result<(Setting, String), String>> {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| Setting::parse(line).map(|read| (read, line.to_owned())).ok_or_else(|| line.to_owned())).collect()
-}
-
-/// An item's file in normal form: the readable lines, each once, ordered by time.
-pub(crate) fn normalized(bytes: &[u8]) -> String {
-    let mut lines: Vec<(Time, String)> =
-        lines(bytes).into_iter().flatten().map(|(setting, line)| (setting.at, line)).collect();
-    lines.sort();
-    lines.dedup();
-    lines.into_iter().flat_map(|(_, line)| [line, "\n".to_owned()]).collect()
 }
 
 impl Inspection<'_> {
@@ -67,7 +58,7 @@ impl Inspection<'_> {
             let message = "its file has no readable line";
             self.problems.push(Problem::warning("record-empty", RECORD, message).commit(tip).item(Some(item)));
         }
-        if all_read && normalized(bytes).as_bytes() != bytes {
+        if all_read && HISTORY.format.normalized(bytes).as_bytes() != bytes {
             let message = "its lines are not ordered by time, or one occurs twice";
             let problem = Problem::warning("record-order", RECORD, message).commit(tip).item(Some(item));
             self.problems.push(problem.repair(Repair::Record));
@@ -90,13 +81,13 @@ impl Inspection<'_> {
             for entry in self.record_folder(line, oid, folder.oid) {
                 let name = String::from_utf8_lossy(&entry.name).into_owned();
                 let is_file = entry.mode() == Mode::File;
-                let digits = format!("{folder_name}{name}");
-                let item = digits.parse::<ItemId>().ok().filter(|_| is_file && folder_name.len() == 2);
+                let path = format!("{folder_name}/{name}");
+                let item = item_of(&path).filter(|_| is_file);
                 let bytes = if is_file { self.file(line, oid, item, entry.oid) } else { None };
                 if bytes.is_none() && item.is_some() {
                     self.is_record_partial |= line.refname == RECORD;
                 } else {
-                    let file = RecordFile { item, path: format!("{folder_name}/{name}") };
+                    let file = RecordFile { item, path };
                     visit(self, &file, &bytes.unwrap_or_default());
                 }
             }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::problem::{Problem, Repair};
-use super::record::normalized;
 use crate::git::{GitError, LogEntry, LogLine, Mode, Oid, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::item::TokenCache;
@@ -12,12 +11,12 @@ use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Basis, Total, Trailers};
 use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::store::backup::back_up;
-use crate::trace::store::commit::CommitBuilder;
-use crate::trace::store::priority::{RECORD, Record, Request, set_under, tags};
+use crate::trace::store::line_history::{self, NewState};
+use crate::trace::store::priority::{HISTORY, RECORD, Record, Request, item_of, set_under, tags};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::trace::Trace;
-use crate::trace::{ItemId, TraceError, TraceName};
+use crate::trace::{TraceError, TraceName};
 
 #[derive(Debug)]
 pub(crate) struct Repaired {
@@ -134,16 +133,11 @@ fn go_back(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<S
 }
 
 fn record(repo: &Repo, signature: &Signature) -> Result<(), TraceError> {
-    let lock = repo.lock(RECORD)?;
-    repo.update_ref(&lock, &signature.committer, |oid| {
-        let Some(commit) = Record::at(repo, oid)?.commit else { return Ok(RefUpdate::Keep(())) };
-        let tree = normalized_tree(repo, commit.tree)?;
-        if tree == commit.tree {
-            return Ok(RefUpdate::Keep(()));
-        }
-        let log = "fsck: put the lines in order".to_owned();
-        let to = CommitBuilder::new(signature, tree, [commit.oid]).write_plain(repo, &format!("{log}\n"))?;
-        Ok(RefUpdate::Move { to, log, value: () })
+    line_history::change(repo, signature, &repo.lock(RECORD)?, |record| {
+        let Some(before) = record.map(|record| record.tree) else { return Ok((None, ())) };
+        let tree = normalized_tree(repo, before)?;
+        let message = "fsck: put the lines in order\n".to_owned();
+        Ok(((tree != before).then_some(NewState { tree, merged: None, message }), ()))
     })
 }
 
@@ -151,12 +145,13 @@ fn normalized_tree(repo: &Repo, tree: Oid) -> Result<Oid, TraceError> {
     let mut editor = TreeEditor::new(repo, Some(tree))?;
     for folder in repo.read_tree(tree)?.into_iter().filter(|entry| entry.mode() == Mode::Folder) {
         for entry in repo.read_tree(folder.oid)?.into_iter().filter(|entry| entry.mode() == Mode::File) {
-            let digits = [folder.name.as_slice(), &entry.name].concat();
-            let item = std::str::from_utf8(&digits).ok().and_then(|digits| digits.parse::<ItemId>().ok());
-            let Some((folder, name)) = item.filter(|_| folder.name.len() == 2).map(ItemId::fan_out) else { continue };
+            let [above, name] = [&folder.name, &entry.name].map(|name| String::from_utf8_lossy(name));
+            let path = format!("{above}/{name}");
+            if item_of(&path).is_none() {
+                continue;
+            }
             let bytes = repo.read_blob(entry.oid)?;
-            let lines = normalized(&bytes);
-            let path = format!("{folder}/{name}");
+            let lines = HISTORY.format.normalized(&bytes);
             if lines.is_empty() {
                 editor.remove(repo, &path)?;
             } else if lines.as_bytes() != bytes {

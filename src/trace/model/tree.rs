@@ -219,6 +219,13 @@ impl TreeEditor {
         Ok(Self { root: Folder { entries, entered: BTreeMap::new(), touched: tree.is_none() } })
     }
 
+    /// Finds the file at `path`, which is about to be replaced.
+    pub(crate) fn find(&mut self, store: &impl TreeStore, path: &str) -> Result<Option<Oid>, GitError> {
+        let (folder, name) = self.root.enter(store, path)?;
+        let is_it = |entry: &&Entry| entry.name == name.as_bytes() && entry.mode() == Mode::File;
+        Ok(folder.entries.iter().find(is_it).map(|entry| entry.oid))
+    }
+
     /// Writes a file at `path`, replacing any file there.
     pub(crate) fn put(&mut self, store: &impl TreeStore, path: &str, blob: Oid) -> Result<(), GitError> {
         let (folder, name) = self.root.enter(store, path)?;

@@ -2,6 +2,7 @@ pub(crate) mod backup;
 pub(crate) mod budget_policy;
 pub(crate) mod commit;
 pub(crate) mod head;
+pub(crate) mod line_history;
 pub(crate) mod priority;
 pub(crate) mod resolve;
 pub(crate) mod revision;

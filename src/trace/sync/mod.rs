@@ -7,6 +7,7 @@
 //! - Priority records merge by union of their lines, without conflicts. The pushed record is based on the remote's history and
 //!   contains only lines of items that were pushed.
 
+pub(crate) mod lines;
 mod pull;
 mod push;
 
@@ -19,23 +20,9 @@ use super::model::name::TRACES;
 use crate::git::Repo;
 use crate::trace::{TraceError, TraceName};
 
-/// The ref of the shared record on a remote. It differs from [`super::store::priority::RECORD`], because servers refuse refs with
-/// only one component after `refs/`.
-const SHARED_RECORD: &str = "refs/trace-records/priority";
-
-/// The ref of a remote's record as last fetched.
-fn record_ref(remote: &str) -> String {
-    format!("refs/trace-remote-records/{remote}/priority")
-}
-
 /// The ref of a trace as last fetched; `name` may be a glob.
 fn tracking_ref(remote: &str, name: &str) -> String {
     format!("refs/trace-remotes/{remote}/{name}")
-}
-
-/// The refspec that fetches the record. The star prevents an error if the remote has no record.
-fn record_refspec(remote: &str) -> String {
-    format!("+refs/trace-records/*:refs/trace-remote-records/{remote}/*")
 }
 
 /// Whether a name matches a glob in which `*` matches any text, including slashes, as in a refspec.
@@ -75,7 +62,7 @@ pub(crate) fn named(repo: &Repo, patterns: &[String]) -> Result<Vec<TraceName>, 
 /// Configures whether plain `git fetch` fetches a remote's traces.
 pub(crate) fn follow(repo: &Repo, remote: &str, follows: bool) -> Result<(), TraceError> {
     let key = format!("remote.{remote}.fetch");
-    for refspec in [format!("+{TRACES}*:{}", tracking_ref(remote, "*")), record_refspec(remote)] {
+    for refspec in [format!("+{TRACES}*:{}", tracking_ref(remote, "*")), lines::refspec(remote)] {
         if follows { repo.add_setting(&key, &refspec)? } else { repo.remove_setting(&key, &refspec)? }
     }
     Ok(())

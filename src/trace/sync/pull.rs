@@ -1,11 +1,12 @@
 //! Fetching traces and merging them into local ones.
 
-use super::{is_private, matches, record_ref, record_refspec, tracking_ref};
+use super::lines::{self, fetched_lines};
+use super::{is_private, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
 use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement};
 use crate::trace::model::name::TRACES;
-use crate::trace::store::priority::union::absorb;
+use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::{Tip, Trace, TraceError, TraceName};
 
@@ -31,7 +32,7 @@ pub(crate) fn fetch(
     patterns: &[String],
     options: &[&str],
 ) -> Result<usize, TraceError> {
-    let mut refspecs = vec![record_refspec(remote)];
+    let mut refspecs = vec![lines::refspec(remote)];
     let all = ["*".to_owned()];
     for pattern in if patterns.is_empty() { &all[..] } else { patterns } {
         if is_private(pattern) {
@@ -42,10 +43,10 @@ pub(crate) fn fetch(
         }
     }
     repo.fetch(remote, &refspecs, options)?;
-    let Some(record) = repo.find_ref(&record_ref(remote))? else { return Ok(0) };
+    let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok(0) };
     let mut tips: Vec<Oid> = arrivals(repo, remote, patterns)?.into_iter().map(|arrival| arrival.tip).collect();
     tips.extend(repo.list_refs(TRACES)?.into_iter().map(|(_, oid)| oid));
-    absorb(repo, signature, record, &tips)
+    priority::absorb(repo, signature, record, &tips)
 }
 
 /// The traces of a remote as last fetched that match names or globs (none: all), by name.

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 
 use percent_encoding::percent_decode_str;
 
-use crate::git::{Mode, Oid, RefUpdate, Repo, TreeStore};
+use crate::git::{Mode, Oid, Repo, TreeStore};
 use crate::memory::crumb::Entry;
 use crate::memory::crumb::compress::{CompressionPlan, failure_name};
 use crate::memory::crumb::error::CrumbError;
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::TreeEditor;
-use crate::trace::store::commit::CommitBuilder;
+use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::signature::Signature;
 
 pub(crate) const ARCHIVES: &str = "refs/crumb-archive/";
@@ -62,12 +62,8 @@ pub(crate) struct Archive<'r> {
 impl<'r> Archive<'r> {
     /// Opens the archive of an identity, which is empty if it does not exist.
     pub(crate) fn open(repo: &'r Repo, identity: &str) -> Result<Self, CrumbError> {
-        Self::at(repo, repo.find_ref(&refname(identity))?)
-    }
-
-    fn at(repo: &'r Repo, tip: Option<Oid>) -> Result<Self, CrumbError> {
-        let tree = tip.map(|tip| repo.read_commit(tip)).transpose()?.map(|commit| commit.tree);
-        Ok(Self { repo, tree })
+        let tip = repo.find_ref(&refname(identity))?.map(|tip| repo.read_commit(tip)).transpose()?;
+        Ok(Self { repo, tree: tip.map(|commit| commit.tree) })
     }
 
     /// The originals of a line, in which summaries are replaced by their own originals; `None` if it has none.
@@ -110,14 +106,8 @@ impl<'r> Archive<'r> {
     }
 
     fn read(&self, path: &str) -> Result<Option<Vec<String>>, CrumbError> {
-        let mut found = self.tree.map(|tree| (Mode::Folder, tree));
-        for name in path.split('/') {
-            let Some((Mode::Folder, tree)) = found else { return Ok(None) };
-            let entry = self.repo.read_tree(tree)?.into_iter().find(|entry| entry.name == name.as_bytes());
-            found = entry.map(|entry| (entry.mode(), entry.oid));
-        }
-        let Some((Mode::File, blob)) = found else { return Ok(None) };
-        self.lines_of(blob).map(Some)
+        let file = self.tree.map_or(Ok(None), |tree| line_history::find_file(self.repo, tree, path))?;
+        file.map(|blob| self.lines_of(blob)).transpose()
     }
 
     fn lines_of(&self, blob: Oid) -> Result<Vec<String>, CrumbError> {
@@ -163,20 +153,16 @@ pub(crate) fn store(
     plan: &CompressionPlan,
     signature: &Signature,
 ) -> Result<(), CrumbError> {
-    let lock = repo.lock(&refname(identity))?;
-    let (subject, message) = message(identity, session, plan);
-    repo.update_ref(&lock, &signature.committer, |tip| {
-        let archive = Archive::at(repo, tip)?;
+    let message = message(identity, session, plan);
+    line_history::change(repo, signature, &repo.lock(&refname(identity))?, |tip| {
+        let archive = Archive { repo, tree: tip.map(|commit| commit.tree) };
         let tree = archive.with(plan)?;
-        if Some(tree) == archive.tree {
-            return Ok(RefUpdate::Keep(()));
-        }
-        let to = CommitBuilder::new(signature, tree, tip).write_plain(repo, &message)?;
-        Ok(RefUpdate::Move { to, log: subject.clone(), value: () })
+        let state = NewState { tree, merged: None, message: message.clone() };
+        Ok(((Some(tree) != archive.tree).then_some(state), ()))
     })
 }
 
-fn message(identity: &str, session: u64, plan: &CompressionPlan) -> (String, String) {
+fn message(identity: &str, session: u64, plan: &CompressionPlan) -> String {
     let count: usize = plan.groups.iter().map(|group| group.members.len()).sum();
     let subject = one_line(&format!(
         "compress {identity}: {count} entries into {} lines, {} failures archived",
@@ -194,7 +180,7 @@ fn message(identity: &str, session: u64, plan: &CompressionPlan) -> (String, Str
     for evicted in &plan.evicted {
         message.extend(["Crumb-Failure: ", &digest(&evicted.name), " ", &one_line(&evicted.name), "\n"]);
     }
-    (subject, message)
+    message
 }
 
 fn digest(text: &str) -> String {

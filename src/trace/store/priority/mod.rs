@@ -12,14 +12,41 @@
 //!   [`crate::trace::model::types`].
 //! - The record determines the lightweight tags `refs/trace-tags/<level>/<item id>`; see [`tags`].
 
+mod absorb;
 mod record;
 mod set;
 pub(crate) mod tags;
-pub(crate) mod union;
 
 pub(crate) use crate::trace::model::level::Level;
+pub(crate) use absorb::absorb;
 pub(crate) use record::{Levels, Record, SetLevel, Setting};
 pub(crate) use set::{Request, follow_meta, requests, set, set_under};
 
+use super::line_history::{LineFormat, LineHistory};
+use crate::trace::ItemId;
+
 /// The ref of the record.
 pub(crate) const RECORD: &str = "refs/trace-priority";
+
+pub(crate) static HISTORY: LineHistory = LineHistory {
+    refname: RECORD,
+    shared: "priority",
+    noun: "priorities",
+    format: LineFormat {
+        is_path: |path| item_of(path).is_some(),
+        is_line: |line| Setting::parse(line).is_some(),
+        sort: |lines| lines.sort_by_cached_key(|line| Setting::parse(line).map(|setting| setting.at)),
+    },
+};
+
+/// The path of an item's file.
+fn path_of(item: ItemId) -> String {
+    let (folder, file) = item.fan_out();
+    format!("{folder}/{file}")
+}
+
+/// The item of a file of the record.
+pub(crate) fn item_of(path: &str) -> Option<ItemId> {
+    let (folder, file) = path.split_once('/')?;
+    format!("{folder}{file}").parse().ok().filter(|item| path_of(*item) == path)
+}

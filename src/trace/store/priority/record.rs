@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::RECORD;
 use crate::base::time::Time;
-use crate::git::{Commit, Entry, Oid, Repo, TreeStore};
+use crate::git::{Entry, Oid, Repo, TreeStore};
 use crate::trace::model::level::Level;
 use crate::trace::model::types::Types;
 use crate::trace::{ItemEntry, ItemId, ItemType, TraceError};
@@ -58,8 +58,7 @@ fn nine_digits<S: Serializer>(at: &Time, output: S) -> Result<S::Ok, S::Error> {
 
 #[derive(Debug)]
 pub(crate) struct Record {
-    /// `None` before the first change.
-    pub commit: Option<Commit>,
+    /// Its folders; none before the first change.
     folders: Vec<Entry>,
 }
 
@@ -108,13 +107,14 @@ impl Levels {
 
 impl Record {
     pub(crate) fn open(repo: &Repo) -> Result<Self, TraceError> {
-        Self::at(repo, repo.find_ref(RECORD)?)
+        match repo.find_ref(RECORD)? {
+            Some(tip) => Self::of_tree(repo, repo.read_commit(tip)?.tree),
+            None => Ok(Self { folders: Vec::new() }),
+        }
     }
 
-    pub(crate) fn at(repo: &Repo, oid: Option<Oid>) -> Result<Self, TraceError> {
-        let commit = oid.map(|oid| repo.read_commit(oid)).transpose()?;
-        let folders = commit.as_ref().map_or(Ok(Vec::new()), |commit| repo.read_tree(commit.tree))?;
-        Ok(Self { commit, folders })
+    pub(crate) fn of_tree(repo: &Repo, tree: Oid) -> Result<Self, TraceError> {
+        Ok(Self { folders: repo.read_tree(tree)? })
     }
 
     /// The levels that were in force for `slots` at `at` (none: now). Reads only folders and files of these items.
@@ -155,7 +155,8 @@ impl Record {
     }
 }
 
-fn parse(id: ItemId, bytes: &[u8]) -> Result<Vec<Setting>, TraceError> {
+/// The changes in an item's file, oldest first.
+pub(super) fn parse(id: ItemId, bytes: &[u8]) -> Result<Vec<Setting>, TraceError> {
     let text = String::from_utf8_lossy(bytes);
     let mut settings = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

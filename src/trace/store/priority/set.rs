@@ -1,17 +1,15 @@
 //! Changing priorities: lines in the record, then the tags.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
-use super::record::{Record, Setting};
-use super::{RECORD, tags};
+use super::record::{Record, Setting, parse};
+use super::{HISTORY, RECORD, path_of, tags};
 use crate::base::time::Time;
-use crate::git::{Oid, RefLock, RefUpdate, Repo};
+use crate::git::{Oid, RefLock, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::one_line;
-use crate::trace::model::tree::TreeEditor;
 use crate::trace::model::types::level_in_meta;
-use crate::trace::store::commit::CommitBuilder;
+use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::signature::Signature;
 use crate::trace::{Item, ItemId, Tip, Trace, TraceError, TraceName};
@@ -71,53 +69,47 @@ pub(crate) fn set_under(
     signature: &Signature,
     requests: &[Request],
 ) -> Result<(), TraceError> {
-    repo.update_ref(lock, &signature.committer, |oid| {
-        let record = Record::at(repo, oid)?;
-        let (to, log) = write(repo, &record, signature, requests)?;
-        Ok::<_, TraceError>(RefUpdate::Move { to, log, value: () })
+    line_history::change(repo, signature, lock, |record| {
+        let tree = with_requests(repo, record.map(|record| record.tree), signature, requests)?;
+        Ok::<_, TraceError>((Some(NewState { tree, merged: None, message: message(requests) }), ()))
     })?;
     // Keep the lock, so that tags change in the same order as the record.
     tags::point(repo, requests.iter().map(|request| (request.item, request.level, request.introduced)))
 }
 
-fn write(
+fn with_requests(
     repo: &Repo,
-    record: &Record,
+    tree: Option<Oid>,
     signature: &Signature,
     requests: &[Request],
-) -> Result<(Oid, String), TraceError> {
-    let mut editor = TreeEditor::new(repo, record.commit.as_ref().map(|commit| commit.tree))?;
-    let mut files: BTreeMap<ItemId, Vec<Setting>> = BTreeMap::new();
+) -> Result<Oid, TraceError> {
+    let mut by_item: BTreeMap<ItemId, Vec<&Request>> = BTreeMap::new();
     for request in requests {
-        let settings = match files.entry(request.item) {
-            Entry::Occupied(begun) => begun.into_mut(),
-            Entry::Vacant(fresh) => fresh.insert(record.history(repo, request.item)?),
-        };
-        settings.push(Setting {
-            at: request.at.after(settings.last().map(|last| last.at)),
-            by: request.by.clone().unwrap_or_else(|| signature.author.person()),
-            level: request.level,
-            seq: request.seq,
-            reason: request.reason.clone(),
+        by_item.entry(request.item).or_default().push(request);
+    }
+    let files = by_item.into_iter().map(|(item, requests)| (path_of(item), (item, requests)));
+    HISTORY.format.with_lines(repo, tree, files, |(item, requests), before| {
+        let mut last = parse(item, before)?.pop().map(|setting| setting.at);
+        let lines = requests.into_iter().map(|request| {
+            let at = request.at.after(last);
+            last = Some(at);
+            let by = request.by.clone().unwrap_or_else(|| signature.author.person());
+            Setting { at, by, level: request.level, seq: request.seq, reason: request.reason.clone() }.render()
         });
-    }
-    for (item, settings) in &files {
-        let text: String = settings.iter().map(|setting| setting.render() + "\n").collect();
-        let (folder, file) = item.fan_out();
-        editor.put(repo, &format!("{folder}/{file}"), repo.write_blob(text.as_bytes())?)?;
-    }
-    let tree = editor.write(repo)?;
+        Ok(lines.collect())
+    })
+}
+
+fn message(requests: &[Request]) -> String {
     let subject = match requests {
         [only] => format!("{} {}", only.level, only.item),
         _ => format!("set the priority of {} items", requests.len()),
     };
     let reason = requests.iter().find_map(|request| request.reason.as_deref()).map(one_line);
-    let message = match reason.filter(|reason| !reason.is_empty()) {
+    match reason.filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("{subject}\n\n{reason}\n"),
         None => format!("{subject}\n"),
-    };
-    let parent = record.commit.as_ref().map(|commit| commit.oid);
-    Ok((CommitBuilder::new(signature, tree, parent).write_plain(repo, &message)?, subject))
+    }
 }
 
 /// Sets the level in an edited item's meta key `priority`, unless it is in force already.

@@ -1,0 +1,197 @@
+//! Histories of lines: facts that are only ever added, so that clones merge without conflicts.
+//!
+//! A history of lines is a ref whose tree holds text files. A line never changes once it is written. Two histories merge by the
+//! union of the lines of each file, in an order that depends on the lines alone. Merging is therefore commutative, associative,
+//! and idempotent, and loses no line.
+//!
+//! To add a history:
+//!
+//! 1. Declare its [`LineHistory`]: the ref, the name on remotes, the paths of its files, and the order of their lines.
+//! 2. Write with [`change`], from a tree that [`LineFormat::with_lines`] makes.
+//! 3. Share it with `trace::sync::lines`: `push_lines`, and `fetched_lines` with [`LineHistory::absorb`].
+//!
+//! The priority record is one. Archives of crumb files have one ref per identity, so they use [`LineFormat`] and [`change`].
+
+use std::collections::BTreeSet;
+
+use super::commit::CommitBuilder;
+use super::signature::Signature;
+use crate::git::{Commit, GitError, Mode, Oid, RefLock, RefUpdate, Repo, TreeStore as _};
+use crate::trace::TraceError;
+use crate::trace::model::tree::TreeEditor;
+
+/// The maximum number of folders above a file. A tree from a remote may be deeper.
+const MAX_DEPTH: usize = 4;
+
+/// A history of lines with one ref in each repository.
+#[derive(Debug)]
+pub(crate) struct LineHistory {
+    pub refname: &'static str,
+    /// Its name on remotes: `refs/trace-records/<shared>`.
+    pub shared: &'static str,
+    /// The lines in the subjects of commits, such as `priorities`.
+    pub noun: &'static str,
+    pub format: LineFormat,
+}
+
+/// The files of a history of lines.
+#[derive(Debug)]
+pub(crate) struct LineFormat {
+    /// Whether a path belongs to a file of the history. Other files of remotes are ignored.
+    pub is_path: fn(&str) -> bool,
+    /// Whether a line can be read. Unreadable lines of remotes are ignored; those of this repository stay, before all others.
+    pub is_line: fn(&str) -> bool,
+    /// Puts the lines of a file in order. They are distinct, readable, and sorted by bytes.
+    pub sort: fn(&mut Vec<&str>),
+}
+
+/// A tree with the lines of two others.
+#[derive(Debug)]
+pub(crate) struct Union {
+    pub tree: Oid,
+    /// The files with new lines, sorted.
+    pub paths: Vec<String>,
+}
+
+/// The next state of a history of lines.
+pub(crate) struct NewState {
+    pub tree: Oid,
+    /// The tip of the other history if this is a merge.
+    pub merged: Option<Oid>,
+    pub message: String,
+}
+
+impl LineFormat {
+    /// Adds lines to the files of a tree (none: an empty one). `new_lines` makes them from the value and the present bytes of a file.
+    pub(crate) fn with_lines<V>(
+        &self,
+        repo: &Repo,
+        tree: Option<Oid>,
+        files: impl IntoIterator<Item = (String, V)>,
+        mut new_lines: impl FnMut(V, &[u8]) -> Result<Vec<String>, TraceError>,
+    ) -> Result<Oid, TraceError> {
+        let mut editor = TreeEditor::new(repo, tree)?;
+        for (path, value) in files {
+            let before = editor.find(repo, &path)?.map_or(Ok(Vec::new()), |oid| repo.read_blob(oid))?;
+            let new = new_lines(value, &before)?.join("\n");
+            if let Some(text) = self.union_of_lines(&before, new.as_bytes()) {
+                editor.put(repo, &path, repo.write_blob(text.as_bytes())?)?;
+            }
+        }
+        Ok(editor.write(repo)?)
+    }
+
+    /// Adds the files of the tree `from` for which `is_wanted` is true to the tree `into` (none: an empty one). Reads only folders
+    /// and files that differ.
+    pub(crate) fn union(
+        &self,
+        repo: &Repo,
+        into: Option<Oid>,
+        from: Oid,
+        mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
+    ) -> Result<Union, TraceError> {
+        let mut editor = TreeEditor::new(repo, into)?;
+        let mut paths = Vec::new();
+        let mut folders = vec![(into, from, String::new(), 0)];
+        while let Some((ours, theirs, above, depth)) = folders.pop() {
+            let ours = ours.map_or(Ok(Vec::new()), |oid| repo.read_tree(oid))?;
+            for entry in repo.read_tree(theirs)? {
+                let here = ours.iter().find(|here| here.name == entry.name && here.mode() == entry.mode());
+                let here = here.map(|here| here.oid);
+                let name = std::str::from_utf8(&entry.name).ok().filter(|_| here != Some(entry.oid));
+                let Some(path) = name.map(|name| format!("{above}{name}")) else { continue };
+                if entry.mode() == Mode::Folder && depth < MAX_DEPTH {
+                    folders.push((here, entry.oid, path + "/", depth + 1));
+                } else if entry.mode() == Mode::File && (self.is_path)(&path) && is_wanted(&path)? {
+                    let ours = here.map_or(Ok(Vec::new()), |oid| repo.read_blob(oid))?;
+                    if let Some(text) = self.union_of_lines(&ours, &repo.read_blob(entry.oid)?) {
+                        editor.put(repo, &path, repo.write_blob(text.as_bytes())?)?;
+                        paths.push(path);
+                    }
+                }
+            }
+        }
+        paths.sort_unstable();
+        Ok(Union { tree: editor.write(repo)?, paths })
+    }
+
+    /// The lines of both files, each once, in order; `None` if `theirs` adds nothing.
+    pub(crate) fn union_of_lines(&self, ours: &[u8], theirs: &[u8]) -> Option<String> {
+        let (ours, theirs) = (String::from_utf8_lossy(ours), String::from_utf8_lossy(theirs));
+        let here: BTreeSet<&str> = ours.lines().filter(|line| !line.trim().is_empty()).collect();
+        let mut all = here.clone();
+        all.extend(theirs.lines().filter(|line| (self.is_line)(line)));
+        (all.len() > here.len()).then(|| self.render(all))
+    }
+
+    /// The readable lines of a file, each once, in order.
+    pub(crate) fn normalized(&self, bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(bytes);
+        self.render(text.lines().filter(|line| (self.is_line)(line)).collect())
+    }
+
+    fn render(&self, lines: BTreeSet<&str>) -> String {
+        let (mut readable, damaged): (Vec<&str>, Vec<&str>) = lines.into_iter().partition(|line| (self.is_line)(line));
+        (self.sort)(&mut readable);
+        damaged.into_iter().chain(readable).flat_map(|line| [line, "\n"]).collect()
+    }
+}
+
+impl LineHistory {
+    /// Merges the lines of the commit `from` into this repository's history, those of the files for which `is_wanted` is true.
+    /// Returns the files with new lines.
+    ///
+    /// Calls `before_move` with the new tree before the ref moves. If the process dies in between, the next one finds new lines
+    /// again, and calls it again.
+    pub(crate) fn absorb(
+        &self,
+        repo: &Repo,
+        signature: &Signature,
+        from: Oid,
+        mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
+        mut before_move: impl FnMut(&Union) -> Result<(), TraceError>,
+    ) -> Result<Vec<String>, TraceError> {
+        let theirs = repo.read_commit(from)?;
+        change(repo, signature, &repo.lock(self.refname)?, |ours| {
+            let union = self.format.union(repo, ours.map(|ours| ours.tree), theirs.tree, &mut is_wanted)?;
+            if union.paths.is_empty() {
+                return Ok((None, Vec::new()));
+            }
+            before_move(&union)?;
+            let message = format!("merge {}\n", self.noun);
+            Ok((Some(NewState { tree: union.tree, merged: Some(from), message }), union.paths))
+        })
+    }
+}
+
+/// Moves the ref of a history to the state that `describe` makes of its tip (none: the ref does not exist yet), as
+/// [`Repo::update_ref`] does. The first line of the message is also that of the reflog.
+pub(crate) fn change<T, E: From<GitError>>(
+    repo: &Repo,
+    signature: &Signature,
+    lock: &RefLock,
+    mut describe: impl FnMut(Option<&Commit>) -> Result<(Option<NewState>, T), E>,
+) -> Result<T, E> {
+    repo.update_ref(lock, &signature.committer, |tip| {
+        let tip = tip.map(|tip| repo.read_commit(tip)).transpose()?;
+        let (state, value) = describe(tip.as_ref())?;
+        let Some(NewState { tree, merged, message }) = state else { return Ok(RefUpdate::Keep(value)) };
+        let parents = tip.map(|tip| tip.oid).into_iter().chain(merged);
+        let to = CommitBuilder::new(signature, tree, parents).write_plain(repo, &message)?;
+        let log = message.lines().next().unwrap_or_default().to_owned();
+        Ok(RefUpdate::Move { to, log, value })
+    })
+}
+
+/// The file at a path in a tree.
+pub(crate) fn find_file(repo: &Repo, tree: Oid, path: &str) -> Result<Option<Oid>, GitError> {
+    let mut found = (Mode::Folder, tree);
+    for name in path.split('/') {
+        let (Mode::Folder, tree) = found else { return Ok(None) };
+        let Some(entry) = repo.read_tree(tree)?.into_iter().find(|entry| entry.name == name.as_bytes()) else {
+            return Ok(None);
+        };
+        found = (entry.mode(), entry.oid);
+    }
+    Ok((found.0 == Mode::File).then_some(found.1))
+}

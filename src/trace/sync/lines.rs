@@ -1,0 +1,93 @@
+//! Sharing histories of lines. The one named `<shared>` is `refs/trace-records/<shared>` on a remote, and
+//! `refs/trace-remote-records/<remote>/<shared>` as last fetched.
+//!
+//! The shared name differs from the local one, because servers refuse refs with only one component after `refs/`. A pushed commit is
+//! based on the remote's history alone, so it contains no line that was not to be pushed.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::push::see;
+use crate::git::{Oid, PushFate, PushedRef, Repo};
+use crate::trace::TraceError;
+use crate::trace::store::commit::CommitBuilder;
+use crate::trace::store::line_history::LineHistory;
+use crate::trace::store::signature::Signature;
+
+/// How long a push is repeated while other pushes move the remote's history.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The refspec that fetches all shared histories. The star prevents an error if the remote has none.
+pub(crate) fn refspec(remote: &str) -> String {
+    format!("+refs/trace-records/*:refs/trace-remote-records/{remote}/*")
+}
+
+fn shared_ref(history: &LineHistory) -> String {
+    format!("refs/trace-records/{}", history.shared)
+}
+
+fn fetched_ref(remote: &str, history: &LineHistory) -> String {
+    format!("refs/trace-remote-records/{remote}/{}", history.shared)
+}
+
+/// The remote's history as last fetched.
+pub(crate) fn fetched_lines(repo: &Repo, remote: &str, history: &LineHistory) -> Result<Option<Oid>, TraceError> {
+    Ok(repo.find_ref(&fetched_ref(remote, history))?)
+}
+
+/// The result of pushing lines.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct PushedLines {
+    /// The number of files with lines that the remote did not have.
+    pub files: usize,
+    /// The answer of the remote if it did not accept them.
+    pub rejected: Option<PushedRef>,
+}
+
+/// Pushes the lines that the remote lacks, of the files for which `is_wanted` is true. Pushes nothing if there are none.
+///
+/// If another push was faster, fetches its lines and adds ours to them.
+pub(crate) fn push_lines(
+    repo: &Repo,
+    signature: &Signature,
+    remote: &str,
+    history: &LineHistory,
+    mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
+) -> Result<PushedLines, TraceError> {
+    let Some(ours) = repo.find_ref(history.refname)?.map(|tip| repo.read_commit(tip)).transpose()? else {
+        return Ok(PushedLines::default());
+    };
+    let (shared, fetched) = (shared_ref(history), fetched_ref(remote, history));
+    let start = Instant::now();
+    for attempt in 1.. {
+        let theirs = repo.find_ref(&fetched)?.map(|oid| repo.read_commit(oid)).transpose()?;
+        let union = history.format.union(repo, theirs.as_ref().map(|tip| tip.tree), ours.tree, &mut is_wanted)?;
+        let files = union.paths.len();
+        if files == 0 {
+            break;
+        }
+        let parent = theirs.map(|tip| tip.oid);
+        let commit = CommitBuilder::new(signature, union.tree, parent)
+            .write_plain(repo, &format!("share {}\n", history.noun))?;
+        let answer = repo.push(remote, &[format!("{commit}:{shared}")], &[])?;
+        let pushed = answer.into_iter().find(|pushed| pushed.refname == shared);
+        match pushed {
+            Some(PushedRef { fate: PushFate::Moved | PushFate::UpToDate, .. }) => {
+                see(repo, signature, &fetched, commit)?;
+                return Ok(PushedLines { files, rejected: None });
+            }
+            Some(PushedRef { fate: PushFate::Behind | PushFate::Contended, .. }) if start.elapsed() < PATIENCE => {}
+            rejected => return Ok(PushedLines { files: 0, rejected }),
+        }
+        wait(attempt);
+        repo.fetch(remote, &[refspec(remote)], &["--quiet"])?;
+    }
+    Ok(PushedLines::default())
+}
+
+/// Waits up to a second, longer with each attempt, and for a random time, so that two processes do not collide again.
+pub(super) fn wait(attempt: u32) {
+    let longest = (8_u64 << attempt.min(7)).min(1000);
+    thread::sleep(Duration::from_millis(RandomState::new().hash_one(attempt) % longest));
+}
