@@ -83,6 +83,14 @@ pub enum TraceError {
     DamagedRecord { item: ItemId, line: usize },
     #[error("trace `{trace}` would take {total} tokens ({basis}), more than its budget of {max}")]
     OverBudget { trace: TraceName, total: u64, basis: &'static str, max: u64 },
+    #[error(
+        "trace `{trace}` cannot be compressed to {max} tokens: {kept} tokens would remain without a summary ({pinned})"
+    )]
+    CannotCompress { trace: TraceName, max: u64, kept: u64, pinned: String, needed: u64 },
+    #[error("the summary takes {tokens} tokens, and only {max} would fit; nothing was changed")]
+    LongSummary { tokens: u64, max: u64 },
+    #[error("the summary has no text; nothing was changed")]
+    BlankSummary,
     #[error("cannot run the budget command `{command}`")]
     BudgetCommand { command: String, source: std::io::Error },
     #[error("the budget command `{command}` failed, so nothing was committed")]
@@ -140,6 +148,9 @@ impl Diagnostic for TraceError {
             Self::AlreadyLive { item, .. } => {
                 return Some(format!("`git trace log --item {item}` lists its revisions"));
             }
+            Self::CannotCompress { needed, .. } => {
+                return Some(format!("allow at least {needed} tokens, or unpin items with `git trace unpin`"));
+            }
             Self::Secret { fingerprint, .. } => {
                 return Some(format!(
                     "remove it; if it is not a secret: git config --add trace.allowSecret {fingerprint}"
@@ -151,7 +162,11 @@ impl Diagnostic for TraceError {
     }
 
     fn exit_status(&self) -> u8 {
-        if matches!(self, Self::OverBudget { .. }) { 1 } else { 2 }
+        if matches!(self, Self::OverBudget { .. } | Self::CannotCompress { .. } | Self::LongSummary { .. }) {
+            1
+        } else {
+            2
+        }
     }
 
     fn wrapped(&self) -> Option<&dyn Diagnostic> {

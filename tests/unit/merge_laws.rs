@@ -8,7 +8,7 @@ use crate::git::{Env, Oid, Repo};
 use crate::materialize::{Options as View_, materialize};
 use crate::message::text;
 use crate::tokens::Encoding;
-use crate::trace::change::compress::{Extent, select};
+use crate::trace::change::compress::{Extent, Scope, select};
 use crate::trace::change::edit::Patch;
 use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement, Strategy as Settle};
 use crate::trace::change::replay;
@@ -153,7 +153,8 @@ impl World {
                 if live.len() < 2 {
                     return;
                 }
-                let selection = select(repo, &self.view(name), ENCODING, Extent::AllButLast(kept), None).unwrap();
+                let scope = Scope { extent: Extent::AllButLast(kept), ..Scope::default() };
+                let selection = select(repo, name, &self.view(name), ENCODING, &scope).unwrap();
                 if selection.items.is_empty() {
                     return;
                 }

@@ -1,6 +1,7 @@
 //! The values of a trace: files, names, trailers, and differences.
 
 mod backup;
+mod compression;
 mod file;
 mod globs;
 mod id;

@@ -24,6 +24,10 @@ impl Diagnostic for CompressorError {}
 pub(crate) fn run(command: &str, prompt: String) -> Result<Vec<u8>, CompressorError> {
     let printed = Process::shell(command).input(prompt).filter()?;
     let text = printed.trim_ascii();
-    let is_empty = one_line(&String::from_utf8_lossy(text)).is_empty();
-    if is_empty { Err(CompressorError::NoText) } else { Ok(text.to_vec()) }
+    if is_blank(text) { Err(CompressorError::NoText) } else { Ok(text.to_vec()) }
+}
+
+/// Whether a text has nothing but white space and control characters.
+pub(crate) fn is_blank(text: &[u8]) -> bool {
+    one_line(&String::from_utf8_lossy(text)).is_empty()
 }

@@ -23,10 +23,6 @@ impl BudgetPolicy {
         let action = action.map_or_else(BudgetAction::default, |text| text.parse().unwrap_or_default());
         Ok(max_tokens.map(|max_tokens| Self { budget: Budget { max_tokens }, action }))
     }
-
-    pub(crate) fn reject_above(budget: Budget) -> Self {
-        Self { budget, action: BudgetAction::Reject }
-    }
 }
 
 /// Runs the user's command, which may make room in `trace`. Its output goes to stderr, because stdout is for ours.

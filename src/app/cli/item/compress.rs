@@ -3,18 +3,14 @@
 use crate::app::cli::flags::content::{ContentArgs, read};
 use crate::app::cli::trace::pick;
 use crate::app::cli::{Context, Error, ExitStatus, Result, Values, escaped, json};
-use crate::tokens::Budget;
+use crate::tokens::framing::message_cost;
 use crate::trace::Draft;
-use crate::trace::change::compress::{self, Compressed, Extent, Selection, prompt, select};
+use crate::trace::change::compress::{self, Compressed, Extent, Limit, Scope, Selection, Summary, prompt, select};
 use crate::trace::change::compressor;
 use crate::trace::model::trailers::preview;
-use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::view::View;
 use crate::trace::{ItemType, TraceName};
-
-/// The assumed size of a summary that is not yet written, for meeting a budget.
-const EXPECTED_SUMMARY: u64 = 500;
 
 /// Replace several items with one summary
 ///
@@ -32,6 +28,9 @@ pub(crate) struct CompressArgs {
     /// Compress the oldest items that compress best, until the trace has at most this number of tokens
     #[arg(long, value_name = "TOKENS")]
     to: Option<u64>,
+    /// With --to: percent of TOKENS to leave free, if the pinned items allow it
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, requires = "to", value_parser = clap::value_parser!(u8).range(0..=90))]
+    margin: u8,
     /// Only items of this type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
@@ -82,40 +81,44 @@ impl CompressArgs {
             (false, true) => Some(read("-".as_ref())?),
             (false, false) => self.content.read()?,
         };
-        let expected = body.as_ref().map_or(EXPECTED_SUMMARY, |body| encoding.count(body) + 3);
-        let extent = match (range, self.keep, self.to) {
-            (Some(range), ..) => {
+        let extent = match (range, self.keep) {
+            (Some(range), _) => {
                 let resolver = Resolver::new(repo, &name, &view.tip)?;
                 Extent::of_range(resolver.range(range)?)
             }
-            (_, Some(keep), _) => Extent::AllButLast(keep),
-            (.., Some(tokens)) => Extent::DownTo { tokens, summary: expected },
+            (_, Some(keep)) => Extent::AllButLast(keep),
             _ => Extent::All,
         };
-        let selection = select(repo, &view, encoding, extent, self.item_type.as_ref())?;
+        let scope = Scope {
+            extent,
+            item_type: self.item_type.as_ref(),
+            limit: self.to.map(|max| Limit::new(max, self.margin)),
+            summary: body.as_ref().map(|body| message_cost(encoding.count(body), false)),
+        };
+        let selection = select(repo, &name, &view, encoding, &scope)?;
+        if let Some(max) = self.to.filter(|max| selection.total <= *max) {
+            context.ui.note(&format!("Nothing to compress: the trace has {} of {max} tokens", selection.total));
+            return Ok(ExitStatus::Success);
+        }
         if selection.items.is_empty() {
-            context.ui.note(
-                "Nothing to compress: what was named is pinned, skipped, within the budget, or bound to a call that is",
-            );
+            context.ui.note("Nothing to compress: what was named is pinned, skipped, or bound to a call that is");
             return Ok(ExitStatus::No);
         }
         if self.print_prompt {
             context.ui.write_content(&prompt(repo, view.types(), &selection)?)?;
             return Ok(ExitStatus::Success);
         }
-        let before = view.total(repo, encoding)?.tokens;
         if self.dry_run {
-            return print_plan(context, &name, &selection, before, self.json).map(ExitStatus::from);
+            return print_plan(context, &name, &selection, self.json).map(ExitStatus::from);
         }
         let body = match body {
             Some(body) => body,
             None => written_by_command(context, &view, &selection)?,
         };
         let summary = Draft::dialogue(body);
-        let budget = self.to.map(|max_tokens| BudgetPolicy::reject_above(Budget { max_tokens }));
         let (subject, reason) = (self.subject.as_deref(), self.reason.as_deref());
-        let done = context.open(&name)?.with_budget(budget).compress(&selection, summary, subject, reason)?;
-        print_done(context, &name, &selection, &done, before, self.json).map(ExitStatus::from)
+        let done = context.open(&name)?.compress(&selection, summary, subject, reason)?;
+        print_done(context, &name, &selection, &done, self.json).map(ExitStatus::from)
     }
 }
 
@@ -126,35 +129,36 @@ fn written_by_command(context: &Context, view: &View, selection: &Selection) -> 
             "give it with -m, -F or `-`, or set `trace.compressor` to a command; --print-prompt shows what it reads",
         )
     })?;
-    Ok(compressor::run(&command, prompt(context.repo()?, view.types(), selection)?)?)
+    let prompt = prompt(context.repo()?, view.types(), selection)?;
+    let Summary { text, cut_from } = compress::by_command(&command, prompt, selection.summary, context.encoding()?)?;
+    if let Some(tokens) = cut_from {
+        let max = selection.summary.max;
+        context.ui.note(&format!("warning: the summary took {tokens} tokens and was cut, because only {max} fit"));
+    }
+    Ok(text)
 }
 
-fn print_plan(context: &Context, name: &TraceName, selection: &Selection, before: u64, json: bool) -> Result<()> {
+fn print_plan(context: &Context, name: &TraceName, selection: &Selection, json: bool) -> Result<()> {
+    let Selection { cost, total, summary, .. } = selection;
     let ids: Vec<String> = selection.items.iter().map(|slot| slot.id.to_string()).collect();
     if json {
-        let tokens = json!({ "before": before, "selected": selection.cost });
+        let tokens = json!({ "before": total, "selected": cost, "summary": summary.max });
         return context.ui.json(&json!({ "trace": name.as_str(), "items": ids, "tokens": tokens }));
     }
-    let (count, cost) = (ids.len(), selection.cost);
-    writeln!(context.ui, "Would replace {count} items, {cost} of {before} tokens:")?;
+    let (count, max) = (ids.len(), summary.max);
+    writeln!(context.ui, "Would replace {count} items, {cost} of {total} tokens, by a summary of at most {max}:")?;
     for slot in &selection.items {
         writeln!(context.ui, "  #{} {} {}", slot.seq, slot.item_type, context.ui.id(slot.id))?;
     }
     Ok(())
 }
 
-fn print_done(
-    context: &Context,
-    name: &TraceName,
-    selection: &Selection,
-    done: &Compressed,
-    before: u64,
-    json: bool,
-) -> Result<()> {
-    let (items, after, Compressed { summary, seq, .. }) = (selection.items.len(), done.after(before), done);
+fn print_done(context: &Context, name: &TraceName, selection: &Selection, done: &Compressed, json: bool) -> Result<()> {
     if json {
-        return context.ui.json(&compress::to_json(name, items, done, before));
+        return context.ui.json(&compress::to_json(name, selection, done));
     }
+    let (items, before) = (selection.items.len(), selection.total);
+    let (after, Compressed { summary, seq, .. }) = (done.after(before), done);
     let id = context.ui.id(summary.id);
     let out = &context.ui;
     writeln!(out, "[{name} #{seq}] {items} items became one: {} {id}", escaped(&preview(summary)))?;

@@ -9,7 +9,7 @@ use crate::base::error::{Context as _, Result, bail};
 use crate::base::merge::Side;
 use crate::trace::Draft;
 use crate::trace::change::branch::{create, list, to_json as branch_json};
-use crate::trace::change::compress::{self, Extent, select};
+use crate::trace::change::compress::{self, Extent, Scope, select};
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Settlement};
 use crate::trace::query::code::CodeRange;
@@ -164,12 +164,8 @@ fn trace_merge(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
 
 fn trace_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let summary = arguments.required("summary")?;
-    if summary.trim().is_empty() {
-        bail!("argument `summary`: it is empty");
-    }
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
     let view = View::open(repo, &name, None)?;
-    let encoding = context.encoding()?;
     let extent = match (arguments.text("range")?, arguments.integer("keep", 0)?) {
         (Some(_), Some(_)) => bail!("argument `range`: give it or `keep`, not both"),
         (Some(range), None) => {
@@ -179,13 +175,12 @@ fn trace_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
         (None, Some(keep)) => Extent::AllButLast(keep),
         (None, None) => Extent::All,
     };
-    let selection = select(repo, &view, encoding, extent, None)?;
+    let selection = select(repo, &name, &view, context.encoding()?, &Scope { extent, ..Scope::default() })?;
     if selection.items.is_empty() {
         return Ok(json!({ "items": 0 }).into());
     }
-    let before = view.total(repo, encoding)?.tokens;
     let summary = Draft::dialogue(summary.as_bytes().to_vec());
     let reason = arguments.text("reason")?;
     let done = context.open(&name)?.compress(&selection, summary, None, reason)?;
-    Ok(compress::to_json(&name, selection.items.len(), &done, before).into())
+    Ok(compress::to_json(&name, &selection, &done).into())
 }

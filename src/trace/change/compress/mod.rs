@@ -3,17 +3,22 @@
 //! Pinned items stay verbatim. Skipped items stay too, and the summary does not contain them. A call and its results go together or
 //! not at all. The summary has the position of the first item that it replaces; [`Trace::expand`] restores all of them.
 
+mod allowance;
 mod prompt;
 mod select;
+mod summary;
 
 use std::collections::HashSet;
 
+pub(crate) use allowance::Limit;
 pub(crate) use prompt::prompt;
-pub(crate) use select::{Extent, Selection, select};
+pub(crate) use select::{Extent, Scope, Selection, select};
 use serde_json::{Value, json};
+pub(crate) use summary::{Summary, by_command};
 
 use crate::base::merge::Side;
 use crate::git::Oid;
+use crate::trace::change::compressor::is_blank;
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::merge::{Settlement, Strategy};
 use crate::trace::change::replay::Outcome;
@@ -44,9 +49,10 @@ impl Compressed {
     }
 }
 
-/// The compression of `items` items in a trace whose total was `before`, as JSON.
-pub(crate) fn to_json(name: &TraceName, items: usize, done: &Compressed, before: u64) -> Value {
+/// A compression as JSON.
+pub(crate) fn to_json(name: &TraceName, selection: &Selection, done: &Compressed) -> Value {
     let Compressed { summary, seq, commit, cost_in, cost_out } = done;
+    let (items, before) = (selection.items.len(), selection.total);
     let tokens = json!({ "before": before, "after": done.after(before), "out": cost_out, "in": cost_in });
     json!({ "trace": name.as_str(), "id": summary.id.to_string(), "seq": seq, "items": items,
         "commit": commit.to_string(), "tokens": tokens })
@@ -63,6 +69,9 @@ impl Trace<'_> {
         subject: Option<&str>,
         reason: Option<&str>,
     ) -> Result<Compressed, TraceError> {
+        if is_blank(&summary.body) {
+            return Err(TraceError::BlankSummary);
+        }
         set_replaced_ids(&mut summary.fields, selection.items.iter().map(|slot| slot.id));
         schema::complete(&mut summary.fields);
         schema::validate(&summary)?;

@@ -3,24 +3,21 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::allowance::{self, Allowance, Fit, Limit, Unfit};
 use crate::git::Repo;
 use crate::tokens::Encoding;
+use crate::trace::model::item::Role;
 use crate::trace::model::level::Level;
 use crate::trace::store::total::item_cost;
-use crate::trace::{Item, ItemEntry, ItemId, ItemType, TraceError, View};
+use crate::trace::{Item, ItemEntry, ItemId, ItemType, TraceError, TraceName, View};
 
 /// The part of a trace to be compressed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Extent {
+    #[default]
     All,
     Between(ItemId, ItemId),
     AllButLast(usize),
-    /// As many items as are needed to leave at most `tokens` with a summary that costs `summary`: by the order of their types,
-    /// then oldest first.
-    DownTo {
-        tokens: u64,
-        summary: u64,
-    },
 }
 
 impl Extent {
@@ -35,7 +32,7 @@ impl Extent {
             found.ok_or(TraceError::Gone { item: id })
         };
         Ok(match self {
-            Self::All | Self::DownTo { .. } => 0..len,
+            Self::All => 0..len,
             Self::AllButLast(kept) => 0..len.saturating_sub(kept),
             Self::Between(one, other) => {
                 let (one, other) = (index_of(one)?, index_of(other)?);
@@ -45,11 +42,26 @@ impl Extent {
     }
 }
 
-/// The items that a summary will replace, in reading order.
+/// What to compress, and how far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scope<'a> {
+    pub extent: Extent,
+    /// `None`: any type.
+    pub item_type: Option<&'a ItemType>,
+    /// Replaces only as many items as are needed for this: by the order of their types, then oldest first. `None`: all.
+    pub limit: Option<Limit>,
+    /// The tokens of the summary as a message, if it is written already.
+    pub summary: Option<u64>,
+}
+
+/// The items that a summary will replace, in reading order, and the tokens that it may take.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Selection {
     pub items: Vec<ItemEntry>,
     pub cost: u64,
+    /// The size of the trace before.
+    pub total: u64,
+    pub summary: Allowance,
 }
 
 struct Candidate<'v> {
@@ -60,52 +72,119 @@ struct Candidate<'v> {
     call: Option<usize>,
 }
 
-/// Selects the items in `extent` of type `item_type` (none: any) that are neither pinned nor left out. A call and its results are
-/// selected together or not at all.
+/// Selects the items in the scope that are neither pinned nor left out. A call and its results are selected together or not at
+/// all. Selects nothing if the trace is within the limit.
 ///
 /// Reads every live item.
 pub(crate) fn select(
     repo: &Repo,
+    name: &TraceName,
     view: &View,
     encoding: Encoding,
-    extent: Extent,
-    item_type: Option<&ItemType>,
+    scope: &Scope<'_>,
 ) -> Result<Selection, TraceError> {
-    let within = extent.indexes(view)?;
+    let total = view.total(repo, encoding)?.tokens;
+    let none = Selection { items: Vec::new(), cost: 0, total, summary: allowance::whole(0) };
+    if scope.limit.is_some_and(|limit| total <= limit.max) {
+        return Ok(none);
+    }
+    let all = candidates(repo, view, encoding, scope)?;
+    let units = units(view, &all);
+    let costs: Vec<u64> = units.iter().map(|unit| unit.iter().map(|index| all[*index].cost).sum()).collect();
+    let fit = match scope.limit {
+        Some(limit) => allowance::fit(total, &costs, limit, scope.summary).map_err(|unfit| match unfit {
+            Unfit::Kept { kept } => TraceError::CannotCompress {
+                trace: name.clone(),
+                max: limit.max,
+                kept,
+                pinned: pinned(view, &all),
+                needed: kept + allowance::MIN_SUMMARY,
+            },
+            Unfit::Summary { max } => TraceError::LongSummary { tokens: scope.summary.unwrap_or_default(), max },
+        })?,
+        None => Fit { taken: units.len(), summary: allowance::whole(costs.iter().sum()) },
+    };
+    let mut taken: Vec<usize> = units[..fit.taken].concat();
+    taken.sort_unstable();
+    Ok(Selection {
+        items: taken.into_iter().map(|index| all[index].slot.clone()).collect(),
+        cost: costs[..fit.taken].iter().sum(),
+        summary: fit.summary,
+        ..none
+    })
+}
+
+/// All live items. Those that the scope does not release, or whose call or result stays, are not free.
+fn candidates<'v>(
+    repo: &Repo,
+    view: &'v View,
+    encoding: Encoding,
+    scope: &Scope<'_>,
+) -> Result<Vec<Candidate<'v>>, TraceError> {
+    let within = scope.extent.indexes(view)?;
     let mut calls = Calls::default();
-    let mut candidates: Vec<Candidate<'_>> = Vec::with_capacity(view.slots.len());
+    let mut all: Vec<Candidate<'_>> = Vec::with_capacity(view.slots.len());
+    let mut turn = 0;
     view.for_each_item(repo, |slot, reading| {
+        if slot.item_type == ItemType::dialogue() && reading.item.fields.role == Some(Role::User) {
+            turn = all.len();
+        }
         let is_left_out = view.left_out(slot).is_some();
-        let is_free = within.contains(&candidates.len())
-            && item_type.is_none_or(|wanted| *wanted == slot.item_type)
+        let is_free = within.contains(&all.len())
+            && scope.item_type.is_none_or(|wanted| *wanted == slot.item_type)
             && view.level(slot).level() == Level::Normal
             && !is_left_out;
         let call = if is_left_out { None } else { calls.number_of(&reading.item) };
-        candidates.push(Candidate { slot, cost: item_cost(&reading.item, encoding), is_free, call });
+        all.push(Candidate { slot, cost: item_cost(&reading.item, encoding), is_free, call });
         Ok(())
     })?;
-    let kept: HashSet<usize> =
-        candidates.iter().filter(|candidate| !candidate.is_free).filter_map(|candidate| candidate.call).collect();
-    candidates.retain(|candidate| candidate.is_free && candidate.call.is_none_or(|call| !kept.contains(&call)));
-    if let Extent::DownTo { tokens, summary } = extent {
-        let total = view.total(repo, encoding)?.tokens;
-        let mut excess = if total > tokens { (total + summary).saturating_sub(tokens) } else { 0 };
-        let mut by_order: Vec<&Candidate<'_>> = candidates.iter().collect();
-        by_order.sort_by_key(|candidate| view.types().rules(&candidate.slot.item_type).compress_order);
-        let (mut taken, mut taken_calls) = (HashSet::new(), HashSet::new());
-        for candidate in by_order {
-            if candidate.call.is_some_and(|call| taken_calls.contains(&call)) || excess > 0 {
-                excess = excess.saturating_sub(candidate.cost);
-                taken.insert(candidate.slot.id);
-                taken_calls.extend(candidate.call);
+    if scope.limit.is_some() {
+        // The result of a call of this turn may still come.
+        for item in &mut all[turn..] {
+            item.is_free &= item.call.is_none_or(|call| calls.answered.contains(&call));
+        }
+    }
+    let kept: HashSet<usize> = all.iter().filter(|item| !item.is_free).filter_map(|item| item.call).collect();
+    for item in &mut all {
+        item.is_free &= item.call.is_none_or(|call| !kept.contains(&call));
+    }
+    Ok(all)
+}
+
+/// The free candidates by index, with each call beside its results, in the order in which they are replaced.
+fn units(view: &View, all: &[Candidate<'_>]) -> Vec<Vec<usize>> {
+    let mut units: Vec<Vec<usize>> = Vec::new();
+    let mut unit_of_call: HashMap<usize, usize> = HashMap::new();
+    for (index, item) in all.iter().enumerate().filter(|(_, item)| item.is_free) {
+        match item.call.and_then(|call| unit_of_call.get(&call)) {
+            Some(unit) => units[*unit].push(index),
+            None => {
+                unit_of_call.extend(item.call.map(|call| (call, units.len())));
+                units.push(vec![index]);
             }
         }
-        candidates.retain(|candidate| {
-            taken.contains(&candidate.slot.id) || candidate.call.is_some_and(|call| taken_calls.contains(&call))
-        });
     }
-    let cost = candidates.iter().map(|candidate| candidate.cost).sum();
-    Ok(Selection { items: candidates.into_iter().map(|candidate| candidate.slot.clone()).collect(), cost })
+    // The sort is stable, so the oldest come first.
+    units.sort_by_key(|unit| view.types().rules(&all[unit[0]].slot.item_type).compress_order);
+    units
+}
+
+/// How many pinned items there are, their tokens, and the largest of them, for an error.
+fn pinned(view: &View, all: &[Candidate<'_>]) -> String {
+    const LISTED: usize = 5;
+    let is_pinned =
+        |item: &&Candidate<'_>| view.left_out(item.slot).is_none() && view.level(item.slot).level() == Level::Pinned;
+    let mut pinned: Vec<&Candidate<'_>> = all.iter().filter(is_pinned).collect();
+    if pinned.is_empty() {
+        return "no item is pinned".to_owned();
+    }
+    pinned.sort_by_key(|item| std::cmp::Reverse(item.cost));
+    let tokens: u64 = pinned.iter().map(|item| item.cost).sum();
+    let listed = pinned.iter().take(LISTED);
+    let mut listed: Vec<String> =
+        listed.map(|item| format!("#{} {} {}", item.slot.seq, item.slot.item_type, item.cost)).collect();
+    listed.extend(pinned.len().checked_sub(LISTED + 1).map(|more| format!("{} more", more + 1)));
+    format!("{tokens} of them in {} pinned items: {}", pinned.len(), listed.join(", "))
 }
 
 /// Numbers calls. A result belongs to the call with the same provider's id, or to the one that it replies to.
@@ -113,22 +192,27 @@ pub(crate) fn select(
 struct Calls {
     by_call_id: HashMap<String, usize>,
     by_item: HashMap<ItemId, usize>,
+    answered: HashSet<usize>,
     count: usize,
 }
 
 impl Calls {
     fn number_of(&mut self, item: &Item) -> Option<usize> {
-        if !item.fields.is_call() && !item.fields.is_result() {
+        let (is_call, is_result) = (item.fields.is_call(), item.fields.is_result());
+        if !is_call && !is_result {
             return None;
         }
-        let known = item.fields.call_id.as_ref().and_then(|id| self.by_call_id.get(id));
-        let known = known.or_else(|| item.fields.reply_to.and_then(|id| self.by_item.get(&id)));
-        let number = known.copied().unwrap_or_else(|| {
+        let known = item.fields.call_id.as_ref().and_then(|id| self.by_call_id.get(id)).copied();
+        // Agents use an id again once its call was answered.
+        let known = known.filter(|number| is_result || !self.answered.contains(number));
+        let replied = || item.fields.reply_to.filter(|_| is_result).and_then(|id| self.by_item.get(&id)).copied();
+        let number = known.or_else(replied).unwrap_or_else(|| {
             self.count += 1;
             self.count
         });
         self.by_call_id.extend(item.fields.call_id.clone().map(|id| (id, number)));
         self.by_item.insert(item.id, number);
+        self.answered.extend(is_result.then_some(number));
         Some(number)
     }
 }
