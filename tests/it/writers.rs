@@ -251,6 +251,24 @@ fn gc_that_prunes_at_once_loses_nothing_of_a_writer() {
 }
 
 /// Every file below a folder whose name ends in `.lock`.
+#[test]
+fn an_import_starts_its_pack_after_pruning() {
+    let repo = TestRepo::new();
+    repo.say("before");
+    // `gc --prune` holds this lock. It also deletes temporary files of packs.
+    let lock = File::options().write(true).open(repo.git_dir().join("trace/locks/objects")).unwrap();
+    lock.lock().unwrap();
+    let mut import = repo.command("git-trace");
+    let mut import = import.args(["import", "jsonl", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    import.stdin.take().unwrap().write_all(lines("imported", 40).as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let packs = repo.git_dir().join("objects/pack");
+    assert_eq!(fs::read_dir(packs).map_or(0, Iterator::count), 0);
+    lock.unlock().unwrap();
+    assert!(import.wait().unwrap().success());
+    assert_eq!(repo.bodies("main").len(), 41);
+}
+
 fn lock_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

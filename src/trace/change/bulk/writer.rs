@@ -74,7 +74,16 @@ impl<'t> Writer<'t> {
     }
 
     pub(crate) fn begin_pack(&mut self) -> Result<(), TraceError> {
+        // Before the pack's temporary file exists: pruning removes such files.
+        self.lock_objects()?;
         self.change.sink = ObjectSink::Pack(PackWriter::start(self.change.repo())?);
+        Ok(())
+    }
+
+    fn lock_objects(&mut self) -> Result<(), TraceError> {
+        if self.objects.is_none() {
+            self.objects = Some(self.change.repo().lock_objects()?);
+        }
         Ok(())
     }
 
@@ -87,9 +96,7 @@ impl<'t> Writer<'t> {
     }
 
     pub(crate) fn record(&mut self, mut incoming: Incoming, mark: Option<ImportPosition>) -> Result<(), TraceError> {
-        if self.objects.is_none() {
-            self.objects = Some(self.change.repo().lock_objects()?);
-        }
+        self.lock_objects()?;
         let id = incoming.item.id;
         if self.live.contains_key(&id) && incoming.adds_item() {
             // It occurs twice among the changes that waited.
