@@ -139,6 +139,42 @@ fn settings_of_agents_and_clients_are_not_written_outside_of_the_work_tree() {
 }
 
 #[test]
+fn hooks_are_not_written_outside_of_the_work_tree() {
+    for (link, target, why) in [
+        ("hooks", "../outside", "leaves the work tree"),
+        ("hooks", ".git/hooks", "enters a git directory"),
+        ("hooks/pre-commit", "../../outside/pre-commit", "leaves the work tree"),
+    ] {
+        let repo = with_link(link, target);
+        let outside = repo.home().join("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("pre-commit"), "theirs\n").unwrap();
+        for path in ["hooks".to_owned(), repo.folder().join("hooks").display().to_string()] {
+            repo.git(&["config", "core.hooksPath", &path]);
+            for command in ["install", "uninstall"] {
+                assert_eq!(cause(&repo, &[command]), format!("`{link}` is a link to `{target}`, which {why}\n"));
+            }
+            assert!(repo.exact(&repo.run(&["doctor"], b"")).contains(why));
+        }
+        assert_eq!(fs::read_to_string(outside.join("pre-commit")).unwrap(), "theirs\n");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+        assert!(!repo.git_dir().join("hooks/pre-commit").exists());
+    }
+    let repo = with_link("hooks", "tools/../scripts");
+    fs::create_dir_all(repo.folder().join("tools")).unwrap();
+    fs::create_dir_all(repo.folder().join("scripts")).unwrap();
+    repo.git(&["config", "core.hooksPath", "hooks"]);
+    repo.text(&["install"]);
+    assert!(repo.folder().join("scripts/pre-commit").is_file());
+    let outside = repo.home().join("outside");
+    for path in ["../outside", outside.to_str().unwrap(), ".git/mine"] {
+        repo.git(&["config", "core.hooksPath", path]);
+        repo.text(&["install"]);
+    }
+    assert!(outside.join("pre-commit").is_file(), "the user may configure any folder");
+}
+
+#[test]
 fn a_brief_does_not_contain_a_file_outside_of_the_work_tree() {
     let repo = with_link("TEAM.md", "../private");
     fs::write(repo.home().join("private"), "private text\n").unwrap();

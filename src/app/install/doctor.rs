@@ -1,5 +1,6 @@
 //! Examines a setup: the settings that git sees, and a trial of the merge driver and the hooks.
 
+use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::path::Path;
 use regex::{Captures, Regex};
 use serde::Serialize;
 
+use super::InstallError;
 use super::attributes::SAMPLES;
 use super::config::RECURSIVE;
 use super::hooks::{HOOKS, HookFolder, HookOwner, owner};
@@ -160,7 +162,15 @@ fn attributes(git: &Git) -> Result<Diagnosis, GitError> {
 
 fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
     const CODE: &str = "hooks";
-    let folder = HookFolder::find(git)?.path;
+    let folder = match HookFolder::find(git) {
+        Err(InstallError::Git(error)) => return Err(error),
+        Err(error) => {
+            let source = error.source().map(text).unwrap_or_default();
+            let remedy = "remove the link, or change `core.hooksPath`";
+            return Ok(Diagnosis::error(CODE, format!("{error}: {source}"), remedy));
+        }
+        Ok(folder) => folder.path,
+    };
     let calls_us = |path: &Path| {
         let text = fs::read(path).unwrap_or_default();
         ["git-trace hook", "git trace hook"].iter().any(|call| memchr::memmem::find(&text, call.as_bytes()).is_some())

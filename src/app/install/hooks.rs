@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use super::config::shell_word;
 use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
 use crate::base::replace::{self, Access};
-use crate::git::{Git, GitError};
+use crate::base::worktree_path::resolve;
+use crate::git::Git;
 
 pub(crate) const HOOKS: [(&str, &str); 2] = [
     ("pre-commit", include_str!("../../../hooks/pre-commit")),
@@ -31,11 +32,24 @@ pub(crate) struct HookFolder {
 }
 
 impl HookFolder {
-    pub(crate) fn find(git: &Git) -> Result<Self, GitError> {
+    /// The user may configure any folder, but a link in the work tree comes from the repository.
+    pub(crate) fn find(git: &Git) -> Result<Self, InstallError> {
         let path = git.folder().join(git.line(&["rev-parse", "--git-path", "hooks"])?);
-        let answer = git.ask(&["config", "--show-scope", "--get", "core.hooksPath"])?;
-        let scope = String::from_utf8_lossy(&answer.stdout).into_owned();
-        let is_everywhere = answer.code == Some(0) && (scope.starts_with("global") || scope.starts_with("system"));
+        let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
+        let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+        let Some((scope, configured)) = text.trim_end_matches('\n').split_once('\t') else {
+            return Ok(Self { path, is_own: true });
+        };
+        if let Ok(root) = git.line(&["rev-parse", "--show-toplevel"]) {
+            let below = Path::new(configured).strip_prefix(&root).unwrap_or(Path::new(configured));
+            let names_another = below.components().any(|part| part.as_os_str() == ".." || part.as_os_str() == ".git");
+            for (name, _) in HOOKS.iter().filter(|_| !below.has_root() && !names_another) {
+                let hook = below.join(name);
+                let refused = |source| InstallError::Write { path: Path::new(&root).join(&hook), source };
+                resolve(Path::new(&root), &hook).map_err(refused)?;
+            }
+        }
+        let is_everywhere = scope == "global" || scope == "system";
         // Husky rewrites this folder. It wants a line in `.husky/pre-commit` instead.
         let is_own = !is_everywhere && !path.ends_with(".husky/_");
         Ok(Self { path, is_own })
@@ -77,19 +91,20 @@ fn script(template: &str, program: &str, note: &str) -> String {
     format!("{first}\n{MARK}{}{note}\n{rest}", digest_of(first, rest))
 }
 
-pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
-    if setup.scope != Scope::Local {
-        return Ok(Vec::new());
-    }
-    let HookFolder { path: folder, is_own } = HookFolder::find(&setup.git)?;
-    if !is_own {
-        return Ok(vec![Step::on(Action::LeftAlone, &folder)]);
+/// The folder for hooks, if the setup is that of one repository.
+pub(crate) fn folder(setup: &Setup) -> Result<Option<HookFolder>, InstallError> {
+    if setup.scope == Scope::Local { HookFolder::find(&setup.git).map(Some) } else { Ok(None) }
+}
+
+pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, InstallError> {
+    if !folder.is_own {
+        return Ok(vec![Step::on(Action::LeftAlone, &folder.path)]);
     }
     // An interrupted install leaves it empty.
-    let mut is_new = fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none());
+    let mut is_new = fs::read_dir(&folder.path).map_or(true, |mut entries| entries.next().is_none());
     let mut steps = Vec::new();
     for (name, template) in HOOKS {
-        let path = folder.join(name);
+        let path = folder.path.join(name);
         let old = fs::read_to_string(&path).unwrap_or_default();
         is_new |= own_mark(&old) == Some(NEW_FOLDER);
         let new = script(template, &setup.program, if is_new { NEW_FOLDER } else { "" });
@@ -103,7 +118,7 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
         };
         if setup.mode == Mode::Write && matches!(action, Action::Added | Action::Updated) {
             let put = || {
-                fs::create_dir_all(&folder)?;
+                fs::create_dir_all(&folder.path)?;
                 if owner(&path) == HookOwner::Theirs && before.symlink_metadata().is_err() {
                     // It has both names for a moment, so that there is always a hook. Not every file system can do that.
                     fs::hard_link(&path, &before).or_else(|error| match error.kind() {
@@ -121,15 +136,11 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     Ok(steps)
 }
 
-pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
-    if setup.scope != Scope::Local {
-        return Ok(Vec::new());
-    }
-    let folder = HookFolder::find(&setup.git)?.path;
+pub(crate) fn uninstall(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, InstallError> {
     let mut steps = Vec::new();
     let mut was_new = false;
     for (name, _) in HOOKS {
-        let path = folder.join(name);
+        let path = folder.path.join(name);
         let before = before(&path);
         let has_before = before.symlink_metadata().is_ok();
         let Ok(text) = fs::read_to_string(&path) else { continue };
@@ -150,7 +161,7 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     }
     if was_new && setup.mode == Mode::Write {
         // It is kept if others put something into it.
-        let _ = fs::remove_dir(&folder);
+        let _ = fs::remove_dir(&folder.path);
     }
     Ok(steps)
 }

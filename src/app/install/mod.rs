@@ -105,6 +105,8 @@ impl Diagnostic for InstallError {
 }
 
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
+    // A refused folder must not stop an installation in between.
+    let hooks = if setup.hooks { hooks::folder(setup)? } else { None };
     let mut steps = config::install(setup)?;
     let old = read_attributes(&setup.attributes)?;
     let action = match attributes::with_block(old.as_deref()) {
@@ -115,15 +117,18 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
         }
     };
     steps.push(Step::on(action, &setup.attributes));
-    if setup.hooks {
-        steps.extend(hooks::install(setup)?);
+    if let Some(folder) = hooks {
+        steps.extend(hooks::install(setup, &folder)?);
     }
     Ok(steps)
 }
 
 pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
+    let hooks = hooks::folder(setup)?;
     let mut steps = config::uninstall(setup)?;
-    steps.extend(hooks::uninstall(setup)?);
+    if let Some(folder) = hooks {
+        steps.extend(hooks::uninstall(setup, &folder)?);
+    }
     let old = read_attributes(&setup.attributes)?;
     if let Some(rest) = old.and_then(|old| attributes::without_block(&old)) {
         put_file(&setup.attributes, rest.as_deref(), setup.mode)?;
