@@ -32,6 +32,19 @@ impl Config {
         Ok(Self { files, overrides })
     }
 
+    /// Whether a file is included in a way that libgit2 does not know.
+    pub(super) fn has_unknown_includes(&self) -> Result<bool, GitError> {
+        let is_include = |(key, _): &Setting| key == "include.path" || key.starts_with("includeif.");
+        Ok(self.overrides.iter().any(is_include)
+            || self.section("includeif")?.iter().any(|(key, _)| key.starts_with("includeif.hasconfig:")))
+    }
+
+    /// The settings that `git config --null --list` printed.
+    pub(super) fn listed(printed: &str) -> Result<Self, GitError> {
+        let files = git2::Config::new().map_err(|source| GitError::store("read the git configuration", source))?;
+        Ok(Self { files, overrides: parse_list(printed).map(|(key, value)| (key, Some(value))).collect() })
+    }
+
     /// A key without a value (git's short form for true) is `"true"`.
     pub(crate) fn text(&self, key: &str) -> Result<Option<String>, GitError> {
         let wanted = canonical(key);
@@ -135,6 +148,15 @@ pub(crate) fn parse_number(value: &str) -> Option<u64> {
 
 pub(crate) fn parse_bool(value: &str) -> Option<bool> {
     git2::Config::parse_bool(value).ok()
+}
+
+/// Reads what `git config --null --list` prints: `<key>\n<value>\0`, or `<key>\0` for true.
+pub(super) fn parse_list(printed: &str) -> impl Iterator<Item = (String, String)> {
+    let pair = |entry: &str| match entry.split_once('\n') {
+        Some((key, value)) => (key.to_owned(), value.to_owned()),
+        None => (entry.to_owned(), "true".to_owned()),
+    };
+    printed.split_terminator('\0').map(pair)
 }
 
 /// Section and variable in lower case, the subsection unchanged.

@@ -19,6 +19,8 @@ pub enum GitError {
     NoWorktree,
     #[error("the repository belongs to another user, and git was not told to trust it")]
     UnsafeOwner,
+    #[error("the bare repository `{}` is not used, because `safe.bareRepository` is `explicit`", path.display())]
+    BareRepository { path: PathBuf },
     #[error("this repository uses the git extension `{extension}`, which git-trace cannot read yet")]
     UnknownExtension { extension: String },
     #[error("object {oid} is not in this repository")]
@@ -51,6 +53,8 @@ pub enum GitError {
     Spawn { command: String, source: io::Error },
     #[error("`git {command}` failed: {stderr}")]
     Command { command: String, stderr: String },
+    #[error("refs cannot move while git receives a push, whose objects are in quarantine")]
+    Quarantine,
     #[error("cannot sign the commit: {cause}")]
     Unsigned { cause: String },
     #[error("cannot {action}")]
@@ -90,6 +94,8 @@ impl Diagnostic for GitError {
             Self::NotARepository => "run `git init` first, or change into a repository",
             Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
+            Self::BareRepository { .. } => "if you trust it: git --git-dir=<its folder> trace …",
+            Self::Quarantine => "use the post-receive hook",
             Self::MissingObject { .. } => "`git trace fsck` reports what it belongs to and what helps",
             Self::Unsigned { .. } => "`trace.sign` is set; if `git commit -S` can sign, so can git-trace",
             Self::DamagedObject { .. } => {

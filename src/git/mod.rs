@@ -32,6 +32,7 @@ mod shared;
 mod sign;
 mod three_way;
 pub(crate) mod tree;
+mod trust;
 mod zone;
 
 pub(crate) use call::{Git, browse, worktree_root};

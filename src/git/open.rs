@@ -3,7 +3,6 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 
 use git2::{ObjectFormat, Repository};
 
@@ -13,7 +12,9 @@ use super::error::GitError;
 use super::loose::Loose;
 use super::objects::Recent;
 use super::oid::Oid;
+use super::process::text_of;
 use super::refs::RefStorage;
+use super::trust;
 
 /// An open repository and the environment it was opened in.
 pub struct Repo {
@@ -52,13 +53,11 @@ impl Repo {
 
     /// Opens the repository that `path` is in, whatever the environment says about its location.
     pub(crate) fn containing(path: &Path, env: Env) -> Result<Self, GitError> {
-        allow_reftable();
-        let found = Repository::discover(path).map_err(GitError::opening)?;
-        Self::opened(Some(found.path()), env)
+        Self::opened(Some(&trust::discover(path, &env)?), env)
     }
 
     fn opened(place: Option<&Path>, env: Env) -> Result<Self, GitError> {
-        let inner = Self::open_place(place).map_err(GitError::opening)?;
+        let inner = trust::open(place, &env)?;
         // Git does not verify oids on reading either: zlib's checksum finds damage, and `git fsck` verifies oids. Hashing took a
         // tenth of the time of materializing 10,000 items.
         git2::opts::strict_hash_verification(false);
@@ -77,7 +76,6 @@ impl Repo {
     /// Opens a libgit2 handle, one for each thread that reads. With reftable, libgit2 finds no refs and reports no error, so it is
     /// used for objects and configuration only; see `refs`.
     pub(super) fn open_place(place: Option<&Path>) -> Result<Repository, git2::Error> {
-        allow_reftable();
         place.map_or_else(Repository::open_from_env, Repository::open)
     }
 
@@ -110,21 +108,13 @@ impl Repo {
             return Ok(config);
         }
         let files = self.inner.config().map_err(|source| GitError::store("read the git configuration", source))?;
-        let config = Config::new(files, &self.env)?;
+        let mut config = Config::new(files, &self.env)?;
+        if config.has_unknown_includes()? {
+            let listed = text_of(self.git("config").args(["--null", "--list"]))?;
+            config = Config::listed(&listed)?;
+        }
         Ok(self.config.get_or_init(|| config))
     }
-}
-
-/// Makes libgit2 open repositories with reftable, whose refs it cannot read.
-#[allow(unsafe_code, reason = "libgit2 has one list of extensions for the whole process")]
-fn allow_reftable() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: this writes a static variable of libgit2, which is read when a repository is opened. Nothing else in this crate
-        // writes it, `Once` lets only one thread do so, and every repository is opened after this call. If it fails, such
-        // repositories are refused.
-        let _ = unsafe { git2::opts::set_extensions(&["refstorage"]) };
-    });
 }
 
 impl std::fmt::Debug for Repo {

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Component, Path};
 
+use super::config::parse_list;
 use super::error::GitError;
 use super::open::Repo;
 use super::process::Answer;
@@ -66,11 +67,7 @@ impl Repo {
             return Err(bad(answer.stderr.trim_start_matches("fatal: ").replace(" in standard input", "")));
         }
         let printed = String::from_utf8(answer.stdout).map_err(|_| bad("it is not UTF-8".to_owned()))?;
-        let pair = |entry: &str| match entry.split_once('\n') {
-            Some((key, value)) => (key.to_owned(), value.to_owned()),
-            None => (entry.to_owned(), "true".to_owned()),
-        };
-        Ok(printed.split_terminator('\0').map(pair).collect())
+        Ok(parse_list(&printed).collect())
     }
 }
 

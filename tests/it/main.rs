@@ -42,6 +42,7 @@ mod sharing;
 mod shells;
 mod sign;
 mod stored;
+mod trust;
 mod types;
 mod view;
 mod writers;

@@ -1,0 +1,118 @@
+//! Opening only what git would open, with the configuration that git would read.
+//!
+//! libgit2 does not know `safe.bareRepository`, some forms of `safe.directory`, and where git keeps the system's settings. In these
+//! cases, which are rare, git is asked.
+
+use std::env::split_paths;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, Once, PoisonError};
+
+use git2::{ConfigLevel, ErrorCode, Repository};
+
+use super::call::Git;
+use super::env::Env;
+use super::error::GitError;
+use super::open::Repo;
+use super::process::{Answer, git};
+
+/// Opens the repository at `place`, or the one that the environment or the current folder names.
+pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitError> {
+    set_up(env);
+    let opened = match Repo::open_place(place) {
+        Err(error) if error.code() == ErrorCode::Owner && ask(place)?.is_success() => open_unchecked(place),
+        opened => opened,
+    };
+    let opened = opened.map_err(GitError::opening)?;
+    // Local commands of git ignore `GIT_NAMESPACE`, which is for those that serve the repository to others.
+    opened.remove_namespace().map_err(GitError::opening)?;
+    if place.is_none() && !env.is_set("GIT_DIR") {
+        check_bare(opened.path(), Path::new("."))?;
+    }
+    Ok(opened)
+}
+
+/// Finds the git folder of the repository that `folder` is in, whatever the environment says about its location.
+pub(super) fn discover(folder: &Path, env: &Env) -> Result<PathBuf, GitError> {
+    set_up(env);
+    let found = Repository::discover(folder).map_err(GitError::opening)?;
+    check_bare(found.path(), folder)?;
+    Ok(found.path().to_owned())
+}
+
+/// Asks git about `safe.bareRepository` if `folder` is inside of the git folder that was found, which is not a `.git`.
+fn check_bare(git_dir: &Path, folder: &Path) -> Result<(), GitError> {
+    let is_inside = folder.canonicalize().is_ok_and(|folder| folder.starts_with(git_dir));
+    if !is_inside || git_dir.ends_with(".git") {
+        return Ok(());
+    }
+    let answer = ask(Some(folder))?;
+    if answer.is_success() {
+        Ok(())
+    } else if answer.stderr.contains("safe.bareRepository is") {
+        Err(GitError::BareRepository { path: git_dir.to_owned() })
+    } else {
+        Err(answer.into_error())
+    }
+}
+
+/// Whether git opens the repository at `place`.
+fn ask(place: Option<&Path>) -> Result<Answer, GitError> {
+    let mut command = git("rev-parse");
+    if let Some(place) = place {
+        command.current_dir(place).env_remove("GIT_DIR").env_remove("GIT_WORK_TREE");
+    }
+    Answer::of(command.args(["rev-parse", "--git-dir"]))
+}
+
+/// Opens a repository that git trusts.
+#[allow(unsafe_code, reason = "libgit2 has one switch for the whole process")]
+fn open_unchecked(place: Option<&Path>) -> Result<Repository, git2::Error> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: this writes a static variable of libgit2, which is read when a repository is opened. The lock keeps others from
+    // writing it. Threads that open a repository meanwhile open the same one, to read its objects.
+    let _ = unsafe { git2::opts::set_verify_owner_validation(false) };
+    let opened = Repo::open_place(place);
+    // SAFETY: as above.
+    let _ = unsafe { git2::opts::set_verify_owner_validation(true) };
+    opened
+}
+
+/// Makes libgit2 open repositories with reftable, whose refs it cannot read, and partial clones, and read the settings of the user
+/// and of the system where git reads them.
+#[allow(unsafe_code, reason = "libgit2 has one list of extensions and of search paths for the whole process")]
+fn set_up(env: &Env) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: these write static variables of libgit2, which are read when a repository is opened. Nothing else in this crate
+        // writes them, `Once` lets only one thread do so, and every repository is opened after this call. If it fails, such
+        // repositories are refused.
+        let _ = unsafe { git2::opts::set_extensions(&["refstorage", "partialclone"]) };
+        if env.is_set("GIT_CONFIG_GLOBAL") {
+            for level in [ConfigLevel::Global, ConfigLevel::XDG] {
+                // SAFETY: as above.
+                let _ = unsafe { git2::opts::set_search_path(level, "") };
+            }
+        }
+        if let Some(folder) = system_folder(env) {
+            // SAFETY: as above.
+            let _ = unsafe { git2::opts::set_search_path(ConfigLevel::System, folder) };
+        }
+    });
+}
+
+/// The folder of the system's `gitconfig` if it may differ from libgit2's `/etc`: git has it where it was installed.
+fn system_folder(env: &Env) -> Option<PathBuf> {
+    if cfg!(windows) || env.is_set("GIT_CONFIG_SYSTEM") {
+        return None;
+    }
+    let folder = split_paths(env.os("PATH")?).find(|folder| folder.join("git").exists())?;
+    let own = folder.parent()?.join("etc");
+    let may_differ = !folder.starts_with("/usr/bin") && !folder.starts_with("/bin");
+    if !may_differ || !(own.join("gitconfig").exists() || Path::new("/etc/gitconfig").exists()) {
+        return None;
+    }
+    // Versions before 2.41 do not tell.
+    let path = Git::in_folder("/").line(&["var", "GIT_CONFIG_SYSTEM"]).ok()?;
+    Path::new(&path).parent().map(Path::to_path_buf)
+}

@@ -1,0 +1,220 @@
+//! `git trace` refuses and ignores the same as git: both are asked in the same place.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::repo::{TestRepo, run};
+
+/// A setting that makes `git trace status` fail wherever it is read.
+const BAD: &str = "[trace]\n\tencoding = bad\n";
+
+type Variables<'a> = &'a [(&'a str, &'a str)];
+
+/// Whether `git trace` reads [`BAD`], which it must if git does.
+fn reads_bad(repo: &TestRepo, variables: Variables<'_>) -> bool {
+    let command = |program| {
+        let mut command = repo.command(program);
+        command.env_remove("GIT_CONFIG_NOSYSTEM").env_remove("GIT_CONFIG_GLOBAL").envs(variables.iter().copied());
+        command
+    };
+    let by_git = run(command("git").args(["config", "trace.encoding"]), b"").stdout == b"bad\n";
+    let output = run(command("git-trace").arg("status"), b"");
+    let by_us = String::from_utf8_lossy(&output.stderr).contains("`trace.encoding` is `bad`");
+    assert_eq!(by_us, by_git, "{variables:?}: {}", repo.exact(&output));
+    by_us
+}
+
+/// Whether `git trace` opens the repository in the folder, which it must if git does.
+fn opens(repo: &mut TestRepo, folder: &Path, variables: Variables<'_>) -> bool {
+    repo.within(folder, |repo| {
+        let verdict = |program, args: &[&str]| {
+            let output = run(repo.command(program).envs(variables.iter().copied()).args(args), b"");
+            (output.status.success(), repo.exact(&output))
+        };
+        let (by_git, said) = verdict("git", &["rev-parse", "--git-dir"]);
+        let (by_us, ours) = verdict("git-trace", &["log"]);
+        assert_eq!(by_us, by_git, "{variables:?}: {said} {ours}");
+        by_us
+    })
+}
+
+#[test]
+fn a_bare_repository_in_a_checkout_is_refused_if_git_refuses_it() {
+    let mut repo = TestRepo::new();
+    let bare = repo.folder().join("vendor");
+    repo.git(&["init", "-q", "--bare", "vendor"]);
+    repo.git(&["-C", "vendor", "config", "trace.materializer", "touch ../ran"]);
+    let global = repo.home().join("global");
+    std::fs::write(&global, "[safe]\n\tbareRepository = explicit\n").unwrap();
+    let explicit = [("GIT_CONFIG_GLOBAL", global.to_str().unwrap())];
+    repo.within(&bare, |repo| {
+        repo.say("x");
+        let mut command = repo.command("git-trace");
+        let output = run(command.envs(explicit).arg("materialize"), b"");
+        insta::assert_snapshot!(repo.exact(&output), @r"
+        --- stderr
+        error: the bare repository `[HOME]/repo/vendor/` is not used, because `safe.bareRepository` is `explicit`
+        hint: if you trust it: git --git-dir=<its folder> trace …
+        [exit 2]
+        ");
+        // Its own configuration must not allow it.
+        repo.git(&["config", "safe.bareRepository", "all"]);
+    });
+    assert!(!repo.folder().join("ran").exists());
+    assert!(!opens(&mut repo, &bare, &explicit));
+    assert!(!opens(&mut repo, &bare.join("refs"), &explicit));
+    let command = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.bareRepository")];
+    assert!(!opens(&mut repo, &bare, &[&command[..], &[("GIT_CONFIG_VALUE_0", "explicit")]].concat()));
+    assert!(opens(&mut repo, &bare, &[&command[..], &[("GIT_CONFIG_VALUE_0", "all")], &explicit].concat()));
+    assert!(opens(&mut repo, &bare, &[("GIT_DIR", "."), explicit[0]]));
+    assert!(opens(&mut repo, &bare, &[]));
+    repo.say("y");
+    let git_dir = repo.git_dir();
+    assert!(opens(&mut repo, &git_dir, &explicit), "the git folder of a checkout");
+}
+
+#[test]
+fn safe_directory_is_read_as_by_git() {
+    let mut repo = TestRepo::new();
+    let folder = repo.folder().to_owned();
+    repo.say("x");
+    let given = Command::new("chown").args(["-R", "12345"]).arg(&folder).output();
+    if !given.is_ok_and(|given| given.status.success()) {
+        println!("no other owner: this user may give nothing away");
+        return;
+    }
+    let (path, home) = (folder.to_str().unwrap().to_owned(), repo.home().to_str().unwrap().to_owned());
+    let below = format!("{home}/*");
+    repo.within(&folder, |repo| repo.run(&["status"], b"")).status.code().filter(|code| *code == 2).unwrap();
+    let global = repo.home().join("global");
+    for values in [&[][..], &["*"], &[&below], &[&path], &[&home], &["~/repo"], &["*", ""], &["", &path], &["."]] {
+        let lines: String = values.iter().map(|value| format!("\tdirectory = {value}\n")).collect();
+        std::fs::write(&global, format!("[safe]\n{lines}")).unwrap();
+        opens(&mut repo, &folder, &[("GIT_CONFIG_GLOBAL", global.to_str().unwrap())]);
+        let value = values.first().copied().unwrap_or_default();
+        let key = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", value)];
+        opens(&mut repo, &folder, &key);
+    }
+    assert!(opens(&mut repo, &folder, &[("GIT_DIR", ".git")]), "git trusts the repository that GIT_DIR names");
+    let mut command = repo.command("git");
+    command.args(["-c", "safe.directory=*", "-c", "trace.encoding=cl100k_base", "trace", "commit", "-m", "y"]);
+    assert!(run(&mut command, b"").status.success());
+}
+
+#[test]
+fn settings_come_from_the_files_that_git_reads() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    let home = repo.home();
+    let none = [("GIT_CONFIG_GLOBAL", "/dev/null")];
+    assert!(!reads_bad(&repo, &[]));
+    for folder in [".config/git", "etc", "bin"] {
+        std::fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    std::fs::write(home.join(".config/git/config"), BAD).unwrap();
+    assert!(reads_bad(&repo, &[]));
+    assert!(!reads_bad(&repo, &none));
+    assert!(!reads_bad(&repo, &[("GIT_CONFIG_GLOBAL", "")]));
+    std::fs::rename(home.join(".config/git/config"), home.join(".gitconfig")).unwrap();
+    assert!(reads_bad(&repo, &[]));
+    assert!(!reads_bad(&repo, &[("GIT_CONFIG_GLOBAL", "")]));
+    let file = home.join("file");
+    std::fs::rename(home.join(".gitconfig"), &file).unwrap();
+    let file = file.to_str().unwrap();
+    assert!(reads_bad(&repo, &[("GIT_CONFIG_SYSTEM", file)]));
+    assert!(!reads_bad(&repo, &[("GIT_CONFIG_SYSTEM", file), ("GIT_CONFIG_NOSYSTEM", "true")]));
+    let include = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "include.path"), ("GIT_CONFIG_VALUE_0", file)];
+    assert!(reads_bad(&repo, &include));
+    repo.git(&["remote", "add", "origin", "https://example.com/a"]);
+    for (condition, expected) in [
+        ("hasconfig:remote.*.url:https://example.com/**", true),
+        ("hasconfig:remote.*.url:https://example.org/**", false),
+        ("onbranch:co*", true),
+        ("gitdir:~/repo/", true),
+        ("gitdir/i:~/REPO/", true),
+    ] {
+        std::fs::write(home.join(".gitconfig"), format!("[includeIf \"{condition}\"]\n\tpath = {file}\n")).unwrap();
+        assert_eq!(reads_bad(&repo, &[]), expected, "{condition}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_settings_of_the_system_are_read_where_git_was_installed() {
+    use std::os::unix::fs::PermissionsExt;
+    let repo = TestRepo::new();
+    repo.say("x");
+    let home = repo.home();
+    let path = repo.command("git").get_envs().find(|(name, _)| *name == "PATH").unwrap().1.unwrap().to_owned();
+    let git = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.exists()).unwrap();
+    for folder in ["etc", "bin"] {
+        std::fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    let file = home.join("etc/gitconfig");
+    std::fs::write(&file, BAD).unwrap();
+    let wrapper = format!(
+        "#!/bin/sh\nif [ \"$1 $2\" = 'var GIT_CONFIG_SYSTEM' ]; then echo '{file}'; exit; fi\n\
+        GIT_CONFIG_SYSTEM='{file}' exec '{git}' \"$@\"\n",
+        file = file.display(),
+        git = git.display()
+    );
+    std::fs::write(home.join("bin/git"), wrapper).unwrap();
+    std::fs::set_permissions(home.join("bin/git"), PermissionsExt::from_mode(0o755)).unwrap();
+    let path = std::env::join_paths([home.join("bin")].into_iter().chain(std::env::split_paths(&path))).unwrap();
+    let mut command = repo.command("git-trace");
+    let output = run(command.env("PATH", path).env_remove("GIT_CONFIG_NOSYSTEM").arg("status"), b"");
+    assert!(repo.exact(&output).contains("`trace.encoding` is `bad`"), "{}", repo.exact(&output));
+}
+
+#[test]
+fn a_namespace_does_not_change_the_refs_of_local_commands() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    let refs = repo.git(&["for-each-ref", "--format=%(refname)"]);
+    for args in [&["commit", "-m", "y"][..], &["pin", "#0"], &["unpin", "#0"], &["branch", "other"]] {
+        let output = run(repo.command("git-trace").env("GIT_NAMESPACE", "guest").args(args), b"");
+        assert!(output.status.success(), "{args:?}: {}", repo.exact(&output));
+    }
+    let expected = format!("refs/trace-priority\n{refs}").replace("main\n", "main\nrefs/traces/other\n");
+    let found = repo.git(&["for-each-ref", "--format=%(refname)", "refs/trace-priority", "refs/traces"]);
+    assert_eq!(found, expected);
+    assert!(!repo.git(&["for-each-ref"]).contains("refs/namespaces/"));
+    assert_eq!(repo.bodies("main").len(), 2);
+}
+
+#[test]
+fn refs_do_not_move_while_git_has_objects_in_quarantine() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    let before = repo.git(&["for-each-ref"]);
+    let quarantine = repo.home().join("incoming");
+    std::fs::create_dir(&quarantine).unwrap();
+    for args in [&["commit", "-m", "y"][..], &["pin", "#0"], &["switch", "-c", "new"]] {
+        let mut command = repo.command("git-trace");
+        command.env("GIT_QUARANTINE_PATH", &quarantine).env("GIT_OBJECT_DIRECTORY", &quarantine);
+        command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", repo.git_dir().join("objects"));
+        let output = run(command.args(args), b"");
+        assert_eq!(
+            repo.exact(&output),
+            "--- stderr\nerror: refs cannot move while git receives a push, whose objects are in quarantine\nhint: use the post-receive hook\n[exit 2]",
+            "{args:?}"
+        );
+    }
+    assert_eq!(repo.git(&["for-each-ref"]), before);
+}
+
+#[test]
+fn extensions_of_git_that_change_nothing_for_us_are_accepted() {
+    let mut repo = TestRepo::new();
+    let folder = repo.folder().to_owned();
+    repo.git(&["config", "core.repositoryFormatVersion", "1"]);
+    repo.git(&["remote", "add", "origin", "https://example.invalid/x"]);
+    repo.say("x");
+    for (extension, value) in [("partialClone", "origin"), ("preciousObjects", "true"), ("worktreeConfig", "true")] {
+        repo.git(&["config", &format!("extensions.{extension}"), value]);
+        assert!(opens(&mut repo, &folder, &[]), "{extension}");
+    }
+    repo.say("y");
+    repo.git(&["config", "extensions.unknown", "true"]);
+    assert!(!opens(&mut repo, &folder, &[]));
+}
