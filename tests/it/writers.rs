@@ -250,7 +250,6 @@ fn gc_that_prunes_at_once_loses_nothing_of_a_writer() {
     repo.fsck();
 }
 
-/// Every file below a folder whose name ends in `.lock`.
 #[test]
 fn an_import_starts_its_pack_after_pruning() {
     let repo = TestRepo::new();
@@ -269,6 +268,7 @@ fn an_import_starts_its_pack_after_pruning() {
     assert_eq!(repo.bodies("main").len(), 41);
 }
 
+/// Every file below a folder whose name ends in `.lock`.
 fn lock_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
