@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::data::{Data, Step};
-use super::html::{Html, number};
+use super::html::{Html, color, number};
 use super::timeline::anchor;
 use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
@@ -317,21 +317,6 @@ fn thinned(points: Vec<Point>) -> Vec<Point> {
     let last = points.len().saturating_sub(1);
     let is_kept = |index: usize| index == 0 || index == last || (last - index).is_multiple_of(stretch);
     points.into_iter().enumerate().filter(|(index, _)| is_kept(*index)).map(|(_, point)| point).collect()
-}
-
-/// The class that gives a type its color. Custom types share one.
-pub(crate) fn color(item_type: &str) -> &'static str {
-    match item_type {
-        "instruction" => "k0",
-        "dialogue" => "k1",
-        "tool_io" => "k2",
-        "reasoning" => "k3",
-        "artifact" => "k4",
-        "output" => "k5",
-        "freeform" => "k6",
-        "earlier" => "k8",
-        _ => "k7",
-    }
 }
 
 fn y(tokens: u64, top: u64) -> u64 {

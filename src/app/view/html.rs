@@ -108,3 +108,18 @@ fn is_unseen(c: char) -> bool {
         c => c.is_control(),
     }
 }
+
+/// The class that gives a type its color. Custom types share one.
+pub(crate) fn color(item_type: &str) -> &'static str {
+    match item_type {
+        "instruction" => "k0",
+        "dialogue" => "k1",
+        "tool_io" => "k2",
+        "reasoning" => "k3",
+        "artifact" => "k4",
+        "output" => "k5",
+        "freeform" => "k6",
+        "earlier" => "k8",
+        _ => "k7",
+    }
+}

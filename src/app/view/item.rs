@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Past;
-use super::chart::color;
 use super::data::{Data, Step, Text};
-use super::html::{Html, number};
+use super::html::{Html, color, number};
 use super::timeline::{anchor, person, short};
 use crate::trace::model::item::{Direction, Item, Role};
 use crate::trace::model::json::to_json;

@@ -7,9 +7,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use sha2::{Digest as _, Sha256};
 
 use super::branches::Branches;
-use super::chart::{Chart, color};
+use super::chart::Chart;
 use super::data::{Data, Text};
-use super::html::{Html, number};
+use super::html::{Html, color, number};
 use super::item::{self, preview, setting_line};
 use super::timeline;
 use crate::git::short_oid;

@@ -1,8 +1,7 @@
 //! The page's list of changes, newest first.
 
-use super::chart::color;
 use super::data::{Data, Step};
-use super::html::{Html, number};
+use super::html::{Html, color, number};
 use crate::git::short_oid;
 use crate::trace::model::tree::Change;
 

@@ -4,7 +4,7 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-use super::record::{MAX_DEPTH, Members, Text, depth};
+use super::json::{MAX_DEPTH, Members, Text, depth};
 use crate::base::merge::conflict;
 
 /// Why a line is not a record. `at` is an offset in the line, in bytes.
@@ -94,8 +94,8 @@ pub(crate) fn diagnose(line: &[u8]) -> LineError {
     if depth(first) > MAX_DEPTH {
         return LineError::TooDeep;
     }
-    match serde_json::from_str(first) {
-        Ok(Members(members)) => diagnose_members(&members),
+    match serde_json::from_str::<Members<'_>>(first) {
+        Ok(members) => diagnose_members(&members.0),
         Err(error) => not_json(text, &error),
     }
 }

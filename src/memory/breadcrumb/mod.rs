@@ -16,6 +16,7 @@
 pub(crate) mod check;
 pub(crate) mod exchange;
 mod invalid_line;
+mod json;
 pub(crate) mod key;
 pub(crate) mod measured;
 pub(crate) mod merge;

@@ -8,14 +8,12 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
-use serde::ser::{Serialize, Serializer};
+use serde::ser::Serializer;
 use serde_json::value::RawValue;
 
 use super::invalid_line::{LineError, diagnose};
+use super::json::{MAX_DEPTH, Text, canonical_json, depth, join_members, json};
 use crate::base::time::Time;
-
-/// How deep a line may nest, including its own braces. `serde_json` and other readers accept no more.
-pub(crate) const MAX_DEPTH: usize = 127;
 
 /// One breadcrumb. It borrows from its line where no decoding is needed.
 ///
@@ -176,85 +174,6 @@ const START_OF_YEAR_0: i64 = -62_167_219_200;
 fn is_same_time(a: Option<&str>, b: Option<&str>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return a == b };
     a == b || parse_time(a).is_some_and(|a| Some(a) == parse_time(b))
-}
-
-pub(crate) fn depth(json: &str) -> usize {
-    if !json.starts_with(['{', '[']) {
-        return 0;
-    }
-    let (mut deepest, mut level) = (0_usize, 0_usize);
-    let (mut in_string, mut is_escaped) = (false, false);
-    for byte in json.bytes() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if in_string => is_escaped = true,
-            b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => {
-                level += 1;
-                deepest = deepest.max(level);
-            }
-            b'}' | b']' if !in_string => level = level.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
-}
-
-/// A JSON text with members sorted by name, one spelling of strings, and no spaces; unchanged if it does not parse.
-fn canonical_json(text: &str) -> String {
-    let text = text.trim_matches([' ', '\t', '\r', '\n']);
-    let canonical = match text.as_bytes().first() {
-        Some(b'"') => serde_json::from_str(text).ok().map(|text: String| json(&text)),
-        Some(b'[') => serde_json::from_str(text).ok().map(|items: Vec<&RawValue>| {
-            let items: Vec<_> = items.into_iter().map(|item| canonical_json(item.get())).collect();
-            format!("[{}]", items.join(","))
-        }),
-        Some(b'{') => serde_json::from_str(text).ok().map(|Members(members)| {
-            join_members(members.iter().map(|(name, raw)| (name.0.as_ref(), canonical_json(raw.get()))).collect())
-        }),
-        _ => None,
-    };
-    canonical.unwrap_or_else(|| text.to_owned())
-}
-
-fn join_members(mut members: Vec<(&str, String)>) -> String {
-    // The sort is stable: if a name occurs twice, the order of its values is part of the meaning.
-    members.sort_by(|a, b| a.0.cmp(b.0));
-    let members: Vec<_> = members.into_iter().map(|(name, value)| format!("{}:{value}", json(name))).collect();
-    format!("{{{}}}", members.join(","))
-}
-
-fn json(value: &(impl Serialize + ?Sized)) -> String {
-    serde_json::to_string(value).expect("strings, numbers, and objects of them serialize")
-}
-
-/// A string that borrows if it contains no escapes.
-#[derive(serde::Deserialize)]
-pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
-
-/// The members of an object in order, including repeated names.
-pub(crate) struct Members<'a>(pub(crate) Vec<(Text<'a>, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(MembersVisitor)
-    }
 }
 
 impl<'de> Deserialize<'de> for Record<'de> {
