@@ -1,5 +1,7 @@
 //! Secrets without a known form, recognized by what precedes them.
 
+use std::ops::Range;
+
 use super::Secret;
 use super::rules::is_word;
 
@@ -30,7 +32,7 @@ const MAX_VALUE: usize = 512;
 const MIN_ENTROPY: f64 = 3.3;
 
 /// `…token = "<value>"`, `"…token": "<value>"`; the name ends at or soon after `end`.
-pub(super) fn after_name(text: &[u8], end: usize) -> Option<Secret> {
+pub(super) fn after_name(text: &[u8], end: usize, known: &mut Range<usize>) -> Option<Secret> {
     let rest = text.get(end..)?;
     let mut at = rest.iter().take(MAX_REST).take_while(|b| is_word(**b)).count();
     at += skip_quote(&rest[at..]);
@@ -46,11 +48,11 @@ pub(super) fn after_name(text: &[u8], end: usize) -> Option<Secret> {
     }
     at += rest[at..].iter().take(4).take_while(|b| **b == b' ').count();
     at += skip_quote(&rest[at..]);
-    value(text, end + at, "a secret by its name")
+    value(text, end + at, "a secret by its name", known)
 }
 
-pub(super) fn after_bearer(text: &[u8], end: usize) -> Option<Secret> {
-    value(text, end, "a bearer token")
+pub(super) fn after_bearer(text: &[u8], end: usize, known: &mut Range<usize>) -> Option<Secret> {
+    value(text, end, "a bearer token", known)
 }
 
 pub(super) fn in_url(text: &[u8], end: usize) -> Option<Secret> {
@@ -80,14 +82,21 @@ fn skip_quote(rest: &[u8]) -> usize {
     }
 }
 
-fn value(text: &[u8], start: usize, what: &'static str) -> Option<Secret> {
+/// `known` is the last run of bytes of values: another start in it must not read the rest of it again.
+fn value(text: &[u8], start: usize, what: &'static str, known: &mut Range<usize>) -> Option<Secret> {
     let rest = text.get(start..)?;
-    let belongs = |b: &&u8| is_word(**b) || matches!(**b, b'+' | b'/' | b'=' | b'.' | b'~');
-    let len = rest.iter().take(MAX_VALUE + 1).take_while(belongs).count();
+    if !known.contains(&start) {
+        let belongs = |b: &&u8| is_word(**b) || matches!(**b, b'+' | b'/' | b'=' | b'.' | b'~');
+        *known = start..start + rest.iter().take_while(belongs).count();
+    }
+    let len = known.end - start;
+    if len > MAX_VALUE {
+        return None;
+    }
     let value = &rest[..len];
     // A call, an index, or a path of names is code.
     let is_code = matches!(rest.get(len), Some(b'(' | b'[' | b'{' | b'<' | b':' | b'$'));
-    if !(MIN_VALUE..=MAX_VALUE).contains(&len) || is_code || is_placeholder(value) || !is_random(value) {
+    if len < MIN_VALUE || is_code || !is_random(value) || is_placeholder(value) {
         return None;
     }
     Some(Secret { what, span: start..start + len })

@@ -8,7 +8,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 use super::Secret;
 use super::named::{self, NAMES};
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Tail {
     /// Letters, digits, `_` and `-`.
     Word,
@@ -16,6 +16,17 @@ enum Tail {
     Capitals,
     /// As `Word`, with dots.
     Dotted,
+}
+
+impl Tail {
+    fn has(self, b: u8) -> bool {
+        match self {
+            Self::Word => is_word(b),
+            Self::Alnum => b.is_ascii_alphanumeric(),
+            Self::Capitals => b.is_ascii_uppercase() || b.is_ascii_digit(),
+            Self::Dotted => is_word(b) || b == b'.',
+        }
+    }
 }
 
 /// The kind, the prefix, what follows, and its minimum length.
@@ -92,18 +103,33 @@ static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 ///
 /// Examples and placeholders (`<token>`, `${TOKEN}`, `xxxx`) are not secrets.
 pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
-    let starts = if text.len() <= SHORT { starts_one_by_one(text) } else { starts_at_once(text) };
     let mut found: Vec<(usize, Secret)> = Vec::new();
-    for (rule, at) in starts {
+    // The end of the last run of dotted words that was judged.
+    let mut dotted = 0;
+    let mut known = 0..0;
+    let mut judge = |rule: usize, at: Range<usize>| {
         let secret = match rule.checked_sub(FORMS.len()) {
+            None if FORMS[rule].2 == Tail::Dotted => {
+                // A later start in the same run would read the rest of the run again.
+                if at.start < dotted {
+                    return;
+                }
+                dotted = at.end + run(text, at.end, |b| Tail::Dotted.has(b));
+                of_form(text, rule, at)
+            }
             None => of_form(text, rule, at),
             Some(0) => private_key(text, at),
             Some(1) => web_token(text, at),
             Some(2) => named::in_url(text, at.end),
-            Some(3) => named::after_bearer(text, at.end),
-            Some(_) => named::after_name(text, at.end),
+            Some(3) => named::after_bearer(text, at.end, &mut known),
+            Some(_) => named::after_name(text, at.end, &mut known),
         };
         found.extend(secret.map(|secret| (rule, secret)));
+    };
+    if text.len() <= SHORT {
+        starts_one_by_one(text, &mut judge)
+    } else {
+        starts_at_once(text, &mut judge)
     }
     // Of two that overlap, the more specific rule counts: forms come before names.
     found.sort_by_key(|(rule, secret)| (secret.span.start, *rule));
@@ -121,20 +147,21 @@ pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
     apart.into_iter().map(|(_, secret)| secret).collect()
 }
 
-fn starts_at_once(text: &[u8]) -> Vec<(usize, Range<usize>)> {
-    let starts = STARTS.find_overlapping_iter(text);
-    starts.map(|start| (start.pattern().as_usize(), start.start()..start.end())).collect()
+fn starts_at_once(text: &[u8], judge: &mut impl FnMut(usize, Range<usize>)) {
+    for start in STARTS.find_overlapping_iter(text) {
+        judge(start.pattern().as_usize(), start.start()..start.end());
+    }
 }
 
 /// The same in another order, without the automaton.
-fn starts_one_by_one(text: &[u8]) -> Vec<(usize, Range<usize>)> {
-    let mut starts = Vec::new();
+fn starts_one_by_one(text: &[u8], judge: &mut impl FnMut(usize, Range<usize>)) {
     for (rule, word) in words().enumerate() {
-        let places = text.windows(word.len()).enumerate();
-        let here = places.filter(|(_, part)| part.eq_ignore_ascii_case(word.as_bytes()));
-        starts.extend(here.map(|(at, _)| (rule, at..at + word.len())));
+        for (at, part) in text.windows(word.len()).enumerate() {
+            if part.eq_ignore_ascii_case(word.as_bytes()) {
+                judge(rule, at..at + word.len());
+            }
+        }
     }
-    starts
 }
 
 pub(super) fn is_word(b: u8) -> bool {
@@ -157,12 +184,7 @@ fn of_form(text: &[u8], rule: usize, at: Range<usize>) -> Option<Secret> {
     if &text[at.clone()] != prefix.as_bytes() || !starts_a_word(text, at.start) {
         return None;
     }
-    let len = run(text, at.end, |b| match tail {
-        Tail::Word => is_word(b),
-        Tail::Alnum => b.is_ascii_alphanumeric(),
-        Tail::Capitals => b.is_ascii_uppercase() || b.is_ascii_digit(),
-        Tail::Dotted => is_word(b) || b == b'.',
-    });
+    let len = run(text, at.end, |b| tail.has(b));
     let end = at.end + len;
     let is_whole = match tail {
         Tail::Capitals => len == min_len && !text.get(end).is_some_and(|b| is_word(*b)),
@@ -180,6 +202,8 @@ fn private_key(text: &[u8], at: Range<usize>) -> Option<Secret> {
     let head = &window[..window.len().min(64)];
     let head_len = memchr::memmem::find(head, b"PRIVATE KEY")? + b"PRIVATE KEY".len();
     let body = &window[head_len..];
+    // No key contains the start of another one, which is judged for itself. So each byte belongs to one body.
+    let body = &body[..memchr::memmem::find(body, SIGNS[0].as_bytes()).unwrap_or(body.len())];
     let end = memchr::memmem::find(body, b"-----END ");
     let is_body = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\\' | b'\n' | b'\r');
     let inside = &body[..end.unwrap_or(body.len())];

@@ -11,11 +11,12 @@ proptest! {
         0..12,
     )) {
         let text = parts.concat().into_bytes();
-        let sorted = |mut starts: Vec<(usize, Range<usize>)>| {
-            starts.sort_by_key(|(rule, at)| (*rule, at.start));
-            starts
-        };
-        prop_assert_eq!(sorted(starts_one_by_one(&text)), sorted(starts_at_once(&text)));
+        let (mut separate, mut together) = (Vec::new(), Vec::new());
+        starts_one_by_one(&text, &mut |rule, at| separate.push((rule, at.start, at.end)));
+        starts_at_once(&text, &mut |rule, at| together.push((rule, at.start, at.end)));
+        separate.sort_unstable();
+        together.sort_unstable();
+        prop_assert_eq!(separate, together);
     }
 }
 
@@ -58,4 +59,44 @@ fn what_only_looks_alike_is_none() {
     ] {
         assert_eq!(told(harmless), [], "{harmless}");
     }
+}
+
+/// Texts that make a rule start everywhere. Run with `--nocapture` to see the slopes.
+#[test]
+fn the_time_of_a_scan_grows_with_the_length_of_the_text() {
+    let starts = [
+        "a",
+        "SG.",
+        "SG.a1B2",
+        "-----BEGIN PRIVATE KEY-----",
+        "eyJ.eyJ.",
+        "token=",
+        "pwd=a1B2c3",
+        "://a:b@",
+        "bearer ",
+    ];
+    for start in starts {
+        let time = |len: usize| {
+            let text = start.repeat(len / start.len());
+            let tries = (0..3).map(|_| {
+                let began = std::time::Instant::now();
+                std::hint::black_box(find(text.as_bytes()));
+                began.elapsed()
+            });
+            tries.min().unwrap_or_default()
+        };
+        let (short, long) = (time(20_000), time(160_000));
+        println!("{start:?}: {short:?} for 20 kB, {long:?} for 160 kB");
+        // Eight times as long; the square of that is 64.
+        assert!(long < short * 24 + std::time::Duration::from_millis(20), "{start}: {short:?}, {long:?}");
+    }
+}
+
+#[test]
+fn a_dotted_key_is_found_after_another_one() {
+    let key = format!("SG.{}", "a1B2".repeat(20));
+    let both = format!("{key} SG.x {key}");
+    assert_eq!(told(&both), [("a SendGrid key", &*key), ("a SendGrid key", &*key)]);
+    let keys = format!("-----BEGIN PRIVATE KEY-----\n{0}\n-----BEGIN PRIVATE KEY-----\n{0}\n", "b3Bl".repeat(20));
+    assert_eq!(told(&keys).len(), 2, "{keys}");
 }

@@ -46,3 +46,15 @@ fn a_piece_is_split_where_no_token_crosses() {
         assert_eq!(count(vocabulary, piece.as_bytes(), 0, end), bpe.count_ordinary(piece) as u64);
     }
 }
+
+#[test]
+fn a_very_long_piece_is_counted_in_parts() {
+    for letters in ["a", "ab", "é"] {
+        let piece = letters.repeat(5 * PART_MAX / 2);
+        let parts = piece.as_bytes().chunks(PART_MAX).map(|part| count(&O200K, part, 0, part.len()));
+        let (counted, in_parts) = (count(&O200K, piece.as_bytes(), 0, piece.len()), parts.sum::<u64>());
+        assert_eq!(counted, in_parts, "{letters}");
+        let exact = count_large(&O200K, piece.as_bytes(), 0, piece.len()) as u64;
+        assert!(counted.abs_diff(exact) <= piece.len().div_ceil(PART_MAX) as u64, "{letters}: {counted}, {exact}");
+    }
+}
