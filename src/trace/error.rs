@@ -103,6 +103,8 @@ pub enum TraceError {
     Secret { what: &'static str, fingerprint: Fingerprint },
     #[error("trace `{trace}` has used all of its {CAPACITY} positions")]
     Full { trace: TraceName },
+    #[error("the input has {items} items, more than the {CAPACITY} positions of a trace")]
+    TooMany { items: usize },
     #[error("line {line}: {cause}")]
     BadLine { line: usize, cause: String },
     #[error("trace `{trace}` was imported {} --as-seen; later imports must do the same", if *as_seen { "with" } else { "without" })]
@@ -135,7 +137,10 @@ impl Diagnostic for TraceError {
             Self::SeenOtherwise { as_seen: true, .. } => {
                 "use --as-seen again, or import into another trace: --trace NAME"
             }
-            Self::Full { .. } => "close the gaps with `git trace gc --renumber`",
+            Self::TooMany { .. } => "split the file, and import each part into a trace of its own: --trace NAME",
+            Self::Full { .. } => {
+                "continue in another trace: --trace NAME; if items were deleted, `git trace gc --renumber` frees their positions"
+            }
             Self::Unmerged { name, .. } => {
                 return Some(format!("`git trace branch -D {name}` deletes it anyway and keeps a backup ref"));
             }

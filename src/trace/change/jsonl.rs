@@ -35,6 +35,21 @@ pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Repor
     Ok(report)
 }
 
+/// Refuses a file with more new items than a trace has positions, before any of them is written. Lines with an `op` do not count:
+/// many of them may be about one item.
+pub(crate) fn check_size(file: &mut dyn BufRead) -> Result<(), TraceError> {
+    let (mut items, mut line) = (0, Vec::new());
+    loop {
+        line.clear();
+        let read = file.read_until(b'\n', &mut line);
+        if read.map_err(|source| TraceError::Stream { action: "read the input", source })? == 0 {
+            break;
+        }
+        items += usize::from(!line.trim_ascii().is_empty() && memchr::memmem::find(&line, b"\"op\"").is_none());
+    }
+    if items > CAPACITY as usize { Err(TraceError::TooMany { items }) } else { Ok(()) }
+}
+
 struct Ask {
     item: ItemId,
     level: Level,

@@ -277,3 +277,38 @@ fn a_reply_to_a_nonexistent_item() {
     [exit 1]
     "#);
 }
+
+#[test]
+fn content_from_a_closed_stdin() {
+    let repo = repo();
+    for (args, redirection) in [("commit -", "<&-"), ("commit -F -", "</dev/null"), ("edit '#0' -", "<&-")] {
+        let script = format!("git trace {args} {redirection}");
+        let output = crate::repo::run(repo.command("sh").args(["-c", &script]), b"");
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(repo.snapshot(&output), @"
+            --- stderr
+            error: no content was given: stdin is closed, or /dev/null
+            hint: use a pipe or -F FILE; `-m ''` makes an empty item
+            [exit 2]
+            ");
+        }
+    }
+    assert_eq!(repo.bodies("main").len(), 2);
+    repo.bytes_with(&["commit", "-"], b"");
+    assert_eq!(repo.bodies("main").len(), 3, "an empty pipe is content");
+}
+
+#[test]
+fn a_file_with_more_items_than_a_trace_has_positions() {
+    let repo = repo();
+    let file = repo.home().join("many");
+    std::fs::write(&file, "{\"text\":\"x\"}\n".repeat(1_000_001)).unwrap();
+    let start = std::time::Instant::now();
+    insta::assert_snapshot!(repo.refused(&["import", "jsonl", file.to_str().unwrap()]), @"
+    --- stderr
+    error: cannot import `[HOME]/many`: the input has [SHORT] items, more than the [SHORT] positions of a trace
+    hint: split the file, and import each part into a trace of its own: --trace NAME
+    [exit 2]
+    ");
+    assert!(start.elapsed().as_secs() < 20, "nothing is written first");
+}

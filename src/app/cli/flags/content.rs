@@ -30,6 +30,10 @@ impl ContentArgs {
             return Ok(Some(text.clone().into_bytes()));
         }
         let path = self.file.as_deref().or(self.stdin.as_deref().map(Path::new));
+        if path.is_some_and(|path| path.as_os_str() == "-") && is_stdin_null() {
+            let hint = "use a pipe or -F FILE; `-m ''` makes an empty item";
+            return Err(Error::with_hint("no content was given: stdin is closed, or /dev/null", hint));
+        }
         path.map(read).transpose()
     }
 
@@ -51,6 +55,20 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
         return bounded::read_all(io::stdin()).context("cannot read stdin");
     }
     bounded::read_file(path).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+/// Whether stdin is the null device. Rust's runtime opens it in place of a closed stdin.
+fn is_stdin_null() -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd as _;
+        use std::os::unix::fs::MetadataExt as _;
+        let stdin = io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| fs::File::from(stdin).metadata());
+        if let (Ok(stdin), Ok(null)) = (stdin, fs::metadata("/dev/null")) {
+            return (stdin.dev(), stdin.ino()) == (null.dev(), null.ino());
+        }
+    }
+    false
 }
 
 pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {

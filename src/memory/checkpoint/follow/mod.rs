@@ -76,6 +76,21 @@ impl Diagnostic for FollowError {
         };
         Some(hint.to_owned())
     }
+
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        if let Self::Git(error) = self { Some(error) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_of_git_is_kept() {
+        let error = crate::base::error::Error::from(FollowError::Git(GitError::NotARepository));
+        assert_eq!(error.hint(), Some("run `git init` first, or change into a repository"));
+    }
 }
 
 /// The repository in which breadcrumbs are followed, and the checkpoint that contains them.

@@ -148,8 +148,13 @@ fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<()> {
     let file = given(request)?;
     let name = context.trace_name(None)?;
     let trace = context.open(&name)?;
-    let mut input = BufReader::with_capacity(1 << 16, open(file)?);
-    let report = jsonl::import(&trace, &mut input).with_context(|| format!("cannot import `{}`", file.display()))?;
+    let failed = || format!("cannot import `{}`", file.display());
+    let open = || Ok::<_, Error>(BufReader::with_capacity(1 << 16, open(file)?));
+    // A pipe can be read only once.
+    if file.is_file() {
+        jsonl::check_size(&mut open()?).with_context(failed)?;
+    }
+    let report = jsonl::import(&trace, &mut open()?).with_context(failed)?;
     choose(context, &name)?;
     if request.args.json {
         return context.ui.json(&json!({ "traces": [report_json(&name, &report)] }));
