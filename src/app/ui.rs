@@ -1,12 +1,13 @@
 //! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
 
+use crate::base::effect;
 use crate::base::error::{Context as _, Result};
 use crate::base::process::Process;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::fmt::{self, Write as _};
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Stderr, Stdout, Write};
 use std::path::Path;
 use std::process::Child;
 use std::rc::Rc;
@@ -35,12 +36,15 @@ pub(crate) struct Ui {
 enum Out {
     Stdout(BufWriter<Stdout>),
     Pager(Child),
+    /// Stdout could not be written after the command had changed something.
+    Stderr(Stderr),
 }
 
 impl Out {
     fn writer(&mut self) -> &mut dyn Write {
         match self {
             Self::Stdout(stdout) => stdout,
+            Self::Stderr(stderr) => stderr,
             Self::Pager(child) => match &mut child.stdin {
                 Some(stdin) => stdin,
                 None => unreachable!("a pager is started with its stdin piped, and only finish takes it"),
@@ -96,15 +100,46 @@ impl Ui {
 
     /// Makes `writeln!(ui, …)` work. Text from outside must be [`escaped`] first.
     pub(crate) fn write_fmt(&self, text: fmt::Arguments<'_>) -> Result<()> {
-        Ok(self.out.borrow_mut().writer().write_fmt(text)?)
+        Ok(self.deliver(text.to_string().as_bytes())?)
     }
 
     pub(crate) fn write_raw(&self, bytes: &[u8]) -> Result<()> {
-        Ok(self.out.borrow_mut().writer().write_all(bytes)?)
+        Ok(self.deliver(bytes)?)
     }
 
     pub(crate) fn flush(&self) -> Result<()> {
-        Ok(self.out.borrow_mut().writer().flush()?)
+        Ok(self.flush_out()?)
+    }
+
+    fn deliver(&self, bytes: &[u8]) -> io::Result<()> {
+        self.attempt(|writer| writer.write_all(bytes))
+    }
+
+    fn flush_out(&self) -> io::Result<()> {
+        self.attempt(|writer| writer.flush())
+    }
+
+    /// Writes to stdout. If that fails after the command has changed something, the answer goes to stderr: an exit status that
+    /// means failure would make the caller repeat the change.
+    fn attempt(&self, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let mut out = self.out.borrow_mut();
+        match write(out.writer()) {
+            Err(error)
+                if matches!(*out, Out::Stdout(_))
+                    && error.kind() != io::ErrorKind::BrokenPipe
+                    && effect::has_changed() =>
+            {
+                self.note(format!("warning: cannot write to stdout: {error}; the command is done, and answers here:"));
+                let before = std::mem::replace(&mut *out, Out::Stderr(io::stderr()));
+                if let Out::Stdout(stdout) = before {
+                    // If stderr is closed as well, nobody can be told.
+                    let _ = io::stderr().write_all(&stdout.into_parts().1.unwrap_or_default());
+                }
+                let _ = write(out.writer());
+                Ok(())
+            }
+            done => done,
+        }
     }
 
     pub(crate) fn is_terminal(&self) -> bool {
@@ -193,13 +228,11 @@ impl Ui {
 
     /// Writes what is buffered and waits for the pager.
     pub(crate) fn finish(&self) -> io::Result<()> {
-        match &mut *self.out.borrow_mut() {
-            Out::Stdout(stdout) => stdout.flush(),
-            Out::Pager(child) => {
-                drop(child.stdin.take());
-                child.wait().map(drop)
-            }
+        if let Out::Pager(child) = &mut *self.out.borrow_mut() {
+            drop(child.stdin.take());
+            return child.wait().map(drop);
         }
+        self.flush_out()
     }
 }
 
@@ -219,16 +252,15 @@ impl Write for ContentWriter<'_> {
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut out = self.0.out.borrow_mut();
         if self.0.is_terminal {
-            out.writer().write_all(escaped(&String::from_utf8_lossy(bytes)).as_bytes())
+            self.0.deliver(escaped(&String::from_utf8_lossy(bytes)).as_bytes())
         } else {
-            out.writer().write_all(bytes)
+            self.0.deliver(bytes)
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.out.borrow_mut().writer().flush()
+        self.0.flush_out()
     }
 }
 

@@ -1,5 +1,6 @@
 pub(crate) mod bounded;
 pub(crate) mod changes;
+pub(crate) mod effect;
 pub(crate) mod error;
 pub(crate) mod finding;
 pub(crate) mod members;

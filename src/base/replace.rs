@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use super::bounded;
+use super::effect;
 use super::error::Diagnostic;
 use super::worktree_path::{MAX_LINKS, check_regular};
 
@@ -231,6 +232,7 @@ pub(crate) fn replace(
     }
     // Syncing the folder makes the rename durable. Some file systems cannot do this; the rename is atomic anyway.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    effect::note_change();
     Ok(true)
 }
 

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use super::error::GitError;
 use super::open::Repo;
 use super::process::Answer;
+use crate::base::effect;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PushedRef {
@@ -45,6 +46,7 @@ impl Repo {
         if pushed.is_empty() && !answer.is_success() {
             return Err(above("push"));
         }
+        effect::note_change();
         Ok(pushed)
     }
 
@@ -54,7 +56,11 @@ impl Repo {
         let mut command = self.git("fetch");
         command.args(["--no-tags", "--no-write-fetch-head"]).args(options).arg("--").arg(remote).args(refspecs);
         let status = command.stdin(Stdio::inherit()).discard_stdout().status()?;
-        if status.success() { Ok(()) } else { Err(above("fetch")) }
+        if !status.success() {
+            return Err(above("fetch"));
+        }
+        effect::note_change();
+        Ok(())
     }
 
     /// The default remote: that of the checked-out branch, else `origin`.

@@ -24,8 +24,8 @@ use super::error::GitError;
 use super::ident::Ident;
 use super::oid::Oid;
 use super::open::Repo;
-use crate::base::bounded;
 use crate::base::time::Time;
+use crate::base::{bounded, effect};
 
 const MAX_BYTES: u64 = 4 << 20;
 
@@ -88,6 +88,7 @@ impl Repo {
             "new": new.map(|oid| oid.to_string()),
         }))?;
         make()?;
+        effect::note_change();
         // The ref has moved, so a line that cannot be written must not turn success into failure.
         let _ = self.append_operation(&json!({ "op": id, "moved": refname }));
         Ok(())

@@ -12,6 +12,7 @@ use super::error::GitError;
 use super::open::Repo;
 use super::process::Answer;
 use super::refs::{STALE_GIT_LOCK, remove_older};
+use crate::base::effect;
 
 const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(10);
@@ -66,7 +67,10 @@ fn once_unlocked(
     let start = Instant::now();
     loop {
         let answer = attempt()?;
-        let Some(named) = locked_file(&answer) else { return Ok(answer) };
+        let Some(named) = locked_file(&answer) else {
+            effect::note_change();
+            return Ok(answer);
+        };
         let path = if named.is_absolute() { Some(named) } else { find(&named) };
         let lock = path.map(|path| {
             // Git locks the file that links lead to.

@@ -24,6 +24,7 @@ use super::ident::Ident;
 use super::lock::LOCK_PATIENCE;
 use super::open::Repo;
 use super::process::text_of;
+use crate::base::effect;
 use crate::git::oid::Oid;
 use command::Reading;
 pub(super) use command::locked;
@@ -127,7 +128,9 @@ impl Repo {
         self.patiently(|| match &self.refs {
             RefStorage::Files => self.point_symbolic_file(refname, target, why),
             RefStorage::Reftable(_) => self.point_symbolic_by_git(refname, target, why),
-        })
+        })?;
+        effect::note_change();
+        Ok(())
     }
 
     /// The refs under `prefix` (which ends in `/`), sorted by name. Symbolic refs are left out.
@@ -157,7 +160,9 @@ impl Repo {
                 tags.iter().try_for_each(|(refname, target)| self.patiently(|| self.set_file(refname, *target)))
             }
             RefStorage::Reftable(_) => self.patiently(|| self.set_by_git(tags)),
-        }
+        }?;
+        effect::note_change();
+        Ok(())
     }
 
     /// Deletes the refs that exist, all or none. The caller holds the [`Repo::lock`] that guards them.
@@ -183,7 +188,9 @@ impl Repo {
 
     fn delete_by_git(&self, refname: &str, input: &str) -> Result<(), GitError> {
         self.remove_stale_packed_lock();
-        self.patiently(|| self.update_refs(&[], None, input).map_err(|error| locked(error, refname)))
+        self.patiently(|| self.update_refs(&[], None, input).map_err(|error| locked(error, refname)))?;
+        effect::note_change();
+        Ok(())
     }
 
     /// Retries while another process has the lock.

@@ -1,6 +1,7 @@
 //! A disk that takes nothing more.
 
-use std::process::Command;
+use std::fs::File;
+use std::process::{Command, Stdio};
 
 use super::repo;
 use crate::repo::{TestRepo, run};
@@ -88,4 +89,45 @@ fn a_read_only_disk() {
     [exit 0]
     "#);
     assert_eq!(repo.refs(), before);
+}
+
+/// Runs `git trace` with an unwritable stdout, and returns the rest of its answer.
+fn unanswered(repo: &TestRepo, args: &[&str], input: &str) -> String {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let mut command = repo.command("git-trace");
+    let mut child = command.args(args).stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+    repo.snapshot(&child.wait_with_output().unwrap())
+}
+
+#[test]
+fn an_answer_that_cannot_be_written() {
+    let repo = repo();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    insta::assert_snapshot!(unanswered(&repo, &["commit", "-m", "three"], ""), @"
+    --- stderr
+    warning: cannot write to stdout: No space left on device (os error 28); the command is done, and answers here:
+    [main #2] dialogue user: three [ID]
+    [exit 0]
+    ");
+    let batch = "{\"text\":\"four\"}\n{\"text\":\"five\"}\n";
+    let said = unanswered(&repo, &["commit", "--batch"], batch);
+    assert!(said.matches("\"id\"").count() == 2 && said.ends_with("[exit 0]"), "{said}");
+    for (args, done) in [
+        (&["switch", "other"][..], "Switched to trace `other`"),
+        (&["switch", "main"], "Switched to trace `main`"),
+        (&["breadcrumb", "set", "a.b", "c"], ""),
+        (&["install"], "answers here"),
+        (&["branch", "next"], "Created trace `next`"),
+        (&["branch", "-D", "next"], "Deleted trace `next`"),
+        (&["undo"], "is now at"),
+    ] {
+        let said = unanswered(&repo, args, "");
+        assert!(said.contains(done) && said.ends_with("[exit 0]"), "{args:?}: {said}");
+    }
+    for reading in [&["log"][..], &["status"], &["materialize"], &["branch"], &["switch", "nothing"]] {
+        let said = unanswered(&repo, reading, "");
+        assert!(said.ends_with("[exit 2]"), "{reading:?}: {said}");
+    }
+    assert_eq!(repo.bodies("main").len(), 4);
 }
