@@ -17,10 +17,15 @@ pub(crate) fn current(repo: &Repo) -> Result<TraceName, TraceError> {
 
 /// The trace that `TRACE_HEAD` names, if a trace was chosen. Fails if it names something else.
 pub(crate) fn chosen(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
-    let target = repo.find_symbolic_ref(TRACE_HEAD)?;
+    let mut target = repo.find_symbolic_ref(TRACE_HEAD)?;
+    if target.is_none() {
+        if repo.find_ref(TRACE_HEAD)?.is_none() {
+            return Ok(None);
+        }
+        // It names an object, or another process has just created it.
+        target = repo.find_symbolic_ref(TRACE_HEAD)?;
+    }
     match target.as_deref().map(TraceName::of_ref) {
-        // A head that is no symbolic ref names an object.
-        None if repo.find_ref(TRACE_HEAD)?.is_none() => Ok(None),
         Some(Some(name)) => Ok(Some(name)),
         _ => Err(TraceError::BadHead { target: target.unwrap_or_else(|| "a commit".to_owned()) }),
     }
