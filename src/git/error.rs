@@ -57,6 +57,8 @@ pub enum GitError {
     Quarantine,
     #[error("cannot sign the commit: {cause}")]
     Unsigned { cause: String },
+    #[error("cannot write the {what} to the object database")]
+    Write { what: String, source: io::Error },
     #[error("cannot {action}")]
     Store { action: String, source: StoreError },
 }
@@ -65,28 +67,6 @@ pub enum GitError {
 #[derive(Debug, Error)]
 #[error(transparent)]
 pub struct StoreError(git2::Error);
-
-/// Retries on system errors: `git gc` removes empty folders, even between the moment when libgit2 creates a folder and the moment
-/// when it creates a file in it.
-pub(super) fn despite_gc<T>(mut attempt: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
-    const TRIES: usize = 10;
-    let refused = |error: &GitError| match error {
-        GitError::Store { source: StoreError(error), .. } if error.class() == ErrorClass::Os => Some(error.code()),
-        _ => None,
-    };
-    let mut done = attempt();
-    for _ in 1..TRIES {
-        let Err(refusal) = &done else { break };
-        let Some(code) = refused(refusal) else { break };
-        match attempt() {
-            // If the folder was gone, we left no lock there, so another process has it. Otherwise it is the lock that the
-            // previous attempt could not remove.
-            Err(GitError::RefLocked { .. }) if code != ErrorCode::NotFound => break,
-            again => done = again,
-        }
-    }
-    done
-}
 
 impl Diagnostic for GitError {
     fn hint(&self) -> Option<String> {
@@ -141,19 +121,6 @@ impl GitError {
         }
     }
 
-    pub(super) fn moving(refname: &str, source: git2::Error) -> Self {
-        let refname = refname.to_owned();
-        match (source.class(), source.code()) {
-            (_, ErrorCode::Locked) => Self::RefLocked { refname },
-            // A missing folder does not mean that the ref has moved.
-            (ErrorClass::Os, ErrorCode::NotFound) => Self::store(format!("move `{refname}`"), source),
-            (_, ErrorCode::Modified | ErrorCode::NotFound) => Self::RefMoved { refname },
-            (ErrorClass::Reference, ErrorCode::Exists | ErrorCode::Directory) => Self::RefConflict { refname },
-            _ if source.message().contains("path to reference") => Self::RefConflict { refname },
-            _ => Self::store(format!("move `{refname}`"), source),
-        }
-    }
-
     pub(super) fn store(action: impl Into<String>, source: git2::Error) -> Self {
         Self::Store { action: action.into(), source: StoreError(source) }
     }
@@ -162,7 +129,3 @@ impl GitError {
         Self::Io { action, path: path.into(), source }
     }
 }
-
-#[cfg(test)]
-#[path = "../../tests/unit/git/error.rs"]
-mod tests;

@@ -46,12 +46,6 @@ impl Ident {
         format!("@{} {}", self.seconds, self.zone)
     }
 
-    pub(super) fn zone_minutes(&self) -> i32 {
-        let digits: i32 = self.zone.get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0);
-        let minutes = digits / 100 * 60 + digits % 100;
-        if self.zone.starts_with('-') { -minutes } else { minutes }
-    }
-
     /// The author of an imported item, from `Name <email>` or a name. What would break the header of a commit is removed.
     pub(crate) fn of(person: &str, seconds: i64) -> Self {
         let (name, email) = person.rsplit_once('<').unwrap_or((person, ""));

@@ -1,7 +1,6 @@
 //! What `fsck` needs: every ref including broken ones, verified oids, stale locks, and repairs of refs and reflogs.
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write as _};
+use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -75,44 +74,24 @@ impl Repo {
 
     /// Fails with [`GitError::RefMoved`] if the ref is readable by now. The caller holds its [`Repo::lock`].
     pub(crate) fn repair_ref(&self, refname: &str, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+        let check = || match self.find_ref(refname) {
+            Ok(Some(_)) => Err(GitError::RefMoved { refname: refname.to_owned() }),
+            _ => Ok(()),
+        };
         match &self.refs {
-            RefStorage::Files => self.patiently(|| self.repair_ref_file(refname, oid, log)),
+            RefStorage::Files => {
+                let log = || self.append_reflog(refname, &oid.to_string(), oid, log);
+                self.patiently(|| self.replace_oid(refname, oid, check, log))
+            }
             // With reftable, an unreadable ref is a dangling symbolic ref.
             RefStorage::Reftable(_) => {
                 let input = format!("option no-deref\nupdate {refname} {oid}\n");
                 self.patiently(|| {
-                    if self.find_ref(refname).is_ok_and(|found| found.is_some()) {
-                        return Err(GitError::RefMoved { refname: refname.to_owned() });
-                    }
+                    check()?;
                     self.update_refs(&[], Some(log), &input).map_err(|error| locked(error, refname))
                 })
             }
         }
-    }
-
-    /// libgit2 cannot do this: it reads the old value first, and fails.
-    fn repair_ref_file(&self, refname: &str, oid: Oid, log: LogLine<'_>) -> Result<(), GitError> {
-        let lock = self.lock_path(refname);
-        let failed = |source| GitError::io("write", &lock, source);
-        let mut file = match OpenOptions::new().write(true).create_new(true).open(&lock) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                return Err(GitError::RefLocked { refname: refname.to_owned() });
-            }
-            opened => opened.map_err(failed)?,
-        };
-        let mut write = || {
-            if self.find_ref(refname).is_ok_and(|found| found.is_some()) {
-                return Err(GitError::RefMoved { refname: refname.to_owned() });
-            }
-            file.write_all(format!("{oid}\n").as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-            self.append_reflog(refname, &oid.to_string(), oid, log)?;
-            fs::rename(&lock, self.ref_folder(refname).join(refname)).map_err(failed)
-        };
-        let done = write();
-        if done.is_err() {
-            let _ = fs::remove_file(&lock);
-        }
-        done
     }
 
     /// Logs the missing last move of a ref to a commit, whose [`Repo::lock`] the caller holds. With reftable, none can be missing.

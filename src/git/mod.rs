@@ -13,6 +13,7 @@ mod commit;
 mod config;
 mod env;
 mod error;
+mod fsync;
 mod history;
 mod ident;
 mod integrity;
@@ -33,6 +34,7 @@ mod sign;
 mod three_way;
 pub(crate) mod tree;
 mod trust;
+mod write;
 mod zone;
 
 pub(crate) use call::{Git, browse, worktree_root};

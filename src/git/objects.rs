@@ -1,11 +1,11 @@
-//! Reading and writing objects.
+//! Reading objects, and the kinds that are written.
 
 use std::collections::VecDeque;
 
 use git2::{ObjectFormat, ObjectType, Odb, OdbObject};
 
 use super::commit::{Commit, NewCommit};
-use super::error::{GitError, despite_gc};
+use super::error::GitError;
 use super::loose::Loose;
 use super::oid::Oid;
 use super::open::Repo;
@@ -72,12 +72,6 @@ impl Repo {
             }
             read => read,
         }
-    }
-
-    fn write(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {
-        let odb = self.odb()?;
-        let failed = |source| GitError::store(format!("write the {what} to the object database"), source);
-        despite_gc(|| odb.write(kind, bytes).map(Oid).map_err(failed))
     }
 
     /// The oid an object would have, without writing it.

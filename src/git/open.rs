@@ -9,6 +9,7 @@ use git2::{ObjectFormat, Repository};
 use super::config::Config;
 use super::env::Env;
 use super::error::GitError;
+use super::fsync::Fsync;
 use super::loose::Loose;
 use super::objects::Recent;
 use super::oid::Oid;
@@ -26,6 +27,7 @@ pub struct Repo {
     pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
     pub(super) config: OnceCell<Config>,
+    pub(super) fsync: OnceCell<Fsync>,
     pub(super) shared: OnceCell<Vec<(String, String)>>,
     pub(super) shallow: OnceCell<HashSet<Oid>>,
     pub(super) objects: PathBuf,
@@ -69,8 +71,24 @@ impl Repo {
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
         let loose = Loose::new(inner.path(), &objects);
         let (config, shared, shallow, operation) = (OnceCell::new(), OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let fsync = OnceCell::new();
         let (offline, recent, seen) = (Cell::new(false), RefCell::default(), RefCell::default());
-        Ok(Self { inner, refs, seen, place, env, config, shared, shallow, objects, loose, offline, recent, operation })
+        Ok(Self {
+            inner,
+            refs,
+            seen,
+            place,
+            env,
+            config,
+            fsync,
+            shared,
+            shallow,
+            objects,
+            loose,
+            offline,
+            recent,
+            operation,
+        })
     }
 
     /// Opens a libgit2 handle, one for each thread that reads. With reftable, libgit2 finds no refs and reports no error, so it is

@@ -20,6 +20,7 @@ mod crumb;
 mod extremes;
 mod faults;
 mod fsck;
+mod fsync;
 mod hostile;
 mod import;
 mod layout;

@@ -42,7 +42,7 @@ impl<'r> PackWriter<'r> {
         repo.remove_stale_keeps();
         let folder = repo.objects.join("pack");
         let (sender, receiver) = sync_channel(WAITING);
-        let thread = thread::spawn(&folder, repo.object_format(), receiver)?;
+        let thread = thread::spawn(&folder, repo.object_format(), repo.fsync()?, receiver)?;
         Ok(Self { repo, running: RefCell::new(Some(Running { sender, thread })) })
     }
 
@@ -67,7 +67,8 @@ impl<'r> PackWriter<'r> {
         self.running.borrow().as_ref().is_some_and(|running| running.sender.send(sent).is_ok())
     }
 
-    /// Writes the rest and adds the pack to the repository. As in git, the files are synced before they are renamed.
+    /// Writes the rest and adds the pack to the repository. As in git, the files are synced before they are renamed, unless
+    /// `core.fsync` says otherwise.
     ///
     /// The result must live until a ref holds the commits: until then, it keeps `git repack -d` from deleting the pack. It is
     /// `None` if the pack is empty, or kept by somebody else.

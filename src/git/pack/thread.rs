@@ -17,6 +17,7 @@ use super::delta::{self, low_byte};
 use super::index::Index;
 use super::keep::KeptPack;
 use crate::git::error::GitError;
+use crate::git::fsync::{Component, Fsync};
 use crate::git::oid::Oid;
 
 /// Longest chain of deltas. Each link slows down reading; `git gc` uses 50.
@@ -64,6 +65,7 @@ struct Pack {
 pub(super) fn spawn(
     folder: &Path,
     format: ObjectFormat,
+    fsync: Fsync,
     receiver: Receiver<Sent>,
 ) -> Result<JoinHandle<Result<Option<Packed>, GitError>>, GitError> {
     let place = folder.to_owned();
@@ -72,7 +74,7 @@ pub(super) fn spawn(
     let run = {
         let (folder, failed) = (folder.to_owned(), failed.clone());
         move || match pack.take(&receiver) {
-            Ok(true) => pack.complete(folder).map(Some).map_err(failed),
+            Ok(true) => pack.complete(folder, fsync).map(Some).map_err(failed),
             Ok(false) => Ok(None),
             Err(source) => Err(failed(source)),
         }
@@ -136,7 +138,7 @@ impl Pack {
         Ok(())
     }
 
-    fn complete(self, folder: PathBuf) -> io::Result<Packed> {
+    fn complete(self, folder: PathBuf, fsync: Fsync) -> io::Result<Packed> {
         let objects = u32::try_from(self.index.len()).map_err(io::Error::other)?;
         let mut pack = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         pack.seek(SeekFrom::Start(8))?;
@@ -144,7 +146,7 @@ impl Pack {
         pack.rewind()?;
         let checksum = checksum(self.format, pack.as_file_mut())?;
         pack.write_all(&checksum)?;
-        pack.as_file().sync_all()?;
+        fsync.sync(Component::Pack, pack.as_file())?;
 
         let mut index = BufWriter::new(temporary(&folder, "tmp_idx_")?);
         self.index.write(&mut index, &checksum)?;
@@ -152,7 +154,7 @@ impl Pack {
         index.rewind()?;
         let own = self::checksum(self.format, index.as_file_mut())?;
         index.write_all(&own)?;
-        index.as_file().sync_all()?;
+        fsync.sync(Component::PackMetadata, index.as_file())?;
         // It has the length of an oid.
         let checksum = git2::Oid::from_bytes(&checksum).map_err(io::Error::other)?.to_string();
         Ok(Packed { pack, index, folder, checksum })

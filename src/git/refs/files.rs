@@ -1,7 +1,7 @@
-//! Refs as files, through libgit2, in this process.
+//! Refs as files, in this process.
 //!
-//! A ref is moved by compare-and-swap under git's own `.lock` of it. libgit2 writes no reflog in a bare repository, so the line
-//! is appended here.
+//! A ref is moved by compare-and-swap under git's own `.lock` of it, and read by libgit2. libgit2 does not write it: it would sync
+//! refs together with objects or not at all, and log no move in a bare repository.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -13,8 +13,8 @@ use std::time::Duration;
 use git2::{ErrorCode, ReferenceType};
 
 use super::{LogLine, RefStorage};
-use crate::git::error::{GitError, despite_gc};
-use crate::git::ident::Ident;
+use crate::git::error::GitError;
+use crate::git::fsync::Component;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 
@@ -45,9 +45,9 @@ impl Repo {
         Ok(reference.symbolic_target().ok().flatten().map(str::to_owned))
     }
 
-    pub(super) fn point_symbolic_file(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
-        let set = || self.inner.reference_symbolic(refname, target, true, why);
-        despite_gc(|| set().map(drop).map_err(|error| GitError::moving(refname, error)))
+    /// Git syncs no symbolic ref.
+    pub(super) fn point_symbolic_file(&self, refname: &str, target: &str) -> Result<(), GitError> {
+        self.replace_ref(refname, &format!("ref: {target}\n"), None, || Ok(()), || Ok(()))
     }
 
     pub(super) fn list_files(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
@@ -70,60 +70,77 @@ impl Repo {
         new: Oid,
         log: LogLine<'_>,
     ) -> Result<(), GitError> {
-        let why = log.one_line();
-        let logged_by_libgit2 = self.ensure_reflog(refname)?;
-        let swap = || despite_gc(|| self.swap(refname, old, new, log.who, &why));
+        let seen = old.map_or_else(|| "0".repeat(new.as_bytes().len() * 2), |oid| oid.to_string());
+        let check = || match self.find_file(refname)? {
+            found if found != old => Err(GitError::RefMoved { refname: refname.to_owned() }),
+            None if self.has_conflict(refname)? => Err(GitError::RefConflict { refname: refname.to_owned() }),
+            _ => Ok(()),
+        };
+        let swap = || self.replace_oid(refname, new, check, || self.append_reflog(refname, &seen, new, log));
         match swap() {
-            Err(GitError::RefLocked { .. }) if self.remove_stale_lock(refname) => swap()?,
-            done => done?,
+            Err(GitError::RefLocked { .. }) if self.remove_stale_lock(refname) => swap(),
+            done => done,
         }
-        if !logged_by_libgit2 {
-            let seen = old.map_or_else(|| "0".repeat(new.as_bytes().len() * 2), |oid| oid.to_string());
-            self.append_reflog(refname, &seen, new, LogLine { who: log.who, why: &why })?;
-        }
-        Ok(())
-    }
-
-    fn swap(&self, refname: &str, old: Option<Oid>, new: Oid, who: &Ident, why: &str) -> Result<(), GitError> {
-        let moving = |source| GitError::moving(refname, source);
-        let mut transaction = self.inner.transaction().map_err(moving)?;
-        transaction.lock_ref(refname).map_err(moving)?;
-        if self.find_file(refname)? != old {
-            return Err(GitError::RefMoved { refname: refname.to_owned() });
-        }
-        let when = git2::Time::new(who.seconds(), who.zone_minutes());
-        let signature = git2::Signature::new(who.name(), who.email(), &when).map_err(moving)?;
-        transaction.set_target(refname, new.0, Some(&signature), why).map_err(moving)?;
-        transaction.commit().map_err(moving)
     }
 
     pub(super) fn set_file(&self, refname: &str, target: Oid) -> Result<(), GitError> {
-        let set = || self.inner.reference(refname, target.0, true, "");
-        despite_gc(|| set().map(drop).map_err(|error| GitError::moving(refname, error)))
+        self.replace_oid(refname, target, || Ok(()), || Ok(()))
     }
 
-    /// Makes git log moves of `refname`. Returns whether libgit2 will do so.
-    fn ensure_reflog(&self, refname: &str) -> Result<bool, GitError> {
-        let logging = match self.config()?.text("core.logAllRefUpdates")?.as_deref() {
-            Some("always") => true,
-            Some(_) => self.config()?.boolean("core.logAllRefUpdates")?.unwrap_or(true),
-            None => !self.inner.is_bare(),
-        };
-        if logging {
-            let failed = |source| GitError::store(format!("log moves of `{refname}`"), source);
-            if !self.inner.reference_has_log(refname).map_err(failed)?
-                && let Err(source) = self.inner.reference_ensure_log(refname)
-            {
-                // The usual cause is the log of a ref that conflicts with this one.
-                let error = if self.has_conflict(refname)? {
-                    GitError::RefConflict { refname: refname.to_owned() }
-                } else {
-                    failed(source)
-                };
-                return Err(error);
-            }
+    pub(in crate::git) fn replace_oid(
+        &self,
+        refname: &str,
+        oid: Oid,
+        check: impl FnOnce() -> Result<(), GitError>,
+        log: impl FnOnce() -> Result<(), GitError>,
+    ) -> Result<(), GitError> {
+        self.replace_ref(refname, &format!("{oid}\n"), Some(Component::Reference), check, log)
+    }
+
+    /// Replaces the file of a ref under git's own lock of it. `check` runs once it is locked, `log` just before the ref changes.
+    fn replace_ref(
+        &self,
+        refname: &str,
+        content: &str,
+        synced: Option<Component>,
+        check: impl FnOnce() -> Result<(), GitError>,
+        log: impl FnOnce() -> Result<(), GitError>,
+    ) -> Result<(), GitError> {
+        let (lock, path) = (self.lock_path(refname), self.ref_folder(refname).join(refname));
+        let failed = |source| GitError::io("write", &path, source);
+        if !Self::is_refname(refname) {
+            return Err(failed(io::ErrorKind::InvalidInput.into()));
         }
-        Ok(logging)
+        let fsync = self.fsync()?;
+        let mut file = match with_folder(&lock, || OpenOptions::new().write(true).create_new(true).open(&lock)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lock.is_file() => {
+                return Err(GitError::RefLocked { refname: refname.to_owned() });
+            }
+            Err(_) if self.has_conflict(refname)? => {
+                return Err(GitError::RefConflict { refname: refname.to_owned() });
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let write = || {
+            check()?;
+            file.write_all(content.as_bytes()).map_err(failed)?;
+            synced.map_or(Ok(()), |component| fsync.sync(component, &file)).map_err(failed)?;
+            log()?;
+            without_folder(&path, || fs::rename(&lock, &path)).map_err(failed)
+        };
+        let done = write();
+        if done.is_err() {
+            let _ = fs::remove_file(&lock);
+        }
+        done
+    }
+
+    /// Whether git logs moves of one of these refs, which are not traces. Git then moves them, because a log names a person.
+    pub(super) fn are_logged<'n>(&self, mut refnames: impl Iterator<Item = &'n str>) -> Result<bool, GitError> {
+        let setting = self.config()?.text("core.logAllRefUpdates")?;
+        let is_always = setting.is_some_and(|value| value.eq_ignore_ascii_case("always"));
+        Ok(is_always || refnames.any(|refname| self.reflog_path(refname).exists()))
     }
 
     /// Whether the name of another ref is a prefix of this one, or the reverse.
@@ -145,11 +162,9 @@ impl Repo {
     ) -> Result<(), GitError> {
         let path = self.reflog_path(refname);
         let failed = |source| GitError::io("write the reflog", &path, source);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
-        }
-        let line = format!("{old} {new} {}\t{}\n", log.who, log.why);
-        let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
+        let line = format!("{old} {new} {}\t{}\n", log.who, log.one_line());
+        let open = || OpenOptions::new().create(true).append(true).open(&path);
+        let mut file = with_folder(&path, || without_folder(&path, open)).map_err(failed)?;
         file.write_all(line.as_bytes()).map_err(failed)
     }
 
@@ -198,6 +213,39 @@ impl Repo {
             let _ = remove_older(&self.common_dir().join(name), STALE_GIT_LOCK);
         }
     }
+}
+
+/// Creates the folder of `path` if it is missing: git removes empty ones at any time.
+fn with_folder<T>(path: &Path, mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    const TRIES: usize = 10;
+    for _ in 1..TRIES {
+        match (attempt(), path.parent()) {
+            (Err(error), Some(folder)) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(folder)?,
+            (done, _) => return done,
+        }
+    }
+    attempt()
+}
+
+/// Removes empty folders at `path`, which deleted refs left, if they are in the way.
+fn without_folder<T>(path: &Path, mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    match attempt() {
+        Err(_) if path.is_dir() => {
+            remove_empty(path);
+            attempt()
+        }
+        done => done,
+    }
+}
+
+fn remove_empty(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_empty(&entry.path());
+        }
+    }
+    // It stays if it has files.
+    let _ = fs::remove_dir(folder);
 }
 
 /// The `.lock` files in folders and the folders below them.

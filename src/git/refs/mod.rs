@@ -126,8 +126,8 @@ impl Repo {
     pub(crate) fn point_symbolic_ref(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
         let _lock = self.lock(refname)?;
         self.patiently(|| match &self.refs {
-            RefStorage::Files => self.point_symbolic_file(refname, target, why),
-            RefStorage::Reftable(_) => self.point_symbolic_by_git(refname, target, why),
+            RefStorage::Files if !self.are_logged([refname].into_iter())? => self.point_symbolic_file(refname, target),
+            _ => self.point_symbolic_by_git(refname, target, why),
         })?;
         effect::note_change();
         Ok(())
@@ -156,10 +156,10 @@ impl Repo {
     /// Moves lightweight tags whatever their old targets are. The caller holds the [`Repo::lock`] that guards them.
     pub(crate) fn set_tags(&self, tags: &[(String, Oid)]) -> Result<(), GitError> {
         match &self.refs {
-            RefStorage::Files => {
+            RefStorage::Files if !self.are_logged(tags.iter().map(|(refname, _)| &**refname))? => {
                 tags.iter().try_for_each(|(refname, target)| self.patiently(|| self.set_file(refname, *target)))
             }
-            RefStorage::Reftable(_) => self.patiently(|| self.set_by_git(tags)),
+            _ => self.patiently(|| self.set_by_git(tags)),
         }?;
         effect::note_change();
         Ok(())

@@ -41,7 +41,7 @@ fn a_full_disk() {
     first
     [main #1] dialogue user: second [ID]
     --- stderr
-    error: cannot write the item to the object database: failed to write out file: No space left on device; class=Os (2)
+    error: cannot write the item to the object database: No space left on device (os error 28)
     notice: HEAD points to an unborn branch (master)
     [exit 0]
     ");

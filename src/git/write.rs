@@ -1,0 +1,63 @@
+//! Writing loose objects.
+//!
+//! libgit2 syncs objects together with refs or not at all, so it does not write them.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
+
+use flate2::{Compression, write::ZlibEncoder};
+use git2::{ObjectType, OdbLookupFlags};
+use tempfile::NamedTempFile;
+
+use super::error::GitError;
+use super::fsync::Component;
+use super::oid::Oid;
+use super::open::Repo;
+
+/// How often a folder is created again that `git gc` removed because it was empty.
+const TRIES: usize = 10;
+
+impl Repo {
+    pub(super) fn write(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {
+        let oid = self.hash(kind, bytes)?;
+        let odb = self.odb()?;
+        if odb.exists_ext(oid.0, OdbLookupFlags::NO_REFRESH) {
+            // This renews the time of its file, so that `git prune` does not remove it.
+            let failed = |source| GitError::store(format!("write the {what} to the object database"), source);
+            return odb.write(kind, bytes).map(Oid).map_err(failed);
+        }
+        let digits = oid.to_string();
+        let path = self.objects.join(&digits[..2]).join(&digits[2..]);
+        let fsync = self.fsync()?;
+        let write = || {
+            let mut encoder = ZlibEncoder::new(Vec::with_capacity(bytes.len() / 2 + 64), Compression::fast());
+            write!(encoder, "{} {}\0", kind.str(), bytes.len())?;
+            encoder.write_all(bytes)?;
+            let packed = encoder.finish()?;
+            let mut file = temporary(path.parent().unwrap_or(&self.objects))?;
+            file.as_file_mut().write_all(&packed)?;
+            fsync.sync(Component::LooseObject, file.as_file())?;
+            file.persist(&path).map(drop).map_err(|error| error.error)
+        };
+        write().map_err(|source| GitError::Write { what: what.to_owned(), source })?;
+        Ok(oid)
+    }
+}
+
+/// A file with the name and permissions that git gives to an object until it is complete.
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("tmp_obj_");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444));
+    let mut made = builder.tempfile_in(folder);
+    for _ in 1..TRIES {
+        match &made {
+            Err(error) if error.kind() == ErrorKind::NotFound => fs::create_dir_all(folder)?,
+            _ => break,
+        }
+        made = builder.tempfile_in(folder);
+    }
+    made
+}
