@@ -10,6 +10,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use git2::{ConfigLevel, ErrorCode, Repository};
 
 use super::call::Git;
+use super::config::parse_bool;
 use super::env::Env;
 use super::error::GitError;
 use super::open::Repo;
@@ -103,7 +104,8 @@ fn set_up(env: &Env) {
 
 /// The folder of the system's `gitconfig` if it may differ from libgit2's `/etc`: git has it where it was installed.
 fn system_folder(env: &Env) -> Option<PathBuf> {
-    if cfg!(windows) || env.is_set("GIT_CONFIG_SYSTEM") {
+    let is_ignored = env.text("GIT_CONFIG_NOSYSTEM").and_then(parse_bool) == Some(true);
+    if cfg!(windows) || is_ignored || env.is_set("GIT_CONFIG_SYSTEM") {
         return None;
     }
     let folder = split_paths(env.os("PATH")?).find(|folder| folder.join("git").exists())?;
