@@ -42,12 +42,15 @@ impl Repo {
         let mut command = self.git("push");
         command.arg("--porcelain").args(options).arg("--").arg(remote).args(refspecs);
         let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
-        let pushed: Vec<PushedRef> = String::from_utf8_lossy(&answer.stdout).lines().filter_map(pushed_ref).collect();
-        if pushed.is_empty() && !answer.is_success() {
-            return Err(above("push"));
-        }
-        effect::note_change();
-        Ok(pushed)
+        pushed_refs(answer, |_| above("push"))
+    }
+
+    /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself.
+    pub(crate) fn push_quietly(&self, remote: &str, refspec: &str) -> Result<Option<PushedRef>, GitError> {
+        let mut command = self.git("push");
+        command.args(["--porcelain", "--", remote, refspec]);
+        let answer = Answer::of(command.stdin(Stdio::inherit()))?;
+        Ok(pushed_refs(answer, Answer::into_error)?.pop())
     }
 
     /// Git's progress and messages go to stderr.
@@ -74,6 +77,15 @@ impl Repo {
 
 fn above(command: &str) -> GitError {
     GitError::Command { command: command.to_owned(), stderr: "git said why, above".to_owned() }
+}
+
+fn pushed_refs(answer: Answer, failed: impl FnOnce(Answer) -> GitError) -> Result<Vec<PushedRef>, GitError> {
+    let pushed: Vec<PushedRef> = String::from_utf8_lossy(&answer.stdout).lines().filter_map(pushed_ref).collect();
+    if pushed.is_empty() && !answer.is_success() {
+        return Err(failed(answer));
+    }
+    effect::note_change();
+    Ok(pushed)
 }
 
 /// Reads `<flag>\t<from>:<to>\t<summary>`.

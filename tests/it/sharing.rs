@@ -1,6 +1,6 @@
 //! Pushing, fetching and pulling between clones. Real servers and races: `tests/sharing/run`.
 
-use crate::repo::{TestRepo, run};
+use crate::repo::{TestRepo, redact, run};
 
 /// A bare repository and two clones of it, with a first code commit.
 struct Team {
@@ -72,16 +72,161 @@ fn pull_gets_what_was_pushed_including_priorities() {
 }
 
 #[test]
-fn repeating_an_interrupted_fetch_sets_its_tags() {
+fn repeating_an_interrupted_pull_sets_its_tags() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "one", "-p", "skip"]);
     team.ok("ada", &["push"]);
     team.git("bob", &["update-ref", "refs/trace-tags/skip", "HEAD"]);
-    let (code, said) = team.run("bob", &["fetch"]);
+    let (code, said) = team.run("bob", &["pull"]);
     assert_eq!(code, Some(2), "no tag fits below another: {said}");
     team.git("bob", &["update-ref", "-d", "refs/trace-tags/skip"]);
-    assert!(team.ok("bob", &["fetch", "--json"]).contains(r#""priorities":1"#), "it is still to be done");
+    assert!(team.ok("bob", &["pull", "--json"]).contains(r#""priorities":1"#), "it is still to be done");
     assert_eq!(team.git("bob", &["for-each-ref", "refs/trace-tags/skip"]).lines().count(), 1);
+}
+
+/// Ada has published three items, and Bob has pulled them.
+fn team_with_three_items() -> Team {
+    let team = Team::new();
+    for who in ["ada", "bob"] {
+        team.git(who, &["config", "user.name", who]);
+    }
+    for text in ["Never push to prod.", "two", "three"] {
+        team.ok("ada", &["commit", "-m", text]);
+    }
+    team.ok("ada", &["pin", "#0"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team
+}
+
+#[test]
+fn fetch_applies_nothing_and_pull_lists_each_change() {
+    let team = team_with_three_items();
+    team.ok("ada", &["skip", "#0", "-m", "we do now"]);
+    team.ok("ada", &["pin", "#2"]);
+    team.ok("ada", &["push"]);
+    let refs = |who| team.git(who, &["for-each-ref", "refs/trace-priority", "refs/trace-tags", "refs/traces"]);
+    let (before, prompt) = (refs("bob"), team.messages("bob"));
+    insta::assert_snapshot!(redact(&team.ok("bob", &["fetch"])), @"origin/main [SHORT]");
+    assert_eq!((refs("bob"), team.messages("bob")), (before, prompt), "a fetch changes nothing");
+    insta::assert_snapshot!(redact(&team.ok("bob", &["pull"])), @"
+    main: up to date
+    main: 2 priorities changed by A U Thor: skipped #0 (we do now), pinned #2
+    ");
+    assert!(!team.messages("bob").contains("Never push to prod."));
+    insta::assert_snapshot!(team.ok("bob", &["pull"]), @"main: up to date");
+    team.ok("ada", &["unpin", "#0"]);
+    team.ok("ada", &["push"]);
+    let answer: serde_json::Value = serde_json::from_str(&team.ok("bob", &["pull", "--json"])).unwrap();
+    let change = &answer["changed_priorities"][0];
+    assert_eq!((&change["seq"], &change["before"], &change["level"]), (&0.into(), &"skip".into(), &"normal".into()));
+}
+
+#[test]
+fn a_pull_that_does_not_merge_applies_no_priority() {
+    let team = team_with_three_items();
+    team.ok("ada", &["edit", "#1", "-m", "two of ada"]);
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["edit", "#1", "-m", "two of bob"]);
+    let prompt = team.messages("bob");
+    assert_eq!(team.run("bob", &["pull"]).0, Some(1));
+    assert_eq!(team.messages("bob"), prompt);
+    let said = team.ok("bob", &["pull", "--strategy", "ours"]);
+    assert!(said.ends_with("main: 1 priority changed by A U Thor: skipped #0\n"), "{said}");
+}
+
+#[test]
+fn a_rejected_trace_stops_no_other_and_none_of_its_priorities_is_published() {
+    let team = team_with_three_items();
+    team.ok("ada", &["commit", "-m", "four"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["skip", "#1"]);
+    team.ok("bob", &["--trace", "idea", "commit", "-m", "idea", "-p", "pinned"]);
+    let record = |who| team.git(who, &["ls-tree", "-r", "--name-only", "refs/trace-records/priority"]);
+    let before = record("shared.git");
+    let (code, said) = team.run("bob", &["push", "origin", "main", "idea"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("idea → origin: [new reference]\n"), "{said}");
+    assert!(said.contains("with the priorities of 1 item\n"), "{said}");
+    let levels = team.ok("bob", &["priority", "--json"]);
+    let skipped = serde_json::from_str::<serde_json::Value>(levels.lines().nth(1).unwrap()).unwrap();
+    let path = skipped["id"].as_str().unwrap().to_owned();
+    assert_eq!(record("shared.git").lines().count(), before.lines().count() + 1);
+    assert!(!record("shared.git").contains(&path[2..]), "the item of the rejected trace");
+
+    // The record moves only if there are new lines.
+    let tip = |who| team.git(who, &["rev-parse", "refs/trace-records/priority"]);
+    let before = tip("shared.git");
+    team.ok("bob", &["push", "origin", "idea"]);
+    assert_eq!(tip("shared.git"), before);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["push"]);
+    assert!(record("shared.git").contains(&path[2..]));
+}
+
+#[test]
+fn concurrent_priorities_are_resolved_alike_and_reported_until_someone_sets_one() {
+    let team = team_with_three_items();
+    team.ok("bob", &["skip", "#1"]);
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["pin", "#1"]);
+    team.ok("bob", &["unpin", "#0"]);
+    team.ok("ada", &["push"]);
+    insta::assert_snapshot!(team.ok("bob", &["pull"]), @"
+    main: up to date
+    main: 1 priority changed by A U Thor: pinned #1
+    main: #0 was changed concurrently: normal by A U Thor, skip by A U Thor; normal applies until someone sets it again
+    main: #1 was changed concurrently: pinned by A U Thor, skip by A U Thor; pinned applies until someone sets it again
+    ");
+    team.ok("bob", &["push"]);
+    team.ok("ada", &["pull"]);
+    let record = |who| team.git(who, &["grep", "-h", "", "refs/trace-priority"]);
+    assert_eq!(record("ada"), record("bob"), "all clones have the same bytes");
+    for who in ["ada", "bob"] {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(redact(&team.ok(who, &["priority"])), @"
+            normal #0 dialogue user: Never push to prod. [ID]
+              was changed concurrently: normal by A U Thor, skip by A U Thor; normal applies until someone sets it again
+            pinned #1 dialogue user: two [ID]
+              was changed concurrently: pinned by A U Thor, skip by A U Thor; pinned applies until someone sets it again
+            ");
+        }
+        let status = team.ok(who, &["status"]);
+        assert!(
+            status.ends_with("2 priorities were changed concurrently: `git trace priority` shows them\n"),
+            "{status}"
+        );
+        team.ok(who, &["fsck"]);
+    }
+    team.ok("ada", &["skip", "#1"]);
+    team.ok("ada", &["push"]);
+    insta::assert_snapshot!(team.ok("bob", &["pull"]), @"
+    main: up to date
+    main: 1 priority changed by A U Thor: skipped #1
+    ");
+    assert!(team.ok("bob", &["status", "--json"]).contains(r#""disputed_priorities":1"#));
+}
+
+#[test]
+fn bad_refs_of_a_remote_are_reported_and_skipped() {
+    let team = team_with_three_items();
+    team.ok("ada", &["commit", "-m", "four"]);
+    team.ok("ada", &["push"]);
+    let blob = team.git("shared.git", &["rev-parse", "refs/traces/main:00/00"]);
+    team.git("shared.git", &["update-ref", "refs/traces/blob", blob.trim_end()]);
+    team.git("shared.git", &["update-ref", "refs/traces/HEAD", "refs/heads/code"]);
+    let (code, said) = team.run("bob", &["pull"]);
+    assert_eq!(code, Some(1));
+    insta::assert_snapshot!(redact(&said), @"
+    main: moved on, at [SHORT]
+    warning: skipped origin/HEAD: a trace cannot have this name
+    warning: skipped origin/blob: object [OID] is not a commit
+    ");
+    let (code, said) = team.run("bob", &["fetch", "--json"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains(r#""skipped":[{"cause":"a trace cannot have this name","name":"HEAD"}"#), "{said}");
+    team.ok("bob", &["pull", "origin", "main"]);
 }
 
 #[test]

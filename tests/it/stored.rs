@@ -141,8 +141,8 @@ fn the_priority_record_format_is_stable() {
     repo.text(&["skip", "#1", "-m", "superseded"]);
     repo.text(&["unpin", "#1"]);
     insta::assert_snapshot!(repo.git(&["grep", "", "refs/trace-priority"]), @r#"
-    refs/trace-priority:93/37dd93d2f84bfa:{"at":"2026-02-10T09:00:04.000000000Z","by":"A U Thor <author@example.com>","level":"skip","seq":1,"reason":"superseded"}
-    refs/trace-priority:93/37dd93d2f84bfa:{"at":"2026-02-10T09:00:05.000000000Z","by":"A U Thor <author@example.com>","level":"normal","seq":1}
+    refs/trace-priority:93/37dd93d2f84bfa:{"at":"2026-02-10T09:00:04.000000000Z","by":"A U Thor <author@example.com>","level":"skip","seq":1,"reason":"superseded","after":[]}
+    refs/trace-priority:93/37dd93d2f84bfa:{"at":"2026-02-10T09:00:05.000000000Z","by":"A U Thor <author@example.com>","level":"normal","seq":1,"after":["055b97eb8cac0bd2"]}
     "#);
     insta::assert_snapshot!(repo.git(&["log", "--format=%an <%ae> %ct%n%B", "refs/trace-priority"]), @"
     A U Thor <author@example.com> 1770714005
@@ -172,7 +172,7 @@ fn the_reflog_format_is_stable() {
         insta::allow_duplicates! {
             insta::assert_snapshot!(logs.concat(), @"
             0000000000000000000000000000000000000000 acce9ef63411ddbff51125bed0d0760ff668d49e A U Thor <author@example.com> 1770714002 +0000	append: dialogue user
-            0000000000000000000000000000000000000000 7c30fa65114a3f6144e378830a3170a034461042 A U Thor <author@example.com> 1770714003 +0000	pinned 9f7e2504c0427535
+            0000000000000000000000000000000000000000 9046f9405d679457efc0aabc4015dfb3cb151457 A U Thor <author@example.com> 1770714003 +0000	pinned 9f7e2504c0427535
             ");
             insta::assert_snapshot!(repo.git(&["reflog", "show", "refs/traces/main"]), @"acce9ef refs/traces/main@{0}: append: dialogue user");
         }

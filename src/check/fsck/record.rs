@@ -3,7 +3,7 @@
 use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
 use crate::git::{Entry, Mode, Oid, RefListing};
-use crate::trace::store::priority::{HISTORY, RECORD, Setting, item_of};
+use crate::trace::store::priority::{HISTORY, InForce, RECORD, Setting, item_of};
 use crate::trace::{ItemId, Tip, TraceError};
 
 pub(crate) struct RecordFile {
@@ -38,12 +38,12 @@ impl Inspection<'_> {
             self.problems.push(Problem::warning("record-stray", RECORD, message).commit(tip));
             return;
         };
-        let mut last = None;
+        let mut settings = Vec::new();
         let lines = lines(bytes);
         let all_read = !lines.is_empty() && lines.iter().all(Result::is_ok);
         for (index, line) in lines.into_iter().enumerate() {
-            if let Ok((setting, _)) = line {
-                last = last.max(Some((setting.at, setting.render(), setting.level)));
+            if let Ok(setting) = line {
+                settings.push(setting);
                 continue;
             }
             let line = index + 1;
@@ -52,14 +52,16 @@ impl Inspection<'_> {
             let problem = Problem::error("record-line", RECORD, message).commit(tip).item(Some(item));
             self.problems.push(problem.repair(Repair::Record));
         }
-        if let Some((_, _, level)) = last {
-            self.levels.insert(item, level);
+        settings.sort_by(|(one, line), (other, other_line)| (one.at, line).cmp(&(other.at, other_line)));
+        let settings = settings.into_iter().map(|(setting, _)| setting).collect();
+        if let Some(in_force) = InForce::of(settings) {
+            self.levels.insert(item, in_force.setting.level);
         } else {
             let message = "its file has no readable line";
             self.problems.push(Problem::warning("record-empty", RECORD, message).commit(tip).item(Some(item)));
         }
         if all_read && HISTORY.format.normalized(bytes).as_bytes() != bytes {
-            let message = "its lines are not ordered by time, or one occurs twice";
+            let message = "its lines are not in order, or one occurs twice";
             let problem = Problem::warning("record-order", RECORD, message).commit(tip).item(Some(item));
             self.problems.push(problem.repair(Repair::Record));
         }

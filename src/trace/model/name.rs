@@ -29,7 +29,7 @@ pub struct TraceName {
 /// A text that cannot be the name of a trace.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("invalid trace name `{}`: git's rules for branch names apply", .0.escape_debug())]
-pub struct BadTraceName(String);
+pub struct BadTraceName(pub(crate) String);
 
 impl Diagnostic for BadTraceName {}
 
@@ -101,7 +101,9 @@ impl FromStr for TraceName {
 
     fn from_str(text: &str) -> Result<Self, BadTraceName> {
         let name = text.strip_prefix(TRACES).unwrap_or(text);
-        if !name.starts_with('-') && Repo::is_refname(&format!("{TRACES}{name}")) && name.len() <= 240 {
+        // As in git, `HEAD` names what is checked out, and the fetched `origin/HEAD` the remote's default.
+        if !name.starts_with('-') && name != "HEAD" && Repo::is_refname(&format!("{TRACES}{name}")) && name.len() <= 240
+        {
             Ok(Self::trace(name.to_owned()))
         } else {
             Err(BadTraceName(text.to_owned()))

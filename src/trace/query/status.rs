@@ -21,7 +21,7 @@ pub(crate) fn to_json(name: &TraceName, view: &View, total: Total, budget: Optio
         tokens["budget"] = budget.into();
     }
     let tip = &view.tip;
-    json!({
+    let mut status = json!({
         "trace": name.as_str(),
         "commit": tip.commit.oid.to_string(),
         "at": tip.time().to_string(),
@@ -29,7 +29,11 @@ pub(crate) fn to_json(name: &TraceName, view: &View, total: Total, budget: Optio
         "by_type": by_type,
         "by_priority": by_level,
         "tokens": tokens,
-    })
+    });
+    if view.disputed() > 0 {
+        status["disputed_priorities"] = view.disputed().into();
+    }
+    status
 }
 
 pub(crate) fn nothing_yet_json(name: &TraceName) -> Value {

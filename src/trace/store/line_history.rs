@@ -141,7 +141,7 @@ impl LineHistory {
     /// Merges the lines of the commit `from` into this repository's history, those of the files for which `is_wanted` is true.
     /// Returns the files with new lines.
     ///
-    /// Calls `before_move` with the new tree before the ref moves. If the process dies in between, the next one finds new lines
+    /// Calls `before_move` with the trees before and after the merge before the ref moves. If the process dies in between, the next one finds new lines
     /// again, and calls it again.
     pub(crate) fn absorb(
         &self,
@@ -149,15 +149,16 @@ impl LineHistory {
         signature: &Signature,
         from: Oid,
         mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
-        mut before_move: impl FnMut(&Union) -> Result<(), TraceError>,
+        mut before_move: impl FnMut(Option<Oid>, &Union) -> Result<(), TraceError>,
     ) -> Result<Vec<String>, TraceError> {
         let theirs = repo.read_commit(from)?;
         change(repo, signature, &repo.lock(self.refname)?, |ours| {
-            let union = self.format.union(repo, ours.map(|ours| ours.tree), theirs.tree, &mut is_wanted)?;
+            let ours = ours.map(|ours| ours.tree);
+            let union = self.format.union(repo, ours, theirs.tree, &mut is_wanted)?;
             if union.paths.is_empty() {
                 return Ok((None, Vec::new()));
             }
-            before_move(&union)?;
+            before_move(ours, &union)?;
             let message = format!("merge {}\n", self.noun);
             Ok((Some(NewState { tree: union.tree, merged: Some(from), message }), union.paths))
         })

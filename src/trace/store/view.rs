@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::priority::{Level, Levels, Record, SetLevel};
+use super::priority::{Level, Levels, Record, SetLevel, Setting};
 use super::resolve;
 use super::total::{self, Reading, item_cost};
 use crate::base::string_enum::string_enum;
@@ -69,6 +69,16 @@ impl View {
 
     pub(crate) fn level(&self, slot: &ItemEntry) -> SetLevel<'_> {
         self.levels.of(slot.id, &slot.item_type)
+    }
+
+    /// The concurrent changes of an item's priority that lost against its level.
+    pub(crate) fn rivals(&self, slot: &ItemEntry) -> &[Setting] {
+        self.levels.rivals(slot.id)
+    }
+
+    /// The number of items with concurrent changes of priority.
+    pub(crate) fn disputed(&self) -> usize {
+        self.slots.iter().filter(|slot| !self.rivals(slot).is_empty()).count()
     }
 
     pub(crate) fn left_out(&self, slot: &ItemEntry) -> Option<LeftOut> {

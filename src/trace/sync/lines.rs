@@ -70,9 +70,7 @@ pub(crate) fn push_lines(
         let parent = theirs.map(|tip| tip.oid);
         let commit = CommitBuilder::new(signature, union.tree, parent)
             .write_plain(repo, &format!("share {}\n", history.noun))?;
-        let answer = repo.push(remote, &[format!("{commit}:{shared}")], &[])?;
-        let pushed = answer.into_iter().find(|pushed| pushed.refname == shared);
-        match pushed {
+        match repo.push_quietly(remote, &format!("{commit}:{shared}"))? {
             Some(PushedRef { fate: PushFate::Moved | PushFate::UpToDate, .. }) => {
                 see(repo, signature, &fetched, commit)?;
                 return Ok(PushedLines { files, rejected: None });

@@ -4,21 +4,23 @@
 //! `refs/trace-remotes/<remote>/<name>`, and the record in `refs/trace-remote-records/<remote>/priority`.
 //!
 //! - A published prefix never moves: if both sides have new items, the published ones come first.
-//! - Priority records merge by union of their lines, without conflicts. The pushed record is based on the remote's history and
-//!   contains only lines of items that were pushed.
+//! - Priority records merge by union of their lines, without conflicts, and only for items of traces that were accepted or merged.
+//! - Fetching changes no trace and no priority of this repository.
 
 pub(crate) mod lines;
 mod pull;
 mod push;
 
-pub(crate) use pull::{arrivals, fetch, pull};
+pub(crate) use pull::{Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, pull, pull_priorities};
 pub(crate) use push::{Delivery, Request, push};
 
 use std::collections::BTreeSet;
 
 use super::model::name::TRACES;
-use crate::git::Repo;
-use crate::trace::{TraceError, TraceName};
+use crate::git::{Oid, Repo};
+use crate::trace::model::tree::{self, Change};
+use crate::trace::store::walk::changes_of;
+use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// The ref of a trace as last fetched; `name` may be a glob.
 fn tracking_ref(remote: &str, name: &str) -> String {
@@ -57,6 +59,25 @@ pub(crate) fn named(repo: &Repo, patterns: &[String]) -> Result<Vec<TraceName>, 
         names.extend(found);
     }
     Ok(names.into_iter().collect())
+}
+
+/// The items of traces, each given by its tip and by the commit that the receiver had: live items, and items that were changed in
+/// commits that the receiver did not have.
+fn items_of(repo: &Repo, traces: impl IntoIterator<Item = (Oid, Option<Oid>)>) -> Result<BTreeSet<ItemId>, TraceError> {
+    let mut items = BTreeSet::new();
+    for (tip, known) in traces {
+        items.extend(tree::list(repo, repo.read_commit(tip)?.tree)?.into_iter().map(|slot| slot.id));
+        for oid in repo.commits_beyond(tip, known)? {
+            let commit = Tip::read(repo, oid)?;
+            if let Some(item) = commit.item() {
+                items.insert(item);
+                continue;
+            }
+            let removed = changes_of(repo, &commit)?.into_iter().filter(|change| matches!(change, Change::Removed(_)));
+            items.extend(removed.map(|change| change.entry().id));
+        }
+    }
+    Ok(items)
 }
 
 /// Configures whether plain `git fetch` fetches a remote's traces.

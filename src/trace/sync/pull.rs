@@ -1,14 +1,18 @@
 //! Fetching traces and merging them into local ones.
 
+use std::collections::HashMap;
+
 use super::lines::{self, fetched_lines};
-use super::{is_private, matches, tracking_ref};
+use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
 use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement};
-use crate::trace::model::name::TRACES;
-use crate::trace::store::priority;
+use crate::trace::model::name::{BadTraceName, TRACES};
+use crate::trace::model::tree;
+use crate::trace::model::types::Types;
+use crate::trace::store::priority::{self, Absorbed, InForce, Level};
 use crate::trace::store::signature::Signature;
-use crate::trace::{Tip, Trace, TraceError, TraceName};
+use crate::trace::{ItemEntry, ItemId, Tip, Trace, TraceError, TraceName};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
@@ -18,20 +22,29 @@ pub(crate) struct Arrival {
 
 #[derive(Debug)]
 pub(crate) struct Pulled {
-    /// Whether it was not here before.
-    pub is_new: bool,
+    /// The local tip before; `None` if the trace is new.
+    pub before: Option<Oid>,
     pub outcome: Outcome,
 }
 
-/// Fetches the traces that match names or globs (none: all), and merges the lines of the priority record. Returns the number of
-/// items with new lines. Local traces do not change.
-pub(crate) fn fetch(
-    repo: &Repo,
-    signature: &Signature,
-    remote: &str,
-    patterns: &[String],
-    options: &[&str],
-) -> Result<usize, TraceError> {
+impl Pulled {
+    /// Whether the local trace contains the remote's now.
+    pub(crate) fn is_complete(&self) -> bool {
+        !matches!(self.outcome, Outcome::Conflicts(_) | Outcome::Diverged)
+    }
+}
+
+/// A change of an item's priority that a pull brought.
+#[derive(Debug)]
+pub(crate) struct PulledPriority {
+    pub trace: TraceName,
+    pub entry: ItemEntry,
+    pub before: Level,
+    pub now: InForce,
+}
+
+/// Fetches the traces that match names or globs (none: all), and all histories of lines. Changes nothing else.
+pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&str]) -> Result<(), TraceError> {
     let mut refspecs = vec![lines::refspec(remote)];
     let all = ["*".to_owned()];
     for pattern in if patterns.is_empty() { &all[..] } else { patterns } {
@@ -42,26 +55,39 @@ pub(crate) fn fetch(
             refspecs.push(format!("+{TRACES}{name}:{}", tracking_ref(remote, name)));
         }
     }
-    repo.fetch(remote, &refspecs, options)?;
-    let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok(0) };
-    let mut tips: Vec<Oid> = arrivals(repo, remote, patterns)?.into_iter().map(|arrival| arrival.tip).collect();
-    tips.extend(repo.list_refs(TRACES)?.into_iter().map(|(_, oid)| oid));
-    priority::absorb(repo, signature, record, &tips)
+    Ok(repo.fetch(remote, &refspecs, options)?)
 }
 
-/// The traces of a remote as last fetched that match names or globs (none: all), by name.
-pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result<Vec<Arrival>, TraceError> {
+/// The refs of a remote as last fetched.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    /// By name.
+    pub traces: Vec<Arrival>,
+    /// Names of refs that are not traces, and the reasons.
+    pub bad: Vec<(String, String)>,
+}
+
+/// The traces of a remote as last fetched that match names or globs (none: all).
+pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result<Arrivals, TraceError> {
     let prefix = tracking_ref(remote, "");
-    let wanted = |name: &str| {
+    let is_wanted = |name: &str| {
         let fits = |pattern: &String| matches(pattern.strip_prefix(TRACES).unwrap_or(pattern), name);
         patterns.is_empty() || patterns.iter().any(fits)
     };
-    let seen = repo.list_refs(&prefix)?;
-    let arrival = |(refname, tip): &(String, Oid)| {
-        let name = refname.strip_prefix(&prefix)?;
-        Some(Arrival { name: name.parse().ok().filter(|_| wanted(name))?, tip: *tip })
-    };
-    Ok(seen.iter().filter_map(arrival).collect())
+    let mut arrivals = Arrivals::default();
+    for (refname, tip) in repo.list_refs(&prefix)? {
+        let Some(name) = refname.strip_prefix(&prefix).filter(|name| is_wanted(name)) else { continue };
+        let cause = match (name.parse(), repo.read_commit(tip)) {
+            (Ok(name), Ok(_)) => {
+                arrivals.traces.push(Arrival { name, tip });
+                continue;
+            }
+            (Err(BadTraceName(_)), _) => "a trace cannot have this name".to_owned(),
+            (_, Err(error)) => error.to_string(),
+        };
+        arrivals.bad.push((name.to_owned(), cause));
+    }
+    Ok(arrivals)
 }
 
 /// Merges a fetched trace into the local trace of the same name, or creates it. If both have new items, the published ones come
@@ -74,9 +100,50 @@ pub(crate) fn pull(
     fast_forward: FastForward,
 ) -> Result<Pulled, TraceError> {
     let (repo, name) = (trace.repo(), arrival.name.clone());
-    let is_new = repo.find_ref(&name.refname())?.is_none();
+    let before = repo.find_ref(&name.refname())?;
     let subject = format!("merge {name} of {remote}");
     let options = Options { settlement: settlement.clone(), fast_forward, first: Side::Theirs, subject: &subject };
     let outcome = trace.merge(&Tip::read(repo, arrival.tip)?, &options)?;
-    Ok(Pulled { is_new, outcome })
+    Ok(Pulled { before, outcome })
+}
+
+/// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the number of
+/// items with new lines, and the items whose level changed or is disputed now, by trace and position.
+pub(crate) fn pull_priorities(
+    repo: &Repo,
+    signature: &Signature,
+    remote: &str,
+    merged: &[(Arrival, Option<Oid>)],
+) -> Result<(usize, Vec<PulledPriority>), TraceError> {
+    let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok((0, Vec::new())) };
+    let mut items = None;
+    let is_wanted = |item: ItemId| {
+        let items = match &mut items {
+            Some(items) => items,
+            none => none.insert(items_of(repo, merged.iter().map(|(arrival, before)| (arrival.tip, *before)))?),
+        };
+        Ok(items.contains(&item))
+    };
+    let tips: Vec<Oid> = merged.iter().map(|(arrival, _)| arrival.tip).collect();
+    let absorbed = priority::absorb(repo, signature, record, &tips, is_wanted)?;
+    let count = absorbed.len();
+    let mut changed: HashMap<ItemId, (Option<InForce>, InForce)> =
+        absorbed.into_iter().map(|Absorbed { item, before, now }| (item, (before, now))).collect();
+    let types = Types::read(repo)?;
+    let mut listed = Vec::new();
+    for (arrival, _) in merged {
+        if changed.is_empty() {
+            break;
+        }
+        let tip = Tip::of_trace(repo, &arrival.name)?;
+        for entry in tree::list(repo, tip.commit.tree)? {
+            let Some((before, now)) = changed.remove(&entry.id) else { continue };
+            let was_disputed = before.as_ref().is_some_and(|before| !before.rivals.is_empty());
+            let before = before.map_or(types.rules(&entry.item_type).priority, |before| before.setting.level);
+            if before != now.setting.level || (!now.rivals.is_empty() && !was_disputed) {
+                listed.push(PulledPriority { trace: arrival.name.clone(), entry, before, now });
+            }
+        }
+    }
+    Ok((count, listed))
 }

@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines::{push_lines, wait};
-use super::tracking_ref;
+use super::{items_of, tracking_ref};
 use crate::git::{Oid, PushFate, PushedRef, RefUpdate, Repo};
-use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::walk::changes_of;
-use crate::trace::{ItemId, Tip, TraceError, TraceName};
+use crate::trace::{Tip, TraceError, TraceName};
 
 /// The maximum number of attempts if other pushes interfere.
 const TRIES: u32 = 10;
@@ -70,17 +68,18 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     let accepted: BTreeSet<&str> =
         delivery.refs.iter().filter(|pushed| pushed.is_accepted()).map(|pushed| pushed.refname.as_str()).collect();
     outgoing.retain(|trace| accepted.contains(trace.name.refname().as_str()));
-    for trace in &outgoing {
-        see(repo, signature, &tracking_ref(remote, trace.name.as_str()), trace.tip.commit.oid)?;
-    }
     let mut items = None;
     let pushed = push_lines(repo, signature, remote, &priority::HISTORY, |path| {
         let items = match &mut items {
             Some(items) => items,
-            none => none.insert(items_of(repo, &outgoing)?),
+            none => none.insert(items_of(repo, outgoing.iter().map(|trace| (trace.tip.commit.oid, trace.seen)))?),
         };
         Ok(priority::item_of(path).is_some_and(|item| items.contains(&item)))
     })?;
+    // Afterwards: if this process dies before, the next push still knows what the remote did not have.
+    for trace in &outgoing {
+        see(repo, signature, &tracking_ref(remote, trace.name.as_str()), trace.tip.commit.oid)?;
+    }
     delivery.priorities = pushed.files;
     delivery.refs.extend(pushed.rejected);
     Ok(delivery)
@@ -111,23 +110,4 @@ pub(super) fn see(repo: &Repo, signature: &Signature, refname: &str, oid: Oid) -
             RefUpdate::Move { to: oid, log: "push".to_owned(), value: () }
         })
     })
-}
-
-/// The items of traces: live items, and items that were changed in commits that the remote did not have.
-fn items_of(repo: &Repo, traces: &[Outgoing<'_>]) -> Result<BTreeSet<ItemId>, TraceError> {
-    let mut items = BTreeSet::new();
-    for trace in traces {
-        let tip = &trace.tip.commit;
-        items.extend(tree::list(repo, tip.tree)?.into_iter().map(|slot| slot.id));
-        for oid in repo.commits_beyond(tip.oid, trace.seen)? {
-            let commit = Tip::read(repo, oid)?;
-            if let Some(item) = commit.item() {
-                items.insert(item);
-                continue;
-            }
-            let removed = changes_of(repo, &commit)?.into_iter().filter(|change| matches!(change, Change::Removed(_)));
-            items.extend(removed.map(|change| change.entry().id));
-        }
-    }
-    Ok(items)
 }

@@ -68,11 +68,13 @@ const STARTED: &[&str] = &["repo refs/traces/other", "repo/.git/TRACE_PREVIOUS_H
 /// The place that a trace is moved from is kept before it moves.
 const PLACE: &[&str] = &["repo refs/trace-orig/", "repo refs/traces/"];
 
-/// A trace and its priorities are pushed together, then the remote-tracking refs are updated.
-const PUSHED: &[&str] = &["remote.git refs/", "repo refs/trace-remotes/", "repo refs/trace-remote-records/"];
-/// Remote-tracking refs move before local ones, priorities before items.
-const FETCHED: &[&str] =
-    &["repo refs/trace-remote", "repo refs/trace-tags/", "repo refs/trace-priority", "repo refs/traces/"];
+/// A trace is pushed before its priorities, then the remote-tracking refs are updated.
+const PUSHED: &[&str] = &["remote.git refs/", "repo refs/trace-remote-records/", "repo refs/trace-remotes/"];
+/// A fetch moves nothing but remote-tracking refs.
+const FETCHED: &[&str] = &["repo refs/trace-remote"];
+/// Remote-tracking refs move before local ones, items before priorities.
+const PULLED: &[&str] =
+    &["repo refs/trace-remote", "repo refs/traces/", "repo refs/trace-tags/", "repo refs/trace-priority"];
 /// A checkpoint is listed, takes the place of the current one, and is there.
 const CHECKPOINT: &[&str] =
     &["repo/checkpoints/active/INDEX.md", "repo/checkpoints/active/chk-first.md", "repo/checkpoints/"];
@@ -153,7 +155,7 @@ pub(super) const COMMANDS: &[Writing] = &[
     plain(&["fetch", "--prune"])
         .after(&[&["trace", "fetch"], &["--git-dir=../remote.git", "update-ref", "-d", "refs/traces/main"]])
         .in_order(FETCHED),
-    plain(&["pull"]).in_order(FETCHED),
+    plain(&["pull"]).in_order(PULLED),
     plain(&["remote", "origin", "--follow"]).in_order(SET_UP),
     plain(&["remote", "origin", "--unfollow"]).after(&[&["trace", "remote", "origin", "--follow"]]).in_order(SET_UP),
     plain(&["gc", "--quiet"]),

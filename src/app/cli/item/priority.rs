@@ -5,7 +5,7 @@ use crate::trace::ItemId;
 use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
-use crate::trace::store::priority::{self, Level, Record, SetLevel, Setting};
+use crate::trace::store::priority::{self, InForce, Level, Record, SetLevel, Setting};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total;
 
@@ -101,19 +101,19 @@ fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<()> {
     let (repo, name, tip) = context.current(None)?;
     let resolver = Resolver::new(repo, &name, &tip)?;
     let item = resolver.item(spec)?;
-    let settings = Record::open(repo)?.history(repo, item)?;
+    let record = Record::open(repo)?;
     if args.history {
-        return settings.iter().try_for_each(|setting| print_setting(context, item, setting, args.json));
+        let settings = record.history(repo, item)?;
+        return settings.iter().try_for_each(|setting| print_setting(context, item, setting, &[], args.json));
     }
-    match (settings.last(), resolver.find_live(item)) {
-        (Some(setting), _) => print_setting(context, item, setting, args.json)?,
+    match (record.in_force(repo, item)?, resolver.find_live(item)) {
+        (Some(InForce { setting, rivals }), _) => print_setting(context, item, &setting, &rivals, args.json),
         (None, Some(slot)) => {
             let level = SetLevel::Default(Types::read(repo)?.rules(&slot.item_type).priority);
-            print_level(context, slot, level, args.json)?;
+            print_level(context, slot, level, &[], args.json)
         }
-        (None, None) => writeln!(context.ui, "normal {item}")?,
+        (None, None) => writeln!(context.ui, "normal {item}"),
     }
-    Ok(())
 }
 
 fn list(context: &Context, args: &PriorityArgs) -> Result<()> {
@@ -121,25 +121,26 @@ fn list(context: &Context, args: &PriorityArgs) -> Result<()> {
     for slot in &view.slots {
         let level = view.level(slot);
         if args.list.map_or(matches!(level, SetLevel::Set(_)), |listed| level.level() == listed) {
-            print_level(context, slot, level, args.json)?;
+            print_level(context, slot, level, view.rivals(slot), args.json)?;
         }
     }
     Ok(())
 }
 
-fn print_setting(context: &Context, id: ItemId, setting: &Setting, json: bool) -> Result<()> {
+fn print_setting(context: &Context, id: ItemId, setting: &Setting, rivals: &[Setting], json: bool) -> Result<()> {
     if json {
-        return context.ui.json(&setting_json(id, setting));
+        return context.ui.json(&with_rivals(item_json(id, setting), rivals));
     }
     let reason = setting.reason.as_deref().map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
     let Setting { level, at, by, .. } = setting;
-    writeln!(context.ui, "{} {id}", escaped(&format!("{level} since {at} by {by}{reason}")))
+    writeln!(context.ui, "{} {id}", escaped(&format!("{level} since {at} by {by}{reason}")))?;
+    print_dispute(context, setting, rivals)
 }
 
-fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, json: bool) -> Result<()> {
+fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, rivals: &[Setting], json: bool) -> Result<()> {
     if json {
         let mut object = match level {
-            SetLevel::Set(setting) => setting_json(slot.id, setting),
+            SetLevel::Set(setting) => with_rivals(item_json(slot.id, setting), rivals),
             SetLevel::Default(level) => json!({ "id": slot.id.to_string(), "level": level.as_str() }),
         };
         object["seq"] = slot.seq.into();
@@ -148,13 +149,44 @@ fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, json: b
     }
     let subject = preview(&total::read_item(context.repo()?, slot)?);
     let why = level.reason().map(|reason| format!(" ({})", one_line(reason))).unwrap_or_default();
-    let level = context.ui.styled(DIM, level.level().as_str());
-    writeln!(context.ui, "{level} #{} {} {}", slot.seq, escaped(&format!("{subject}{why}")), context.ui.id(slot.id))
+    let word = context.ui.styled(DIM, level.level().as_str());
+    writeln!(context.ui, "{word} #{} {} {}", slot.seq, escaped(&format!("{subject}{why}")), context.ui.id(slot.id))?;
+    if let SetLevel::Set(setting) = level { print_dispute(context, setting, rivals) } else { Ok(()) }
 }
 
-fn setting_json(id: ItemId, setting: &Setting) -> Value {
+fn print_dispute(context: &Context, setting: &Setting, rivals: &[Setting]) -> Result<()> {
+    if rivals.is_empty() { Ok(()) } else { writeln!(context.ui, "  {}", escaped(&dispute(setting, rivals))) }
+}
+
+/// Says that an item was changed concurrently, and which level applies.
+pub(crate) fn dispute(setting: &Setting, rivals: &[Setting]) -> String {
+    let change = |setting: &Setting| format!("{} by {}", setting.level, author(setting));
+    let changes: Vec<String> = std::iter::once(setting).chain(rivals).map(change).collect();
+    let applies = setting.level;
+    format!("was changed concurrently: {}; {applies} applies until someone sets it again", changes.join(", "))
+}
+
+/// The name of the author without the address.
+pub(crate) fn author(setting: &Setting) -> &str {
+    setting.by.split_once(" <").map_or(setting.by.as_str(), |(name, _)| name)
+}
+
+fn item_json(id: ItemId, setting: &Setting) -> Value {
+    let mut object = setting_json(setting);
+    object["id"] = id.to_string().into();
+    object
+}
+
+fn with_rivals(mut object: Value, rivals: &[Setting]) -> Value {
+    if !rivals.is_empty() {
+        object["rivals"] = rivals.iter().map(setting_json).collect();
+    }
+    object
+}
+
+pub(crate) fn setting_json(setting: &Setting) -> Value {
     let (level, at) = (setting.level.as_str(), setting.at.to_string());
-    let mut object = json!({ "id": id.to_string(), "level": level, "at": at, "by": setting.by });
+    let mut object = json!({ "level": level, "at": at, "by": setting.by });
     if let Some(reason) = &setting.reason {
         object["reason"] = reason.as_str().into();
     }

@@ -1,15 +1,18 @@
 //! `git trace push`, `fetch`, `pull` and `remote`: traces are shared through git's own remotes.
 
-use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
+mod pull;
+
+pub(crate) use pull::PullArgs;
+
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::git::{PushFate, short_oid};
-use crate::trace::change::merge::{FastForward, Outcome};
-use crate::trace::sync::{Delivery, Request, arrivals, fetch, follow, is_private, named, pull, push};
-use crate::trace::{Tip, TraceName};
+use crate::trace::Tip;
+use crate::trace::sync::{Arrivals, Delivery, Request, arrivals, fetch, follow, is_private, named, push};
 
 /// Push traces to a remote, with the priorities of their items
 ///
-/// Nothing else is pushed: no other trace, no priority of another item. Forward crumbs and crumb archives are pushed only by
+/// Nothing else is pushed: no other trace, no priority of another item. If the remote rejects a trace, the others are still pushed,
+/// and no priority of the rejected one. Forward crumbs and crumb archives are pushed only by
 /// their full names, such as refs/crumbs/ada.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PushArgs {
@@ -29,7 +32,8 @@ pub(crate) struct PushArgs {
 
 /// Fetch traces of a remote without changing local ones
 ///
-/// They are stored in refs/trace-remotes/REMOTE/TRACE and are named REMOTE/TRACE: `git trace diff origin/main`.
+/// They are stored in refs/trace-remotes/REMOTE/TRACE and are named REMOTE/TRACE: `git trace diff origin/main`. No priority
+/// changes; `git trace pull` merges them with the traces.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FetchArgs {
     /// Remote [default: the remote of the checked-out branch, or origin]
@@ -41,28 +45,6 @@ pub(crate) struct FetchArgs {
     /// Remove traces that the remote no longer has
     #[arg(short, long)]
     prune: bool,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Fetch traces of a remote and merge them into the local ones
-///
-/// If both sides have new items, the published items come first, so that a published prefix never changes. Traces that do
-/// not exist locally are created.
-#[derive(clap::Args, Debug)]
-pub(crate) struct PullArgs {
-    /// Remote [default: the remote of the checked-out branch, or origin]
-    #[arg(add = Values::Remotes)]
-    remote: Option<String>,
-    /// Traces, or globs [default: all]
-    #[arg(value_name = "TRACE", add = Values::Traces)]
-    traces: Vec<String>,
-    #[command(flatten)]
-    conflicts: ConflictArgs,
-    /// Only fast-forward
-    #[arg(long)]
-    ff_only: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -158,76 +140,36 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bo
 }
 
 impl FetchArgs {
-    pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let remote = remote_of(context, self.remote.as_deref())?;
-        let repo = context.repo()?;
-        let options: &[&str] = if self.prune { &["--prune"] } else { &[] };
-        let priorities = fetch(repo, &context.signature()?, &remote, &self.traces, options)?;
-        let arrived = arrivals(repo, &remote, &self.traces)?;
-        if self.json {
-            let traces = arrived.iter();
-            let traces = traces.map(|one| json!({ "name": one.name.as_str(), "commit": one.tip.to_string() }));
-            let listed: Vec<Value> = traces.collect();
-            return context.ui.json(&json!({ "remote": remote, "traces": listed, "priorities": priorities }));
-        }
-        arrived.iter().try_for_each(|one| writeln!(context.ui, "{remote}/{} {}", one.name, short_oid(one.tip)))
-    }
-}
-
-impl PullArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
-        let priorities = fetch(repo, &context.signature()?, &remote, &self.traces, &["--quiet"])?;
-        let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
-        let mut answers: Vec<Value> = Vec::new();
-        let mut complete = true;
-        for arrival in arrivals(repo, &remote, &self.traces)? {
-            let theirs = Tip::read(context.repo()?, arrival.tip)?;
-            let ours = Tip::find(context.repo()?, &arrival.name)?.unwrap_or_else(|| theirs.clone());
-            let settlement = self.conflicts.read(context, &arrival.name, [&ours, &theirs])?;
-            let pulled = pull(&context.open(&arrival.name)?, &remote, &arrival, &settlement, fast_forward)?;
-            complete &= !matches!(pulled.outcome, Outcome::Conflicts(_) | Outcome::Diverged);
-            if self.json {
-                let (result, commit) = match &pulled.outcome {
-                    Outcome::UpToDate => ("up_to_date", None),
-                    Outcome::FastForward(oid) => (if pulled.is_new { "new" } else { "fast_forward" }, Some(*oid)),
-                    Outcome::Merged(oid, _) => ("merge", Some(*oid)),
-                    Outcome::Conflicts(_) => ("conflict", None),
-                    Outcome::Diverged => ("diverged", None),
-                };
-                let commit = commit.map(|oid| oid.to_string());
-                answers.push(json!({ "name": arrival.name.as_str(), "result": result, "commit": commit }));
-                continue;
-            }
-            print_pulled(context, &remote, &arrival.name, &pulled.outcome, pulled.is_new)?;
-        }
+        let options: &[&str] = if self.prune { &["--prune"] } else { &[] };
+        fetch(repo, &remote, &self.traces, options)?;
+        let Arrivals { traces, bad } = arrivals(repo, &remote, &self.traces)?;
+        report_bad(context, &remote, &bad);
         if self.json {
-            context.ui.json(&json!({ "remote": remote, "traces": answers, "priorities": priorities }))?;
+            let traces = traces.iter();
+            let traces = traces.map(|one| json!({ "name": one.name.as_str(), "commit": one.tip.to_string() }));
+            let listed: Vec<Value> = traces.collect();
+            context.ui.json(&json!({ "remote": remote, "traces": listed, "skipped": bad_json(&bad) }))?;
+        } else {
+            for one in &traces {
+                writeln!(context.ui, "{remote}/{} {}", one.name, short_oid(one.tip))?;
+            }
         }
-        Ok(ExitStatus::of(complete))
+        Ok(ExitStatus::of(bad.is_empty()))
     }
 }
 
-fn print_pulled(context: &Context, remote: &str, name: &TraceName, outcome: &Outcome, is_new: bool) -> Result<()> {
-    match outcome {
-        Outcome::UpToDate => writeln!(context.ui, "{name}: up to date")?,
-        Outcome::FastForward(oid) => {
-            let what = if is_new { "new" } else { "moved on" };
-            writeln!(context.ui, "{name}: {what}, at {}", short_oid(*oid))?;
-        }
-        Outcome::Merged(oid, merged) => {
-            let (added, edited, removed) = (merged.added.len(), merged.edited.len(), merged.removed.len());
-            let counts = format!("{added} items of yours behind theirs, {edited} edited, {removed} taken out");
-            writeln!(context.ui, "{name}: merged, {counts}, at {}", short_oid(*oid))?;
-        }
-        Outcome::Conflicts(conflicts) => {
-            writeln!(context.ui, "{name}: not merged; ours is this repository's, theirs is {remote}'s")?;
-            print_conflicts(context, conflicts, false)?;
-        }
-        Outcome::Diverged => writeln!(context.ui, "{name}: not moved, since it has items of its own")?,
+/// Reports refs of a remote that are not traces, by their names and the reasons.
+fn report_bad(context: &Context, remote: &str, bad: &[(String, String)]) {
+    for (name, cause) in bad {
+        context.ui.note(format!("warning: skipped {remote}/{name}: {cause}"));
     }
-    Ok(())
+}
+
+fn bad_json(bad: &[(String, String)]) -> Vec<Value> {
+    bad.iter().map(|(name, cause)| json!({ "name": name, "cause": cause })).collect()
 }
 
 impl RemoteArgs {

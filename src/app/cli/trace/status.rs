@@ -121,7 +121,11 @@ fn print(context: &Context, status: &Status<'_>) -> Result<()> {
         let share = status.by_level.get(&level).copied().unwrap_or_default();
         writeln!(out, "  {}", row(level.as_str(), share, whole))?;
     }
-    Ok(())
+    match view.disputed() {
+        0 => Ok(()),
+        1 => writeln!(out, "\n  1 priority was changed concurrently: `git trace priority` shows it"),
+        count => writeln!(out, "\n  {count} priorities were changed concurrently: `git trace priority` shows them"),
+    }
 }
 
 /// A line of the table; without tokens and bar if nothing was counted.

@@ -1,40 +1,57 @@
 //! Merging another record into that of this repository.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-use super::record::Record;
-use super::{HISTORY, item_of, tags};
+use super::record::{InForce, Record};
+use super::{HISTORY, Level, item_of, tags};
 use crate::git::{Oid, Repo};
 use crate::trace::store::signature::Signature;
 use crate::trace::{ItemId, Tip, TraceError};
 
-/// Adds another record's lines to this repository's record, and sets the tags of items that the history of `tips` introduced.
-/// Returns the number of items with new lines.
-pub(crate) fn absorb(repo: &Repo, signature: &Signature, from: Oid, tips: &[Oid]) -> Result<usize, TraceError> {
-    let absorbed = HISTORY.absorb(
-        repo,
-        signature,
-        from,
-        |_| Ok(true),
-        |union| {
-            let items = union.paths.iter().filter_map(|path| item_of(path)).collect();
-            point_tags(repo, &Record::of_tree(repo, union.tree)?, items, tips)
-        },
-    )?;
-    Ok(absorbed.len())
+/// An item to which another record added lines.
+#[derive(Debug)]
+pub(crate) struct Absorbed {
+    pub item: ItemId,
+    pub before: Option<InForce>,
+    pub now: InForce,
 }
 
-fn point_tags(repo: &Repo, record: &Record, mut items: HashSet<ItemId>, tips: &[Oid]) -> Result<(), TraceError> {
+/// Adds another record's lines of the items for which `is_wanted` is true to this repository's record, and sets the tags of items
+/// that the history of `tips` introduced.
+pub(crate) fn absorb(
+    repo: &Repo,
+    signature: &Signature,
+    from: Oid,
+    tips: &[Oid],
+    mut is_wanted: impl FnMut(ItemId) -> Result<bool, TraceError>,
+) -> Result<Vec<Absorbed>, TraceError> {
+    let mut absorbed = Vec::new();
+    let is_wanted = |path: &str| item_of(path).map_or(Ok(false), &mut is_wanted);
+    HISTORY.absorb(repo, signature, from, is_wanted, |ours, union| {
+        let before = Record::of_tree(repo, ours)?;
+        let now = Record::of_tree(repo, Some(union.tree))?;
+        absorbed.clear();
+        for item in union.paths.iter().filter_map(|path| item_of(path)) {
+            if let Some(now) = now.in_force(repo, item)? {
+                absorbed.push(Absorbed { item, before: before.in_force(repo, item)?, now });
+            }
+        }
+        point_tags(repo, &absorbed, tips)
+    })?;
+    Ok(absorbed)
+}
+
+fn point_tags(repo: &Repo, absorbed: &[Absorbed], tips: &[Oid]) -> Result<(), TraceError> {
+    let mut levels: HashMap<ItemId, Level> =
+        absorbed.iter().map(|absorbed| (absorbed.item, absorbed.now.setting.level)).collect();
     for tip in tips {
-        if items.is_empty() {
+        if levels.is_empty() {
             break;
         }
         let tip = Tip::read(repo, *tip)?;
-        for (item, introduced) in tags::introductions(repo, &tip, items.iter().copied())? {
-            items.remove(&item);
-            let in_force = record.history(repo, item)?.pop();
-            tags::point(repo, in_force.map(|setting| (item, setting.level, introduced)))?;
-        }
+        let found = tags::introductions(repo, &tip, levels.keys().copied())?;
+        let found = found.into_iter().filter_map(|(item, introduced)| Some((item, levels.remove(&item)?, introduced)));
+        tags::point(repo, found)?;
     }
     Ok(())
 }

@@ -4,22 +4,24 @@
 //! digits of its id) with one line per change:
 //!
 //! ```text
-//! {"at":"2026-02-10T09:00:00.000000001Z","by":"A <a@b>","level":"skip","seq":42,"reason":"superseded"}
+//! {"at":"2026-02-10T09:00:00.000000001Z","by":"A <a@b>","level":"skip","seq":42,"reason":"superseded","after":[]}
 //! ```
 //!
-//! - Lines are sorted by time; the last one is in force. Times have nine digits, so that they sort as bytes.
+//! - The last line applies. The others are sorted by time. Times have nine digits, so that they sort as bytes.
+//! - `after` names the latest lines that the writer saw; [`heads`] says which line applies when several clones changed an item.
 //! - A priority belongs to the item in every trace that contains it. An item without a line has the default of its type, see
 //!   [`crate::trace::model::types`].
 //! - The record determines the lightweight tags `refs/trace-tags/<level>/<item id>`; see [`tags`].
 
 mod absorb;
+pub(crate) mod heads;
 mod record;
 mod set;
 pub(crate) mod tags;
 
 pub(crate) use crate::trace::model::level::Level;
-pub(crate) use absorb::absorb;
-pub(crate) use record::{Levels, Record, SetLevel, Setting};
+pub(crate) use absorb::{Absorbed, absorb};
+pub(crate) use record::{InForce, Levels, Record, SetLevel, Setting};
 pub(crate) use set::{Request, follow_meta, requests, set, set_under};
 
 use super::line_history::{LineFormat, LineHistory};
@@ -35,7 +37,7 @@ pub(crate) static HISTORY: LineHistory = LineHistory {
     format: LineFormat {
         is_path: |path| item_of(path).is_some(),
         is_line: |line| Setting::parse(line).is_some(),
-        sort: |lines| lines.sort_by_cached_key(|line| Setting::parse(line).map(|setting| setting.at)),
+        sort: heads::sort,
     },
 };
 

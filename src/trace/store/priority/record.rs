@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::RECORD;
+use super::heads::{deciding, heads};
 use crate::base::time::Time;
 use crate::git::{Entry, Oid, Repo, TreeStore};
 use crate::trace::model::level::Level;
@@ -28,6 +29,9 @@ pub(crate) struct Setting {
     pub seq: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The digests of the item's heads that the writer saw; see [`super::heads`]. `None` in lines of version 0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Vec<String>>,
 }
 
 impl Setting {
@@ -66,6 +70,7 @@ pub(crate) struct Record {
 #[derive(Debug)]
 pub(crate) struct Levels {
     set: HashMap<ItemId, Setting>,
+    rivals: HashMap<ItemId, Vec<Setting>>,
     pub types: Types,
 }
 
@@ -100,6 +105,11 @@ impl Levels {
         }
     }
 
+    /// The concurrent changes with other levels that lost against the one that applies.
+    pub(crate) fn rivals(&self, id: ItemId) -> &[Setting] {
+        self.rivals.get(&id).map_or(&[], Vec::as_slice)
+    }
+
     pub(crate) fn is_skipped(&self, id: ItemId, item_type: &ItemType) -> bool {
         self.of(id, item_type).level() == Level::Skip
     }
@@ -107,22 +117,20 @@ impl Levels {
 
 impl Record {
     pub(crate) fn open(repo: &Repo) -> Result<Self, TraceError> {
-        match repo.find_ref(RECORD)? {
-            Some(tip) => Self::of_tree(repo, repo.read_commit(tip)?.tree),
-            None => Ok(Self { folders: Vec::new() }),
-        }
+        let tip = repo.find_ref(RECORD)?.map(|tip| repo.read_commit(tip)).transpose()?;
+        Self::of_tree(repo, tip.map(|tip| tip.tree))
     }
 
-    pub(crate) fn of_tree(repo: &Repo, tree: Oid) -> Result<Self, TraceError> {
-        Ok(Self { folders: repo.read_tree(tree)? })
+    pub(super) fn of_tree(repo: &Repo, tree: Option<Oid>) -> Result<Self, TraceError> {
+        Ok(Self { folders: tree.map_or(Ok(Vec::new()), |tree| repo.read_tree(tree))? })
     }
 
     /// The levels that were in force for `slots` at `at` (none: now). Reads only folders and files of these items.
     pub(crate) fn levels(&self, repo: &Repo, slots: &[ItemEntry], at: Option<Time>) -> Result<Levels, TraceError> {
         let types = Types::read(repo)?;
-        let mut set = HashMap::new();
+        let (mut set, mut rivals) = (HashMap::new(), HashMap::new());
         if self.folders.is_empty() {
-            return Ok(Levels { set, types });
+            return Ok(Levels { set, rivals, types });
         }
         let mut wanted: BTreeMap<Vec<u8>, HashMap<Vec<u8>, ItemId>> = BTreeMap::new();
         for slot in slots {
@@ -136,15 +144,35 @@ impl Record {
             files.extend(entries.iter().filter_map(|file| Some((*wanted.get(&file.name)?, file.oid))));
         }
         repo.for_each_blob(files, |id, _, bytes| {
-            let in_force = parse(id, bytes)?.into_iter().rfind(|setting| at.is_none_or(|at| setting.at <= at));
-            set.extend(in_force.map(|setting| (id, setting)));
+            let mut settings = parse(id, bytes)?;
+            settings.retain(|setting| at.is_none_or(|at| setting.at <= at));
+            if let Some(InForce { setting, rivals: lost }) = InForce::of(settings) {
+                set.insert(id, setting);
+                if !lost.is_empty() {
+                    rivals.insert(id, lost);
+                }
+            }
             Ok::<_, TraceError>(())
         })?;
-        Ok(Levels { set, types })
+        Ok(Levels { set, rivals, types })
     }
 
-    /// All changes of an item's priority, oldest first.
+    /// The change that applies to an item.
+    pub(crate) fn in_force(&self, repo: &Repo, id: ItemId) -> Result<Option<InForce>, TraceError> {
+        Ok(InForce::of(self.settings(repo, id)?))
+    }
+
+    /// All changes of an item's priority, oldest first, except that the one that applies is last.
     pub(crate) fn history(&self, repo: &Repo, id: ItemId) -> Result<Vec<Setting>, TraceError> {
+        let mut settings = self.settings(repo, id)?;
+        if let Some(last) = deciding(&settings) {
+            let last = settings.remove(last);
+            settings.push(last);
+        }
+        Ok(settings)
+    }
+
+    fn settings(&self, repo: &Repo, id: ItemId) -> Result<Vec<Setting>, TraceError> {
         let (folder, file) = id.fan_out();
         let find = |entries: &[Entry], name: &str| {
             entries.iter().find(|entry| entry.name == name.as_bytes()).map(|entry| entry.oid)
@@ -155,14 +183,33 @@ impl Record {
     }
 }
 
-/// The changes in an item's file, oldest first.
+/// The change of an item's priority that applies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct InForce {
+    pub setting: Setting,
+    /// Concurrent changes with other levels.
+    pub rivals: Vec<Setting>,
+}
+
+impl InForce {
+    /// Takes lines in order of time, then bytes.
+    pub(crate) fn of(mut settings: Vec<Setting>) -> Option<Self> {
+        let last = deciding(&settings)?;
+        let level = settings[last].level;
+        let others = heads(&settings).into_iter().filter(|head| settings[*head].level != level);
+        let rivals = others.map(|head| settings[head].clone()).collect();
+        Some(Self { setting: settings.swap_remove(last), rivals })
+    }
+}
+
+/// The lines of an item's file in order of time, then bytes. A merge by plain git may have changed their order.
 pub(super) fn parse(id: ItemId, bytes: &[u8]) -> Result<Vec<Setting>, TraceError> {
     let text = String::from_utf8_lossy(bytes);
     let mut settings = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        settings.push(Setting::parse(line).ok_or(TraceError::DamagedRecord { item: id, line: index + 1 })?);
+        let setting = Setting::parse(line).ok_or(TraceError::DamagedRecord { item: id, line: index + 1 })?;
+        settings.push((setting, line));
     }
-    // A merge by plain git may have changed the order.
-    settings.sort_by_cached_key(|setting| (setting.at, setting.render()));
-    Ok(settings)
+    settings.sort_by(|(one, line), (other, other_line)| (one.at, line).cmp(&(other.at, other_line)));
+    Ok(settings.into_iter().map(|(setting, _)| setting).collect())
 }

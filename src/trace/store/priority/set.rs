@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::heads::heads;
 use super::record::{Record, Setting, parse};
 use super::{HISTORY, RECORD, path_of, tags};
 use crate::base::time::Time;
@@ -89,12 +90,16 @@ fn with_requests(
     }
     let files = by_item.into_iter().map(|(item, requests)| (path_of(item), (item, requests)));
     HISTORY.format.with_lines(repo, tree, files, |(item, requests), before| {
-        let mut last = parse(item, before)?.pop().map(|setting| setting.at);
+        let settings = parse(item, before)?;
+        let mut last = settings.last().map(|setting| setting.at);
+        let mut seen: Vec<String> = heads(&settings).into_iter().map(|head| settings[head].digest()).collect();
         let lines = requests.into_iter().map(|request| {
-            let at = request.at.after(last);
-            last = Some(at);
+            let Request { level, seq, ref reason, .. } = *request;
             let by = request.by.clone().unwrap_or_else(|| signature.author.person());
-            Setting { at, by, level: request.level, seq: request.seq, reason: request.reason.clone() }.render()
+            let (at, after) = (request.at.after(last), Some(std::mem::take(&mut seen)));
+            let setting = Setting { at, by, level, seq, reason: reason.clone(), after };
+            (last, seen) = (Some(at), vec![setting.digest()]);
+            setting.render()
         });
         Ok(lines.collect())
     })

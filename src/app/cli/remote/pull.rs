@@ -1,0 +1,170 @@
+//! `git trace pull`: merging what others pushed, and saying what it changed.
+
+use std::collections::BTreeMap;
+
+use super::{bad_json, remote_of, report_bad};
+use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
+use crate::app::cli::item::priority::{author, dispute, setting_json};
+use crate::app::cli::{Context, ExitStatus, Result, Value, Values, error, escaped, json};
+use crate::git::short_oid;
+use crate::trace::change::merge::{FastForward, Outcome};
+use crate::trace::model::trailers::one_line;
+use crate::trace::store::priority::{InForce, Level};
+use crate::trace::sync::{Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, pull, pull_priorities};
+use crate::trace::{Tip, TraceName};
+
+/// Fetch traces of a remote and merge them into the local ones
+///
+/// If both sides have new items, the published items come first, so that a published prefix never changes. Traces that do
+/// not exist locally are created. The priorities of merged traces are merged too, and every change of a priority is listed.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PullArgs {
+    /// Remote [default: the remote of the checked-out branch, or origin]
+    #[arg(add = Values::Remotes)]
+    remote: Option<String>,
+    /// Traces, or globs [default: all]
+    #[arg(value_name = "TRACE", add = Values::Traces)]
+    traces: Vec<String>,
+    #[command(flatten)]
+    conflicts: ConflictArgs,
+    /// Only fast-forward
+    #[arg(long)]
+    ff_only: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl PullArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let remote = remote_of(context, self.remote.as_deref())?;
+        let repo = context.repo()?;
+        fetch(repo, &remote, &self.traces, &["--quiet"])?;
+        let Arrivals { traces, bad } = arrivals(repo, &remote, &self.traces)?;
+        report_bad(context, &remote, &bad);
+        let mut answers: Vec<Value> = Vec::new();
+        let mut merged = Vec::new();
+        let mut complete = bad.is_empty();
+        for arrival in traces {
+            // One trace that cannot be merged stops no other.
+            let pulled = match self.pull(context, &remote, &arrival) {
+                Ok(pulled) => pulled,
+                Err(failure) => {
+                    complete = false;
+                    context.ui.note(format!("{}: not merged", arrival.name));
+                    error::print(&failure);
+                    answers.push(json!({ "name": arrival.name.as_str(), "result": "failed", "commit": null }));
+                    continue;
+                }
+            };
+            if self.json {
+                answers.push(pulled_json(&arrival.name, &pulled));
+            } else {
+                print_pulled(context, &remote, &arrival.name, &pulled)?;
+            }
+            complete &= pulled.is_complete();
+            if pulled.is_complete() {
+                merged.push((arrival, pulled.before));
+            }
+        }
+        let (priorities, changes) = pull_priorities(repo, &context.signature()?, &remote, &merged)?;
+        if self.json {
+            let changes: Vec<Value> = changes.iter().map(priority_json).collect();
+            let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad), "priorities": priorities, "changed_priorities": changes });
+            context.ui.json(&answer)?;
+        } else {
+            print_priorities(context, &changes)?;
+        }
+        Ok(ExitStatus::of(complete))
+    }
+
+    fn pull(&self, context: &Context, remote: &str, arrival: &Arrival) -> Result<Pulled> {
+        let repo = context.repo()?;
+        let theirs = Tip::read(repo, arrival.tip)?;
+        let ours = Tip::find(repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
+        let settlement = self.conflicts.read(context, &arrival.name, [&ours, &theirs])?;
+        let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
+        Ok(pull(&context.open(&arrival.name)?, remote, arrival, &settlement, fast_forward)?)
+    }
+}
+
+fn pulled_json(name: &TraceName, pulled: &Pulled) -> Value {
+    let (result, commit) = match &pulled.outcome {
+        Outcome::UpToDate => ("up_to_date", None),
+        Outcome::FastForward(oid) => (if pulled.before.is_none() { "new" } else { "fast_forward" }, Some(*oid)),
+        Outcome::Merged(oid, _) => ("merge", Some(*oid)),
+        Outcome::Conflicts(_) => ("conflict", None),
+        Outcome::Diverged => ("diverged", None),
+    };
+    json!({ "name": name.as_str(), "result": result, "commit": commit.map(|oid| oid.to_string()) })
+}
+
+fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pulled) -> Result<()> {
+    match &pulled.outcome {
+        Outcome::UpToDate => writeln!(context.ui, "{name}: up to date")?,
+        Outcome::FastForward(oid) => {
+            let what = if pulled.before.is_none() { "new" } else { "moved on" };
+            writeln!(context.ui, "{name}: {what}, at {}", short_oid(*oid))?;
+        }
+        Outcome::Merged(oid, merged) => {
+            let (added, edited, removed) = (merged.added.len(), merged.edited.len(), merged.removed.len());
+            let counts = format!("{added} items of yours behind theirs, {edited} edited, {removed} taken out");
+            writeln!(context.ui, "{name}: merged, {counts}, at {}", short_oid(*oid))?;
+        }
+        Outcome::Conflicts(conflicts) => {
+            writeln!(context.ui, "{name}: not merged; ours is this repository's, theirs is {remote}'s")?;
+            print_conflicts(context, conflicts, false)?;
+        }
+        Outcome::Diverged => writeln!(context.ui, "{name}: not moved, since it has items of its own")?,
+    }
+    Ok(())
+}
+
+/// Prints the changes of each author in each trace as one line, and each dispute as another.
+fn print_priorities(context: &Context, changes: &[PulledPriority]) -> Result<()> {
+    let mut by_author: BTreeMap<(&TraceName, &str), Vec<String>> = BTreeMap::new();
+    for change in changes.iter().filter(|change| change.before != change.now.setting.level) {
+        let setting = &change.now.setting;
+        let reason = setting.reason.as_deref().map(|reason| format!(" ({})", one_line(reason))).unwrap_or_default();
+        let text = format!("{} #{}{reason}", verb(change.before, setting.level), change.entry.seq);
+        by_author.entry((&change.trace, author(setting))).or_default().push(text);
+    }
+    for ((name, author), texts) in by_author {
+        let count = if texts.len() == 1 { "1 priority".to_owned() } else { format!("{} priorities", texts.len()) };
+        writeln!(context.ui, "{name}: {}", escaped(&format!("{count} changed by {author}: {}", texts.join(", "))))?;
+    }
+    for change in changes.iter().filter(|change| !change.now.rivals.is_empty()) {
+        writeln!(
+            context.ui,
+            "{}: #{} {}",
+            change.trace,
+            change.entry.seq,
+            escaped(&dispute(&change.now.setting, &change.now.rivals))
+        )?;
+    }
+    Ok(())
+}
+
+fn verb(before: Level, now: Level) -> &'static str {
+    match (before, now) {
+        (_, Level::Pinned) => "pinned",
+        (_, Level::Skip) => "skipped",
+        (Level::Skip, Level::Normal) => "unskipped",
+        (_, Level::Normal) => "unpinned",
+    }
+}
+
+fn priority_json(change: &PulledPriority) -> Value {
+    let PulledPriority { trace, entry, before, now } = change;
+    let InForce { setting, rivals } = now;
+    json!({
+        "trace": trace.as_str(),
+        "seq": entry.seq,
+        "id": entry.id.to_string(),
+        "before": before.as_str(),
+        "level": setting.level.as_str(),
+        "by": setting.by,
+        "reason": setting.reason,
+        "rivals": rivals.iter().map(setting_json).collect::<Vec<Value>>(),
+    })
+}
