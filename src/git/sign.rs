@@ -10,6 +10,11 @@ use super::open::Repo;
 use super::process::Answer;
 
 impl Repo {
+    /// Whether `git verify-commit` accepts the signature: it is good, and the key is one that git's settings trust.
+    pub(crate) fn has_valid_signature(&self, oid: Oid) -> Result<bool, GitError> {
+        Ok(Answer::of(self.git("verify-commit").arg(oid.to_string()))?.is_success())
+    }
+
     /// As `git commit -S` does. Costs two processes, git and the signing program.
     pub(crate) fn write_signed_commit(&self, commit: &NewCommit<'_>) -> Result<Oid, GitError> {
         let mut command = self.git_with(&["i18n.commitEncoding=UTF-8"], "commit-tree");

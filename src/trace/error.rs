@@ -81,6 +81,8 @@ pub enum TraceError {
     Merge { commit: Oid },
     #[error("the record of priorities of item {item} has a damaged line {line}")]
     DamagedRecord { item: ItemId, line: usize },
+    #[error("{what} has no valid signature, which `trace.requireSigned` demands")]
+    Unsigned { what: String, oid: Oid },
     #[error("trace `{trace}` would take {total} tokens ({basis}), more than its budget of {max}")]
     OverBudget { trace: TraceName, total: u64, basis: &'static str, max: u64 },
     #[error(
@@ -132,6 +134,7 @@ impl Diagnostic for TraceError {
                 "`git trace switch <trace>` makes a trace the current one; `git trace branch` lists them"
             }
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
+            Self::Unsigned { oid, .. } => return Some(format!("`git verify-commit {oid}` says why")),
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",
             Self::SeenOtherwise { as_seen: false, .. } => "import into a trace of its own: --trace NAME",
             Self::SeenOtherwise { as_seen: true, .. } => {
@@ -167,7 +170,10 @@ impl Diagnostic for TraceError {
     }
 
     fn exit_status(&self) -> u8 {
-        if matches!(self, Self::OverBudget { .. } | Self::CannotCompress { .. } | Self::LongSummary { .. }) {
+        if matches!(
+            self,
+            Self::OverBudget { .. } | Self::CannotCompress { .. } | Self::LongSummary { .. } | Self::Unsigned { .. }
+        ) {
             1
         } else {
             2

@@ -145,3 +145,96 @@ fn a_failing_signer_stops_the_command_and_no_ref_moves() {
     assert!(!is_good(&repo, "refs/traces/main"));
     repo.fsck();
 }
+
+/// Runs `git trace` in a folder next to the repository.
+fn trace_in(repo: &TestRepo, folder: &str, args: &[&str]) -> String {
+    let output = run(repo.command("git-trace").args(args).current_dir(repo.home().join(folder)), b"");
+    repo.snapshot(&output)
+}
+
+/// A repository whose commits are signed, and two clones: `eve` does not sign, and `bob` requires signatures.
+fn team() -> Option<TestRepo> {
+    let repo = signing()?;
+    repo.git(&["init", "--quiet", "--bare", "../shared.git"]);
+    repo.git(&["remote", "add", "origin", "../shared.git"]);
+    for (name, key, value) in [
+        ("eve", "trace.sign", "false"),
+        ("bob", "gpg.ssh.allowedSignersFile", repo.home().join("allowed").to_str().unwrap()),
+        ("bob", "trace.requireSigned", "true"),
+    ] {
+        let folder = format!("../{name}");
+        if !repo.home().join(name).exists() {
+            repo.git(&["clone", "--quiet", "../shared.git", &folder]);
+        }
+        repo.git(&["-C", &folder, "config", key, value]);
+    }
+    repo.say("Never push to prod.");
+    repo.text(&["pin", "#0"]);
+    repo.text(&["push"]);
+    Some(repo)
+}
+
+#[test]
+fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
+    let Some(repo) = team() else { return };
+    assert!(is_good(&repo, "refs/trace-priority"));
+    assert!(is_good(&repo, "refs/trace-remote-records/origin/priority"), "the pushed record");
+    insta::assert_snapshot!(trace_in(&repo, "bob", &["pull"]), @"
+    main: new, at [SHORT]
+    main: 1 priority changed by A U Thor: pinned #0
+    [exit 0]
+    ");
+
+    // Priorities alone.
+    trace_in(&repo, "eve", &["pull"]);
+    trace_in(&repo, "eve", &["skip", "#0"]);
+    trace_in(&repo, "eve", &["push"]);
+    let refs = || repo.git(&["-C", "../bob", "for-each-ref", "refs/traces", "refs/trace-priority", "refs/trace-tags"]);
+    let before = refs();
+    insta::assert_snapshot!(trace_in(&repo, "bob", &["pull"]), @"
+    main: up to date
+    --- stderr
+    error: the remote's history of priorities has no valid signature, which `trace.requireSigned` demands
+    hint: `git verify-commit [OID]` says why
+    [exit 1]
+    ");
+    assert_eq!(refs(), before);
+    trace_in(&repo, "bob", &["unpin", "#0"]);
+    insta::assert_snapshot!(trace_in(&repo, "bob", &["push"]), @"
+    main: up to date
+    --- stderr
+    error: the remote's history of priorities has no valid signature, which `trace.requireSigned` demands
+    hint: `git verify-commit [OID]` says why
+    [exit 1]
+    ");
+
+    // A trace.
+    let before = refs();
+    trace_in(&repo, "eve", &["commit", "-m", "Push to prod."]);
+    trace_in(&repo, "eve", &["push"]);
+    insta::assert_snapshot!(trace_in(&repo, "bob", &["pull"]), @"
+    --- stderr
+    error: `origin/main` has no valid signature, which `trace.requireSigned` demands
+    hint: `git verify-commit [OID]` says why
+    [exit 1]
+    ");
+    insta::assert_snapshot!(trace_in(&repo, "bob", &["merge", "origin/main"]), @"
+    --- stderr
+    error: `origin/main` has no valid signature, which `trace.requireSigned` demands
+    hint: `git verify-commit [OID]` says why
+    [exit 1]
+    ");
+    assert_eq!(refs(), before);
+
+    // A signer has seen all of it and signs what follows.
+    repo.text(&["pull"]);
+    repo.say("Do not.");
+    repo.text(&["pin", "#0"]);
+    repo.text(&["push"]);
+    insta::assert_snapshot!(trace_in(&repo, "bob", &["pull"]), @"
+    main: moved on, at [SHORT]
+    main: 1 priority changed by A U Thor: pinned #0
+    main: #0 was changed concurrently: pinned by A U Thor, normal by A U Thor; pinned applies until someone sets it again
+    [exit 0]
+    ");
+}

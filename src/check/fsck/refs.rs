@@ -155,7 +155,7 @@ impl Inspection<'_> {
         self.record_files(line, &commit, |inspection, file, bytes| {
             if file.item.is_some() && super::record::lines(bytes).iter().any(Result::is_err) {
                 let problem = Problem::warning("record-line", &line.label, "the shared record has an unreadable line");
-                let remedy = "ask the person who wrote it to fix it; a fetch skips the line";
+                let remedy = "ask the person who wrote it to fix it; a pull skips the line";
                 inspection.problems.push(problem.item(file.item).remedy(remedy));
             }
         });

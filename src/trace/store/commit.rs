@@ -1,6 +1,6 @@
 //! The only place where commits are written: those of traces, and those of the priority record and of crumb archives.
 //!
-//! Commits of traces are signed if git config sets `trace.sign`; the shared file cannot set it, because only the writer has a key.
+//! They are signed if git config sets `trace.sign`; the shared file cannot set it, because only the writer has a key.
 
 use super::signature::Signature;
 use crate::git::{GitError, Ident, NewCommit, Oid, PackWriter, Repo, TreeStore};
@@ -61,14 +61,26 @@ impl<'a> CommitBuilder<'a> {
         })
     }
 
-    /// Writes a commit that is not part of a trace.
+    /// Writes a commit of a history of lines. Signs it if `trace.sign` is set.
     pub(crate) fn write_plain(&self, repo: &Repo, message: &str) -> Result<Oid, GitError> {
-        repo.write_commit(&self.with_message(message))
+        let commit = self.with_message(message);
+        if is_signing(repo)? { repo.write_signed_commit(&commit) } else { repo.write_commit(&commit) }
     }
 }
 
 pub(crate) fn is_signing(repo: &Repo) -> Result<bool, GitError> {
     Ok(repo.config()?.boolean("trace.sign")?.unwrap_or(false))
+}
+
+/// Refuses a commit of a remote, which `what` names, if `trace.requireSigned` is set and git accepts no signature of it.
+///
+/// A signature covers all earlier commits, because a commit contains the oids of its parents. `git merge --verify-signatures`
+/// judges only the tip too.
+pub(crate) fn require_signed(repo: &Repo, what: impl FnOnce() -> String, oid: Oid) -> Result<(), TraceError> {
+    if !repo.config()?.boolean("trace.requireSigned")?.unwrap_or(false) || repo.has_valid_signature(oid)? {
+        return Ok(());
+    }
+    Err(TraceError::Unsigned { what: what(), oid })
 }
 
 pub(crate) fn sign_again(repo: &Repo, oid: Oid, author: &Ident, signature: &Signature) -> Result<Oid, GitError> {

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeSet;
 
-use super::commit::CommitBuilder;
+use super::commit::{CommitBuilder, require_signed};
 use super::signature::Signature;
 use crate::git::{Commit, GitError, Mode, Oid, RefLock, RefUpdate, Repo, TreeStore as _};
 use crate::trace::TraceError;
@@ -138,11 +138,20 @@ impl LineFormat {
 }
 
 impl LineHistory {
+    /// Refuses a remote's commit of the history, as [`require_signed`] does.
+    pub(crate) fn require_signed(&self, repo: &Repo, oid: Oid) -> Result<(), TraceError> {
+        require_signed(repo, || format!("the remote's history of {}", self.noun), oid)
+    }
+
     /// Merges the lines of the commit `from` into this repository's history, those of the files for which `is_wanted` is true.
     /// Returns the files with new lines.
     ///
     /// Calls `before_move` with the trees before and after the merge before the ref moves. If the process dies in between, the next one finds new lines
     /// again, and calls it again.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::Unsigned`] if `trace.requireSigned` is set and `from` is not signed.
     pub(crate) fn absorb(
         &self,
         repo: &Repo,
@@ -158,6 +167,7 @@ impl LineHistory {
             if union.paths.is_empty() {
                 return Ok((None, Vec::new()));
             }
+            self.require_signed(repo, from)?;
             before_move(ours, &union)?;
             let message = format!("merge {}\n", self.noun);
             Ok((Some(NewState { tree: union.tree, merged: Some(from), message }), union.paths))

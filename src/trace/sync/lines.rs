@@ -48,6 +48,10 @@ pub(crate) struct PushedLines {
 /// Pushes the lines that the remote lacks, of the files for which `is_wanted` is true. Pushes nothing if there are none.
 ///
 /// If another push was faster, fetches its lines and adds ours to them.
+///
+/// # Errors
+///
+/// [`TraceError::Unsigned`] if `trace.requireSigned` is set and the remote's history is not signed.
 pub(crate) fn push_lines(
     repo: &Repo,
     signature: &Signature,
@@ -68,6 +72,10 @@ pub(crate) fn push_lines(
             break;
         }
         let parent = theirs.map(|tip| tip.oid);
+        if let Some(oid) = parent {
+            // A signed commit on top would vouch for it.
+            history.require_signed(repo, oid)?;
+        }
         let commit = CommitBuilder::new(signature, union.tree, parent)
             .write_plain(repo, &format!("share {}\n", history.noun))?;
         match repo.push_quietly(remote, &format!("{commit}:{shared}"))? {

@@ -19,12 +19,19 @@ use std::collections::BTreeSet;
 use super::model::name::TRACES;
 use crate::git::{Oid, Repo};
 use crate::trace::model::tree::{self, Change};
+use crate::trace::store::commit::require_signed;
 use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// The ref of a trace as last fetched; `name` may be a glob.
 fn tracking_ref(remote: &str, name: &str) -> String {
     format!("refs/trace-remotes/{remote}/{name}")
+}
+
+/// Refuses a tip that a remote has, if `trace.requireSigned` is set and git accepts no signature of it.
+pub(crate) fn require_signed_if_fetched(repo: &Repo, spec: &str, tip: &Tip) -> Result<(), TraceError> {
+    let is_fetched = repo.list_refs("refs/trace-remotes/")?.iter().any(|(_, oid)| *oid == tip.commit.oid);
+    if is_fetched { require_signed(repo, || format!("`{spec}`"), tip.commit.oid) } else { Ok(()) }
 }
 
 /// Whether a name matches a glob in which `*` matches any text, including slashes, as in a refspec.

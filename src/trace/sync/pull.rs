@@ -10,6 +10,7 @@ use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement};
 use crate::trace::model::name::{BadTraceName, TRACES};
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
+use crate::trace::store::commit::require_signed;
 use crate::trace::store::priority::{self, Absorbed, InForce, Level};
 use crate::trace::store::signature::Signature;
 use crate::trace::{ItemEntry, ItemId, Tip, Trace, TraceError, TraceName};
@@ -101,6 +102,10 @@ pub(crate) fn pull(
 ) -> Result<Pulled, TraceError> {
     let (repo, name) = (trace.repo(), arrival.name.clone());
     let before = repo.find_ref(&name.refname())?;
+    let is_new = !before.map_or(Ok(false), |before| repo.is_ancestor(arrival.tip, before))?;
+    if is_new {
+        require_signed(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
+    }
     let subject = format!("merge {name} of {remote}");
     let options = Options { settlement: settlement.clone(), fast_forward, first: Side::Theirs, subject: &subject };
     let outcome = trace.merge(&Tip::read(repo, arrival.tip)?, &options)?;

@@ -22,11 +22,13 @@ pub(crate) struct Request<'a> {
     pub force: bool,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub(crate) struct Delivery {
     /// The result of each ref in git's order. The record is among them only if it was rejected.
     pub refs: Vec<PushedRef>,
     pub priorities: usize,
+    /// The reason why no priorities were pushed, if there were any to push.
+    pub record: Option<TraceError>,
 }
 
 impl Delivery {
@@ -51,7 +53,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     let mut waiting: BTreeMap<String, String> =
         outgoing.iter().map(|trace| (trace.name.refname(), trace.tip.commit.oid.to_string())).collect();
     waiting.extend(others.iter().map(|refname| (refname.clone(), refname.clone())));
-    let mut delivery = Delivery { refs: Vec::new(), priorities: 0 };
+    let mut delivery = Delivery { refs: Vec::new(), priorities: 0, record: None };
     for attempt in 1..=TRIES {
         let refspecs: Vec<String> = waiting.iter().map(|(refname, from)| format!("{from}:{refname}")).collect();
         for pushed in repo.push(remote, &refspecs, &options)? {
@@ -75,13 +77,20 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
             none => none.insert(items_of(repo, outgoing.iter().map(|trace| (trace.tip.commit.oid, trace.seen)))?),
         };
         Ok(priority::item_of(path).is_some_and(|item| items.contains(&item)))
-    })?;
+    });
+    delivery.record = match pushed {
+        Ok(pushed) => {
+            delivery.priorities = pushed.files;
+            delivery.refs.extend(pushed.rejected);
+            None
+        }
+        Err(error @ TraceError::Unsigned { .. }) => Some(error),
+        Err(error) => return Err(error),
+    };
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
     for trace in &outgoing {
         see(repo, signature, &tracking_ref(remote, trace.name.as_str()), trace.tip.commit.oid)?;
     }
-    delivery.priorities = pushed.files;
-    delivery.refs.extend(pushed.rejected);
     Ok(delivery)
 }
 

@@ -99,7 +99,8 @@ impl PushArgs {
         }
         let request = Request { remote: &remote, traces: &traces, others: &others, force: self.force };
         let delivery = push(repo, &context.signature()?, &request)?;
-        print_delivery(context, &remote, &delivery, self.json)
+        let status = print_delivery(context, &remote, &delivery, self.json)?;
+        delivery.record.map_or(Ok(status), |error| Err(error.into()))
     }
 }
 

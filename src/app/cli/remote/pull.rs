@@ -45,14 +45,13 @@ impl PullArgs {
         let mut answers: Vec<Value> = Vec::new();
         let mut merged = Vec::new();
         let mut complete = bad.is_empty();
+        let mut failed = None;
         for arrival in traces {
             // One trace that cannot be merged stops no other.
             let pulled = match self.pull(context, &remote, &arrival) {
                 Ok(pulled) => pulled,
                 Err(failure) => {
-                    complete = false;
-                    context.ui.note(format!("{}: not merged", arrival.name));
-                    error::print(&failure);
+                    failed.replace(failure).iter().for_each(error::print);
                     answers.push(json!({ "name": arrival.name.as_str(), "result": "failed", "commit": null }));
                     continue;
                 }
@@ -67,7 +66,11 @@ impl PullArgs {
                 merged.push((arrival, pulled.before));
             }
         }
-        let (priorities, changes) = pull_priorities(repo, &context.signature()?, &remote, &merged)?;
+        let pulled = pull_priorities(repo, &context.signature()?, &remote, &merged);
+        let (priorities, changes) = pulled.unwrap_or_else(|failure| {
+            failed.replace(failure.into()).iter().for_each(error::print);
+            (0, Vec::new())
+        });
         if self.json {
             let changes: Vec<Value> = changes.iter().map(priority_json).collect();
             let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad), "priorities": priorities, "changed_priorities": changes });
@@ -75,7 +78,7 @@ impl PullArgs {
         } else {
             print_priorities(context, &changes)?;
         }
-        Ok(ExitStatus::of(complete))
+        failed.map_or(Ok(ExitStatus::of(complete)), Err)
     }
 
     fn pull(&self, context: &Context, remote: &str, arrival: &Arrival) -> Result<Pulled> {

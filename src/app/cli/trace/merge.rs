@@ -7,6 +7,7 @@ use crate::base::merge::Side;
 use crate::trace::Tip;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Outcome};
+use crate::trace::sync::require_signed_if_fetched;
 
 /// Merge another trace into the current one
 ///
@@ -44,6 +45,7 @@ impl MergeArgs {
             return pick::bring_in(context, &name, &self.other, &self.items, &self.conflicts, None, self.json);
         }
         let repo = context.repo()?;
+        require_signed_if_fetched(repo, &self.other, &theirs)?;
         let ours = Tip::find(repo, &name)?;
         let settlement = self.conflicts.read(context, &name, [ours.as_ref().unwrap_or(&theirs), &theirs])?;
         let fast_forward = match (self.no_ff, self.ff_only) {

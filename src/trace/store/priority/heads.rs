@@ -29,7 +29,7 @@ pub(super) fn heads(settings: &[Setting]) -> Vec<usize> {
         return settings.len().checked_sub(1).into_iter().collect();
     }
     let digests: Vec<String> = settings.iter().map(Setting::digest).collect();
-    // Of lines with one digest, the last stands for all.
+    // Of lines with one digest, the last represents all.
     let index: HashMap<&str, usize> = digests.iter().enumerate().map(|(at, digest)| (digest.as_str(), at)).collect();
     let mut is_head: Vec<bool> = digests.iter().enumerate().map(|(at, digest)| index[digest.as_str()] == at).collect();
     let mut chain: Option<usize> = None;
@@ -56,7 +56,12 @@ pub(super) fn heads(settings: &[Setting]) -> Vec<usize> {
 
 /// The index of the line that applies; `None` if there are no lines.
 pub(super) fn deciding(settings: &[Setting]) -> Option<usize> {
-    heads(settings).into_iter().max_by_key(|head| (settings[*head].level, *head))
+    strongest(settings, &heads(settings))
+}
+
+/// The head that applies.
+pub(super) fn strongest(settings: &[Setting], heads: &[usize]) -> Option<usize> {
+    heads.iter().copied().max_by_key(|head| (settings[*head].level, *head))
 }
 
 /// Puts the lines of a file in order: by time, then bytes, except that the one that applies is last.

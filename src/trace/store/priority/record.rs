@@ -8,7 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::RECORD;
-use super::heads::{deciding, heads};
+use super::heads::{deciding, heads, strongest};
 use crate::base::time::Time;
 use crate::git::{Entry, Oid, Repo, TreeStore};
 use crate::trace::model::level::Level;
@@ -194,9 +194,9 @@ pub(crate) struct InForce {
 impl InForce {
     /// Takes lines in order of time, then bytes.
     pub(crate) fn of(mut settings: Vec<Setting>) -> Option<Self> {
-        let last = deciding(&settings)?;
-        let level = settings[last].level;
-        let others = heads(&settings).into_iter().filter(|head| settings[*head].level != level);
+        let heads = heads(&settings);
+        let last = strongest(&settings, &heads)?;
+        let others = heads.into_iter().filter(|head| settings[*head].level != settings[last].level);
         let rivals = others.map(|head| settings[head].clone()).collect();
         Some(Self { setting: settings.swap_remove(last), rivals })
     }
