@@ -93,6 +93,8 @@ pub enum TraceError {
     LongSummary { tokens: u64, max: u64 },
     #[error("the summary has no text; nothing was changed")]
     BlankSummary,
+    #[error(transparent)]
+    Compressor(Box<dyn std::error::Error + Send + Sync>),
     #[error("cannot run the budget command `{command}`")]
     BudgetCommand { command: String, source: std::io::Error },
     #[error("the budget command `{command}` failed, so nothing was committed")]

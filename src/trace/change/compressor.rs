@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::base::error::Diagnostic;
 use crate::base::process::{Process, ProcessError};
+use crate::trace::TraceError;
 use crate::trace::model::trailers::one_line;
 
 pub(crate) const SETTING: &str = "trace.compressor";
@@ -19,6 +20,12 @@ pub(crate) enum CompressorError {
 }
 
 impl Diagnostic for CompressorError {}
+
+impl From<CompressorError> for TraceError {
+    fn from(error: CompressorError) -> Self {
+        Self::Compressor(Box::new(error))
+    }
+}
 
 /// Runs the command and returns the summary without surrounding white space.
 pub(crate) fn run(command: &str, prompt: String) -> Result<Vec<u8>, CompressorError> {

@@ -306,6 +306,16 @@ impl Item {
         std::str::from_utf8(&self.body).ok().filter(|text| !text.contains('\0'))
     }
 
+    /// Its path, or the path in the arguments of a call.
+    pub(crate) fn path_or_argument(&self) -> Option<String> {
+        const ARGUMENTS: [&str; 4] = ["file_path", "path", "filename", "notebook_path"];
+        if self.fields.path.is_some() || !self.fields.is_call() {
+            return self.fields.path.clone();
+        }
+        let arguments: Value = serde_json::from_slice(&self.body).ok()?;
+        ARGUMENTS.into_iter().find_map(|name| arguments.get(name)?.as_str().map(str::to_owned))
+    }
+
     /// The stored count, if it belongs to this body and `encoding`.
     #[must_use]
     pub fn cached_tokens(&self, encoding: Encoding) -> Option<u64> {

@@ -2,21 +2,21 @@
 
 use crate::app::cli::flags::content::{ContentArgs, read};
 use crate::app::cli::trace::pick;
-use crate::app::cli::{Context, Error, ExitStatus, Result, Values, escaped, json};
+use crate::app::cli::{Context, ExitStatus, Result, Values, escaped, json};
 use crate::tokens::framing::message_cost;
 use crate::trace::Draft;
-use crate::trace::change::compress::{self, Compressed, Extent, Limit, Scope, Selection, Summary, prompt, select};
-use crate::trace::change::compressor;
+use crate::trace::change::compress::{
+    self, Compressed, Extent, Limit, Material, Scope, Selection, Summary, prompt, select,
+};
 use crate::trace::model::trailers::preview;
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::view::View;
 use crate::trace::{ItemType, TraceName};
 
 /// Replace several items with one summary
 ///
 /// Pinned and skipped items stay, and a tool call is replaced only together with its results. Give the summary with -m, -F or
-/// stdin (`-`), or set `trace.compressor` to a command that reads the prompt and prints the summary. `git trace
-/// expand` restores the items.
+/// stdin (`-`), or set `trace.compressor` to a command that reads the prompt and prints the summary. Without any, the summary
+/// counts the tool calls and lists the subjects of the other items. `git trace expand` restores the items.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompressArgs {
     /// Items from A to B [default: the entire trace]
@@ -105,7 +105,8 @@ impl CompressArgs {
             return Ok(ExitStatus::No);
         }
         if self.print_prompt {
-            context.ui.write_content(&prompt(repo, view.types(), &selection)?)?;
+            let material = Material::read(repo, view.types(), &selection, encoding)?;
+            context.ui.write_content(&prompt(&material, selection.summary))?;
             return Ok(ExitStatus::Success);
         }
         if self.dry_run {
@@ -113,29 +114,19 @@ impl CompressArgs {
         }
         let body = match body {
             Some(body) => body,
-            None => written_by_command(context, &view, &selection)?,
+            None => {
+                let Summary { text, notice } = compress::write(repo, view.types(), &selection, encoding)?;
+                if let Some(notice) = notice {
+                    context.ui.note(&notice);
+                }
+                text
+            }
         };
         let summary = Draft::dialogue(body);
         let (subject, reason) = (self.subject.as_deref(), self.reason.as_deref());
         let done = context.open(&name)?.compress(&selection, summary, subject, reason)?;
         print_done(context, &name, &selection, &done, self.json).map(ExitStatus::from)
     }
-}
-
-fn written_by_command(context: &Context, view: &View, selection: &Selection) -> Result<Vec<u8>> {
-    let command = context.repo()?.config()?.text(compressor::SETTING)?.ok_or_else(|| {
-        Error::with_hint(
-            "no summary was given",
-            "give it with -m, -F or `-`, or set `trace.compressor` to a command; --print-prompt shows what it reads",
-        )
-    })?;
-    let prompt = prompt(context.repo()?, view.types(), selection)?;
-    let Summary { text, cut_from } = compress::by_command(&command, prompt, selection.summary, context.encoding()?)?;
-    if let Some(tokens) = cut_from {
-        let max = selection.summary.max;
-        context.ui.note(&format!("warning: the summary took {tokens} tokens and was cut, because only {max} fit"));
-    }
-    Ok(text)
 }
 
 fn print_plan(context: &Context, name: &TraceName, selection: &Selection, json: bool) -> Result<()> {

@@ -9,16 +9,13 @@ use crate::memory::checkpoint::follow;
 use crate::trace::Item;
 use crate::trace::model::trailers::preview;
 
-const PATH_ARGUMENTS: [&str; 4] = ["file_path", "path", "filename", "notebook_path"];
-
 /// Type, reference, and hint for an item: its file if that is in the repository at `root`, else the URL in its tool call, else
 /// the item itself, which `git trace show` prints.
 pub(crate) fn breadcrumb(item: &Item, root: &Path) -> (ReferenceKind, String, String) {
     let hint = preview(item);
     let arguments: Option<Value> = if item.fields.is_call() { serde_json::from_slice(&item.body).ok() } else { None };
     let argument = |name: &str| arguments.as_ref()?.get(name)?.as_str();
-    let path = item.fields.path.as_deref().or_else(|| PATH_ARGUMENTS.into_iter().find_map(argument));
-    if let Some(path) = path.and_then(|path| below(path, root)) {
+    if let Some(path) = item.path_or_argument().and_then(|path| below(&path, root)) {
         return (ReferenceKind::File, path, hint);
     }
     if let Some(url) = argument("url").filter(|url| follow::address(url).is_some()) {

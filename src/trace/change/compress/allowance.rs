@@ -53,13 +53,13 @@ fn share(cost: u64) -> u64 {
     (cost / 10).max((cost / 2).min(COMFORTABLE)).max(MIN_SUMMARY)
 }
 
-fn allowance(cost: u64, max: u64) -> Allowance {
-    Allowance { max, asked: share(cost).min(max) * 4 / 5 }
+fn allowance(length: u64, max: u64) -> Allowance {
+    Allowance { max, asked: length.min(max) * 4 / 5 }
 }
 
 /// The allowance for a summary of items that need not meet a limit: it must not be longer than they are.
 pub(crate) fn whole(cost: u64) -> Allowance {
-    allowance(cost, cost.max(MIN_SUMMARY))
+    allowance((cost / 10).max(COMFORTABLE), cost.max(MIN_SUMMARY))
 }
 
 /// Takes the fewest of `costs`, in their order, so that a trace of `total` tokens meets the limit together with a summary of them:
@@ -70,7 +70,7 @@ pub(crate) fn fit(total: u64, costs: &[u64], limit: Limit, given: Option<u64>) -
         cost += next;
         let kept = total.saturating_sub(cost);
         if kept.saturating_add(given.unwrap_or_else(|| share(cost))) <= limit.goal {
-            return Ok(Fit { taken: index + 1, summary: allowance(cost, limit.goal - kept) });
+            return Ok(Fit { taken: index + 1, summary: allowance(share(cost), limit.goal - kept) });
         }
     }
     let kept = total.saturating_sub(cost);
@@ -82,7 +82,7 @@ pub(crate) fn fit(total: u64, costs: &[u64], limit: Limit, given: Option<u64>) -
     if given.is_some_and(|given| given > max) {
         return Err(Unfit::Summary { max });
     }
-    Ok(Fit { taken: costs.len(), summary: allowance(cost, max) })
+    Ok(Fit { taken: costs.len(), summary: allowance(share(cost), max) })
 }
 
 #[cfg(test)]

@@ -4,17 +4,23 @@
 //! not at all. The summary has the position of the first item that it replaces; [`Trace::expand`] restores all of them.
 
 mod allowance;
+mod material;
 mod prompt;
+mod rule;
 mod select;
 mod summary;
+mod tools;
 
 use std::collections::HashSet;
 
 pub(crate) use allowance::Limit;
+pub(crate) use material::Material;
 pub(crate) use prompt::prompt;
 pub(crate) use select::{Extent, Scope, Selection, select};
 use serde_json::{Value, json};
-pub(crate) use summary::{Summary, by_command};
+pub(crate) use summary::{Summary, write};
+
+use tools::Tools;
 
 use crate::base::merge::Side;
 use crate::git::Oid;
@@ -73,6 +79,7 @@ impl Trace<'_> {
             return Err(TraceError::BlankSummary);
         }
         set_replaced_ids(&mut summary.fields, selection.items.iter().map(|slot| slot.id));
+        Tools::of(self.repo(), &selection.items)?.write_meta(&mut summary.fields.meta);
         schema::complete(&mut summary.fields);
         schema::validate(&summary)?;
         let (commit, (summary, seq, cost_in)) = self.change(|change| {

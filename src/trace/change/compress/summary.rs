@@ -1,9 +1,16 @@
-//! The summary of a selection, written by the user's command within its allowance.
+//! Writes the summary of a selection within its allowance.
 
 use super::allowance::Allowance;
+use super::material::Material;
+use super::prompt::{fence, prompt, text_tokens};
+use super::rule::by_rule;
+use super::select::Selection;
+use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::tokens::framing::message_cost;
-use crate::trace::change::compressor::{self, CompressorError};
+use crate::trace::TraceError;
+use crate::trace::change::compressor;
+use crate::trace::model::types::Types;
 
 /// Ends a summary that was cut.
 const CUT: &str = " […]";
@@ -11,18 +18,30 @@ const CUT: &str = " […]";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Summary {
     pub text: Vec<u8>,
-    /// The tokens of the summary before it was cut.
-    pub cut_from: Option<u64>,
+    /// What the user should know about it.
+    pub notice: Option<String>,
+}
+
+/// Writes a summary: with the command in `trace.compressor`, or else by rule.
+pub(crate) fn write(
+    repo: &Repo,
+    types: &Types,
+    selection: &Selection,
+    encoding: Encoding,
+) -> Result<Summary, TraceError> {
+    let material = Material::read(repo, types, selection, encoding)?;
+    match repo.config()?.text(compressor::SETTING)? {
+        Some(command) => by_command(&command, prompt(&material, selection.summary), selection.summary, encoding),
+        None => Ok(Summary {
+            text: by_rule(&material, selection.summary, encoding),
+            notice: Some("the summary was made by a rule, because `trace.compressor` is not set".to_owned()),
+        }),
+    }
 }
 
 /// Runs the command on the prompt. A summary over its allowance is given back once to be shortened, with the figures; if that does
 /// not help, the shorter of the two is cut at the end of a sentence.
-pub(crate) fn by_command(
-    command: &str,
-    prompt: String,
-    allowance: Allowance,
-    encoding: Encoding,
-) -> Result<Summary, CompressorError> {
+fn by_command(command: &str, prompt: String, allowance: Allowance, encoding: Encoding) -> Result<Summary, TraceError> {
     let cost = |text: &[u8]| message_cost(encoding.count(text), false);
     let mut text = compressor::run(command, prompt)?;
     let mut tokens = cost(&text);
@@ -36,16 +55,18 @@ pub(crate) fn by_command(
         }
     }
     if tokens <= allowance.max {
-        return Ok(Summary { text, cut_from: None });
+        return Ok(Summary { text, notice: None });
     }
-    let text = cut(&String::from_utf8_lossy(&text), |text| cost(text.as_bytes()) <= allowance.max);
-    Ok(Summary { text: text.into_bytes(), cut_from: Some(tokens) })
+    let max = allowance.max;
+    let text = cut(&String::from_utf8_lossy(&text), |text| cost(text.as_bytes()) <= max);
+    let notice = format!("warning: the summary took {tokens} tokens and was cut, because only {max} fit");
+    Ok(Summary { text: text.into_bytes(), notice: Some(notice) })
 }
 
 fn shorten(text: &[u8], tokens: u64, allowance: Allowance) -> String {
     let text = String::from_utf8_lossy(text);
-    let fence = super::prompt::fence(&text);
-    let target = super::prompt::text_tokens(allowance.asked);
+    let fence = fence(&text);
+    let target = text_tokens(allowance.asked);
     format!(
         "The summary below has {tokens} tokens, but only {} fit. Shorten it to at most {target} tokens. Keep what is needed to \
          continue the work: open tasks, decisions, names, paths, numbers, and errors. Answer with the summary only.\n\n\
