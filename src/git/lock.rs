@@ -13,6 +13,9 @@ use super::open::Repo;
 /// How long a writer waits. Longer than [`STALE_LOCK`], so that a killed process stops nobody.
 pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(12);
 
+/// How long a writer waits for the summary of another one, which a model may write slowly.
+const COMPRESSION_PATIENCE: Duration = Duration::from_secs(600);
+
 /// A held lock of a ref. Dropping it releases it, and so does the end of the process.
 #[derive(Debug)]
 pub(crate) struct RefLock {
@@ -24,6 +27,12 @@ pub(crate) struct RefLock {
 /// Keeps `git trace gc --prune` from removing objects that were written and that no ref holds yet.
 #[derive(Debug)]
 pub(crate) struct ObjectsLock(
+    #[expect(dead_code, reason = "the kernel holds the lock as long as the file is open")] File,
+);
+
+/// A held lock of [`Repo::lock_compression`].
+#[derive(Debug)]
+pub(crate) struct CompressionLock(
     #[expect(dead_code, reason = "the kernel holds the lock as long as the file is open")] File,
 );
 
@@ -45,25 +54,34 @@ impl Repo {
         let objects = self.lock_objects()?;
         // Two names with the same hash would only wait for one another.
         let name = &blake3::hash(refname.as_bytes()).to_hex()[..16];
-        let file = self.acquire(name, &format!("`{refname}`"), File::try_lock)?;
+        let file = self.acquire(name, &format!("`{refname}`"), LOCK_PATIENCE, File::try_lock)?;
         Ok(RefLock { refname: refname.to_owned(), _file: file, _objects: objects })
     }
 
     /// Keeps the objects that this process writes, until refs hold them. Taken by [`Repo::lock`] too.
     pub(crate) fn lock_objects(&self) -> Result<ObjectsLock, GitError> {
-        self.acquire("objects", "the object database", File::try_lock_shared).map(ObjectsLock)
+        self.acquire("objects", "the object database", LOCK_PATIENCE, File::try_lock_shared).map(ObjectsLock)
     }
 
     /// Waits until no process writes objects that no ref holds yet, and keeps it so.
     pub(super) fn lock_out_writers(&self) -> Result<ObjectsLock, GitError> {
-        self.acquire("objects", "the object database", File::try_lock).map(ObjectsLock)
+        self.acquire("objects", "the object database", LOCK_PATIENCE, File::try_lock).map(ObjectsLock)
     }
 
-    /// Opens a lock file and locks it, however long that takes within [`LOCK_PATIENCE`].
+    /// Excludes other compressions of a trace. Unlike [`Repo::lock`], it is held while the user's command runs, and stops no other
+    /// writer.
+    pub(crate) fn lock_compression(&self, refname: &str) -> Result<CompressionLock, GitError> {
+        let name = format!("{}.compress", &blake3::hash(refname.as_bytes()).to_hex()[..16]);
+        let what = format!("the compression of `{refname}`");
+        self.acquire(&name, &what, COMPRESSION_PATIENCE, File::try_lock).map(CompressionLock)
+    }
+
+    /// Opens a lock file and locks it, however long that takes within `patience`.
     pub(super) fn acquire(
         &self,
         name: &str,
         what: &str,
+        patience: Duration,
         try_lock: impl Fn(&File) -> Result<(), TryLockError>,
     ) -> Result<File, GitError> {
         let folder = self.common_dir().join("trace").join("locks");
@@ -83,12 +101,12 @@ impl Repo {
         loop {
             match try_lock(&file) {
                 Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_PATIENCE => {
+                Err(TryLockError::WouldBlock) if start.elapsed() < patience => {
                     thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(5));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(GitError::Busy { what: what.to_owned(), seconds: LOCK_PATIENCE.as_secs() });
+                    return Err(GitError::Busy { what: what.to_owned(), seconds: patience.as_secs() });
                 }
                 Err(TryLockError::Error(source)) => return Err(GitError::io("lock", &path, source)),
             }

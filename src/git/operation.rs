@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 
 use super::error::GitError;
 use super::ident::Ident;
+use super::lock::LOCK_PATIENCE;
 use super::oid::Oid;
 use super::open::Repo;
 use crate::base::time::Time;
@@ -96,7 +97,7 @@ impl Repo {
 
     fn append_operation(&self, line: &Value) -> Result<(), GitError> {
         let path = self.operations_path();
-        let _lock = self.acquire("ops", "the operation log", File::try_lock)?;
+        let _lock = self.acquire("ops", "the operation log", LOCK_PATIENCE, File::try_lock)?;
         let failed = |source| GitError::io("write the operation log", &path, source);
         let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
         file.write_all(format!("{line}\n").as_bytes()).map_err(failed)?;

@@ -4,6 +4,8 @@ use std::{convert::Infallible, str::FromStr};
 
 use serde::Serialize;
 
+use crate::base::string_enum::string_enum;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Budget {
     /// In tokens; a total of exactly this many is within the budget.
@@ -32,21 +34,72 @@ pub(crate) enum BudgetAction {
     Warn,
     /// Do not commit.
     Reject,
+    /// Replace items with a summary until the change fits.
+    Compress(CompressAction),
     /// Run this shell command, which may free tokens, and check again.
     Command(String),
+}
+
+string_enum! {
+    /// The unit that is compressed at a time to meet a limit.
+    #[derive(Default)]
+    Grouping("grouping") {
+        /// Single items by type, as `compressOrder` says; a call with its results.
+        #[default]
+        Type = "type",
+        /// Complete tasks, the one that was active least recently first.
+        Task = "task",
+    }
+}
+
+/// How [`BudgetAction::Compress`] compresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CompressAction {
+    /// The percentage of the budget to leave free.
+    pub margin: u8,
+    pub grouping: Grouping,
+}
+
+impl Default for CompressAction {
+    fn default() -> Self {
+        Self { margin: DEFAULT_MARGIN, grouping: Grouping::default() }
+    }
+}
+
+/// The percentage of a limit that a compression leaves free.
+pub(crate) const DEFAULT_MARGIN: u8 = 10;
+pub(crate) const MAX_MARGIN: u8 = 90;
+
+impl CompressAction {
+    /// Parses `compress`, which the options `--margin PERCENT` and `--group type|task` of the command may follow.
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        words.next().filter(|word| word.eq_ignore_ascii_case("compress"))?;
+        let mut action = Self::default();
+        while let Some(option) = words.next() {
+            let value = words.next()?;
+            match option {
+                "--margin" => action.margin = value.parse().ok().filter(|margin| *margin <= MAX_MARGIN)?,
+                "--group" => action.grouping = value.parse().ok()?,
+                _ => return None,
+            }
+        }
+        Some(action)
+    }
 }
 
 impl FromStr for BudgetAction {
     type Err = Infallible;
 
-    /// Parses `warn` or `reject`, ignoring case as git's settings do. Any other text is a command; an empty one is the default.
+    /// Parses `warn`, `reject`, or `compress` with its options, ignoring case as git's settings do. Any other text is a command; an
+    /// empty one is the default.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let text = text.trim();
         Ok(match text {
             "" => Self::default(),
             _ if text.eq_ignore_ascii_case("warn") => Self::Warn,
             _ if text.eq_ignore_ascii_case("reject") => Self::Reject,
-            command => Self::Command(command.to_owned()),
+            command => CompressAction::parse(command).map_or_else(|| Self::Command(command.to_owned()), Self::Compress),
         })
     }
 }

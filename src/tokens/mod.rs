@@ -19,7 +19,9 @@ mod split;
 mod usage;
 mod vocabulary;
 
-pub(crate) use budget::{Budget, BudgetAction, BudgetReport, Verdict};
+pub(crate) use budget::{
+    Budget, BudgetAction, BudgetReport, CompressAction, DEFAULT_MARGIN, Grouping, MAX_MARGIN, Verdict,
+};
 pub use encoding::Encoding;
 pub(crate) use usage::parse_usage;
 pub use usage::{TokenUsage, UsageError};

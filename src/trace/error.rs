@@ -15,6 +15,28 @@ use crate::base::time::Time;
 use crate::git::{GitError, Oid};
 use crate::secrets::Fingerprint;
 
+/// The part of a change that exceeds a budget.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "an error contains it")]
+pub struct Addition {
+    pub tokens: u64,
+    /// The item that is added or edited.
+    pub item: Option<ItemId>,
+}
+
+/// The smallest size of a trace that compressing can reach.
+#[derive(Clone, Debug, Error)]
+#[error("{kept} tokens would remain without a summary ({pinned})")]
+#[allow(missing_docs, reason = "an error contains it")]
+pub struct Floor {
+    /// The tokens of everything that is not replaced.
+    pub kept: u64,
+    /// The pinned items among it, in words.
+    pub pinned: String,
+    /// The tokens with a summary.
+    pub needed: u64,
+}
+
 /// The reason why an operation on a trace failed.
 #[derive(Debug, Error)]
 #[allow(missing_docs, reason = "the messages describe the variants and their fields")]
@@ -84,11 +106,11 @@ pub enum TraceError {
     #[error("{what} has no valid signature, which `trace.requireSigned` demands")]
     Unsigned { what: String, oid: Oid },
     #[error("trace `{trace}` would take {total} tokens ({basis}), more than its budget of {max}")]
-    OverBudget { trace: TraceName, total: u64, basis: &'static str, max: u64 },
-    #[error(
-        "trace `{trace}` cannot be compressed to {max} tokens: {kept} tokens would remain without a summary ({pinned})"
-    )]
-    CannotCompress { trace: TraceName, max: u64, kept: u64, pinned: String, needed: u64 },
+    OverBudget { trace: TraceName, total: u64, basis: &'static str, max: u64, addition: Box<Addition> },
+    #[error("trace `{trace}` cannot be compressed to {max} tokens: {floor}")]
+    CannotCompress { trace: TraceName, max: u64, floor: Box<Floor> },
+    #[error("trace `{trace}` has no room for {added} more tokens in its budget of {max}: {floor}")]
+    NoRoom { trace: TraceName, added: u64, max: u64, floor: Box<Floor> },
     #[error("the summary takes {tokens} tokens, and only {max} would fit; nothing was changed")]
     LongSummary { tokens: u64, max: u64 },
     #[error("the summary has no text; nothing was changed")]
@@ -158,7 +180,14 @@ impl Diagnostic for TraceError {
             Self::AlreadyLive { item, .. } => {
                 return Some(format!("`git trace log --item {item}` lists its revisions"));
             }
-            Self::CannotCompress { needed, .. } => {
+            Self::NoRoom { added, floor, .. } => {
+                let needed = floor.needed + added;
+                return Some(format!(
+                    "raise the budget to at least {needed} tokens, or unpin items with `git trace unpin`"
+                ));
+            }
+            Self::CannotCompress { floor, .. } => {
+                let needed = floor.needed;
                 return Some(format!("allow at least {needed} tokens, or unpin items with `git trace unpin`"));
             }
             Self::Secret { fingerprint, .. } => {
@@ -172,13 +201,13 @@ impl Diagnostic for TraceError {
     }
 
     fn exit_status(&self) -> u8 {
-        if matches!(
-            self,
-            Self::OverBudget { .. } | Self::CannotCompress { .. } | Self::LongSummary { .. } | Self::Unsigned { .. }
-        ) {
-            1
-        } else {
-            2
+        match self {
+            Self::OverBudget { .. }
+            | Self::NoRoom { .. }
+            | Self::CannotCompress { .. }
+            | Self::LongSummary { .. }
+            | Self::Unsigned { .. } => 1,
+            _ => 2,
         }
     }
 

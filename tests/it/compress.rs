@@ -1,6 +1,8 @@
 //! Compressing and expanding, from the command line.
 
-use crate::repo::TestRepo;
+use std::fmt::Write as _;
+
+use crate::repo::{TestRepo, redact, run};
 
 /// A session: a rule, a question, a call with its result, an answer, something skipped, something pinned, a last word.
 fn session() -> TestRepo {
@@ -298,11 +300,11 @@ fn investigation() -> TestRepo {
                 "text": "the same long text for each of the calls, whatever its path" }),
             serde_json::json!({ "role": "assistant", "text": format!("It is in part {n}.") }),
         ] {
-            lines += &format!("{line}\n");
+            writeln!(lines, "{line}").unwrap();
         }
     }
     let meta = serde_json::json!({ "compress": "Keep this note verbatim, in at most {target} tokens.\n\n{items}" });
-    lines += &format!("{}\n", serde_json::json!({ "type": "freeform", "text": "a note", "meta": meta }));
+    writeln!(lines, "{}", serde_json::json!({ "type": "freeform", "text": "a note", "meta": meta })).unwrap();
     repo.bytes_with(&["commit", "--batch"], lines.as_bytes());
     repo
 }
@@ -394,4 +396,169 @@ fn impossible_compressions_and_expansions_are_refused() {
     hint: `git trace log --oneline` lists items
     [exit 2]
     ");
+}
+
+#[test]
+fn a_task_is_compressed_as_a_whole() {
+    let repo = TestRepo::new();
+    let first = repo.say("Task one: find out why the build fails on the second machine.");
+    repo.commit(&["-r", "assistant", "-m", "A header is missing there."]);
+    repo.say("Task two: count the lines of the project, without its tests and comments.");
+    let call = ["-t", "tool_io", "--set", "direction=call", "--name", "wc", "--call-id", "c1", "-m", "{}"];
+    repo.commit(&call);
+    repo.commit(&["-t", "tool_io", "--set", "direction=result", "--call-id", "c1", "-m", "1200 lines"]);
+    repo.commit(&["--reply-to", &first, "-m", "About the build again: which header?"]);
+    repo.commit(&["-r", "assistant", "-m", "limits.h, of the C library."]);
+    repo.say("Task three: release.");
+    repo.commit(&["-r", "assistant", "-m", "Released, as version 1.2."]);
+    let plan = |to: &str| repo.text(&["compress", "--dry-run", "--group", "task", "--margin", "0", "--to", to]);
+    insta::assert_snapshot!(redact(&plan("95")), @"
+    Would replace 3 items, 30 of [N] tokens, by a summary of at most 24:
+      #2 dialogue [ID]
+      #3 tool_io [ID]
+      #4 tool_io [ID]
+    ");
+    insta::assert_snapshot!(redact(&plan("80")), @"
+    Would replace 7 items, 78 of [N] tokens, by a summary of at most 57:
+      #0 dialogue [ID]
+      #1 dialogue [ID]
+      #2 dialogue [ID]
+      #3 tool_io [ID]
+      #4 tool_io [ID]
+      #5 dialogue [ID]
+      #6 dialogue [ID]
+    ");
+    insta::assert_snapshot!(redact(&plan("60")), @"
+    Would replace 8 items, 86 of [N] tokens, by a summary of at most 45:
+      #0 dialogue [ID]
+      #1 dialogue [ID]
+      #2 dialogue [ID]
+      #3 tool_io [ID]
+      #4 tool_io [ID]
+      #5 dialogue [ID]
+      #6 dialogue [ID]
+      #7 dialogue [ID]
+    ");
+}
+
+/// The operation and the total of each commit of `main`, oldest first.
+fn totals(repo: &TestRepo) -> Vec<(String, u64)> {
+    let trailer = |key: &str| format!("%(trailers:key={key},valueonly,separator=)");
+    let format = format!("--format={} {}", trailer("Trace-Op"), trailer("Trace-Total"));
+    let listed = repo.git(&["log", "--reverse", &format, "refs/traces/main"]);
+    let commit = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        (words[0].to_owned(), words[1].parse().unwrap())
+    };
+    listed.lines().map(commit).collect()
+}
+
+/// Two writers commit 2 x `TRACE_TEST_COMMITS` (else 100) items to a trace whose budget holds a few of them.
+#[test]
+fn two_writers_stay_within_a_budget_that_compresses() {
+    const BUDGET: u64 = 1000;
+    let count: usize = std::env::var("TRACE_TEST_COMMITS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
+    let repo = TestRepo::new();
+    repo.git(&["config", "trace.budget", &BUDGET.to_string()]);
+    repo.git(&["config", "trace.budgetAction", "compress"]);
+    obedient(&repo, "");
+    let line = |writer: usize, n: usize| match n % 3 {
+        0 => serde_json::json!({ "text": format!("writer {writer} asks {n}: {}", "why and how ".repeat(n % 17)) }),
+        1 => {
+            serde_json::json!({ "type": "tool_io", "direction": "call", "name": "grep", "call_id": format!("{writer}-{n}"),
+            "text": "{\"pattern\":\"x\"}" })
+        }
+        _ => serde_json::json!({ "type": "tool_io", "direction": "result", "call_id": format!("{writer}-{}", n - 1),
+            "text": format!("found {n}: {}", "a line of text ".repeat(n % 13)) }),
+    };
+    let writers: Vec<_> = (0..2)
+        .map(|writer| {
+            let lines: String = (0..count).map(|n| format!("{}\n", line(writer, n))).collect();
+            let mut command = repo.command("git-trace");
+            command.args(["commit", "--batch"]);
+            std::thread::spawn(move || run(&mut command, lines.as_bytes()))
+        })
+        .collect();
+    let mut ids = Vec::new();
+    for writer in writers {
+        let output = writer.join().unwrap();
+        assert!(output.status.success(), "{}", repo.exact(&output));
+        let answers = String::from_utf8(output.stdout).unwrap();
+        let answers = answers.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        ids.extend(answers.map(|answer| answer["id"].as_str().unwrap().to_owned()));
+    }
+    let appended: Vec<String> = repo
+        .lines(&["log", "--json"])
+        .iter()
+        .filter(|commit| commit["op"] == "append")
+        .map(|commit| commit["items"][0]["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(appended.len(), 2 * count);
+    assert!(ids.iter().all(|id| appended.contains(id)), "no commit is lost");
+    let (mut committed, mut before) = (0, 3);
+    for (op, total) in totals(&repo) {
+        assert!(total <= BUDGET, "{total}");
+        committed += if op == "append" { total - before } else { 0 };
+        before = total;
+    }
+    let calls = u64::try_from(calls(&repo)).unwrap();
+    assert!(calls > 3 && calls <= committed / (BUDGET / 10) + 1, "{calls} calls for {committed} tokens");
+    repo.total("main");
+    repo.fsck();
+}
+
+#[test]
+fn a_budget_that_compresses_makes_room_for_an_item() {
+    let repo = session();
+    repo.git(&["config", "trace.budgetAction", "compress"]);
+    let long = "one more word ".repeat(20);
+    insta::assert_snapshot!(repo.trace(&["commit", "--budget", "130", "-m", &long]), @"
+    [main #8] dialogue user: one more word one more word one more word one more word… [ID]
+    --- stderr
+    the summary was made by a rule, because `trace.compressor` is not set
+    compressed 5 items of trace `main` for its budget: 85 → [N] tokens; `git trace expand [ID]` restores them
+    [exit 0]
+    ");
+    assert!(repo.total("main") <= 117);
+    // The item that is edited is not replaced.
+    let id = repo.say("to be edited");
+    insta::assert_snapshot!(repo.trace(&["edit", &id, "--budget", "130", "-m", &long]), @"
+    [main #9] revision 2: dialogue user: one more word one more word one more word one more word… [ID]
+    --- stderr
+    the summary was made by a rule, because `trace.compressor` is not set
+    compressed 2 items of trace `main` for its budget: 113 → [N] tokens; `git trace expand [ID]` restores them
+    [exit 0]
+    ");
+    // A reported size includes what the trace does not contain. Tokens that are freed for the item are subtracted from it.
+    let usage = r#"{"usage":{"input_tokens":1000,"output_tokens":10}}"#;
+    let args = ["commit", "-r", "assistant", "-m", "Done.", "--usage", usage, "--budget", "980"];
+    insta::assert_snapshot!(repo.trace(&args), @"
+    [main #10] dialogue assistant: Done. [ID]
+    --- stderr
+    the summary was made by a rule, because `trace.compressor` is not set
+    compressed 2 items of trace `main` for its budget: 107 → [N] tokens; `git trace expand [ID]` restores them
+    [exit 0]
+    ");
+    assert!(repo.json(&["status", "--json"])["tokens"]["total"].as_u64().unwrap() <= 980);
+    let before = repo.refs();
+    let refused = repo.run(&["commit", "-m", &long, "--budget", "60"], b"");
+    insta::assert_snapshot!(repo.exact(&refused), @"
+    --- stderr
+    error: trace `main` has no room for 64 more tokens in its budget of 60: 916 tokens would remain without a summary (15 of them in 2 pinned items: #6 dialogue 8, #0 instruction 7)
+    hint: raise the budget to at least 1000 tokens, or unpin items with `git trace unpin`
+    [exit 1]
+    ");
+    assert_eq!(repo.refs(), before);
+    repo.fsck();
+}
+
+#[test]
+fn a_compressor_that_commits_to_the_trace_does_not_wait_for_itself() {
+    let repo = session();
+    repo.git(&["config", "trace.budget", "80"]);
+    repo.git(&["config", "trace.budgetAction", "compress"]);
+    repo.git(&["config", "trace.compressor", "git trace commit -m 'committed by the compressor' >&2; echo Short."]);
+    let output = repo.run(&["commit", "-m", "one more"], b"");
+    assert!(output.status.success(), "{}", repo.exact(&output));
+    assert!(repo.bodies("main").contains(&"one more".to_owned()));
 }

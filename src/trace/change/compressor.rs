@@ -8,6 +8,7 @@ use crate::base::error::Diagnostic;
 use crate::base::process::{Process, ProcessError};
 use crate::trace::TraceError;
 use crate::trace::model::trailers::one_line;
+use crate::trace::store::budget_policy::IN_COMPRESSOR;
 
 pub(crate) const SETTING: &str = "trace.compressor";
 
@@ -29,7 +30,7 @@ impl From<CompressorError> for TraceError {
 
 /// Runs the command and returns the summary without surrounding white space.
 pub(crate) fn run(command: &str, prompt: String) -> Result<Vec<u8>, CompressorError> {
-    let printed = Process::shell(command).input(prompt).filter()?;
+    let printed = Process::shell(command).env(IN_COMPRESSOR, "1").input(prompt).filter()?;
     let text = printed.trim_ascii();
     if is_blank(text) { Err(CompressorError::NoText) } else { Ok(text.to_vec()) }
 }

@@ -9,6 +9,7 @@ use super::running_total::{RunningTotal, Usage};
 use crate::base::time::Time;
 use crate::git::{Ident, Oid, RefUpdate, Repo};
 use crate::tokens::{Budget, BudgetAction, Encoding, Verdict};
+use crate::trace::error::Addition;
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Total, Trailers};
 use crate::trace::model::tree::{self, CAPACITY, TreeEditor, item_path};
@@ -36,6 +37,7 @@ pub(crate) struct PendingChange<'t> {
     pub next_seq: u32,
     pub last_time: Option<Time>,
     budget: Option<Budget>,
+    freed: u64,
     /// The cost of additions and removals since the last commit.
     cost_in: u64,
     cost_out: u64,
@@ -59,36 +61,41 @@ impl Trace<'_> {
     /// Changes the trace as `build` describes it. Returns the new tip, or `None` if the trace did not move.
     ///
     /// If plain git moves the ref meanwhile, `build` is called again with the new tip. If the change exceeds the budget and the
-    /// budget's action is a command, it runs without a lock, and the change is tried once more.
+    /// budget's action makes room, this happens without the lock of the trace, and the change is tried again.
     pub(crate) fn change<T>(
         &self,
         mut build: impl FnMut(&mut PendingChange<'_>) -> Result<T, TraceError>,
     ) -> Result<(Option<Oid>, T), TraceError> {
         let signature = self.signature()?;
         let Some(BudgetPolicy { budget, action }) = self.budget() else {
-            return self.attempt(&signature, None, &mut build);
+            return self.attempt(&signature, None, 0, &mut build);
         };
-        match (self.attempt(&signature, Some(*budget), &mut build), action) {
+        match (self.attempt(&signature, Some(*budget), 0, &mut build), action) {
             (Err(refusal @ TraceError::OverBudget { .. }), BudgetAction::Warn) => {
                 self.warn(&format!("warning: {refusal}"));
-                self.attempt(&signature, None, &mut build)
+                self.attempt(&signature, None, 0, &mut build)
+            }
+            (Err(TraceError::OverBudget { .. }), BudgetAction::Compress(how)) => {
+                self.make_room(*budget, *how, |freed| self.attempt(&signature, Some(*budget), freed, &mut build))
             }
             (Err(TraceError::OverBudget { total, basis, .. }), BudgetAction::Command(command)) => {
                 make_room(command, self.name(), *budget, total, basis)?;
-                self.attempt(&signature, Some(*budget), &mut build)
+                self.attempt(&signature, Some(*budget), 0, &mut build)
             }
             (result, _) => result,
         }
     }
 
+    /// `freed`: tokens that were removed since a provider reported the size that `build` states.
     fn attempt<T>(
         &self,
         signature: &Signature,
         budget: Option<Budget>,
+        freed: u64,
         build: &mut impl FnMut(&mut PendingChange<'_>) -> Result<T, TraceError>,
     ) -> Result<(Option<Oid>, T), TraceError> {
         let (moved, value) = self.update(signature, |tip| {
-            let mut change = PendingChange { budget, ..PendingChange::new(self, signature, tip)? };
+            let mut change = PendingChange { budget, freed, ..PendingChange::new(self, signature, tip)? };
             let value = build(&mut change)?;
             let PendingChange { op, next_seq, .. } = change;
             Ok(match (change.parents.first(), change.log) {
@@ -130,6 +137,7 @@ impl<'t> PendingChange<'t> {
             last_time: tip.as_ref().map(Tip::time),
             tip,
             budget: None,
+            freed: 0,
             cost_in: 0,
             cost_out: 0,
             is_charged: true,
@@ -262,9 +270,10 @@ impl<'t> PendingChange<'t> {
         trailers: Trailers,
         author: Option<&Ident>,
     ) -> Result<(), TraceError> {
-        let total = self.total.total(self.usage)?;
+        let before = self.total.before()?.tokens;
+        let total = self.total.total(self.usage.minus(self.freed))?;
         if let Some(budget) = self.budget {
-            self.check_budget(budget, total, trailers.item)?;
+            self.check_budget(budget, before, total, trailers.item)?;
         }
         let at = trailers.time.unwrap_or_else(|| self.at());
         let tree = self.editor.write(self.sink.trees())?;
@@ -280,7 +289,13 @@ impl<'t> PendingChange<'t> {
         Ok(())
     }
 
-    fn check_budget(&mut self, budget: Budget, total: Total, item: Option<ItemId>) -> Result<(), TraceError> {
+    fn check_budget(
+        &mut self,
+        budget: Budget,
+        before: u64,
+        total: Total,
+        item: Option<ItemId>,
+    ) -> Result<(), TraceError> {
         let skipped = self.total.skipped_in_base()?;
         let is_skipped = self
             .total
@@ -295,7 +310,11 @@ impl<'t> PendingChange<'t> {
         let (trace, max, basis) = (self.trace.name().clone(), budget.max_tokens, total.basis.as_str());
         match budget.judge(tokens) {
             Verdict::Within { .. } => Ok(()),
-            Verdict::Over { .. } => Err(TraceError::OverBudget { trace, total: tokens, basis, max }),
+            Verdict::Over { .. } => {
+                let added = tokens.saturating_sub(before.saturating_sub(skipped));
+                let addition = Box::new(Addition { tokens: added, item });
+                Err(TraceError::OverBudget { trace, total: tokens, basis, max, addition })
+            }
         }
     }
 

@@ -20,6 +20,16 @@ pub(crate) enum Usage {
     Void,
 }
 
+impl Usage {
+    /// The report, if tokens were removed since.
+    pub(crate) fn minus(self, tokens: u64) -> Self {
+        match self {
+            Self::Reported(reported) => Self::Reported(reported.saturating_sub(tokens)),
+            other => other,
+        }
+    }
+}
+
 /// A total that follows each change since a base state.
 pub(crate) struct RunningTotal<'r> {
     repo: &'r Repo,
@@ -95,7 +105,8 @@ impl<'r> RunningTotal<'r> {
         Ok(total)
     }
 
-    fn before(&mut self) -> Result<Total, TraceError> {
+    /// The total before the change.
+    pub(crate) fn before(&mut self) -> Result<Total, TraceError> {
         if let Some(total) = self.total {
             return Ok(total);
         }

@@ -6,6 +6,9 @@ use crate::git::Repo;
 use crate::tokens::{Budget, BudgetAction, BudgetReport};
 use crate::trace::{TraceError, TraceName};
 
+/// A variable that is set for the command in `trace.compressor`.
+pub(crate) const IN_COMPRESSOR: &str = "GITTRACE_IN_COMPRESSOR";
+
 /// The maximum number of tokens in a trace, and the action above it.
 #[derive(Clone, Debug)]
 pub(crate) struct BudgetPolicy {
@@ -20,7 +23,11 @@ impl BudgetPolicy {
         let max_tokens = max_tokens.map_or_else(|| settings::number(repo, "trace.budget"), |max| Ok(Some(max)))?;
         let config = repo.config()?;
         let action = action.map_or_else(|| config.text("trace.budgetAction"), |action| Ok(Some(action.to_owned())))?;
-        let action = action.map_or_else(BudgetAction::default, |text| text.parse().unwrap_or_default());
+        let mut action = action.map_or_else(BudgetAction::default, |text| text.parse().unwrap_or_default());
+        if matches!(action, BudgetAction::Compress(_)) && repo.env().is_set(IN_COMPRESSOR) {
+            // It would wait for the compression that runs the command.
+            action = BudgetAction::Warn;
+        }
         Ok(max_tokens.map(|max_tokens| Self { budget: Budget { max_tokens }, action }))
     }
 }

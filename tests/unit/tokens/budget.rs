@@ -19,6 +19,14 @@ fn an_unknown_action_is_a_command() {
         ("", BudgetAction::Warn),
         (" git trace compress ", BudgetAction::Command("git trace compress".to_owned())),
         ("warn-me", BudgetAction::Command("warn-me".to_owned())),
+        ("Compress", BudgetAction::Compress(CompressAction { margin: 10, grouping: Grouping::Type })),
+        (
+            "compress --margin 25 --group task",
+            BudgetAction::Compress(CompressAction { margin: 25, grouping: Grouping::Task }),
+        ),
+        ("compress --margin 91", BudgetAction::Command("compress --margin 91".to_owned())),
+        ("compress --group", BudgetAction::Command("compress --group".to_owned())),
+        ("compress file", BudgetAction::Command("compress file".to_owned())),
     ] {
         assert_eq!(text.parse(), Ok(action));
     }

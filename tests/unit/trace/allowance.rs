@@ -9,6 +9,9 @@ fn a_limit_leaves_its_margin_free() {
     assert_eq!(Limit::new(1000, 10), Limit { max: 1000, goal: 900 });
     assert_eq!(Limit::new(1000, 0).goal, 1000);
     assert_eq!(Limit::new(u64::MAX, 100).goal, 0);
+    assert_eq!(Limit::new(1000, 10).before_adding(50), Limit { max: 950, goal: 850 });
+    assert_eq!(Limit::new(1000, 10).before_adding(950), Limit { max: 50, goal: 0 });
+    assert_eq!(Limit::new(1000, 10).before_adding(1001), Limit { max: 0, goal: 0 });
 }
 
 #[test]

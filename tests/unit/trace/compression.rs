@@ -56,7 +56,8 @@ proptest! {
             let scope = Scope { limit: Some(Limit::new(max, margin)), ..Scope::default() };
             select(&repo, &name, &view, ENCODING, &scope)
         };
-        let Err(TraceError::CannotCompress { needed: floor, .. }) = to(0) else { panic!("3 tokens always stay") };
+        let Err(TraceError::CannotCompress { floor, .. }) = to(0) else { panic!("3 tokens always stay") };
+        let floor = floor.needed;
         for max in 0..=total {
             match to(max) {
                 Ok(selection) if max == total => prop_assert!(selection.items.is_empty()),
@@ -64,9 +65,9 @@ proptest! {
                     prop_assert!(max >= floor && !selection.items.is_empty());
                     prop_assert!(total - selection.cost + selection.summary.max <= max);
                 }
-                Err(TraceError::CannotCompress { needed, .. }) => {
-                    prop_assert!(max < floor || needed > total);
-                    prop_assert_eq!(needed, floor);
+                Err(TraceError::CannotCompress { floor: stated, .. }) => {
+                    prop_assert!(max < floor || floor > total);
+                    prop_assert_eq!(stated.needed, floor);
                 }
                 Err(error) => panic!("{error}"),
             }

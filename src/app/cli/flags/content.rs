@@ -108,8 +108,8 @@ pub(crate) struct BudgetArgs {
     /// Token budget of the trace [default: `trace.budget`, or none]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
-    /// What to do if a commit exceeds the budget: warn, reject, or run a command that may free tokens
-    /// [default: `trace.budgetAction`, or warn]
+    /// What to do if a commit exceeds the budget: warn, reject, compress (`--margin` and `--group` may follow, as in `git trace
+    /// compress`), or run a command that may free tokens [default: `trace.budgetAction`, or warn]
     #[arg(long, value_name = "ACTION")]
     budget_action: Option<String>,
 }

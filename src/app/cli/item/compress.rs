@@ -4,6 +4,7 @@ use crate::app::cli::flags::content::{ContentArgs, read};
 use crate::app::cli::trace::pick;
 use crate::app::cli::{Context, ExitStatus, Result, Values, escaped, json};
 use crate::tokens::framing::message_cost;
+use crate::tokens::{DEFAULT_MARGIN, Grouping, MAX_MARGIN};
 use crate::trace::Draft;
 use crate::trace::change::compress::{
     self, Compressed, Extent, Limit, Material, Scope, Selection, Summary, prompt, select,
@@ -29,8 +30,12 @@ pub(crate) struct CompressArgs {
     #[arg(long, value_name = "TOKENS")]
     to: Option<u64>,
     /// With --to: percent of TOKENS to leave free, if the pinned items allow it
-    #[arg(long, value_name = "PERCENT", default_value_t = 10, requires = "to", value_parser = clap::value_parser!(u8).range(0..=90))]
+    #[arg(long, value_name = "PERCENT", default_value_t = DEFAULT_MARGIN, requires = "to", value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_MARGIN)))]
     margin: u8,
+    /// With --to: `type` starts with the types that compress best, oldest items first; `task` replaces all items of a task
+    /// together, the task that was active least recently first
+    #[arg(long, value_name = "UNIT", default_value_t, requires = "to", add = Values::OneOf(Grouping::VALUES))]
+    group: Grouping,
     /// Only items of this type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
@@ -69,8 +74,7 @@ pub(crate) struct ExpandArgs {
 
 impl CompressArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let (repo, name, view) = context.view(None, None)?;
-        let encoding = context.encoding()?;
+        let name = context.trace_name(None)?;
         // Alone, `-` is no range but stdin.
         let (range, from_stdin) = match self.range.as_deref() {
             Some("-") => (None, true),
@@ -81,6 +85,10 @@ impl CompressArgs {
             (false, true) => Some(read("-".as_ref())?),
             (false, false) => self.content.read()?,
         };
+        let writes = body.is_none() && !self.print_prompt && !self.dry_run;
+        let _lock = writes.then(|| context.repo()?.lock_compression(&name.refname())).transpose()?;
+        let (repo, name, view) = context.view(Some(&name), None)?;
+        let encoding = context.encoding()?;
         let extent = match (range, self.keep) {
             (Some(range), _) => {
                 let resolver = Resolver::new(repo, &name, &view.tip)?;
@@ -93,11 +101,13 @@ impl CompressArgs {
             extent,
             item_type: self.item_type.as_ref(),
             limit: self.to.map(|max| Limit::new(max, self.margin)),
+            grouping: self.group,
             summary: body.as_ref().map(|body| message_cost(encoding.count(body), false)),
+            spared: None,
         };
         let selection = select(repo, &name, &view, encoding, &scope)?;
         if let Some(max) = self.to.filter(|max| selection.total <= *max) {
-            context.ui.note(&format!("Nothing to compress: the trace has {} of {max} tokens", selection.total));
+            context.ui.note(format!("Nothing to compress: the trace has {} of {max} tokens", selection.total));
             return Ok(ExitStatus::Success);
         }
         if selection.items.is_empty() {
@@ -106,7 +116,7 @@ impl CompressArgs {
         }
         if self.print_prompt {
             let material = Material::read(repo, view.types(), &selection, encoding)?;
-            context.ui.write_content(&prompt(&material, selection.summary))?;
+            context.ui.write_content(prompt(&material, selection.summary))?;
             return Ok(ExitStatus::Success);
         }
         if self.dry_run {

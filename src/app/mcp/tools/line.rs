@@ -10,6 +10,7 @@ use crate::base::merge::Side;
 use crate::trace::Draft;
 use crate::trace::change::branch::{create, list, to_json as branch_json};
 use crate::trace::change::compress::{self, Extent, Scope, select};
+use crate::trace::change::compressor::is_blank;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Settlement};
 use crate::trace::query::code::CodeRange;
@@ -21,7 +22,7 @@ use crate::trace::query::log;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{Resolver, State, state};
 use crate::trace::store::view::View;
-use crate::trace::{Tip, TraceName};
+use crate::trace::{Tip, TraceError, TraceName};
 
 tools! {
     trace_log: Reads, "See what happened in a trace, newest first, or to one item.";
@@ -164,6 +165,9 @@ fn trace_merge(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
 
 fn trace_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let summary = arguments.required("summary")?;
+    if is_blank(summary.as_bytes()) {
+        return Err(TraceError::BlankSummary).context("argument `summary`");
+    }
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
     let view = View::open(repo, &name, None)?;
     let extent = match (arguments.text("range")?, arguments.integer("keep", 0)?) {

@@ -1,6 +1,6 @@
-//! The token arithmetic of a compression: which items must go, how long their summary may be, and what is left.
+//! The token arithmetic of a compression: the number of items to replace, the length of their summary, and the size of the rest.
 //!
-//! The selection, the prompt, and the check of the summary all use the figures that [`fit`] or [`whole`] computes once.
+//! The selection, the prompt, and the check of the summary all use the figures that [`fit`] or [`unlimited`] computes once.
 
 /// The smallest summary as a message: about a dozen words.
 pub(crate) const MIN_SUMMARY: u64 = 20;
@@ -21,6 +21,11 @@ impl Limit {
     pub(crate) fn new(max: u64, margin: u8) -> Self {
         let free = u128::from(max) * u128::from(margin.min(100)) / 100;
         Self { max, goal: max - u64::try_from(free).unwrap_or(max) }
+    }
+
+    /// The limit for what is there already, if `tokens` are about to be added.
+    pub(crate) fn before_adding(self, tokens: u64) -> Self {
+        Self { max: self.max.saturating_sub(tokens), goal: self.goal.saturating_sub(tokens) }
     }
 }
 
@@ -58,7 +63,7 @@ fn allowance(length: u64, max: u64) -> Allowance {
 }
 
 /// The allowance for a summary of items that need not meet a limit: it must not be longer than they are.
-pub(crate) fn whole(cost: u64) -> Allowance {
+pub(crate) fn unlimited(cost: u64) -> Allowance {
     allowance((cost / 10).max(COMFORTABLE), cost.max(MIN_SUMMARY))
 }
 

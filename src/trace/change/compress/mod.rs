@@ -6,6 +6,7 @@
 mod allowance;
 mod material;
 mod prompt;
+mod room;
 mod rule;
 mod select;
 mod summary;

@@ -1,5 +1,7 @@
 //! The prompt for a summary, which a model or a person reads.
 
+use std::fmt::Write as _;
+
 use super::allowance::Allowance;
 use super::material::{Material, Part};
 use crate::tokens::framing::PER_MESSAGE;
@@ -28,7 +30,9 @@ pub(crate) fn prompt(material: &Material, allowance: Allowance) -> String {
     for (index, part) in material.parts.iter().enumerate() {
         let share = u128::from(target) * u128::from(part.tokens) / u128::from(material.tokens.max(1));
         let share = u64::try_from(share).unwrap_or(target).max(1);
-        prompt.push_str(&format!("\n\nPart {} of {parts}\n\n{}", index + 1, part.prompt(&fence, share).trim_end()));
+        let part = part.prompt(&fence, share);
+        // Writing to a String cannot fail.
+        let _ = write!(prompt, "\n\nPart {} of {parts}\n\n{}", index + 1, part.trim_end());
     }
     prompt.push('\n');
     prompt
@@ -37,12 +41,12 @@ pub(crate) fn prompt(material: &Material, allowance: Allowance) -> String {
 impl Part {
     /// The counts of its tools, which are exact, and its items.
     fn content(&self) -> String {
-        let mut content: String = self.tools.lines().iter().map(|line| format!("{line}\n")).collect();
-        if !content.is_empty() {
-            content.push('\n');
+        let (mut lines, text) = (self.tools.lines(), self.text.trim_end());
+        if !lines.is_empty() {
+            lines.push(String::new());
         }
-        content.push_str(self.text.trim_end());
-        content
+        lines.push(text.to_owned());
+        lines.join("\n")
     }
 
     fn prompt(&self, fence: &str, target: u64) -> String {

@@ -1,11 +1,12 @@
 //! Which items a compression replaces.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use super::allowance::{self, Allowance, Fit, Limit, Unfit};
 use crate::git::Repo;
-use crate::tokens::Encoding;
+use crate::tokens::{Encoding, Grouping};
+use crate::trace::error::Floor;
 use crate::trace::model::item::Role;
 use crate::trace::model::level::Level;
 use crate::trace::store::total::item_cost;
@@ -48,8 +49,11 @@ pub(crate) struct Scope<'a> {
     pub extent: Extent,
     /// `None`: any type.
     pub item_type: Option<&'a ItemType>,
-    /// Replaces only as many items as are needed for this: by the order of their types, then oldest first. `None`: all.
+    /// Replaces only as many items as are needed for this, in the order of the grouping. `None`: all.
     pub limit: Option<Limit>,
+    pub grouping: Grouping,
+    /// This item stays.
+    pub spared: Option<ItemId>,
     /// The tokens of the summary as a message, if it is written already.
     pub summary: Option<u64>,
 }
@@ -70,6 +74,7 @@ struct Candidate<'v> {
     is_free: bool,
     /// The number of the call that it belongs to, if it is a call or a result.
     call: Option<usize>,
+    task: usize,
 }
 
 /// Selects the items in the scope that are neither pinned nor left out. A call and its results are selected together or not at
@@ -84,25 +89,23 @@ pub(crate) fn select(
     scope: &Scope<'_>,
 ) -> Result<Selection, TraceError> {
     let total = view.total(repo, encoding)?.tokens;
-    let none = Selection { items: Vec::new(), cost: 0, total, summary: allowance::whole(0) };
+    let none = Selection { items: Vec::new(), cost: 0, total, summary: allowance::unlimited(0) };
     if scope.limit.is_some_and(|limit| total <= limit.max) {
         return Ok(none);
     }
     let all = candidates(repo, view, encoding, scope)?;
-    let units = units(view, &all);
+    let units = units(view, &all, scope.grouping);
     let costs: Vec<u64> = units.iter().map(|unit| unit.iter().map(|index| all[*index].cost).sum()).collect();
     let fit = match scope.limit {
         Some(limit) => allowance::fit(total, &costs, limit, scope.summary).map_err(|unfit| match unfit {
             Unfit::Kept { kept } => TraceError::CannotCompress {
                 trace: name.clone(),
                 max: limit.max,
-                kept,
-                pinned: pinned(view, &all),
-                needed: kept + allowance::MIN_SUMMARY,
+                floor: Box::new(Floor { kept, pinned: pinned(view, &all), needed: kept + allowance::MIN_SUMMARY }),
             },
             Unfit::Summary { max } => TraceError::LongSummary { tokens: scope.summary.unwrap_or_default(), max },
         })?,
-        None => Fit { taken: units.len(), summary: allowance::whole(costs.iter().sum()) },
+        None => Fit { taken: units.len(), summary: allowance::unlimited(costs.iter().sum()) },
     };
     let mut taken: Vec<usize> = units[..fit.taken].concat();
     taken.sort_unstable();
@@ -122,20 +125,22 @@ fn candidates<'v>(
     scope: &Scope<'_>,
 ) -> Result<Vec<Candidate<'v>>, TraceError> {
     let within = scope.extent.indexes(view)?;
-    let mut calls = Calls::default();
+    let (mut calls, mut tasks) = (Calls::default(), Tasks::default());
     let mut all: Vec<Candidate<'_>> = Vec::with_capacity(view.slots.len());
     let mut turn = 0;
     view.for_each_item(repo, |slot, reading| {
-        if slot.item_type == ItemType::dialogue() && reading.item.fields.role == Some(Role::User) {
+        if is_prompt(&reading.item) {
             turn = all.len();
         }
         let is_left_out = view.left_out(slot).is_some();
         let is_free = within.contains(&all.len())
             && scope.item_type.is_none_or(|wanted| *wanted == slot.item_type)
             && view.level(slot).level() == Level::Normal
+            && scope.spared != Some(slot.id)
             && !is_left_out;
         let call = if is_left_out { None } else { calls.number_of(&reading.item) };
-        all.push(Candidate { slot, cost: item_cost(&reading.item, encoding), is_free, call });
+        let task = tasks.number_of(&reading.item, call);
+        all.push(Candidate { slot, cost: item_cost(&reading.item, encoding), is_free, call, task });
         Ok(())
     })?;
     if scope.limit.is_some() {
@@ -152,7 +157,7 @@ fn candidates<'v>(
 }
 
 /// The free candidates by index, with each call beside its results, in the order in which they are replaced.
-fn units(view: &View, all: &[Candidate<'_>]) -> Vec<Vec<usize>> {
+fn units(view: &View, all: &[Candidate<'_>], grouping: Grouping) -> Vec<Vec<usize>> {
     let mut units: Vec<Vec<usize>> = Vec::new();
     let mut unit_of_call: HashMap<usize, usize> = HashMap::new();
     for (index, item) in all.iter().enumerate().filter(|(_, item)| item.is_free) {
@@ -166,7 +171,59 @@ fn units(view: &View, all: &[Candidate<'_>]) -> Vec<Vec<usize>> {
     }
     // The sort is stable, so the oldest come first.
     units.sort_by_key(|unit| view.types().rules(&all[unit[0]].slot.item_type).compress_order);
-    units
+    match (grouping, all.last()) {
+        (Grouping::Task, Some(last)) => by_task(units, all, last.task),
+        _ => units,
+    }
+}
+
+/// Joins the units of each task, and puts the task that was active least recently first. The units of the current task follow one
+/// by one.
+fn by_task(units: Vec<Vec<usize>>, all: &[Candidate<'_>], current: usize) -> Vec<Vec<usize>> {
+    let (rest, earlier): (Vec<_>, Vec<_>) = units.into_iter().partition(|unit| all[unit[0]].task == current);
+    let mut tasks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for unit in earlier {
+        tasks.entry(all[unit[0]].task).or_default().extend(unit);
+    }
+    let mut tasks: Vec<Vec<usize>> = tasks.into_values().collect();
+    tasks.sort_by_key(|task| task.iter().max().copied());
+    tasks.extend(rest);
+    tasks
+}
+
+fn is_prompt(item: &Item) -> bool {
+    item.fields.item_type == ItemType::dialogue() && item.fields.role == Some(Role::User)
+}
+
+/// Numbers tasks. A prompt of the user starts one, unless it replies to an item of another. Other items belong to the task of the item
+/// that they reply to, of their call, or of their provider's turn, else to that of the last prompt.
+#[derive(Default)]
+struct Tasks {
+    by_item: HashMap<ItemId, usize>,
+    by_call: HashMap<usize, usize>,
+    by_turn: HashMap<String, usize>,
+    current: usize,
+    count: usize,
+}
+
+impl Tasks {
+    fn number_of(&mut self, item: &Item, call: Option<usize>) -> usize {
+        let fields = &item.fields;
+        let known = call.and_then(|call| self.by_call.get(&call));
+        let known = known.or_else(|| fields.reply_to.and_then(|id| self.by_item.get(&id)));
+        let known = known.or_else(|| fields.turn.as_ref().and_then(|turn| self.by_turn.get(turn))).copied();
+        let task = known.unwrap_or_else(|| {
+            self.count += usize::from(is_prompt(item));
+            if is_prompt(item) { self.count } else { self.current }
+        });
+        if fields.item_type == ItemType::dialogue() {
+            self.current = task;
+        }
+        self.by_item.insert(item.id, task);
+        self.by_call.extend(call.map(|call| (call, task)));
+        self.by_turn.extend(fields.turn.clone().map(|turn| (turn, task)));
+        task
+    }
 }
 
 /// How many pinned items there are, their tokens, and the largest of them, for an error.

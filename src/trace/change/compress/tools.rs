@@ -107,7 +107,7 @@ fn line(name: &str, uses: &Uses) -> String {
         line.extend(["; paths: ", &paths.join(", ")]);
     }
     if let Some(more) = uses.paths.len().checked_sub(LISTED).filter(|more| *more > 0) {
-        line.push_str(&format!(" and {more} more"));
+        line.extend([" and ", &more.to_string(), " more"]);
     }
     line
 }
