@@ -215,8 +215,7 @@ impl Ui {
 
     #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
     pub(crate) fn note(&self, text: impl AsRef<str>) {
-        // If stderr is closed, nobody can be told.
-        let _ = io::stderr().write_all(format!("{}\n", escaped(text.as_ref())).as_bytes());
+        note(text.as_ref());
     }
 
     #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
@@ -262,6 +261,12 @@ impl Write for ContentWriter<'_> {
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush_out()
     }
+}
+
+/// Tells the user something that is not part of the answer.
+pub(crate) fn note(text: &str) {
+    // If stderr is closed, nobody can be told.
+    let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
 }
 
 /// `text` with each control character except tab and line break, and each character that changes the direction of text,

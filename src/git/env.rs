@@ -11,17 +11,29 @@ use std::ffi::{OsStr, OsString};
 pub struct Env {
     vars: BTreeMap<OsString, OsString>,
     command: Option<String>,
+    notice: Option<fn(&str)>,
 }
 
 impl Env {
     /// Captures variables, such as `std::env::vars_os()`.
     pub fn capture(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        Self { vars: vars.into_iter().collect(), command: None }
+        Self { vars: vars.into_iter().collect(), command: None, notice: None }
     }
 
     /// Names the command that runs in the environment; see the operation log.
     pub(crate) fn with_command(self, command: String) -> Self {
         Self { command: Some(command), ..self }
+    }
+
+    /// Says how a user is told what a command waits for.
+    pub(crate) fn with_notices(self, notice: fn(&str)) -> Self {
+        Self { notice: Some(notice), ..self }
+    }
+
+    pub(crate) fn notice(&self, text: &str) {
+        if let Some(notice) = self.notice {
+            notice(text);
+        }
     }
 
     pub(crate) fn command(&self) -> &str {

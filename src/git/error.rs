@@ -45,6 +45,8 @@ pub enum GitError {
     BadEnvironment { variable: String },
     #[error("another process has been writing to {what} for {seconds} seconds")]
     Busy { what: String, seconds: u64 },
+    #[error("`git gc` is already running on {other}")]
+    Collecting { other: String },
     #[error("git's settings are locked by `{}`", path.display())]
     SettingsLocked { path: PathBuf },
     #[error("cannot {action} {}", path.display())]
@@ -85,7 +87,7 @@ impl Diagnostic for GitError {
                 "try again; if no git is at work there, one was killed: remove that file, which else is done ten minutes after it was made"
             }
             Self::RefConflict { .. } => "choose another name",
-            Self::RefLocked { .. } | Self::Busy { .. } => "try again when it has ended",
+            Self::RefLocked { .. } | Self::Busy { .. } | Self::Collecting { .. } => "try again when it has ended",
             _ => return None,
         };
         Some(hint.to_owned())

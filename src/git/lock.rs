@@ -16,6 +16,37 @@ pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(12);
 /// How long a writer waits for the summary of another one, which a model may write slowly.
 const COMPRESSION_PATIENCE: Duration = Duration::from_secs(600);
 
+/// After this time, the user is told what a command waits for.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// A wait for another process.
+pub(super) struct Wait<'r> {
+    repo: &'r Repo,
+    patience: Duration,
+    start: Instant,
+    is_told: bool,
+}
+
+impl<'r> Wait<'r> {
+    pub(super) fn new(repo: &'r Repo, patience: Duration) -> Self {
+        Self { repo, patience, start: Instant::now(), is_told: false }
+    }
+
+    /// Waits for `pause`, or returns false if the patience has ended. `cause` says what is in the way.
+    pub(super) fn go_on(&mut self, pause: Duration, cause: impl FnOnce() -> String) -> bool {
+        let elapsed = self.start.elapsed();
+        if elapsed >= self.patience {
+            return false;
+        }
+        if elapsed >= SILENCE && !self.is_told {
+            self.is_told = true;
+            self.repo.env().notice(&format!("{}; waiting up to {} seconds", cause(), self.patience.as_secs()));
+        }
+        thread::sleep(pause);
+        true
+    }
+}
+
 /// A held lock of a ref. Dropping it releases it, and so does the end of the process.
 #[derive(Debug)]
 pub(crate) struct RefLock {
@@ -96,17 +127,16 @@ impl Repo {
         }
         .map_err(|source| GitError::io("write the lock file", &path, source))?;
 
-        let start = Instant::now();
+        let mut wait = Wait::new(self, patience);
         let mut pause = Duration::from_micros(200);
         loop {
             match try_lock(&file) {
                 Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if start.elapsed() < patience => {
-                    thread::sleep(pause);
-                    pause = (pause * 2).min(Duration::from_millis(5));
-                }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(GitError::Busy { what: what.to_owned(), seconds: patience.as_secs() });
+                    if !wait.go_on(pause, || format!("another git-trace is writing to {what}")) {
+                        return Err(GitError::Busy { what: what.to_owned(), seconds: patience.as_secs() });
+                    }
+                    pause = (pause * 2).min(Duration::from_millis(5));
                 }
                 Err(TryLockError::Error(source)) => return Err(GitError::io("lock", &path, source)),
             }

@@ -1,10 +1,16 @@
 //! Running git itself, for what libgit2 cannot be trusted with, and maintenance.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use super::error::GitError;
+use super::lock::{LOCK_PATIENCE, Wait};
 use super::open::Repo;
+use crate::base::effect;
 use crate::base::process::{Process, ProcessError};
+
+/// How long to wait for another `git gc` before the next attempt.
+const COLLECTOR_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Answer {
@@ -82,7 +88,32 @@ impl Repo {
         // reachable.
         let is_pruning = options.iter().any(|option| option.starts_with("--prune"));
         let _writers = if is_pruning { Some(self.lock_out_writers()?) } else { None };
-        Ok(self.git("gc").args(options).stdout_to_stderr().run()?)
+        let collector = self.common_dir().join("gc.pid");
+        let is_first = || !collector.exists();
+        // The user sees git's progress. Git removes its file when it ends, so a file after a failure is another process's.
+        if is_first() {
+            match self.git("gc").args(options).stdout_to_stderr().run() {
+                Err(_) if !is_first() => {}
+                done => {
+                    effect::note_change();
+                    return Ok(done?);
+                }
+            }
+        }
+        // Git maintenance, which our own commits start, takes seconds. Git itself judges whether the other process is alive.
+        let mut wait = Wait::new(self, LOCK_PATIENCE);
+        loop {
+            let answer = Answer::of(self.git("gc").args(options))?;
+            let Some(other) = answer.stderr.split_once("gc is already running on ").filter(|_| !answer.is_success())
+            else {
+                effect::note_change();
+                return answer.into_stdout().map(drop);
+            };
+            let other = other.1.split(" (").next().unwrap_or_default().to_owned();
+            if !wait.go_on(COLLECTOR_PAUSE, || format!("`git gc` is already running on {other}")) {
+                return Err(GitError::Collecting { other });
+            }
+        }
     }
 
     /// Starts `git maintenance run --auto` in the background, unless `maintenance.auto` is off. It is safe beside writers. A

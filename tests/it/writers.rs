@@ -118,7 +118,8 @@ fn every_pair_of_commands_may_race() {
 #[test]
 fn gc_next_to_a_writer_loses_nothing() {
     let repo = TestRepo::new();
-    repo.git(&["config", "gc.auto", "50"]);
+    // Maintenance that the writer starts would make git refuse ours.
+    repo.git(&["config", "maintenance.auto", "false"]);
     let answers = repo.home().join("answers");
     let mut writer = start_batch(&repo, lines("writer", 300), &answers);
     let mut collected = 0;
@@ -321,16 +322,42 @@ fn writers_wait_for_a_held_lock() {
     repo.say("x");
     let lock = git_lock(&repo);
     fs::write(&lock, "").unwrap();
-    let (freed, at) = (lock.clone(), Duration::from_millis(300));
+    let (freed, at) = (lock.clone(), Duration::from_millis(900));
     let owner = std::thread::spawn(move || {
         std::thread::sleep(at);
         fs::remove_file(freed).unwrap();
     });
     let start = Instant::now();
-    repo.say("y");
+    let output = repo.run(&["commit", "-m", "y"], b"");
     assert!(start.elapsed() >= at, "a fresh lock is respected");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && said.ends_with(" is locked by another process; waiting up to 12 seconds\n"),
+        "{said}"
+    );
     owner.join().unwrap();
     assert_eq!(repo.bodies("main"), ["x", "y"]);
+}
+
+#[test]
+fn gc_waits_for_another_gc() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    let other = repo.git_dir().join("gc.pid");
+    // Git cannot ask whether a process on another machine is alive.
+    fs::write(&other, "7 elsewhere").unwrap();
+    let freed = other.clone();
+    let owner = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(900));
+        fs::remove_file(freed).unwrap();
+    });
+    insta::assert_snapshot!(repo.trace(&["gc", "--quiet"]), @"
+    --- stderr
+    `git gc` is already running on machine 'elsewhere' pid 7; waiting up to 12 seconds
+    [exit 0]
+    ");
+    owner.join().unwrap();
+    assert!(!other.exists());
 }
 
 /// Numbers that look random and repeat.

@@ -56,7 +56,7 @@ use crate::trace::TraceName;
 
 // What most commands need; they import it from here.
 use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, ID, Ui, escaped, minute, one_line};
+use crate::app::ui::{BOLD, DIM, ID, Ui, escaped, minute, note, one_line};
 use crate::base::error::{Context as ErrorContext, Error, Result, bail, failure};
 use serde_json::{Value, json};
 use setup::complete::Values;
@@ -213,7 +213,7 @@ fn status(args: &[OsString], env: Env) -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    let context = Context::new(env.with_command(name), cli.trace);
+    let context = Context::new(env.with_command(name).with_notices(note), cli.trace);
     let status = cli.command.run(&context).and_then(|status| {
         context.ui.finish()?;
         Ok(status)

@@ -14,14 +14,13 @@ mod rename;
 mod update;
 
 use std::collections::HashSet;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use git2::{ConfigLevel, ErrorCode, Repository};
 
 use super::error::GitError;
 use super::ident::Ident;
-use super::lock::LOCK_PATIENCE;
+use super::lock::{LOCK_PATIENCE, Wait};
 use super::open::Repo;
 use super::process::text_of;
 use crate::base::effect;
@@ -195,12 +194,16 @@ impl Repo {
 
     /// Retries while another process has the lock.
     pub(super) fn patiently(&self, mut attempt: impl FnMut() -> Result<(), GitError>) -> Result<(), GitError> {
-        let start = Instant::now();
+        let mut wait = Wait::new(self, LOCK_PATIENCE);
         loop {
             match attempt() {
-                Err(GitError::RefLocked { refname }) if start.elapsed() < LOCK_PATIENCE => {
-                    let _ = self.remove_stale_lock(&refname);
-                    thread::sleep(PAUSE);
+                Err(error @ GitError::RefLocked { .. }) => {
+                    if let GitError::RefLocked { refname } = &error {
+                        let _ = self.remove_stale_lock(refname);
+                    }
+                    if !wait.go_on(PAUSE, || error.to_string()) {
+                        return Err(error);
+                    }
                 }
                 done => return done,
             }

@@ -1,12 +1,9 @@
 //! The only compare-and-swap loop: build a new state from a ref's current oid, then move the ref from that oid.
 
-use std::thread;
-use std::time::Instant;
-
 use super::{LogLine, PAUSE};
 use crate::git::error::GitError;
 use crate::git::ident::Ident;
-use crate::git::lock::{LOCK_PATIENCE, RefLock};
+use crate::git::lock::{LOCK_PATIENCE, RefLock, Wait};
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::tree::TreeStore as _;
@@ -28,7 +25,7 @@ impl Repo {
         mut build: impl FnMut(Option<Oid>) -> Result<RefUpdate<T>, E>,
     ) -> Result<T, E> {
         let refname = lock.refname();
-        let start = Instant::now();
+        let mut wait = Wait::new(self, LOCK_PATIENCE);
         loop {
             let old = self.find_ref(refname)?;
             let (to, log, value) = match build(old)? {
@@ -38,8 +35,10 @@ impl Repo {
             self.tree(self.read_commit(to)?.tree)?;
             match self.move_ref(refname, old, to, LogLine { who, why: &log }) {
                 Ok(()) => return Ok(value),
-                Err(GitError::RefMoved { .. } | GitError::RefLocked { .. }) if start.elapsed() < LOCK_PATIENCE => {
-                    thread::sleep(PAUSE);
+                Err(error @ (GitError::RefMoved { .. } | GitError::RefLocked { .. })) => {
+                    if !wait.go_on(PAUSE, || error.to_string()) {
+                        return Err(error.into());
+                    }
                 }
                 Err(error) => return Err(error.into()),
             }
