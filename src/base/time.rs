@@ -42,6 +42,12 @@ impl Time {
         self.0.as_nanosecond()
     }
 
+    /// Whether a clock may show it: from 1970, where git's commits begin, to the end of 2100.
+    pub(crate) fn is_plausible(self) -> bool {
+        const END: i64 = 4_133_980_800;
+        (0..END).contains(&self.as_second())
+    }
+
     /// The time this many hours of 3,600 seconds earlier; `None` before the year -9999.
     pub fn hours_earlier(self, hours: u64) -> Option<Self> {
         let seconds = i64::try_from(hours).ok()?.checked_mul(3600)?;

@@ -131,6 +131,8 @@ pub enum TraceError {
     Full { trace: TraceName },
     #[error("the input has {items} items, more than the {CAPACITY} positions of a trace")]
     TooMany { items: usize },
+    #[error("the time {at} is not from 1970 to 2100")]
+    BadClock { at: Time },
     #[error("line {line}: {cause}")]
     BadLine { line: usize, cause: String },
     #[error("trace `{trace}` was imported {} --as-seen; later imports must do the same", if *as_seen { "with" } else { "without" })]
@@ -164,6 +166,7 @@ impl Diagnostic for TraceError {
             Self::SeenOtherwise { as_seen: true, .. } => {
                 "use --as-seen again, or import into another trace: --trace NAME"
             }
+            Self::BadClock { .. } => "set the clock, `GIT_COMMITTER_DATE`, or `GIT_AUTHOR_DATE`",
             Self::TooMany { .. } => "split the file, and import each part into a trace of its own: --trace NAME",
             Self::Full { .. } => {
                 "continue in another trace: --trace NAME; if items were deleted, `git trace gc --renumber` frees their positions"

@@ -1,8 +1,9 @@
 //! Earlier states, with priorities as they were; export and import; priorities of items in several traces.
 
+use regex::Regex;
 use serde_json::Value;
 
-use crate::repo::TestRepo;
+use crate::repo::{TestRepo, run};
 
 #[test]
 fn as_of_accepts_commit_item_and_time_and_applies_the_priorities_of_that_time() {
@@ -129,4 +130,56 @@ fn git_shows_priorities_as_tags() {
     let decorated = repo.git(&["log", "--format=%D", "--decorate-refs=refs/trace-tags", "-1", "refs/traces/main"]);
     assert!(decorated.contains("refs/trace-tags/pinned/"), "{decorated}");
     repo.fsck();
+}
+
+fn dated(repo: &TestRepo, date: &str, args: &[&str]) -> String {
+    let output = run(repo.command("git-trace").env("GIT_COMMITTER_DATE", date).args(args), b"");
+    repo.snapshot(&output)
+}
+
+#[test]
+fn a_time_that_no_clock_shows_is_refused() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    for date in ["@-5 +0000", "@4133980800 +0000"] {
+        let said = dated(&repo, date, &["commit", "-m", "two"]);
+        assert!(
+            said.contains(" is not from 1970 to 2100\nhint: set the clock,") && said.ends_with("[exit 2]"),
+            "{said}"
+        );
+    }
+    let lines = b"{\"text\":\"x\",\"at\":\"2101-01-01T00:00:00Z\"}\n";
+    insta::assert_snapshot!(repo.refused_with(&["import", "jsonl", "-"], lines), @"
+    --- stderr
+    error: cannot import `-`: line 1: the time 2101-01-01T00:00:00Z is not from 1970 to 2100
+    [exit 2]
+    ");
+    assert_eq!(repo.bodies("main"), ["one"]);
+}
+
+#[test]
+fn a_tip_in_the_future_is_reported() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    assert!(dated(&repo, "@4102444800 +0000", &["commit", "-m", "two"]).ends_with("[exit 0]"));
+    let days = Regex::new(r"\d+ days").unwrap();
+    let said = days.replace(&repo.trace(&["commit", "-m", "three"]), "[N] days").into_owned();
+    insta::assert_snapshot!(said, @"
+    [main #2] dialogue user: three [ID]
+    --- stderr
+    warning: the newest commit of trace `main` is dated 2100-01-01T00:00:00Z, [N] days from now, and later ones are dated after it; if a clock was wrong, go back to before that commit with `git trace reset`
+    [exit 0]
+    ");
+    let said = days.replace(&repo.trace(&["fsck"]), "[N] days").into_owned();
+    insta::assert_snapshot!(said, @"
+    warning: main: commit [SHORT]: time-future: it is dated 2100-01-01T00:00:00Z, [N] days from now, and later commits are dated after it; if a clock was wrong, go back to before it with `git trace reset`
+    --- stderr
+    traces checked: 1, commits: 3, items: 3, errors: 0, warnings: 1
+    [exit 0]
+    ");
+    repo.text(&["reset", "#0"]);
+    insta::assert_snapshot!(repo.trace(&["commit", "-m", "two again"]), @"
+    [main #1] dialogue user: two again [ID]
+    [exit 0]
+    ");
 }

@@ -21,7 +21,8 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 pub(crate) use problem::Problem;
-pub(crate) use repair::{Repaired, repair};
+use problem::Repair;
+pub(crate) use repair::{Repaired, newest_complete, repair};
 
 use crate::base::finding::Weight;
 use crate::git::{Oid, RefListing, Repo};
@@ -32,7 +33,7 @@ use crate::trace::model::types::Types;
 use crate::trace::store::backup::BACKUP_REFS;
 use crate::trace::store::priority::{Level, RECORD, tags as priority_tags};
 use crate::trace::store::settings::encoding;
-use crate::trace::{AgentName, ItemId, TraceError, TraceName};
+use crate::trace::{AgentName, ItemId, Time, TraceError, TraceName};
 use blobs::{Blobs, Trees};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -55,8 +56,13 @@ impl Report {
 
 /// Checks the named traces, or everything if none is named. `watch` is called with the number of commits read so far. Fetches
 /// nothing.
-pub(crate) fn check(repo: &Repo, names: &[TraceName], watch: &dyn Fn(usize)) -> Result<Report, TraceError> {
-    let inspection = Inspection::new(repo, watch)?;
+pub(crate) fn check(
+    repo: &Repo,
+    names: &[TraceName],
+    clock: Time,
+    watch: &dyn Fn(usize),
+) -> Result<Report, TraceError> {
+    let inspection = Inspection { clock, ..Inspection::new(repo, watch)? };
     repo.without_fetching(|| inspect(repo, names, inspection))
 }
 
@@ -93,7 +99,7 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
     for (oid, path) in repo.damaged_copies() {
         let message = format!("this file of object {oid} is damaged; the object was read from another copy");
         let problem = Problem::warning("object-copy", path.display(), message);
-        problems.push(problem.remedy("remove the file, or keep it elsewhere"));
+        problems.push(problem.repair(Repair::Copy(oid)));
     }
     Ok(Report { problems, traces, commits: commits.len(), items: live.len(), promised })
 }
@@ -115,6 +121,7 @@ impl Line {
 struct Inspection<'r> {
     repo: &'r Repo,
     watch: &'r dyn Fn(usize),
+    clock: Time,
     encoding: Encoding,
     types: Rc<Types>,
     is_partial: bool,
@@ -139,6 +146,7 @@ impl<'r> Inspection<'r> {
         Ok(Self {
             repo,
             watch,
+            clock: Time::from_second(0),
             encoding: encoding(repo)?,
             types: Rc::new(Types::read(repo)?),
             is_partial: repo.is_partial()?,

@@ -9,7 +9,8 @@ use super::{Inspection, Line};
 use crate::git::{Entry, Mode, Oid};
 use crate::trace::model::trailers::Basis;
 use crate::trace::model::tree::{self, ItemEntry, item_path};
-use crate::trace::{ItemId, ItemType, Tip, TraceError};
+use crate::trace::store::signature::Signature;
+use crate::trace::{ItemId, ItemType, Time, Tip, TraceError};
 
 impl Inspection<'_> {
     pub(crate) fn tip(&mut self, line: &Line, oid: Oid) -> Result<Option<Tip>, TraceError> {
@@ -18,6 +19,12 @@ impl Inspection<'_> {
             self.offer_way_back(line, oid, first)?;
             return Ok(None);
         };
+        if let Some(days) = Signature::days_ahead(self.clock, tip.time()) {
+            let at = Time::from_second(tip.time().as_second());
+            let message = format!("it is dated {at}, {days} days from now, and later commits are dated after it");
+            let problem = Problem::warning("time-future", &line.label, message).commit(oid);
+            self.problems.push(problem.remedy("if a clock was wrong, go back to before it with `git trace reset`"));
+        }
         self.shape(line, &tip);
         let slots = match tree::list_files(&self.trees, tip.commit.tree) {
             Ok(slots) => slots,

@@ -96,7 +96,7 @@ impl Lines<'_> {
         let object: Map<String, Value> =
             serde_json::from_slice(line).map_err(|error| format!("it is not a JSON object: {error}"))?;
         let bad = |error: BadField| error.to_string();
-        let at = parsed_field(&object, "at").map_err(bad)?;
+        let at: Option<Time> = parsed_field(&object, "at").map_err(bad)?;
         let [by, reason, subject] = ["by", "reason", "subject"].map(|field| text_field(&object, field).map_err(bad));
         let (by, reason, subject) = (by?, reason?, subject?);
         let level = parsed_field::<Level>(&object, "priority").map_err(bad)?;
@@ -124,6 +124,9 @@ impl Lines<'_> {
         }
         let seq = object.get("seq").filter(|_| op.is_some()).map(|seq| position(seq).ok_or(BAD_SEQ)).transpose()?;
         let (op, at, line) = (op.unwrap_or(Op::Import), at.or(item.fields.created), self.number);
+        if let Some(at) = at.filter(|at| !at.is_plausible()) {
+            return Err(TraceError::BadClock { at }.to_string());
+        }
         Ok(Some(Incoming { op, seq, subject, reason, by, at, line, ..Incoming::new(item) }))
     }
 

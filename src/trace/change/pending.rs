@@ -125,6 +125,15 @@ impl Trace<'_> {
 impl<'t> PendingChange<'t> {
     pub(crate) fn new(trace: &'t Trace<'t>, signature: &'t Signature, tip: Option<Tip>) -> Result<Self, TraceError> {
         let (repo, encoding) = (trace.repo(), trace.encoding()?);
+        if let Some(at) = tip.as_ref().map(Tip::time)
+            && let Some(days) = Signature::days_ahead(signature.clock, at)
+        {
+            let (name, at) = (trace.name(), Time::from_second(at.as_second()));
+            repo.env().notice(&format!(
+                "warning: the newest commit of trace `{name}` is dated {at}, {days} days from now, and later ones are \
+                 dated after it; if a clock was wrong, go back to before that commit with `git trace reset`"
+            ));
+        }
         Ok(Self {
             trace,
             signature,

@@ -12,6 +12,8 @@ pub(crate) struct Signature {
     pub committer: Ident,
     /// To the nanosecond.
     pub at: Time,
+    /// The system's clock, whatever the environment says.
+    pub clock: Time,
 }
 
 impl Signature {
@@ -20,6 +22,19 @@ impl Signature {
         let now = Timestamp::from_nanosecond(clock.as_nanosecond()).unwrap_or_default();
         let committer = repo.committer(now)?;
         let at = if committer.seconds() == clock.as_second() { clock } else { Time::from_second(committer.seconds()) };
-        Ok(Self { author: repo.author(now)?, committer, at })
+        let author = repo.author(now)?;
+        for at in [at, Time::from_second(committer.seconds()), Time::from_second(author.seconds())] {
+            if !at.is_plausible() {
+                return Err(TraceError::BadClock { at });
+            }
+        }
+        Ok(Self { author, committer, at, clock })
+    }
+
+    /// How many days after the system's clock a time is; `None` for at most one.
+    pub(crate) fn days_ahead(clock: Time, at: Time) -> Option<i64> {
+        const DAY: i64 = 86_400;
+        let ahead = at.as_second().saturating_sub(clock.as_second());
+        (ahead > DAY).then_some(ahead / DAY)
     }
 }

@@ -77,7 +77,7 @@ impl FsckArgs {
 fn check(context: &Context, args: &FsckArgs) -> Result<Report> {
     let bar = if args.quiet { None } else { context.ui.progress("checking: {pos} commits, {per_sec}", None) };
     let watch = |commits| bar.iter().for_each(|bar| bar.set_position(commits as u64));
-    let report = fsck::check(context.repo()?, &args.traces, &watch);
+    let report = fsck::check(context.repo()?, &args.traces, context.now(), &watch);
     bar.iter().for_each(ProgressBar::finish_and_clear);
     Ok(report?)
 }
