@@ -16,6 +16,8 @@ use super::error::GitError;
 use super::oid::Oid;
 use super::open::Repo;
 use super::process::{Answer, git};
+use super::refs::files_below;
+use crate::base::effect;
 
 /// Number of reads after which the 256 folders are listed: after `git gc`, most do not exist.
 const LOOK_AFTER: usize = 64;
@@ -124,6 +126,36 @@ impl Loose {
 }
 
 impl Repo {
+    /// Moves the damaged file of a loose object to `<common dir>/trace/damaged/<oid>`. Returns whether there was one.
+    ///
+    /// Git neither fetches nor collects garbage beside such a file, even if only a reflog names the object. A missing object does
+    /// not stop it.
+    pub(crate) fn set_aside(&self, oid: Oid) -> Result<bool, GitError> {
+        let digits = oid.to_string();
+        let path = self.objects.join(&digits[..2]).join(&digits[2..]);
+        let Ok(bytes) = fs::read(&path) else { return Ok(false) };
+        if inflate(&bytes).and_then(|object| self.loose.verify(oid, object)).is_ok() {
+            return Ok(false);
+        }
+        let folder = self.common_dir().join("trace").join("damaged");
+        fs::create_dir_all(&folder).map_err(|source| GitError::io("create the folder", &folder, source))?;
+        fs::rename(&path, folder.join(digits)).map_err(|source| GitError::io("move away", &path, source))?;
+        effect::note_change();
+        Ok(true)
+    }
+
+    /// Moves every damaged loose file away, see [`Self::set_aside`]: git keeps it instead of the object that it fetches. Reads all
+    /// loose objects.
+    pub(crate) fn set_aside_all(&self) -> Result<(), GitError> {
+        for path in files_below(vec![self.objects.clone()]) {
+            let digits = path.strip_prefix(&self.objects).ok().and_then(Path::to_str).map(|path| path.replace('/', ""));
+            if let Some(oid) = digits.and_then(|digits| Oid::parse(&digits, self.object_format())) {
+                self.set_aside(oid)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The damaged files found so far of objects that were read from another copy.
     pub(crate) fn damaged_copies(&self) -> Vec<(Oid, PathBuf)> {
         let spare = self.loose.spare.lock().unwrap_or_else(PoisonError::into_inner);

@@ -38,6 +38,10 @@ pub(crate) enum Repair {
     /// Point a missing or damaged ref to the newest complete state in its reflog.
     Ref(String),
     Reflog(String),
+    /// Delete a backup ref whose commit cannot be read.
+    Backup(String),
+    /// Move the damaged file of an object that has another copy out of the object database.
+    Copy(Oid),
     Record,
     Tag(ItemId, Oid),
     /// Give an item without a priority the level of its tag. The level that keeps more in the context is first.
@@ -74,7 +78,8 @@ impl Problem {
     }
 
     pub(crate) fn object(place: impl fmt::Display, what: &str, oid: Oid, error: &GitError) -> Self {
-        let elsewhere = "fetch it with `git trace fetch`, or copy it from another clone";
+        let elsewhere =
+            "`git trace fetch --refetch` brings it back if the remote has it; else copy it from another clone";
         let (rule, message, remedy) = match error {
             GitError::MissingObject { .. } => {
                 ("object-missing", format!("{what} {oid} is not in this repository"), elsewhere)

@@ -77,7 +77,11 @@ impl Inspection<'_> {
                 self.problems.push(Problem::error("tip", &line.label, "its tip is damaged").commit(tip));
             }
             for problem in &mut self.problems[first..] {
+                let elsewhere = std::mem::take(&mut problem.remedy);
                 *problem = problem.clone().repair(Repair::Ref(line.refname.clone()));
+                if !elsewhere.is_empty() {
+                    problem.remedy = format!("{elsewhere}; or {}", problem.remedy);
+                }
             }
         }
         Ok(())
@@ -137,7 +141,15 @@ impl Inspection<'_> {
                 }
                 let first = self.problems.len();
                 self.history(&line, *tip)?;
+                let is_lost = self.repo.read_commit(*tip).is_err();
+                if is_lost && first == self.problems.len() {
+                    self.problems.push(Problem::error("kept", refname, "it points to a damaged commit").commit(*tip));
+                }
                 for problem in &mut self.problems[first..] {
+                    if is_lost {
+                        *problem = problem.clone().repair(Repair::Backup(refname.clone()));
+                        continue;
+                    }
                     let why = "`; `git gc` may fail until then";
                     problem.remedy.extend([", or give it up with `git update-ref -d ", refname, why]);
                 }

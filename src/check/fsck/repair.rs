@@ -31,6 +31,8 @@ impl fmt::Display for Repair {
             Self::Lock(refname) => write!(f, "remove the stale lock of {refname}"),
             Self::Ref(refname) => write!(f, "point {refname} to the newest complete state in its reflog"),
             Self::Reflog(refname) => write!(f, "log the last move of {refname}"),
+            Self::Backup(refname) => write!(f, "delete {refname}"),
+            Self::Copy(oid) => write!(f, "move the damaged file of object {oid} to trace/damaged"),
             Self::Record => write!(f, "sort the record of priorities"),
             Self::Tag(item, _) => write!(f, "set the tag of item {item}"),
             Self::RecordTag(level, item, _) => write!(f, "record {} for item {item}, as its tag says", level.0),
@@ -56,6 +58,8 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<Str
             let _lock = repo.lock(refname)?;
             Ok(repo.complete_reflog(refname, &signature.committer)?)
         }
+        Repair::Backup(refname) => return drop_backup(repo, signature, refname),
+        Repair::Copy(oid) => Ok(repo.set_aside(*oid).map(drop)?),
         Repair::Record => record(repo, signature),
         Repair::Tag(item, introduced) => {
             let _lock = repo.lock(RECORD)?;
@@ -117,8 +121,18 @@ fn go_back(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<S
     }
     let bad = tip.or_else(|| log.last().map(|last| last.new)).filter(|bad| *bad != to);
     if let (Some(bad), Some(name)) = (bad, TraceName::of_ref(refname)) {
-        let kept = back_up(repo, &name, bad, line)?;
-        note.extend(["; ", &bad.to_string(), " is kept as ", &kept]);
+        // A ref to a missing or damaged commit would stop git from fetching and collecting garbage.
+        match repo.read_commit(bad) {
+            Ok(_) | Err(GitError::WrongKind { .. }) => {
+                let kept = back_up(repo, &name, bad, line)?;
+                note.extend(["; ", &bad.to_string(), " is kept as ", &kept]);
+            }
+            Err(_) => {
+                let is_there = repo.set_aside(bad)?;
+                let place = if is_there { ", and its file is in trace/damaged" } else { "" };
+                note.extend(["; ", &bad.to_string(), " cannot be read", place]);
+            }
+        }
     }
     match tip {
         Some(_) => repo.update_ref(&lock, line.who, |old| {
@@ -130,6 +144,15 @@ fn go_back(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<S
         None => repo.repair_ref(refname, to, line)?,
     }
     Ok(Some(note))
+}
+
+/// Deletes a backup ref whose commit cannot be read. Git neither fetches nor collects garbage while there is one.
+fn drop_backup(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<String>, TraceError> {
+    let _lock = repo.lock(refname)?;
+    let Some(tip) = repo.find_ref(refname)?.filter(|tip| repo.read_commit(*tip).is_err()) else { return Ok(None) };
+    repo.delete_ref_at(refname, tip, &signature.committer)?;
+    repo.set_aside(tip)?;
+    Ok(Some(format!("it was at {tip}, which cannot be read")))
 }
 
 fn record(repo: &Repo, signature: &Signature) -> Result<(), TraceError> {

@@ -255,7 +255,7 @@ pub(in crate::git) fn lock_files(folders: Vec<PathBuf>) -> Vec<PathBuf> {
     found
 }
 
-pub(super) fn files_below(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
+pub(in crate::git) fn files_below(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

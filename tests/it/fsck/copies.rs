@@ -67,3 +67,42 @@ fn promised_objects_are_neither_fetched_nor_reported() {
         assert_eq!(report["findings"][0]["item"], id, "{filter}");
     }
 }
+
+#[test]
+fn the_remedy_brings_back_what_the_remote_has() {
+    let remote = TestRepo::init(&["--bare"]);
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["remote", "add", "origin", remote.folder().to_str().unwrap()]);
+    for text in ["one", "two", "three"] {
+        repo.say(text);
+    }
+    repo.git(&["trace", "push"]);
+    let before = (repo.text(&["materialize"]), repo.refs());
+    let path = item(&repo, 1).0;
+    for rev in [MAIN.to_owned(), format!("{MAIN}~1"), format!("{MAIN}^{{tree}}"), format!("{MAIN}:{path}")] {
+        for is_removed in [true, false] {
+            let file = loose(&repo, &rev);
+            let bytes = fs::read(&file).unwrap();
+            if is_removed {
+                fs::remove_file(&file).unwrap()
+            } else {
+                fs::write(&file, "").unwrap()
+            }
+            let (code, _, report) = found(&repo, &[]);
+            let remedy = report["findings"][0]["remedy"].as_str().unwrap();
+            assert_eq!(code, Some(1), "{rev}: {report}");
+            let command = remedy.split('`').find(|text| text.starts_with("git trace fetch")).expect(remedy);
+            repo.git(&command.split(' ').skip(1).collect::<Vec<_>>());
+            let (code, rules, report) = found(&repo, &["--repair"]);
+            assert!(code == Some(0) && rules.iter().all(|rule| rule == "warning object-copy"), "{rev}: {report}");
+            assert_eq!(found(&repo, &[]).1, Vec::<String>::new(), "{rev}");
+            assert_eq!((repo.text(&["materialize"]), repo.refs()), before, "{rev}");
+            for entry in fs::read_dir(repo.git_dir().join("objects/pack")).unwrap() {
+                fs::remove_file(entry.unwrap().path()).unwrap();
+            }
+            let _ = fs::remove_file(&file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, bytes).unwrap();
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::breakage::{blob, files, found, loose};
-use crate::repo::TestRepo;
+use crate::repo::{TestRepo, run};
 
 const MAIN: &str = "refs/traces/main";
 const RECORD: &str = "refs/trace-priority";
@@ -42,9 +42,19 @@ fn a_torn_tip_can_be_reset_to_a_trace_or_a_commit() {
 }
 
 #[test]
-fn a_trace_starts_beside_a_torn_tip_but_not_at_it() {
+fn a_trace_that_is_to_start_at_a_torn_tip_starts_at_the_newest_complete_state() {
     let (repo, commits) = torn();
-    assert!(repo.refused(&["switch", "-c", "next"]).contains("is damaged"));
+    let said = repo.trace(&["switch", "-c", "next"]);
+    assert!(said.starts_with("Switched to a new trace `next` at "), "{said}");
+    let lacks = "; the new trace starts at the newest complete state of `main`, without: append: dialogue user: three\n[exit 0]";
+    assert!(said.contains("warning: object [OID] is damaged, in ") && said.ends_with(lacks), "{said}");
+    assert_eq!((at(&repo, "refs/traces/next"), at(&repo, MAIN)), (commits[1].clone(), commits[2].clone()));
+    repo.say("three again");
+}
+
+#[test]
+fn a_trace_starts_beside_a_torn_tip() {
+    let (repo, commits) = torn();
     repo.text(&["switch", "-c", "next", &commits[1]]);
     repo.text(&["branch", "early", &commits[0]]);
     repo.say("three again");
@@ -89,12 +99,15 @@ fn a_repair_returns_to_the_newest_complete_state() {
         let (_, _, report) = found(&repo, &["--repair", "main"]);
         let at = at(&repo, MAIN);
         assert_eq!(at, commits[expected], "{what}: {report}");
-        assert_eq!(repo.git(&["rev-parse", "refs/trace-orig/main"]).trim(), commits[2], "{what}: the old tip is kept");
+        assert_eq!(repo.git(&["for-each-ref", "refs/trace-orig"]), "", "{what}: git would not work with a ref to it");
+        assert!(repo.git_dir().join("trace/damaged").join(&commits[2]).exists(), "{what}");
         let repair = &report["repairs"][0];
         assert_eq!(repair["repair"], "point refs/traces/main to the newest complete state in its reflog", "{what}");
         let note = repair["note"].as_str().unwrap();
         assert!(
-            note.contains(&format!("now at {}", &at[..7])) && note.contains("append: dialogue user: three"),
+            note.contains(&format!("now at {}", &at[..7]))
+                && note.contains("append: dialogue user: three")
+                && note.contains(&format!("{} cannot be read", commits[2])),
             "{note}"
         );
         assert_eq!(note.contains("append: dialogue user: two"), expected == 0, "{what}: {note}");
@@ -135,15 +148,45 @@ fn a_missing_folder_at_the_tip_is_repaired_and_one_lost_item_is_not() {
 }
 
 #[test]
-fn a_lost_state_is_reported_until_it_is_given_up() {
-    let (repo, _) = torn();
+fn git_works_after_the_repair_of_a_torn_tip() {
+    let (repo, commits) = torn();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
     assert_eq!(found(&repo, &["--repair"]).0, Some(0));
-    let (code, rules, report) = found(&repo, &[]);
-    assert_eq!((code, rules), (Some(1), vec!["error object-corrupt".to_owned()]), "{report}");
-    let remedy = report["findings"][0]["remedy"].as_str().unwrap();
-    assert!(remedy.contains("give it up with `git update-ref -d refs/trace-orig/main`"), "{remedy}");
-    repo.git(&["update-ref", "-d", "refs/trace-orig/main"]);
     assert_eq!(found(&repo, &[]).1, Vec::<String>::new());
+    for command in [&["gc", "--quiet"][..], &["fetch", "--quiet", "."], &["trace", "gc", "--quiet"]] {
+        repo.git(command);
+    }
+    let lost = repo.lines(&["op", "log", "--json"]).into_iter().find(|op| op["command"] == "fsck").unwrap();
+    assert_eq!(lost["refs"][0]["old"], commits[2].as_str(), "the operation log has the id");
+}
+
+#[test]
+fn a_backup_ref_to_a_torn_or_missing_commit_is_reported_and_deleted() {
+    for is_missing in [true, false] {
+        let repo = TestRepo::classic(&[]);
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+        for text in ["one", "two"] {
+            repo.say(text);
+        }
+        let (two, refname) = (at(&repo, MAIN), "refs/trace-orig/main");
+        repo.git(&["update-ref", refname, &two]);
+        let file = loose(&repo, MAIN);
+        repo.text(&["reset", "TRACE_HEAD~1"]);
+        if is_missing {
+            fs::remove_file(file).unwrap()
+        } else {
+            fs::write(file, "").unwrap()
+        }
+        assert!(!run(repo.command("git").args(["gc", "--quiet"]), b"").status.success());
+        let (code, rules, report) = found(&repo, &["--repair"]);
+        assert_eq!((code, rules.len()), (Some(0), 1), "{report}");
+        let note = &report["repairs"][0];
+        assert_eq!(note["repair"], format!("delete {refname}"), "{report}");
+        assert_eq!(note["note"], format!("it was at {two}, which cannot be read"), "{report}");
+        repo.git(&["gc", "--quiet"]);
+        repo.git(&["fetch", "--quiet", "."]);
+        assert_eq!(found(&repo, &[]).1, Vec::<String>::new());
+    }
 }
 
 /// The priorities of all items, as the record has them.
@@ -204,7 +247,10 @@ fn a_move_to_a_blob_or_a_missing_object_is_not_added_to_the_reflog() {
         found(&repo, &["--repair"]);
         let log = fs::read_to_string(log).unwrap();
         assert!(!log.lines().any(|line| line[41..].starts_with(&bogus)), "{log}");
-        assert_eq!((at(&repo, MAIN), at(&repo, "refs/trace-orig/main")), (tip, bogus));
+        assert_eq!(at(&repo, MAIN), tip);
+        // A ref to a missing object would stop git.
+        let kept = repo.git(&["for-each-ref", "--format=%(objectname)", "refs/trace-orig"]);
+        assert_eq!(kept.trim(), if is_blob { &bogus } else { "" });
     }
 }
 

@@ -45,6 +45,9 @@ pub(crate) struct FetchArgs {
     /// Remove traces that the remote no longer has
     #[arg(short, long)]
     prune: bool,
+    /// Fetch all objects again, which brings back those that are missing or damaged here
+    #[arg(long)]
+    refetch: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -144,8 +147,12 @@ impl FetchArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
-        let options: &[&str] = if self.prune { &["--prune"] } else { &[] };
-        fetch(repo, &remote, &self.traces, options)?;
+        let flags = [(self.prune, "--prune"), (self.refetch, "--refetch")];
+        let options: Vec<&str> = flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag).collect();
+        if self.refetch {
+            repo.set_aside_all()?;
+        }
+        fetch(repo, &remote, &self.traces, &options)?;
         let Arrivals { traces, bad } = arrivals(repo, &remote, &self.traces)?;
         report_bad(context, &remote, &bad);
         if self.json {

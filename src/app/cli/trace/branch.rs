@@ -1,11 +1,12 @@
 //! `git trace branch`, `switch` and `init`.
 
 use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Values, bail, escaped};
+use crate::check::fsck::newest_complete;
 use crate::git::short_oid;
 use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
-use crate::trace::{Tip, TraceName};
+use crate::trace::{Tip, TraceError, TraceName};
 
 /// List, create, rename or delete traces
 ///
@@ -65,11 +66,25 @@ fn begin(context: &Context, name: &TraceName, from: Option<&str>) -> Result<Stri
     let current = context.trace_name(None)?;
     let start = match from {
         Some(spec) => state(repo, &current, spec).with_context(|| format!("cannot start from `{}`", escaped(spec)))?,
-        None => State::of_trace(repo, &current)?,
+        None => State::of_trace(repo, &current).or_else(|error| way_back(context, &current, error))?,
     };
     let who = context.signature()?.committer;
     create(repo, name, &who, start.tip.commit.oid, from.unwrap_or(current.as_str()))?;
     Ok(short_oid(start.tip.commit.oid))
+}
+
+/// The newest complete state of a trace whose tip is damaged. The user is told what it lacks.
+fn way_back(context: &Context, name: &TraceName, error: TraceError) -> Result<State> {
+    let repo = context.repo()?;
+    let is_damage = matches!(&error, TraceError::Git(error) if error.is_damage());
+    let log = repo.read_reflog(&name.refname()).unwrap_or_default();
+    let Some(newest) = newest_complete(repo, &log).filter(|_| is_damage) else { return Err(error.into()) };
+    let lost: Vec<&str> = log[newest + 1..].iter().map(|entry| entry.why.as_str()).collect();
+    context.ui.note(format!(
+        "warning: {error}; the new trace starts at the newest complete state of `{name}`, without: {}",
+        lost.join(", ")
+    ));
+    Ok(State::after(Tip::read(repo, log[newest].new)?))
 }
 
 fn run_rename(context: &Context, args: &BranchArgs) -> Result<()> {
