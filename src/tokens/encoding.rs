@@ -32,7 +32,7 @@ impl Encoding {
     ///
     /// Special tokens count as the ordinary text that spells them. In bytes that are not UTF-8, each maximal invalid sequence
     /// counts as U+FFFD, as in [`String::from_utf8_lossy`]; only such a text is copied. Takes linear time and bounded memory:
-    /// a run of more than 64 KiB without a boundary between words is counted in parts of 64 KiB.
+    /// a run of more than 256 KiB without a boundary between words is counted in parts of 256 KiB.
     pub fn count(self, text: &[u8]) -> u64 {
         let text = String::from_utf8_lossy(text);
         match self {

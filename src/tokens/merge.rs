@@ -12,7 +12,7 @@ const SMALL_MAX: usize = 64;
 
 /// A longer part, such as megabytes of one letter, is cut here: its pairs would take 34 bytes of memory per byte of text. Each cut
 /// changes the count by a token at most, in texts that no tokenizer of a provider takes either.
-const PART_MAX: usize = 1 << 16;
+const PART_MAX: usize = 1 << 18;
 
 const PLACES: [u8; SMALL_MAX + 1] = {
     let mut places = [0; SMALL_MAX + 1];
