@@ -16,6 +16,9 @@ pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(12);
 /// How long a writer waits for the summary of another one, which a model may write slowly.
 const COMPRESSION_PATIENCE: Duration = Duration::from_secs(600);
 
+/// How long a writer waits for `git trace gc --prune`, which takes long in a large repository.
+const PRUNE_PATIENCE: Duration = Duration::from_secs(600);
+
 /// After this time, the user is told what a command waits for.
 const SILENCE: Duration = Duration::from_millis(500);
 
@@ -91,7 +94,7 @@ impl Repo {
 
     /// Keeps the objects that this process writes, until refs hold them. Taken by [`Repo::lock`] too.
     pub(crate) fn lock_objects(&self) -> Result<ObjectsLock, GitError> {
-        self.acquire("objects", "the object database", LOCK_PATIENCE, File::try_lock_shared).map(ObjectsLock)
+        self.acquire("objects", "the object database", PRUNE_PATIENCE, File::try_lock_shared).map(ObjectsLock)
     }
 
     /// Waits until no process writes objects that no ref holds yet, and keeps it so.
