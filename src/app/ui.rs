@@ -269,6 +269,16 @@ pub(crate) fn note(text: &str) {
     let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
 }
 
+/// Asks on the terminal. The caller has checked that stdin is one.
+pub(crate) fn confirmed(question: &str) -> Result<bool> {
+    let mut stderr = io::stderr();
+    write!(stderr, "{} [y/N] ", escaped(question))?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).context("cannot read the answer")?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes"))
+}
+
 /// `text` with each control character except tab and line break, and each character that changes the direction of text,
 /// as an escape: a terminal would obey it.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {

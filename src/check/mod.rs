@@ -1,2 +1,3 @@
 pub(crate) mod fsck;
+pub(crate) mod purge;
 pub(crate) mod staged;

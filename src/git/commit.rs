@@ -80,3 +80,62 @@ impl NewCommit<'_> {
         text + &format!("author {}\ncommitter {}\n\n{}", self.author, self.committer, self.message)
     }
 }
+
+/// A commit object as bytes, to be written again with another tree, other parents, or another message.
+///
+/// All other headers stay, except signatures, which would no longer be valid.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RawCommit {
+    pub(crate) tree: Oid,
+    pub(crate) parents: Vec<Oid>,
+    /// The other header lines, each with its continuation lines.
+    headers: Vec<Vec<u8>>,
+    pub(crate) is_signed: bool,
+    pub(crate) message: Vec<u8>,
+}
+
+impl RawCommit {
+    pub(super) fn parse(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
+        let end = memmem::find(bytes, b"\n\n").unwrap_or(bytes.len());
+        let (mut tree, mut parents, mut headers) = (None, Vec::new(), Vec::<Vec<u8>>::new());
+        for line in bytes[..end].split(|byte| *byte == b'\n') {
+            let oid = |value: &[u8]| Oid::parse(std::str::from_utf8(value).ok()?, format);
+            if let Some(value) = line.strip_prefix(b"tree ") {
+                tree = Some(oid(value)?);
+            } else if let Some(value) = line.strip_prefix(b"parent ") {
+                parents.push(oid(value)?);
+            } else if let (true, Some(header)) = (line.starts_with(b" "), headers.last_mut()) {
+                header.extend([b"\n", line].concat());
+            } else {
+                headers.push(line.to_vec());
+            }
+        }
+        let count = headers.len();
+        headers.retain(|header| !header.starts_with(b"gpgsig"));
+        let message = bytes.get(end + 2..).unwrap_or_default().to_vec();
+        Some(Self { tree: tree?, parents, is_signed: headers.len() < count, headers, message })
+    }
+
+    pub(super) fn render(&self) -> Vec<u8> {
+        let mut bytes = format!("tree {}\n", self.tree).into_bytes();
+        for parent in &self.parents {
+            bytes.extend(format!("parent {parent}\n").bytes());
+        }
+        for header in &self.headers {
+            bytes.extend([header, &b"\n"[..]].concat());
+        }
+        [&bytes, &b"\n"[..], &self.message].concat()
+    }
+
+    /// The same commit for git to sign; `None` if it is not text or its author is not in git's form.
+    pub(super) fn with_idents<T>(&self, sign: impl FnOnce(&NewCommit<'_>) -> T) -> Option<T> {
+        let ident = |key: &str| {
+            let mut headers = self.headers.iter().filter_map(|header| std::str::from_utf8(header).ok());
+            headers.find_map(|header| Ident::parse(header.strip_prefix(key)?))
+        };
+        let (author, committer) = (ident("author ")?, ident("committer ")?);
+        let message = std::str::from_utf8(&self.message).ok()?;
+        let (author, committer) = (&author, &committer);
+        Some(sign(&NewCommit { tree: self.tree, parents: &self.parents, author, committer, message }))
+    }
+}

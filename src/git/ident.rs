@@ -52,7 +52,7 @@ impl Ident {
         Self { name: cleaned(name), email: cleaned(email), seconds: seconds.max(0), zone: "+0000".to_owned() }
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let end = text.rfind('>')?;
         let (name, email) = text[..end].split_once('<')?;
         let mut words = text[end + 1..].split_ascii_whitespace();

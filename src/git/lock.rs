@@ -98,7 +98,7 @@ impl Repo {
     }
 
     /// Waits until no process writes objects that no ref holds yet, and keeps it so.
-    pub(super) fn lock_out_writers(&self) -> Result<ObjectsLock, GitError> {
+    pub(crate) fn lock_out_writers(&self) -> Result<ObjectsLock, GitError> {
         self.acquire("objects", "the object database", LOCK_PATIENCE, File::try_lock).map(ObjectsLock)
     }
 

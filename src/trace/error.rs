@@ -137,6 +137,8 @@ pub enum TraceError {
     BadLine { line: usize, cause: String },
     #[error("trace `{trace}` was imported {} --as-seen; later imports must do the same", if *as_seen { "with" } else { "without" })]
     SeenOtherwise { trace: TraceName, as_seen: bool },
+    #[error("cannot purge: {cause}")]
+    CannotPurge { cause: String },
     #[error("cannot {action}")]
     Stream { action: &'static str, source: std::io::Error },
 }

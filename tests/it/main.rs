@@ -33,6 +33,7 @@ mod pages;
 mod places;
 mod plain_git;
 mod playground;
+mod purge;
 mod readme;
 mod reftable;
 mod refusals;

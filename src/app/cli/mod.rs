@@ -157,6 +157,7 @@ commands! {
         Gc(repository::gc::GcArgs),
         #[command(subcommand)]
         Op(repository::op::OpCommand),
+        Purge(repository::purge::PurgeArgs),
         Count(repository::count::CountArgs),
 
         // Setup

@@ -208,7 +208,7 @@ impl Repo {
     }
 
     /// A process that is killed while it deletes a ref leaves both behind, and git refuses to run beside either.
-    pub(super) fn remove_stale_packed_lock(&self) {
+    pub(in crate::git) fn remove_stale_packed_lock(&self) {
         for name in ["packed-refs.lock", "packed-refs.new"] {
             let _ = remove_older(&self.common_dir().join(name), STALE_GIT_LOCK);
         }

@@ -1,9 +1,10 @@
 //! `git trace breadcrumb delete` and `prune`.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 
 use super::BreadcrumbContext;
-use crate::app::cli::{Error, ErrorContext as _, ExitStatus, Result, Values, escaped, json};
+use crate::app::cli::{Error, ExitStatus, Result, Values, json};
+use crate::app::ui::confirmed as is_confirmed;
 use crate::memory::breadcrumb::query::Expired;
 use crate::memory::breadcrumb::{Query, Record, StoreError};
 
@@ -82,12 +83,7 @@ fn confirmed(records: &[Record<'_>]) -> Result<bool> {
         let message = format!("cannot ask whether to delete {what}: stdin is not a terminal");
         return Err(Error::with_hint(message, "give --confirm to delete without being asked".to_owned()));
     }
-    let mut stderr = io::stderr();
-    write!(stderr, "Delete {}? [y/N] ", escaped(&what))?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).context("cannot read the answer")?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes"))
+    is_confirmed(&format!("Delete {what}?"))
 }
 
 impl PruneArgs {

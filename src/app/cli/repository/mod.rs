@@ -5,3 +5,4 @@ pub(crate) mod count;
 pub(crate) mod fsck;
 pub(crate) mod gc;
 pub(crate) mod op;
+pub(crate) mod purge;

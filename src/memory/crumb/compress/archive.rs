@@ -47,6 +47,12 @@ pub(crate) fn is_refname(name: &str) -> bool {
     matches!(identity, Some(Ok(identity)) if refname(&identity) == name)
 }
 
+/// The digests under which a line is stored: its own, and that of the failure's name if it is one.
+pub(crate) fn digests_of(line: &str) -> impl Iterator<Item = String> {
+    let name = Entry::parse(line).map(|entry| digest(&failure_name(&entry)));
+    std::iter::once(digest(line)).chain(name)
+}
+
 /// The paths of the failures in a file of failures.
 pub(crate) fn failure_paths(text: &str) -> impl Iterator<Item = String> {
     text.lines().filter_map(|line| Some(failure_path(&failure_name(&Entry::parse(line)?))))

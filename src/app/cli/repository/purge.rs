@@ -1,0 +1,203 @@
+//! `git trace purge`: removes a text or items from everything that is stored.
+
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal as _};
+
+use regex::bytes::Regex;
+
+use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Value, Values, bail, escaped, json};
+use crate::app::ui::confirmed;
+use crate::base::bounded;
+use crate::check::purge::{self, Needle, Plan, Purged, SHORTEST, Target};
+use crate::git::short_oid;
+use crate::trace::store::resolve::Resolver;
+use crate::trace::{ItemId, Tip};
+
+/// Remove a text or items from everything that is stored
+///
+/// Rewrites all traces, backups, remote-tracking refs, priorities, forward crumbs, and archives that contain it, with
+/// `[purged: REASON]` in its place. Item ids, authors, and dates stay; signatures do not. Removes the replaced objects, the reflogs
+/// that lead to them, and derived files such as the operation log. This cannot be undone.
+///
+/// The code's history is reported and stays. The agent's own session file, exports, other clones, and backups are out of reach: see
+/// docs/privacy.md.
+#[derive(clap::Args, Debug)]
+#[command(group(clap::ArgGroup::new("what").args(["items", "text", "pattern"]).multiple(true).required(true)))]
+pub(crate) struct PurgeArgs {
+    /// Items whose content is removed: id or at least four digits of it, #<position>, or a commit that changed it
+    #[arg(value_name = "ITEM", add = Values::Items)]
+    items: Vec<String>,
+    /// Read the text from stdin, and find it also in JSON, HTML, URLs, and base64
+    #[arg(long, value_name = "-", value_parser = ["-"])]
+    text: Option<String>,
+    /// Regular expression, for bytes as they are stored
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    pattern: Option<String>,
+    /// Reason, which replaces the text
+    #[arg(short = 'm', long = "message", value_name = "REASON", default_value = "secret")]
+    reason: String,
+    /// Only show what would be rewritten
+    #[arg(short = 'n', long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl PurgeArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let repo = context.repo()?;
+        let target = self.target(context)?;
+        if self.yes {
+            return self.purge(context, &target);
+        }
+        let plan = purge::plan(repo, &target)?;
+        self.print(context, &plan, None)?;
+        context.ui.flush()?;
+        if self.dry_run || plan.is_empty() {
+            return Ok(ExitStatus::of(!plan.is_empty()));
+        }
+        if !io::stdin().is_terminal() {
+            context.ui.note("this was a dry run, because nobody can be asked: --yes purges");
+            return Ok(ExitStatus::No);
+        }
+        if !confirmed("Purge this? It cannot be undone.")? {
+            return Ok(ExitStatus::No);
+        }
+        self.purge(context, &target)
+    }
+
+    fn target(&self, context: &Context) -> Result<Target> {
+        let is_plain = |c: char| !c.is_control() && !matches!(c, '"' | '\\' | '…');
+        if self.reason.is_empty() || !self.reason.chars().all(is_plain) {
+            bail!("the reason must be one line without quotes, backslashes, and control characters");
+        }
+        let mut text = None;
+        if self.text.is_some() {
+            let mut bytes = bounded::read_all(io::stdin()).context("cannot read stdin")?;
+            // `echo` adds it.
+            for end in [b"\n", b"\r"] {
+                if bytes.ends_with(end) {
+                    bytes.pop();
+                }
+            }
+            if bytes.len() < SHORTEST {
+                bail!("the text is too short: at least {SHORTEST} bytes are expected");
+            }
+            text = Some(bytes);
+        }
+        let pattern = self.pattern.as_deref().map(Regex::new).transpose()?;
+        let marker = format!("[purged: {}]", self.reason);
+        Ok(Target { items: self.ids(context)?, needle: Needle::new(text.as_deref(), pattern), marker })
+    }
+
+    /// A full id may be of any trace, and of a forward crumb.
+    fn ids(&self, context: &Context) -> Result<BTreeSet<ItemId>> {
+        let mut ids = BTreeSet::new();
+        for spec in &self.items {
+            let id = match spec.parse() {
+                Ok(id) => id,
+                Err(_) => {
+                    let (repo, name) = (context.repo()?, context.trace_name(None)?);
+                    Resolver::new(repo, &name, &Tip::of_trace(repo, &name)?)?.item(spec)?
+                }
+            };
+            ids.insert(id);
+        }
+        Ok(ids)
+    }
+
+    fn purge(&self, context: &Context, target: &Target) -> Result<ExitStatus> {
+        let purged = purge::purge(context.repo()?, target)?;
+        self.print(context, &purged.plan, Some(&purged))?;
+        Ok(ExitStatus::of(purged.left.is_empty() && purged.lent == 0 && !purged.plan.is_empty()))
+    }
+
+    fn print(&self, context: &Context, plan: &Plan, purged: Option<&Purged>) -> Result<()> {
+        if self.json {
+            return context.ui.json(&to_json(plan, purged));
+        }
+        let ui = &context.ui;
+        let is_done = purged.is_some();
+        if plan.is_empty() {
+            writeln!(ui, "nothing to purge")?;
+        }
+        let counts = plan.counts;
+        for change in &plan.refs {
+            let old = change.old.map(short_oid).unwrap_or_default();
+            writeln!(ui, "{}  {old} -> {}", escaped(&change.refname), short_oid(change.new))?;
+        }
+        for refname in &plan.reflogs {
+            writeln!(ui, "{}  reflog removed", escaped(refname))?;
+        }
+        for (count, what) in [
+            (counts.items, "revisions of items"),
+            (counts.messages, "commits with another subject or reason"),
+            (counts.record_files, "files of the priority record"),
+            (counts.archive_files, "files of archives"),
+            (counts.signatures, "signed commits"),
+            (plan.unreachable, "objects that no ref leads to"),
+        ] {
+            if count > 0 {
+                writeln!(ui, "{what}: {count}")?;
+            }
+        }
+        if !plan.is_empty() {
+            let done = if is_done { "removed" } else { "to remove" };
+            writeln!(ui, "objects {done}: {}", plan.removed.len())?;
+        }
+        let outside = &plan.outside;
+        for (oid, path) in &outside.code {
+            let what = if path.is_empty() { "commit" } else { path };
+            writeln!(ui, "stays in the code's history: {} {}", short_oid(*oid), escaped(what))?;
+        }
+        if outside.authors > 0 {
+            writeln!(ui, "stays as author or committer, commits: {}", outside.authors)?;
+        }
+        for path in &outside.files {
+            writeln!(ui, "stays in a file: {}", escaped(&path.display().to_string()))?;
+        }
+        let Some(purged) = purged else { return Ok(()) };
+        for (oid, _) in &purged.left {
+            writeln!(ui, "still contains it: object {oid}")?;
+        }
+        if purged.lent > 0 {
+            writeln!(ui, "stays in the repository that lends its objects: {}", purged.lent)?;
+        }
+        if counts.signatures > 0 {
+            ui.note("rewritten commits lost their signatures, unless `trace.sign` is set");
+        }
+        ui.note("not reached: the agent's own session file, exports, other clones, remotes, and backups");
+        Ok(())
+    }
+}
+
+fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
+    let refs = plan.refs.iter().map(|change| {
+        let old = change.old.map(|old| old.to_string());
+        json!({ "ref": change.refname, "old": old, "new": change.new.to_string() })
+    });
+    let code = plan.outside.code.iter().map(|(oid, path)| json!({ "object": oid.to_string(), "path": path }));
+    let files = plan.outside.files.iter().map(|path| path.display().to_string());
+    let left = purged.map(|purged| purged.left.iter().map(|(oid, _)| oid.to_string()).collect::<Vec<_>>());
+    json!({
+        "purged": purged.is_some(),
+        "refs": refs.collect::<Vec<_>>(),
+        "reflogs": plan.reflogs,
+        "items": plan.counts.items,
+        "messages": plan.counts.messages,
+        "record_files": plan.counts.record_files,
+        "archive_files": plan.counts.archive_files,
+        "signatures": plan.counts.signatures,
+        "unreachable": plan.unreachable,
+        "objects": plan.removed.len(),
+        "code": code.collect::<Vec<_>>(),
+        "authors": plan.outside.authors,
+        "files": files.collect::<Vec<_>>(),
+        "lent": purged.map(|purged| purged.lent),
+        "left": left,
+    })
+}

@@ -1,0 +1,142 @@
+//! What becomes of one file or message: item files, record files, archive files, and messages of commits.
+
+use std::collections::BTreeSet;
+
+use memchr::memmem;
+
+use super::needle::Needle;
+use crate::trace::model::item_file;
+use crate::trace::store::priority::Setting;
+use crate::trace::{Item, ItemId};
+
+/// What to forget, and the text that replaces it.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) items: BTreeSet<ItemId>,
+    pub(crate) needle: Needle,
+    /// `[purged: reason]`. It has no quote, backslash, or line end, so that JSON and headers remain valid.
+    pub(crate) marker: String,
+}
+
+impl Target {
+    /// Whether a blob holds any of it. Reads the id of an item file without parsing the rest.
+    pub(super) fn is_in_blob(&self, bytes: &[u8]) -> bool {
+        self.needle.is_in(bytes) || (self.is_file_of_purged(bytes) && self.item_file(None, bytes).is_some())
+    }
+
+    /// Whether the message of a commit names a purged item and still says something of it.
+    pub(super) fn is_commit_of_purged(&self, message: &[u8]) -> bool {
+        !self.items.is_empty()
+            && String::from_utf8_lossy(message).lines().any(|line| {
+                let item = line.strip_prefix("Trace-Item: ").and_then(|id| id.parse().ok());
+                item.is_some_and(|id| self.items.contains(&id))
+            })
+            && memmem::find(message, b"[purged: ").is_none()
+    }
+
+    fn is_file_of_purged(&self, bytes: &[u8]) -> bool {
+        let digits = bytes.strip_prefix(b"id: ").and_then(|rest| std::str::from_utf8(rest.get(..16)?).ok());
+        digits.and_then(|digits| digits.parse().ok()).is_some_and(|id| self.items.contains(&id))
+    }
+
+    /// The new item file; `id` is the one in the file's name. `None` if nothing changes.
+    pub(super) fn item_file(&self, id: Option<ItemId>, bytes: &[u8]) -> Option<Vec<u8>> {
+        let Ok(item) = item_file::parse(bytes) else {
+            // A damaged file has no headers that could be kept.
+            return match id.filter(|id| self.items.contains(id)) {
+                Some(_) if bytes == self.marker.as_bytes() => None,
+                Some(_) => Some(self.marker.clone().into_bytes()),
+                None => self.needle.replace(bytes, &self.marker),
+            };
+        };
+        let mut changed = item.clone();
+        if self.items.contains(&id.unwrap_or(item.id)) {
+            self.blank(&mut changed);
+        } else {
+            self.redact(&mut changed);
+        }
+        if changed.body != item.body {
+            // The signature of the removed text.
+            changed.fields.signature = None;
+        }
+        if changed == item {
+            return None;
+        }
+        // The count's digest would confirm a guess of the text.
+        if let Some(count) = changed.tokens.filter(|_| changed.body != item.body) {
+            changed.tokens = None;
+            changed.keep_token_count(count.encoding);
+        }
+        Some(item_file::render(&changed))
+    }
+
+    /// Keeps only what a request needs to stay valid: type, role, names of tools, and ids that tie items together.
+    fn blank(&self, item: &mut Item) {
+        if item.body.starts_with(b"[purged: ") || item.body.starts_with(br#"{"purged":"[purged: "#) {
+            return;
+        }
+        let marker = self.marker.clone();
+        item.body = if item.fields.is_call() { format!("{{\"purged\":\"{marker}\"}}") } else { marker }.into_bytes();
+        let fields = &mut item.fields;
+        (fields.path, fields.language, fields.media_type, fields.format) = (None, None, None, None);
+        fields.meta.clear();
+        // The headers of a forward crumb are not content.
+        if !fields.unknown.iter().any(|(key, _)| key == "crumb-priority") {
+            fields.unknown.clear();
+        }
+    }
+
+    fn redact(&self, item: &mut Item) {
+        if let Some(body) = self.needle.replace(&item.body, &self.marker) {
+            item.body = body;
+        }
+        let fields = &mut item.fields;
+        for value in [
+            &mut fields.name,
+            &mut fields.call_id,
+            &mut fields.signature,
+            &mut fields.kind,
+            &mut fields.path,
+            &mut fields.language,
+            &mut fields.media_type,
+            &mut fields.format,
+            &mut fields.turn,
+        ] {
+            if let Some(text) = value.as_mut() {
+                self.redact_text(text);
+            }
+        }
+        for (key, value) in &mut fields.unknown {
+            self.redact_text(key);
+            self.redact_text(value);
+        }
+        let meta = serde_json::Value::Object(fields.meta.clone()).to_string();
+        if let Some(changed) = self.needle.replace_text(&meta, &self.marker) {
+            fields.meta = serde_json::from_str(&changed).unwrap_or_default();
+        }
+    }
+
+    fn redact_text(&self, text: &mut String) {
+        if let Some(changed) = self.needle.replace_text(text, &self.marker) {
+            *text = changed;
+        }
+    }
+
+    /// The new file of the priority record; `id` is the item that its path names.
+    pub(super) fn record_file(&self, id: Option<ItemId>, bytes: &[u8]) -> Option<Vec<u8>> {
+        if !id.is_some_and(|id| self.items.contains(&id)) {
+            return self.needle.replace(bytes, &self.marker);
+        }
+        let text = String::from_utf8_lossy(bytes);
+        let mut changed = String::new();
+        for line in text.lines() {
+            // An unreadable line may contain anything.
+            let Some(mut setting) = Setting::parse(line) else { continue };
+            if setting.reason.as_deref().is_some_and(|reason| !reason.starts_with("[purged: ")) {
+                setting.reason = Some(self.marker.clone());
+            }
+            changed.extend([setting.render(), "\n".to_owned()]);
+        }
+        (changed.as_bytes() != bytes).then(|| changed.into_bytes())
+    }
+}

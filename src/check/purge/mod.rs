@@ -1,0 +1,150 @@
+//! Forgetting: a text, the matches of a pattern, or items are removed from everything that git-trace stores.
+//!
+//! - All objects are scanned first, reachable or not. Histories that contain a hit are written again, and refs move in one
+//!   transaction. Then exactly the replaced objects are removed, and all remaining objects are scanned again.
+//! - What the code's refs, reflogs, and indexes lead to is reported and stays.
+//! - A purge that is killed can be repeated: the rewritten objects are the same.
+
+mod content;
+mod needle;
+mod places;
+mod rewrite;
+mod scan;
+mod world;
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+pub(crate) use content::Target;
+pub(crate) use needle::{Needle, SHORTEST};
+pub(crate) use rewrite::Counts;
+
+use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
+use crate::trace::TraceError;
+use crate::trace::store::commit::is_signing;
+use rewrite::Rewriter;
+use scan::Scan;
+use world::{Layout, World};
+
+/// The changes of a purge, and the places that it leaves alone.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) refs: Vec<RefChange>,
+    /// The refs whose reflogs are removed.
+    pub(crate) reflogs: Vec<String>,
+    pub(crate) counts: Counts,
+    /// Objects that contain a hit and that nothing leads to.
+    pub(crate) unreachable: usize,
+    /// All objects that are removed.
+    pub(crate) removed: HashSet<Oid>,
+    pub(crate) outside: Outside,
+}
+
+impl Plan {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.refs.is_empty() && self.reflogs.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// Where the text is, and stays.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Outside {
+    /// Objects of the code's history, each with a path; that of a commit is empty.
+    pub(crate) code: Vec<(Oid, String)>,
+    /// Commits whose author or committer contains it.
+    pub(crate) authors: usize,
+    /// Files in the git directory and in work trees.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// The result of a purge.
+#[derive(Debug)]
+pub(crate) struct Purged {
+    pub(crate) plan: Plan,
+    /// Objects that another repository lends, so that they could not be removed here.
+    pub(crate) lent: usize,
+    /// Objects that still contain a hit, and are not the code's. This is not expected.
+    pub(crate) left: Vec<(Oid, ObjectKind)>,
+}
+
+/// Writes nothing.
+pub(crate) fn plan(repo: &Repo, target: &Target) -> Result<Plan, TraceError> {
+    plan_with(repo, target, Objects::hashed(repo))
+}
+
+/// Purges. Our own writers wait meanwhile.
+pub(crate) fn purge(repo: &Repo, target: &Target) -> Result<Purged, TraceError> {
+    let _writers = repo.lock_out_writers()?;
+    let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
+    repo.replace_refs(&plan.refs)?;
+    let names: HashSet<&str> = plan.reflogs.iter().map(String::as_str).collect();
+    repo.expire_reflogs(&|refname| names.contains(refname))?;
+    if !plan.is_empty() {
+        places::remove_derived(repo)?;
+        repo.drop_commit_graph()?;
+    }
+    let lent = repo.remove_objects(&plan.removed)?;
+    let scan = Scan::of(repo, target)?;
+    let world = World::of(repo)?;
+    let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
+    let code = repo.held_by_code(&|refname| world.is_ours(refname), &hits)?;
+    let mut left: Vec<_> =
+        scan.hits.into_iter().filter(|(oid, _)| !code.contains_key(oid) && !lent.contains(oid)).collect();
+    left.sort();
+    plan.outside.files = places::files_with(repo, target)?;
+    Ok(Purged { plan, lent: lent.len(), left })
+}
+
+fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan, TraceError> {
+    if let Some(cause) = repo.find_obstacle_to_removal()? {
+        return Err(TraceError::CannotPurge { cause });
+    }
+    let (scan, world) = (Scan::of(repo, target)?, World::of(repo)?);
+    let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
+    let mut rewriter = Rewriter::new(repo, target, objects, &hits, &scan.lines);
+    let logs = places::logs(repo, &world)?;
+    let mut refs = Vec::new();
+    if !hits.is_empty() {
+        for (refname, old, layout) in world.refs(repo)? {
+            let new = rewriter.commit(old, layout)?;
+            if new != old {
+                refs.push(RefChange { refname, old: Some(old), new });
+            }
+        }
+        for log in &logs {
+            let layout = world.layout(&log.refname).unwrap_or(Layout::Items);
+            for oid in &log.oids {
+                match rewriter.commit(*oid, layout) {
+                    // Git may have removed what only a reflog names.
+                    Err(TraceError::Git(GitError::MissingObject { .. })) => {}
+                    done => drop(done?),
+                }
+            }
+        }
+    }
+    let moved: HashSet<&str> = refs.iter().map(|change| change.refname.as_str()).collect();
+    let is_touched = |oid: &Oid| rewriter.commits.get(oid).is_some_and(|new| new != oid);
+    let mut reflogs: Vec<String> = logs
+        .into_iter()
+        .filter(|log| {
+            moved.contains(&*log.refname) || target.needle.is_in(&log.text) || log.oids.iter().any(is_touched)
+        })
+        .map(|log| log.refname)
+        .collect();
+    reflogs.sort();
+    reflogs.dedup();
+    let mut removed = rewriter.replaced();
+    let loose_ends: HashSet<Oid> = hits.iter().filter(|oid| !rewriter.has_seen(oid)).copied().collect();
+    let wanted = removed.union(&loose_ends).chain(&hits).copied().collect();
+    let held = repo.held_by_code(&|refname| world.is_ours(refname), &wanted)?;
+    let unreachable = loose_ends.iter().filter(|oid| !held.contains_key(oid)).count();
+    removed.extend(loose_ends);
+    removed.retain(|oid| !held.contains_key(oid));
+    let mut code: Vec<_> = held.into_iter().filter(|(oid, _)| hits.contains(oid)).collect();
+    code.sort_by(|(one, path), (other, other_path)| path.cmp(other_path).then(one.cmp(other)));
+    let outside = Outside { code, authors: scan.authors, files: places::files_with(repo, target)? };
+    Ok(Plan { refs, reflogs, counts: rewriter.counts, unreachable, removed, outside })
+}
+
+/// The new digests of lines of archives, by the old ones.
+type Lines = HashMap<String, String>;

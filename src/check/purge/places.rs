@@ -1,0 +1,79 @@
+//! Places outside the object database: reflogs, derived files, and files that a purge leaves alone.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::content::Target;
+use super::world::World;
+use crate::base::bounded;
+use crate::base::worktree_path::resolve;
+use crate::git::{GitError, Reflog, Repo};
+
+/// What stays in `<git dir>/trace`: locks that are held, and the settings that `uninstall` restores.
+const KEPT: [&str; 2] = ["locks", "installed"];
+
+/// The reflogs of our refs, of all worktrees.
+pub(super) fn logs(repo: &Repo, world: &World) -> Result<Vec<Reflog>, GitError> {
+    let mut logs = Vec::new();
+    for git_dir in repo.worktree_git_dirs()? {
+        logs.extend(repo.reflogs(&git_dir, &|refname| world.is_ours(refname))?);
+    }
+    Ok(logs)
+}
+
+/// Removes indexes, pages, saved states of imports, the operation log, and the log of hooks. All but the logs are derived again.
+pub(super) fn remove_derived(repo: &Repo) -> Result<(), GitError> {
+    for git_dir in repo.worktree_git_dirs()? {
+        for entry in fs::read_dir(git_dir.join("trace")).into_iter().flatten().flatten() {
+            if !KEPT.iter().any(|kept| entry.file_name() == *kept) {
+                repo.remove_derived(&entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The files in the git directory and in the work trees that contain the text, except those that a purge removes.
+pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, GitError> {
+    let mut found = Vec::new();
+    if target.needle.is_empty() {
+        return Ok(found);
+    }
+    let world = World::of(repo).ok();
+    let mut folders = vec![repo.common_dir().to_owned()];
+    let derived: Vec<PathBuf> = repo.worktree_git_dirs()?.iter().map(|git_dir| git_dir.join("trace")).collect();
+    let logs: Vec<PathBuf> = repo.worktree_git_dirs()?.iter().map(|git_dir| git_dir.join("logs")).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let (path, kind) = (entry.path(), entry.file_type());
+            let is_removed = derived.contains(&folder) && !KEPT.iter().any(|kept| entry.file_name() == *kept);
+            let is_our_log = logs.iter().any(|logs| {
+                let name = path.strip_prefix(logs).ok().and_then(|name| name.to_str());
+                name.zip(world.as_ref()).is_some_and(|(name, world)| world.is_ours(name))
+            });
+            if path == repo.common_dir().join("objects") || is_removed || is_our_log {
+                continue;
+            }
+            if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
+                folders.push(path);
+            } else if kind.is_ok_and(|kind| kind.is_file())
+                && bounded::read_file(&path).is_ok_and(|bytes| target.needle.is_in(&bytes))
+            {
+                found.push(path);
+            }
+        }
+    }
+    for (root, mut files) in repo.worktree_files()? {
+        // Git ignores it.
+        files.push(PathBuf::from(".synapse/breadcrumbs-secret.jsonl"));
+        for file in files {
+            let Ok(path) = resolve(&root, &file) else { continue };
+            if path.is_file() && bounded::read_file(&path).is_ok_and(|bytes| target.needle.is_in(&bytes)) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}

@@ -1,0 +1,237 @@
+//! Writing histories again without what is purged.
+//!
+//! The result depends only on the commits and on what is purged, so every clone makes the same commits. Author, committer, and
+//! dates stay, and so do ids and positions of items.
+
+mod archive;
+mod message;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::Lines;
+use super::content::Target;
+use super::world::Layout;
+use crate::git::{Entry, Mode, Objects, Oid, Repo, TreeStore as _};
+use crate::tokens::Encoding;
+use crate::trace::model::item_file;
+use crate::trace::model::trailers::preview;
+use crate::trace::model::tree::parse_name;
+use crate::trace::store::total::item_cost;
+use crate::trace::{Draft, Fields, Item, ItemId, ItemType, TraceError};
+
+pub(super) struct Rewriter<'r> {
+    repo: &'r Repo,
+    target: &'r Target,
+    objects: Objects<'r>,
+    /// Blobs that contain something to purge. Other blobs are read only if they are a purged item's.
+    hits: &'r HashSet<Oid>,
+    /// The new digests of lines in archives.
+    lines: &'r Lines,
+    pub(super) commits: HashMap<Oid, Oid>,
+    trees: HashMap<(Layout, Vec<u8>, Oid), Oid>,
+    blobs: HashMap<(Layout, Option<ItemId>, Oid), Oid>,
+    /// The items that changed, before and after, by blob.
+    items: HashMap<Oid, (Item, Item)>,
+    /// The usual subjects of these items, before and after.
+    previews: HashMap<ItemId, BTreeSet<(String, String)>>,
+    /// The folders in archives, before and after.
+    archive_trees: (HashSet<Oid>, HashSet<Oid>),
+    /// The trees and files that were met, whether or not they changed.
+    seen: HashSet<Oid>,
+    costs: HashMap<(Encoding, Oid), i64>,
+    pub(super) counts: Counts,
+}
+
+/// How much was rewritten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Counts {
+    /// Revisions of items.
+    pub(crate) items: usize,
+    pub(crate) messages: usize,
+    pub(crate) record_files: usize,
+    pub(crate) archive_files: usize,
+    pub(crate) signatures: usize,
+}
+
+impl<'r> Rewriter<'r> {
+    pub(super) fn new(
+        repo: &'r Repo,
+        target: &'r Target,
+        objects: Objects<'r>,
+        hits: &'r HashSet<Oid>,
+        lines: &'r Lines,
+    ) -> Self {
+        Self {
+            repo,
+            target,
+            objects,
+            hits,
+            lines,
+            commits: HashMap::new(),
+            trees: HashMap::new(),
+            blobs: HashMap::new(),
+            items: HashMap::new(),
+            previews: HashMap::new(),
+            archive_trees: (HashSet::new(), HashSet::new()),
+            seen: HashSet::new(),
+            costs: HashMap::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// The new oid of a commit, which is the old one if nothing below it changes.
+    pub(super) fn commit(&mut self, tip: Oid, layout: Layout) -> Result<Oid, TraceError> {
+        // A history may be long, so the waiting commits are kept here and not on the call stack.
+        let mut waiting = vec![tip];
+        while let Some(oid) = waiting.last().copied() {
+            if self.commits.contains_key(&oid) {
+                waiting.pop();
+                continue;
+            }
+            let commit = self.repo.read_raw_commit(oid)?;
+            let mut first = commit.parents.clone();
+            if layout == Layout::Items {
+                first.extend(message::origin(self.repo, &commit)?);
+            }
+            first.retain(|before| !self.commits.contains_key(before));
+            if !first.is_empty() {
+                waiting.extend(first);
+                continue;
+            }
+            waiting.pop();
+            let mut changed = commit.clone();
+            changed.tree = self.root(commit.tree, layout)?;
+            for parent in &mut changed.parents {
+                *parent = self.commits[&*parent];
+            }
+            changed.message = self.message(&commit, layout)?;
+            let new = if changed == commit {
+                oid
+            } else {
+                self.counts.signatures += usize::from(commit.is_signed);
+                self.objects.commit(&changed)?
+            };
+            self.commits.insert(oid, new);
+        }
+        Ok(self.commits[&tip])
+    }
+
+    fn root(&mut self, tree: Oid, layout: Layout) -> Result<Oid, TraceError> {
+        if layout == Layout::Archive { self.archive_tree(tree) } else { self.tree(tree, layout, b"") }
+    }
+
+    /// `above` is the path of the tree in a priority record, whose files are named by their paths.
+    fn tree(&mut self, oid: Oid, layout: Layout, above: &[u8]) -> Result<Oid, TraceError> {
+        let key = (layout, above.to_vec(), oid);
+        if let Some(known) = self.trees.get(&key) {
+            return Ok(*known);
+        }
+        let before = self.repo.read_tree(oid)?;
+        let mut entries = before.clone();
+        for entry in &mut entries {
+            entry.oid = match entry.mode() {
+                Mode::Folder if layout == Layout::Record => {
+                    self.tree(entry.oid, layout, &[above, &entry.name].concat())?
+                }
+                Mode::Folder => self.tree(entry.oid, layout, b"")?,
+                Mode::File => self.file(entry, layout, above)?,
+                Mode::Other => entry.oid,
+            };
+        }
+        let new = if entries == before { oid } else { self.objects.tree(&mut entries)? };
+        self.trees.insert(key, new);
+        self.seen.insert(oid);
+        Ok(new)
+    }
+
+    fn file(&mut self, entry: &Entry, layout: Layout, above: &[u8]) -> Result<Oid, TraceError> {
+        let id = match layout {
+            Layout::Items => parse_name(&entry.name).map(|(_, _, id)| id),
+            _ => std::str::from_utf8(&[above, &entry.name].concat()).ok().and_then(|digits| digits.parse().ok()),
+        };
+        let is_purged = id.is_some_and(|id| self.target.items.contains(&id));
+        if !is_purged && !self.hits.contains(&entry.oid) {
+            return Ok(entry.oid);
+        }
+        let key = (layout, id, entry.oid);
+        if let Some(known) = self.blobs.get(&key) {
+            return Ok(*known);
+        }
+        let bytes = self.repo.read_blob(entry.oid)?;
+        let changed = match layout {
+            Layout::Items => self.target.item_file(id, &bytes),
+            Layout::Record => self.target.record_file(id, &bytes),
+            Layout::Archive => self.target.needle.replace(&bytes, &self.target.marker),
+        };
+        let new = match changed {
+            None => entry.oid,
+            Some(changed) => {
+                match layout {
+                    Layout::Items => self.counts.items += 1,
+                    Layout::Record => self.counts.record_files += 1,
+                    Layout::Archive => self.counts.archive_files += 1,
+                }
+                if let (Layout::Items, Some(id)) = (layout, id) {
+                    let (before, after) = (read_item(id, &bytes), read_item(id, &changed));
+                    self.previews.entry(id).or_default().insert((preview(&before), preview(&after)));
+                    self.items.insert(entry.oid, (before, after));
+                }
+                self.objects.blob(&changed)?
+            }
+        };
+        self.blobs.insert(key, new);
+        self.seen.insert(entry.oid);
+        Ok(new)
+    }
+
+    /// By how much the total of a tree of items changes.
+    fn cost_difference(&mut self, tree: Oid, encoding: Encoding) -> Result<i64, TraceError> {
+        let key = (Layout::Items, Vec::new(), tree);
+        if self.trees.get(&key).is_none_or(|new| *new == tree) {
+            return Ok(0);
+        }
+        if let Some(known) = self.costs.get(&(encoding, tree)) {
+            return Ok(*known);
+        }
+        let mut difference = 0;
+        for entry in self.repo.read_tree(tree)? {
+            difference += match entry.mode() {
+                Mode::Folder => self.cost_difference(entry.oid, encoding)?,
+                Mode::File => self.items.get(&entry.oid).map_or(0, |(before, after)| {
+                    item_cost(after, encoding).cast_signed() - item_cost(before, encoding).cast_signed()
+                }),
+                Mode::Other => 0,
+            };
+        }
+        self.costs.insert((encoding, tree), difference);
+        Ok(difference)
+    }
+
+    /// Whether one of our refs or reflogs leads to an object that may contain a hit.
+    pub(super) fn has_seen(&self, oid: &Oid) -> bool {
+        self.commits.contains_key(oid) || self.seen.contains(oid)
+    }
+
+    /// The objects that no rewritten history needs any more.
+    pub(super) fn replaced(&self) -> HashSet<Oid> {
+        let commits = self.commits.iter().map(|(old, new)| (*old, *new));
+        let trees = self.trees.iter().map(|((_, _, old), new)| (*old, *new));
+        let blobs = self.blobs.iter().map(|((_, _, old), new)| (*old, *new));
+        let mut replaced: HashSet<Oid> = self.archive_trees.0.difference(&self.archive_trees.1).copied().collect();
+        let mut needed = self.archive_trees.1.clone();
+        for (old, new) in commits.chain(trees).chain(blobs) {
+            if old != new {
+                replaced.insert(old);
+            }
+            needed.insert(new);
+        }
+        replaced.retain(|oid| !needed.contains(oid));
+        replaced
+    }
+}
+
+/// As everywhere, a damaged file is a freeform item.
+fn read_item(id: ItemId, bytes: &[u8]) -> Item {
+    item_file::parse(bytes)
+        .unwrap_or_else(|_| Item::new(id, Draft { fields: Fields::new(ItemType::freeform()), body: bytes.to_vec() }))
+}

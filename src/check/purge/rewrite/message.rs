@@ -1,0 +1,154 @@
+//! The message of a rewritten commit: subject, reason, and the trailers that describe its tree.
+
+use super::Rewriter;
+use crate::check::purge::world::Layout;
+use crate::git::{Oid, RawCommit, Repo, TreeStore as _};
+use crate::trace::model::trailers::{Basis, Trailers};
+use crate::trace::{ItemId, TraceError};
+
+/// The trailers whose values are never a user's text.
+const FIXED: [&str; 8] = [
+    "Trace-Op: ",
+    "Trace-Item: ",
+    "Trace-Time: ",
+    "Trace-Tree: ",
+    "Trace-Total: ",
+    "Trace-Next: ",
+    "Trace-Code: ",
+    "Trace-From: ",
+];
+
+/// The commit that was picked or replayed, if it is here.
+pub(super) fn origin(repo: &Repo, commit: &RawCommit) -> Result<Option<Oid>, TraceError> {
+    let Ok(message) = std::str::from_utf8(&commit.message) else { return Ok(None) };
+    let Some(from) = Trailers::parse(message).from else { return Ok(None) };
+    let found = repo.find_commit(&from)?;
+    // A shorter name could name another commit in another clone.
+    Ok(found.filter(|oid| oid.to_string() == from))
+}
+
+impl Rewriter<'_> {
+    pub(super) fn message(&mut self, commit: &RawCommit, layout: Layout) -> Result<Vec<u8>, TraceError> {
+        let Ok(message) = std::str::from_utf8(&commit.message) else {
+            let changed = self.target.needle.replace(&commit.message, &self.target.marker);
+            return Ok(changed.unwrap_or_else(|| commit.message.clone()));
+        };
+        let changed = match layout {
+            Layout::Items => self.message_of_items(commit, message)?,
+            Layout::Record => self.message_of_record(commit, message)?,
+            Layout::Archive => self.message_of_archive(message),
+        };
+        self.counts.messages += usize::from(without_fixed(&changed) != without_fixed(message));
+        Ok(changed.into_bytes())
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        self.target.needle.replace_text(text, &self.target.marker).unwrap_or_else(|| text.to_owned())
+    }
+
+    fn message_of_items(&mut self, commit: &RawCommit, message: &str) -> Result<String, TraceError> {
+        let gap = message.trim_end().rfind("\n\n").filter(|gap| message[gap + 2..].contains("Trace-"));
+        let (text, trailers) = gap.map_or((message, ""), |gap| message.split_at(gap + 2));
+        let items = || trailers.lines().filter_map(|line| line.strip_prefix("Trace-Item: ")?.parse::<ItemId>().ok());
+        let is_purged = items().any(|item| self.target.items.contains(&item));
+        let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
+        let subject = self.subject(subject, items().collect(), is_purged);
+        let mut changed = self.redacted(&format!("{subject}{body}"));
+        for line in trailers.split_inclusive('\n') {
+            let (value, end) = line.strip_suffix('\n').map_or((line, ""), |value| (value, "\n"));
+            changed += &match value.split_once(": ") {
+                Some(("Trace-Tree", tree)) => format!("Trace-Tree: {}", self.mapped_tree(tree)?),
+                Some(("Trace-From", from)) => format!("Trace-From: {}", self.mapped_commit(from)),
+                Some(("Trace-Total", _)) => self.total(commit, message, value)?,
+                Some(("Trace-Reason", _)) if is_purged => format!("Trace-Reason: {}", self.target.marker),
+                _ if FIXED.iter().any(|key| value.starts_with(key)) => value.to_owned(),
+                _ => self.redacted(value),
+            };
+            changed += end;
+        }
+        Ok(changed)
+    }
+
+    /// The usual subject repeats the beginning of the item, cut off if it is long.
+    fn subject(&self, subject: &str, items: Vec<ItemId>, is_purged: bool) -> String {
+        let heads = items.iter().filter_map(|item| self.previews.get(item)).flatten();
+        if let Some((head, after)) =
+            heads.filter_map(|(before, after)| Some((subject.strip_suffix(before.as_str())?, after))).next()
+        {
+            return format!("{head}{after}");
+        }
+        let marker = &self.target.marker;
+        if is_purged && !subject.contains("[purged: ") {
+            return marker.clone();
+        }
+        let may_be_cut = items.is_empty() || items.iter().any(|item| self.previews.contains_key(item));
+        let cut = if may_be_cut { self.target.needle.replace_cut(subject, marker) } else { None };
+        cut.unwrap_or_else(|| subject.to_owned())
+    }
+
+    fn mapped_tree(&mut self, tree: &str) -> Result<String, TraceError> {
+        let Some(oid) = self.repo.find_oid(tree) else { return Ok(tree.to_owned()) };
+        // A commit that plain git made may name the tree of another commit, which need not be here.
+        if !self.repo.tree(oid).is_ok() {
+            return Ok(tree.to_owned());
+        }
+        Ok(self.tree(oid, Layout::Items, b"")?.to_string())
+    }
+
+    fn mapped_commit(&self, from: &str) -> String {
+        let new = self.repo.find_oid(from).and_then(|oid| self.commits.get(&oid));
+        new.map_or_else(|| from.to_owned(), Oid::to_string)
+    }
+
+    /// The line of the total. A reported total is what the provider counted, so it stays.
+    fn total(&mut self, commit: &RawCommit, message: &str, line: &str) -> Result<String, TraceError> {
+        let trailers = Trailers::parse(message);
+        let tree = trailers.tree.as_deref().and_then(|tree| self.repo.find_oid(tree)).unwrap_or(commit.tree);
+        match trailers.total.map(|total| (total.tokens, total.basis)) {
+            Some((tokens, Basis::Counted(encoding))) => {
+                let tokens = tokens.saturating_add_signed(self.cost_difference(tree, encoding)?);
+                Ok(format!("Trace-Total: {tokens} {}", encoding.as_str()))
+            }
+            _ => Ok(line.to_owned()),
+        }
+    }
+
+    /// `pinned <item>`, and the reason in the body.
+    fn message_of_record(&self, commit: &RawCommit, message: &str) -> Result<String, TraceError> {
+        let file = |tree: Oid, item: ItemId| -> Result<Option<Oid>, TraceError> {
+            let find = |tree: Oid, name: &str| -> Result<Option<Oid>, TraceError> {
+                let entries = self.repo.tree(tree)?;
+                Ok(entries.entries().find(|entry| entry.name == name.as_bytes()).map(|entry| entry.oid()))
+            };
+            let (folder, name) = item.fan_out();
+            find(tree, &folder)?.map_or(Ok(None), |folder| find(folder, &name))
+        };
+        for item in &self.target.items {
+            let mut before = None;
+            if let Some(parent) = commit.parents.first() {
+                before = file(self.repo.read_commit(*parent)?.tree, *item)?;
+            }
+            if file(commit.tree, *item)? != before
+                && let Some((subject, body)) = message.split_once("\n\n")
+                && !body.starts_with("[purged: ")
+            {
+                return Ok(self.redacted(&format!("{subject}\n\n{}\n", self.target.marker)));
+            }
+        }
+        Ok(self.redacted(message))
+    }
+
+    /// Digests of lines that changed are replaced too: they would confirm a guess of the text.
+    fn message_of_archive(&self, message: &str) -> String {
+        let new = |part: &str| {
+            let word = part.trim_end_matches([' ', '\n']);
+            self.lines.get(word).map_or_else(|| part.to_owned(), |new| new.clone() + &part[word.len()..])
+        };
+        self.redacted(message).split_inclusive([' ', '\n']).map(new).collect()
+    }
+}
+
+fn without_fixed(message: &str) -> Vec<&str> {
+    let is_fixed = |line: &&str| FIXED.iter().any(|key| line.starts_with(key));
+    message.lines().filter(|line| !is_fixed(line)).collect()
+}

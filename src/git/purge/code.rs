@@ -1,0 +1,112 @@
+//! The objects that anything but our refs leads to: branches, tags, stashes, reflogs, and indexes. They belong to the code.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::{BufRead as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::git::error::GitError;
+use crate::git::oid::Oid;
+use crate::git::open::Repo;
+use crate::git::process::{git, text_of};
+use crate::git::refs::files_below;
+
+impl Repo {
+    /// Those of `wanted` that a ref other than `ours`, its reflog, a `HEAD`, or an index leads to, with a path of each; commits
+    /// have an empty one.
+    pub(crate) fn held_by_code(
+        &self,
+        ours: &dyn Fn(&str) -> bool,
+        wanted: &HashSet<Oid>,
+    ) -> Result<HashMap<Oid, String>, GitError> {
+        let mut held = HashMap::new();
+        if wanted.is_empty() {
+            return Ok(held);
+        }
+        let mut roots: HashSet<Oid> = HashSet::new();
+        let listed = text_of(self.git("for-each-ref").arg("--format=%(objectname) %(refname)"))?;
+        for (oid, refname) in listed.lines().filter_map(|line| line.split_once(' ')) {
+            if !ours(refname) {
+                roots.insert(self.parse_oid(oid)?);
+            }
+        }
+        for git_dir in self.worktree_git_dirs()? {
+            let head = text_of(self.git("rev-parse").env("GIT_DIR", &git_dir).args(["--quiet", "--verify", "HEAD"]));
+            roots.extend(head.ok().and_then(|head| self.parse_oid(head.trim_end()).ok()));
+            let logs = self.reflogs(&git_dir, &|refname| !ours(refname))?;
+            roots.extend(logs.into_iter().flat_map(|log| log.oids));
+        }
+        let options = ["--objects", "--indexed-objects", "--ignore-missing", "--missing=allow-any", "--stdin"];
+        let write = |mut stdin: std::process::ChildStdin| {
+            let _ = roots.iter().try_for_each(|root| writeln!(stdin, "{root}"));
+        };
+        let failed = |source| GitError::Spawn { command: "rev-list".to_owned(), source };
+        let mut command = self.git("rev-list");
+        let done = command.args(options).env("GIT_NO_LAZY_FETCH", "1").stream(write, |answers| {
+            for line in answers.split(b'\n') {
+                let line = String::from_utf8_lossy(&line.map_err(failed)?).into_owned();
+                let (oid, path) = line.split_once(' ').unwrap_or((&line, ""));
+                let oid = self.parse_oid(oid)?;
+                if wanted.contains(&oid) {
+                    held.insert(oid, path.to_owned());
+                }
+            }
+            Ok::<_, GitError>(())
+        });
+        done.map_err(GitError::from)??;
+        Ok(held)
+    }
+
+    /// The reflogs of a worktree that `is_wanted` accepts by the name of the ref; those of deleted refs too.
+    pub(crate) fn reflogs(&self, git_dir: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Reflog>, GitError> {
+        let mut reflogs = Vec::new();
+        if self.has_refs_as_files() {
+            let logs = git_dir.join("logs");
+            for path in files_below(vec![logs.clone()]) {
+                let refname = path.strip_prefix(&logs).ok().and_then(Path::to_str).unwrap_or_default().to_owned();
+                if is_wanted(&refname) {
+                    let text = fs::read(&path).map_err(|source| GitError::io("read the reflog", &path, source))?;
+                    let words =
+                        |line: &[u8]| String::from_utf8_lossy(line).split(' ').take(2).map(str::to_owned).collect();
+                    let words: Vec<Vec<String>> = text.split(|byte| *byte == b'\n').map(words).collect();
+                    let oids = words.iter().flatten().filter_map(|word| Oid::parse(word, self.object_format()));
+                    reflogs.push(Reflog { refname, oids: oids.collect(), text });
+                }
+            }
+            return Ok(reflogs);
+        }
+        let listed = text_of(self.git("reflog").env("GIT_DIR", git_dir).arg("list"))?;
+        for refname in listed.lines().filter(|refname| is_wanted(refname)) {
+            let options = ["show", "--no-show-signature", "--no-color", "--format=%H %gs", refname, "--"];
+            let text = text_of(self.git("reflog").env("GIT_DIR", git_dir).args(options))?;
+            let words = text.lines().filter_map(|line| line.split(' ').next());
+            let oids = words.filter_map(|oid| Oid::parse(oid, self.object_format())).collect();
+            reflogs.push(Reflog { refname: refname.to_owned(), oids, text: text.into_bytes() });
+        }
+        Ok(reflogs)
+    }
+
+    /// The work trees, each with the files in its index and those that git would add.
+    pub(crate) fn worktree_files(&self) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, GitError> {
+        let mut found = Vec::new();
+        let listed = text_of(self.git("worktree").args(["list", "--porcelain", "-z"]))?;
+        for entry in listed.split("\0\0").filter(|entry| !entry.contains("\0bare")) {
+            let path = entry.split('\0').find_map(|line| line.strip_prefix("worktree ")).map(PathBuf::from);
+            let Some(root) = path.filter(|root| root.join(".git").exists()) else { continue };
+            let mut command = git("ls-files");
+            command.current_dir(&root).env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
+            command.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+            let listed = text_of(&mut command)?;
+            found.push((root, listed.split_terminator('\0').map(PathBuf::from).collect()));
+        }
+        Ok(found)
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Reflog {
+    pub(crate) refname: String,
+    pub(crate) oids: Vec<Oid>,
+    /// Its lines, in the form in which they are stored or printed.
+    pub(crate) text: Vec<u8>,
+}

@@ -1,0 +1,62 @@
+//! Moving many refs at once, and expiring their reflogs.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use crate::git::error::GitError;
+use crate::git::oid::Oid;
+use crate::git::open::Repo;
+use crate::git::process::text_of;
+use crate::git::refs::files_below;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RefChange {
+    pub(crate) refname: String,
+    /// `None`: the ref does not exist yet.
+    pub(crate) old: Option<Oid>,
+    pub(crate) new: Oid,
+}
+
+impl Repo {
+    /// Moves all refs or none, each from where it was seen. The caller holds [`Repo::lock_out_writers`].
+    pub(crate) fn replace_refs(&self, changes: &[RefChange]) -> Result<(), GitError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let mut input = String::new();
+        for RefChange { refname, old, new } in changes {
+            let _ = self.remove_stale_lock(refname);
+            let old = old.map_or_else(|| "0".repeat(new.as_bytes().len() * 2), |old| old.to_string());
+            // Writing to a String cannot fail.
+            let _ = writeln!(input, "update {refname} {new} {old}");
+        }
+        self.remove_stale_packed_lock();
+        self.update_refs(&["core.logAllRefUpdates=false"], None, &input)
+    }
+
+    /// Removes all lines of the reflogs, in every worktree, of which `is_wanted` accepts the ref.
+    pub(crate) fn expire_reflogs(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
+        for git_dir in self.worktree_git_dirs()? {
+            if self.has_refs_as_files() {
+                let logs = git_dir.join("logs");
+                for path in files_below(vec![logs.clone()]) {
+                    if path.strip_prefix(&logs).ok().and_then(Path::to_str).is_some_and(is_wanted) {
+                        fs::remove_file(&path).map_err(|source| GitError::io("remove the reflog", &path, source))?;
+                    }
+                }
+                continue;
+            }
+            let listed = text_of(self.git("reflog").env("GIT_DIR", &git_dir).arg("list"))?;
+            for refname in listed.lines().filter(|refname| is_wanted(refname)) {
+                let options = ["expire", "--expire=all", "--expire-unreachable=all", refname];
+                text_of(self.git("reflog").env("GIT_DIR", &git_dir).args(options))?;
+            }
+        }
+        if !self.has_refs_as_files() {
+            // The expired lines stay in the old tables until these are merged.
+            text_of(self.git("pack-refs").arg("--all"))?;
+        }
+        Ok(())
+    }
+}

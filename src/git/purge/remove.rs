@@ -1,0 +1,76 @@
+//! Removing exactly the given objects, wherever they are stored. Every other object stays, reachable or not.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use crate::git::error::GitError;
+use crate::git::oid::Oid;
+use crate::git::open::Repo;
+use crate::git::process::text_of;
+
+/// Attempts if git packs the objects again at the same time.
+const TRIES: usize = 5;
+
+impl Repo {
+    /// Removes objects. Returns those that are still there, because another repository lends them.
+    pub(crate) fn remove_objects(&self, oids: &HashSet<Oid>) -> Result<HashSet<Oid>, GitError> {
+        let mut left = oids.clone();
+        for _ in 0..TRIES {
+            if left.is_empty() {
+                return Ok(left);
+            }
+            self.drop_from_packs(&left)?;
+            for oid in &left {
+                let digits = oid.to_string();
+                let path = self.objects.join(&digits[..2]).join(&digits[2..]);
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => {
+                        return Err(GitError::io("remove the object", path, error));
+                    }
+                    _ => {}
+                }
+            }
+            left = self.existing(&left)?;
+        }
+        Ok(left)
+    }
+
+    /// Those of `oids` that git finds. A partial clone fetches nothing.
+    fn existing(&self, oids: &HashSet<Oid>) -> Result<HashSet<Oid>, GitError> {
+        let input: String = oids.iter().flat_map(|oid| [oid.to_string(), "\n".to_owned()]).collect();
+        let mut command = self.git("cat-file");
+        let command = command.args(["--batch-check=%(objectname)", "--buffer"]).env("GIT_NO_LAZY_FETCH", "1");
+        let printed = text_of(command.input(input))?;
+        // `<oid>`, or `<oid> missing`
+        Ok(printed.lines().filter_map(|line| Oid::parse(line, self.object_format())).collect())
+    }
+
+    /// The reason why objects cannot be removed here, if there is one.
+    pub(crate) fn find_obstacle_to_removal(&self) -> Result<Option<String>, GitError> {
+        self.remove_stale_keeps();
+        if self.is_partial()? {
+            return Ok(Some("this is a partial clone, which may fetch the objects again".to_owned()));
+        }
+        if !self.shallow_commits()?.is_empty() {
+            return Ok(Some("this is a shallow clone, whose history is incomplete".to_owned()));
+        }
+        for entry in fs::read_dir(self.objects.join("pack")).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "keep") {
+                return Ok(Some(format!("`{}` protects a pack", path.display())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Removes a file, or a folder with all it contains.
+    pub(crate) fn remove_derived(&self, path: &Path) -> Result<(), GitError> {
+        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        match removed {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(GitError::io("remove", path, error)),
+            _ => Ok(()),
+        }
+    }
+}

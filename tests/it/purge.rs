@@ -1,0 +1,362 @@
+//! Purging: no form of a text is left anywhere in the repository, and nothing else is lost.
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
+use crate::repo::{TestRepo, run};
+
+const SECRET: &str = "correct-horse-\"battery\"-staple";
+const JSON: &str = "correct-horse-\\\"battery\\\"-staple";
+
+/// The forms that are looked for, of which no byte sequence may be left.
+fn forms() -> Vec<Vec<u8>> {
+    let mut forms = vec![SECRET.into(), JSON.into(), JSON.replace('\\', "\\\\").into_bytes(), b"horse".to_vec()];
+    for before in ["", "x", "xx"] {
+        let encoded = BASE64_STANDARD.encode(format!("{before}{SECRET}"));
+        forms.push(encoded.as_bytes()[4..encoded.len() - 4].to_vec());
+    }
+    forms
+}
+
+fn contains(bytes: &[u8], form: &[u8]) -> bool {
+    bytes.windows(form.len()).any(|window| window == form)
+}
+
+/// Every place where the text is found: objects, files in the git folder, and reflogs.
+fn places(repo: &TestRepo) -> Vec<String> {
+    let mut found = Vec::new();
+    let objects = run(repo.command("git").args(["cat-file", "--batch-all-objects", "--batch"]), b"").stdout;
+    let mut folders = vec![repo.git_dir().canonicalize().unwrap()];
+    let mut files = vec![("objects".to_owned(), objects)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push((path.display().to_string(), fs::read(&path).unwrap()));
+            }
+        }
+    }
+    let refs = repo.git(&["for-each-ref", "--format=%(refname)"]);
+    for refname in refs.lines() {
+        let log = run(repo.command("git").args(["reflog", "show", refname, "--"]), b"").stdout;
+        files.push((format!("reflog of {refname}"), log));
+    }
+    for (place, bytes) in files {
+        for form in forms() {
+            if contains(&bytes, &form) {
+                found.push(format!("{place}: {}", String::from_utf8_lossy(&form)));
+            }
+        }
+    }
+    found
+}
+
+/// Puts the text in every place that git-trace writes.
+fn plant(repo: &TestRepo) {
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("What is the password?");
+    repo.say(&format!("The password is {SECRET}."));
+    repo.say(&format!("A line that is long enough for the subject to end within the password {SECRET}"));
+    for before in ["", "x", "xx"] {
+        repo.say(&format!("data:{}", BASE64_STANDARD.encode(format!("{before}{SECRET}, and more"))));
+    }
+    repo.bytes_with(
+        &["commit", "-t", "tool_io", "--role", "assistant", "--name", "bash", "--call-id", "c1", "-F", "-"],
+        format!("{{\"command\":\"echo {JSON}\"}}").as_bytes(),
+    );
+    repo.text(&["commit", "-s", &format!("subject {SECRET}"), "-m", "other"]);
+    repo.text(&["commit", "--meta", &format!("note={SECRET}"), "-m", "with meta"]);
+    repo.text(&["pin", "#1", "-m", &format!("needed {SECRET}")]);
+    repo.text(&["branch", "idea"]);
+    repo.text(&["edit", "#1", "-m", &format!("edited {SECRET} twice"), "-s", &format!("why {SECRET}")]);
+    repo.text(&["delete", "#2", "-m", &format!("because {SECRET}")]);
+    repo.text(&["undo"]);
+    repo.text(&["reset", "#5"]);
+    repo.say("after");
+    repo.text(&["compress", "#0..#1", "-m", &format!("summary of {SECRET}")]);
+    repo.text(&["forward", "leave", "--agent", "ada", "--summary", &format!("Rotate {SECRET}"), "--unfinished", "x"]);
+    repo.text(&["view"]);
+    let format = repo.git(&["rev-parse", "--show-object-format"]);
+    repo.git(&["init", "-q", "--bare", "--object-format", format.trim(), "../origin.git"]);
+    repo.git(&["remote", "add", "origin", "../origin.git"]);
+    repo.text(&["push", "origin", "main", "idea"]);
+    repo.text(&["fetch"]);
+}
+
+/// An archive of a crumb file.
+fn plant_archive(repo: &TestRepo) {
+    repo.text(&["crumb", "new", "a.crumb", "--fact", "reviews"]);
+    for n in 0..8 {
+        repo.text(&["crumb", "note", "a.crumb", &format!("note {n} says {SECRET}")]);
+        repo.text(&["crumb", "fail", "a.crumb", &format!("api:fail{n}"), &format!("do not say {SECRET}")]);
+        repo.text(&["crumb", "start", "a.crumb"]);
+    }
+    for _ in 0..12 {
+        repo.text(&["crumb", "start", "a.crumb"]);
+    }
+    repo.text(&["crumb", "compress", "a.crumb"]);
+    assert!(repo.refs().contains("refs/crumb-archive/"));
+    fs::remove_file(repo.folder().join("a.crumb")).unwrap();
+}
+
+fn purge(repo: &TestRepo, args: &[&str]) -> serde_json::Value {
+    let output = repo.run(&[&["purge", "--json", "--text", "-", "-m", "leaked"], args].concat(), SECRET.as_bytes());
+    assert!(!output.stdout.is_empty(), "{}", repo.exact(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn check(repo: &TestRepo) {
+    assert_eq!(places(repo), Vec::<String>::new());
+    repo.fsck();
+    insta::allow_duplicates! {
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    }
+}
+
+fn unreachable(repo: &TestRepo, text: &str) -> String {
+    let output = run(repo.command("git").args(["hash-object", "-w", "--stdin"]), text.as_bytes());
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+fn every_place(repo: &TestRepo, is_packed: bool) {
+    plant(repo);
+    plant_archive(repo);
+    let (kept, gone) = (unreachable(repo, "the user's"), unreachable(repo, &format!("lost {SECRET}")));
+    repo.git(&["worktree", "add", "-q", "--detach", "../linked"]);
+    if is_packed {
+        repo.git(&["repack", "-q", "-a", "-d", "-k"]);
+        repo.git(&["multi-pack-index", "write"]);
+        repo.git(&["commit-graph", "write", "--reachable"]);
+    }
+    let before = repo.refs();
+    let planned = purge(repo, &["--dry-run"]);
+    assert_eq!(repo.refs(), before, "a dry run changes nothing");
+    assert!(!places(repo).is_empty());
+    let ids = |repo: &TestRepo| repo.git(&["ls-tree", "-r", "--name-only", "refs/traces/main"]);
+    let (items, people) = (ids(repo), repo.git(&["log", "--format=%an %ad %cn %cd", "refs/traces/main"]));
+
+    let purged = purge(repo, &["--yes"]);
+    assert_eq!(purged["refs"], planned["refs"], "the dry run shows what is done");
+    assert_eq!(purged["left"], serde_json::json!([]));
+    assert_eq!(purged["unreachable"], 1);
+    check(repo);
+    assert_eq!(ids(repo), items);
+    assert_eq!(repo.git(&["log", "--format=%an %ad %cn %cd", "refs/traces/main"]), people);
+    assert_eq!(repo.git(&["cat-file", "-p", &kept]), "the user's");
+    assert!(!run(repo.command("git").args(["cat-file", "-e", &gone]), b"").status.success());
+    assert_eq!(purge(repo, &["--yes"])["objects"], 0, "a repeated purge finds nothing");
+    repo.say("work goes on");
+    repo.total("main");
+}
+
+#[test]
+fn a_text_is_removed_from_every_place() {
+    every_place(&TestRepo::new(), false);
+}
+
+#[test]
+fn a_text_is_removed_from_packs() {
+    every_place(&TestRepo::new(), true);
+}
+
+#[test]
+fn a_text_is_removed_from_a_sha256_repository_with_reftable() {
+    let repo = TestRepo::without_git();
+    let init = ["init", "-q", "--initial-branch=code", "--object-format=sha256", "--ref-format=reftable"];
+    if run(repo.command("git").args(init), b"").status.success() {
+        every_place(&repo, true);
+    }
+}
+
+#[test]
+fn an_item_is_removed_with_its_revisions_reasons_and_subjects() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    let id = repo.say("horse in a field");
+    repo.text(&["edit", "#1", "-m", "horse in a stable", "-s", "horse moved"]);
+    repo.text(&["pin", "#1", "-m", "horse first"]);
+    repo.text(&["skip", "#1", "-m", "horse again"]);
+    repo.text(&["delete", "#1", "-m", "horse gone"]);
+    repo.text(&["restore", &id]);
+    repo.text(&["branch", "idea"]);
+    insta::assert_snapshot!(repo.trace(&["purge", "#1", "-m", "privacy", "--yes"]), @"
+    refs/trace-priority  [SHORT] -> [SHORT]
+    refs/trace-tags/skip/[ID]  [SHORT] -> [SHORT]
+    refs/traces/idea  [SHORT] -> [SHORT]
+    refs/traces/main  [SHORT] -> [SHORT]
+    refs/trace-priority  reflog removed
+    refs/traces/idea  reflog removed
+    refs/traces/main  reflog removed
+    revisions of items: 2
+    commits with another subject or reason: 6
+    files of the priority record: 2
+    objects removed: 20
+    --- stderr
+    not reached: the agent's own session file, exports, other clones, remotes, and backups
+    [exit 0]
+    ");
+    check(&repo);
+    insta::assert_snapshot!(repo.git(&["log", "--format=%s", "refs/traces/main"]), @"
+    restore dialogue user: [purged: privacy]
+    delete dialogue user: [purged: privacy]
+    [purged: privacy]
+    dialogue user: [purged: privacy]
+    dialogue user: one
+    ");
+    assert_eq!(repo.text(&["show", &id]), "[purged: privacy]");
+    insta::assert_snapshot!(repo.trace(&["purge", &id, "--yes"]), @"
+    nothing to purge
+    --- stderr
+    not reached: the agent's own session file, exports, other clones, remotes, and backups
+    [exit 1]
+    ");
+}
+
+#[test]
+fn a_pattern_is_removed() {
+    let repo = TestRepo::new();
+    repo.say("tokens: key-123, key-4567, and key-x");
+    repo.text(&["purge", "--pattern", "key-[0-9]+", "--yes"]);
+    assert_eq!(repo.bodies("main"), ["tokens: [purged: secret], [purged: secret], and key-x"]);
+    check(&repo);
+}
+
+#[test]
+fn the_history_of_the_code_stays_and_is_reported() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    fs::write(repo.folder().join("config"), SECRET).unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "config"]);
+    repo.say(&format!("It is {SECRET}"));
+    insta::assert_snapshot!(repo.trace_with(&["purge", "--text", "-", "--yes"], SECRET.as_bytes()), @"
+    refs/traces/main  [SHORT] -> [SHORT]
+    refs/traces/main  reflog removed
+    revisions of items: 1
+    commits with another subject or reason: 1
+    objects removed: 5
+    stays in the code's history: [SHORT] config
+    stays in a file: [HOME]/repo/config
+    --- stderr
+    not reached: the agent's own session file, exports, other clones, remotes, and backups
+    [exit 0]
+    ");
+    assert_eq!(repo.git(&["show", "HEAD:config"]), SECRET);
+    assert_eq!(repo.bodies("main"), ["one", "It is [purged: secret]"]);
+    repo.fsck();
+}
+
+#[test]
+fn a_commit_that_a_branch_of_the_code_holds_stays() {
+    let repo = TestRepo::new();
+    repo.say(&format!("It is {SECRET}"));
+    repo.git(&["branch", "copy", "refs/traces/main"]);
+    let purged = purge(&repo, &["--yes"]);
+    assert_eq!(purged["objects"], 0);
+    assert_eq!(purged["code"].as_array().unwrap().len(), 2, "{purged}");
+    assert_eq!(repo.bodies("main"), ["It is [purged: leaked]"]);
+    repo.git(&["branch", "-D", "copy"]);
+    purge(&repo, &["--yes"]);
+    check(&repo);
+}
+
+#[test]
+fn without_a_terminal_nothing_is_changed_unless_told() {
+    let repo = TestRepo::new();
+    repo.say(&format!("It is {SECRET}"));
+    let before = repo.refs();
+    insta::assert_snapshot!(repo.trace_with(&["purge", "--text", "-"], SECRET.as_bytes()), @"
+    refs/traces/main  [SHORT] -> [SHORT]
+    refs/traces/main  reflog removed
+    revisions of items: 1
+    commits with another subject or reason: 1
+    objects to remove: 5
+    --- stderr
+    this was a dry run, because nobody can be asked: --yes purges
+    [exit 1]
+    ");
+    assert_eq!(repo.refs(), before);
+    insta::assert_snapshot!(repo.refused(&["purge"]), @"
+    --- stderr
+    error: the following required arguments were not provided:
+      <ITEM|--text <->|--pattern <REGEX>>
+
+    Usage: git trace purge <ITEM|--text <->|--pattern <REGEX>>
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused_with(&["purge", "--text", "-", "--yes"], b"a\n"), @"
+    --- stderr
+    error: the text is too short: at least 4 bytes are expected
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["purge", "--pattern", "x", "-m", "a \"quote\"", "--yes"]), @"
+    --- stderr
+    error: the reason must be one line without quotes, backslashes, and control characters
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["purge", "#7", "--yes"]), @"
+    --- stderr
+    error: no item of trace `main` is named `#7`
+    hint: `git trace log --oneline` lists items
+    [exit 2]
+    ");
+}
+
+#[test]
+fn what_cannot_be_removed_is_refused() {
+    let repo = TestRepo::new();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say(&format!("It is {SECRET}"));
+    repo.say("two");
+    repo.git(&["repack", "-q", "-a", "-d"]);
+    let packs = repo.git_dir().join("objects/pack");
+    let pack = fs::read_dir(&packs)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().unwrap() == "pack")
+        .unwrap();
+    fs::write(pack.with_extension("keep"), "mine").unwrap();
+    let refused = repo.refused_with(&["purge", "--text", "-", "--yes"], SECRET.as_bytes());
+    assert!(refused.contains(".keep` protects a pack"), "{refused}");
+    fs::remove_file(pack.with_extension("keep")).unwrap();
+
+    // A borrowed object stays where it is.
+    repo.git(&["clone", "-q", "--shared", "--mirror", ".", "../borrower"]);
+    let mut repo = repo;
+    let borrower = repo.home().join("borrower");
+    repo.within(Path::new(&borrower), |repo| {
+        let purged = purge(repo, &["--yes"]);
+        assert!(purged["lent"].as_u64().unwrap() > 0, "{purged}");
+        assert_eq!(repo.bodies("main"), ["It is [purged: leaked]", "two"]);
+    });
+}
+
+#[test]
+fn a_purge_that_was_killed_can_be_repeated() {
+    let repo = TestRepo::new();
+    repo.say(&format!("It is {SECRET}"));
+    repo.say("two");
+    let old = repo.git(&["rev-parse", "refs/traces/main"]);
+    // As if it had died after the refs moved: the objects and the reflog are still there.
+    let copy = repo.home().join("copy");
+    let copied = std::process::Command::new("cp").args(["-r"]).arg(repo.git_dir()).arg(&copy).status().unwrap();
+    assert!(copied.success());
+    purge(&repo, &["--yes"]);
+    let new = repo.git(&["rev-parse", "refs/traces/main"]);
+    let mut repo = repo;
+    let old_objects = copy.clone();
+    repo.within(&old_objects, |repo| {
+        repo.git(&["fetch", "-q", "../repo", "+refs/traces/main:refs/traces/main"]);
+        assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]), new);
+        assert!(run(repo.command("git").args(["cat-file", "-e", old.trim()]), b"").status.success());
+        purge(repo, &["--yes"]);
+        check(repo);
+    });
+}

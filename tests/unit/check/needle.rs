@@ -1,0 +1,73 @@
+//! The forms in which a text is found.
+
+use ::base64::Engine as _;
+use ::base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use proptest::prelude::*;
+
+use super::*;
+
+const MARKER: &str = "[purged: leaked]";
+
+fn replaced(text: &str, bytes: &[u8]) -> String {
+    let needle = Needle::new(Some(text.as_bytes()), None);
+    String::from_utf8(needle.replace(bytes, MARKER).unwrap_or_else(|| bytes.to_vec())).unwrap()
+}
+
+#[test]
+fn a_text_is_found_in_each_form() {
+    let text = "pass \"wörd\"/'x'";
+    for form in [
+        text.to_owned(),
+        "pass \\\"wörd\\\"/'x'".to_owned(),
+        "pass \\\"w\\u00f6rd\\\"/'x'".to_owned(),
+        "pass \\\\\\\"wörd\\\\\\\"/'x'".to_owned(),
+        "pass \\\"wörd\\\"\\/'x'".to_owned(),
+        "pass &quot;wörd&quot;/&#39;x&#39;".to_owned(),
+        "pass%20%22w%C3%B6rd%22%2F%27x%27".to_owned(),
+        "pass \"wörd\"/'\\''x'\\''".to_owned(),
+    ] {
+        assert_eq!(replaced(text, format!("a {form} b").as_bytes()), format!("a {MARKER} b"), "{form}");
+    }
+    assert_eq!(replaced("one\ntwo three", b"a one two three b"), format!("a {MARKER} b"));
+    assert_eq!(replaced("one\ntwo three", b"a one\r\ntwo three b"), format!("a {MARKER} b"));
+    assert_eq!(replaced("one\ntwo three", b"{\"a\":\"one\\ntwo three\"}"), format!("{{\"a\":\"{MARKER}\"}}"));
+}
+
+#[test]
+fn a_pattern_is_replaced_and_matches_nothing_empty() {
+    let needle = Needle::new(None, Some(Regex::new("key-[0-9]*|x*").unwrap()));
+    assert_eq!(needle.replace(b"a key-12 key-3", MARKER).unwrap(), format!("a {MARKER} {MARKER}").into_bytes());
+    assert!(!needle.is_in(b"abc"));
+    assert!(needle.replace(b"abc", MARKER).is_none());
+}
+
+#[test]
+fn a_subject_that_was_cut_off_within_the_text_loses_its_beginning() {
+    let needle = Needle::new(Some(b"correct-horse-battery"), None);
+    let cut = |subject| needle.replace_cut(subject, MARKER);
+    assert_eq!(cut("dialogue user: it is correct-ho…").as_deref(), Some("dialogue user: it is [purged: leaked]"));
+    assert_eq!(cut("dialogue user: it is correct-horse-battery"), None);
+    assert_eq!(cut("dialogue user: it is cor…"), None);
+}
+
+proptest! {
+    /// Around the text, the decoded data stays as it was.
+    #[test]
+    fn base64_stays_valid(before in prop::collection::vec(any::<u8>(), 0..20), after in prop::collection::vec(any::<u8>(), 0..20), text in "[a-zA-Z0-9 ]{10,30}") {
+        let needle = Needle::new(Some(text.as_bytes()), None);
+        let data = [&before, text.as_bytes(), &after].concat();
+        for (encoded, decode) in [
+            (BASE64_STANDARD.encode(&data), &BASE64_STANDARD),
+            (BASE64_URL_SAFE_NO_PAD.encode(&data), &BASE64_URL_SAFE_NO_PAD),
+        ] {
+            prop_assert!(needle.is_in(encoded.as_bytes()));
+            let changed = needle.replace(encoded.as_bytes(), MARKER).unwrap();
+            prop_assert!(!needle.is_in(&changed));
+            let decoded = decode.decode(&changed).unwrap();
+            prop_assert!(decoded.starts_with(&before));
+            prop_assert!(decoded.ends_with(&after));
+            prop_assert!(memchr::memmem::find(&decoded, MARKER.as_bytes()).is_some());
+            prop_assert!(memchr::memmem::find(&decoded, text.as_bytes()).is_none());
+        }
+    }
+}
