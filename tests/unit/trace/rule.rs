@@ -26,7 +26,7 @@ fn tools(items: &[serde_json::Value]) -> Tools {
 fn calls_failures_and_distinct_paths_are_counted() {
     let call = |name: &str, id: &str, path: &str| json!({ "type": "tool_io", "direction": "call", "name": name, "call_id": id, "text": json!({ "path": path }).to_string() });
     let result = |id: &str, status: &str| json!({ "type": "tool_io", "direction": "result", "call_id": id, "status": status, "text": "" });
-    let earlier = json!({ "text": "", "meta": { "called": { "grep": { "times": 97, "failures": 49 }, "make": { "times": 2 } } } });
+    let earlier = json!({ "text": "", "meta": { "stands_for": [], "called": { "grep": { "times": 97, "failures": 49 }, "make": { "times": 2 } } } });
     let counted = tools(&[
         earlier,
         call("grep", "1", "b.rs"),

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use super::REPLACED;
+use super::rule::lines_of;
 use super::select::Selection;
 use super::tools::{Names, Tools};
 use crate::git::Repo;
@@ -116,7 +118,8 @@ fn lines(slot: &ItemEntry, item: &Item) -> Vec<Line> {
         return Vec::new();
     }
     let is_of_user = fields.item_type == ItemType::dialogue() && fields.role == Some(Role::User);
-    match item.text().and_then(super::rule::lines_of) {
+    let earlier = item.text().filter(|_| fields.meta.contains_key(REPLACED));
+    match earlier.and_then(lines_of) {
         Some(lines) => lines.map(|line| Line { text: line.to_owned(), is_of_user: false }).collect(),
         None => vec![Line { text: format!("#{} {}", slot.seq, preview(item)), is_of_user }],
     }

@@ -35,10 +35,13 @@ use crate::trace::store::total;
 use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{Draft, Fields, Item, ItemEntry, ItemId, Op, Tip, Trace, TraceError, TraceName};
 
+/// The meta key of a summary that lists the ids of the items that it replaces.
+const REPLACED: &str = "stands_for";
+
 /// Sets the meta key that lists the ids of the items that a summary replaces, in reading order.
 pub(crate) fn set_replaced_ids(fields: &mut Fields, ids: impl IntoIterator<Item = ItemId>) {
     let ids = ids.into_iter().map(|id| Value::from(id.to_string())).collect();
-    fields.meta.insert("stands_for".to_owned(), Value::Array(ids));
+    fields.meta.insert(REPLACED.to_owned(), Value::Array(ids));
 }
 
 #[derive(Debug)]

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
+use super::REPLACED;
 use crate::git::Repo;
 use crate::message::Status;
 use crate::trace::model::trailers::one_line;
@@ -51,7 +52,7 @@ impl Tools {
 
     pub(super) fn add(&mut self, item: &Item, names: &mut Names) {
         let fields = &item.fields;
-        if let Some(Value::Object(called)) = fields.meta.get(KEY) {
+        if let Some(Value::Object(called)) = fields.meta.get(KEY).filter(|_| fields.meta.contains_key(REPLACED)) {
             self.add_counts(called);
         }
         if !fields.is_call() && !fields.is_result() {
