@@ -439,6 +439,16 @@ fn a_task_is_compressed_as_a_whole() {
       #6 dialogue [ID]
       #7 dialogue [ID]
     ");
+    // A summary is a task of its own, before those that were active later.
+    repo.text(&["compress", "--group", "task", "--margin", "0", "--to", "95", "-m", "It has 1200 lines."]);
+    insta::assert_snapshot!(redact(&plan("75")), @"
+    Would replace 5 items, 58 of [N] tokens, by a summary of at most 52:
+      #0 dialogue [ID]
+      #1 dialogue [ID]
+      #2 dialogue [ID]
+      #5 dialogue [ID]
+      #6 dialogue [ID]
+    ");
 }
 
 /// The operation and the total of each commit of `main`, oldest first.

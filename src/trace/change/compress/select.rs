@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
+use super::REPLACED;
 use super::allowance::{self, Allowance, Fit, Limit, Unfit};
 use crate::git::Repo;
 use crate::tokens::{Encoding, Grouping};
@@ -192,11 +193,15 @@ fn by_task(units: Vec<Vec<usize>>, all: &[Candidate<'_>], current: usize) -> Vec
 }
 
 fn is_prompt(item: &Item) -> bool {
-    item.fields.item_type == ItemType::dialogue() && item.fields.role == Some(Role::User)
+    item.fields.item_type == ItemType::dialogue() && item.fields.role == Some(Role::User) && !is_summary(item)
+}
+
+fn is_summary(item: &Item) -> bool {
+    item.fields.meta.contains_key(REPLACED)
 }
 
 /// Numbers tasks. A prompt of the user starts one, unless it replies to an item of another. Other items belong to the task of the item
-/// that they reply to, of their call, or of their provider's turn, else to that of the last prompt.
+/// that they reply to, of their call, or of their provider's turn, else to that of the last prompt. A summary is a task of its own.
 #[derive(Default)]
 struct Tasks {
     by_item: HashMap<ItemId, usize>,
@@ -213,10 +218,11 @@ impl Tasks {
         let known = known.or_else(|| fields.reply_to.and_then(|id| self.by_item.get(&id)));
         let known = known.or_else(|| fields.turn.as_ref().and_then(|turn| self.by_turn.get(turn))).copied();
         let task = known.unwrap_or_else(|| {
-            self.count += usize::from(is_prompt(item));
-            if is_prompt(item) { self.count } else { self.current }
+            let starts_task = is_prompt(item) || is_summary(item);
+            self.count += usize::from(starts_task);
+            if starts_task { self.count } else { self.current }
         });
-        if fields.item_type == ItemType::dialogue() {
+        if fields.item_type == ItemType::dialogue() && !is_summary(item) {
             self.current = task;
         }
         self.by_item.insert(item.id, task);
