@@ -318,3 +318,52 @@ fn a_rebased_trace_is_pushed_with_a_lease() {
     team.git("ada", &["update-ref", "refs/traces/main", "refs/traces/main~1"]);
     assert_eq!(team.run("ada", &["push", "--force"]).0, Some(1), "bob's push is not thrown away");
 }
+
+#[test]
+fn archives_of_crumb_files_merge_by_line() {
+    let team = Team::new();
+    let compress = |who: &str, note: &str| {
+        let path = team.home.home().join(who).join("agent.crumb");
+        let notes: String = (1..9).map(|n| format!("n @{n} {note} {n}\n")).collect();
+        std::fs::write(path, format!("\u{2234}CRUMB2 AGENT s40\n\u{a7}volatile\n{notes}")).unwrap();
+        team.ok(who, &["crumb", "compress", "agent.crumb"]);
+    };
+    let archive = "refs/crumb-archive/AGENT";
+    compress("ada", "by ada");
+    compress("bob", "by bob");
+    team.ok("ada", &["push", "origin", archive]);
+    let before = team.git("bob", &["rev-parse", archive]);
+    team.ok("bob", &["fetch", "origin", archive]);
+    assert_eq!(team.git("bob", &["rev-parse", archive]), before, "a fetch changes nothing");
+    insta::assert_snapshot!(team.ok("bob", &["pull", "origin", archive]), @"refs/crumb-archive/AGENT: merged");
+    insta::assert_snapshot!(team.ok("bob", &["pull", "origin", archive]), @"refs/crumb-archive/AGENT: up to date");
+    insta::assert_snapshot!(team.ok("bob", &["push", "origin", archive]), @"refs/crumb-archive/AGENT → origin: new lines");
+    insta::assert_snapshot!(team.ok("bob", &["push", "origin", archive]), @"refs/crumb-archive/AGENT: up to date");
+    // Ada pushes without a pull, because lines never conflict.
+    compress("ada", "later by ada");
+    team.ok("ada", &["push", "origin", archive]);
+    for who in ["ada", "bob"] {
+        team.ok(who, &["pull", "origin", archive]);
+    }
+    let lines = |who| team.git(who, &["grep", "-h", "", archive]);
+    assert_eq!(lines("ada"), lines("bob"));
+    assert!(lines("ada").contains("by ada 3") && lines("ada").contains("by bob 3"));
+    team.ok("ada", &["fsck"]);
+}
+
+#[test]
+fn forward_crumbs_are_fetched_apart_and_pulled_by_name() {
+    let team = Team::new();
+    let leave = |who: &str, text: &str| {
+        team.ok(who, &["forward", "leave", "--agent", "azoth", "--summary", text]);
+    };
+    leave("ada", "one");
+    team.ok("ada", &["push", "origin", "refs/crumbs/azoth"]);
+    team.ok("bob", &["fetch", "origin", "refs/crumbs/azoth"]);
+    assert_eq!(team.git("bob", &["for-each-ref", "refs/crumbs"]), "");
+    insta::assert_snapshot!(redact(&team.ok("bob", &["pull", "origin", "refs/crumbs/azoth"])), @"refs/crumbs/azoth: new, at [SHORT]");
+    leave("ada", "two");
+    team.ok("ada", &["push", "origin", "refs/crumbs/azoth"]);
+    leave("bob", "three");
+    assert_eq!(team.run("bob", &["pull", "origin", "refs/crumbs/azoth"]).0, Some(1), "they do not merge");
+}

@@ -10,7 +10,7 @@
 //! 2. Write with [`change`], from a tree that [`LineFormat::with_lines`] makes.
 //! 3. Share it with `trace::sync::lines`: `push_lines`, and `fetched_lines` with [`LineHistory::absorb`].
 //!
-//! The priority record is one. Archives of crumb files have one ref per identity, so they use [`LineFormat`] and [`change`].
+//! The priority record is one. Archives of crumb files are others, one per identity; they are shared only by their full names.
 
 use std::collections::BTreeSet;
 
@@ -23,19 +23,19 @@ use crate::trace::model::tree::TreeEditor;
 /// The maximum number of folders above a file. A tree from a remote may be deeper.
 const MAX_DEPTH: usize = 4;
 
-/// A history of lines with one ref in each repository.
+/// A history of lines.
 #[derive(Debug)]
-pub(crate) struct LineHistory {
-    pub refname: &'static str,
-    /// Its name on remotes: `refs/trace-records/<shared>`.
-    pub shared: &'static str,
+pub(crate) struct LineHistory<'a> {
+    pub refname: &'a str,
+    /// Its name on remotes below `refs/trace-records/`, which every fetch includes, or a full refname, which is shared by name only.
+    pub shared: &'a str,
     /// The lines in the subjects of commits, such as `priorities`.
     pub noun: &'static str,
     pub format: LineFormat,
 }
 
 /// The files of a history of lines.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct LineFormat {
     /// Whether a path belongs to a file of the history. Other files of remotes are ignored.
     pub is_path: fn(&str) -> bool,
@@ -137,7 +137,7 @@ impl LineFormat {
     }
 }
 
-impl LineHistory {
+impl LineHistory<'_> {
     /// Refuses a remote's commit of the history, as [`require_signed`] does.
     pub(crate) fn require_signed(&self, repo: &Repo, oid: Oid) -> Result<(), TraceError> {
         require_signed(repo, || format!("the remote's history of {}", self.noun), oid)

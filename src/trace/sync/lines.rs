@@ -23,17 +23,21 @@ pub(crate) fn refspec(remote: &str) -> String {
     format!("+refs/trace-records/*:refs/trace-remote-records/{remote}/*")
 }
 
-fn shared_ref(history: &LineHistory) -> String {
+fn shared_ref(history: &LineHistory<'_>) -> String {
+    if history.shared.starts_with("refs/") {
+        return history.shared.to_owned();
+    }
     format!("refs/trace-records/{}", history.shared)
 }
 
-fn fetched_ref(remote: &str, history: &LineHistory) -> String {
-    format!("refs/trace-remote-records/{remote}/{}", history.shared)
+/// The ref of a remote's history as last fetched, given by its full name or by that below `refs/trace-records/`.
+pub(super) fn fetched_ref(remote: &str, shared: &str) -> String {
+    format!("refs/trace-remote-records/{remote}/{}", shared.strip_prefix("refs/").unwrap_or(shared))
 }
 
 /// The remote's history as last fetched.
-pub(crate) fn fetched_lines(repo: &Repo, remote: &str, history: &LineHistory) -> Result<Option<Oid>, TraceError> {
-    Ok(repo.find_ref(&fetched_ref(remote, history))?)
+pub(crate) fn fetched_lines(repo: &Repo, remote: &str, history: &LineHistory<'_>) -> Result<Option<Oid>, TraceError> {
+    Ok(repo.find_ref(&fetched_ref(remote, history.shared))?)
 }
 
 /// The result of pushing lines.
@@ -56,13 +60,13 @@ pub(crate) fn push_lines(
     repo: &Repo,
     signature: &Signature,
     remote: &str,
-    history: &LineHistory,
+    history: &LineHistory<'_>,
     mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
 ) -> Result<PushedLines, TraceError> {
     let Some(ours) = repo.find_ref(history.refname)?.map(|tip| repo.read_commit(tip)).transpose()? else {
         return Ok(PushedLines::default());
     };
-    let (shared, fetched) = (shared_ref(history), fetched_ref(remote, history));
+    let (shared, fetched) = (shared_ref(history), fetched_ref(remote, history.shared));
     let start = Instant::now();
     for attempt in 1.. {
         let theirs = repo.find_ref(&fetched)?.map(|oid| repo.read_commit(oid)).transpose()?;
@@ -87,7 +91,7 @@ pub(crate) fn push_lines(
             rejected => return Ok(PushedLines { files: 0, rejected }),
         }
         wait(attempt);
-        repo.fetch(remote, &[refspec(remote)], &["--quiet"])?;
+        repo.fetch(remote, &[format!("+{shared}:{fetched}")], &["--quiet"])?;
     }
     Ok(PushedLines::default())
 }

@@ -11,7 +11,9 @@ pub(crate) mod lines;
 mod pull;
 mod push;
 
-pub(crate) use pull::{Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, pull, pull_priorities};
+pub(crate) use pull::{
+    Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, pull, pull_priorities,
+};
 pub(crate) use push::{Delivery, Request, push};
 
 use std::collections::BTreeSet;

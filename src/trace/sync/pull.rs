@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::lines::{self, fetched_lines};
+use super::lines::{self, fetched_lines, fetched_ref};
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
@@ -50,7 +50,7 @@ pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&
     let all = ["*".to_owned()];
     for pattern in if patterns.is_empty() { &all[..] } else { patterns } {
         if is_private(pattern) {
-            refspecs.push(format!("{pattern}:{pattern}"));
+            refspecs.push(format!("+{pattern}:{}", fetched_ref(remote, pattern)));
         } else {
             let name = pattern.strip_prefix(TRACES).unwrap_or(pattern);
             refspecs.push(format!("+{TRACES}{name}:{}", tracking_ref(remote, name)));
@@ -89,6 +89,11 @@ pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result
         arrivals.bad.push((name.to_owned(), cause));
     }
     Ok(arrivals)
+}
+
+/// A private ref of a remote as last fetched.
+pub(crate) fn fetched_private(repo: &Repo, remote: &str, refname: &str) -> Result<Option<Oid>, TraceError> {
+    Ok(repo.find_ref(&fetched_ref(remote, refname))?)
 }
 
 /// Merges a fetched trace into the local trace of the same name, or creates it. If both have new items, the published ones come

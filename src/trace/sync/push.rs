@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lines::{push_lines, wait};
+use super::lines::{PushedLines, push_lines, wait};
 use super::{items_of, tracking_ref};
 use crate::git::{Oid, PushFate, PushedRef, RefUpdate, Repo};
+use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::{Tip, TraceError, TraceName};
@@ -16,8 +17,10 @@ const TRIES: u32 = 10;
 pub(crate) struct Request<'a> {
     pub remote: &'a str,
     pub traces: &'a [TraceName],
-    /// Private refs that the user named, by their full names.
+    /// Forward crumbs that the user named, by their full names.
     pub others: &'a [String],
+    /// Histories that the user named.
+    pub histories: &'a [LineHistory<'a>],
     /// Whether to replace a trace on the remote that ours does not contain, if it has not moved since the last fetch.
     pub force: bool,
 }
@@ -41,7 +44,7 @@ impl Delivery {
 ///
 /// A trace that has new commits on the remote is rejected, as in git: pull it first. That stops no other trace.
 pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) -> Result<Delivery, TraceError> {
-    let Request { remote, traces, others, force } = *request;
+    let Request { remote, traces, others, histories, force } = *request;
     let mut outgoing = Vec::new();
     for name in traces {
         let seen = repo.find_ref(&tracking_ref(remote, name.as_str()))?;
@@ -55,6 +58,9 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     waiting.extend(others.iter().map(|refname| (refname.clone(), refname.clone())));
     let mut delivery = Delivery { refs: Vec::new(), priorities: 0, record: None };
     for attempt in 1..=TRIES {
+        if waiting.is_empty() {
+            break;
+        }
         let refspecs: Vec<String> = waiting.iter().map(|(refname, from)| format!("{from}:{refname}")).collect();
         for pushed in repo.push(remote, &refspecs, &options)? {
             if pushed.fate != PushFate::Contended || attempt == TRIES {
@@ -62,10 +68,16 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
                 delivery.refs.push(pushed);
             }
         }
-        if waiting.is_empty() {
-            break;
+        if !waiting.is_empty() {
+            wait(attempt);
         }
-        wait(attempt);
+    }
+    for history in histories {
+        let PushedLines { files, rejected } = push_lines(repo, signature, remote, history, |_| Ok(true))?;
+        let (fate, summary) =
+            if files > 0 { (PushFate::Moved, "new lines") } else { (PushFate::UpToDate, "up to date") };
+        let pushed = PushedRef { refname: history.refname.to_owned(), fate, summary: summary.to_owned() };
+        delivery.refs.push(rejected.unwrap_or(pushed));
     }
     let accepted: BTreeSet<&str> =
         delivery.refs.iter().filter(|pushed| pushed.is_accepted()).map(|pushed| pushed.refname.as_str()).collect();

@@ -6,6 +6,7 @@ pub(crate) use pull::PullArgs;
 
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::git::{PushFate, short_oid};
+use crate::memory::crumb::archive;
 use crate::trace::Tip;
 use crate::trace::sync::{Arrivals, Delivery, Request, arrivals, fetch, follow, is_private, named, push};
 
@@ -100,7 +101,11 @@ impl PushArgs {
                 bail!("there is no `{}`", escaped(name));
             }
         }
-        let request = Request { remote: &remote, traces: &traces, others: &others, force: self.force };
+        let (archives, others): (Vec<String>, Vec<String>) =
+            others.into_iter().partition(|name| name.starts_with(archive::ARCHIVES));
+        let histories: Vec<_> = archives.iter().map(|refname| archive::history(refname)).collect();
+        let (traces, others, histories) = (&traces, &others, &histories);
+        let request = Request { remote: &remote, traces, others, histories, force: self.force };
         let delivery = push(repo, &context.signature()?, &request)?;
         let status = print_delivery(context, &remote, &delivery, self.json)?;
         delivery.record.map_or(Ok(status), |error| Err(error.into()))

@@ -7,16 +7,20 @@ use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::item::priority::{author, dispute, setting_json};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, error, escaped, json};
 use crate::git::short_oid;
+use crate::memory::crumb::archive;
 use crate::trace::change::merge::{FastForward, Outcome};
+use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::model::trailers::one_line;
 use crate::trace::store::priority::{InForce, Level};
-use crate::trace::sync::{Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, pull, pull_priorities};
+use crate::trace::sync::{
+    Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, is_private, pull, pull_priorities,
+};
 use crate::trace::{Tip, TraceName};
 
 /// Fetch traces of a remote and merge them into the local ones
 ///
 /// If both sides have new items, the published items come first, so that a published prefix never changes. Traces that do
-/// not exist locally are created. The priorities of merged traces are merged too, and every change of a priority is listed.
+/// not exist locally are created. Forward crumbs and crumb archives are pulled only by their full names. The priorities of merged traces are merged too, and every change of a priority is listed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PullArgs {
     /// Remote [default: the remote of the checked-out branch, or origin]
@@ -40,8 +44,16 @@ impl PullArgs {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
         fetch(repo, &remote, &self.traces, &["--quiet"])?;
-        let Arrivals { traces, bad } = arrivals(repo, &remote, &self.traces)?;
+        let Arrivals { mut traces, bad } = arrivals(repo, &remote, &self.traces)?;
         report_bad(context, &remote, &bad);
+        let mut archives = Vec::new();
+        for refname in self.traces.iter().filter(|name| is_private(name)) {
+            let Some(tip) = fetched_private(repo, &remote, refname)? else { continue };
+            match refname.strip_prefix(FORWARD_CRUMBS) {
+                Some(agent) => traces.push(Arrival { name: TraceName::of_agent(&agent.parse()?), tip }),
+                None => archives.push((refname, tip)),
+            }
+        }
         let mut answers: Vec<Value> = Vec::new();
         let mut merged = Vec::new();
         let mut complete = bad.is_empty();
@@ -66,6 +78,17 @@ impl PullArgs {
                 merged.push((arrival, pulled.before));
             }
         }
+        for (refname, tip) in archives {
+            let history = archive::history(refname);
+            let merged = history.absorb(repo, &context.signature()?, tip, |_| Ok(true), |_, _| Ok(()))?;
+            let is_new = !merged.is_empty();
+            if self.json {
+                let result = if is_new { "merge" } else { "up_to_date" };
+                answers.push(json!({ "name": refname, "result": result, "commit": null }));
+            } else {
+                writeln!(context.ui, "{refname}: {}", if is_new { "merged" } else { "up to date" })?;
+            }
+        }
         let pulled = pull_priorities(repo, &context.signature()?, &remote, &merged);
         let (priorities, changes) = pulled.unwrap_or_else(|failure| {
             failed.replace(failure.into()).iter().for_each(error::print);
@@ -86,7 +109,9 @@ impl PullArgs {
         let theirs = Tip::read(repo, arrival.tip)?;
         let ours = Tip::find(repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
         let settlement = self.conflicts.read(context, &arrival.name, [&ours, &theirs])?;
-        let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
+        // A header of each forward crumb depends on those before it.
+        let is_fixed = self.ff_only || is_private(&arrival.name.refname());
+        let fast_forward = if is_fixed { FastForward::Only } else { FastForward::Allowed };
         Ok(pull(&context.open(&arrival.name)?, remote, arrival, &settlement, fast_forward)?)
     }
 }

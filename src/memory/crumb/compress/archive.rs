@@ -8,7 +8,7 @@
 //! A path contains the first 16 hex digits of the BLAKE3 digest of the line or name, so the crumb file needs no reference to
 //! it. An original may itself be a summary with originals. The refs are private: plain pushes and clones do not copy them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use percent_encoding::percent_decode_str;
 
@@ -18,7 +18,7 @@ use crate::memory::crumb::compress::{CompressionPlan, failure_name};
 use crate::memory::crumb::error::CrumbError;
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::TreeEditor;
-use crate::trace::store::line_history::{self, NewState};
+use crate::trace::store::line_history::{self, LineFormat, LineHistory, NewState};
 use crate::trace::store::signature::Signature;
 
 pub(crate) const ARCHIVES: &str = "refs/crumb-archive/";
@@ -58,6 +58,26 @@ pub(crate) fn failure_paths(text: &str) -> impl Iterator<Item = String> {
     text.lines().filter_map(|line| Some(failure_path(&failure_name(&Entry::parse(line)?))))
 }
 
+/// Originals are ordered by session, and by bytes within one, if two clones archived different ones of a line.
+const FORMAT: LineFormat = LineFormat {
+    is_path: |path| {
+        let mut parts = path.split('/');
+        let is_hex =
+            |part: &str, len| part.len() == len && part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        matches!(parts.next(), Some("lines" | "failures"))
+            && parts.next().is_some_and(|part| is_hex(part, 2))
+            && parts.next().is_some_and(|part| is_hex(part, 14))
+            && parts.next().is_none()
+    },
+    is_line: |line| Entry::parse(line).is_some(),
+    sort: |lines| lines.sort_by_key(|line| Entry::parse(line).and_then(|entry| entry.latest())),
+};
+
+/// The archive with this refname.
+pub(crate) fn history(refname: &str) -> LineHistory<'_> {
+    LineHistory { refname, shared: refname, noun: "archived entries", format: FORMAT }
+}
+
 /// An archive as of its tip.
 #[derive(Debug)]
 pub(crate) struct Archive<'r> {
@@ -92,9 +112,14 @@ impl<'r> Archive<'r> {
         Ok(Some(originals))
     }
 
-    /// The archived failures of a name, one per agent.
+    /// The archived failures of a name, one per agent: the latest, if clones archived different ones.
     pub(crate) fn failure(&self, name: &str) -> Result<Vec<String>, CrumbError> {
-        Ok(self.read(&failure_path(name))?.unwrap_or_default())
+        let mut lines = self.read(&failure_path(name))?.unwrap_or_default();
+        let mut agents = HashSet::new();
+        lines.reverse();
+        lines.retain(|line| agents.insert(Entry::parse(line).map(|entry| entry.agent)));
+        lines.reverse();
+        Ok(lines)
     }
 
     pub(crate) fn failures(&self) -> Result<Vec<String>, CrumbError> {

@@ -30,7 +30,7 @@ use crate::trace::ItemId;
 /// The ref of the record.
 pub(crate) const RECORD: &str = "refs/trace-priority";
 
-pub(crate) static HISTORY: LineHistory = LineHistory {
+pub(crate) static HISTORY: LineHistory<'static> = LineHistory {
     refname: RECORD,
     shared: "priority",
     noun: "priorities",

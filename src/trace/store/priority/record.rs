@@ -194,6 +194,9 @@ pub(crate) struct InForce {
 impl InForce {
     /// Takes lines in order of time, then bytes.
     pub(crate) fn of(mut settings: Vec<Setting>) -> Option<Self> {
+        if settings.len() < 2 {
+            return settings.pop().map(|setting| Self { setting, rivals: Vec::new() });
+        }
         let heads = heads(&settings);
         let last = strongest(&settings, &heads)?;
         let others = heads.into_iter().filter(|head| settings[*head].level != settings[last].level);
