@@ -154,7 +154,7 @@ fn the_priority_record_format_is_stable() {
     superseded
     ");
     insta::assert_snapshot!(repo.refs(), @"
-    refs/trace-priority a927969547a28f46a8e4cdce77ae396a8cdc4a48
+    refs/trace-priority 5fb93735cff8b0ad13d5e6dfe98ad3d1ca6d8ff7
     refs/trace-tags/normal/9337dd93d2f84bfa bc9552cf1596789c44660ca8e495d8e3f7082bb7
     refs/traces/main bc9552cf1596789c44660ca8e495d8e3f7082bb7
     ref: refs/traces/main
