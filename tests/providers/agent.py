@@ -14,7 +14,7 @@ import tempfile
 import zlib
 from pathlib import Path
 
-BUDGET = 6000
+BUDGET = 4000
 MARGIN = 10
 WORDS = "parser limit cache worker index commit retry error test header branch merge token session".split()
 
