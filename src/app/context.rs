@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::ui::Ui;
-use crate::git::{Env, Git, GitError, Repo, worktree_root};
+use crate::git::{Env, Git, GitError, Ident, Repo, worktree_root};
 use crate::memory::breadcrumb::Store;
 use crate::tokens::Encoding;
 use crate::trace::store::signature::Signature;
@@ -106,6 +106,11 @@ impl Context {
 
     pub(crate) fn signature(&self) -> Result<Signature> {
         Ok(Signature::take(self.repo()?, self.now())?)
+    }
+
+    /// Who moves a ref that needs no commit, which git permits without an identity.
+    pub(crate) fn mover(&self) -> Ident {
+        self.signature().map_or_else(|_| Ident::of("", self.now().as_second()), |signature| signature.committer)
     }
 
     pub(crate) fn encoding(&self) -> Result<Encoding> {

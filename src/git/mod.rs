@@ -3,7 +3,7 @@
 //! Objects are read and written through libgit2, in process. Git itself does what libgit2 cannot be trusted with (deleting
 //! refs, unusual identities, maintenance); see `process`.
 //!
-//! - A ref moves only from the value that was read ([`Repo::move_ref`]).
+//! - A ref moves only from the value that was read ([`Repo::update_ref`]).
 //! - libgit2's error codes do not leave this module: callers get [`GitError`], or `None` for what does not exist.
 
 mod ancestry;
@@ -52,7 +52,7 @@ pub(crate) use network::{PushFate, PushedRef};
 pub use oid::Oid;
 pub(crate) use oid::short_oid;
 pub use open::Repo;
-pub(crate) use operation::RefMove;
+pub(crate) use operation::{BACKUP_REFS, Operation, RefMove};
 pub(crate) use pack::{KeptPack, PackWriter};
 pub(crate) use purge::{ObjectKind, Objects, RefChange, Reflog};
 pub(crate) use refs::{LogEntry, LogLine, RefUpdate};

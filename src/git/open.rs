@@ -37,6 +37,8 @@ pub struct Repo {
     pub(super) recent: RefCell<Recent>,
     /// The id of this handle's operation in the operation log.
     pub(super) operation: OnceCell<String>,
+    /// The operations that it reverses.
+    pub(super) reverses: RefCell<Vec<String>>,
 }
 
 impl Repo {
@@ -72,7 +74,8 @@ impl Repo {
         let loose = Loose::new(inner.path(), &objects);
         let (config, shared, shallow, operation) = (OnceCell::new(), OnceCell::new(), OnceCell::new(), OnceCell::new());
         let fsync = OnceCell::new();
-        let (offline, recent, seen) = (Cell::new(false), RefCell::default(), RefCell::default());
+        let (offline, recent, seen, reverses) =
+            (Cell::new(false), RefCell::default(), RefCell::default(), RefCell::default());
         Ok(Self {
             inner,
             refs,
@@ -88,6 +91,7 @@ impl Repo {
             offline,
             recent,
             operation,
+            reverses,
         })
     }
 

@@ -85,10 +85,22 @@ pub enum TraceError {
     BadHead { target: String },
     #[error("no other trace was checked out in this worktree before")]
     NoPrevious,
-    #[error("the reflog of trace `{trace}` does not end at its tip, so the last operation is unknown")]
-    LogGap { trace: TraceName },
-    #[error("trace `{trace}` has only {known} moves that can be undone")]
-    NoMoreMoves { trace: TraceName, known: usize },
+    #[error("the operation log has no operation `{}`", spec.escape_debug())]
+    NoSuchOperation { spec: String },
+    #[error("`{spec}` could be any of several operations")]
+    AmbiguousOperation { spec: String },
+    #[error("the line of operation {operation} in the operation log is damaged")]
+    DamagedOperation { operation: String },
+    #[error("operation {operation} was reversed by operation {by} already")]
+    OperationReversed { operation: String, by: String },
+    #[error("cannot reverse operation {operation} ({command}): `{refname}` has moved since")]
+    MovedSince { operation: String, command: String, refname: String, revert: Option<String> },
+    #[error("cannot reverse operation {operation} ({command}): the priority of item {item} was set again since")]
+    SetSince { operation: String, command: String, item: ItemId },
+    #[error("cannot reverse operation {operation} ({command}): `{refname}` goes with files that only git restores")]
+    Irreversible { operation: String, command: String, refname: String },
+    #[error("operation {operation} ({command}) has no effect left to reverse")]
+    NothingLeft { operation: String, command: String },
     #[error("item {item} is not text")]
     NotText { item: ItemId },
     #[error("no trace is named `{}`", pattern.escape_debug())]
@@ -174,13 +186,27 @@ impl Diagnostic for TraceError {
                 "continue in another trace: --trace NAME; if items were deleted, `git trace gc --renumber` frees their positions"
             }
             Self::Unmerged { name, .. } => {
-                return Some(format!("`git trace branch -D {name}` deletes it anyway and keeps a backup ref"));
-            }
-            Self::LogGap { trace } => {
                 return Some(format!(
-                    "`git reflog refs/traces/{trace}` lists moves; `git trace reset <commit>` returns to one"
+                    "`git trace branch -D {name}` deletes it anyway; `git trace undo` brings it back"
                 ));
             }
+            Self::NoSuchOperation { .. }
+            | Self::AmbiguousOperation { .. }
+            | Self::DamagedOperation { .. }
+            | Self::OperationReversed { .. }
+            | Self::NothingLeft { .. } => "`git trace op log` lists operations with their ids",
+            Self::MovedSince { revert: None, .. } => {
+                "`git trace op log` lists what moved it since; undo that first, or use `git trace reset`"
+            }
+            Self::MovedSince { revert: Some(commit), .. } => {
+                return Some(format!("`git trace revert {commit}` takes that commit back and keeps the later ones"));
+            }
+            Self::SetSince { item, .. } => {
+                return Some(format!(
+                    "`git trace priority {item}` lists its levels; `pin`, `skip`, and `unpin` set another"
+                ));
+            }
+            Self::Irreversible { .. } => "`git trace undo --list` lists earlier operations; name one to undo it",
             Self::NotLive { item, .. } => return Some(format!("restore it with `git trace restore {item}`")),
             Self::AlreadyLive { item, .. } => {
                 return Some(format!("`git trace log --item {item}` lists its revisions"));

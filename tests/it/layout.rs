@@ -87,8 +87,7 @@ fn each_mechanism_exists_once() {
     // What may be named where: everything else calls the one place.
     let rules = [
         ("git2 is named only in git/", r"\bgit2::", "git/"),
-        // A backup is a copy of a tip: it moves whatever it showed before.
-        ("refs move only through git/", r"\.move_ref\(", "git/ trace/store/backup.rs"),
+        ("refs move only through git/", r"\.move_ref\(", "git/"),
         ("commits are built in one place", r"\bNewCommit \{", "git/commit.rs trace/store/commit.rs"),
         ("children run through one wrapper", r"\bCommand::new\(", "base/process.rs"),
         ("anyhow is named only in one place", r"\banyhow::", "base/error.rs"),

@@ -46,5 +46,6 @@ mod sign;
 mod stored;
 mod trust;
 mod types;
+mod undo;
 mod view;
 mod writers;

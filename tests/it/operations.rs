@@ -29,16 +29,16 @@ fn a_command_is_one_operation_with_every_ref_that_it_moved() {
     assert_eq!(commands, ["branch", "branch", "branch", "reset", "pin", "commit", "commit"]);
     let moved =
         |refname: &str, old: &Value, new: &Value| json!({ "ref": refname, "old": old, "new": new, "done": true });
-    let none = &Value::Null;
+    let (none, main) = (&Value::Null, &Value::from("refs/traces/main"));
     let priorities = oid(&repo, "refs/trace-priority");
     let expected = [
-        json!([moved("refs/trace-orig/plan", none, &first), moved("refs/traces/plan", &first, none)]),
+        json!([moved("refs/traces/plan", &first, none)]),
         json!([moved("refs/traces/plan", none, &first), moved("refs/traces/idea", &first, none)]),
         json!([moved("refs/traces/idea", none, &first)]),
-        json!([moved("refs/trace-orig/main", none, &second), moved("refs/traces/main", &second, &first)]),
+        json!([moved("refs/traces/main", &second, &first)]),
         json!([moved("refs/trace-priority", none, &priorities)]),
         json!([moved("refs/traces/main", &first, &second)]),
-        json!([moved("refs/traces/main", none, &first)]),
+        json!([moved("refs/traces/main", none, &first), moved("main-worktree/TRACE_HEAD", none, main)]),
     ];
     for (operation, refs) in operations.iter().zip(&expected) {
         assert_eq!(operation["refs"], *refs, "{operation}");
@@ -49,7 +49,6 @@ fn a_command_is_one_operation_with_every_ref_that_it_moved() {
     assert_eq!(ids.len(), 7);
     insta::assert_snapshot!(repo.trace(&["op", "log", "-n", "2"]), @"
     [ID]  2026-02-10T09:00:10Z  branch
-        refs/trace-orig/plan  (none) -> [SHORT]
         refs/traces/plan  [SHORT] -> (none)
     [ID]  2026-02-10T09:00:09Z  branch
         refs/traces/plan  (none) -> [SHORT]

@@ -124,7 +124,9 @@ fn refusals_are_the_same_with_reftable() {
     A U Thor traces/trunk@{1770714012} append: dialogue user: two
     A U Thor traces/trunk@{1770714002} append: dialogue user: one
     ");
-    repo.text(&["undo"]);
-    assert_eq!(repo.bodies("trunk"), ["one"]);
+    repo.text(&["undo", "-n", "2"]);
+    assert_eq!(repo.bodies("main"), ["one"]);
+    repo.text(&["redo"]);
+    assert_eq!(repo.bodies("trunk"), ["one", "two"]);
     repo.fsck();
 }

@@ -1,6 +1,5 @@
 //! The values of a trace: files, names, trailers, and differences.
 
-mod backup;
 mod compression;
 mod file;
 mod globs;
@@ -13,4 +12,3 @@ mod order;
 mod prompt;
 mod setting;
 mod trailers;
-mod undo;

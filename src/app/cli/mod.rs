@@ -128,7 +128,8 @@ commands! {
         Revert(trace::pick::RevertArgs),
         Rebase(trace::pick::RebaseArgs),
         Reset(trace::reset::ResetArgs),
-        Undo(trace::reset::UndoArgs),
+        Undo(trace::undo::UndoArgs),
+        Redo(trace::undo::RedoArgs),
         #[command(subcommand)]
         Bisect(trace::bisect::BisectCommand),
 

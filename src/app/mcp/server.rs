@@ -44,8 +44,9 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn context(&self) -> Context {
-        Context::new(self.env.clone(), self.trace.clone())
+    /// Each request is an operation of its own in the operation log.
+    fn context(&self, request: &str) -> Context {
+        Context::new(self.env.clone().with_command(format!("mcp {request}")), self.trace.clone())
     }
 }
 
@@ -67,7 +68,7 @@ impl ServerHandler for Server {
         let tool = tool.ok_or_else(|| unknown_tool(&request.name))?;
         let arguments = request.arguments.unwrap_or_default();
         // A panic would leave the request without an answer, and the client waiting.
-        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| tool.call(&self.context(), &arguments))) else {
+        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| tool.call(&self.context(tool.name), &arguments))) else {
             return Err(ErrorData::internal_error(format!("tool `{}` panicked", tool.name), None));
         };
         Ok(match answer {
@@ -77,7 +78,7 @@ impl ServerHandler for Server {
     }
 
     async fn list_resources(&self, _: Page, _: Request) -> Result<ListResourcesResult, ErrorData> {
-        let listed = resources::list(&self.context());
+        let listed = resources::list(&self.context("resources/list"));
         listed.map(ListResourcesResult::with_all_items).map_err(|error| internal(&error))
     }
 
@@ -90,7 +91,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: Request,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = resources::read(&self.context(), &request.uri);
+        let read = resources::read(&self.context("resources/read"), &request.uri);
         let read = read.map_err(|error| ErrorData::resource_not_found(refusal(&error), None))?;
         Ok(ReadResourceResult::new(vec![read]).into())
     }
@@ -100,7 +101,7 @@ impl ServerHandler for Server {
     }
 
     async fn get_prompt(&self, request: GetPromptRequestParams, _: Request) -> Result<GetPromptResponse, ErrorData> {
-        let prompt = prompts::get(&self.context(), &request.name);
+        let prompt = prompts::get(&self.context("prompts/get"), &request.name);
         prompt.map(Into::into).map_err(|error| ErrorData::invalid_params(refusal(&error), None))
     }
 

@@ -25,12 +25,11 @@ use problem::Repair;
 pub(crate) use repair::{Repaired, newest_complete, repair};
 
 use crate::base::finding::Weight;
-use crate::git::{Oid, RefListing, Repo};
+use crate::git::{BACKUP_REFS, Oid, RefListing, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
 use crate::tokens::Encoding;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::types::Types;
-use crate::trace::store::backup::BACKUP_REFS;
 use crate::trace::store::priority::{Level, RECORD, tags as priority_tags};
 use crate::trace::store::settings::encoding;
 use crate::trace::{AgentName, ItemId, Time, TraceError, TraceName};

@@ -6,10 +6,9 @@ use std::fs;
 use super::problem::{Problem, Repair};
 use super::repair::newest_complete;
 use super::{Inspection, Line};
-use crate::git::{GitError, LogEntry, Oid, RefListing, Repo};
+use crate::git::{BACKUP_REFS, GitError, LogEntry, Oid, RefListing, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACE_HEAD, TRACES};
-use crate::trace::store::backup::BACKUP_REFS;
 use crate::trace::store::head::PREVIOUS;
 use crate::trace::store::priority::RECORD;
 use crate::trace::{TraceError, TraceName};
@@ -91,7 +90,7 @@ impl Inspection<'_> {
         if let Some(last) =
             self.moves(refname)?.pop().filter(|last| last.new != tip && self.repo.read_commit(tip).is_ok())
         {
-            let message = format!("its reflog ends at {}, so `git trace undo` refuses", last.new);
+            let message = format!("its reflog ends at {}, so a move is missing there", last.new);
             let problem = Problem::warning("reflog", refname, message).commit(tip);
             self.problems.push(problem.repair(Repair::Reflog(refname.to_owned())));
         }

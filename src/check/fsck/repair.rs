@@ -10,7 +10,6 @@ use crate::trace::model::item::TokenCache;
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Basis, Total, Trailers};
 use crate::trace::model::tree::{self, TreeEditor};
-use crate::trace::store::backup::back_up;
 use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::priority::{HISTORY, RECORD, Record, Request, item_of, set_under, tags};
 use crate::trace::store::signature::Signature;
@@ -120,18 +119,13 @@ fn go_back(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<S
         note.extend(["; lost: ", &lost.join(", ")]);
     }
     let bad = tip.or_else(|| log.last().map(|last| last.new)).filter(|bad| *bad != to);
-    if let (Some(bad), Some(name)) = (bad, TraceName::of_ref(refname)) {
-        // A ref to a missing or damaged commit would stop git from fetching and collecting garbage.
-        match repo.read_commit(bad) {
-            Ok(_) | Err(GitError::WrongKind { .. }) => {
-                let kept = back_up(repo, &name, bad, line)?;
-                note.extend(["; ", &bad.to_string(), " is kept as ", &kept]);
-            }
-            Err(_) => {
-                let is_there = repo.set_aside(bad)?;
-                let place = if is_there { ", and its file is in trace/damaged" } else { "" };
-                note.extend(["; ", &bad.to_string(), " cannot be read", place]);
-            }
+    if let Some(bad) = bad.filter(|_| TraceName::of_ref(refname).is_some()) {
+        if let Some(kept) = repo.back_up(bad)? {
+            note.extend(["; ", &bad.to_string(), " is kept as ", &kept]);
+        } else {
+            let is_there = repo.set_aside(bad)?;
+            let place = if is_there { ", and its file is in trace/damaged" } else { "" };
+            note.extend(["; ", &bad.to_string(), " cannot be read", place]);
         }
     }
     match tip {

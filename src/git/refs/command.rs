@@ -168,6 +168,12 @@ impl Repo {
         done.map(drop).map_err(|error| locked(error, refname))
     }
 
+    /// For refs of any storage.
+    pub(super) fn delete_symbolic_by_git(&self, refname: &str) -> Result<(), GitError> {
+        let done = text_of(self.git("symbolic-ref").args(["--delete", "--", refname]));
+        done.map(drop).map_err(|error| locked(error, refname))
+    }
+
     pub(super) fn move_by_git(
         &self,
         refname: &str,

@@ -22,6 +22,7 @@ use super::error::GitError;
 use super::ident::Ident;
 use super::lock::{LOCK_PATIENCE, Wait};
 use super::open::Repo;
+use super::operation::{BACKUP_REFS, Move};
 use super::process::text_of;
 use crate::base::effect;
 use crate::git::oid::Oid;
@@ -122,14 +123,52 @@ impl Repo {
         }
     }
 
-    pub(crate) fn point_symbolic_ref(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
+    /// Moves a symbolic ref of a worktree to `target`, whatever it names now.
+    pub(crate) fn point_symbolic_ref(
+        &self,
+        worktree: &Self,
+        refname: &str,
+        target: &str,
+        log: LogLine<'_>,
+    ) -> Result<(), GitError> {
         let _lock = self.lock(refname)?;
-        self.patiently(|| match &self.refs {
-            RefStorage::Files if !self.are_logged([refname].into_iter())? => self.point_symbolic_file(refname, target),
-            _ => self.point_symbolic_by_git(refname, target, why),
-        })?;
-        effect::note_change();
-        Ok(())
+        // A damaged one is replaced.
+        let old = worktree.find_symbolic_ref(refname).ok().flatten();
+        self.move_symbolic_ref(worktree, refname, (old.as_deref(), Some(target)), log)
+    }
+
+    /// Moves a symbolic ref of a worktree back to `old`, or deletes it. Fails with [`GitError::RefMoved`] if it does not name `new`.
+    pub(crate) fn restore_symbolic_ref(
+        &self,
+        worktree: &Self,
+        refname: &str,
+        (old, new): (Option<&str>, Option<&str>),
+        log: LogLine<'_>,
+    ) -> Result<(), GitError> {
+        let _lock = self.lock(refname)?;
+        if worktree.find_symbolic_ref(refname)?.as_deref() != new {
+            return Err(GitError::RefMoved { refname: refname.to_owned() });
+        }
+        self.move_symbolic_ref(worktree, refname, (new, old), log)
+    }
+
+    fn move_symbolic_ref(
+        &self,
+        worktree: &Self,
+        refname: &str,
+        (old, new): (Option<&str>, Option<&str>),
+        log: LogLine<'_>,
+    ) -> Result<(), GitError> {
+        let name = format!("{}/{refname}", worktree.worktree_name());
+        self.logged_move(&Move { refname: &name, old, new, left: None }, log.who, || {
+            worktree.patiently(|| match (&worktree.refs, new) {
+                (_, None) => worktree.delete_symbolic_by_git(refname),
+                (RefStorage::Files, Some(target)) if !worktree.are_logged([refname].into_iter())? => {
+                    worktree.point_symbolic_file(refname, target)
+                }
+                (_, Some(target)) => worktree.point_symbolic_by_git(refname, target, log.why),
+            })
+        })
     }
 
     /// The refs under `prefix` (which ends in `/`), sorted by name. Symbolic refs are left out.
@@ -140,16 +179,30 @@ impl Repo {
         }
     }
 
-    /// Moves a ref from `old` (`None`: it does not exist) to `new`, and logs it.
+    /// Moves a ref from `old` (`None`: it does not exist) to `new`, and logs it. `left` is backed up.
     ///
     /// The caller holds the ref's [`Repo::lock`], so an old `.lock` file belongs to a dead process and is removed. A reftable has
     /// one lock for all refs, which is left to git.
-    pub(crate) fn move_ref(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
-        self.logged_move(refname, old, Some(new), log.who, || match &self.refs {
+    fn move_ref(&self, moved: (&str, Option<Oid>, Oid), left: Option<Oid>, log: LogLine<'_>) -> Result<(), GitError> {
+        let (refname, old, new) = moved;
+        self.logged_move(&Move { refname, old, new: Some(new), left }, log.who, || match &self.refs {
             RefStorage::Files => self.move_file(refname, old, new, log),
             // Writers of other refs take this lock too, and release it soon.
             RefStorage::Reftable(_) => self.patiently(|| self.move_by_git(refname, old, new, log)),
         })
+    }
+
+    /// Keeps a commit by a ref of its name, which is returned. Git refuses to run beside a ref to a missing or damaged commit, so
+    /// such a commit gets none.
+    pub(crate) fn back_up(&self, oid: Oid) -> Result<Option<String>, GitError> {
+        if self.read_commit(oid).is_err_and(|error| !matches!(error, GitError::WrongKind { .. })) {
+            return Ok(None);
+        }
+        let refname = format!("{BACKUP_REFS}{oid}");
+        if self.find_ref(&refname)?.is_none() {
+            self.set_tags(&[(refname.clone(), oid)])?;
+        }
+        Ok(Some(refname))
     }
 
     /// Moves lightweight tags whatever their old targets are. The caller holds the [`Repo::lock`] that guards them.

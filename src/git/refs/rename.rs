@@ -9,6 +9,7 @@ use crate::git::error::GitError;
 use crate::git::ident::Ident;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
+use crate::git::operation::Move;
 
 impl Repo {
     /// Renames a ref with its reflog. `on_the_way` runs while both names exist, to change what points to the old one.
@@ -24,17 +25,18 @@ impl Repo {
         match &self.refs {
             RefStorage::Files => {
                 let history = self.reflog_bytes(from)?;
-                self.move_ref(to, None, oid, log)?;
+                self.move_ref((to, None, oid), None, log)?;
                 if !history.is_empty() {
                     self.replace_reflog(to, history, oid, log)?;
                 }
             }
             RefStorage::Reftable(_) => {
-                self.logged_move(to, None, Some(oid), log.who, || self.copy_by_git(from, to, oid, log))?;
+                let moved = Move { refname: to, old: None, new: Some(oid), left: None };
+                self.logged_move(&moved, log.who, || self.copy_by_git(from, to, oid, log))?;
             }
         }
         on_the_way()?;
-        Ok(self.delete_ref_at(from, oid, log.who)?)
+        Ok(self.delete_at(from, oid, None, log.who)?)
     }
 
     /// Puts the log of the old name before the move to this one, which is logged as a move from `oid` to itself.
@@ -53,12 +55,16 @@ impl Repo {
         fs::rename(&aside, &path).map_err(failed)
     }
 
-    /// Deletes a ref that is at `oid`, and its reflog. The caller holds the [`Repo::lock`] that guards it.
+    /// Deletes a ref that is at `oid`, which is backed up, and its reflog. The caller holds the [`Repo::lock`] that guards it.
     pub(crate) fn delete_ref_at(&self, refname: &str, oid: Oid, who: &Ident) -> Result<(), GitError> {
+        self.delete_at(refname, oid, Some(oid), who)
+    }
+
+    fn delete_at(&self, refname: &str, oid: Oid, left: Option<Oid>, who: &Ident) -> Result<(), GitError> {
         let _ = self.remove_stale_lock(refname);
         self.seen.borrow_mut().remove(refname);
         let delete = || self.delete_by_git(refname, &format!("delete {refname} {oid}\n"));
-        let done = self.logged_move(refname, Some(oid), None, who, delete);
+        let done = self.logged_move(&Move { refname, old: Some(oid), new: None, left }, who, delete);
         match done {
             Err(_) if self.find_ref(refname)? != Some(oid) => Err(GitError::RefMoved { refname: refname.to_owned() }),
             done => done,

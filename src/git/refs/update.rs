@@ -17,7 +17,8 @@ impl Repo {
     /// Moves the locked ref to the commit that `build` makes of its current oid (`None`: there is no such ref).
     ///
     /// Our lock does not stop plain git. If git moves the ref meanwhile, `build` is called again with the new oid, until
-    /// [`LOCK_PATIENCE`] ends. The ref never moves to a commit that is missing or whose tree is missing.
+    /// [`LOCK_PATIENCE`] ends. The ref never moves to a commit that is missing or whose tree is missing. A commit that it leaves
+    /// and that is not in the new one's history is backed up.
     pub(crate) fn update_ref<T, E: From<GitError>>(
         &self,
         lock: &RefLock,
@@ -32,8 +33,11 @@ impl Repo {
                 RefUpdate::Keep(value) => return Ok(value),
                 RefUpdate::Move { to, log, value } => (to, log, value),
             };
-            self.tree(self.read_commit(to)?.tree)?;
-            match self.move_ref(refname, old, to, LogLine { who, why: &log }) {
+            let commit = self.read_commit(to)?;
+            self.tree(commit.tree)?;
+            // A commit on top of the old one keeps it, so the usual move costs no more than this comparison.
+            let left = old.filter(|old| !commit.parents.contains(old) && !self.is_ancestor(*old, to).unwrap_or(false));
+            match self.move_ref((refname, old, to), left, LogLine { who, why: &log }) {
                 Ok(()) => return Ok(value),
                 Err(error @ (GitError::RefMoved { .. } | GitError::RefLocked { .. })) => {
                     if !wait.go_on(PAUSE, || error.to_string()) {

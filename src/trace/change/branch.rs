@@ -8,7 +8,6 @@ use crate::git::{Ident, LogLine, Oid, RefUpdate, Repo};
 use crate::tokens::Encoding;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
-use crate::trace::store::backup::back_up;
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceError, TraceName, View};
 
@@ -66,7 +65,7 @@ pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident)
         return Err(TraceError::TraceExists { name: new.clone() });
     }
     let log = LogLine { who, why: &format!("rename: {old} to {new}") };
-    repo.rename_ref(&from, &to, tip, log, || head::rename(repo, old, new))
+    repo.rename_ref(&from, &to, tip, log, || head::rename(repo, old, new, log))
 }
 
 /// The tip of a trace, which may be damaged.
@@ -81,14 +80,8 @@ pub(crate) enum Unmerged {
     Delete,
 }
 
-#[derive(Debug)]
-pub(crate) struct Deleted {
-    pub tip: Oid,
-    pub kept: String,
-}
-
-/// Deletes a trace and its reflog. Its tip is backed up, see [`crate::trace::store::backup`].
-pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmerged) -> Result<Deleted, TraceError> {
+/// Deletes a trace and its reflog. Returns its tip, which is backed up.
+pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmerged) -> Result<Oid, TraceError> {
     let refname = name.refname();
     let _lock = repo.lock(&refname)?;
     let tip = tip_oid(repo, name)?;
@@ -101,10 +94,8 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
     if unmerged == Unmerged::Refuse && !is_elsewhere(repo, name, tip, &current)? {
         return Err(TraceError::Unmerged { name: name.clone(), current });
     }
-    let log = LogLine { who, why: &format!("branch: deleted {name}") };
-    let kept = back_up(repo, name, tip, log)?;
     repo.delete_ref_at(&refname, tip, who)?;
-    Ok(Deleted { tip, kept })
+    Ok(tip)
 }
 
 /// Whether the current trace, or a remote's trace of the same name, contains a commit.

@@ -104,16 +104,16 @@ impl Trace<'_> {
             })
         })?;
         if let Some((_, Some(op), next_seq)) = moved {
-            self.follow_up(op, next_seq)?;
+            self.follow_up(op, next_seq, &signature.committer)?;
         }
         Ok((moved.map(|(to, ..)| to), value))
     }
 
     /// The first change makes its trace the current one, and some start git's maintenance.
-    fn follow_up(&self, op: Op, next_seq: u32) -> Result<(), TraceError> {
+    fn follow_up(&self, op: Op, next_seq: u32, who: &Ident) -> Result<(), TraceError> {
         let repo = self.repo();
         if next_seq == 1 && *self.name() == TraceName::default_name() && matches!(head::chosen(repo), Ok(None)) {
-            head::switch(repo, self.name())?;
+            head::switch(repo, self.name(), who)?;
         }
         if op == Op::Append && next_seq.is_multiple_of(MAINTENANCE_INTERVAL) {
             repo.start_maintenance()?;

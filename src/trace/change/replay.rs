@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::git::{Ident, LogLine, Oid, Repo, TreeStore as _};
+use crate::git::{Ident, Oid, Repo, TreeStore as _};
 use crate::tokens::Encoding;
 use crate::trace::change::merge::three_way::{Conflict, Placement, Sides};
 use crate::trace::change::merge::{Settlement, common_tree};
@@ -13,7 +13,6 @@ use crate::trace::change::pending::{Made, PendingChange};
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Trailers, preview};
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::backup::back_up;
 use crate::trace::store::total::{Reading, read, read_item};
 use crate::trace::{ItemId, Op, Tip, Trace, TraceError};
 
@@ -194,10 +193,7 @@ impl Trace<'_> {
                 }
             }
             let Some(to) = change.last().filter(|to| *to != tip.commit.oid) else { return Ok(Outcome::Nothing) };
-            let log = format!("rebase: onto {}", onto.commit.oid);
-            let who = &change.signature.committer;
-            back_up(repo, self.name(), tip.commit.oid, LogLine { who, why: &log })?;
-            change.move_to(to, log);
+            change.move_to(to, format!("rebase: onto {}", onto.commit.oid));
             Ok(Outcome::Done(change.made.clone()))
         })?;
         Ok(outcome)

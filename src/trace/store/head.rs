@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::git::Repo;
+use crate::git::{Ident, LogLine, Repo};
 use crate::trace::model::name::TRACE_HEAD;
 use crate::trace::{TraceError, TraceName};
 
@@ -32,16 +32,18 @@ pub(crate) fn chosen(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
 }
 
 /// Makes a trace, which may have no commit yet, the current one of this worktree, and remembers the previous one.
-pub(crate) fn switch(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
+pub(crate) fn switch(repo: &Repo, name: &TraceName, who: &Ident) -> Result<(), TraceError> {
     let before = match chosen(repo) {
         Ok(Some(before)) => Some(before),
         // The default trace was the current one if it has commits.
         _ => repo.find_ref(&TraceName::default_name().refname())?.map(|_| TraceName::default_name()),
     };
     if let Some(before) = before.filter(|before| before != name) {
-        repo.point_symbolic_ref(PREVIOUS, &before.refname(), &format!("switch: from {before}"))?;
+        let why = &format!("switch: from {before}");
+        repo.point_symbolic_ref(repo, PREVIOUS, &before.refname(), LogLine { who, why })?;
     }
-    Ok(repo.point_symbolic_ref(TRACE_HEAD, &name.refname(), &format!("switch: to {name}"))?)
+    let why = &format!("switch: to {name}");
+    Ok(repo.point_symbolic_ref(repo, TRACE_HEAD, &name.refname(), LogLine { who, why })?)
 }
 
 pub(crate) fn previous(repo: &Repo) -> Result<TraceName, TraceError> {
@@ -61,15 +63,14 @@ pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName
 }
 
 /// Renames the current and the previous trace in every worktree where that is `old`.
-pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName) -> Result<(), TraceError> {
-    let why = format!("rename: {old} to {new}");
+pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, log: LogLine<'_>) -> Result<(), TraceError> {
     for git_dir in repo.worktree_git_dirs()? {
         let worktree = Repo::open(&git_dir, repo.env().clone())?;
         if current(&worktree).is_ok_and(|current| current == *old) {
-            worktree.point_symbolic_ref(TRACE_HEAD, &new.refname(), &why)?;
+            repo.point_symbolic_ref(&worktree, TRACE_HEAD, &new.refname(), log)?;
         }
         if worktree.find_symbolic_ref(PREVIOUS)? == Some(old.refname()) {
-            worktree.point_symbolic_ref(PREVIOUS, &new.refname(), &why)?;
+            repo.point_symbolic_ref(&worktree, PREVIOUS, &new.refname(), log)?;
         }
     }
     Ok(())

@@ -1,4 +1,3 @@
-pub(crate) mod backup;
 pub(crate) mod budget_policy;
 pub(crate) mod commit;
 pub(crate) mod head;

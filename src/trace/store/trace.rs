@@ -6,12 +6,11 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::backup::back_up;
 use super::budget_policy::BudgetPolicy;
 use super::settings;
 use super::signature::Signature;
 use crate::base::time::Time;
-use crate::git::{LogLine, Oid, RefUpdate, Repo};
+use crate::git::{Oid, RefUpdate, Repo};
 use crate::tokens::Encoding;
 use crate::trace::model::name::BadTraceName;
 use crate::trace::{Item, Tip, TraceError, TraceName, View};
@@ -150,25 +149,10 @@ impl<'r> Trace<'r> {
         })
     }
 
-    /// As [`Self::update`], for a commit that need not descend from the tip, which is backed up. The tip may be damaged.
-    pub(crate) fn relocate<T>(
-        &self,
-        mut build: impl FnMut(Oid) -> Result<RefUpdate<T>, TraceError>,
-    ) -> Result<T, TraceError> {
-        let signature = self.signature()?;
-        self.update_from(&signature, |tip| {
-            let tip = tip.ok_or_else(|| self.missing())?;
-            let update = build(tip)?;
-            if let RefUpdate::Move { log, .. } = &update {
-                back_up(self.repo, &self.name, tip, LogLine { who: &signature.committer, why: log })?;
-            }
-            Ok(update)
-        })
-    }
-
-    /// Moves the trace to a commit. Returns the previous tip; `None` if that was the commit.
+    /// Moves the trace to a commit. Returns the previous tip, which may be damaged; `None` if that was the commit.
     pub(crate) fn reset(&self, to: Oid, spec: &str) -> Result<Option<Oid>, TraceError> {
-        self.relocate(|tip| {
+        self.update_from(&*self.signature()?, |tip| {
+            let tip = tip.ok_or_else(|| self.missing())?;
             Ok(if tip == to {
                 RefUpdate::Keep(None)
             } else {

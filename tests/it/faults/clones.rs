@@ -29,7 +29,7 @@ fn commands_stop_at_the_boundary_of_a_shallow_clone() {
     clone.text(&["edit", "#1", "-m", "changed"]);
     clone.text(&["pin", "#0", "#5"]);
     clone.text(&["blame", "#1"]);
-    clone.text(&["undo"]);
+    clone.text(&["undo", "-n", "2"]);
     clone.text(&["delete", "#2"]);
     clone.text(&["restore", "#2"]);
     clone.text(&["export"]);

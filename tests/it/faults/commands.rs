@@ -107,7 +107,7 @@ const DAMAGED: &[&[&str]] = &[
 
 /// The same of several, one after the other.
 const PLACES: &[&str] =
-    &["repo refs/trace-orig/idea", "repo refs/traces/idea", "repo refs/trace-orig/behind", "repo refs/traces/behind"];
+    &["repo refs/trace-orig/", "repo refs/traces/idea", "repo refs/trace-orig/", "repo refs/traces/behind"];
 
 pub(super) const COMMANDS: &[Writing] = &[
     plain(&["init", "fresh"]).in_order(HEADS),
@@ -140,6 +140,7 @@ pub(super) const COMMANDS: &[Writing] = &[
     plain(&["rebase", "idea"]).in_order(PLACE),
     plain(&["reset", "TRACE_HEAD~2"]).in_order(PLACE),
     plain(&["undo"]).in_order(PLACE),
+    plain(&["redo"]).after(&[&["trace", "commit", "-m", "new", "-p", "pinned"], &["trace", "undo"]]),
     plain(&["branch", "other"]),
     plain(&["branch", "-m", "idea", "thought"]).in_order(RENAMED).that_refuses(),
     plain(&["branch", "-m", "better"]).in_order(RENAMED).that_refuses(),

@@ -43,7 +43,7 @@ fn gc_keeps_every_referenced_object() {
         let is_reftable = repo.git_dir().join("reftable").is_dir();
         assert!(is_reftable || repo.git_dir().join("packed-refs").exists());
         assert_eq!(found(&repo, &[]).1, Vec::<String>::new());
-        repo.text(&["undo"]);
+        repo.text(&["--trace", "main", "undo"]);
         assert_eq!(everything(&repo), before, "what was reset away came back");
         repo.git(&["cat-file", "-e", &format!("{}^{{tree}}", lost.trim())]);
         repo.fsck();

@@ -1,12 +1,12 @@
 //! `git trace op`: the operation log.
 
-use crate::app::cli::{Context, DIM, ExitStatus, ID, Result, escaped};
-use crate::git::RefMove;
+use crate::app::cli::{Context, DIM, ExitStatus, ID, Result, Ui, escaped};
+use crate::git::{Operation, RefMove};
 
 commands! {
     /// List what commands did to the refs of this repository
     ///
-    /// Each command that changes a trace, a priority or an archive is one operation with an id.
+    /// Each command that changes a trace, a priority, an archive, or the current trace is one operation with an id.
     pub(crate) OpCommand(&Context) {
         Log(OpLogArgs),
     }
@@ -14,8 +14,8 @@ commands! {
 
 /// List the operations, newest first
 ///
-/// Shows the id, time, and command of each operation, and each ref it moved with the old and the new commit. The log is a file of
-/// this clone, `<git dir>/trace/ops`; it has the last 1,000 operations at least.
+/// Shows the id, time, and command of each operation, and each ref it moved with the old and the new commit. `undo ID` undoes one. The
+/// log is a file of this clone, `<git dir>/trace/ops`; it has the last 1,000 operations at least.
 #[derive(clap::Args, Debug)]
 pub(crate) struct OpLogArgs {
     /// Most entries to list
@@ -33,19 +33,28 @@ impl OpLogArgs {
         if !self.json {
             ui.page()?;
         }
-        for operation in operations.iter().take(self.max_count.unwrap_or(usize::MAX)) {
-            if self.json {
-                ui.json(operation)?;
-                continue;
-            }
-            let time = ui.styled(DIM, &operation.time);
-            writeln!(ui, "{}  {time}  {}", ui.styled(ID, &operation.id), escaped(&operation.command))?;
-            for RefMove { refname, old, new, done } in &operation.refs {
-                let [old, new] = [old, new].map(|oid| oid.as_deref().and_then(|oid| oid.get(..7)).unwrap_or("(none)"));
-                let note = if *done { "" } else { "  (not confirmed)" };
-                writeln!(ui, "    {}  {old} -> {new}{note}", escaped(refname))?;
-            }
-        }
-        Ok(())
+        operations
+            .iter()
+            .take(self.max_count.unwrap_or(usize::MAX))
+            .try_for_each(|operation| print(ui, operation, &operation.command, self.json))
     }
+}
+
+pub(crate) fn print(ui: &Ui, operation: &Operation, command: &str, json: bool) -> Result<()> {
+    if json {
+        return ui.json(operation);
+    }
+    let time = ui.styled(DIM, &operation.time);
+    writeln!(ui, "{}  {time}  {}", ui.styled(ID, &operation.id), escaped(command))?;
+    for RefMove { refname, old, new, done } in &operation.refs {
+        // Symbolic refs have the names of others.
+        let shown = |value: &Option<String>| match value.as_deref() {
+            None => "(none)".to_owned(),
+            Some(refname) if refname.starts_with("refs/") => escaped(refname).into_owned(),
+            Some(oid) => escaped(oid.get(..7).unwrap_or(oid)).into_owned(),
+        };
+        let note = if *done { "" } else { "  (not confirmed)" };
+        writeln!(ui, "    {}  {} -> {}{note}", escaped(refname), shown(old), shown(new))?;
+    }
+    Ok(())
 }

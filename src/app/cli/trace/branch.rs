@@ -13,7 +13,7 @@ use crate::trace::{Tip, TraceError, TraceName};
 /// Without a name, lists every trace with its items, tokens and last subject. `*` marks the current trace, `+` the current
 /// trace of another worktree. A new trace shares the history of the trace it starts from; no object is copied.
 ///
-/// The tip of a deleted trace is kept in `refs/trace-orig/<name>`, where `%2F` is `/`.
+/// `undo` brings a deleted trace back.
 #[derive(clap::Args, Debug)]
 #[command(override_usage = "git trace branch [--json]\n       \
     git trace branch NAME [START]\n       \
@@ -107,9 +107,11 @@ fn run_delete(context: &Context, args: &BranchArgs) -> Result<()> {
     let who = context.signature()?.committer;
     let unmerged = if args.force_delete { Unmerged::Delete } else { Unmerged::Refuse };
     for name in &names {
-        let deleted = delete(repo, name, &who, unmerged)?;
-        writeln!(context.ui, "Deleted trace `{name}`, kept as {}: {}", deleted.kept, short_oid(deleted.tip))?;
+        let tip = delete(repo, name, &who, unmerged)?;
+        writeln!(context.ui, "Deleted trace `{name}` (was {})", short_oid(tip))?;
     }
+    let them = if names.len() == 1 { "it" } else { "them" };
+    context.ui.note(format!("`git trace undo` brings {them} back"));
     Ok(())
 }
 
@@ -180,7 +182,7 @@ impl SwitchArgs {
             Tip::of_trace(repo, &name)?;
             format!("trace `{name}`")
         };
-        head::switch(context.repo()?, &name)?;
+        head::switch(context.repo()?, &name, &context.mover())?;
         writeln!(context.ui, "Switched to {done}")
     }
 }
@@ -202,7 +204,7 @@ impl InitArgs {
             let hint = format!("`git trace switch {name}` makes it the current one");
             return Err(Error::with_hint(format!("trace `{name}` already exists"), hint));
         }
-        head::switch(context.repo()?, &name)?;
+        head::switch(context.repo()?, &name, &context.mover())?;
         writeln!(context.ui, "The current trace is `{name}`; its first commit creates it.")
     }
 }

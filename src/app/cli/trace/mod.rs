@@ -9,4 +9,5 @@ pub(crate) mod merge;
 pub(crate) mod pick;
 pub(crate) mod reset;
 pub(crate) mod status;
+pub(crate) mod undo;
 pub(crate) mod view;

@@ -49,7 +49,7 @@ pub(crate) struct RevertArgs {
 
 /// Replay the commits of this trace on top of another
 ///
-/// In a conflict, `ours` is the trace that is replayed onto, as in git. The old tip is kept as refs/trace-orig/<trace>.
+/// In a conflict, `ours` is the trace that is replayed onto, as in git. `undo` restores the old tip.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RebaseArgs {
     /// Trace to replay onto: a name, a remote's trace, or a commit of a trace

@@ -148,7 +148,7 @@ fn trace_switch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
     let name: TraceName = arguments.required_parsed("name")?;
     let repo = context.repo()?;
     Tip::of_trace(repo, &name).context("argument `name`")?;
-    head::switch(repo, &name)?;
+    head::switch(repo, &name, &context.mover())?;
     Ok(json!({ "trace": name.as_str() }).into())
 }
 

@@ -121,7 +121,7 @@ impl Record {
         Self::of_tree(repo, tip.map(|tip| tip.tree))
     }
 
-    pub(super) fn of_tree(repo: &Repo, tree: Option<Oid>) -> Result<Self, TraceError> {
+    pub(crate) fn of_tree(repo: &Repo, tree: Option<Oid>) -> Result<Self, TraceError> {
         Ok(Self { folders: tree.map_or(Ok(Vec::new()), |tree| repo.read_tree(tree))? })
     }
 

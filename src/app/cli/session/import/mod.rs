@@ -113,7 +113,7 @@ fn given<'a>(request: &ImportRequest<'a>) -> Result<&'a Path> {
 /// Makes an imported trace the current one if none was named or chosen.
 fn choose(context: &Context, name: &TraceName) -> Result<()> {
     if context.named_trace()?.is_none() && head::chosen(context.repo()?)?.is_none() {
-        head::switch(context.repo()?, name)?;
+        head::switch(context.repo()?, name, &context.mover())?;
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     let is_there = Tip::find(context.repo()?, &main)?.is_some();
     let becomes_current = is_there && !has_current && context.named_trace()?.is_none() && current != main;
     if becomes_current {
-        head::switch(context.repo()?, &main)?;
+        head::switch(context.repo()?, &main, &context.mover())?;
     }
     if request.args.json {
         return context.ui.json(&to_json(&imported));

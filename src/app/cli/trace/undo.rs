@@ -1,0 +1,163 @@
+//! `git trace undo` and `git trace redo`.
+
+use crate::app::cli::repository::op;
+use crate::app::cli::{Context, Error, Result, escaped};
+use crate::git::Operation;
+use crate::trace::change::undo::{History, Reversed, reverse, to_json};
+use crate::trace::store::head::PREVIOUS;
+use crate::trace::{Tip, TraceName};
+
+/// Undo the last command that changed something
+///
+/// Moves traces, the current trace, and what is known of remotes back to where they were before the command, and gives items the
+/// priorities they had. The next `undo` undoes the command before that one, and `redo` takes an undo back.
+///
+/// Without an operation, undoes what was done in this worktree, and with `--trace`, what changed that trace. What hooks did is
+/// undone by its id only, as is an earlier command. If something has moved since, nothing is undone.
+#[derive(clap::Args, Debug)]
+pub(crate) struct UndoArgs {
+    /// Id of an operation, or its first digits: `git trace op log` lists them
+    #[arg(value_name = "OPERATION", conflicts_with = "number")]
+    operation: Option<String>,
+    /// Number of operations to undo
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
+    number: usize,
+    /// List the operations that can be undone, newest first
+    #[arg(short, long, conflicts_with_all = ["operation", "number"])]
+    list: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Redo what was undone last
+///
+/// Another `redo` redoes the undo before that one.
+#[derive(clap::Args, Debug)]
+pub(crate) struct RedoArgs {
+    /// Number of undos to take back
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
+    number: usize,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "a number from 1 is expected".to_owned())
+}
+
+impl UndoArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        if self.list {
+            return self.print_list(context);
+        }
+        if let Some(spec) = &self.operation {
+            let history = History::read(context.repo()?)?;
+            let operation = history.find(spec)?;
+            let reversed = reverse(context.repo()?, &context.signature()?, &[operation], "undo")?;
+            return report(context, &history.originals(operation), &reversed, "undo", self.json);
+        }
+        reverse_latest(context, self.number, "undo", self.json)
+    }
+
+    fn print_list(&self, context: &Context) -> Result<()> {
+        let (repo, ui) = (context.repo()?, &context.ui);
+        let history = History::read(repo)?;
+        let operations = history.in_effect(repo, false, context.named_trace()?.as_ref())?;
+        if !self.json {
+            ui.page()?;
+        }
+        operations.into_iter().try_for_each(|operation| {
+            let originals = history.originals(operation);
+            let commands: Vec<&str> = originals.iter().map(|original| original.command.as_str()).collect();
+            let note = if operation.reverses.is_empty() { "" } else { " (redone)" };
+            op::print(ui, operation, &format!("{}{note}", commands.join(", ")), self.json)
+        })
+    }
+}
+
+impl RedoArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        reverse_latest(context, self.number, "redo", self.json)
+    }
+}
+
+/// Reverses the newest operations. If others have moved the refs of these meanwhile, takes the operations that are newest then.
+fn reverse_latest(context: &Context, number: usize, verb: &str, json: bool) -> Result<()> {
+    // As in other commands, a head that names no trace is an error.
+    context.trace_name(None)?;
+    let (repo, signature, trace) = (context.repo()?, context.signature()?, context.named_trace()?);
+    let mut before = Vec::new();
+    loop {
+        let history = History::read(repo)?;
+        let operations = latest(history.in_effect(repo, verb == "redo", trace.as_ref())?, number, verb)?;
+        let ids: Vec<String> = operations.iter().map(|operation| operation.id.clone()).collect();
+        match reverse(repo, &signature, &operations, verb) {
+            Ok(reversed) => {
+                let originals: Vec<_> = operations.iter().flat_map(|operation| history.originals(operation)).collect();
+                return report(context, &originals, &reversed, verb, json);
+            }
+            Err(error) if ids == before => return Err(error.into()),
+            Err(_) => before = ids,
+        }
+    }
+}
+
+fn latest<'h>(mut operations: Vec<&'h Operation>, number: usize, verb: &str) -> Result<Vec<&'h Operation>> {
+    let problem = match operations.len() {
+        0 => format!("there is nothing to {verb} in this worktree"),
+        known if known < number => format!("there are only {known} operations to {verb}"),
+        _ => {
+            operations.truncate(number);
+            return Ok(operations);
+        }
+    };
+    Err(Error::with_hint(problem, "`git trace op log` lists all operations; `git trace undo <id>` undoes one"))
+}
+
+fn report(context: &Context, originals: &[&Operation], reversed: &[Reversed], verb: &str, json: bool) -> Result<()> {
+    let (repo, ui) = (context.repo()?, &context.ui);
+    if json {
+        return ui.json(&to_json(originals, reversed));
+    }
+    for original in originals {
+        writeln!(ui, "{} `{}`", if verb == "undo" { "Undid" } else { "Redid" }, escaped(&original.command))?;
+    }
+    for change in reversed {
+        let line = match change {
+            Reversed::Ref { refname, to } => {
+                let name = TraceName::of_ref(refname).map(|name| format!("[{name}]"));
+                let name = name.unwrap_or_else(|| escaped(refname).into_owned());
+                match to {
+                    Some(to) => {
+                        let subject = Tip::read(repo, *to).map(|tip| tip.commit.subject().to_owned());
+                        let subject = subject.unwrap_or_else(|error| error.to_string());
+                        format!("{name} is now at {} {}", escaped(&subject), ui.oid(*to))
+                    }
+                    None => format!("{name} does not exist now"),
+                }
+            }
+            Reversed::Head { refname, .. } if refname.ends_with(PREVIOUS) => continue,
+            Reversed::Head { refname, to } => {
+                let name = to.as_deref().and_then(TraceName::of_ref).unwrap_or_else(TraceName::default_name);
+                let worktree = refname.rsplit_once('/').map_or("", |(worktree, _)| worktree);
+                let place =
+                    if worktree == repo.worktree_name() { String::new() } else { format!(" of {}", escaped(worktree)) };
+                format!("The current trace{place} is `{name}`")
+            }
+            Reversed::Priority { item, level } => format!("{item} is {level} now"),
+        };
+        writeln!(ui, "{line}")?;
+    }
+    if reversed
+        .iter()
+        .any(|change| matches!(change, Reversed::Ref { refname, .. } if refname.starts_with("refs/trace-remote")))
+    {
+        ui.note("the remote keeps what was pushed");
+    }
+    if verb == "undo" {
+        ui.note("`git trace redo` takes this back");
+    }
+    Ok(())
+}

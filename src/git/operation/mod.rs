@@ -1,0 +1,158 @@
+//! The operation log: which command moved which refs, and from where.
+//!
+//! One run of a command is one operation. `<common dir>/trace/ops` holds two JSON lines per move of a ref: the first is written
+//! before the ref moves, the second afterwards. A move without its second line belongs to a process that failed or died.
+//!
+//! ```text
+//! {"op":"5d0c…","time":"2026-02-10T09:00:00Z","command":"commit","worktree":"main-worktree","ref":"refs/traces/main","old":null,"new":"8f3c…"}
+//! {"op":"5d0c…","moved":"refs/traces/main"}
+//! ```
+//!
+//! - Worktrees, and refs outside `refs/`, have git's names: `main-worktree/TRACE_HEAD`, `worktrees/w/TRACE_HEAD`. Symbolic refs
+//!   move from one refname to another.
+//! - An operation that undoes or redoes others names them in `reverses`.
+//! - The log names commands without their arguments, which may hold content.
+//! - A log that cannot be read or written costs the ability to undo. No command fails because of it.
+//! - The log is shortened to the last [`LISTED`] operations whenever it exceeds [`MAX_BYTES`]; of a log of very large operations,
+//!   the last half of that size stays.
+//! - A tip that a move leaves unreachable is kept by a ref of its oid under [`BACKUP_REFS`] as long as the log has the move.
+
+mod read;
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::error::GitError;
+use super::ident::Ident;
+use super::lock::LOCK_PATIENCE;
+use super::oid::Oid;
+use super::open::Repo;
+use crate::base::effect;
+use crate::base::time::Time;
+use read::Line;
+pub(crate) use read::{Operation, RefMove};
+
+pub(crate) const BACKUP_REFS: &str = "refs/trace-orig/";
+
+const MAX_BYTES: u64 = 2 << 20;
+
+/// How many operations the log keeps at least.
+const LISTED: usize = 1000;
+
+const MAIN_WORKTREE: &str = "main-worktree";
+
+/// A move of a ref from `old` to `new`, which are oids, or refnames if the ref is symbolic.
+pub(super) struct Move<'a, T> {
+    pub(super) refname: &'a str,
+    pub(super) old: Option<T>,
+    pub(super) new: Option<T>,
+    /// A commit that no ref may reach afterwards.
+    pub(super) left: Option<Oid>,
+}
+
+impl Repo {
+    /// Says that this operation reverses others.
+    pub(crate) fn reverses(&self, operations: Vec<String>) {
+        *self.reverses.borrow_mut() = operations;
+    }
+
+    /// Moves a ref by calling `make`, between the two lines of the log.
+    pub(super) fn logged_move<T: ToString>(
+        &self,
+        moved: &Move<'_, T>,
+        who: &Ident,
+        make: impl FnOnce() -> Result<(), GitError>,
+    ) -> Result<(), GitError> {
+        let Move { refname, old, new, left } = moved;
+        let id = self.operation.get_or_init(|| format!("{:016x}", RandomState::new().hash_one(std::process::id())));
+        let mut line = json!({
+            "op": id,
+            "time": Time::from_second(who.seconds()).to_string(),
+            "command": self.env().command(),
+            "worktree": self.worktree_name(),
+            "ref": refname,
+            "old": old.as_ref().map(T::to_string),
+            "new": new.as_ref().map(T::to_string),
+        });
+        if !self.reverses.borrow().is_empty() {
+            line["reverses"] = self.reverses.borrow().clone().into();
+        }
+        let _ = self.append_operation(&line);
+        // The line comes first: a tip that the log does not have is dropped when the log is shortened.
+        if let Some(left) = left {
+            self.back_up(*left)?;
+        }
+        make()?;
+        effect::note_change();
+        let _ = self.append_operation(&json!({ "op": id, "moved": refname }));
+        Ok(())
+    }
+
+    fn append_operation(&self, line: &Value) -> Result<(), GitError> {
+        let path = self.operations_path();
+        let _lock = self.acquire("ops", "the operation log", LOCK_PATIENCE, File::try_lock)?;
+        let append = || {
+            let mut file = OpenOptions::new().create(true).read(true).append(true).open(&path)?;
+            let length = file.metadata()?.len();
+            let mut last = [b'\n'];
+            if length > 0 {
+                file.seek(SeekFrom::Start(length - 1))?;
+                file.read_exact(&mut last)?;
+            }
+            // The last line may belong to a process that died while it wrote.
+            let end = if last == [b'\n'] { "" } else { "\n" };
+            file.write_all(format!("{end}{line}\n").as_bytes())?;
+            Ok(length)
+        };
+        let length = append().map_err(|source| GitError::io("write the operation log", &path, source))?;
+        if length > MAX_BYTES { self.shorten_operations() } else { Ok(()) }
+    }
+
+    /// Removes the lines before the last [`LISTED`] operations, and the backup refs of tips that no other line has. The caller
+    /// holds the lock of the log.
+    fn shorten_operations(&self) -> Result<(), GitError> {
+        let path = self.operations_path();
+        let failed = |source| GitError::io("shorten the operation log", &path, source);
+        let text = String::from_utf8_lossy(&fs::read(&path).map_err(failed)?).into_owned();
+        let (mut ids, mut tips) = (HashSet::new(), HashSet::new());
+        let mut start = text.len();
+        for line in text.lines().rev() {
+            let rest = start.saturating_sub(line.len() + 1);
+            let line = Line::parse(line);
+            ids.extend(line.as_ref().map(|line| line.op.clone()));
+            if ids.len() > LISTED || (text.len() - rest) as u64 > MAX_BYTES / 2 {
+                break;
+            }
+            tips.extend(line.into_iter().flat_map(|line| [line.old, line.new]).flatten());
+            start = rest;
+        }
+        let aside = path.with_extension("new");
+        fs::write(&aside, &text[start..]).map_err(failed)?;
+        fs::rename(aside, &path).map_err(failed)?;
+
+        let backups = self.list_refs(BACKUP_REFS)?;
+        let is_unlisted = |(refname, oid): &&(String, Oid)| {
+            let oid = oid.to_string();
+            refname.strip_prefix(BACKUP_REFS) == Some(&oid) && !tips.contains(&oid)
+        };
+        self.delete_refs(backups.iter().filter(is_unlisted).map(|(refname, _)| refname.as_str()))
+    }
+
+    /// Git's name of a worktree.
+    pub(crate) fn worktree_name(&self) -> String {
+        if self.git_dir() == self.common_dir() {
+            return MAIN_WORKTREE.to_owned();
+        }
+        let name = self.git_dir().file_name().unwrap_or_default();
+        format!("worktrees/{}", name.to_string_lossy())
+    }
+
+    fn operations_path(&self) -> PathBuf {
+        self.common_dir().join("trace").join("ops")
+    }
+}

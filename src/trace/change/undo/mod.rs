@@ -1,0 +1,328 @@
+//! Undoing operations of the operation log, and redoing them.
+//!
+//! Each ref goes back from the value that the operation gave it to the value that it had before. If it has another value now,
+//! nothing moves. The priority record, which clones share, never goes back: its items get opposing lines.
+//!
+//! An undo is an operation that reverses another one, and so is a redo, which reverses an undo. What is reversed is out of
+//! effect, so the newest operation in effect is the next to undo or, if it is an undo, to redo.
+
+mod priority;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde_json::{Value, json};
+
+use crate::git::{LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
+use crate::trace::model::level::Level;
+use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
+use crate::trace::model::tree;
+use crate::trace::store::head;
+use crate::trace::store::priority::{RECORD, Request, set_under};
+use crate::trace::store::signature::Signature;
+use crate::trace::{ItemId, Tip, TraceError, TraceName};
+
+/// The namespaces whose refs go back. The others hold histories of lines, or belong to files that an undo does not restore.
+const MOVABLE: [&str; 4] = [TRACES, FORWARD_CRUMBS, "refs/trace-remotes/", "refs/trace-remote-records/"];
+
+/// What a reversal moved.
+#[derive(Debug)]
+pub(crate) enum Reversed {
+    Ref { refname: String, to: Option<Oid> },
+    Head { refname: String, to: Option<String> },
+    Priority { item: ItemId, level: Level },
+}
+
+/// The operations that changed something, newest first.
+#[derive(Debug)]
+pub(crate) struct History {
+    operations: Vec<Operation>,
+    /// The operation that reversed another one.
+    reversed: HashMap<String, String>,
+    /// Undos, and redos of which the log has no undo.
+    undos: HashSet<String>,
+}
+
+impl History {
+    pub(crate) fn read(repo: &Repo) -> Result<Self, TraceError> {
+        let mut operations = repo.operations()?;
+        let mut moved_later = HashSet::new();
+        for operation in &mut operations {
+            for made in operation.refs.iter_mut().rev() {
+                // The process died between the move and its second line if no later move starts from elsewhere.
+                if moved_later.insert(made.refname.clone()) && !made.done {
+                    made.done = made.old != made.new && value(repo, &made.refname)? == made.new;
+                }
+            }
+            operation.refs.retain(|made| made.done);
+        }
+        operations.retain(|operation| !operation.refs.is_empty());
+        let (mut reversed, mut undos) = (HashMap::new(), HashSet::new());
+        for operation in operations.iter().rev() {
+            let known = operation.reverses.iter().any(|id| undos.contains(id));
+            if !operation.reverses.is_empty() && !known && operation.command != "redo" {
+                undos.insert(operation.id.clone());
+            }
+            reversed.extend(operation.reverses.iter().map(|id| (id.clone(), operation.id.clone())));
+        }
+        Ok(Self { operations, reversed, undos })
+    }
+
+    /// The operations of this worktree that can be undone, or, with `undos`, redone. What hooks did is left out. With a trace, only
+    /// operations that changed it or the priority of one of its items.
+    pub(crate) fn in_effect(
+        &self,
+        repo: &Repo,
+        undos: bool,
+        trace: Option<&TraceName>,
+    ) -> Result<Vec<&Operation>, TraceError> {
+        let worktree = repo.worktree_name();
+        // A damaged tip can be undone, too.
+        let tip = trace.and_then(|name| Tip::find(repo, name).ok().flatten());
+        let slots = tip.and_then(|tip| tree::list(repo, tip.commit.tree).ok()).unwrap_or_default();
+        let items = slots.into_iter().map(|slot| slot.id).collect();
+        let mut found = Vec::new();
+        for operation in &self.operations {
+            let is_ours = operation.worktree == worktree && operation.command.split(' ').next() != Some("hook");
+            let is_in_effect = !self.reversed.contains_key(&operation.id);
+            if is_ours && is_in_effect && self.undos.contains(&operation.id) == undos {
+                let touches = trace.map_or(Ok(true), |name| touches(repo, operation, name, &items))?;
+                found.extend(touches.then_some(operation));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The operations that an undo or a redo is about: those that are reversed at the end of the chain, or itself.
+    pub(crate) fn originals<'h>(&'h self, operation: &'h Operation) -> Vec<&'h Operation> {
+        let mut found = Vec::new();
+        for id in &operation.reverses {
+            let earlier = self.operations.iter().find(|earlier| earlier.id == *id);
+            found.extend(earlier.into_iter().flat_map(|earlier| self.originals(earlier)));
+        }
+        if found.is_empty() { vec![operation] } else { found }
+    }
+
+    /// The operation whose id starts with `spec`.
+    pub(crate) fn find(&self, spec: &str) -> Result<&Operation, TraceError> {
+        let mut found = self.operations.iter().filter(|operation| operation.id.starts_with(spec));
+        match (found.next(), found.next()) {
+            (Some(operation), None) if spec.len() >= 4 => match self.reversed.get(&operation.id) {
+                Some(by) => Err(TraceError::OperationReversed { operation: operation.id.clone(), by: by.clone() }),
+                None => Ok(operation),
+            },
+            (Some(_), Some(_)) if spec.len() >= 4 => Err(TraceError::AmbiguousOperation { spec: spec.to_owned() }),
+            _ => Err(TraceError::NoSuchOperation { spec: spec.to_owned() }),
+        }
+    }
+}
+
+fn touches(repo: &Repo, operation: &Operation, name: &TraceName, items: &HashSet<ItemId>) -> Result<bool, TraceError> {
+    for made in &operation.refs {
+        if made.refname == name.refname() {
+            return Ok(true);
+        }
+        if made.refname == RECORD
+            && let (old, Some(new)) = ends(repo, operation, made)?
+            && priority::changed(repo, old, new)?.iter().any(|item| items.contains(item))
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The values of a move that are oids.
+fn ends(repo: &Repo, operation: &Operation, made: &RefMove) -> Result<(Option<Oid>, Option<Oid>), TraceError> {
+    let parse = |value: &Option<String>| {
+        let oid = value.as_deref().map(|text| Oid::parse(text, repo.object_format()));
+        let damaged = || TraceError::DamagedOperation { operation: operation.id.clone() };
+        oid.map(|oid| oid.ok_or_else(damaged)).transpose()
+    };
+    Ok((parse(&made.old)?, parse(&made.new)?))
+}
+
+/// The worktree and the name of a ref outside `refs/`; `None` if there is no such worktree.
+fn worktree_ref(repo: &Repo, refname: &str) -> Result<Option<(Repo, String)>, TraceError> {
+    let Some((worktree, name)) = refname.rsplit_once('/') else { return Ok(None) };
+    for git_dir in repo.worktree_git_dirs()? {
+        let found = Repo::open(&git_dir, repo.env().clone())?;
+        if found.worktree_name() == worktree {
+            return Ok(Some((found, name.to_owned())));
+        }
+    }
+    Ok(None)
+}
+
+/// The oid of a ref, or the target of a symbolic ref of a worktree.
+fn value(repo: &Repo, refname: &str) -> Result<Option<String>, TraceError> {
+    if refname.starts_with("refs/") {
+        return Ok(repo.find_ref(refname)?.map(|oid| oid.to_string()));
+    }
+    Ok(match worktree_ref(repo, refname)? {
+        Some((worktree, name)) => worktree.find_symbolic_ref(&name)?,
+        None => None,
+    })
+}
+
+/// What a reversal will do. The locks keep it true.
+#[derive(Default)]
+struct Plan {
+    refs: Vec<(RefLock, Option<Oid>, Option<Oid>)>,
+    heads: Vec<(String, Option<String>, Option<String>)>,
+    record: Option<RefLock>,
+    priorities: Vec<Request>,
+}
+
+/// Reverses operations, given newest first, as one operation. `verb` is the word for it in reflogs.
+///
+/// Fails before anything moves, with [`TraceError::MovedSince`] or [`TraceError::SetSince`], if a ref or a priority has changed since.
+pub(crate) fn reverse(
+    repo: &Repo,
+    signature: &Signature,
+    operations: &[&Operation],
+    verb: &str,
+) -> Result<Vec<Reversed>, TraceError> {
+    let Plan { refs, heads, record, priorities } = plan(repo, signature, operations)?;
+    let commands: Vec<&str> = operations.iter().map(|operation| operation.command.as_str()).collect();
+    let why = format!("{verb}: {}", commands.join(", "));
+    let (who, mut done) = (&signature.committer, Vec::new());
+    repo.reverses(operations.iter().map(|operation| operation.id.clone()).collect());
+    for (lock, from, to) in &refs {
+        let Some(to) = *to else { continue };
+        repo.update_ref(lock, who, |seen| match seen == *from {
+            true => Ok(RefUpdate::Move { to, log: why.clone(), value: () }),
+            false => Err(TraceError::from(crate::git::GitError::RefMoved { refname: lock.refname().to_owned() })),
+        })?;
+        done.push(Reversed::Ref { refname: lock.refname().to_owned(), to: Some(to) });
+    }
+    // As in a rename, heads move while both refs exist.
+    for (refname, from, to) in heads {
+        if let Some((worktree, name)) = worktree_ref(repo, &refname)? {
+            let log = LogLine { who, why: &why };
+            repo.restore_symbolic_ref(&worktree, &name, (to.as_deref(), from.as_deref()), log)?;
+            done.push(Reversed::Head { refname, to });
+        }
+    }
+    for (lock, from, to) in &refs {
+        if let (Some(from), None) = (from, to) {
+            repo.delete_ref_at(lock.refname(), *from, who)?;
+            done.push(Reversed::Ref { refname: lock.refname().to_owned(), to: None });
+        }
+    }
+    if let Some(lock) = record.filter(|_| !priorities.is_empty()) {
+        set_under(&lock, repo, signature, &priorities)?;
+    }
+    done.extend(priorities.into_iter().map(|set| Reversed::Priority { item: set.item, level: set.level }));
+    Ok(done)
+}
+
+fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result<Plan, TraceError> {
+    let mut plan = Plan::default();
+    let mut records = Vec::new();
+    // In the order of names, so that two processes cannot wait for each other.
+    let mut net: BTreeMap<&str, (&Operation, &Option<String>, &Option<String>)> = BTreeMap::new();
+    for (operation, made) in
+        operations.iter().rev().flat_map(|operation| operation.refs.iter().map(|made| (*operation, made)))
+    {
+        let refname = made.refname.as_str();
+        if refname == RECORD {
+            records.extend(ends(repo, operation, made).map(|(old, new)| new.map(|new| (old, new)))?);
+        } else if refname.starts_with("refs/") && !MOVABLE.iter().any(|prefix| refname.starts_with(prefix)) {
+            let (id, command, refname) = (operation.id.clone(), operation.command.clone(), refname.to_owned());
+            return Err(TraceError::Irreversible { operation: id, command, refname });
+        } else {
+            let first = net.get(refname).copied();
+            if first.is_some_and(|(.., new)| *new != made.old) {
+                return Err(moved_since(repo, operation, made, None)?);
+            }
+            net.insert(refname, (operation, first.map_or(&made.old, |(_, old, _)| old), &made.new));
+        }
+    }
+    for (refname, (operation, old, new)) in net.into_iter().filter(|(_, (_, old, new))| old != new) {
+        let made = RefMove { refname: refname.to_owned(), old: old.clone(), new: new.clone(), done: true };
+        if !refname.starts_with("refs/") {
+            // A worktree that has another trace by now keeps it.
+            if value(repo, refname)? == made.new {
+                plan.heads.push((made.refname, made.new, made.old));
+            }
+            continue;
+        }
+        let lock = repo.lock(refname)?;
+        let (old, new) = ends(repo, operation, &made)?;
+        let seen = repo.find_ref(refname)?;
+        if seen == old {
+            continue;
+        }
+        if seen != new {
+            return Err(moved_since(repo, operation, &made, seen)?);
+        }
+        if let Some(old) = old {
+            repo.tree(repo.read_commit(old)?.tree)?;
+        }
+        plan.refs.push((lock, new, old));
+    }
+    refuse_to_delete_elsewhere(repo, &plan)?;
+    if !records.is_empty() {
+        plan.record = Some(repo.lock(RECORD)?);
+        plan.priorities = priority::opposing(repo, signature, &records, operations[0])?;
+    }
+    if let ([], [], [], Some(operation)) =
+        (plan.refs.as_slice(), plan.heads.as_slice(), plan.priorities.as_slice(), operations.first())
+    {
+        return Err(TraceError::NothingLeft { operation: operation.id.clone(), command: operation.command.clone() });
+    }
+    Ok(plan)
+}
+
+fn moved_since(
+    repo: &Repo,
+    operation: &Operation,
+    made: &RefMove,
+    seen: Option<Oid>,
+) -> Result<TraceError, TraceError> {
+    let mut revert = None;
+    if let (old, Some(new)) = ends(repo, operation, made)?
+        && let Some(seen) = seen.filter(|_| TraceName::of_ref(&made.refname).is_some())
+        && repo.read_commit(new)?.parents.first() == old.as_ref()
+        && old.is_some()
+        && repo.is_ancestor(new, seen)?
+    {
+        revert = Some(short_oid(new));
+    }
+    let (operation, command) = (operation.id.clone(), operation.command.clone());
+    Ok(TraceError::MovedSince { operation, command, refname: made.refname.clone(), revert })
+}
+
+/// A trace that is the current one of another worktree stays.
+fn refuse_to_delete_elsewhere(repo: &Repo, plan: &Plan) -> Result<(), TraceError> {
+    let deleted: Vec<TraceName> = plan
+        .refs
+        .iter()
+        .filter(|(.., to)| to.is_none())
+        .filter_map(|(lock, ..)| TraceName::of_ref(lock.refname()))
+        .collect();
+    if deleted.is_empty() {
+        return Ok(());
+    }
+    for (git_dir, chosen) in head::of_worktrees(repo)? {
+        let refname = chosen.as_ref().map(TraceName::refname);
+        let leaves = plan.heads.iter().any(|(_, from, _)| *from == refname);
+        if let Some(name) = chosen.filter(|name| deleted.contains(name) && git_dir != repo.git_dir() && !leaves) {
+            return Err(TraceError::IsCurrent { name, git_dir });
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn to_json(originals: &[&Operation], reversed: &[Reversed]) -> Value {
+    let operations: Vec<Value> = originals
+        .iter()
+        .map(|operation| json!({ "op": operation.id, "command": operation.command, "time": operation.time }))
+        .collect();
+    let changes = reversed.iter().map(|change| match change {
+        Reversed::Ref { refname, to } => json!({ "ref": refname, "to": to.map(|oid| oid.to_string()) }),
+        Reversed::Head { refname, to } => json!({ "ref": refname, "to": to }),
+        Reversed::Priority { item, level } => json!({ "item": item.to_string(), "priority": level.as_str() }),
+    });
+    json!({ "operations": operations, "changes": changes.collect::<Vec<Value>>() })
+}

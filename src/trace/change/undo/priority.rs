@@ -1,0 +1,94 @@
+//! Lines that oppose those of an operation: each item gets the level that it had before.
+
+use std::collections::BTreeMap;
+
+use crate::git::{Entry, Oid, Operation, Repo, TreeStore};
+use crate::trace::model::item::ItemType;
+use crate::trace::model::level::Level;
+use crate::trace::model::name::TRACES;
+use crate::trace::model::tree;
+use crate::trace::model::types::Types;
+use crate::trace::store::priority::{InForce, RECORD, Record, Request, item_of, tags};
+use crate::trace::store::signature::Signature;
+use crate::trace::{ItemId, Tip, TraceError};
+
+/// The items whose lines differ between two states of the record. Reads only folders that differ.
+pub(super) fn changed(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<Vec<ItemId>, TraceError> {
+    let folders = |oid: Oid| repo.read_tree(repo.read_commit(oid)?.tree);
+    let before = old.map_or(Ok(Vec::new()), folders)?;
+    let same =
+        |entries: &[Entry], entry: &Entry| entries.iter().any(|old| old.name == entry.name && old.oid == entry.oid);
+    let mut items = Vec::new();
+    for folder in folders(new)?.into_iter().filter(|folder| !same(&before, folder)) {
+        let old = before.iter().find(|old| old.name == folder.name);
+        let files = old.map_or(Ok(Vec::new()), |old| repo.read_tree(old.oid))?;
+        for file in repo.read_tree(folder.oid)?.into_iter().filter(|file| !same(&files, file)) {
+            let path = [folder.name.as_slice(), b"/", &file.name].concat();
+            items.extend(std::str::from_utf8(&path).ok().and_then(item_of));
+        }
+    }
+    Ok(items)
+}
+
+/// Requests that oppose the lines of these moves of the record, oldest first. The caller holds the lock of the record.
+///
+/// Fails with [`TraceError::SetSince`] if the level of an item was set later.
+pub(super) fn opposing(
+    repo: &Repo,
+    signature: &Signature,
+    moves: &[(Option<Oid>, Oid)],
+    operation: &Operation,
+) -> Result<Vec<Request>, TraceError> {
+    let mut ends: BTreeMap<ItemId, (Option<Oid>, Oid)> = BTreeMap::new();
+    for (old, new) in moves {
+        for item in changed(repo, *old, *new)? {
+            ends.entry(item).or_insert((*old, *new)).1 = *new;
+        }
+    }
+    let (now, types) = (repo.find_ref(RECORD)?, Types::read(repo)?);
+    let mut requests = Vec::new();
+    for (item, (old, new)) in ends {
+        let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
+        if in_force(repo, now, item)? != after {
+            let (operation, command) = (operation.id.clone(), operation.command.clone());
+            return Err(TraceError::SetSince { operation, command, item });
+        }
+        // The levels of items that no trace has yet are shown nowhere.
+        let Some((introduced, item_type)) = origin(repo, item)? else { continue };
+        let (level, reason) = match before {
+            Some(InForce { setting, .. }) => (setting.level, setting.reason),
+            None => (types.rules(&item_type).priority, None),
+        };
+        let seq = after.and_then(|after| after.setting.seq);
+        requests.push(Request { item, level, reason, seq, at: signature.at, by: None, introduced });
+    }
+    Ok(requests)
+}
+
+fn in_force(repo: &Repo, record: Option<Oid>, item: ItemId) -> Result<Option<InForce>, TraceError> {
+    let tree = record.map(|record| repo.read_commit(record)).transpose()?.map(|commit| commit.tree);
+    Record::of_tree(repo, tree)?.in_force(repo, item)
+}
+
+/// The commit that introduced an item, which its tag points to, and its type. Without a tag, the first trace that has it tells.
+fn origin(repo: &Repo, item: ItemId) -> Result<Option<(Oid, ItemType)>, TraceError> {
+    let find = |commit: Oid| {
+        let slots = tree::list(repo, repo.read_commit(commit)?.tree)?;
+        Ok::<_, TraceError>(slots.into_iter().find(|slot| slot.id == item).map(|slot| slot.item_type))
+    };
+    let prefix = tags::prefix(repo)?;
+    for word in Level::VALUES {
+        if let Some(commit) = repo.find_ref(&format!("{prefix}{word}/{item}"))?
+            && let Some(item_type) = find(commit)?
+        {
+            return Ok(Some((commit, item_type)));
+        }
+    }
+    for (_, oid) in repo.list_refs(TRACES)? {
+        if let Some(item_type) = find(oid)? {
+            let introduced = tags::introduction(repo, &Tip::read(repo, oid)?, item)?;
+            return Ok(Some((introduced.unwrap_or(oid), item_type)));
+        }
+    }
+    Ok(None)
+}
