@@ -75,7 +75,7 @@ pub(super) fn run(data: &[u8]) {
             if !matches!(format, MessageFormat::Text) {
                 serde_json::from_slice::<serde_json::Value>(&rendered.content).expect("valid JSON");
             }
-            let envelope = envelope(repo, &trace, &view, &materialized, rendered, Encoding::default());
+            let envelope = envelope(repo, &trace, Some(&view), &materialized, rendered, Encoding::default());
             serde_json::to_string(&envelope.expect("it is there")).expect("valid JSON");
         }
     });

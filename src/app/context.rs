@@ -9,11 +9,12 @@ use super::ui::Ui;
 use crate::git::{Env, Git, GitError, Ident, Repo, worktree_root};
 use crate::memory::breadcrumb::Store;
 use crate::tokens::Encoding;
+use crate::trace::model::types::Types;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
 use crate::trace::store::{head, resolve, settings};
-use crate::trace::{Time, Tip, TraceName};
+use crate::trace::{Time, Tip, TraceError, TraceName};
 
 /// Folder, environment, clock, output, and the repository, which is opened when it is first needed.
 pub(crate) struct Context {
@@ -91,7 +92,30 @@ impl Context {
     pub(crate) fn view(&self, named: Option<&TraceName>, as_of: Option<&str>) -> Result<(&Repo, TraceName, View)> {
         let (repo, name) = (self.repo()?, self.trace_name(named)?);
         let view = View::open(repo, &name, as_of)?;
+        self.warn_of(view.types());
         Ok((repo, name, view))
+    }
+
+    /// The items of a trace, now or at the state `as_of`; `None` if it had no commit then, or is the current trace and has none yet.
+    pub(crate) fn find_view(&self, name: &TraceName, as_of: Option<&str>) -> Result<Option<View>> {
+        let repo = self.repo()?;
+        match View::open(repo, name, as_of) {
+            Err(TraceError::BeforeTheFirst { .. }) => Ok(None),
+            Err(TraceError::NoSuchTrace { .. })
+                if head::current(repo)? == *name && as_of.is_none_or(|spec| spec.parse::<Time>().is_ok()) =>
+            {
+                Ok(None)
+            }
+            view => {
+                let view = view?;
+                self.warn_of(view.types());
+                Ok(Some(view))
+            }
+        }
+    }
+
+    fn warn_of(&self, types: &Types) {
+        types.misnamed().iter().for_each(|warning| self.ui.note(warning));
     }
 
     /// A handle on a trace, signed as git would sign now.

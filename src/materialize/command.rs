@@ -42,15 +42,18 @@ pub(crate) struct Printed {
     pub omitted: Materialized,
 }
 
-/// Runs `command` on the items of a view that a cut keeps. Its stderr is inherited. Fails if its exit status is not 0, whatever
+/// Runs `command` on the items of a view that a cut keeps, or on none if there is no view. Its stderr is inherited. Fails if its exit status is not 0, whatever
 /// it printed.
 pub(crate) fn run(
     repo: &Repo,
-    view: &View,
+    view: Option<&View>,
     command: &str,
     cut: &Cut,
     encoding: Encoding,
 ) -> Result<Printed, CommandError> {
+    let Some(view) = view else {
+        return Ok(Printed { bytes: Process::shell(command).input(Vec::new()).filter()?, ..Printed::default() });
+    };
     let gathered = piece::gather(&Options { cut: *cut, ..Options::default() }, repo, view, encoding)?;
     let shortened = gathered.shortened();
     let Gathered { pieces, left_out, damaged } = gathered;

@@ -9,6 +9,7 @@ use crate::git::Repo;
 use crate::message::adjustment::Adjustment;
 use crate::message::{self, Api, messages, text};
 use crate::tokens::Encoding;
+use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceName};
 
@@ -66,12 +67,13 @@ pub(crate) fn render(format: MessageFormat, materialized: &Materialized, cache_m
 pub(crate) fn envelope<'a>(
     repo: &Repo,
     name: &'a TraceName,
-    view: &View,
+    view: Option<&View>,
     materialized: &'a Materialized,
     rendered: Rendered,
     encoding: Encoding,
 ) -> Result<Envelope<'a>> {
-    let total = view.total(repo, encoding)?;
+    let nothing = Total { tokens: 0, basis: Basis::Counted(encoding) };
+    let total = view.map(|view| view.total(repo, encoding)).transpose()?.unwrap_or(nothing);
     let tokens = Tokens {
         total: total.tokens,
         source: total.basis.source(),
@@ -81,8 +83,8 @@ pub(crate) fn envelope<'a>(
     let content = String::from_utf8(rendered.content).context("the messages are not UTF-8")?;
     Ok(Envelope {
         trace: name.as_str(),
-        commit: view.tip.commit.oid.to_string(),
-        at: view.tip.time().to_string(),
+        commit: view.map(|view| view.tip.commit.oid.to_string()),
+        at: view.map(|view| view.tip.time().to_string()),
         format: rendered.format,
         messages: match rendered.format {
             MessageFormat::Text => serde_json::value::to_raw_value(&content)?,
@@ -98,8 +100,11 @@ pub(crate) fn envelope<'a>(
 #[derive(Serialize, Debug)]
 pub(crate) struct Envelope<'a> {
     trace: &'a str,
-    commit: String,
-    at: String,
+    /// Absent if the trace has no commit yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
     format: MessageFormat,
     /// The same as without `--json`, on one line.
     messages: Box<RawValue>,

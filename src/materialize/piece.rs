@@ -11,8 +11,10 @@ use crate::trace::model::item::{Direction, Item, ItemType, Role};
 use crate::trace::model::item_file::BadItemFile;
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
+use crate::trace::model::types::{Types, own_role};
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::view::View;
+use crate::trace::store::walk::subjects;
 use crate::trace::{Fields, ItemId};
 
 #[derive(Clone)]
@@ -50,16 +52,19 @@ impl Piece {
         }
     }
 
-    /// Shortens the item to its subject. That is no longer a message of its author, so neighbors join whatever their roles
-    /// were.
+    /// Shortens the item to its subject. The speaker stays: only neighbors of one speaker join, whatever their types were. The
+    /// result of a tool becomes a text of the user, because only a result has its role.
     pub(super) fn shorten(&mut self, encoding: Encoding) {
         let subject = self.subject.take().unwrap_or_default();
         let tokens = encoding.count(subject.as_bytes());
         let block = Block { content: Content::Text(subject), known_tokens: Some(tokens) };
-        self.message = Message { role: Role::User, name: None, blocks: vec![block] };
-        self.tokens = message_cost(tokens, false);
-        (self.item_type, self.turn, self.order) = (ItemType::freeform(), None, 0);
-        (self.aggregates, self.shortened) = (true, true);
+        let role = if self.message.role == Role::Tool { Role::User } else { self.message.role };
+        self.message = Message { role, name: self.message.name.take(), blocks: vec![block] };
+        self.tokens = message_cost(tokens, self.message.name.is_some());
+        if self.item_type != ItemType::instruction() {
+            (self.item_type, self.order) = (ItemType::freeform(), 0);
+        }
+        (self.turn, self.aggregates, self.shortened) = (None, true, true);
     }
 }
 
@@ -92,9 +97,13 @@ pub(super) fn gather(
         let why = view.left_out(slot);
         // Count tokens only if needed: for a budget, or to report an omission.
         let tokens = if cut.budget.is_some() || why.is_some() { item_cost(&item, encoding) } else { 0 };
-        let own_role = types.role(&item.fields);
-        let role = materializer.role(&item, own_role);
-        let holds = prefix.add(slot, &item, role != own_role)?;
+        let type_role = types.role(&item.fields);
+        let role = materializer.role(&item, type_role);
+        let recorded_role = own_role(&item.fields);
+        let as_text = recorded_role.is_some_and(|recorded| {
+            item.fields.item_type == ItemType::tool_io() && (role != recorded || has_role(materializer, types, &item))
+        });
+        let holds = prefix.add(slot, &item, role != recorded_role.unwrap_or(type_role))?;
         if let Some(why) = why {
             let reason = view.level(slot).reason().map(str::to_owned);
             let (item, item_type, why) = (slot.id, slot.item_type.clone(), why.as_str());
@@ -108,6 +117,7 @@ pub(super) fn gather(
         let aggregates = types.aggregates(&item.fields);
         let (item_type, turn) = (item.fields.item_type.clone(), item.fields.turn.take());
         let (content, name) = content_and_name(item);
+        let (content, known_tokens) = if as_text { (tool_as_text(content), None) } else { (content, known_tokens) };
         let mut piece = Piece {
             item: slot.id,
             item_type,
@@ -128,9 +138,33 @@ pub(super) fn gather(
         pieces.push(piece);
         Ok(())
     })?;
+    if let Some(recent) = cut.recent {
+        let newer = pieces.len().saturating_sub(recent);
+        let mut older: Vec<&mut Piece> = pieces[..newer].iter_mut().filter(|piece| !piece.pinned).collect();
+        let mut subjects = subjects(repo, &view.tip, older.iter().map(|piece| piece.item).collect())?;
+        for piece in &mut older {
+            let subject = subjects.remove(&piece.item).filter(|subject| !subject.is_empty());
+            piece.subject = subject.or(piece.subject.take());
+        }
+    }
     left_out.extend(cut::cut(&mut pieces, &cut, encoding)?);
     left_out.sort_by_key(|omission| omission.seq);
     Ok(Gathered { pieces, left_out, damaged })
+}
+
+/// Whether the type or the materializer gives tool items a role, which may be the one that a call has anyway.
+fn has_role(materializer: &dyn Materializer, types: &Types, item: &Item) -> bool {
+    types.rules(&item.fields.item_type).role.is_some() || materializer.role(item, Role::Tool) != Role::Tool
+}
+
+/// A call or a result as text, for another role than its own.
+fn tool_as_text(content: Content) -> Content {
+    let (what, name, call_id, text) = match content {
+        Content::ToolCall { call_id, name, arguments } => ("call", name, call_id, arguments),
+        Content::ToolResult { call_id, name, text, .. } => ("result", name, call_id, text),
+        content => return content,
+    };
+    Content::Text(format!("[{what} of {}, {call_id}]\n{text}", name.as_deref().unwrap_or("a tool")))
 }
 
 /// The content of an item, and the name of its message: that of a tool belongs to the content.

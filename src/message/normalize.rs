@@ -18,8 +18,8 @@ use super::adjustment::{Adjustment, AdjustmentReason, BlockPosition};
 use super::media::media_type;
 use super::{Api, Content, Message, Role, Signature, Status, pair_calls};
 
-/// The user message that is added if the model would come first.
-const OPENING: &str = "(earlier messages are left out)";
+/// The user message that is added if the model would come first, because it spoke first or because a cut left it first.
+const OPENING: &str = "(the assistant speaks first)";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TurnRole {

@@ -135,7 +135,7 @@ pub enum TraceError {
     BudgetCommandFailed { command: String },
     #[error("nothing to reply to: {0}")]
     NoReply(Box<TraceError>),
-    #[error("the subject must be one line of text without control characters")]
+    #[error("the subject must be one line of text without control characters, and not empty")]
     BadSubject,
     #[error("the item holds what looks like {what}")]
     Secret { what: &'static str, fingerprint: Fingerprint },
@@ -161,8 +161,9 @@ impl Diagnostic for TraceError {
             Self::NoMatch { .. } => "`git trace branch` lists traces",
             Self::NoSuchTrace { .. } => "`git trace commit` creates one; `git trace branch` lists them",
             Self::Vanished { .. } => "nothing was written; `git trace branch` lists traces",
-            Self::UnknownItem { .. } | Self::AmbiguousItem { .. } | Self::NotInTrace { .. } => {
-                "`git trace log --oneline` lists items"
+            Self::AmbiguousItem { .. } => "`git trace log --oneline` lists items",
+            Self::UnknownItem { trace, .. } | Self::NotInTrace { trace, .. } => {
+                return Some(format!("`git trace log --oneline {trace}` lists items"));
             }
             Self::UnknownState { .. } => "`git trace branch` lists traces, `git trace log` their commits and items",
             Self::IsCurrent { .. } => "switch that worktree to another trace first: git trace switch <name>",
@@ -175,6 +176,7 @@ impl Diagnostic for TraceError {
             }
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
             Self::Unsigned { oid, .. } => return Some(format!("`git verify-commit {oid}` says why")),
+            Self::BadSubject => "without -s, the subject is a preview of the content",
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",
             Self::SeenOtherwise { as_seen: false, .. } => "import into a trace of its own: --trace NAME",
             Self::SeenOtherwise { as_seen: true, .. } => {

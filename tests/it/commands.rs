@@ -65,7 +65,7 @@ not json
 "#;
     insta::assert_snapshot!(repo.trace_with(&["commit", "--batch"], input), @r#"
     {"commit":"[OID]","id":"[ID]","op":"append","revision":1,"seq":0,"tokens":"[N]"}
-    {"error":"field `role`: `nobody` is not one of system, user, assistant, tool"}
+    {"error":"field `role`: `nobody` is no role of dialogue; accepted: user, assistant, system"}
     {"error":"the line is not a JSON object: expected ident at line 1 column 2"}
     {"commit":"[OID]","id":"[ID]","op":"append","revision":1,"seq":1,"tokens":"[N]"}
     [exit 1]
@@ -211,9 +211,9 @@ fn materialize_prints_messages_or_markdown() {
     {"trace":"main","commit":"[OID]","at":"2026-02-10T09:00:09Z","format":"messages","messages":[{"role":"system","name":"rules","content":"Be careful."},{"role":"user","content":"Where is the lock released?"},{"role":"assistant","content":[{"type":"tool_call","call_id":"c1","name":"grep","arguments":"{\"pattern\":\"lock\"}"}]},{"role":"tool","content":[{"type":"tool_result","call_id":"c1","name":"grep","text":"src/lock.rs:12: lock()"}]},{"role":"user","content":"In `src/lock.rs`."}],"items":[["[ID]"],["[ID]"],["[ID]"],["[ID]"],["[ID]"]],"tokens":{"total":"[N]","source":"counted","request":"[N]","encoding":"o200k_base"},"left_out":[{"id":"[ID]","reason":"thoughts","seq":2,"tokens":"[N]","type":"reasoning","why":"skip"}],"changed":[]}
     [exit 0]
     "#);
-    insta::assert_snapshot!(repo.trace(&["materialize", "--role", "tool_io=user"]), @"
+    insta::assert_snapshot!(repo.trace(&["materialize", "--role", "tool_io=tool"]), @"
     --- stderr
-    error: invalid value 'tool_io=user' for '--role <TYPE=ROLE>': the roles of tool_io are fixed: a call is the assistant's, a result the tool's
+    error: invalid value 'tool_io=tool' for '--role <TYPE=ROLE>': the roles are system, user and assistant
 
     For more information, try '--help'.
     [exit 2]
@@ -341,17 +341,32 @@ fn init_and_switch_choose_the_current_trace() {
     The current trace is `ideas/first`; its first commit creates it.
     [exit 0]
     ");
+    insta::assert_snapshot!(repo.trace(&["init", "ideas/first"]), @"
+    Trace `ideas/first` is set up already; its first commit creates it.
+    [exit 0]
+    ");
     repo.say("an idea");
+    insta::assert_snapshot!(repo.trace(&["init", "ideas/first"]), @"
+    Trace `ideas/first` is set up already; it is the current trace.
+    [exit 0]
+    ");
+    repo.text(&["commit", "--trace", "main", "-m", "elsewhere"]);
+    insta::assert_snapshot!(repo.trace(&["switch", "main"]), @"
+    Switched to trace `main`
+    [exit 0]
+    ");
     insta::assert_snapshot!(repo.trace(&["init", "ideas/first"]), @"
     --- stderr
     error: trace `ideas/first` already exists
     hint: `git trace switch ideas/first` makes it the current one
     [exit 2]
     ");
-    repo.text(&["commit", "--trace", "main", "-m", "elsewhere"]);
-    insta::assert_snapshot!(repo.trace(&["switch", "main"]), @"
-    Switched to trace `main`
-    [exit 0]
+    let commit = repo.git(&["rev-parse", "refs/traces/ideas/first"]);
+    insta::assert_snapshot!(repo.trace(&["switch", commit.trim()]), @"
+    --- stderr
+    error: `[OID]` is a commit, not a trace
+    hint: `git trace switch -c NAME [OID]` creates a trace that starts there
+    [exit 2]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "--oneline"]), @"
     [SHORT] #0 [SHORT] dialogue user: elsewhere

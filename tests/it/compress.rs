@@ -393,7 +393,7 @@ fn impossible_compressions_and_expansions_are_refused() {
     insta::assert_snapshot!(repo.refused(&["compress", "#1..#99", "-m", "x"]), @r"
     --- stderr
     error: no item of trace `main` is named `#99`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
 }

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::repo::TestRepo;
 
@@ -135,4 +135,57 @@ fn an_item_of_twenty_mebibytes_works() {
     copy.bytes_with(&["import", "jsonl", "-"], &export);
     assert!(copy.bytes(&["show", "#0"]) == big);
     assert!(copy.bytes(&["materialize"]) == repo.bytes(&["materialize"]));
+}
+
+#[test]
+fn a_result_that_only_replies_to_a_call_takes_its_id_and_name() {
+    let repo = TestRepo::new();
+    repo.say("List it.");
+    repo.commit(&["-t", "tool_io", "-r", "assistant", "--name", "ls", "--call-id", "c1", "-m", "{}"]);
+    repo.commit(&["-t", "tool_io", "--reply-to", "#1", "-m", "a.rs"]);
+    let answer = repo.json(&["show", "#2", "--json"]);
+    assert_eq!(
+        (&answer["direction"], &answer["call_id"], &answer["name"]),
+        (&json!("result"), &json!("c1"), &json!("ls"))
+    );
+    let asked = repo.commit(&["-t", "tool_io", "--reply-to", "#0", "-m", "it did"]).len();
+    assert_eq!(asked, 16);
+    let other = repo.json(&["show", "#3", "--json"]);
+    assert_eq!(other["call_id"], repo.json(&["show", "#0", "--json"])["id"], "generated from what it replies to");
+}
+
+#[test]
+fn an_edit_drops_the_fields_that_a_new_type_does_not_have() {
+    let repo = TestRepo::new();
+    repo.commit(&["--name", "Eve", "--meta", "by=hand", "-m", "fn main() {}"]);
+    insta::assert_snapshot!(repo.refused(&["edit", "#0", "-t", "artifact"]), @"
+    --- stderr
+    error: artifact has no field `role`; it accepts kind, path, language, media_type
+    hint: `--unset role` drops it
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["edit", "#0", "--unset", "colour"]), @"
+    --- stderr
+    error: field `colour`: the item does not have it
+    [exit 2]
+    ");
+    repo.text(&[
+        "edit",
+        "#0",
+        "-t",
+        "artifact",
+        "--unset",
+        "role",
+        "--unset",
+        "name",
+        "--unset",
+        "meta",
+        "--set",
+        "media-type=text/rust",
+    ]);
+    let item = repo.json(&["show", "#0", "--json"]);
+    assert_eq!((&item["type"], &item["media_type"]), (&json!("artifact"), &json!("text/rust")));
+    assert_eq!([&item["role"], &item["name"], &item["meta"]], [&Value::Null; 3]);
+    repo.commit(&["-t", "artifact", "--set", "media-type=image/png", "-m", "x"]);
+    assert_eq!(repo.json(&["show", "#1", "--json"])["media_type"], "image/png");
 }

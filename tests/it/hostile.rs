@@ -71,7 +71,8 @@ fn no_field_forges_a_header() {
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "-s", hostile, "-m", "x"]), @"
     --- stderr
-    error: the subject must be one line of text without control characters
+    error: the subject must be one line of text without control characters, and not empty
+    hint: without -s, the subject is a preview of the content
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["edit", "#0", "--set", &format!("name={hostile}")]), @"

@@ -25,6 +25,7 @@ mod hostile;
 mod import;
 mod layout;
 mod links;
+mod materialize;
 mod merge_driver;
 mod merging;
 mod operations;

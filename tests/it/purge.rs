@@ -304,7 +304,7 @@ fn without_a_terminal_nothing_is_changed_unless_told() {
     insta::assert_snapshot!(repo.refused(&["purge", "#7", "--yes"]), @"
     --- stderr
     error: no item of trace `main` is named `#7`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
 }

@@ -114,7 +114,7 @@ fn refusals_are_the_same_with_reftable() {
     insta::assert_snapshot!(repo.refused(&["show", "nothing~3"]), @"
     --- stderr
     error: no item of trace `main` is named `nothing~3`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
     // A rename keeps the earlier reflog entries with their authors.

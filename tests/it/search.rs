@@ -123,7 +123,7 @@ fn blame_names_the_commit_that_added_each_line() {
     insta::assert_snapshot!(repo.refused(&["blame", "#9"]), @"
     --- stderr
     error: no item of trace `main` is named `#9`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
 }

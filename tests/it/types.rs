@@ -134,15 +134,12 @@ fn invalid_type_rules_are_named() {
     let mut page = String::new();
     for setting in [
         "traceType.x.role=tool",
-        "traceType.tool_io.role=user",
         "traceType.tool_io.aggregate=true",
-        "traceType.dialogue.role=user",
         "traceType.x.priority=high",
         "traceType.x.aggregate=perhaps",
         "traceType.x.order=1.5",
         "traceType.x.compressOrder=",
         "traceType.x.compress= ",
-        "traceType.A b\x1b.role=user",
     ] {
         page +=
             &repo.snapshot(&super::repo::run(repo.command("git").args(["-c", setting, "trace", "materialize"]), b""));
@@ -154,6 +151,57 @@ fn invalid_type_rules_are_named() {
         page.push('\n');
     }
     insta::assert_snapshot!(page);
+}
+
+#[test]
+fn a_type_that_no_item_can_have_is_ignored_with_a_warning() {
+    let repo = sharing("[traceType \"X\"]\n\trole = user\n[traceType \"finding\"]\n\trole = assistant\n");
+    repo.git(&["config", "traceType.A b\x1b.role", "user"]);
+    insta::assert_snapshot!(repo.trace(&["commit", "-t", "finding", "-m", "In a."]), @r"
+    [main #0] finding: In a. [ID]
+    --- stderr
+    warning: ignored the type `X` in .traceconfig: expected a letter a-z, then at most 63 of a-z, 0-9 and _
+    warning: ignored the type `A b\u{1b}` in git config: expected a letter a-z, then at most 63 of a-z, 0-9 and _
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["materialize"]), @r#"
+    [
+    {"role":"assistant","content":"In a."}
+    ]
+    --- stderr
+    warning: ignored the type `X` in .traceconfig: expected a letter a-z, then at most 63 of a-z, 0-9 and _
+    warning: ignored the type `A b\u{1b}` in git config: expected a letter a-z, then at most 63 of a-z, 0-9 and _
+    [exit 0]
+    "#);
+    assert_eq!(repo.trace(&["log", "--oneline"]).matches("warning").count(), 0, "history has no types");
+}
+
+#[test]
+fn a_role_of_dialogue_or_tools_is_set_in_config_as_on_the_command_line() {
+    let repo = TestRepo::new();
+    repo.say("List it.");
+    repo.commit(&["-t", "tool_io", "-r", "assistant", "--name", "ls", "--call-id", "c1", "-m", "{}"]);
+    repo.commit(&["-t", "tool_io", "--reply-to", "#1", "-m", "a.rs"]);
+    let roles = ["--role", "dialogue=system", "--role", "tool_io=assistant"];
+    let given = messages(&repo, &roles);
+    assert_eq!(
+        given,
+        json!([
+            {"role": "system", "content": "List it."},
+            {"role": "assistant", "content": "[call of ls, c1]\n{}"},
+            {"role": "assistant", "content": "[result of ls, c1]\na.rs"},
+        ])
+    );
+    repo.git(&["config", "traceType.dialogue.role", "system"]);
+    repo.git(&["config", "traceType.tool_io.role", "assistant"]);
+    assert_eq!(messages(&repo, &[]), given);
+    assert_eq!(messages(&repo, &["--role", "dialogue=user"])[0]["role"], "user", "the command line outranks it");
+    insta::assert_snapshot!(repo.refused(&["materialize", "--role", "dialouge=user"]), @"
+    --- stderr
+    error: unknown type `dialouge` in --role
+    hint: the types are instruction, dialogue, tool_io, reasoning, artifact, output, freeform
+    [exit 2]
+    ");
 }
 
 #[test]
@@ -181,7 +229,6 @@ fn the_shared_file_sets_only_harmless_settings() {
         b"[trace]\n\tbudget = many\n",
         b"[trace]\n\tencoding = morse\n",
         b"[trace]\n\tencoding = \xff\n",
-        b"[traceType \"X\"]\n\trole = user\n",
     ] {
         fs::write(&path, bytes).unwrap();
         page += &repo.trace(&["status"]);

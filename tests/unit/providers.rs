@@ -319,7 +319,7 @@ fn a_user_command_receives_the_items() {
     sample.set(3, skipped, Level::Skip);
     let view = View::open(&sample.repo, &sample.name, None).unwrap();
     let run = |command: &str, cut| {
-        command::run(&sample.repo, &view, command, &cut, Encoding::default()).map(|printed| printed.bytes)
+        command::run(&sample.repo, Some(&view), command, &cut, Encoding::default()).map(|printed| printed.bytes)
     };
     let printed = run("cat; printf end", Cut::default()).unwrap();
     let printed = String::from_utf8(printed).unwrap();

@@ -11,7 +11,7 @@ use crate::trace::model::trailers::preview;
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::Record;
 use crate::trace::store::total;
-use crate::trace::{Draft, Item, ItemEntry, ItemType, Op, Trace, TraceError};
+use crate::trace::{Draft, Fields, Item, ItemEntry, ItemType, Op, Trace, TraceError};
 
 /// An item after a change of it.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Trace<'_> {
     /// Appends an item to the end of the trace.
     ///
     /// An instruction with the name of a live instruction replaces the content of that item. A result that replies to a call
-    /// takes the call's id and tool name if it has none of its own.
+    /// takes the call's id and tool name if it has none of its own. The id of a call without one is that of its item.
     ///
     /// # Errors
     ///
@@ -65,13 +65,11 @@ impl Trace<'_> {
     /// As [`Self::append`], with options.
     pub fn append_with(&self, draft: &Draft, options: AppendOptions<'_>) -> Result<Committed, TraceError> {
         let types = Types::read(self.repo())?;
+        types.misnamed().iter().for_each(|warning| self.warn(warning));
         self.change_item(|change| {
             let mut draft = draft.clone();
             schema::complete(&mut draft.fields);
-            if let Some(call) = replied_call(change, &draft)? {
-                draft.fields.call_id = draft.fields.call_id.or(call.fields.call_id);
-                draft.fields.name = draft.fields.name.or(call.fields.name);
-            }
+            complete_result(change, &mut draft.fields)?;
             types.judge(change.repo(), &draft)?;
             change.usage = options.reported_tokens.map_or(Usage::Unsaid, Usage::Reported);
             if let Some((slot, old)) = live_instruction(change, &draft)? {
@@ -110,16 +108,21 @@ impl PendingChange<'_> {
     }
 }
 
-/// The call that a result replies to, if the result lacks something that the call has.
-fn replied_call(change: &PendingChange<'_>, draft: &Draft) -> Result<Option<Item>, TraceError> {
-    let fields = &draft.fields;
-    let Some(call_id) = fields.reply_to else { return Ok(None) };
-    if !fields.is_result() || (fields.call_id.is_some() && fields.name.is_some()) {
-        return Ok(None);
+/// Gives a result that replies to an item what it lacks: the id and the tool name of that call. A call without an id has that of
+/// its item, as in requests.
+fn complete_result(change: &PendingChange<'_>, fields: &mut Fields) -> Result<(), TraceError> {
+    let Some(replied) = fields.reply_to.filter(|_| fields.is_result()) else { return Ok(()) };
+    if fields.call_id.is_some() && fields.name.is_some() {
+        return Ok(());
     }
-    let slots = change.slots()?;
-    let Some(slot) = slots.iter().find(|slot| slot.id == call_id) else { return Ok(None) };
-    Ok(Some(total::read_item(change.repo(), slot)?).filter(|item| item.fields.is_call()))
+    let slot = change.slots()?.into_iter().find(|slot| slot.id == replied);
+    let call = slot.map(|slot| total::read_item(change.repo(), &slot)).transpose()?;
+    if let Some(call) = call.map(|item| item.fields).filter(Fields::is_call) {
+        fields.call_id = fields.call_id.take().or(call.call_id);
+        fields.name = fields.name.take().or(call.name);
+    }
+    fields.call_id.get_or_insert_with(|| replied.to_string());
+    Ok(())
 }
 
 /// The live instruction with the draft's name, if the draft is an instruction with a name.

@@ -48,6 +48,12 @@ fn with_sources(error: &dyn std::error::Error) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
+/// Refuses a subject that was given and cannot be one.
+pub(super) fn validate_subject(subject: Option<&str>) -> Result<(), TraceError> {
+    let is_bad = |subject: &str| subject.trim().is_empty() || subject.chars().any(char::is_control);
+    if subject.is_some_and(is_bad) { Err(TraceError::BadSubject) } else { Ok(()) }
+}
+
 impl Trace<'_> {
     /// Appends an item and sets its priority.
     ///
@@ -58,9 +64,7 @@ impl Trace<'_> {
             let replied = Resolver::new(repo, self.name(), &self.tip()?)?.item(spec);
             item.draft.fields.reply_to = Some(replied.map_err(|error| TraceError::NoReply(Box::new(error)))?);
         }
-        if item.subject.as_ref().is_some_and(|subject| subject.chars().any(char::is_control)) {
-            return Err(TraceError::BadSubject);
-        }
+        validate_subject(item.subject.as_deref())?;
         let Draft { fields, body } = &mut item.draft;
         self.scan_for_secrets(fields, body, item.subject.as_mut())?;
         let fields = &item.draft.fields;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::append::Committed;
+use super::commit::validate_subject;
 use crate::trace::model::json::set_field;
 use crate::trace::model::schema;
 use crate::trace::model::trailers::preview;
@@ -33,6 +34,7 @@ impl Trace<'_> {
     /// [`TraceError::NotLive`] if the item is not in this trace, [`TraceError::Schema`] or [`TraceError::Field`] if the result
     /// lacks what its type requires, [`TraceError::Secret`], [`TraceError::OverBudget`]. The trace is unchanged then.
     pub fn edit(&self, id: ItemId, mut patch: Patch) -> Result<Committed, TraceError> {
+        validate_subject(patch.subject.as_deref())?;
         let mut no_fields = Fields::new(ItemType::freeform());
         let body = patch.body.as_mut();
         self.scan_for_secrets(&mut no_fields, body.unwrap_or(&mut Vec::new()), patch.subject.as_mut())?;
@@ -46,6 +48,7 @@ impl Trace<'_> {
     /// As [`Self::edit`], but ignores secrets and priorities.
     pub(crate) fn edit_unscanned(&self, id: ItemId, patch: &Patch) -> Result<Committed, TraceError> {
         let types = Types::read(self.repo())?;
+        types.misnamed().iter().for_each(|warning| self.warn(warning));
         self.change_item(|change| {
             let (slot, old) = change.live_item(id)?;
             let mut draft =

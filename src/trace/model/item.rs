@@ -179,6 +179,7 @@ pub(crate) trait Header {
     fn is_set(&self) -> bool;
     /// Parses and sets the value, or returns the cause of the error.
     fn set(&mut self, value: &str) -> Result<(), String>;
+    fn unset(&mut self);
 }
 
 impl<T: Display + FromStr<Err: Display>> Header for Option<T> {
@@ -193,6 +194,10 @@ impl<T: Display + FromStr<Err: Display>> Header for Option<T> {
     fn set(&mut self, value: &str) -> Result<(), String> {
         *self = Some(value.parse().map_err(|cause: T::Err| cause.to_string())?);
         Ok(())
+    }
+
+    fn unset(&mut self) {
+        *self = None;
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::item::{BadType, Draft, Fields, Item, ItemType, MAX_UNKNOWN_HEADERS};
+use super::schema::accepted_roles;
 use crate::base::error::Diagnostic;
 
 /// The fields that git-trace assigns.
@@ -61,18 +62,26 @@ pub(crate) fn parsed_field<T: FromStr<Err: Display>>(
     text_field(object, field)?.map(|text| text.parse().map_err(|cause| BadField::bad(field, cause))).transpose()
 }
 
-/// Sets a header from its JSON field. `reply_to` and `source` have the same form as in the item file.
+/// Sets a header from its JSON field, or removes it if the value is null. `reply_to` and `source` have the same form as in the
+/// item file.
 pub(crate) fn set_field(fields: &mut Fields, field: &str, value: &Value) -> Result<(), BadField> {
+    if value.is_null() {
+        return unset_field(fields, field);
+    }
     if field == "meta" {
         let Value::Object(meta) = value else { return Err(BadField::bad(field, "expected an object")) };
         fields.meta.clone_from(meta);
         return Ok(());
     }
     let Value::String(text) = value else { return Err(BadField::bad(field, "expected a string")) };
+    let item_type = fields.item_type.clone();
     if field == "type" {
         fields.item_type = text.parse().map_err(|cause: BadType| BadField::bad(field, cause))?;
     } else if let Some(header) = fields.json_mut(field) {
-        header.set(text).map_err(|cause| BadField::bad(field, cause))?;
+        header.set(text).map_err(|cause| match accepted_roles(&item_type).filter(|_| field == "role") {
+            Some(roles) => BadField::bad(field, format!("`{text}` is no role of {item_type}; accepted: {roles}")),
+            None => BadField::bad(field, cause),
+        })?;
     } else if field.parse::<ItemType>().is_err() {
         return Err(BadField::BadName { field: field.to_owned() });
     } else if ASSIGNED.contains(&field) || RESERVED.contains(&field) {
@@ -88,10 +97,30 @@ pub(crate) fn set_field(fields: &mut Fields, field: &str, value: &Value) -> Resu
     Ok(())
 }
 
+/// Removes a header or the metadata.
+fn unset_field(fields: &mut Fields, field: &str) -> Result<(), BadField> {
+    if field == "meta" {
+        fields.meta.clear();
+    } else if let Some(header) = fields.json_mut(field) {
+        header.unset();
+    } else {
+        let (header, before) = (field.replace('_', "-"), fields.unknown.len());
+        fields.unknown.retain(|(key, _)| *key != header);
+        if fields.unknown.len() == before {
+            return Err(BadField::bad(field, "the item does not have it"));
+        }
+    }
+    Ok(())
+}
+
 /// Reads an item to be committed. The default type is dialogue. Skips the fields in `apart`, which the caller reads, and those
 /// that git-trace assigns.
 pub(crate) fn draft_from(object: &Map<String, Value>, apart: &[&str]) -> Result<Draft, BadField> {
     let mut fields = Fields::new(ItemType::dialogue());
+    // The errors of other fields depend on the type.
+    if let Some(item_type) = object.get("type").filter(|value| !value.is_null()) {
+        set_field(&mut fields, "type", item_type)?;
+    }
     for (field, value) in object {
         let field = field.as_str();
         if matches!(field, "text" | "base64") || ASSIGNED.contains(&field) || apart.contains(&field) || value.is_null()

@@ -58,13 +58,26 @@ pub(crate) fn own_fields(item_type: &ItemType) -> Option<&'static [&'static str]
     }
 }
 
-/// Fills in derived fields: the role of a dialogue, and the direction or role of a tool item.
+/// The roles of a type whose items have their own.
+pub(crate) fn accepted_roles(item_type: &ItemType) -> Option<&'static str> {
+    match item_type.as_str() {
+        "dialogue" => Some("user, assistant, system"),
+        "tool_io" => Some("assistant (a call), tool (a result)"),
+        _ => None,
+    }
+}
+
+/// Fills in derived fields: the role of a dialogue, and the direction or role of a tool item. A tool item that only replies to
+/// another item is a result.
 pub(crate) fn complete(fields: &mut Fields) {
     match fields.item_type.as_str() {
         "dialogue" => {
             fields.role.get_or_insert(Role::User);
         }
         "tool_io" => match (fields.direction, fields.role) {
+            (None, None) if fields.reply_to.is_some() => {
+                (fields.direction, fields.role) = (Some(Direction::Result), Some(Role::Tool));
+            }
             (None, Some(Role::Tool)) => fields.direction = Some(Direction::Result),
             (None, Some(Role::Assistant)) => fields.direction = Some(Direction::Call),
             (Some(Direction::Call), None) => fields.role = Some(Role::Assistant),
@@ -103,7 +116,7 @@ pub(crate) fn validate_known(draft: &Draft) -> Result<(), SchemaError> {
             item_type: item_type.clone(),
             field: "role",
             value: Role::Tool.to_string(),
-            accepted: "user, assistant, system",
+            accepted: accepted_roles(item_type).unwrap_or_default(),
         }),
         "tool_io" => validate_tool_io(draft),
         _ => Ok(()),

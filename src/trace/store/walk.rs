@@ -1,11 +1,11 @@
 //! Walking a trace's history, newest first, one commit at a time.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::git::{Oid, Repo};
 use crate::trace::model::tree::{self, Change};
-use crate::trace::{ItemId, Tip, TraceError};
+use crate::trace::{ItemId, Op, Tip, TraceError};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Parents {
@@ -67,4 +67,25 @@ pub(crate) fn touched_by(repo: &Repo, tip: &Tip) -> Result<Vec<ItemId>, TraceErr
         Some(item) => Ok(vec![item]),
         None => Ok(changes_of(repo, tip)?.iter().map(|change| change.entry().id).collect()),
     }
+}
+
+/// The subjects of items: those of the newest commits that gave them their content. Reads commits only, up to the oldest of them.
+pub(crate) fn subjects(
+    repo: &Repo,
+    tip: &Tip,
+    mut wanted: HashSet<ItemId>,
+) -> Result<HashMap<ItemId, String>, TraceError> {
+    let mut subjects = HashMap::with_capacity(wanted.len());
+    for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+        if wanted.is_empty() {
+            break;
+        }
+        let earlier = earlier?;
+        let op = earlier.trailers.op;
+        let gives_content = matches!(op, Some(Op::Append | Op::Edit | Op::Import | Op::Compress | Op::Pick));
+        if let Some(item) = earlier.item().filter(|item| gives_content && wanted.remove(item)) {
+            subjects.insert(item, earlier.commit.subject().to_owned());
+        }
+    }
+    Ok(subjects)
 }

@@ -10,13 +10,13 @@ fn an_unknown_or_ambiguous_item() {
             insta::assert_snapshot!(repo.refused(&[command, "ffff"]), @"
             --- stderr
             error: no item of trace `main` is named `ffff`
-            hint: `git trace log --oneline` lists items
+            hint: `git trace log --oneline main` lists items
             [exit 2]
             ");
             insta::assert_snapshot!(repo.refused(&[command, "#7"]), @"
             --- stderr
             error: no item of trace `main` is named `#7`
-            hint: `git trace log --oneline` lists items
+            hint: `git trace log --oneline main` lists items
             [exit 2]
             ");
             insta::assert_snapshot!(repo.refused(&[command, "abcd"]), @"
@@ -34,7 +34,7 @@ fn an_unknown_or_ambiguous_item() {
             insta::assert_snapshot!(repo.refused(&[command, "no such thing\u{1b}[31m"]), @r#"
             --- stderr
             error: no item of trace `main` is named `no such thing\u{1b}[31m`
-            hint: `git trace log --oneline` lists items
+            hint: `git trace log --oneline main` lists items
             [exit 2]
             "#);
         }
@@ -48,7 +48,7 @@ fn an_unknown_or_ambiguous_item() {
     insta::assert_snapshot!(repo.refused(&["edit", "#7", "-m", "x"]), @"
     --- stderr
     error: no item of trace `main` is named `#7`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["log", "--item", "abcd"]), @"
@@ -66,31 +66,31 @@ fn an_item_outside_this_trace() {
     insta::assert_snapshot!(repo.refused(&["edit", &elsewhere, "-m", "x"]), @"
     --- stderr
     error: no item of trace `main` is named `[ID]`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["edit", "refs/traces/other", "-m", "x"]), @"
     --- stderr
     error: item [ID] was never in trace `main`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["delete", "refs/traces/other"]), @"
     --- stderr
     error: item [ID] was never in trace `main`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["pin", "refs/traces/other"]), @"
     --- stderr
     error: item [ID] was never in trace `main`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--reply-to", "refs/traces/other", "-m", "x"]), @"
     --- stderr
     error: nothing to reply to: item [ID] was never in trace `main`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
 }
@@ -146,7 +146,7 @@ fn an_invalid_type_role_or_level() {
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "-r", "nobody", "-m", "x"]), @"
     --- stderr
-    error: field `role`: `nobody` is not one of system, user, assistant, tool
+    error: field `role`: `nobody` is no role of dialogue; accepted: user, assistant, system
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "-r", "tool", "-m", "x"]), @"
@@ -251,19 +251,19 @@ fn a_reply_to_a_nonexistent_item() {
     insta::assert_snapshot!(repo.refused(&["commit", "--reply-to", "ffff", "-m", "x"]), @"
     --- stderr
     error: nothing to reply to: no item of trace `main` is named `ffff`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--set", "reply_to=ffffffffffffffff", "-m", "x"]), @"
     --- stderr
     error: nothing to reply to: no item of trace `main` is named `[ID]`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["edit", "#0", "--set", "reply_to=ffffffffffffffff"]), @"
     --- stderr
     error: nothing to reply to: no item of trace `main` is named `[ID]`
-    hint: `git trace log --oneline` lists items
+    hint: `git trace log --oneline main` lists items
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--trace", "new", "--reply-to", "ffff", "-m", "x"]), @"
@@ -273,7 +273,7 @@ fn a_reply_to_a_nonexistent_item() {
     [exit 2]
     ");
     insta::assert_snapshot!(repo.trace_with(&["commit", "--batch"], br#"{"text":"x","reply_to":"ffff"}"#), @r#"
-    {"error":"nothing to reply to: no item of trace `main` is named `ffff`","hint":"`git trace log --oneline` lists items"}
+    {"error":"nothing to reply to: no item of trace `main` is named `ffff`","hint":"`git trace log --oneline main` lists items"}
     [exit 1]
     "#);
 }
@@ -311,4 +311,31 @@ fn a_file_with_more_items_than_a_trace_has_positions() {
     [exit 2]
     ");
     assert!(start.elapsed().as_secs() < 20, "nothing is written first");
+}
+
+#[test]
+fn an_empty_subject() {
+    let repo = repo();
+    for command in [&["commit", "-m", "x"][..], &["edit", "#0", "-m", "x"], &["compress", "#0..#1", "-m", "x"]] {
+        for subject in ["", "  "] {
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(repo.refused(&[command, &["-s", subject]].concat()), @"
+                --- stderr
+                error: the subject must be one line of text without control characters, and not empty
+                hint: without -s, the subject is a preview of the content
+                [exit 2]
+                ");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_item_that_another_trace_does_not_have() {
+    insta::assert_snapshot!(repo().refused(&["cherry-pick", "other", "#9"]), @"
+    --- stderr
+    error: no item of trace `other` is named `#9`
+    hint: `git trace log --oneline other` lists items
+    [exit 2]
+    ");
 }

@@ -15,7 +15,7 @@ fn an_invalid_time() {
     error: no commit, item, or time of trace `main` is named `2026-02-30T00:00:00Z`
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "2001-01-01T00:00:00Z"]), @"
+    insta::assert_snapshot!(repo.refused(&["view", "--as-of", "2001-01-01T00:00:00Z"]), @"
     --- stderr
     error: trace `main` had no commit yet at 2001-01-01T00:00:00Z
     [exit 2]
@@ -107,7 +107,7 @@ fn an_import_with_an_invalid_line_records_nothing() {
     let short = b"{\"text\":\"fine\"}\n{\"text\":\"fine too\",\"role\":\"nobody\"}\n";
     insta::assert_snapshot!(repo.refused_with(&["import", "jsonl", "-"], short), @"
     --- stderr
-    error: cannot import `-`: line 2: field `role`: `nobody` is not one of system, user, assistant, tool
+    error: cannot import `-`: line 2: field `role`: `nobody` is no role of dialogue; accepted: user, assistant, system
     [exit 2]
     ");
     let mut long: Vec<u8> = (0..100).flat_map(|n| format!("{{\"text\":\"{n}\"}}\n").into_bytes()).collect();

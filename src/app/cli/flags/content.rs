@@ -78,6 +78,16 @@ pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// The name of a field: as in JSON, or as in the item file, with `-` instead of `_`.
+#[expect(clippy::unnecessary_wraps, reason = "clap takes a parser that may fail")]
+pub(crate) fn field_name(text: &str) -> Result<String, String> {
+    Ok(text.replace('-', "_"))
+}
+
+pub(crate) fn field_value(text: &str) -> Result<(String, String), String> {
+    key_value(text).map(|(field, value)| (field.replace('-', "_"), value))
+}
+
 /// A value of `meta`: JSON if it is JSON, else a text.
 pub(crate) fn meta_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))

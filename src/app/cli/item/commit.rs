@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::app::cli::flags::content::{BudgetArgs, ContentArgs, key_value, meta_value, read};
+use crate::app::cli::flags::content::{BudgetArgs, ContentArgs, field_value, key_value, meta_value, read};
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Values, escaped};
 use crate::tokens::{TokenUsage, parse_usage};
 use crate::trace::change::append::Committed;
@@ -46,7 +46,7 @@ pub(crate) struct CommitArgs {
     #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = key_value)]
     meta: Vec<(String, String)>,
     /// Other field to set, such as direction=call, status=error, path=src/lib.rs
-    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = key_value)]
+    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = field_value)]
     set: Vec<(String, String)>,
     /// Priority: skip, normal or pinned [default: depends on the type]
     #[arg(short = 'p', long, value_name = "LEVEL")]

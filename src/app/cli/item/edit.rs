@@ -2,14 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use crate::app::cli::flags::content::{BudgetArgs, ContentArgs, key_value, meta_value};
-use crate::app::cli::{Context, ErrorContext as _, Result, Values, escaped};
-use crate::trace::ItemType;
+use crate::app::cli::flags::content::{BudgetArgs, ContentArgs, field_name, field_value, key_value, meta_value};
+use crate::app::cli::{Context, Error, ErrorContext as _, Result, Values, escaped};
 use crate::trace::change::append::Committed;
 use crate::trace::change::edit::{self, Patch};
+use crate::trace::model::schema::SchemaError;
 use crate::trace::model::trailers::preview;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total::read_item;
+use crate::trace::{ItemType, TraceError};
 
 /// Replace the content of an item; its id and position stay
 ///
@@ -25,8 +26,11 @@ pub(crate) struct EditArgs {
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
     /// Field to set, such as name=x or status=error
-    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = key_value)]
+    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = field_value)]
     set: Vec<(String, String)>,
+    /// Field to drop, such as role, which a new type may not have; `meta` drops all metadata
+    #[arg(long, value_name = "FIELD", value_parser = field_name)]
+    unset: Vec<String>,
     /// Metadata entry to set; the value may be JSON
     #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = key_value)]
     meta: Vec<(String, String)>,
@@ -49,16 +53,15 @@ impl EditArgs {
         let resolver = Resolver::new(repo, &name, &tip)?;
         let slot = resolver.live(&self.item)?.clone();
 
-        let mut fields: Vec<(String, Value)> = Vec::new();
+        let item_type = self.item_type.iter().map(|item_type| ("type".to_owned(), item_type.to_string().into()));
+        let unset = self.unset.iter().map(|field| (field.clone(), Value::Null));
+        let mut fields: Vec<(String, Value)> = item_type.chain(unset).collect();
         for (field, value) in &self.set {
             let value = match field.as_str() {
                 "reply_to" => resolver.item(value).context("nothing to reply to")?.to_string(),
                 _ => value.clone(),
             };
             fields.push((field.clone(), Value::String(value)));
-        }
-        if let Some(item_type) = &self.item_type {
-            fields.push(("type".to_owned(), Value::String(item_type.to_string())));
         }
         if !self.meta.is_empty() {
             let mut meta: Map<String, Value> = read_item(repo, &slot)?.fields.meta;
@@ -73,7 +76,13 @@ impl EditArgs {
         let patch = Patch { body, fields, subject: self.subject.clone(), reason: self.reason.clone() };
         let warn = |warning: &str| context.ui.note(warning);
         let trace = context.open(&name)?.with_budget(self.budget.policy(context)?).with_warnings(&warn);
-        let edited = trace.edit(slot.id, patch)?;
+        let edited = trace.edit(slot.id, patch).map_err(|error| match error {
+            TraceError::Schema(SchemaError::NoSuchField { ref field, .. }) => {
+                let hint = format!("`--unset {field}` drops it");
+                Error::with_hint(error.to_string(), hint)
+            }
+            error => error.into(),
+        })?;
         if self.json {
             return context.ui.json(&edit::to_json(&edited));
         }

@@ -2,7 +2,7 @@
 
 use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Values, bail, escaped};
 use crate::check::fsck::newest_complete;
-use crate::git::short_oid;
+use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
@@ -179,12 +179,24 @@ impl SwitchArgs {
         let done = if self.create {
             format!("a new trace `{name}` at {}", begin(context, &name, self.start.as_deref())?)
         } else {
-            Tip::of_trace(repo, &name)?;
+            if Tip::find(repo, &name)?.is_none() {
+                return Err(no_trace(repo, &name)?);
+            }
             format!("trace `{name}`")
         };
         head::switch(context.repo()?, &name, &context.mover())?;
         writeln!(context.ui, "Switched to {done}")
     }
+}
+
+/// The error for a name to switch to that is no trace. A commit of a trace can be the start of a new one.
+fn no_trace(repo: &Repo, name: &TraceName) -> Result<Error> {
+    let commit = repo.find_commit(name.as_str())?.map(|oid| Tip::read(repo, oid)).transpose()?;
+    if commit.is_some_and(|commit| commit.is_ours()) {
+        let hint = format!("`git trace switch -c NAME {name}` creates a trace that starts there");
+        return Ok(Error::with_hint(format!("`{name}` is a commit, not a trace"), hint));
+    }
+    Ok(TraceError::NoSuchTrace { name: name.clone() }.into())
 }
 
 /// Create an empty trace and make it the current one
@@ -200,9 +212,16 @@ impl InitArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let named = context.named_trace()?;
         let name = self.name.clone().or(named).unwrap_or_else(TraceName::default_name);
+        let is_current = head::chosen(context.repo()?).is_ok_and(|chosen| chosen.as_ref() == Some(&name));
         if Tip::find(context.repo()?, &name)?.is_some() {
+            if is_current {
+                return writeln!(context.ui, "Trace `{name}` is set up already; it is the current trace.");
+            }
             let hint = format!("`git trace switch {name}` makes it the current one");
             return Err(Error::with_hint(format!("trace `{name}` already exists"), hint));
+        }
+        if is_current {
+            return writeln!(context.ui, "Trace `{name}` is set up already; its first commit creates it.");
         }
         head::switch(context.repo()?, &name, &context.mover())?;
         writeln!(context.ui, "The current trace is `{name}`; its first commit creates it.")

@@ -3,12 +3,13 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::app::cli::{Context, ExitStatus, Result, Values, bail};
+use crate::app::cli::{Context, Error, ExitStatus, Result, Values, bail};
 use crate::materialize::command::{self, CommandError};
 use crate::materialize::envelope::{MessageFormat, Rendered, envelope, render};
 use crate::materialize::{Cut, MaterializeError, Materialized, Options, OverBudget, materialize};
 use crate::message::adjustment::{Adjustment, AdjustmentReason};
 use crate::trace::model::item::{ItemType, Role};
+use crate::trace::model::types::Types;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::{ItemId, TraceError, TraceName};
 
@@ -32,7 +33,7 @@ pub(crate) struct MaterializeArgs {
     /// Mark the text of edited items
     #[arg(long)]
     edit_markers: bool,
-    /// Role to use for a type, such as output=user
+    /// Role to use for a type, such as output=user; tool items with a role are sent as text
     #[arg(long = "role", value_name = "TYPE=ROLE", value_parser = type_role)]
     roles: Vec<(ItemType, Role)>,
     /// Keep pinned items and the newest items that fit into this number of tokens; a call stays with its result
@@ -76,13 +77,8 @@ enum Aggregate {
 
 fn type_role(text: &str) -> Result<(ItemType, Role), String> {
     let (item_type, role) = text.split_once('=').ok_or("TYPE=ROLE is expected")?;
-    if item_type == "tool_io" {
-        return Err("the roles of tool_io are fixed: a call is the assistant's, a result the tool's".to_owned());
-    }
-    let role = role.parse().map_err(|error| format!("{error}"))?;
-    if role == Role::Tool {
-        return Err("only tool_io has the role tool".to_owned());
-    }
+    let role = role.parse().ok().filter(|role| *role != Role::Tool);
+    let role = role.ok_or("the roles are system, user and assistant")?;
     Ok((item_type.parse().map_err(|error| format!("{error}"))?, role))
 }
 
@@ -92,9 +88,30 @@ impl MaterializeArgs {
             bail!("--cache-marks requires --format anthropic: no other provider has cache marks");
         }
         let encoding = context.encoding()?;
-        let (repo, name, view) = context.view(self.name.as_ref(), self.as_of.as_deref())?;
-        let seq = |spec: &String| Ok::<_, TraceError>(Resolver::new(repo, &name, &view.tip)?.live(spec)?.seq);
+        let (repo, name) = (context.repo()?, context.trace_name(self.name.as_ref())?);
+        let view = context.find_view(&name, self.as_of.as_deref())?;
+        let seq = |spec: &String| match &view {
+            Some(view) => Ok(Resolver::new(repo, &name, &view.tip)?.live(spec)?.seq),
+            None => Err(TraceError::UnknownItem { spec: spec.clone(), trace: name.clone() }),
+        };
+        let is_empty = view.as_ref().is_none_or(|view| view.slots.is_empty());
+        if is_empty {
+            context.ui.note(format!(
+                "trace `{name}` has no items{}",
+                if self.as_of.is_some() { " at that time" } else { "" }
+            ));
+        }
         let since = self.since_item.as_ref().map(seq).transpose()?;
+        let types = view.as_ref().map_or_else(|| Types::read(repo), |view| Ok(view.types().clone()))?;
+        let has_type = |wanted: &ItemType| {
+            let mut items = view.iter().flat_map(|view| &view.slots);
+            types.is_known(wanted) || items.any(|slot| slot.item_type == *wanted)
+        };
+        if let Some((unknown, _)) = self.roles.iter().find(|(item_type, _)| !has_type(item_type)) {
+            let known: Vec<String> = types.all().map(|(item_type, _)| item_type.to_string()).collect();
+            let hint = format!("the types are {}", known.join(", "));
+            return Err(Error::with_hint(format!("unknown type `{unknown}` in --role"), hint));
+        }
         let cut = Cut { since, recent: self.recent, budget: self.budget };
         if self.format.is_none()
             && let Some(command) = repo.config()?.text("trace.materializer")?.filter(|command| !command.is_empty())
@@ -102,7 +119,7 @@ impl MaterializeArgs {
             if self.json || self.edit_markers || !self.roles.is_empty() || self.aggregate == Aggregate::None {
                 bail!("--json, --role, --aggregate and --edit-markers require --format if `trace.materializer` is set");
             }
-            let printed = match command::run(repo, &view, &command, &cut, encoding) {
+            let printed = match command::run(repo, view.as_ref(), &command, &cut, encoding) {
                 Err(CommandError::Items(MaterializeError::OverBudget(over))) => return Ok(refuse(context, &over)),
                 printed => printed?,
             };
@@ -116,16 +133,16 @@ impl MaterializeArgs {
             roles: self.roles.iter().cloned().collect(),
             cut,
         };
-        let materialized = match materialize(repo, &view, &options, encoding) {
+        let materialized = match view.as_ref().map(|view| materialize(repo, view, &options, encoding)).transpose() {
             Err(MaterializeError::OverBudget(over)) => return Ok(refuse(context, &over)),
-            materialized => materialized?,
+            materialized => materialized?.unwrap_or_default(),
         };
 
         let Rendered { content, adjustments, .. } = render(format, &materialized, self.cache_marks)?;
         note_changes(context, &materialized, &adjustments);
         if self.json {
             let rendered = Rendered { format, content, adjustments };
-            context.ui.json(&envelope(repo, &name, &view, &materialized, rendered, encoding)?)?;
+            context.ui.json(&envelope(repo, &name, view.as_ref(), &materialized, rendered, encoding)?)?;
             return Ok(ExitStatus::Success);
         }
         print(context, &content)

@@ -4,7 +4,7 @@ use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::replay::Outcome;
-use crate::trace::store::resolve::Resolver;
+use crate::trace::store::resolve::{Resolver, State, state};
 use crate::trace::{Tip, TraceName};
 
 /// Copy single items of another trace into the current one
@@ -79,10 +79,12 @@ pub(crate) fn bring_in(
     reason: Option<&str>,
     json: bool,
 ) -> Result<ExitStatus> {
-    let source = context.tip(name, from)?;
     let repo = context.repo()?;
+    let State { tip: source, refname, .. } = state(repo, name, from)?;
     let ours = Tip::of_trace(repo, name)?;
-    let resolver = Resolver::new(repo, name, &source)?;
+    // An earlier state is one of this trace.
+    let source_name = refname.map_or_else(|| Ok(name.clone()), |_| from.parse())?;
+    let resolver = Resolver::new(repo, &source_name, &source)?;
     let mut ids = Vec::new();
     for spec in items {
         ids.extend(resolver.range(spec)?.iter().map(|slot| slot.id));

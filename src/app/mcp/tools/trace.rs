@@ -47,7 +47,7 @@ tools! {
         "recent": {"type": "integer", "minimum": 0, "description": "items in full; older ones as a line"},
         "aggregate": {"enum": ["join", "none"], "default": "join"}
     }"# => r#"{
-        "trace!": "string", "commit!": "string", "at": "string", "format": "string",
+        "trace!": "string", "commit": "string: absent: no commit yet", "at": "string", "format": "string",
         "messages!": {"type": ["array", "object", "string"]}, "items!": "array: ids behind each message",
         "tokens!": "object", "left_out!": "array", "changed!": "array"
     }"#;
@@ -98,12 +98,13 @@ fn trace_materialize(context: &Context, arguments: &Arguments<'_>) -> Result<Ans
         ..Options::default()
     };
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
-    let view = View::open(repo, &name, arguments.text("as_of")?)?;
+    let view = context.find_view(&name, arguments.text("as_of")?)?;
     let encoding = context.encoding()?;
-    let materialized = materialize(repo, &view, &options, encoding)?;
+    let materialized = view.as_ref().map(|view| materialize(repo, view, &options, encoding)).transpose()?;
+    let materialized = materialized.unwrap_or_default();
     let rendered = render(format, &materialized, None)?;
     let text = String::from_utf8_lossy(&rendered.content).into_owned();
-    let value = serde_json::to_value(envelope(repo, &name, &view, &materialized, rendered, encoding)?)?;
+    let value = serde_json::to_value(envelope(repo, &name, view.as_ref(), &materialized, rendered, encoding)?)?;
     let damaged = materialized.damaged.iter();
     let warnings = damaged.map(|(path, damage)| format!("warning: item file `{path}` is damaged: {damage}")).collect();
     Ok(Answer { value, text: Some(text), warnings })

@@ -25,6 +25,7 @@ use tools::Tools;
 
 use crate::base::merge::Side;
 use crate::git::Oid;
+use crate::trace::change::commit::validate_subject;
 use crate::trace::change::compressor::is_blank;
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::merge::{Settlement, Strategy};
@@ -79,6 +80,7 @@ impl Trace<'_> {
         subject: Option<&str>,
         reason: Option<&str>,
     ) -> Result<Compressed, TraceError> {
+        validate_subject(subject)?;
         if is_blank(&summary.body) {
             return Err(TraceError::BlankSummary);
         }

@@ -16,14 +16,21 @@ pub(crate) fn read(repo: &Repo) -> Result<Types, BadRule> {
     let shared = repo.shared_settings()?.iter().cloned().map(|pair| (SHARED_SETTINGS, pair));
     let own = repo.config()?.subsections(SECTION)?.into_iter().map(|pair| (GIT_CONFIG, pair));
     let mut declared: BTreeMap<ItemType, TypeRules> = BTreeMap::new();
-    let mut unknown = Vec::new();
+    let (mut unknown, mut misnamed) = (Vec::new(), Vec::new());
     for (place, (key, value)) in shared.chain(own) {
         let Some((name, variable)) =
             key.strip_prefix(SECTION).and_then(|rest| rest.strip_prefix('.')?.rsplit_once('.'))
         else {
             continue;
         };
-        let item_type: ItemType = name.parse().map_err(|_| BadRule::Name { place, name: name.to_owned() })?;
+        // A refusal would stop every command, also in the clones of others.
+        let Ok(item_type) = name.parse::<ItemType>() else {
+            misnamed.push(format!(
+                "warning: ignored the type `{}` in {place}: expected a letter a-z, then at most 63 of a-z, 0-9 and _",
+                name.escape_debug()
+            ));
+            continue;
+        };
         let rules = declared.entry(item_type.clone()).or_insert_with(|| built_in::rules(&item_type).clone());
         let declared = set(rules, &item_type, variable, &value).map_err(|accepted| {
             let key = format!("traceType.{item_type}.{}", spelled(variable));
@@ -34,14 +41,14 @@ pub(crate) fn read(repo: &Repo) -> Result<Types, BadRule> {
         }
     }
     unknown.dedup();
-    Ok(Types { declared, unknown })
+    misnamed.dedup();
+    Ok(Types { declared, unknown, misnamed })
 }
 
 /// Sets one rule. Returns `false` if no rule has this name, and the accepted values if the value is invalid.
 fn set(rules: &mut TypeRules, item_type: &ItemType, variable: &str, value: &str) -> Result<bool, &'static str> {
     let is_tool = item_type.as_str() == "tool_io";
     match variable {
-        "role" if is_tool || item_type.as_str() == "dialogue" => return Err("none, since each item says who speaks"),
         "role" => match value.parse() {
             Ok(role @ (Role::System | Role::User | Role::Assistant)) => rules.role = Some(role),
             _ => return Err("system, user or assistant"),

@@ -8,7 +8,7 @@
 //!
 //! | rule | meaning | default of other types |
 //! | --- | --- | --- |
-//! | `role` | the role: system, user or assistant | `user` |
+//! | `role` | the role: system, user or assistant; tool items with one are sent as text | `user` |
 //! | `priority` | the level of items without a set level | `normal` |
 //! | `schema` | the JSON Schema of bodies, checked on commit: JSON, or the path of a file | none |
 //! | `aggregate` | whether adjacent items of the type share a message and a text | `true` |
@@ -41,7 +41,7 @@ use crate::trace::model::level::Level;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct TypeRules {
-    /// The role; `None` for dialogue and tools, whose items have their own.
+    /// The role; `None` by default for dialogue and tools, whose items have their own.
     pub role: Option<Role>,
     pub priority: Level,
     pub aggregate: bool,
@@ -52,18 +52,17 @@ pub(crate) struct TypeRules {
     pub schema: Option<String>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Types {
     declared: BTreeMap<ItemType, TypeRules>,
     unknown: Vec<String>,
+    misnamed: Vec<String>,
 }
 
 #[derive(Debug, Error)]
 pub enum BadRule {
     #[error(transparent)]
     Settings(#[from] GitError),
-    #[error("{place} declares the type `{}`: a name is a letter a-z and then a-z, 0-9 and _, 64 at most", name.escape_debug())]
-    Name { place: &'static str, name: String },
     #[error("`{key}` in {place} is `{}`; accepted: {accepted}", value.escape_debug())]
     Value { key: String, place: &'static str, value: String, accepted: &'static str },
     #[error("`traceType.{item_type}.schema` is not a JSON Schema: {cause}")]
@@ -110,16 +109,19 @@ impl Types {
         &self.unknown
     }
 
-    /// The role of an item. A dialogue has its own; a call is the assistant's, a result the tool's. In artifacts and types that
-    /// have any field, the item's role or its meta key `role` overrides that of the type.
+    /// A warning for each declared type that is ignored, because no type can have its name.
+    pub(crate) fn misnamed(&self) -> &[String] {
+        &self.misnamed
+    }
+
+    /// The role of an item. A dialogue and a tool item have their own, which a declared role of the type overrides. In artifacts
+    /// and types that have any field, the item's role or its meta key `role` overrides that of the type.
     pub(crate) fn role(&self, fields: &Fields) -> Role {
         let own = |role: Option<Role>| role.filter(|role| *role != Role::Tool);
         let in_meta = || fields.meta.get("role").and_then(|role| role.as_str()?.parse::<Role>().ok());
         let of_type = || self.rules(&fields.item_type).role.unwrap_or(Role::User);
         match fields.item_type.as_str() {
-            "tool_io" if fields.is_call() => Role::Assistant,
-            "tool_io" => Role::Tool,
-            "dialogue" => fields.role.unwrap_or(Role::User),
+            "tool_io" | "dialogue" => self.rules(&fields.item_type).role.or(own_role(fields)).unwrap_or(Role::User),
             "instruction" | "reasoning" => of_type(),
             "artifact" | "output" | "freeform" => own(in_meta()).unwrap_or_else(of_type),
             _ => own(fields.role).or(own(in_meta())).unwrap_or_else(of_type),
@@ -165,6 +167,16 @@ impl Types {
             }
         }
         Ok(())
+    }
+}
+
+/// The role of a dialogue or a tool item: a call is the assistant's, a result the tool's.
+pub(crate) fn own_role(fields: &Fields) -> Option<Role> {
+    match fields.item_type.as_str() {
+        "tool_io" if fields.is_call() => Some(Role::Assistant),
+        "tool_io" => Some(Role::Tool),
+        "dialogue" => Some(fields.role.unwrap_or(Role::User)),
+        _ => None,
     }
 }
 
