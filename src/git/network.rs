@@ -3,8 +3,9 @@
 use std::process::Stdio;
 
 use super::error::GitError;
+use super::oid::Oid;
 use super::open::Repo;
-use super::process::Answer;
+use super::process::{Answer, text_of};
 use crate::base::effect;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +33,16 @@ pub(crate) enum PushFate {
 }
 
 impl Repo {
+    /// The refs of a remote, without peeled tags.
+    pub(crate) fn list_remote(&self, remote: &str) -> Result<Vec<(String, Oid)>, GitError> {
+        let mut command = self.git("ls-remote");
+        command.args(["--refs", "--", remote]).stdin(Stdio::inherit()).show_stderr();
+        let listed = text_of(&mut command)?;
+        let named =
+            |line: &str| line.split_once('\t').map(|(oid, refname)| Ok((refname.to_owned(), self.parse_oid(oid)?)));
+        listed.lines().filter_map(named).collect()
+    }
+
     /// Git's progress and messages go to stderr. Fails only if git could not talk to the remote.
     pub(crate) fn push(
         &self,

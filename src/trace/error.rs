@@ -149,6 +149,8 @@ pub enum TraceError {
     BadLine { line: usize, cause: String },
     #[error("trace `{trace}` was imported {} --as-seen; later imports must do the same", if *as_seen { "with" } else { "without" })]
     SeenOtherwise { trace: TraceName, as_seen: bool },
+    #[error("{what} contains content that {} purged at {at}: {}", by.escape_debug(), reason.escape_debug())]
+    Purged { what: String, at: String, by: String, reason: String },
     #[error("cannot purge: {cause}")]
     CannotPurge { cause: String },
     #[error("cannot {action}")]
@@ -173,6 +175,9 @@ impl Diagnostic for TraceError {
             }
             Self::BadHead { .. } => {
                 "`git trace switch <trace>` makes a trace the current one; `git trace branch` lists them"
+            }
+            Self::Purged { .. } => {
+                "`git trace reset <remote>/<trace>` takes the state without it; docs/privacy.md says what else to do"
             }
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
             Self::Unsigned { oid, .. } => return Some(format!("`git verify-commit {oid}` says why")),

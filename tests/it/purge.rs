@@ -360,3 +360,91 @@ fn a_purge_that_was_killed_can_be_repeated() {
         check(repo);
     });
 }
+
+/// A repository, its remote, and a second clone that has pulled.
+fn shared() -> (TestRepo, std::path::PathBuf) {
+    let repo = TestRepo::new();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    let format = repo.git(&["rev-parse", "--show-object-format"]);
+    repo.git(&["init", "-q", "--bare", "--object-format", format.trim(), "../origin.git"]);
+    repo.git(&["remote", "add", "origin", "../origin.git"]);
+    repo.say("one");
+    repo.say(&format!("It is {SECRET}"));
+    repo.text(&["pin", "#1", "-m", &format!("needed {SECRET}")]);
+    repo.git(&["push", "-q", "origin", "code"]);
+    repo.text(&["push"]);
+    repo.git(&["clone", "-q", "../origin.git", "../clone"]);
+    let clone = repo.home().join("clone");
+    (repo, clone)
+}
+
+#[test]
+fn what_was_purged_does_not_come_back_from_a_remote_or_an_import() {
+    let (repo, _) = shared();
+    let export = repo.bytes(&["export"]);
+    let file = repo.home().join("export.jsonl");
+    fs::write(&file, &export).unwrap();
+    purge(&repo, &["--yes"]);
+
+    let fetched = repo.run(&["fetch"], b"");
+    let said = String::from_utf8_lossy(&fetched.stderr).into_owned();
+    assert_eq!(fetched.status.code(), Some(1), "{said}");
+    assert!(said.contains("skipped origin/main: purged by A U Thor <author@example.com> at "), "{said}");
+    assert!(said.contains("skipped origin/priorities: purged by "), "{said}");
+    check(&repo);
+    let pulled = repo.run(&["pull"], b"");
+    assert_eq!(pulled.status.code(), Some(1));
+    check(&repo);
+
+    let imported = repo.json(&["--trace", "other", "import", "--json", "jsonl", file.to_str().unwrap()]);
+    assert_eq!((&imported["traces"][0]["recorded"], &imported["traces"][0]["purged"]), (&1.into(), &1.into()));
+    assert_eq!(repo.bodies("other"), ["one"]);
+    check(&repo);
+}
+
+#[test]
+fn a_remote_takes_the_purged_state_and_tells_other_clones() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("mine");
+    });
+    assert_eq!(purge(&repo, &["--yes", "--push", "origin"])["left"], serde_json::json!([]));
+    assert_eq!(repo.text(&["pull"]), "main: up to date\n");
+    check(&repo);
+    let (main, id) = (repo.git(&["rev-parse", "refs/traces/main"]), repo.refs().lines().count());
+    assert!(id > 0);
+    repo.within(&clone, |repo| {
+        // Its own state is refused until it takes the purged one.
+        let refused = repo.run(&["pull"], b"");
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("trace `main` contains content that A U Thor <author@example.com> purged at "), "{said}");
+        repo.text(&["reset", "origin/main"]);
+        assert_eq!(repo.text(&["pull"]), "main: up to date\n");
+        assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]), main);
+        repo.git(&["rev-parse", "--verify", "-q", "refs/trace-purged"]);
+    });
+    // The remote keeps the old objects until it collects garbage.
+    let remote = repo.home().join("origin.git");
+    repo.within(&remote, |repo| {
+        repo.git(&["gc", "-q", "--prune=now"]);
+        check(repo);
+    });
+}
+
+#[test]
+fn tombstones_contain_no_text() {
+    let repo = TestRepo::new();
+    let id = repo.say(&format!("It is {SECRET}"));
+    purge(&repo, &["--yes"]);
+    let file = repo.git(&["ls-tree", "--name-only", "refs/trace-purged"]);
+    let text = repo.git(&["cat-file", "-p", &format!("refs/trace-purged:{}", file.trim())]);
+    let keys = |line: &str| -> Vec<String> {
+        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(line).unwrap().keys().cloned().collect()
+    };
+    let lines: Vec<Vec<String>> = text.lines().map(keys).collect();
+    assert_eq!(lines[0], ["at", "by", "reason", "salt"]);
+    assert_eq!(lines[1..], [vec!["item"], vec!["object"], vec!["object"]]);
+    assert!(!text.contains(&id));
+}

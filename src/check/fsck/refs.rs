@@ -154,7 +154,10 @@ impl Inspection<'_> {
                 }
             } else if refname.starts_with(REMOTES) {
                 self.history(&line, *tip)?;
-            } else if refname.starts_with(RECORDS) || refname.starts_with(REMOTE_RECORDS) {
+            } else if (refname.starts_with(RECORDS) || refname.starts_with(REMOTE_RECORDS))
+                // Tombstones have another format.
+                && !refname.ends_with("/purged")
+            {
                 self.shared_record(&line, *tip)?;
             }
         }

@@ -14,6 +14,7 @@ use crate::trace::{Item, ItemId};
 pub(crate) struct Target {
     pub(crate) items: BTreeSet<ItemId>,
     pub(crate) needle: Needle,
+    pub(crate) reason: String,
     /// `[purged: reason]`. It has no quote, backslash, or line end, so that JSON and headers remain valid.
     pub(crate) marker: String,
 }

@@ -3,6 +3,7 @@
 //! - All objects are scanned first, reachable or not. Histories that contain a hit are written again, and refs move in one
 //!   transaction. Then exactly the replaced objects are removed, and all remaining objects are scanned again.
 //! - What the code's refs, reflogs, and indexes lead to is reported and stays.
+//! - Tombstones of what was removed keep it from coming back; see [`tombstone`].
 //! - A purge that is killed can be repeated: the rewritten objects are the same.
 
 mod content;
@@ -22,6 +23,8 @@ pub(crate) use rewrite::Counts;
 use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::TraceError;
 use crate::trace::store::commit::is_signing;
+use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::{self, Removed};
 use rewrite::Rewriter;
 use scan::Scan;
 use world::{Layout, World};
@@ -38,6 +41,7 @@ pub(crate) struct Plan {
     /// All objects that are removed.
     pub(crate) removed: HashSet<Oid>,
     pub(crate) outside: Outside,
+    tombstones: Removed,
 }
 
 impl Plan {
@@ -73,10 +77,15 @@ pub(crate) fn plan(repo: &Repo, target: &Target) -> Result<Plan, TraceError> {
 }
 
 /// Purges. Our own writers wait meanwhile.
-pub(crate) fn purge(repo: &Repo, target: &Target) -> Result<Purged, TraceError> {
+pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Result<Purged, TraceError> {
     let _writers = repo.lock_out_writers()?;
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
-    repo.replace_refs(&plan.refs)?;
+    let mut refs = plan.refs.clone();
+    if !plan.removed.is_empty() {
+        let (old, new) = tombstone::write(repo, signature, &target.reason, &plan.tombstones)?;
+        refs.push(RefChange { refname: tombstone::HISTORY.refname.to_owned(), old, new });
+    }
+    repo.replace_refs(&refs)?;
     let names: HashSet<&str> = plan.reflogs.iter().map(String::as_str).collect();
     repo.expire_reflogs(&|refname| names.contains(refname))?;
     if !plan.is_empty() {
@@ -142,8 +151,9 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     removed.retain(|oid| !held.contains_key(oid));
     let mut code: Vec<_> = held.into_iter().filter(|(oid, _)| hits.contains(oid)).collect();
     code.sort_by(|(one, path), (other, other_path)| path.cmp(other_path).then(one.cmp(other)));
+    let tombstones = rewriter.tombstones(&removed);
     let outside = Outside { code, authors: scan.authors, files: places::files_with(repo, target)? };
-    Ok(Plan { refs, reflogs, counts: rewriter.counts, unreachable, removed, outside })
+    Ok(Plan { refs, reflogs, counts: rewriter.counts, unreachable, removed, outside, tombstones })
 }
 
 /// The new digests of lines of archives, by the old ones.

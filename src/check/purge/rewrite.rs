@@ -16,6 +16,7 @@ use crate::tokens::Encoding;
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::preview;
 use crate::trace::model::tree::parse_name;
+use crate::trace::store::tombstone::Removed;
 use crate::trace::store::total::item_cost;
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, TraceError};
 
@@ -38,6 +39,8 @@ pub(super) struct Rewriter<'r> {
     archive_trees: (HashSet<Oid>, HashSet<Oid>),
     /// The trees and files that were met, whether or not they changed.
     seen: HashSet<Oid>,
+    /// The lines of priority records that changed.
+    record_lines: BTreeSet<String>,
     costs: HashMap<(Encoding, Oid), i64>,
     pub(super) counts: Counts,
 }
@@ -74,6 +77,7 @@ impl<'r> Rewriter<'r> {
             previews: HashMap::new(),
             archive_trees: (HashSet::new(), HashSet::new()),
             seen: HashSet::new(),
+            record_lines: BTreeSet::new(),
             costs: HashMap::new(),
             counts: Counts::default(),
         }
@@ -168,7 +172,14 @@ impl<'r> Rewriter<'r> {
             Some(changed) => {
                 match layout {
                     Layout::Items => self.counts.items += 1,
-                    Layout::Record => self.counts.record_files += 1,
+                    Layout::Record => {
+                        let after = String::from_utf8_lossy(&changed).into_owned();
+                        let before = String::from_utf8_lossy(&bytes).into_owned();
+                        let kept: HashSet<&str> = after.lines().collect();
+                        let gone = before.lines().filter(|line| !kept.contains(line)).map(str::to_owned);
+                        self.record_lines.extend(gone);
+                        self.counts.record_files += 1;
+                    }
                     Layout::Archive => self.counts.archive_files += 1,
                 }
                 if let (Layout::Items, Some(id)) = (layout, id) {
@@ -210,6 +221,17 @@ impl<'r> Rewriter<'r> {
     /// Whether one of our refs or reflogs leads to an object that may contain a hit.
     pub(super) fn has_seen(&self, oid: &Oid) -> bool {
         self.commits.contains_key(oid) || self.seen.contains(oid)
+    }
+
+    /// What must not come back, if these objects are removed. Trees are not listed: they contain no text.
+    pub(super) fn tombstones(&self, removed: &HashSet<Oid>) -> Removed {
+        let trees: HashSet<Oid> =
+            self.trees.keys().map(|(_, _, tree)| *tree).chain(self.archive_trees.0.iter().copied()).collect();
+        let mut objects: Vec<Oid> = removed.difference(&trees).copied().collect();
+        objects.sort_unstable();
+        let items: BTreeSet<ItemId> = self.target.items.iter().chain(self.previews.keys()).copied().collect();
+        let lines = self.record_lines.iter().cloned().collect();
+        Removed { objects, items: items.into_iter().collect(), lines }
     }
 
     /// The objects that no rewritten history needs any more.

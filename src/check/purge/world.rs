@@ -26,7 +26,14 @@ impl World {
     /// `None` for refs of the code.
     pub(super) fn layout(&self, refname: &str) -> Option<Layout> {
         let is_below = |prefixes: &[&str]| prefixes.iter().any(|prefix| refname.starts_with(prefix));
-        if refname == RECORD || is_below(&["refs/trace-records/", "refs/trace-remote-records/"]) {
+        // Private refs of a remote are kept beside its record.
+        let fetched = refname.strip_prefix("refs/trace-remote-records/");
+        let is_fetched = |folder: &str| fetched.is_some_and(|name| name.contains(folder));
+        if is_fetched("/crumbs/") {
+            Some(Layout::Items)
+        } else if is_fetched("/crumb-archive/") {
+            Some(Layout::Archive)
+        } else if refname == RECORD || is_below(&["refs/trace-records/", "refs/trace-remote-records/"]) {
             Some(Layout::Record)
         } else if refname.starts_with(ARCHIVES) {
             Some(Layout::Archive)

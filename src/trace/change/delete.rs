@@ -5,6 +5,7 @@ use super::pending::PendingChange;
 use crate::trace::model::trailers::preview;
 use crate::trace::model::tree;
 use crate::trace::store::revision::{self, Found};
+use crate::trace::store::tombstone::Tombstones;
 use crate::trace::store::total;
 use crate::trace::{Draft, Item, ItemEntry, ItemId, Op, Trace, TraceError};
 
@@ -56,6 +57,12 @@ fn put_back(
     Found { newest, wanted: (slot, mut item) }: Found,
     reason: Option<&str>,
 ) -> Result<(Item, u32), TraceError> {
+    let tombstones = Tombstones::find(change.repo())?;
+    let purge =
+        tombstones.as_ref().and_then(|all| all.of_object(slot.blob).or_else(|| all.of_item(item.id, &item.body)));
+    if let Some(purge) = purge {
+        return Err(purge.refusal(format!("that revision of item {}", item.id)));
+    }
     if let Some(slot) = live {
         let mut old = total::read_item(change.repo(), &slot)?;
         old.revision = old.revision.max(newest.revision);

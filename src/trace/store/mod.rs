@@ -9,6 +9,7 @@ pub(crate) mod secrets;
 pub(crate) mod settings;
 pub(crate) mod signature;
 pub(crate) mod tip;
+pub(crate) mod tombstone;
 pub(crate) mod total;
 pub(crate) mod trace;
 pub(crate) mod view;

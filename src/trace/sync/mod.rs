@@ -9,11 +9,13 @@
 
 pub(crate) mod lines;
 mod pull;
+mod purged;
 mod push;
 
 pub(crate) use pull::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, pull, pull_priorities,
 };
+pub(crate) use purged::replace as replace_purged;
 pub(crate) use push::{Delivery, Request, push};
 
 use std::collections::BTreeSet;

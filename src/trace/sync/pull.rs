@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::lines::{self, fetched_lines, fetched_ref};
+use super::purged::{receive, refuse_fetched};
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
@@ -44,8 +45,14 @@ pub(crate) struct PulledPriority {
     pub now: InForce,
 }
 
-/// Fetches the traces that match names or globs (none: all), and all histories of lines. Changes nothing else.
-pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&str]) -> Result<(), TraceError> {
+/// Fetches the traces that match names or globs (none: all), and all histories of lines. Changes nothing else. Returns the names of
+/// refs that were not accepted, because they contain something purged, and the reasons.
+pub(crate) fn fetch(
+    repo: &Repo,
+    remote: &str,
+    patterns: &[String],
+    options: &[&str],
+) -> Result<Vec<(String, String)>, TraceError> {
     let mut refspecs = vec![lines::refspec(remote)];
     let all = ["*".to_owned()];
     for pattern in if patterns.is_empty() { &all[..] } else { patterns } {
@@ -56,7 +63,8 @@ pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&
             refspecs.push(format!("+{TRACES}{name}:{}", tracking_ref(remote, name)));
         }
     }
-    Ok(repo.fetch(remote, &refspecs, options)?)
+    repo.fetch(remote, &refspecs, options)?;
+    refuse_fetched(repo, remote)
 }
 
 /// The refs of a remote as last fetched.
@@ -111,6 +119,7 @@ pub(crate) fn pull(
     if is_new {
         require_signed(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
     }
+    receive(trace, remote)?;
     let subject = format!("merge {name} of {remote}");
     let options = Options { settlement: settlement.clone(), fast_forward, first: Side::Theirs, subject: &subject };
     let outcome = trace.merge(&Tip::read(repo, arrival.tip)?, &options)?;

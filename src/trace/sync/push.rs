@@ -8,6 +8,7 @@ use crate::git::{Oid, PushFate, PushedRef, RefUpdate, Repo};
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone;
 use crate::trace::{Tip, TraceError, TraceName};
 
 /// The maximum number of attempts if other pushes interfere.
@@ -99,6 +100,9 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         Err(error @ TraceError::Unsigned { .. }) => Some(error),
         Err(error) => return Err(error),
     };
+    if delivery.record.is_none() {
+        delivery.refs.extend(push_lines(repo, signature, remote, &tombstone::HISTORY, |_| Ok(true))?.rejected);
+    }
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
     for trace in &outgoing {
         see(repo, signature, &tracking_ref(remote, trace.name.as_str()), trace.tip.commit.oid)?;

@@ -71,7 +71,7 @@ pub(crate) struct RemoteArgs {
     json: bool,
 }
 
-fn remote_of(context: &Context, named: Option<&str>) -> Result<String> {
+pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String> {
     let remote = named.map_or_else(|| context.repo()?.default_remote(), |remote| Ok(remote.to_owned()))?;
     if remote.starts_with('-') {
         bail!("invalid name of a remote: `{}`", escaped(&remote));
@@ -157,8 +157,9 @@ impl FetchArgs {
         if self.refetch {
             repo.set_aside_all()?;
         }
-        fetch(repo, &remote, &self.traces, &options)?;
-        let Arrivals { traces, bad } = arrivals(repo, &remote, &self.traces)?;
+        let refused = fetch(repo, &remote, &self.traces, &options)?;
+        let Arrivals { traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
+        bad.extend(refused);
         report_bad(context, &remote, &bad);
         if self.json {
             let traces = traces.iter();

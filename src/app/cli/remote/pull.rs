@@ -43,8 +43,9 @@ impl PullArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
-        fetch(repo, &remote, &self.traces, &["--quiet"])?;
-        let Arrivals { mut traces, bad } = arrivals(repo, &remote, &self.traces)?;
+        let refused = fetch(repo, &remote, &self.traces, &["--quiet"])?;
+        let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
+        bad.extend(refused);
         report_bad(context, &remote, &bad);
         let mut archives = Vec::new();
         for refname in self.traces.iter().filter(|name| is_private(name)) {

@@ -5,12 +5,14 @@ use std::io::{self, IsTerminal as _};
 
 use regex::bytes::Regex;
 
+use crate::app::cli::remote::remote_of;
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::app::ui::confirmed;
 use crate::base::bounded;
 use crate::check::purge::{self, Needle, Plan, Purged, SHORTEST, Target};
-use crate::git::short_oid;
+use crate::git::{PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
+use crate::trace::sync::replace_purged;
 use crate::trace::{ItemId, Tip};
 
 /// Remove a text or items from everything that is stored
@@ -22,7 +24,7 @@ use crate::trace::{ItemId, Tip};
 /// The code's history is reported and stays. The agent's own session file, exports, other clones, and backups are out of reach: see
 /// docs/privacy.md.
 #[derive(clap::Args, Debug)]
-#[command(group(clap::ArgGroup::new("what").args(["items", "text", "pattern"]).multiple(true).required(true)))]
+#[command(group(clap::ArgGroup::new("what").args(["items", "text", "pattern", "push"]).multiple(true).required(true)))]
 pub(crate) struct PurgeArgs {
     /// Items whose content is removed: id or at least four digits of it, #<position>, or a commit that changed it
     #[arg(value_name = "ITEM", add = Values::Items)]
@@ -36,6 +38,9 @@ pub(crate) struct PurgeArgs {
     /// Reason, which replaces the text
     #[arg(short = 'm', long = "message", value_name = "REASON", default_value = "secret")]
     reason: String,
+    /// Then replace the purged refs of this remote, unless somebody moved them; alone: replace what earlier purges rewrote
+    #[arg(long, value_name = "REMOTE", add = Values::Remotes)]
+    push: Option<String>,
     /// Only show what would be rewritten
     #[arg(short = 'n', long, conflicts_with = "yes")]
     dry_run: bool,
@@ -50,6 +55,9 @@ pub(crate) struct PurgeArgs {
 impl PurgeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let repo = context.repo()?;
+        if self.items.is_empty() && self.text.is_none() && self.pattern.is_none() {
+            return self.replace(context);
+        }
         let target = self.target(context)?;
         if self.yes {
             return self.purge(context, &target);
@@ -90,8 +98,9 @@ impl PurgeArgs {
             text = Some(bytes);
         }
         let pattern = self.pattern.as_deref().map(Regex::new).transpose()?;
+        let reason = self.reason.clone();
         let marker = format!("[purged: {}]", self.reason);
-        Ok(Target { items: self.ids(context)?, needle: Needle::new(text.as_deref(), pattern), marker })
+        Ok(Target { items: self.ids(context)?, needle: Needle::new(text.as_deref(), pattern), reason, marker })
     }
 
     /// A full id may be of any trace, and of a forward crumb.
@@ -111,9 +120,20 @@ impl PurgeArgs {
     }
 
     fn purge(&self, context: &Context, target: &Target) -> Result<ExitStatus> {
-        let purged = purge::purge(context.repo()?, target)?;
+        let purged = purge::purge(context.repo()?, target, &context.signature()?)?;
         self.print(context, &purged.plan, Some(&purged))?;
-        Ok(ExitStatus::of(purged.left.is_empty() && purged.lent == 0 && !purged.plan.is_empty()))
+        let is_done = purged.left.is_empty() && purged.lent == 0 && !purged.plan.is_empty();
+        let pushed = if self.push.is_some() { self.replace(context)? } else { ExitStatus::Success };
+        Ok(if is_done { pushed } else { ExitStatus::No })
+    }
+
+    fn replace(&self, context: &Context) -> Result<ExitStatus> {
+        let remote = remote_of(context, self.push.as_deref())?;
+        let replaced = replace_purged(context.repo()?, &context.signature()?, &remote)?;
+        for pushed in &replaced {
+            context.ui.note(format!("{} → {remote}: {}", pushed.refname, pushed.summary));
+        }
+        Ok(ExitStatus::of(replaced.iter().all(PushedRef::is_accepted)))
     }
 
     fn print(&self, context: &Context, plan: &Plan, purged: Option<&Purged>) -> Result<()> {
@@ -167,6 +187,7 @@ impl PurgeArgs {
         if purged.lent > 0 {
             writeln!(ui, "stays in the repository that lends its objects: {}", purged.lent)?;
         }
+        ui.flush()?;
         if counts.signatures > 0 {
             ui.note("rewritten commits lost their signatures, unless `trace.sign` is set");
         }

@@ -6,7 +6,7 @@
 
 mod writer;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::merge;
 use super::merge::three_way::Verdict;
@@ -18,6 +18,7 @@ use crate::secrets::Policy;
 use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::priority;
 use crate::trace::store::secrets::{Found, SecretScanner};
+use crate::trace::store::tombstone::Tombstones;
 use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{Item, ItemId, Op, Tip, Trace, TraceError, TraceName};
 use writer::Writer;
@@ -107,6 +108,8 @@ pub(crate) struct Report {
     /// The tip of the trace afterwards; `None` if it has no commit.
     pub tip: Option<Oid>,
     pub secrets: Vec<Found>,
+    /// The number of items that were refused, by the purge that removed them.
+    pub purged: BTreeMap<String, usize>,
 }
 
 /// Records the changes of `feed` in order.
@@ -120,9 +123,16 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     let mut writer = Writer::new(trace, &signature, base.as_ref())?;
     let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
+    let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
     let mut next_new = |writer: &mut Writer<'_>| -> Result<Option<Incoming>, TraceError> {
         while let Some(mut incoming) = feed.next()? {
             if writer.is_new(&incoming) {
+                let item = &incoming.item;
+                let purge = tombstones.as_ref().and_then(|tombstones| tombstones.of_item(item.id, &item.body));
+                if let Some(purge) = purge.filter(|_| incoming.op != Op::Delete) {
+                    *purged.entry(purge.to_string()).or_default() += 1;
+                    continue;
+                }
                 let found =
                     scanner.scan(&mut incoming.item.fields, &mut incoming.item.body, incoming.subject.as_mut())?;
                 if found.iter().any(|found| found.policy == Policy::Redact) {
@@ -173,7 +183,7 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
         None => base.map(|tip| tip.commit.oid),
     };
     drop(kept);
-    Ok(Report { recorded, known, tip, secrets })
+    Ok(Report { recorded, known, tip, secrets, purged })
 }
 
 /// The position up to which the last import of a session read its file. Walks history back to that import.

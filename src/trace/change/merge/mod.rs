@@ -18,10 +18,11 @@ use three_way::{Conflict, Merged, Placement, Sides, Verdict, three_way};
 use crate::base::merge::Side;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
-use crate::git::{Oid, Repo};
+use crate::git::{Oid, Repo, short_oid};
 use crate::tokens::Encoding;
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::tree;
+use crate::trace::store::tombstone::Tombstones;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, Trace, TraceError, TraceName};
 
@@ -99,6 +100,13 @@ impl Trace<'_> {
         let repo = self.repo();
         let log = || format!("{}: {}", Op::Merge, options.subject);
         let target = theirs.commit.oid;
+        if let Some(tombstones) = Tombstones::find(repo)? {
+            let ours = repo.find_ref(&self.name().refname())?;
+            tombstones.refuse(repo, &format!("commit {}", short_oid(target)), target, ours)?;
+            if let Some(ours) = ours {
+                tombstones.refuse(repo, &format!("trace `{}`", self.name()), ours, Some(target))?;
+            }
+        }
         let (_, outcome) = self.change(|change| {
             let Some(ours) = change.tip().cloned() else {
                 change.move_to(target, log());

@@ -175,6 +175,9 @@ fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<
     let redacted = report.secrets.iter().filter(|found| found.policy == Policy::Redact).count();
     let redacted = if redacted > 0 { format!(", {redacted} secrets taken out") } else { String::new() };
     writeln!(context.ui, "{recorded} imported into trace `{name}`{known}{redacted}")?;
+    for (purge, count) in &report.purged {
+        context.ui.note(format!("warning: not imported: {count} items, {purge}"));
+    }
     if report.secrets.iter().any(|found| found.policy == Policy::Warn) {
         context.ui.flush()?;
         context.ui.note(format!("warning: the imported text contains {}", kinds_of_secrets(report)));
@@ -192,6 +195,9 @@ fn kinds_of_secrets(report: &Report) -> String {
 fn report_json(name: &TraceName, report: &Report) -> Value {
     let mut json = json!({ "trace": name.as_str(), "recorded": report.recorded, "known": report.known,
         "commit": report.tip.map(|oid| oid.to_string()) });
+    if !report.purged.is_empty() {
+        json["purged"] = report.purged.values().sum::<usize>().into();
+    }
     if !report.secrets.is_empty() {
         let is_redacted = |found: &&Found| found.policy == Policy::Redact;
         json["secrets"] = report.secrets.len().into();

@@ -1,0 +1,205 @@
+//! Tombstones: what was purged, so that it does not come back.
+//!
+//! They are a history of lines, `refs/trace-purged`, with one file for each purge. Its name is the id of the purge. The first line
+//! says who purged, when, and why; each other line is a digest of something that was removed:
+//!
+//! ```text
+//! {"at":"2026-02-10T09:00:00Z","by":"A <a@b>","reason":"leaked","salt":"0f…"}
+//! {"item":"3a…"}
+//! {"line":"77…"}
+//! {"object":"c4…"}
+//! ```
+//!
+//! - A digest is the first half of the BLAKE3 of the salt, the kind, and the oid, item id, or line. No line contains text.
+//! - The id of an imported item is derived from its source, so its digest represents the source too. A text that is purged leaves
+//!   the item, so an item with such an id is refused only if its body has no `[purged: …]`.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+
+use serde::{Deserialize, Serialize};
+
+use super::commit::CommitBuilder;
+use super::line_history::{LineFormat, LineHistory};
+use super::signature::Signature;
+use super::walk::changes_of;
+use crate::git::{Oid, Repo, TreeStore as _};
+use crate::trace::{ItemId, Tip, TraceError};
+
+const PURGED: &str = "refs/trace-purged";
+
+pub(crate) static HISTORY: LineHistory = LineHistory {
+    refname: PURGED,
+    shared: "purged",
+    noun: "tombstones",
+    format: LineFormat {
+        is_path: |path| path.parse::<ItemId>().is_ok(),
+        is_line: |line| serde_json::from_str::<Line>(line).is_ok(),
+        sort: |lines| lines.sort_unstable(),
+    },
+};
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Purge(Purge),
+    Object { object: String },
+    Item { item: String },
+    Line { line: String },
+}
+
+/// A purge in which something was removed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Purge {
+    pub at: String,
+    pub by: String,
+    pub reason: String,
+    salt: String,
+}
+
+impl Purge {
+    fn digest(&self, kind: &str, value: &[u8]) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in [self.salt.as_bytes(), kind.as_bytes(), value] {
+            hasher.update(&(part.len() as u64).to_be_bytes());
+            hasher.update(part);
+        }
+        hasher.finalize().to_hex()[..32].to_owned()
+    }
+
+    /// The error for something that contains what was purged.
+    pub(crate) fn refusal(&self, what: impl Into<String>) -> TraceError {
+        let Self { at, by, reason, .. } = self.clone();
+        TraceError::Purged { what: what.into(), at, by, reason }
+    }
+}
+
+impl std::fmt::Display for Purge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { at, by, reason, .. } = self;
+        write!(f, "purged by {by} at {at}: {reason}")
+    }
+}
+
+/// Removed objects and lines, and changed items.
+#[derive(Debug, Default)]
+pub(crate) struct Removed {
+    pub objects: Vec<Oid>,
+    pub items: Vec<ItemId>,
+    pub lines: Vec<String>,
+}
+
+/// All tombstones of this repository.
+#[derive(Debug, Default)]
+pub(crate) struct Tombstones {
+    purges: Vec<Purge>,
+    /// The digests with their purge.
+    digests: HashMap<String, usize>,
+}
+
+impl Tombstones {
+    /// `None` if there are none, which costs one lookup of a ref.
+    pub(crate) fn find(repo: &Repo) -> Result<Option<Self>, TraceError> {
+        Self::at(repo, repo.find_ref(PURGED)?.into_iter().collect())
+    }
+
+    /// Those of histories at these tips; `None` if there are no tips.
+    pub(crate) fn at(repo: &Repo, tips: Vec<Oid>) -> Result<Option<Self>, TraceError> {
+        let mut tombstones = None;
+        for tip in tips {
+            let found = tombstones.get_or_insert_with(Self::default);
+            for file in repo.read_tree(repo.read_commit(tip)?.tree)? {
+                if std::str::from_utf8(&file.name).is_ok_and(HISTORY.format.is_path) {
+                    found.read(&String::from_utf8_lossy(&repo.read_blob(file.oid)?));
+                }
+            }
+        }
+        Ok(tombstones)
+    }
+
+    fn read(&mut self, text: &str) {
+        let purge = self.purges.len();
+        for line in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
+            match line {
+                // Of two, which nobody writes, the first counts.
+                Line::Purge(found) if self.purges.len() == purge => self.purges.push(found),
+                Line::Purge(_) => {}
+                Line::Object { object: digest } | Line::Item { item: digest } | Line::Line { line: digest } => {
+                    self.digests.entry(digest).or_insert(purge);
+                }
+            }
+        }
+        if self.purges.len() == purge {
+            // Without a salt, the digests mean nothing.
+            self.digests.retain(|_, of| *of != purge);
+        }
+    }
+
+    fn find_digest(&self, kind: &str, value: &[u8]) -> Option<&Purge> {
+        let of = |(index, purge): (usize, &'_ Purge)| self.digests.get(&purge.digest(kind, value)) == Some(&index);
+        self.purges.iter().enumerate().find(|entry| of(*entry)).map(|(_, purge)| purge)
+    }
+
+    pub(crate) fn of_object(&self, oid: Oid) -> Option<&Purge> {
+        self.find_digest("object", oid.as_bytes())
+    }
+
+    pub(crate) fn of_line(&self, line: &str) -> Option<&Purge> {
+        self.find_digest("line", line.as_bytes())
+    }
+
+    /// The purge that removed an item, or text from it. `None` for the item as the purge left it.
+    pub(crate) fn of_item(&self, id: ItemId, body: &[u8]) -> Option<&Purge> {
+        let purge = self.find_digest("item", id.to_string().as_bytes())?;
+        memchr::memmem::find(body, b"[purged: ").is_none().then_some(purge)
+    }
+
+    /// The purged commits and files in the history of `tip` that the history of `known` does not have.
+    pub(crate) fn in_history(
+        &self,
+        repo: &Repo,
+        tip: Oid,
+        known: Option<Oid>,
+    ) -> Result<Vec<(Oid, &Purge)>, TraceError> {
+        let mut found = Vec::new();
+        for oid in repo.commits_beyond(tip, known)? {
+            let commit = Tip::read(repo, oid)?;
+            let changes = changes_of(repo, &commit)?;
+            let blobs = changes.iter().filter_map(|change| change.sides().1).map(|entry| entry.blob);
+            found.extend([oid].into_iter().chain(blobs).filter_map(|oid| Some((oid, self.of_object(oid)?))));
+        }
+        Ok(found)
+    }
+
+    /// Refuses a commit whose history has something purged that the history of `known` does not have.
+    pub(crate) fn refuse(&self, repo: &Repo, what: &str, tip: Oid, known: Option<Oid>) -> Result<(), TraceError> {
+        match self.in_history(repo, tip, known)?.first() {
+            Some((_, purge)) => Err(purge.refusal(what)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes the commit with the tombstones of a purge. Returns the tip before and after. The caller moves [`HISTORY`]'s ref with the
+/// others and holds the lock that excludes writers.
+pub(crate) fn write(
+    repo: &Repo,
+    signature: &Signature,
+    reason: &str,
+    removed: &Removed,
+) -> Result<(Option<Oid>, Oid), TraceError> {
+    let random = || RandomState::new().hash_one(signature.at.as_nanosecond());
+    let (id, salt) = (format!("{:016x}", random()), format!("{:016x}{:016x}", random(), random()));
+    let purge = Purge { at: signature.at.to_string(), by: signature.author.person(), reason: reason.to_owned(), salt };
+    let objects = removed.objects.iter().map(|oid| Line::Object { object: purge.digest("object", oid.as_bytes()) });
+    let items = removed.items.iter().map(|id| Line::Item { item: purge.digest("item", id.to_string().as_bytes()) });
+    let lines = removed.lines.iter().map(|line| Line::Line { line: purge.digest("line", line.as_bytes()) });
+    let lines = [Line::Purge(purge.clone())].into_iter().chain(objects).chain(items).chain(lines);
+    let lines: Vec<String> =
+        lines.map(|line| serde_json::to_string(&line)).collect::<Result<_, _>>().unwrap_or_default();
+    let old = repo.find_ref(PURGED)?;
+    let before = old.map(|oid| repo.read_commit(oid)).transpose()?.map(|commit| commit.tree);
+    let tree = HISTORY.format.with_lines(repo, before, [(id, lines)], |lines, _| Ok(lines))?;
+    let new = CommitBuilder::new(signature, tree, old).write_plain(repo, &format!("purge: {reason}\n"))?;
+    Ok((old, new))
+}

@@ -1,0 +1,97 @@
+//! Purges and remotes: refusing what a remote still has, and replacing it there.
+
+use std::collections::HashSet;
+
+use super::lines::{fetched_lines, push_lines};
+use super::tracking_ref;
+use crate::git::{Oid, PushedRef, Repo, TreeStore as _};
+use crate::trace::store::priority;
+use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::{HISTORY, Purge, Tombstones};
+use crate::trace::{Trace, TraceError, TraceName};
+
+/// Removes fetched refs whose history contains something purged, and its objects. Returns the names of these refs and the reasons.
+///
+/// The remote's tombstones count too. Without any, this costs two lookups of refs.
+pub(super) fn refuse_fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
+    let tips = [repo.find_ref(HISTORY.refname)?, fetched_lines(repo, remote, &HISTORY)?];
+    let Some(tombstones) = Tombstones::at(repo, tips.into_iter().flatten().collect())? else { return Ok(Vec::new()) };
+    let mut refused = Vec::new();
+    let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
+    let prefix = tracking_ref(remote, "");
+    for (refname, tip) in repo.list_refs(&prefix)? {
+        let name = refname.strip_prefix(&prefix).unwrap_or(&refname).to_owned();
+        let known = name.parse::<TraceName>().ok().map(|name| repo.find_ref(&name.refname())).transpose()?.flatten();
+        let found = tombstones.in_history(repo, tip, known)?;
+        if let Some((_, purge)) = found.first() {
+            refused.push((name, purge.to_string()));
+            objects.extend(found.iter().map(|(oid, _)| *oid));
+            refnames.push(refname);
+        }
+    }
+    if let Some(tip) = fetched_lines(repo, remote, &priority::HISTORY)? {
+        let found = purged_files(repo, &tombstones, tip)?;
+        if let Some((_, purge)) = found.first() {
+            refused.push(("priorities".to_owned(), purge.to_string()));
+            objects.extend(found.iter().map(|(oid, _)| *oid));
+            objects.insert(tip);
+            refnames.push(format!("refs/trace-remote-records/{remote}/{}", priority::HISTORY.shared));
+        }
+    }
+    if refused.is_empty() {
+        return Ok(refused);
+    }
+    repo.delete_refs(refnames.iter().map(String::as_str))?;
+    let _writers = repo.lock_out_writers()?;
+    // A remote may have tombstones for anything: an object that is still needed here stays.
+    let held = repo.held_by_code(&|_| false, &objects)?;
+    objects.retain(|oid| !held.contains_key(oid));
+    if repo.find_obstacle_to_removal()?.is_none() {
+        repo.remove_objects(&objects)?;
+    }
+    Ok(refused)
+}
+
+/// The files of a priority record with a purged line.
+fn purged_files<'t>(repo: &Repo, tombstones: &'t Tombstones, tip: Oid) -> Result<Vec<(Oid, &'t Purge)>, TraceError> {
+    let mut found = Vec::new();
+    for folder in repo.read_tree(repo.read_commit(tip)?.tree)? {
+        for file in repo.read_tree(folder.oid)? {
+            let text = String::from_utf8_lossy(&repo.read_blob(file.oid)?).into_owned();
+            let of_line = text.lines().find_map(|line| tombstones.of_line(line));
+            found.extend(tombstones.of_object(file.oid).or(of_line).map(|purge| (file.oid, purge)));
+        }
+    }
+    Ok(found)
+}
+
+/// Adds the remote's tombstones to this repository's.
+pub(super) fn receive(trace: &Trace<'_>, remote: &str) -> Result<(), TraceError> {
+    let repo = trace.repo();
+    let Some(from) = fetched_lines(repo, remote, &HISTORY)? else { return Ok(()) };
+    HISTORY.absorb(repo, &*trace.signature()?, from, |_| Ok(true), |_, _| Ok(()))?;
+    Ok(())
+}
+
+/// Replaces each ref on a remote whose tip was purged by the rewritten one, unless it moved meanwhile, and pushes the tombstones. A
+/// ref that was deleted here is deleted there.
+pub(crate) fn replace(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<PushedRef>, TraceError> {
+    let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
+    let (mut refspecs, mut options) = (Vec::new(), Vec::new());
+    for (refname, oid) in repo.list_remote(remote)? {
+        let ours = match refname.strip_prefix("refs/trace-records/") {
+            Some(shared) => format!("refs/trace-remote-records/{remote}/{shared}"),
+            None => refname.clone(),
+        };
+        if tombstones.of_object(oid).is_none() {
+            continue;
+        }
+        // Without a ref of ours, the remote's is deleted; the next push sends the lines of a record again.
+        let new = repo.find_ref(&ours)?.map(|new| new.to_string()).unwrap_or_default();
+        refspecs.push(format!("+{new}:{refname}").replace("+:", ":"));
+        options.push(format!("--force-with-lease={refname}:{oid}"));
+    }
+    let mut replaced = if refspecs.is_empty() { Vec::new() } else { repo.push(remote, &refspecs, &options)? };
+    replaced.extend(push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected);
+    Ok(replaced)
+}
