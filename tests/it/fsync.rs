@@ -19,7 +19,7 @@ fn synced(repo: &TestRepo, args: &[&str], input: &str) -> Option<BTreeSet<String
     let kinds =
         [("/tmp_obj_", "loose object"), ("/tmp_pack_", "pack"), ("/tmp_idx_", "index of a pack"), ("/refs/", "ref")];
     let call = |line: &str| {
-        let (call, file) = line.split_once(' ').unwrap_or(("", line)).1.split_once('(')?;
+        let (call, file) = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').split_once('(')?;
         // Ours has no reverse index.
         if file.contains("/tmp_rev_") {
             return None;
