@@ -146,15 +146,15 @@ impl Process {
             unreachable!("both are piped");
         };
         let result = thread::scope(|scope| {
-            scope.spawn(move || write(stdin));
+            thread::Builder::new().spawn_scoped(scope, move || write(stdin))?;
             // `read` owns stdout: when it returns early, a blocked child gets a broken pipe, and `write` ends with it.
-            read(BufReader::with_capacity(1 << 16, stdout))
+            Ok(read(BufReader::with_capacity(1 << 16, stdout)))
         });
-        if result.is_err() {
+        if !matches!(result, Ok(Ok(_))) {
             let _ = child.kill();
         }
         let _ = child.wait();
-        Ok(result)
+        result.map_err(|source| self.cannot_start(source))
     }
 
     /// Starts it in the background, in a process group of its own, with its output discarded. Its input is written first.
@@ -180,7 +180,8 @@ impl Process {
         let done = match self.input.take() {
             Some(input) => self.start_writing().and_then(|mut child| {
                 let stdin = child.stdin.take();
-                let writer = thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)));
+                let write = move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input));
+                let writer = thread::Builder::new().spawn(write)?;
                 let done = wait(child)?;
                 match writer.join() {
                     // A program that needs only the first lines may stop reading.

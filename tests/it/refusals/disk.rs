@@ -1,4 +1,4 @@
-//! A disk that takes nothing more.
+//! A disk, a pipe, or a memory that takes nothing more.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -130,4 +130,20 @@ fn an_answer_that_cannot_be_written() {
         assert!(said.ends_with("[exit 2]"), "{reading:?}: {said}");
     }
     assert_eq!(repo.bodies("main").len(), 4);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_memory() {
+    let repo = repo();
+    std::fs::write(repo.folder().join("big"), "a".repeat(40 << 20)).unwrap();
+    for (kilobytes, is_refused) in [(120_000, true), (160_000, true), (1_000_000, false)] {
+        let script = format!("ulimit -v {kilobytes}; git-trace commit -F big");
+        let output = run(repo.command("sh").args(["-c", &script]), b"");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(if is_refused { 2 } else { 0 }), "{kilobytes}: {said}");
+        assert_eq!(said.starts_with("error: out of memory: "), is_refused, "{kilobytes}: {said}");
+    }
+    assert_eq!(repo.bodies("main").len(), 3);
+    repo.fsck();
 }

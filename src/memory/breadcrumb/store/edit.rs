@@ -42,8 +42,14 @@ fn parse(
     let threads = thread::available_parallelism().map_or(1, usize::from).min(8);
     let parts = lines.chunks(lines.len().div_ceil(threads));
     thread::scope(|scope| {
-        let running: Vec<_> = parts.map(|part| scope.spawn(move || parse_part(part))).collect();
-        running.into_iter().flat_map(|part| part.join().expect("parsing a line never panics")).collect()
+        let start = |part| (part, thread::Builder::new().spawn_scoped(scope, move || parse_part(part)));
+        let running: Vec<_> = parts.map(start).collect();
+        let result = |(part, running): (_, std::io::Result<thread::ScopedJoinHandle<'_, _>>)| match running {
+            Ok(running) => running.join().expect("parsing a line never panics"),
+            // There is no memory for another thread.
+            Err(_) => parse_part(part),
+        };
+        running.into_iter().flat_map(result).collect()
     })
 }
 
