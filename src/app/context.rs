@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::ui::Ui;
-use crate::git::{Env, Git, GitError, Ident, Repo, worktree_root};
+use crate::git::{Env, Git, GitError, Ident, Repo, short_oid, worktree_root};
 use crate::memory::breadcrumb::Store;
 use crate::tokens::Encoding;
 use crate::trace::model::types::Types;
+use crate::trace::store::replaced::replaced;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
@@ -116,6 +117,17 @@ impl Context {
 
     fn warn_of(&self, types: &Types) {
         types.misnamed().iter().for_each(|warning| self.ui.note(warning));
+    }
+
+    /// Tells the user where git shows other content than ours.
+    pub(crate) fn warn_of_replacements(&self) -> Result<()> {
+        let replaced = replaced(self.repo()?)?;
+        if let Some(first) = replaced.first() {
+            let others = if replaced.len() > 1 { " and other objects" } else { "" };
+            let first = short_oid(*first);
+            self.ui.note(format!("warning: git-trace ignores `git replace`, which replaces {first}{others} in git"));
+        }
+        Ok(())
     }
 
     /// A handle on a trace, signed as git would sign now.

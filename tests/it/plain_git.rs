@@ -316,3 +316,26 @@ fn a_clone_fetches_traces_only_on_request() {
     let there: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(there, repo.json(&["materialize", "--json"]));
 }
+
+#[test]
+fn replacements_are_ignored_and_reported() {
+    let repo = TestRepo::new();
+    for text in ["one", "two", "three"] {
+        repo.say(text);
+    }
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "more code"]);
+    let (log, messages) = (repo.text(&["log", "--oneline"]), repo.text(&["materialize"]));
+    repo.git(&["replace", "HEAD", "HEAD~1"]);
+    assert_eq!(repo.trace(&["materialize"]), format!("{messages}[exit 0]"), "code does not matter");
+    repo.git(&["replace", "refs/traces/main", "refs/traces/main~1"]);
+    for (command, said) in [(&["log", "--oneline"][..], &log), (&["materialize"], &messages)] {
+        let output = repo.run(command, b"");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), *said);
+        let warning = String::from_utf8_lossy(&output.stderr).into_owned();
+        let tip = &repo.git(&["rev-parse", "--short=7", "refs/traces/main"]);
+        let ignored = format!("warning: git-trace ignores `git replace`, which replaces {} in git\n", tip.trim());
+        assert_eq!(warning, ignored);
+    }
+    assert_eq!(repo.json(&["show", "TRACE_HEAD~1", "--json"])["text"], "two");
+}

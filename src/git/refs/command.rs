@@ -135,7 +135,10 @@ impl Repo {
         if rev.contains('\0') {
             return Ok(None);
         }
-        match text_of(self.git("rev-parse").args(["--verify", "--quiet", "--end-of-options", rev])) {
+        // We read no replacements, so `TRACE_HEAD~1` must not lead to one.
+        let mut command = self.git("rev-parse");
+        command.env("GIT_NO_REPLACE_OBJECTS", "1");
+        match text_of(command.args(["--verify", "--quiet", "--end-of-options", rev])) {
             Ok(printed) => self.parse_oid(printed.trim_end()).map(Some),
             // It names nothing, unless an object on the way is damaged.
             Err(GitError::Command { stderr, .. }) if !stderr.contains("is corrupt") => Ok(None),

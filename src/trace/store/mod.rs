@@ -3,6 +3,7 @@ pub(crate) mod commit;
 pub(crate) mod head;
 pub(crate) mod line_history;
 pub(crate) mod priority;
+pub(crate) mod replaced;
 pub(crate) mod resolve;
 pub(crate) mod revision;
 pub(crate) mod secrets;

@@ -53,6 +53,7 @@ pub(crate) struct LogArgs {
 impl LogArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let (repo, name, tip) = context.current(self.name.as_ref())?;
+        context.warn_of_replacements()?;
         let resolve = |spec: &String| Resolver::new(repo, &name, &tip)?.item(spec);
         if matches!((self.since, self.until), (Some(since), Some(until)) if since > until) {
             bail!("--since is later than --until");

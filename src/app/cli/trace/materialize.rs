@@ -90,6 +90,7 @@ impl MaterializeArgs {
         let encoding = context.encoding()?;
         let (repo, name) = (context.repo()?, context.trace_name(self.name.as_ref())?);
         let view = context.find_view(&name, self.as_of.as_deref())?;
+        context.warn_of_replacements()?;
         let seq = |spec: &String| match &view {
             Some(view) => Ok(Resolver::new(repo, &name, &view.tip)?.live(spec)?.seq),
             None => Err(TraceError::UnknownItem { spec: spec.clone(), trace: name.clone() }),
