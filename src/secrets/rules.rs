@@ -127,9 +127,9 @@ pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
         found.extend(secret.map(|secret| (rule, secret)));
     };
     if text.len() <= SHORT {
-        starts_one_by_one(text, &mut judge)
+        starts_one_by_one(text, &mut judge);
     } else {
-        starts_at_once(text, &mut judge)
+        starts_at_once(text, &mut judge);
     }
     // Of two that overlap, the more specific rule counts: forms come before names.
     found.sort_by_key(|(rule, secret)| (secret.span.start, *rule));
