@@ -69,7 +69,8 @@ const STARTED: &[&str] = &["repo refs/traces/other", "repo/.git/TRACE_PREVIOUS_H
 const PLACE: &[&str] = &["repo refs/trace-orig/", "repo refs/traces/"];
 
 /// A trace is pushed before its priorities, then the remote-tracking refs are updated.
-const PUSHED: &[&str] = &["remote.git refs/", "repo refs/trace-remote-records/", "repo refs/trace-remotes/"];
+const PUSHED: &[&str] =
+    &["remote.git refs/", "repo refs/trace-remote-records/", "repo refs/trace-orig/", "repo refs/trace-remotes/"];
 /// A fetch moves nothing but remote-tracking refs.
 const FETCHED: &[&str] = &["repo refs/trace-remote"];
 /// Remote-tracking refs move before local ones, items before priorities.
@@ -105,9 +106,8 @@ const DAMAGED: &[&[&str]] = &[
     &["update-ref", "refs/trace-tags/skip/0123456789abcdef", "refs/traces/short"],
 ];
 
-/// The same of several, one after the other.
-const PLACES: &[&str] =
-    &["repo refs/trace-orig/", "repo refs/traces/idea", "repo refs/trace-orig/", "repo refs/traces/behind"];
+/// Each tip is kept before its trace is deleted; the names of backups do not tell of which trace.
+const PLACES: &[&str] = &["repo refs/trac"];
 
 pub(super) const COMMANDS: &[Writing] = &[
     plain(&["init", "fresh"]).in_order(HEADS),
@@ -139,8 +139,10 @@ pub(super) const COMMANDS: &[Writing] = &[
     plain(&["revert", "TRACE_HEAD"]),
     plain(&["rebase", "idea"]).in_order(PLACE),
     plain(&["reset", "TRACE_HEAD~2"]).in_order(PLACE),
-    plain(&["undo"]).in_order(PLACE),
-    plain(&["redo"]).after(&[&["trace", "commit", "-m", "new", "-p", "pinned"], &["trace", "undo"]]),
+    plain(&["--trace", "main", "undo"]).in_order(PLACE),
+    plain(&["redo"])
+        .after(&[&["trace", "commit", "-m", "new", "-p", "pinned"], &["trace", "undo"]])
+        .in_order(ITEM_THEN_LEVEL),
     plain(&["branch", "other"]),
     plain(&["branch", "-m", "idea", "thought"]).in_order(RENAMED).that_refuses(),
     plain(&["branch", "-m", "better"]).in_order(RENAMED).that_refuses(),

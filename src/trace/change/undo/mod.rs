@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use crate::git::{LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
+use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::trace::model::level::Level;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree;
@@ -189,9 +189,11 @@ pub(crate) fn reverse(
     repo.reverses(operations.iter().map(|operation| operation.id.clone()).collect());
     for (lock, from, to) in &refs {
         let Some(to) = *to else { continue };
-        repo.update_ref(lock, who, |seen| match seen == *from {
-            true => Ok(RefUpdate::Move { to, log: why.clone(), value: () }),
-            false => Err(TraceError::from(crate::git::GitError::RefMoved { refname: lock.refname().to_owned() })),
+        repo.update_ref(lock, who, |seen| {
+            if seen != *from {
+                return Err(GitError::RefMoved { refname: lock.refname().to_owned() });
+            }
+            Ok(RefUpdate::Move { to, log: why.clone(), value: () })
         })?;
         done.push(Reversed::Ref { refname: lock.refname().to_owned(), to: Some(to) });
     }
