@@ -149,8 +149,8 @@ pub enum TraceError {
     BadLine { line: usize, cause: String },
     #[error("trace `{trace}` was imported {} --as-seen; later imports must do the same", if *as_seen { "with" } else { "without" })]
     SeenOtherwise { trace: TraceName, as_seen: bool },
-    #[error("{what} contains content that {} purged at {at}: {}", by.escape_debug(), reason.escape_debug())]
-    Purged { what: String, at: String, by: String, reason: String },
+    #[error("{what} contains content that was {}", purge.escape_debug())]
+    Purged { what: String, purge: String },
     #[error("cannot purge: {cause}")]
     CannotPurge { cause: String },
     #[error("cannot {action}")]

@@ -146,6 +146,10 @@ fn every_place(repo: &TestRepo, is_packed: bool) {
     assert_eq!(purged["unreachable"], 1);
     check(repo);
     assert_eq!(ids(repo), items);
+    for backup in repo.git(&["for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/trace-orig"]).lines() {
+        let (name, oid) = backup.split_once(' ').unwrap();
+        assert_eq!(name, oid, "a backup is named by the rewritten commit");
+    }
     assert_eq!(repo.git(&["log", "--format=%an %ad %cn %cd", "refs/traces/main"]), people);
     assert_eq!(repo.git(&["cat-file", "-p", &kept]), "the user's");
     assert!(!run(repo.command("git").args(["cat-file", "-e", &gone]), b"").status.success());
@@ -419,7 +423,10 @@ fn a_remote_takes_the_purged_state_and_tells_other_clones() {
         let refused = repo.run(&["pull"], b"");
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert_eq!(refused.status.code(), Some(2), "{said}");
-        assert!(said.contains("trace `main` contains content that A U Thor <author@example.com> purged at "), "{said}");
+        assert!(
+            said.contains("trace `main` contains content that was purged by A U Thor <author@example.com> at "),
+            "{said}"
+        );
         repo.text(&["reset", "origin/main"]);
         assert_eq!(repo.text(&["pull"]), "main: up to date\n");
         assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]), main);

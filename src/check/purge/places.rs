@@ -7,7 +7,7 @@ use super::content::Target;
 use super::world::World;
 use crate::base::bounded;
 use crate::base::worktree_path::resolve;
-use crate::git::{GitError, Reflog, Repo};
+use crate::git::{GitError, Reflog, Repo, remove_derived as remove_file_or_folder};
 
 /// What stays in `<git dir>/trace`: locks that are held, and the settings that `uninstall` restores.
 const KEPT: [&str; 2] = ["locks", "installed"];
@@ -26,7 +26,7 @@ pub(super) fn remove_derived(repo: &Repo) -> Result<(), GitError> {
     for git_dir in repo.worktree_git_dirs()? {
         for entry in fs::read_dir(git_dir.join("trace")).into_iter().flatten().flatten() {
             if !KEPT.iter().any(|kept| entry.file_name() == *kept) {
-                repo.remove_derived(&entry.path())?;
+                remove_file_or_folder(&entry.path())?;
             }
         }
     }

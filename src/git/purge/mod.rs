@@ -13,3 +13,4 @@ mod remove;
 pub(crate) use code::Reflog;
 pub(crate) use objects::{ObjectKind, Objects};
 pub(crate) use refs::RefChange;
+pub(crate) use remove::remove_derived;

@@ -10,6 +10,7 @@ use crate::git::error::GitError;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::process::{Answer, text_of};
+use crate::git::purge::remove::remove_derived;
 
 /// The files of a pack. The index is last: git ignores one without a pack, and a repeated purge finds the pack by it.
 const PARTS: [&str; 5] = ["pack", "rev", "bitmap", "mtimes", "idx"];
@@ -37,7 +38,7 @@ impl Repo {
                 self.pack_again(&folder, &kept)?;
             }
             for part in PARTS {
-                self.remove_derived(&index.with_extension(part))?;
+                remove_derived(&index.with_extension(part))?;
             }
         }
         Ok(())
@@ -78,19 +79,19 @@ impl Repo {
     /// Removes what describes several packs or commits, and may name removed ones. Git works without it and writes it again.
     fn drop_pack_caches(&self) -> Result<(), GitError> {
         for name in ["multi-pack-index.d", "multi-pack-index"] {
-            self.remove_derived(&self.objects.join("pack").join(name))?;
+            remove_derived(&self.objects.join("pack").join(name))?;
         }
         let entries = fs::read_dir(self.objects.join("pack")).into_iter().flatten().flatten();
         let of_several: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         let is_cache = |path: &&PathBuf| {
             path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("multi-pack-index-"))
         };
-        of_several.iter().filter(is_cache).try_for_each(|path| self.remove_derived(path))
+        of_several.iter().filter(is_cache).try_for_each(|path| remove_derived(path))
     }
 
     /// Removes the commit graph, which names commits that were removed. Git writes it again.
     pub(crate) fn drop_commit_graph(&self) -> Result<(), GitError> {
         let info = self.objects.join("info");
-        ["commit-graph", "commit-graphs"].iter().try_for_each(|name| self.remove_derived(&info.join(name)))
+        ["commit-graph", "commit-graphs"].iter().try_for_each(|name| remove_derived(&info.join(name)))
     }
 }

@@ -1,5 +1,6 @@
 //! Moving many refs at once, and expiring their reflogs.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::path::Path;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
+use crate::git::operation::BACKUP_REFS;
 use crate::git::process::text_of;
 use crate::git::refs::files_below;
 
@@ -19,17 +21,27 @@ pub(crate) struct RefChange {
 }
 
 impl Repo {
-    /// Moves all refs or none, each from where it was seen. The caller holds [`Repo::lock_out_writers`].
+    /// Moves all refs or none, each from where it was seen. A backup ref, which is named by its oid, gets the name of the new one. The
+    /// caller holds [`Repo::lock_out_writers`].
     pub(crate) fn replace_refs(&self, changes: &[RefChange]) -> Result<(), GitError> {
         if changes.is_empty() {
             return Ok(());
         }
         let mut input = String::new();
+        let mut backups = HashSet::new();
         for RefChange { refname, old, new } in changes {
             let _ = self.remove_stale_lock(refname);
             let old = old.map_or_else(|| "0".repeat(new.as_bytes().len() * 2), |old| old.to_string());
+            if refname.strip_prefix(BACKUP_REFS) == Some(&old) {
+                let _ = writeln!(input, "delete {refname} {old}");
+                backups.insert(*new);
+                continue;
+            }
             // Writing to a String cannot fail.
             let _ = writeln!(input, "update {refname} {new} {old}");
+        }
+        for new in backups {
+            let _ = writeln!(input, "update {BACKUP_REFS}{new} {new}");
         }
         self.remove_stale_packed_lock();
         self.update_refs(&["core.logAllRefUpdates=false"], None, &input)

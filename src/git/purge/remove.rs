@@ -13,6 +13,15 @@ use crate::git::process::text_of;
 /// Attempts if git packs the objects again at the same time.
 const TRIES: usize = 5;
 
+/// Removes a file, or a folder with all it contains.
+pub(crate) fn remove_derived(path: &Path) -> Result<(), GitError> {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(GitError::io("remove", path, error)),
+        _ => Ok(()),
+    }
+}
+
 impl Repo {
     /// Removes objects. Returns those that are still there, because another repository lends them.
     pub(crate) fn remove_objects(&self, oids: &HashSet<Oid>) -> Result<HashSet<Oid>, GitError> {
@@ -63,14 +72,5 @@ impl Repo {
             }
         }
         Ok(None)
-    }
-
-    /// Removes a file, or a folder with all it contains.
-    pub(crate) fn remove_derived(&self, path: &Path) -> Result<(), GitError> {
-        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-        match removed {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(GitError::io("remove", path, error)),
-            _ => Ok(()),
-        }
     }
 }

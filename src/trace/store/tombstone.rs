@@ -45,7 +45,7 @@ enum Line {
     Purge(Purge),
     Object { object: String },
     Item { item: String },
-    Line { line: String },
+    Text { line: String },
 }
 
 /// A purge in which something was removed.
@@ -69,8 +69,7 @@ impl Purge {
 
     /// The error for something that contains what was purged.
     pub(crate) fn refusal(&self, what: impl Into<String>) -> TraceError {
-        let Self { at, by, reason, .. } = self.clone();
-        TraceError::Purged { what: what.into(), at, by, reason }
+        TraceError::Purged { what: what.into(), purge: self.to_string() }
     }
 }
 
@@ -124,7 +123,7 @@ impl Tombstones {
                 // Of two, which nobody writes, the first counts.
                 Line::Purge(found) if self.purges.len() == purge => self.purges.push(found),
                 Line::Purge(_) => {}
-                Line::Object { object: digest } | Line::Item { item: digest } | Line::Line { line: digest } => {
+                Line::Object { object: digest } | Line::Item { item: digest } | Line::Text { line: digest } => {
                     self.digests.entry(digest).or_insert(purge);
                 }
             }
@@ -193,7 +192,7 @@ pub(crate) fn write(
     let purge = Purge { at: signature.at.to_string(), by: signature.author.person(), reason: reason.to_owned(), salt };
     let objects = removed.objects.iter().map(|oid| Line::Object { object: purge.digest("object", oid.as_bytes()) });
     let items = removed.items.iter().map(|id| Line::Item { item: purge.digest("item", id.to_string().as_bytes()) });
-    let lines = removed.lines.iter().map(|line| Line::Line { line: purge.digest("line", line.as_bytes()) });
+    let lines = removed.lines.iter().map(|line| Line::Text { line: purge.digest("line", line.as_bytes()) });
     let lines = [Line::Purge(purge.clone())].into_iter().chain(objects).chain(items).chain(lines);
     let lines: Vec<String> =
         lines.map(|line| serde_json::to_string(&line)).collect::<Result<_, _>>().unwrap_or_default();

@@ -52,11 +52,11 @@ impl Rewriter<'_> {
         let items = || trailers.lines().filter_map(|line| line.strip_prefix("Trace-Item: ")?.parse::<ItemId>().ok());
         let is_purged = items().any(|item| self.target.items.contains(&item));
         let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
-        let subject = self.subject(subject, items().collect(), is_purged);
+        let subject = self.subject(subject, &items().collect::<Vec<_>>(), is_purged);
         let mut changed = self.redacted(&format!("{subject}{body}"));
         for line in trailers.split_inclusive('\n') {
             let (value, end) = line.strip_suffix('\n').map_or((line, ""), |value| (value, "\n"));
-            changed += &match value.split_once(": ") {
+            let new = match value.split_once(": ") {
                 Some(("Trace-Tree", tree)) => format!("Trace-Tree: {}", self.mapped_tree(tree)?),
                 Some(("Trace-From", from)) => format!("Trace-From: {}", self.mapped_commit(from)),
                 Some(("Trace-Total", _)) => self.total(commit, message, value)?,
@@ -64,16 +64,16 @@ impl Rewriter<'_> {
                 _ if FIXED.iter().any(|key| value.starts_with(key)) => value.to_owned(),
                 _ => self.redacted(value),
             };
-            changed += end;
+            changed.extend([&new, end]);
         }
         Ok(changed)
     }
 
     /// The usual subject repeats the beginning of the item, cut off if it is long.
-    fn subject(&self, subject: &str, items: Vec<ItemId>, is_purged: bool) -> String {
-        let heads = items.iter().filter_map(|item| self.previews.get(item)).flatten();
+    fn subject(&self, subject: &str, items: &[ItemId], is_purged: bool) -> String {
+        let mut heads = items.iter().filter_map(|item| self.previews.get(item)).flatten();
         if let Some((head, after)) =
-            heads.filter_map(|(before, after)| Some((subject.strip_suffix(before.as_str())?, after))).next()
+            heads.find_map(|(before, after)| Some((subject.strip_suffix(before.as_str())?, after)))
         {
             return format!("{head}{after}");
         }
@@ -89,7 +89,7 @@ impl Rewriter<'_> {
     fn mapped_tree(&mut self, tree: &str) -> Result<String, TraceError> {
         let Some(oid) = self.repo.find_oid(tree) else { return Ok(tree.to_owned()) };
         // A commit that plain git made may name the tree of another commit, which need not be here.
-        if !self.repo.tree(oid).is_ok() {
+        if self.repo.tree(oid).is_err() {
             return Ok(tree.to_owned());
         }
         Ok(self.tree(oid, Layout::Items, b"")?.to_string())
