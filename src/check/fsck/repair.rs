@@ -123,9 +123,7 @@ fn go_back(repo: &Repo, signature: &Signature, refname: &str) -> Result<Option<S
         if let Some(kept) = repo.back_up(bad)? {
             note.extend(["; ", &bad.to_string(), " is kept as ", &kept]);
         } else {
-            let is_there = repo.set_aside(bad)?;
-            let place = if is_there { ", and its file is in trace/damaged" } else { "" };
-            note.extend(["; ", &bad.to_string(), " cannot be read", place]);
+            note.extend(["; ", &bad.to_string(), " cannot be read; if it has a file, that is in trace/damaged now"]);
         }
     }
     match tip {

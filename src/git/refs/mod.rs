@@ -193,9 +193,10 @@ impl Repo {
     }
 
     /// Keeps a commit by a ref of its name, which is returned. Git refuses to run beside a ref to a missing or damaged commit, so
-    /// such a commit gets none.
+    /// such a commit gets none, and a damaged file is moved away.
     pub(crate) fn back_up(&self, oid: Oid) -> Result<Option<String>, GitError> {
         if self.read_commit(oid).is_err_and(|error| !matches!(error, GitError::WrongKind { .. })) {
+            self.set_aside(oid)?;
             return Ok(None);
         }
         let refname = format!("{BACKUP_REFS}{oid}");

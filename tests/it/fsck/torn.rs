@@ -43,6 +43,8 @@ fn a_torn_tip_can_be_reset_to_a_trace_or_a_commit() {
         let (repo, commits) = torn();
         repo.text(&["reset", &to(&commits)]);
         assert_eq!((at(&repo, MAIN), backups(&repo)), (commits[1].clone(), String::new()));
+        assert!(repo.git_dir().join("trace/damaged").join(&commits[2]).exists());
+        repo.git(&["gc", "--quiet"]);
     }
 }
 
