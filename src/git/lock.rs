@@ -3,7 +3,7 @@
 //! Each ref has one. Processes that write objects before a ref holds them share another one, and `git trace gc --prune` takes that one
 //! exclusively.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -120,14 +120,17 @@ impl Repo {
     ) -> Result<File, GitError> {
         let folder = self.common_dir().join("trace").join("locks");
         let path = folder.join(name);
+        let permissions = self.permissions()?;
         let open = || OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = match open() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                fs::create_dir_all(&folder).map_err(|source| GitError::io("create the folder", &folder, source))?;
+                let made = permissions.create_folders(&folder);
+                made.map_err(|source| GitError::io("create the folder", &folder, source))?;
                 open()
             }
             opened => opened,
         }
+        .and_then(|file| permissions.adjust(&path).map(|()| file))
         .map_err(|source| GitError::io("write the lock file", &path, source))?;
 
         let mut wait = Wait::new(self, patience);

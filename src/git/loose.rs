@@ -21,6 +21,8 @@ use crate::base::effect;
 
 /// Number of reads after which the 256 folders are listed: after `git gc`, most do not exist.
 const LOOK_AFTER: usize = 64;
+/// Number of folders whose alternates are read: a repository may borrow from itself by ever longer paths.
+const MOST_FOLDERS: usize = 100;
 /// The highest compression ratio of zlib.
 const MOST_PACKED: usize = 1032;
 
@@ -37,11 +39,18 @@ pub(super) struct Loose {
 }
 
 impl Loose {
-    pub(super) fn new(git_dir: &Path, objects: &Path) -> Self {
+    /// `others` are the folders in `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
+    pub(super) fn new(git_dir: &Path, objects: &Path, others: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut folders = vec![objects.to_owned()];
-        if let Ok(lent) = fs::read_to_string(objects.join("info").join("alternates")) {
+        folders.extend(others);
+        let mut next = 0;
+        while let Some(folder) = folders.get(next).cloned().filter(|_| next < MOST_FOLDERS) {
+            next += 1;
+            let Ok(lent) = fs::read_to_string(folder.join("info").join("alternates")) else { continue };
             let lines = lent.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-            folders.extend(lines.map(|line| objects.join(line)));
+            let mut found: Vec<PathBuf> = lines.map(|line| folder.join(line)).collect();
+            found.retain(|found| !folders.contains(found));
+            folders.extend(found);
         }
         let (asked, fans, verified) = (AtomicUsize::new(0), OnceLock::new(), AtomicBool::new(false));
         Self { git_dir: git_dir.to_owned(), folders, asked, fans, verified, spare: Mutex::default() }

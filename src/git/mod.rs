@@ -26,6 +26,7 @@ mod open;
 mod operation;
 mod pack;
 mod partial;
+mod permissions;
 mod process;
 mod purge;
 mod refs;

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
+use std::env::split_paths;
 use std::path::{Path, PathBuf};
 
 use git2::{ObjectFormat, Repository};
@@ -13,6 +14,7 @@ use super::fsync::Fsync;
 use super::loose::Loose;
 use super::objects::Recent;
 use super::oid::Oid;
+use super::permissions::Permissions;
 use super::process::text_of;
 use super::refs::RefStorage;
 use super::trust;
@@ -28,6 +30,7 @@ pub struct Repo {
     pub(super) env: Env,
     pub(super) config: OnceCell<Config>,
     pub(super) fsync: OnceCell<Fsync>,
+    pub(super) permissions: OnceCell<Permissions>,
     pub(super) shared: OnceCell<Vec<(String, String)>>,
     pub(super) shallow: OnceCell<HashSet<Oid>>,
     pub(super) objects: PathBuf,
@@ -71,27 +74,25 @@ impl Repo {
         let place = place.map(Path::to_path_buf);
         let own = env.os("GIT_OBJECT_DIRECTORY").filter(|_| place.is_none());
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
-        let loose = Loose::new(inner.path(), &objects);
-        let (config, shared, shallow, operation) = (OnceCell::new(), OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let fsync = OnceCell::new();
-        let (offline, recent, seen, reverses) =
-            (Cell::new(false), RefCell::default(), RefCell::default(), RefCell::default());
+        let others = env.os("GIT_ALTERNATE_OBJECT_DIRECTORIES").filter(|_| place.is_none());
+        let loose = Loose::new(inner.path(), &objects, others.map(split_paths).into_iter().flatten());
         Ok(Self {
             inner,
             refs,
-            seen,
+            seen: RefCell::default(),
             place,
             env,
-            config,
-            fsync,
-            shared,
-            shallow,
+            config: OnceCell::new(),
+            fsync: OnceCell::new(),
+            permissions: OnceCell::new(),
+            shared: OnceCell::new(),
+            shallow: OnceCell::new(),
             objects,
             loose,
-            offline,
-            recent,
-            operation,
-            reverses,
+            offline: Cell::new(false),
+            recent: RefCell::default(),
+            operation: OnceCell::new(),
+            reverses: RefCell::default(),
         })
     }
 

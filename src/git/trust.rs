@@ -109,10 +109,12 @@ fn system_folder(env: &Env) -> Option<PathBuf> {
         return None;
     }
     let folder = split_paths(env.os("PATH")?).find(|folder| folder.join("git").exists())?;
-    let own = folder.parent()?.join("etc");
-    let may_differ = !folder.starts_with("/usr/bin") && !folder.starts_with("/bin");
-    if !may_differ || !(own.join("gitconfig").exists() || Path::new("/etc/gitconfig").exists()) {
+    if folder.starts_with("/usr/bin") || folder.starts_with("/bin") {
         return None;
+    }
+    let own = folder.parent()?.join("etc");
+    if !Path::new("/etc/gitconfig").exists() {
+        return own.join("gitconfig").exists().then_some(own);
     }
     // Versions before 2.41 do not tell.
     let path = Git::in_folder("/").line(&["var", "GIT_CONFIG_SYSTEM"]).ok()?;

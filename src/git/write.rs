@@ -2,7 +2,6 @@
 //!
 //! libgit2 syncs objects together with refs or not at all, so it does not write them.
 
-use std::fs;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use super::error::GitError;
 use super::fsync::Component;
 use super::oid::Oid;
 use super::open::Repo;
+use super::permissions::Permissions;
 
 /// How often a folder is created again that `git gc` removed because it was empty.
 const TRIES: usize = 10;
@@ -29,15 +29,16 @@ impl Repo {
         }
         let digits = oid.to_string();
         let path = self.objects.join(&digits[..2]).join(&digits[2..]);
-        let fsync = self.fsync()?;
+        let (fsync, permissions) = (self.fsync()?, self.permissions()?);
         let write = || {
             let mut encoder = ZlibEncoder::new(Vec::with_capacity(bytes.len() / 2 + 64), Compression::fast());
             write!(encoder, "{} {}\0", kind.str(), bytes.len())?;
             encoder.write_all(bytes)?;
             let packed = encoder.finish()?;
-            let mut file = temporary(path.parent().unwrap_or(&self.objects))?;
+            let mut file = temporary(path.parent().unwrap_or(&self.objects), permissions)?;
             file.as_file_mut().write_all(&packed)?;
             fsync.sync(Component::LooseObject, file.as_file())?;
+            permissions.adjust(file.path())?;
             file.persist(&path).map(drop).map_err(|error| error.error)
         };
         write().map_err(|source| GitError::Write { what: what.to_owned(), source })?;
@@ -46,7 +47,7 @@ impl Repo {
 }
 
 /// A file with the name and permissions that git gives to an object until it is complete.
-fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+fn temporary(folder: &Path, permissions: Permissions) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("tmp_obj_");
     #[cfg(unix)]
@@ -54,7 +55,7 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut made = builder.tempfile_in(folder);
     for _ in 1..TRIES {
         match &made {
-            Err(error) if error.kind() == ErrorKind::NotFound => fs::create_dir_all(folder)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => permissions.create_folders(folder)?,
             _ => break,
         }
         made = builder.tempfile_in(folder);

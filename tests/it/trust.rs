@@ -1,6 +1,7 @@
 //! `git trace` refuses and ignores the same as git: both are asked in the same place.
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::repo::{TestRepo, run};
@@ -217,4 +218,135 @@ fn extensions_of_git_that_change_nothing_for_us_are_accepted() {
     repo.say("y");
     repo.git(&["config", "extensions.unknown", "true"]);
     assert!(!opens(&mut repo, &folder, &[]));
+}
+
+#[cfg(unix)]
+#[test]
+fn new_files_have_the_permissions_of_core_shared_repository() {
+    use std::os::unix::fs::PermissionsExt;
+    const WRITES: &str = "umask 077
+        git trace commit -m x && git trace pin '#0' && git trace switch -c other && git trace branch -m other a/b
+        git trace import jsonl - && git trace undo && git trace branch -D main";
+    let paths = |repo: &TestRepo| -> BTreeMap<PathBuf, (bool, u32)> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![repo.git_dir()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let metadata = entry.metadata().unwrap();
+                found.insert(entry.path(), (metadata.is_dir(), metadata.permissions().mode() & 0o7777));
+                folders.extend(metadata.is_dir().then(|| entry.path()));
+            }
+        }
+        found
+    };
+    for (shared, expected) in [
+        ("umask", "[folder 700, object 400, other 600]"),
+        ("group", "[folder 2770, object 440, other 660]"),
+        ("0640", "[folder 2750, object 440, other 640]"),
+        ("all", "[folder 2775, object 444, other 664]"),
+    ] {
+        let repo = TestRepo::classic(&[&format!("--shared={shared}")]);
+        let old = paths(&repo);
+        let items: String = (0..50).map(|n| format!("{{\"text\":\"{n}\"}}\n")).collect();
+        let output = run(repo.command("sh").args(["-c", WRITES]), items.as_bytes());
+        assert!(output.status.success(), "{}", repo.exact(&output));
+        let mut found = BTreeSet::new();
+        for (path, (is_folder, mode)) in paths(&repo).into_iter().filter(|(path, _)| !old.contains_key(path)) {
+            let is_object = path.strip_prefix(repo.git_dir().join("objects")).is_ok();
+            let kind = if is_folder {
+                "folder"
+            } else if is_object {
+                "object"
+            } else {
+                "other"
+            };
+            found.insert(format!("{kind} {mode:o}"));
+        }
+        assert_eq!(format!("[{}]", found.into_iter().collect::<Vec<_>>().join(", ")), expected, "{shared}");
+    }
+    let repo = TestRepo::new();
+    repo.git(&["config", "core.sharedRepository", "0400"]);
+    insta::assert_snapshot!(repo.refused(&["commit", "-m", "x"]), @r"
+    --- stderr
+    error: git config `core.sharedRepository` is `0400`, which is not umask, group, all, or an octal mode with read and write for the owner
+    [exit 2]
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_reference_transaction_hook_sees_and_may_refuse_each_move() {
+    use std::os::unix::fs::PermissionsExt;
+    let repo = TestRepo::classic(&[]);
+    repo.say("x");
+    let folder = repo.folder().join("hooks");
+    std::fs::create_dir(&folder).unwrap();
+    let hook = folder.join("reference-transaction");
+    std::fs::write(&hook, "#!/bin/sh\nsed \"s/^/$1 /\" >>moves\ntest ! -e refuse\n").unwrap();
+    std::fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).unwrap();
+    repo.git(&["config", "core.hooksPath", "hooks"]);
+    repo.say("y");
+    repo.text(&["pin", "#0"]);
+    let moves = std::fs::read_to_string(repo.folder().join("moves")).unwrap();
+    let mut moved: Vec<&str> = moves.lines().filter(|line| line.starts_with("committed ")).collect();
+    moved.iter_mut().for_each(|line| *line = line.rsplit(' ').next().unwrap());
+    let id = repo.json(&["show", "#0", "--json"])["id"].as_str().unwrap().to_owned();
+    assert_eq!(moved, ["refs/traces/main", "refs/trace-priority", &format!("refs/trace-tags/pinned/{id}")]);
+    std::fs::write(repo.folder().join("refuse"), "").unwrap();
+    let refusal = repo.refused(&["commit", "-m", "z"]);
+    assert!(refusal.contains("ref updates aborted by hook"), "{refusal}");
+    assert_eq!(repo.bodies("main"), ["x", "y"]);
+}
+
+#[test]
+fn items_are_read_without_replacements() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("true");
+    let blob = repo.git(&["ls-tree", "-r", "--format=%(objectname)", "refs/traces/main", "00"]).trim().to_owned();
+    let other = repo.git(&["rev-parse", &format!("{blob}^{{blob}}")]).trim().to_owned();
+    let text = repo.git(&["cat-file", "blob", &other]).replace("true", "FALSE");
+    std::fs::write(repo.folder().join("false"), text).unwrap();
+    let replacement = repo.git(&["hash-object", "-w", "false"]).trim().to_owned();
+    repo.git(&["replace", &blob, &replacement]);
+    assert_eq!(repo.text(&["show", "#0"]), "true");
+    let path = repo.git_dir().join("objects").join(&blob[..2]).join(&blob[2..]);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, "damaged").unwrap();
+    let said = repo.exact(&repo.run(&["show", "#0"], b""));
+    assert!(said.contains("is damaged") && !said.contains("FALSE"), "{said}");
+}
+
+#[test]
+fn damage_in_any_alternate_is_an_error() {
+    let mut repo = TestRepo::classic(&[]);
+    repo.say("x");
+    let blob = repo.git(&["ls-tree", "-r", "--format=%(objectname)", "refs/traces/main", "00"]).trim().to_owned();
+    let refs = "+refs/*:refs/*";
+    for (from, to) in [("repo", "middle"), ("middle", "last")] {
+        let [from, to] = [from, to].map(|name| repo.home().join(name).display().to_string());
+        repo.git(&["clone", "-q", "--shared", &from, &to]);
+        repo.git(&["-C", &to, "fetch", "-q", &from, refs]);
+    }
+    let objects = repo.git_dir().join("objects");
+    let path = objects.join(&blob[..2]).join(&blob[2..]);
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    let shown = |repo: &TestRepo, objects: &Path| {
+        let mut command = repo.command("timeout");
+        command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects).args(["20", "git-trace", "show", "#0"]);
+        repo.exact(&run(&mut command, b""))
+    };
+    let last = repo.home().join("last");
+    assert!(repo.within(&last, |repo| shown(repo, Path::new("/nonexistent"))).contains("is damaged"));
+    let empty = repo.home().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    repo.within(&empty, |repo| {
+        repo.git(&["init", "-q"]);
+        let mut command = repo.command("git");
+        command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &objects);
+        let tip = repo.git(&["-C", "../repo", "rev-parse", "refs/traces/main"]);
+        assert!(run(command.args(["update-ref", "refs/traces/main", tip.trim()]), b"").status.success());
+        assert!(shown(repo, &objects).contains("is damaged"));
+    });
 }

@@ -96,8 +96,10 @@ impl Repo {
     fn append_operation(&self, line: &Value) -> Result<(), GitError> {
         let path = self.operations_path();
         let _lock = self.acquire("ops", "the operation log", LOCK_PATIENCE, File::try_lock)?;
+        let permissions = self.permissions()?;
         let append = || {
             let mut file = OpenOptions::new().create(true).read(true).append(true).open(&path)?;
+            permissions.adjust(&path)?;
             let length = file.metadata()?.len();
             let mut last = [b'\n'];
             if length > 0 {

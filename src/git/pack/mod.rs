@@ -75,7 +75,8 @@ impl<'r> PackWriter<'r> {
     pub(crate) fn finish(self) -> Result<Option<KeptPack>, GitError> {
         // If the thread has ended early, joining it tells why.
         self.send(Sent::End);
-        self.join()?.map_or(Ok(None), Packed::take_place)
+        let permissions = self.repo.permissions()?;
+        self.join()?.map_or(Ok(None), |packed| packed.take_place(permissions))
     }
 
     fn join(&self) -> Result<Option<Packed>, GitError> {

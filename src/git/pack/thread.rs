@@ -19,6 +19,7 @@ use super::keep::KeptPack;
 use crate::git::error::GitError;
 use crate::git::fsync::{Component, Fsync};
 use crate::git::oid::Oid;
+use crate::git::permissions::Permissions;
 
 /// Longest chain of deltas. Each link slows down reading; `git gc` uses 50.
 const DEPTH: u8 = 10;
@@ -163,13 +164,16 @@ impl Pack {
 
 impl Packed {
     /// Renames both files, the index last: git ignores a pack without an index. A keep file is there before them.
-    pub(super) fn take_place(self) -> Result<Option<KeptPack>, GitError> {
+    pub(super) fn take_place(self, permissions: Permissions) -> Result<Option<KeptPack>, GitError> {
         let path = |extension| self.folder.join(format!("pack-{}.{extension}", self.checksum));
         let (pack, index, keep) = (path("pack"), path("idx"), path("keep"));
         let kept = KeptPack::create(keep.clone()).map_err(|source| GitError::io("write", keep, source))?;
         if index.exists() {
             // A pack of the same objects exists.
             return Ok(kept);
+        }
+        for file in [self.pack.path(), self.index.path()] {
+            permissions.adjust(file).map_err(|source| GitError::io("write", file, source))?;
         }
         let failed = |path: &Path, error: tempfile::PersistError| GitError::io("write", path, error.error);
         self.pack.persist(&pack).map_err(|error| failed(&pack, error))?;

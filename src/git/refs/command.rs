@@ -244,6 +244,9 @@ fn refused(error: GitError, refname: &str) -> GitError {
     if has("but expected") || has("unable to resolve reference") || has("reference already exists") {
         return GitError::RefMoved { refname: refname.to_owned() };
     }
+    if has(&format!("{refname}.lock': File exists")) {
+        return GitError::RefLocked { refname: refname.to_owned() };
+    }
     if has("; cannot create") {
         return GitError::RefConflict { refname: refname.to_owned() };
     }

@@ -17,6 +17,7 @@ use crate::git::error::GitError;
 use crate::git::fsync::Component;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
+use crate::git::permissions::Permissions;
 
 /// Age from which a ref's `.lock` file counts as left behind by a killed process.
 pub(in crate::git) const STALE_LOCK: Duration = Duration::from_secs(10);
@@ -111,20 +112,21 @@ impl Repo {
         if !Self::is_refname(refname) {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
         }
-        let fsync = self.fsync()?;
-        let mut file = match with_folder(&lock, || OpenOptions::new().write(true).create_new(true).open(&lock)) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lock.is_file() => {
-                return Err(GitError::RefLocked { refname: refname.to_owned() });
-            }
-            Err(_) if self.has_conflict(refname)? => {
-                return Err(GitError::RefConflict { refname: refname.to_owned() });
-            }
-            Err(error) => return Err(failed(error)),
-        };
+        let (fsync, permissions) = (self.fsync()?, self.permissions()?);
+        let mut file =
+            match with_folder(&lock, permissions, || OpenOptions::new().write(true).create_new(true).open(&lock)) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lock.is_file() => {
+                    return Err(GitError::RefLocked { refname: refname.to_owned() });
+                }
+                Err(_) if self.has_conflict(refname)? => {
+                    return Err(GitError::RefConflict { refname: refname.to_owned() });
+                }
+                Err(error) => return Err(failed(error)),
+            };
         let write = || {
             check()?;
-            file.write_all(content.as_bytes()).map_err(failed)?;
+            file.write_all(content.as_bytes()).and_then(|()| permissions.adjust(&lock)).map_err(failed)?;
             synced.map_or(Ok(()), |component| fsync.sync(component, &file)).map_err(failed)?;
             log()?;
             without_folder(&path, || fs::rename(&lock, &path)).map_err(failed)
@@ -164,8 +166,9 @@ impl Repo {
         let failed = |source| GitError::io("write the reflog", &path, source);
         let line = format!("{old} {new} {}\t{}\n", log.who, log.one_line());
         let open = || OpenOptions::new().create(true).append(true).open(&path);
-        let mut file = with_folder(&path, || without_folder(&path, open)).map_err(failed)?;
-        file.write_all(line.as_bytes()).map_err(failed)
+        let permissions = self.permissions()?;
+        let mut file = with_folder(&path, permissions, || without_folder(&path, open)).map_err(failed)?;
+        permissions.adjust(&path).and_then(|()| file.write_all(line.as_bytes())).map_err(failed)
     }
 
     /// The caller holds the [`Repo::lock`] of the ref. Returns whether there was a stale file.
@@ -216,11 +219,13 @@ impl Repo {
 }
 
 /// Creates the folder of `path` if it is missing: git removes empty ones at any time.
-fn with_folder<T>(path: &Path, mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+fn with_folder<T>(path: &Path, permissions: Permissions, mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     const TRIES: usize = 10;
     for _ in 1..TRIES {
         match (attempt(), path.parent()) {
-            (Err(error), Some(folder)) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(folder)?,
+            (Err(error), Some(folder)) if error.kind() == io::ErrorKind::NotFound => {
+                permissions.create_folders(folder)?;
+            }
             (done, _) => return done,
         }
     }

@@ -14,6 +14,7 @@ mod rename;
 mod update;
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::Duration;
 
 use git2::{ConfigLevel, ErrorCode, Repository};
@@ -163,7 +164,9 @@ impl Repo {
         self.logged_move(&Move { refname: &name, old, new, left: None }, log.who, || {
             worktree.patiently(|| match (&worktree.refs, new) {
                 (_, None) => worktree.delete_symbolic_by_git(refname),
-                (RefStorage::Files, Some(target)) if !worktree.are_logged([refname].into_iter())? => {
+                (RefStorage::Files, Some(target))
+                    if worktree.is_in_process()? && !worktree.are_logged([refname].into_iter())? =>
+                {
                     worktree.point_symbolic_file(refname, target)
                 }
                 (_, Some(target)) => worktree.point_symbolic_by_git(refname, target, log.why),
@@ -186,9 +189,9 @@ impl Repo {
     fn move_ref(&self, moved: (&str, Option<Oid>, Oid), left: Option<Oid>, log: LogLine<'_>) -> Result<(), GitError> {
         let (refname, old, new) = moved;
         self.logged_move(&Move { refname, old, new: Some(new), left }, log.who, || match &self.refs {
-            RefStorage::Files => self.move_file(refname, old, new, log),
-            // Writers of other refs take this lock too, and release it soon.
-            RefStorage::Reftable(_) => self.patiently(|| self.move_by_git(refname, old, new, log)),
+            RefStorage::Files if self.is_in_process()? => self.move_file(refname, old, new, log),
+            // Writers of other refs take the lock of a reftable, too, and release it soon.
+            _ => self.patiently(|| self.move_by_git(refname, old, new, log)),
         })
     }
 
@@ -209,7 +212,9 @@ impl Repo {
     /// Moves lightweight tags whatever their old targets are. The caller holds the [`Repo::lock`] that guards them.
     pub(crate) fn set_tags(&self, tags: &[(String, Oid)]) -> Result<(), GitError> {
         match &self.refs {
-            RefStorage::Files if !self.are_logged(tags.iter().map(|(refname, _)| &**refname))? => {
+            RefStorage::Files
+                if self.is_in_process()? && !self.are_logged(tags.iter().map(|(refname, _)| &**refname))? =>
+            {
                 tags.iter().try_for_each(|(refname, target)| self.patiently(|| self.set_file(refname, *target)))
             }
             _ => self.patiently(|| self.set_by_git(tags)),
@@ -244,6 +249,18 @@ impl Repo {
         self.patiently(|| self.update_refs(&[], None, input).map_err(|error| locked(error, refname)))?;
         effect::note_change();
         Ok(())
+    }
+
+    /// Whether refs that are files are moved without git: `reference-transaction` may watch or refuse moves.
+    fn is_in_process(&self) -> Result<bool, GitError> {
+        let folder = match self.config()?.text("core.hooksPath")? {
+            None => self.common_dir().join("hooks"),
+            Some(path) => match (path.strip_prefix("~/"), self.env.os("HOME")) {
+                (Some(path), Some(home)) => Path::new(home).join(path),
+                _ => self.worktree().unwrap_or_else(|| self.git_dir().to_owned()).join(path),
+            },
+        };
+        Ok(!folder.join("reference-transaction").exists())
     }
 
     /// Retries while another process has the lock.

@@ -52,6 +52,7 @@ impl Repo {
         let aside =
             self.common_dir().join("trace").join(format!("reflog-{}", blake3::hash(refname.as_bytes()).to_hex()));
         fs::write(&aside, history).map_err(failed)?;
+        self.permissions()?.adjust(&aside).map_err(failed)?;
         fs::rename(&aside, &path).map_err(failed)
     }
 
