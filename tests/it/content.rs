@@ -189,3 +189,35 @@ fn an_edit_drops_the_fields_that_a_new_type_does_not_have() {
     repo.commit(&["-t", "artifact", "--set", "media-type=image/png", "-m", "x"]);
     assert_eq!(repo.json(&["show", "#1", "--json"])["media_type"], "image/png");
 }
+
+#[test]
+fn an_export_keeps_reported_totals() {
+    let repo = TestRepo::new();
+    let totals = |name: &str| {
+        let log = repo.git(&["log", "--format=%B", "--reverse", &format!("refs/traces/{name}")]);
+        log.lines().filter(|line| line.starts_with("Trace-Total: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let usage = r#"{"usage":{"prompt_tokens":900,"completion_tokens":7,"total_tokens":907}}"#;
+    repo.say("a question");
+    let skipped = repo.say("an aside");
+    repo.text(&["skip", &skipped]);
+    repo.commit(&["-r", "assistant", "-m", "an answer", "--usage", usage]);
+    repo.say("and?");
+    repo.text(&["edit", "#0", "-m", "a better question"]);
+    let export = repo.bytes(&["export"]);
+    repo.bytes_with(&["import", "jsonl", "-", "--trace", "copy"], &export);
+    assert_eq!(totals("copy"), totals("main"));
+    assert!(totals("copy").last().unwrap().ends_with("reported"), "{:?}", totals("copy"));
+    let status = |name: &str| repo.json(&["status", "--json", "--trace", name])["tokens"].clone();
+    assert_eq!(status("copy"), status("main"));
+    // In a trace with other items, the total of this one says nothing.
+    repo.text(&["commit", "--trace", "other", "-m", "elsewhere"]);
+    repo.bytes_with(&["import", "jsonl", "-", "--trace", "other"], &export);
+    assert_eq!(status("other")["source"], "counted");
+    let bad = String::from_utf8(export).unwrap().replace("\"reported_total\":", "\"reported_total\":-");
+    insta::assert_snapshot!(repo.refused_with(&["import", "jsonl", "-", "--trace", "bad"], bad.as_bytes()), @"
+    --- stderr
+    error: cannot import `-`: line 4: field `reported_total`: a number from 0 is expected
+    [exit 2]
+    ");
+}

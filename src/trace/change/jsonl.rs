@@ -8,10 +8,10 @@ use std::io::BufRead;
 
 use serde_json::{Map, Value};
 
-use super::bulk::{self, Feed, Incoming, Report};
+use super::bulk::{self, Feed, Incoming, Report, Usage};
 use crate::base::time::Time;
 use crate::git::Repo;
-use crate::trace::model::json::{BadField, draft_from, parsed_field, text_field};
+use crate::trace::model::json::{BadField, REPORTED_TOTAL, draft_from, parsed_field, text_field};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::tree::CAPACITY;
@@ -26,7 +26,8 @@ const FORMAT: &str = "jsonl";
 pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Report, TraceError> {
     let repo = trace.repo();
     let types = Types::read(repo)?;
-    let mut lines = Lines { types, input, number: 0, seen: HashMap::new(), settings: Vec::new() };
+    let is_new = Tip::find(repo, trace.name())?.is_none();
+    let mut lines = Lines { types, is_new, input, number: 0, seen: HashMap::new(), settings: Vec::new() };
     let report = bulk::import(trace, &mut lines)?;
     if let Some(tip) = report.tip {
         let tip = Tip::read(repo, tip)?;
@@ -60,6 +61,8 @@ struct Ask {
 
 struct Lines<'i> {
     types: Types,
+    /// Whether the trace has no commits yet, so that totals in the input are its own.
+    is_new: bool,
     input: &'i mut dyn BufRead,
     number: usize,
     seen: HashMap<[u8; 32], usize>,
@@ -110,7 +113,7 @@ impl Lines<'_> {
         let item = if op == Some(Op::Delete) {
             Item::new(id()?, Draft { fields: Fields::new(ItemType::freeform()), body: Vec::new() })
         } else {
-            let apart = ["op", "at", "by", "reason", "subject"];
+            let apart = ["op", "at", "by", "reason", "subject", REPORTED_TOTAL];
             let mut draft = draft_from(&object, &apart).map_err(|error| error.to_string())?;
             schema::complete(&mut draft.fields);
             self.types.validate(&draft).map_err(|error| error.to_string())?;
@@ -123,11 +126,18 @@ impl Lines<'_> {
             self.settings.push(Ask { item: item.id, level, at, by: by.clone(), reason: reason.clone() });
         }
         let seq = object.get("seq").filter(|_| op.is_some()).map(|seq| position(seq).ok_or(BAD_SEQ)).transpose()?;
+        let usage = match object.get(REPORTED_TOTAL) {
+            _ if op.is_none() || !self.is_new => Usage::Unsaid,
+            None => Usage::Void,
+            Some(total) => {
+                Usage::Exported(total.as_u64().ok_or("field `reported_total`: a number from 0 is expected")?)
+            }
+        };
         let (op, at, line) = (op.unwrap_or(Op::Import), at.or(item.fields.created), self.number);
         if let Some(at) = at.filter(|at| !at.is_plausible()) {
             return Err(TraceError::BadClock { at }.to_string());
         }
-        Ok(Some(Incoming { op, seq, subject, reason, by, at, line, ..Incoming::new(item) }))
+        Ok(Some(Incoming { op, seq, subject, reason, by, at, usage, line, ..Incoming::new(item) }))
     }
 
     /// The id of a line without one. A repeated line is another item.

@@ -16,6 +16,8 @@ pub(crate) enum Usage {
     Unsaid,
     /// A provider reported this many tokens for the complete context.
     Reported(u64),
+    /// The total of the complete tree, in an export of the same trace.
+    Exported(u64),
     /// The last report no longer describes what the trace contains.
     Void,
 }
@@ -96,6 +98,7 @@ impl<'r> RunningTotal<'r> {
                 let skipped = self.skipped_in_base()?.saturating_add_signed(self.skipped_change);
                 Total { tokens: tokens.saturating_add(skipped), basis: Basis::Reported }
             }
+            Usage::Exported(tokens) => Total { tokens, basis: Basis::Reported },
             Usage::Void => {
                 let tokens = self.counted()?.saturating_add_signed(self.change);
                 Total { tokens, basis: Basis::Counted(self.encoding) }

@@ -1,6 +1,7 @@
 //! A trace as JSON Lines: one line per operation, oldest first.
 //!
 //! Each line is the item as it was after the operation (see [`crate::trace::model::json`]) with `op`, `at`, `by`, `subject` and `reason`.
+//! If a provider reported the total of the trace, the last line of the operation has it.
 //! A change of priority is a line with `op` priority, `id` and `priority`. [`crate::trace::change::jsonl`] reads it back.
 
 use std::collections::HashSet;
@@ -9,7 +10,8 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use crate::git::{Oid, Repo};
-use crate::trace::model::json::to_json;
+use crate::trace::model::json::{REPORTED_TOTAL, to_json};
+use crate::trace::model::trailers::Basis;
 use crate::trace::model::tree::Change;
 use crate::trace::store::priority::{Record, Setting};
 use crate::trace::store::total::read_item;
@@ -36,9 +38,15 @@ pub(crate) fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), T
         for (id, setting) in pending.drain(..due) {
             write_line(out, &setting_line(id, &setting))?;
         }
-        for change in changes_of(repo, &tip)? {
+        let reported = tip.trailers.total.filter(|total| tip.is_ours() && total.basis == Basis::Reported);
+        let changes = changes_of(repo, &tip)?;
+        for (number, change) in changes.iter().enumerate() {
             let id = change.entry().id;
-            write_line(out, &change_line(repo, &tip, &change)?)?;
+            let mut line = change_line(repo, &tip, change)?;
+            if let Some(total) = reported.filter(|_| number + 1 == changes.len()) {
+                line[REPORTED_TOTAL] = total.tokens.into();
+            }
+            write_line(out, &line)?;
             if asked.insert(id) {
                 pending.extend(record.history(repo, id)?.into_iter().map(|setting| (id, setting)));
             }
