@@ -288,9 +288,9 @@ fn without_a_terminal_nothing_is_changed_unless_told() {
     insta::assert_snapshot!(repo.refused(&["purge"]), @"
     --- stderr
     error: the following required arguments were not provided:
-      <ITEM|--text <->|--pattern <REGEX>>
+      <ITEM|--text <->|--pattern <REGEX>|--push <REMOTE>>
 
-    Usage: git trace purge <ITEM|--text <->|--pattern <REGEX>>
+    Usage: git trace purge <ITEM|--text <->|--pattern <REGEX>|--push <REMOTE>>
 
     For more information, try '--help'.
     [exit 2]
