@@ -97,11 +97,7 @@ impl Loose {
     fn ask_git(&self, digits: &str) -> Option<(ObjectType, Vec<u8>)> {
         let mut command = git("cat-file");
         command.env("GIT_DIR", &self.git_dir).env("GIT_OBJECT_DIRECTORY", self.folders.first()?);
-        command
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .args(["cat-file", "--batch"])
-            .input(format!("{digits}\n"));
+        command.env("GIT_NO_LAZY_FETCH", "1").args(["cat-file", "--batch"]).input(format!("{digits}\n"));
         let answer = Answer::of(&mut command).and_then(Answer::into_stdout).ok()?;
         // `<oid> <kind> <length>\n<bytes>\n`
         let end = memchr::memchr(b'\n', &answer)?;

@@ -51,9 +51,11 @@ impl From<ProcessError> for GitError {
 }
 
 /// Git, whose output is read by a program: pager, prompts, and translations are off. Errors name the subcommand.
+///
+/// Like libgit2, it sees the objects that `refs/replace/` replaces, and not their replacements.
 pub(super) fn git(subcommand: &str) -> Process {
     let mut git = Process::named("git", subcommand);
-    git.env("GIT_PAGER", "cat").env("LC_ALL", "C").stdin(Stdio::null());
+    git.env("GIT_PAGER", "cat").env("LC_ALL", "C").env("GIT_NO_REPLACE_OBJECTS", "1").stdin(Stdio::null());
     git
 }
 

@@ -270,6 +270,65 @@ fn a_commit_that_a_branch_of_the_code_holds_stays() {
 }
 
 #[test]
+fn what_the_code_holds_in_other_ways_stays() {
+    let repo = TestRepo::new();
+    let code = |text: &str| {
+        let blob = unreachable(&repo, text);
+        let tree = run(repo.command("git").arg("mktree"), format!("100644 blob {blob}\tf\n").as_bytes()).stdout;
+        let tree = String::from_utf8(tree).unwrap();
+        (repo.git(&["commit-tree", tree.trim(), "-m", "code"]).trim().to_owned(), blob)
+    };
+    let (replaced, one) = code(&format!("one {SECRET}"));
+    let (replacement, _) = code("without it");
+    repo.git(&["update-ref", "refs/heads/code", &replaced]);
+    repo.git(&["replace", &replaced, &replacement]);
+    let (bisected, two) = code(&format!("two {SECRET}"));
+    let (merged, three) = code(&format!("three {SECRET}"));
+    repo.git(&["worktree", "add", "-q", "--detach", "../linked"]);
+    repo.git(&["-C", "../linked", "update-ref", "refs/bisect/bad", &bisected]);
+    fs::write(repo.git_dir().join("worktrees/linked/MERGE_HEAD"), format!("{merged}\n")).unwrap();
+    let (tagged, four) = code(&format!("four {SECRET}"));
+    repo.git(&["config", "trace.tagPrefix", "refs/tags"]);
+    repo.git(&["tag", "v1", &tagged]);
+    let strange = unreachable(&repo, &format!("strange {SECRET}"));
+    repo.git(&["update-ref", "refs/trace-remotes/origin/strange", &strange]);
+    repo.say(&format!("It is {SECRET}"));
+    repo.text(&["branch", "horse"]);
+
+    let said = repo.trace_with(&["purge", "--pattern", "correct-horse[-a-z\"]+|horse", "--yes"], b"");
+    for oid in [one, two, three, four, strange] {
+        assert!(said.contains("stays in the code's history"), "{said}");
+        repo.git(&["cat-file", "-e", &oid]);
+    }
+    assert!(said.contains("stays as a name, until the ref is renamed or deleted: refs/traces/horse"), "{said}");
+    repo.git(&["--no-replace-objects", "fsck", "--strict"]);
+    assert_eq!(repo.bodies("main"), ["It is [purged: secret]"]);
+}
+
+#[test]
+fn a_derived_file_is_removed_even_if_nothing_else_contains_the_text() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    fs::write(repo.git_dir().join("trace/hook.log"), SECRET).unwrap();
+    assert_eq!(purge(&repo, &["--yes"])["derived"], true);
+    check(&repo);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_purge_removes_the_locks_of_a_killed_one() {
+    let repo = TestRepo::new();
+    repo.say(&format!("It is {SECRET}"));
+    repo.text(&["branch", "idea"]);
+    for name in ["main", "idea"] {
+        let lock = fs::File::create(repo.git_dir().join(format!("refs/traces/{name}.lock"))).unwrap();
+        lock.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(9)).unwrap();
+    }
+    purge(&repo, &["--yes"]);
+    check(&repo);
+}
+
+#[test]
 fn without_a_terminal_nothing_is_changed_unless_told() {
     let repo = TestRepo::new();
     repo.say(&format!("It is {SECRET}"));
@@ -303,6 +362,11 @@ fn without_a_terminal_nothing_is_changed_unless_told() {
     insta::assert_snapshot!(repo.refused(&["purge", "--pattern", "x", "-m", "a \"quote\"", "--yes"]), @"
     --- stderr
     error: the reason must be one line without quotes, backslashes, and control characters
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused_with(&["purge", "--text", "-", "--yes"], b"secret"), @"
+    --- stderr
+    error: what replaces the text, `[purged: secret]`, contains it; give another reason with -m
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["purge", "#7", "--yes"]), @"

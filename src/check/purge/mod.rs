@@ -40,13 +40,15 @@ pub(crate) struct Plan {
     pub(crate) unreachable: usize,
     /// All objects that are removed.
     pub(crate) removed: HashSet<Oid>,
+    /// Whether derived files contain the text. Any purge removes these files.
+    pub(crate) is_in_derived: bool,
     pub(crate) outside: Outside,
     tombstones: Removed,
 }
 
 impl Plan {
     pub(crate) fn is_empty(&self) -> bool {
-        self.refs.is_empty() && self.reflogs.is_empty() && self.removed.is_empty()
+        self.refs.is_empty() && self.reflogs.is_empty() && self.removed.is_empty() && !self.is_in_derived
     }
 }
 
@@ -59,6 +61,8 @@ pub(crate) struct Outside {
     pub(crate) authors: usize,
     /// Files in the git directory and in work trees.
     pub(crate) files: Vec<PathBuf>,
+    /// Refs that are named by it.
+    pub(crate) names: Vec<String>,
 }
 
 /// The result of a purge.
@@ -152,8 +156,11 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let mut code: Vec<_> = held.into_iter().filter(|(oid, _)| hits.contains(oid)).collect();
     code.sort_by(|(one, path), (other, other_path)| path.cmp(other_path).then(one.cmp(other)));
     let tombstones = rewriter.tombstones(&removed);
-    let outside = Outside { code, authors: scan.authors, files: places::files_with(repo, target)? };
-    Ok(Plan { refs, reflogs, counts: rewriter.counts, unreachable, removed, outside, tombstones })
+    let names = repo.list_refs("refs/")?.into_iter().map(|(refname, _)| refname);
+    let names = names.filter(|refname| target.needle.is_in(refname.as_bytes())).collect();
+    let outside = Outside { code, authors: scan.authors, files: places::files_with(repo, target)?, names };
+    let is_in_derived = places::is_in_derived(repo, target)?;
+    Ok(Plan { refs, reflogs, counts: rewriter.counts, unreachable, removed, is_in_derived, outside, tombstones })
 }
 
 /// The new digests of lines of archives, by the old ones.

@@ -21,16 +21,32 @@ pub(super) fn logs(repo: &Repo, world: &World) -> Result<Vec<Reflog>, GitError> 
     Ok(logs)
 }
 
-/// Removes indexes, pages, saved states of imports, the operation log, and the log of hooks. All but the logs are derived again.
-pub(super) fn remove_derived(repo: &Repo) -> Result<(), GitError> {
+/// Indexes, pages, saved states of imports, the operation log, and the log of hooks. All but the logs are derived again.
+fn derived(repo: &Repo) -> Result<Vec<PathBuf>, GitError> {
+    let mut derived = Vec::new();
     for git_dir in repo.worktree_git_dirs()? {
-        for entry in fs::read_dir(git_dir.join("trace")).into_iter().flatten().flatten() {
-            if !KEPT.iter().any(|kept| entry.file_name() == *kept) {
-                remove_file_or_folder(&entry.path())?;
-            }
-        }
+        let entries = fs::read_dir(git_dir.join("trace")).into_iter().flatten().flatten();
+        let entries = entries.filter(|entry| !KEPT.iter().any(|kept| entry.file_name() == *kept));
+        derived.extend(entries.map(|entry| entry.path()));
     }
-    Ok(())
+    Ok(derived)
+}
+
+pub(super) fn remove_derived(repo: &Repo) -> Result<(), GitError> {
+    derived(repo)?.iter().try_for_each(|path| remove_file_or_folder(path))
+}
+
+/// Whether a derived file contains the text or is named by it.
+pub(super) fn is_in_derived(repo: &Repo, target: &Target) -> Result<bool, GitError> {
+    let mut waiting = derived(repo)?;
+    while let Some(path) = waiting.pop() {
+        let is_named = path.file_name().is_some_and(|name| target.needle.is_in(name.as_encoded_bytes()));
+        if is_named || (path.is_file() && bounded::read_file(&path).is_ok_and(|bytes| target.needle.is_in(&bytes))) {
+            return Ok(true);
+        }
+        waiting.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+    }
+    Ok(false)
 }
 
 /// The files in the git directory and in the work trees that contain the text, except those that a purge removes.
@@ -41,17 +57,16 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, G
     }
     let world = World::of(repo).ok();
     let mut folders = vec![repo.common_dir().to_owned()];
-    let derived: Vec<PathBuf> = repo.worktree_git_dirs()?.iter().map(|git_dir| git_dir.join("trace")).collect();
+    let derived = derived(repo)?;
     let logs: Vec<PathBuf> = repo.worktree_git_dirs()?.iter().map(|git_dir| git_dir.join("logs")).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let (path, kind) = (entry.path(), entry.file_type());
-            let is_removed = derived.contains(&folder) && !KEPT.iter().any(|kept| entry.file_name() == *kept);
             let is_our_log = logs.iter().any(|logs| {
                 let name = path.strip_prefix(logs).ok().and_then(|name| name.to_str());
                 name.zip(world.as_ref()).is_some_and(|(name, world)| world.is_ours(name))
             });
-            if path == repo.common_dir().join("objects") || is_removed || is_our_log {
+            if path == repo.common_dir().join("objects") || derived.contains(&path) || is_our_log {
                 continue;
             }
             if kind.as_ref().is_ok_and(fs::FileType::is_dir) {

@@ -1,10 +1,13 @@
 //! Our refs: everything that git-trace stores in commits. All other refs are the code's.
 
+use std::collections::HashSet;
+
 use crate::git::{GitError, Oid, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
-use crate::trace::TraceError;
+use crate::trace::model::level::Level;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::store::priority::{RECORD, tags};
+use crate::trace::{ItemId, TraceError};
 
 /// How the trees below a ref are laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -16,11 +19,20 @@ pub(super) enum Layout {
 
 pub(super) struct World {
     tag_prefix: String,
+    /// Refs with our names that do not point to commits: a remote may have any. Their objects are
+    /// left alone, and reported.
+    strange: HashSet<String>,
 }
 
 impl World {
     pub(super) fn of(repo: &Repo) -> Result<Self, TraceError> {
-        Ok(Self { tag_prefix: tags::prefix(repo)? })
+        let mut world = Self { tag_prefix: tags::prefix(repo)?, strange: HashSet::new() };
+        for (refname, oid, _) in world.refs(repo)? {
+            if matches!(repo.read_raw_commit(oid), Err(GitError::WrongKind { .. })) {
+                world.strange.insert(refname);
+            }
+        }
+        Ok(world)
     }
 
     /// `None` for refs of the code.
@@ -29,7 +41,9 @@ impl World {
         // Private refs of a remote are kept beside its record.
         let fetched = refname.strip_prefix("refs/trace-remote-records/");
         let is_fetched = |folder: &str| fetched.is_some_and(|name| name.contains(folder));
-        if is_fetched("/crumbs/") {
+        if self.strange.contains(refname) {
+            None
+        } else if is_fetched("/crumbs/") {
             Some(Layout::Items)
         } else if is_fetched("/crumb-archive/") {
             Some(Layout::Archive)
@@ -37,11 +51,17 @@ impl World {
             Some(Layout::Record)
         } else if refname.starts_with(ARCHIVES) {
             Some(Layout::Archive)
-        } else if is_below(&[TRACES, "refs/trace-", FORWARD_CRUMBS, &self.tag_prefix]) {
+        } else if is_below(&[TRACES, "refs/trace-", FORWARD_CRUMBS]) || self.is_priority_tag(refname) {
             Some(Layout::Items)
         } else {
             None
         }
+    }
+
+    /// The prefix alone does not tell: it may be `refs/tags/`, where the code has its tags.
+    fn is_priority_tag(&self, refname: &str) -> bool {
+        let name = refname.strip_prefix(&*self.tag_prefix).and_then(|name| name.split_once('/'));
+        name.is_some_and(|(level, item)| level.parse::<Level>().is_ok() && item.parse::<ItemId>().is_ok())
     }
 
     /// Whether a ref or a worktree's `TRACE_HEAD` is ours.

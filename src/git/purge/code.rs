@@ -11,9 +11,13 @@ use crate::git::open::Repo;
 use crate::git::process::{git, text_of};
 use crate::git::refs::files_below;
 
+/// `HEAD`, and the names that git gives to commits during a merge, a rebase, or a similar operation. Often no ref leads to these.
+const PSEUDO_REFS: [&str; 8] =
+    ["HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "AUTO_MERGE"];
+
 impl Repo {
-    /// Those of `wanted` that a ref other than `ours`, its reflog, a `HEAD`, or an index leads to, with a path of each; commits
-    /// have an empty one.
+    /// Those of `wanted` that a ref other than `ours`, its reflog, a `HEAD`, or an index leads to, in any worktree, with a path of
+    /// each; commits have an empty one.
     pub(crate) fn held_by_code(
         &self,
         ours: &dyn Fn(&str) -> bool,
@@ -24,15 +28,19 @@ impl Repo {
             return Ok(held);
         }
         let mut roots: HashSet<Oid> = HashSet::new();
-        let listed = text_of(self.git("for-each-ref").arg("--format=%(objectname) %(refname)"))?;
-        for (oid, refname) in listed.lines().filter_map(|line| line.split_once(' ')) {
-            if !ours(refname) {
-                roots.insert(self.parse_oid(oid)?);
-            }
-        }
         for git_dir in self.worktree_git_dirs()? {
-            let head = text_of(self.git("rev-parse").env("GIT_DIR", &git_dir).args(["--quiet", "--verify", "HEAD"]));
-            roots.extend(head.ok().and_then(|head| self.parse_oid(head.trim_end()).ok()));
+            // A worktree has its own `refs/worktree`, `refs/bisect`, and `refs/rewritten`.
+            let mut command = self.git("for-each-ref");
+            let listed = text_of(command.env("GIT_DIR", &git_dir).arg("--format=%(objectname) %(refname)"))?;
+            for (oid, refname) in listed.lines().filter_map(|line| line.split_once(' ')) {
+                if !ours(refname) {
+                    roots.insert(self.parse_oid(oid)?);
+                }
+            }
+            for name in PSEUDO_REFS {
+                let found = text_of(self.git("rev-parse").env("GIT_DIR", &git_dir).args(["--quiet", "--verify", name]));
+                roots.extend(found.ok().and_then(|oid| self.parse_oid(oid.trim_end()).ok()));
+            }
             let logs = self.reflogs(&git_dir, &|refname| !ours(refname))?;
             roots.extend(logs.into_iter().flat_map(|log| log.oids));
         }

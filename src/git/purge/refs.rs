@@ -10,7 +10,7 @@ use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::operation::BACKUP_REFS;
 use crate::git::process::text_of;
-use crate::git::refs::files_below;
+use crate::git::refs::{files_below, locked};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RefChange {
@@ -30,7 +30,6 @@ impl Repo {
         let mut input = String::new();
         let mut backups = HashSet::new();
         for RefChange { refname, old, new } in changes {
-            let _ = self.remove_stale_lock(refname);
             let old = old.map_or_else(|| "0".repeat(new.as_bytes().len() * 2), |old| old.to_string());
             if refname.strip_prefix(BACKUP_REFS) == Some(&old) {
                 let _ = writeln!(input, "delete {refname} {old}");
@@ -44,7 +43,14 @@ impl Repo {
             let _ = writeln!(input, "update {BACKUP_REFS}{new} {new}");
         }
         self.remove_stale_packed_lock();
-        self.update_refs(&["core.logAllRefUpdates=false"], None, &input)
+        // A killed purge leaves the locks of all its refs; the error names one of them.
+        let settings = ["core.logAllRefUpdates=false"];
+        self.patiently(|| {
+            for change in changes {
+                let _ = self.remove_stale_lock(&change.refname);
+            }
+            self.update_refs(&settings, None, &input).map_err(|error| locked(error, &changes[0].refname))
+        })
     }
 
     /// Removes all lines of the reflogs, in every worktree, of which `is_wanted` accepts the ref.

@@ -135,10 +135,7 @@ impl Repo {
         if rev.contains('\0') {
             return Ok(None);
         }
-        // We read no replacements, so `TRACE_HEAD~1` must not lead to one.
-        let mut command = self.git("rev-parse");
-        command.env("GIT_NO_REPLACE_OBJECTS", "1");
-        match text_of(command.args(["--verify", "--quiet", "--end-of-options", rev])) {
+        match text_of(self.git("rev-parse").args(["--verify", "--quiet", "--end-of-options", rev])) {
             Ok(printed) => self.parse_oid(printed.trim_end()).map(Some),
             // It names nothing, unless an object on the way is damaged.
             Err(GitError::Command { stderr, .. }) if !stderr.contains("is corrupt") => Ok(None),
@@ -254,10 +251,12 @@ fn refused(error: GitError, refname: &str) -> GitError {
 }
 
 pub(in crate::git) fn locked(error: GitError, refname: &str) -> GitError {
-    match &error {
-        GitError::Command { stderr, .. } if stderr.contains("cannot lock references") => {
-            GitError::RefLocked { refname: refname.to_owned() }
-        }
-        _ => error,
+    let GitError::Command { stderr, .. } = &error else { return error };
+    // `cannot lock ref 'refs/x': Unable to create '/r/.git/refs/x.lock': File exists.`
+    let file = stderr.split_once("cannot lock ref '").filter(|(_, rest)| rest.contains(".lock': File exists"));
+    let named = file.and_then(|(_, rest)| Some(rest.split_once('\'')?.0));
+    match named.or(stderr.contains("cannot lock references").then_some(refname)) {
+        Some(refname) => GitError::RefLocked { refname: refname.to_owned() },
+        None => error,
     }
 }

@@ -100,7 +100,11 @@ impl PurgeArgs {
         let pattern = self.pattern.as_deref().map(Regex::new).transpose()?;
         let reason = self.reason.clone();
         let marker = format!("[purged: {}]", self.reason);
-        Ok(Target { items: self.ids(context)?, needle: Needle::new(text.as_deref(), pattern), reason, marker })
+        let needle = Needle::new(text.as_deref(), pattern);
+        if needle.is_in(marker.as_bytes()) {
+            bail!("what replaces the text, `{marker}`, contains it; give another reason with -m");
+        }
+        Ok(Target { items: self.ids(context)?, needle, reason, marker })
     }
 
     /// A full id may be of any trace, and of a forward crumb.
@@ -165,11 +169,17 @@ impl PurgeArgs {
                 writeln!(ui, "{what}: {count}")?;
             }
         }
-        if !plan.is_empty() {
+        if !plan.removed.is_empty() {
             let done = if is_done { "removed" } else { "to remove" };
             writeln!(ui, "objects {done}: {}", plan.removed.len())?;
         }
+        if plan.is_in_derived {
+            writeln!(ui, "files of git-trace {}", if is_done { "removed" } else { "to remove" })?;
+        }
         let outside = &plan.outside;
+        for refname in &outside.names {
+            writeln!(ui, "stays as a name, until the ref is renamed or deleted: {}", escaped(refname))?;
+        }
         for (oid, path) in &outside.code {
             let what = if path.is_empty() { "commit" } else { path };
             writeln!(ui, "stays in the code's history: {} {}", short_oid(*oid), escaped(what))?;
@@ -218,6 +228,8 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
         "code": code.collect::<Vec<_>>(),
         "authors": plan.outside.authors,
         "files": files.collect::<Vec<_>>(),
+        "names": plan.outside.names,
+        "derived": plan.is_in_derived,
         "lent": purged.map(|purged| purged.lent),
         "left": left,
     })
