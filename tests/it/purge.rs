@@ -471,6 +471,23 @@ fn what_was_purged_does_not_come_back_from_a_remote_or_an_import() {
 }
 
 #[test]
+fn tombstones_of_others_cannot_disable_ours() {
+    let (repo, _) = shared();
+    purge(&repo, &["--yes"]);
+    // Our digests under another salt, in a file that is read first.
+    let file = repo.git(&["ls-tree", "refs/trace-purged"]);
+    let ours = repo.git(&["cat-file", "-p", &format!("refs/trace-purged:{}", file.trim().split('\t').nth(1).unwrap())]);
+    let digests = ours.split_once('\n').unwrap().1;
+    let theirs = format!("{{\"at\":\"2026-01-01T00:00:00Z\",\"by\":\"e\",\"reason\":\"x\",\"salt\":\"0\"}}\n{digests}");
+    let listing = format!("100644 blob {}\t0000000000000000\n{file}", unreachable(&repo, &theirs));
+    let tree = String::from_utf8(run(repo.command("git").arg("mktree"), listing.as_bytes()).stdout).unwrap();
+    let commit = repo.git(&["commit-tree", tree.trim(), "-p", "refs/trace-purged", "-m", "x"]);
+    repo.git(&["update-ref", "refs/trace-purged", commit.trim()]);
+    assert_eq!(repo.run(&["fetch"], b"").status.code(), Some(1));
+    check(&repo);
+}
+
+#[test]
 fn a_remote_takes_the_purged_state_and_tells_other_clones() {
     let (mut repo, clone) = shared();
     repo.within(&clone, |repo| {

@@ -14,7 +14,7 @@
 //! - The id of an imported item is derived from its source, so its digest represents the source too. A text that is purged leaves
 //!   the item, so an item with such an id is refused only if its body has no `[purged: …]`.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 
 use serde::{Deserialize, Serialize};
@@ -92,8 +92,8 @@ pub(crate) struct Removed {
 #[derive(Debug, Default)]
 pub(crate) struct Tombstones {
     purges: Vec<Purge>,
-    /// The digests with their purge.
-    digests: HashMap<String, usize>,
+    /// The digests, each with its purge. Two purges may have the same one, because anybody can copy it.
+    digests: HashSet<(String, usize)>,
 }
 
 impl Tombstones {
@@ -124,18 +124,18 @@ impl Tombstones {
                 Line::Purge(found) if self.purges.len() == purge => self.purges.push(found),
                 Line::Purge(_) => {}
                 Line::Object { object: digest } | Line::Item { item: digest } | Line::Text { line: digest } => {
-                    self.digests.entry(digest).or_insert(purge);
+                    self.digests.insert((digest, purge));
                 }
             }
         }
         if self.purges.len() == purge {
             // Without a salt, the digests mean nothing.
-            self.digests.retain(|_, of| *of != purge);
+            self.digests.retain(|(_, of)| *of != purge);
         }
     }
 
     fn find_digest(&self, kind: &str, value: &[u8]) -> Option<&Purge> {
-        let of = |(index, purge): (usize, &'_ Purge)| self.digests.get(&purge.digest(kind, value)) == Some(&index);
+        let of = |(index, purge): (usize, &'_ Purge)| self.digests.contains(&(purge.digest(kind, value), index));
         self.purges.iter().enumerate().find(|entry| of(*entry)).map(|(_, purge)| purge)
     }
 
