@@ -288,8 +288,8 @@ fn the_reference_transaction_hook_sees_and_may_refuse_each_move() {
     repo.say("y");
     repo.text(&["pin", "#0"]);
     let moves = std::fs::read_to_string(repo.folder().join("moves")).unwrap();
-    let mut moved: Vec<&str> = moves.lines().filter(|line| line.starts_with("committed ")).collect();
-    moved.iter_mut().for_each(|line| *line = line.rsplit(' ').next().unwrap());
+    let moved = moves.lines().filter(|line| line.starts_with("committed "));
+    let moved: Vec<&str> = moved.map(|line| line.rsplit(' ').next().unwrap()).collect();
     let id = repo.json(&["show", "#0", "--json"])["id"].as_str().unwrap().to_owned();
     assert_eq!(moved, ["refs/traces/main", "refs/trace-priority", &format!("refs/trace-tags/pinned/{id}")]);
     std::fs::write(repo.folder().join("refuse"), "").unwrap();

@@ -38,6 +38,11 @@ fn answered(path: &Path) -> Vec<String> {
     whole.map(id).collect()
 }
 
+/// Without the notices of long waits, which depend on the load of the machine.
+fn without_notices(text: &str) -> String {
+    text.split_inclusive('\n').filter(|line| !line.starts_with("another git-trace is writing to")).collect()
+}
+
 fn live(repo: &TestRepo) -> HashSet<String> {
     let listed = repo.git(&["ls-tree", "-r", "--name-only", "refs/traces/main"]);
     listed.lines().map(|path| path.rsplit('-').next().unwrap().to_owned()).collect()
@@ -53,7 +58,7 @@ fn eight_concurrent_writers_make_one_linear_history() {
         let mut stderr = String::new();
         child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
         assert!(child.wait().unwrap().success(), "{stderr}");
-        assert_eq!(stderr, "");
+        assert_eq!(without_notices(&stderr), "");
     }
     let live = live(&repo);
     assert_eq!(live.len(), 800);
@@ -468,7 +473,7 @@ fn a_writer_that_waits_for_a_renamed_trace_does_not_recreate_it() {
     }
     let output = repo.run(&["--trace", "main", "commit", "-m", "y"], b"");
     assert!(renaming.wait().unwrap().success());
-    insta::assert_snapshot!(repo.snapshot(&output), @"
+    insta::assert_snapshot!(without_notices(&repo.snapshot(&output)), @"
     --- stderr
     error: trace `main` was renamed or deleted while this command ran
     hint: nothing was written; `git trace branch` lists traces

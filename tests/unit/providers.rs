@@ -126,7 +126,7 @@ impl Sample {
     }
 
     fn signature(&self, second: i64) -> signature::Signature {
-        signature::Signature::take(&self.repo, Time::from_second(1_800_000_000 + second)).unwrap()
+        signature::Signature::take(&self.repo, Time::from_second(1_775_000_000 + second)).unwrap()
     }
 
     fn put(&self, second: i64, fields: Fields, body: &str) -> ItemId {

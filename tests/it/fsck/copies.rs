@@ -84,9 +84,9 @@ fn the_remedy_brings_back_what_the_remote_has() {
             let file = loose(&repo, &rev);
             let bytes = fs::read(&file).unwrap();
             if is_removed {
-                fs::remove_file(&file).unwrap()
+                fs::remove_file(&file).unwrap();
             } else {
-                fs::write(&file, "").unwrap()
+                fs::write(&file, "").unwrap();
             }
             let (code, _, report) = found(&repo, &[]);
             let remedy = report["findings"][0]["remedy"].as_str().unwrap();

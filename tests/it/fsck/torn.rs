@@ -179,9 +179,9 @@ fn a_backup_ref_to_a_torn_or_missing_commit_is_reported_and_deleted() {
         let file = loose(&repo, MAIN);
         repo.text(&["reset", "TRACE_HEAD~1"]);
         if is_missing {
-            fs::remove_file(file).unwrap()
+            fs::remove_file(file).unwrap();
         } else {
-            fs::write(file, "").unwrap()
+            fs::write(file, "").unwrap();
         }
         assert!(!run(repo.command("git").args(["gc", "--quiet"]), b"").status.success());
         let (code, rules, report) = found(&repo, &["--repair"]);
