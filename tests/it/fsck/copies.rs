@@ -70,7 +70,7 @@ fn promised_objects_are_neither_fetched_nor_reported() {
 
 #[test]
 fn the_remedy_brings_back_what_the_remote_has() {
-    let remote = TestRepo::init(&["--bare"]);
+    let remote = TestRepo::classic(&["--bare"]);
     let repo = TestRepo::classic(&[]);
     repo.git(&["remote", "add", "origin", remote.folder().to_str().unwrap()]);
     for text in ["one", "two", "three"] {
