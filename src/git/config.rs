@@ -32,11 +32,13 @@ impl Config {
         Ok(Self { files, overrides })
     }
 
-    /// Whether a file is included in a way that libgit2 does not know.
-    pub(super) fn has_unknown_includes(&self) -> Result<bool, GitError> {
+    /// Whether a file is included in a way that libgit2 does not know. It knows the branch only if refs are files.
+    pub(super) fn has_unknown_includes(&self, knows_branch: bool) -> Result<bool, GitError> {
+        let is_unknown = |key: &str| {
+            key.starts_with("includeif.hasconfig:") || (!knows_branch && key.starts_with("includeif.onbranch:"))
+        };
         let is_include = |(key, _): &Setting| key == "include.path" || key.starts_with("includeif.");
-        Ok(self.overrides.iter().any(is_include)
-            || self.section("includeif")?.iter().any(|(key, _)| key.starts_with("includeif.hasconfig:")))
+        Ok(self.overrides.iter().any(is_include) || self.section("includeif")?.iter().any(|(key, _)| is_unknown(key)))
     }
 
     /// The settings that `git config --null --list` printed.

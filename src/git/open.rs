@@ -132,7 +132,7 @@ impl Repo {
         }
         let files = self.inner.config().map_err(|source| GitError::store("read the git configuration", source))?;
         let mut config = Config::new(files, &self.env)?;
-        if config.has_unknown_includes()? {
+        if config.has_unknown_includes(self.has_refs_as_files())? {
             let listed = text_of(self.git("config").args(["--null", "--list"]))?;
             config = Config::listed(&listed)?;
         }
