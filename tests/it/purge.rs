@@ -317,7 +317,7 @@ fn a_derived_file_is_removed_even_if_nothing_else_contains_the_text() {
 #[cfg(unix)]
 #[test]
 fn a_purge_removes_the_locks_of_a_killed_one() {
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     repo.say(&format!("It is {SECRET}"));
     repo.text(&["branch", "idea"]);
     for name in ["main", "idea"] {

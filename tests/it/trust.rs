@@ -264,7 +264,7 @@ fn new_files_have_the_permissions_of_core_shared_repository() {
         }
         assert_eq!(format!("[{}]", found.into_iter().collect::<Vec<_>>().join(", ")), expected, "{shared}");
     }
-    let repo = TestRepo::new();
+    let repo = TestRepo::classic(&[]);
     repo.git(&["config", "core.sharedRepository", "0400"]);
     insta::assert_snapshot!(repo.refused(&["commit", "-m", "x"]), @r"
     --- stderr
