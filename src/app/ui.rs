@@ -180,7 +180,7 @@ impl Ui {
                 _ => {}
             }
             let real = real_path(path)?;
-            // A missing folder is most often a typing error, so it is not created.
+            // Does not create a missing folder, which is most often a typing error.
             fs::metadata(real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
             match put(&real, Access::Usual, bytes) {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => fs::write(&real, bytes),

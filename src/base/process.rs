@@ -157,7 +157,7 @@ impl Process {
         result.map_err(|source| self.cannot_start(source))
     }
 
-    /// Starts it in the background, in a process group of its own, with its output discarded. Its input is written first.
+    /// Starts it in the background, in its own process group, with its output discarded. Its input is written first.
     pub(crate) fn detach(&mut self) -> io::Result<()> {
         let input = self.input.take();
         self.command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });

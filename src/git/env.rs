@@ -25,7 +25,7 @@ impl Env {
         Self { command: Some(command), ..self }
     }
 
-    /// Says how a user is told what a command waits for.
+    /// Sets the function that prints the cause of a wait.
     pub(crate) fn with_notices(self, notice: fn(&str)) -> Self {
         Self { notice: Some(notice), ..self }
     }

@@ -19,7 +19,7 @@ const COMPRESSION_PATIENCE: Duration = Duration::from_secs(600);
 /// How long a writer waits for `git trace gc --prune`, which takes long in a large repository.
 const PRUNE_PATIENCE: Duration = Duration::from_secs(600);
 
-/// After this time, the user is told what a command waits for.
+/// After this time, a command reports the cause of its wait.
 const SILENCE: Duration = Duration::from_millis(500);
 
 /// A wait for another process.

@@ -13,7 +13,7 @@ use crate::trace::model::item::ItemType;
 pub enum Join {
     /// It starts a new message.
     Apart,
-    /// It joins the message as a block of its own.
+    /// It joins the message as a separate block.
     Block,
     /// It joins the last text of the message, after a blank line; or as a block if either is not plain text.
     Text,

@@ -1,4 +1,4 @@
-//! Reads the items of a view as messages of their own, and cuts them.
+//! Reads the items of a view as one message each, and cuts them.
 
 use super::cut;
 use super::prefix::SignedPrefix;
@@ -21,7 +21,7 @@ use crate::trace::{Fields, ItemId};
 pub(super) struct Piece {
     pub(super) item: ItemId,
     pub(super) item_type: ItemType,
-    /// The item as a message of its own, with one block.
+    /// The item as a separate message, with one block.
     pub(super) message: Message,
     pub(super) turn: Option<String>,
     pub(super) seq: u32,
@@ -29,7 +29,7 @@ pub(super) struct Piece {
     pub(super) pinned: bool,
     /// Whether its type, or the item itself, allows joining it with its neighbors.
     pub(super) aggregates: bool,
-    /// Its tokens as a message of its own; 0 if no cut needs them.
+    /// Its tokens as a separate message; 0 if no cut needs them.
     pub(super) tokens: u64,
     /// Its subject, if a cut may shorten it.
     pub(super) subject: Option<String>,
@@ -152,7 +152,7 @@ pub(super) fn gather(
     Ok(Gathered { pieces, left_out, damaged })
 }
 
-/// Whether the type or the materializer gives tool items a role, which may be the one that a call has anyway.
+/// Whether the type or the materializer gives tool items a role, even if calls already have that role.
 fn has_role(materializer: &dyn Materializer, types: &Types, item: &Item) -> bool {
     types.rules(&item.fields.item_type).role.is_some() || materializer.role(item, Role::Tool) != Role::Tool
 }

@@ -6,7 +6,7 @@
 //! - No text is blank. If the provider requires it, user and model alternate, and the user comes first.
 //! - What cannot be sent unchanged becomes text or is omitted, and an [`Adjustment`] reports it.
 //!
-//! Turns depend only on the messages. What a message becomes does not depend on later ones, except for a call, whose result
+//! Turns depend only on the messages. The form of a message does not depend on later ones, except for a call, whose result
 //! may come late, and for reasoning at the end of a turn. So a request that grows keeps its prefix, and the prompt cache.
 
 use std::borrow::Cow;

@@ -223,7 +223,7 @@ fn private_key(text: &[u8], at: Range<usize>) -> Option<Secret> {
     Some(Secret { what: "a private key", span: at.start..at.start + head_len + len })
 }
 
-/// Three parts, the first two of which are JSON in base64.
+/// Three parts. The first two are JSON in base64.
 fn web_token(text: &[u8], at: Range<usize>) -> Option<Secret> {
     if text[at.clone()] != *b"eyJ" || !starts_a_word(text, at.start) {
         return None;

@@ -181,7 +181,7 @@ fn contraction(text: &[u8], at: usize) -> Option<usize> {
 #[derive(Clone, Copy, PartialEq)]
 enum Newlines {
     EndRun,
-    /// The same, unless the text ends with the white space: then all of it is one piece.
+    /// The same, unless the text ends with the white space: then the white space is one piece.
     EndRunInside,
     LikeOthers,
 }

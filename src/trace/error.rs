@@ -167,6 +167,9 @@ impl Diagnostic for TraceError {
             Self::UnknownItem { trace, .. } | Self::NotInTrace { trace, .. } => {
                 return Some(format!("`git trace log --oneline {trace}` lists items"));
             }
+            Self::UnknownMoment { .. } => {
+                "`git trace log` lists commits and items; a time is written like 2026-02-10T09:00:00Z"
+            }
             Self::UnknownState { .. } => "`git trace branch` lists traces, `git trace log` their commits and items",
             Self::IsCurrent { .. } => "switch that worktree to another trace first: git trace switch <name>",
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`",
@@ -183,12 +186,12 @@ impl Diagnostic for TraceError {
             Self::Unsigned { oid, .. } => return Some(format!("`git verify-commit {oid}` says why")),
             Self::BadSubject => "without -s, the subject is a preview of the content",
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",
-            Self::SeenOtherwise { as_seen: false, .. } => "import into a trace of its own: --trace NAME",
+            Self::SeenOtherwise { as_seen: false, .. } => "import into another trace: --trace NAME",
             Self::SeenOtherwise { as_seen: true, .. } => {
                 "use --as-seen again, or import into another trace: --trace NAME"
             }
             Self::BadClock { .. } => "set the clock, `GIT_COMMITTER_DATE`, or `GIT_AUTHOR_DATE`",
-            Self::TooMany { .. } => "split the file, and import each part into a trace of its own: --trace NAME",
+            Self::TooMany { .. } => "split the file, and import each part into a separate trace: --trace NAME",
             Self::Full { .. } => {
                 "continue in another trace: --trace NAME; if items were deleted, `git trace gc --renumber` frees their positions"
             }

@@ -69,7 +69,7 @@ pub(crate) struct Tally {
     pub damaged: u64,
     /// The numbers, from 1, of the first twenty damaged lines.
     pub damaged_lines: Vec<u64>,
-    /// Whether the file ends inside a record. That record is not consumed, so it is read once it is complete.
+    /// Whether the file ends inside a record. The next import reads that record, once it is complete.
     pub cut: bool,
     /// Whether the file ends in bytes that cannot begin a record; `cut` is set too.
     pub ends_in_garbage: bool,

@@ -439,7 +439,7 @@ fn a_task_is_compressed_as_a_whole() {
       #6 dialogue [ID]
       #7 dialogue [ID]
     ");
-    // A summary is a task of its own, before those that were active later.
+    // A summary is a separate task, before those that were active later.
     repo.text(&["compress", "--group", "task", "--margin", "0", "--to", "95", "-m", "It has 1200 lines."]);
     insta::assert_snapshot!(redact(&plan("75")), @"
     Would replace 5 items, 58 of [N] tokens, by a summary of at most 52:

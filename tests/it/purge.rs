@@ -11,7 +11,7 @@ use crate::repo::{TestRepo, run};
 const SECRET: &str = "correct-horse-\"battery\"-staple";
 const JSON: &str = "correct-horse-\\\"battery\\\"-staple";
 
-/// The forms that are looked for, of which no byte sequence may be left.
+/// The forms of the text. None may remain.
 fn forms() -> Vec<Vec<u8>> {
     let mut forms = vec![SECRET.into(), JSON.into(), JSON.replace('\\', "\\\\").into_bytes(), b"horse".to_vec()];
     for before in ["", "x", "xx"] {

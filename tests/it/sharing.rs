@@ -63,7 +63,7 @@ fn pull_gets_what_was_pushed_including_priorities() {
     assert_eq!(
         team.git("bob", &["for-each-ref", "refs/trace-tags/skip"]).lines().count(),
         1,
-        "tags are brought in line"
+        "tags are updated to match"
     );
 
     // A plain clone brings none of it.

@@ -226,7 +226,7 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     ");
     assert_eq!(refs(), before);
 
-    // A signer has seen all of it and signs what follows.
+    // A signer has seen the history and signs what follows.
     repo.text(&["pull"]);
     repo.say("Do not.");
     repo.text(&["pin", "#0"]);

@@ -60,7 +60,7 @@ fn a_declared_type_has_a_role_a_priority_and_an_order() {
     ]);
     assert_eq!(messages(&repo, &[]), expected);
     let apart = messages(&repo, &["--aggregate", "none"]);
-    assert_eq!(apart[1]["content"], "Where?", "one message an item stands in reading order");
+    assert_eq!(apart[1]["content"], "Where?", "one message per item, in reading order");
     assert_eq!(repo.json(&["status", "--json"])["by_priority"], json!({"skip": 0, "normal": 3, "pinned": 3}));
     repo.total("main");
     // Git config belongs to the user and comes first; the project's file is the fallback.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::repo::{TestRepo, run};
 
-/// A trace with three items, of which the second is pinned.
+/// A trace with three items. The second is pinned.
 fn three() -> TestRepo {
     let repo = TestRepo::new();
     repo.git(&["commit", "--quiet", "--allow-empty", "-m", "code"]);

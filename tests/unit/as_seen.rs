@@ -115,7 +115,7 @@ fn a_trace_keeps_its_import_mode() {
     insta::assert_snapshot!(repo.refused(&["import", "claude-code", "in", "--trace", "all", "--as-seen"]), @r"
     --- stderr
     error: cannot import `in`: trace `all` was imported without --as-seen; later imports must do the same
-    hint: import into a trace of its own: --trace NAME
+    hint: import into another trace: --trace NAME
     [exit 2]
     ");
     repo.text(&["import", "claude-code", "half", "--trace", "t", "--as-seen"]);

@@ -44,7 +44,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Each request is an operation of its own in the operation log.
+    /// Each request is a separate operation in the operation log.
     fn context(&self, request: &str) -> Context {
         Context::new(self.env.clone().with_command(format!("mcp {request}")), self.trace.clone())
     }

@@ -31,7 +31,7 @@ pub(crate) struct Problem {
     pub(crate) missing: Option<Oid>,
 }
 
-/// A repair of what can be derived from other data.
+/// A repair of data that can be derived from other data.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Repair {
     Lock(String),

@@ -20,7 +20,7 @@ use crate::trace::{TraceError, TraceName};
 #[derive(Debug)]
 pub(crate) struct Repaired {
     pub(crate) repair: Repair,
-    /// What it found or lost, if that is not clear from the repair.
+    /// The objects or moves that it found or lost, if the repair does not say so.
     pub(crate) done: Result<Option<String>, TraceError>,
 }
 

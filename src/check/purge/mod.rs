@@ -3,7 +3,7 @@
 //! - All objects are scanned first, reachable or not. Histories that contain a hit are written again, and refs move in one
 //!   transaction. Then exactly the replaced objects are removed, and all remaining objects are scanned again.
 //! - What the code's refs, reflogs, and indexes lead to is reported and stays.
-//! - Tombstones of what was removed keep it from coming back; see [`tombstone`].
+//! - Tombstones of the removed objects keep them from coming back; see [`tombstone`].
 //! - A purge that is killed can be repeated: the rewritten objects are the same.
 
 mod content;

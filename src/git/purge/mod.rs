@@ -1,4 +1,4 @@
-//! What a purge needs: reading every object, writing changed ones, moving many refs at once, and removing objects.
+//! The parts of a purge that need git: reading every object, writing changed ones, moving many refs at once, and removing objects.
 //!
 //! The caller holds [`Repo::lock_out_writers`](super::Repo::lock_out_writers), which stops our own processes. Plain git is not
 //! stopped: refs move in one transaction from the values that were read, and objects that git copied into a new pack meanwhile

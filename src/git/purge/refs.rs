@@ -53,7 +53,7 @@ impl Repo {
         })
     }
 
-    /// Removes all lines of the reflogs, in every worktree, of which `is_wanted` accepts the ref.
+    /// Removes all lines of the reflogs whose ref `is_wanted` accepts, in every worktree.
     pub(crate) fn expire_reflogs(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
         for git_dir in self.worktree_git_dirs()? {
             if self.has_refs_as_files() {

@@ -197,7 +197,7 @@ impl Repo {
         self.update_refs(&[], None, &input).map_err(|error| refused(error, first))
     }
 
-    /// Oldest first. Git does not print the old value of a move, so it is the new value of the previous move.
+    /// Oldest first. The old value of a move is the new value of the previous move, because git does not print it.
     pub(super) fn logged_by_git(&self, refname: &str) -> Result<Vec<Logged>, GitError> {
         let mut command = self.git_with(&["i18n.logOutputEncoding=UTF-8", "log.mailmap=false"], "reflog");
         command.args(["show", "--no-show-signature", "--no-color", "--date=raw"]);

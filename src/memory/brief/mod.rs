@@ -1,6 +1,6 @@
 //! The brief: what a session needs at its start, as one text within a token budget.
 //!
-//! It is compiled from several sources, any of which may be empty, most important first:
+//! It is compiled from these sources, most important first. Each may be empty:
 //!
 //! ```text
 //! # Brief for azoth

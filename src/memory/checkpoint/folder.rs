@@ -34,7 +34,7 @@ impl File {
 
     /// Reads a file named by the user: an index if its name starts with `INDEX`, such as `INDEX-archive.md`, else a checkpoint.
     pub(crate) fn read_named(location: &Path, path: String) -> Result<Self, CheckpointError> {
-        // What is already open, as in `<(command)`, may be a pipe.
+        // A file that is already open, as in `<(command)`, may be a pipe.
         if !location.starts_with("/dev") {
             check_regular(location).map_err(read_error(location))?;
         }

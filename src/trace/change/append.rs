@@ -51,7 +51,7 @@ impl Trace<'_> {
     /// Appends an item to the end of the trace.
     ///
     /// An instruction with the name of a live instruction replaces the content of that item. A result that replies to a call
-    /// takes the call's id and tool name if it has none of its own. The id of a call without one is that of its item.
+    /// takes the call's id and tool name unless it has them. The id of a call without one is that of its item.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use crate::trace::model::types::Types;
 use crate::trace::store::priority;
 use crate::trace::{Draft, Fields, ItemId, ItemType, Op, Trace, TraceError};
 
-/// What an edit changes.
+/// The changes of an edit.
 #[derive(Clone, Debug, Default)]
 pub struct Patch {
     /// The new content; `None`: it stays.

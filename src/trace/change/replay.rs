@@ -94,7 +94,7 @@ impl Trace<'_> {
 }
 
 impl Trace<'_> {
-    /// Reverts commits in this order, each by a commit of its own: added items are deleted, deleted items are restored, and edited
+    /// Reverts commits in this order, each by a separate commit: added items are deleted, deleted items are restored, and edited
     /// items have their earlier content. Later edits of the same item merge by line, or conflict; ours is the trace as it is.
     ///
     /// `verb` names the operation in subjects and in the reflog.

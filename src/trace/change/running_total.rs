@@ -42,7 +42,7 @@ pub(crate) struct RunningTotal<'r> {
     total: Option<Total>,
     /// Our own count of the base; reads every item, so only when it is needed.
     counted: Option<u64>,
-    /// Our own count of what was added since the base, minus what was removed.
+    /// Our own count of the items added since the base, minus those removed.
     change: i64,
     /// The part of `change` that is not in `total` yet.
     pending: i64,

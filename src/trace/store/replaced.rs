@@ -1,7 +1,7 @@
 //! Objects of traces that `git replace` replaces.
 //!
 //! Replacements are ignored: they are local and are not fetched, an item's totals and signatures are about what was written, and
-//! a commit on top of a replaced one must not depend on them. Git shows the replacement, so the user is told.
+//! a commit on top of a replaced one must not depend on them. Git shows the replacement, so commands warn.
 
 use crate::git::{Oid, Repo};
 use crate::trace::{Tip, TraceError};

@@ -55,7 +55,7 @@ impl Iterator for Walk<'_> {
     }
 }
 
-/// What a commit changed compared with its first parent, by item.
+/// The changes of a commit compared with its first parent, by item.
 pub(crate) fn changes_of(repo: &Repo, tip: &Tip) -> Result<Vec<Change>, TraceError> {
     let before = tip.commit.parents.first().map(|parent| repo.read_commit(*parent)).transpose()?;
     Ok(tree::changes(repo, before.map(|commit| commit.tree), tip.commit.tree)?)

@@ -81,7 +81,7 @@ pub(crate) trait Transcript: Iterator<Item = Result<TranscriptEntry, TranscriptE
 }
 
 /// Reads a transcript as a stream of entries, in file order. Memory holds the longest line (at most [`MAX_LINE`]) and a few
-/// words per record: open tool calls, threads of sub-agents, and hashes of what was read.
+/// words per record: open tool calls, threads of sub-agents, and hashes of the records read.
 pub(crate) struct TranscriptReader<R, S> {
     lines: Lines<R>,
     records: S,
@@ -138,7 +138,7 @@ impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
 
         let start = start_of_record(rest.bytes, offset == 0);
         if start == rest.bytes.len() && ending != Ending::TooLong {
-            // White space at the end of the file may precede an incomplete record, so it is not consumed.
+            // Leaves white space at the end of the file, which may precede an incomplete record.
             return Ok(ending == Ending::Newline && self.lines.consume_line()?);
         }
         if let Some((record, length)) = parse::<S>(&rest.bytes[start..]) {

@@ -106,7 +106,7 @@ const DAMAGED: &[&[&str]] = &[
     &["update-ref", "refs/trace-tags/skip/0123456789abcdef", "refs/traces/short"],
 ];
 
-/// Each tip is kept before its trace is deleted; the names of backups do not tell of which trace.
+/// Each tip is kept before its trace is deleted; the name of a backup does not contain that of its trace.
 const PLACES: &[&str] = &["repo refs/trac"];
 
 pub(super) const COMMANDS: &[Writing] = &[

@@ -307,7 +307,7 @@ fn a_file_with_more_items_than_a_trace_has_positions() {
     insta::assert_snapshot!(repo.refused(&["import", "jsonl", file.to_str().unwrap()]), @"
     --- stderr
     error: cannot import `[HOME]/many`: the input has [SHORT] items, more than the [SHORT] positions of a trace
-    hint: split the file, and import each part into a trace of its own: --trace NAME
+    hint: split the file, and import each part into a separate trace: --trace NAME
     [exit 2]
     ");
     assert!(start.elapsed().as_secs() < 20, "nothing is written first");

@@ -8,11 +8,13 @@ fn an_invalid_time() {
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "yesterday"]), @"
     --- stderr
     error: no commit, item, or time of trace `main` is named `yesterday`
+    hint: `git trace log` lists commits and items; a time is written like 2026-02-10T09:00:00Z
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "2026-02-30T00:00:00Z"]), @"
     --- stderr
     error: no commit, item, or time of trace `main` is named `2026-02-30T00:00:00Z`
+    hint: `git trace log` lists commits and items; a time is written like 2026-02-10T09:00:00Z
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["view", "--as-of", "2001-01-01T00:00:00Z"]), @"
@@ -24,6 +26,7 @@ fn an_invalid_time() {
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "HEAD"]), @"
     --- stderr
     error: no commit, item, or time of trace `main` is named `HEAD`
+    hint: `git trace log` lists commits and items; a time is written like 2026-02-10T09:00:00Z
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["log", "--since", "yesterday"]), @"

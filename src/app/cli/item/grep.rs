@@ -13,7 +13,7 @@ const MATCH: Style = AnsiColor::Red.on_default().bold();
 ///
 /// The exit status is 1 if nothing matches.
 #[derive(clap::Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct GrepArgs {
     /// Regular expression to search for
     #[arg(allow_hyphen_values = true)]

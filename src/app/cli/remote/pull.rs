@@ -144,7 +144,7 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
             writeln!(context.ui, "{name}: not merged; ours is this repository's, theirs is {remote}'s")?;
             print_conflicts(context, conflicts, false)?;
         }
-        Outcome::Diverged => writeln!(context.ui, "{name}: not moved, since it has items of its own")?,
+        Outcome::Diverged => writeln!(context.ui, "{name}: not moved, because it has commits that the remote lacks")?,
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::trace::{Tip, TraceError, TraceName};
     git trace branch NAME [START]\n       \
     git trace branch -m [OLD] NEW\n       \
     git trace branch (-d | -D) NAME...")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct BranchArgs {
     /// Name of the new trace, or the names for -m, -d and -D
     #[arg(value_name = "NAME", add = Values::Traces)]
@@ -73,7 +73,7 @@ fn begin(context: &Context, name: &TraceName, from: Option<&str>) -> Result<Stri
     Ok(short_oid(start.tip.commit.oid))
 }
 
-/// The newest complete state of a trace whose tip is damaged. The user is told what it lacks.
+/// The newest complete state of a trace whose tip is damaged. Prints what it lacks.
 fn way_back(context: &Context, name: &TraceName, error: TraceError) -> Result<State> {
     let repo = context.repo()?;
     let is_damage = matches!(&error, TraceError::Git(error) if error.is_damage());

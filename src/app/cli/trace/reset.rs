@@ -1,4 +1,4 @@
-//! `git trace reset`: a trace goes to another place of its own or of another trace's history.
+//! `git trace reset`: moves a trace to another state of its history, or to a state of another trace.
 
 use crate::app::cli::{Context, Result, Values, escaped, json};
 use crate::git::short_oid;

@@ -138,8 +138,8 @@ fn row(word: &str, share: Share, whole: u64) -> String {
     }
 }
 
-/// `part` of `whole` as a bar of at most [`BAR`] characters, and at least one if there is anything.
-fn bar(part: u64, whole: u64) -> String {
-    let length = part.saturating_mul(BAR).checked_div(whole).unwrap_or(0).min(BAR).max(u64::from(part > 0));
+/// `part` of `total` as a bar of at most [`BAR`] characters, and at least one if there is anything.
+fn bar(part: u64, total: u64) -> String {
+    let length = part.saturating_mul(BAR).checked_div(total).unwrap_or(0).min(BAR).max(u64::from(part > 0));
     "#".repeat(usize::try_from(length).unwrap_or(0))
 }

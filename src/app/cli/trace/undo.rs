@@ -19,11 +19,11 @@ pub(crate) struct UndoArgs {
     /// Id of an operation, or its first digits: `git trace op log` lists them
     #[arg(value_name = "OPERATION", conflicts_with = "number")]
     operation: Option<String>,
-    /// Number of operations to undo
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
-    number: usize,
+    /// Number of operations to undo, by default 1, or to list, by default all
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    number: Option<u64>,
     /// List the operations that can be undone, newest first
-    #[arg(short, long, conflicts_with_all = ["operation", "number"])]
+    #[arg(short, long, conflicts_with = "operation")]
     list: bool,
     /// Print the result as JSON
     #[arg(long)]
@@ -36,15 +36,11 @@ pub(crate) struct UndoArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct RedoArgs {
     /// Number of undos to take back
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
-    number: usize,
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    number: u64,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-}
-
-fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "a number from 1 is expected".to_owned())
 }
 
 impl UndoArgs {
@@ -58,7 +54,7 @@ impl UndoArgs {
             let reversed = reverse(context.repo()?, &context.signature()?, &[operation], "undo")?;
             return report(context, &history.originals(operation), &reversed, "undo", self.json);
         }
-        reverse_latest(context, self.number, "undo", self.json)
+        reverse_latest(context, self.number.unwrap_or(1), "undo", self.json)
     }
 
     fn print_list(&self, context: &Context) -> Result<()> {
@@ -68,7 +64,8 @@ impl UndoArgs {
         if !self.json {
             ui.page()?;
         }
-        operations.into_iter().try_for_each(|operation| {
+        let limit = self.number.map_or(usize::MAX, |number| usize::try_from(number).unwrap_or(usize::MAX));
+        operations.into_iter().take(limit).try_for_each(|operation| {
             let originals = history.originals(operation);
             let commands: Vec<&str> = originals.iter().map(|original| original.command.as_str()).collect();
             let note = if operation.reverses.is_empty() { "" } else { " (redone)" };
@@ -84,7 +81,7 @@ impl RedoArgs {
 }
 
 /// Reverses the newest operations. If others have moved the refs of these meanwhile, takes the operations that are newest then.
-fn reverse_latest(context: &Context, number: usize, verb: &str, json: bool) -> Result<()> {
+fn reverse_latest(context: &Context, number: u64, verb: &str, json: bool) -> Result<()> {
     // As in other commands, a head that names no trace is an error.
     context.trace_name(None)?;
     let (repo, signature, trace) = (context.repo()?, context.signature()?, context.named_trace()?);
@@ -104,7 +101,8 @@ fn reverse_latest(context: &Context, number: usize, verb: &str, json: bool) -> R
     }
 }
 
-fn latest<'h>(mut operations: Vec<&'h Operation>, number: usize, verb: &str) -> Result<Vec<&'h Operation>> {
+fn latest<'h>(mut operations: Vec<&'h Operation>, number: u64, verb: &str) -> Result<Vec<&'h Operation>> {
+    let number = usize::try_from(number).unwrap_or(usize::MAX);
     let problem = match operations.len() {
         0 => format!("there is nothing to {verb} in this worktree"),
         known if known < number => format!("there are only {known} operations to {verb}"),

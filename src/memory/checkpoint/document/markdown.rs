@@ -173,7 +173,7 @@ pub(crate) fn lines(text: &str, span: Range<usize>) -> impl Iterator<Item = (usi
 
 /// Splits a row at unescaped bars.
 ///
-/// The Markdown parser cuts rows to the width of the header, so it cannot tell how many cells a row has.
+/// The Markdown parser cuts rows to the width of the header, which hides how many cells a row has.
 pub(crate) fn cells(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);

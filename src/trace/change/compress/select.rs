@@ -201,7 +201,7 @@ fn is_summary(item: &Item) -> bool {
 }
 
 /// Numbers tasks. A prompt of the user starts one, unless it replies to an item of another. Other items belong to the task of the item
-/// that they reply to, of their call, or of their provider's turn, else to that of the last prompt. A summary is a task of its own.
+/// that they reply to, of their call, or of their provider's turn, else to that of the last prompt. A summary is a separate task.
 #[derive(Default)]
 struct Tasks {
     by_item: HashMap<ItemId, usize>,

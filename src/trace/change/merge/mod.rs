@@ -66,7 +66,7 @@ impl Settlement {
     }
 }
 
-/// Whether a trace without commits of its own moves to the other tip without a merge commit.
+/// Whether a trace without commits since the merge base moves to the other tip without a merge commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum FastForward {
     #[default]
@@ -90,7 +90,7 @@ pub(crate) enum Outcome {
     FastForward(Oid),
     Merged(Oid, Merged),
     Conflicts(Vec<Conflict>),
-    /// Nothing was changed: the trace has commits of its own, and only a fast-forward was allowed.
+    /// Nothing was changed: the trace has commits that the other lacks, and only a fast-forward was allowed.
     Diverged,
 }
 

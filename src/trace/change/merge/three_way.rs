@@ -42,7 +42,7 @@ pub(crate) enum Placement {
     WhereTheyStood,
 }
 
-/// What both sides changed since their merge base.
+/// The changes of both sides since their merge base.
 #[derive(Debug)]
 pub(crate) struct Sides {
     pub theirs: Vec<Change>,

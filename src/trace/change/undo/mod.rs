@@ -3,7 +3,7 @@
 //! Each ref goes back from the value that the operation gave it to the value that it had before. If it has another value now,
 //! nothing moves. The priority record, which clones share, never goes back: its items get opposing lines.
 //!
-//! An undo is an operation that reverses another one, and so is a redo, which reverses an undo. What is reversed is out of
+//! An undo is an operation that reverses another one, and so is a redo, which reverses an undo. A reversed operation is out of
 //! effect, so the newest operation in effect is the next to undo or, if it is an undo, to redo.
 
 mod priority;
@@ -24,7 +24,7 @@ use crate::trace::{ItemId, Tip, TraceError, TraceName};
 /// The namespaces whose refs go back. The others hold histories of lines, or belong to files that an undo does not restore.
 const MOVABLE: [&str; 4] = [TRACES, FORWARD_CRUMBS, "refs/trace-remotes/", "refs/trace-remote-records/"];
 
-/// What a reversal moved.
+/// A ref, a head, or a priority that a reversal changed.
 #[derive(Debug)]
 pub(crate) enum Reversed {
     Ref { refname: String, to: Option<Oid> },
@@ -38,7 +38,7 @@ pub(crate) struct History {
     operations: Vec<Operation>,
     /// The operation that reversed another one.
     reversed: HashMap<String, String>,
-    /// Undos, and redos of which the log has no undo.
+    /// Undos, and redos whose undo the log does not have.
     undos: HashSet<String>,
 }
 
@@ -164,7 +164,7 @@ fn value(repo: &Repo, refname: &str) -> Result<Option<String>, TraceError> {
     })
 }
 
-/// What a reversal will do. The locks keep it true.
+/// The changes that a reversal will make. The locks keep their old values in place.
 #[derive(Default)]
 struct Plan {
     refs: Vec<(RefLock, Option<Oid>, Option<Oid>)>,

@@ -224,7 +224,7 @@ fn add_message_meta(entries: &mut RecordContent<'_>, record: &Record<'_>, messag
     }
 }
 
-/// Adds what the agent put into the conversation by itself, or the user while the model was busy.
+/// Adds the text that the agent put into the conversation, or the user while the model was busy.
 fn add_attachment(entries: &mut RecordContent<'_>, attachment: &RawValue) {
     let view: Attachment<'_> = json::view_of(attachment);
     let kind = view.kind.and_then(json::text).unwrap_or(Cow::Borrowed("attachment"));

@@ -16,7 +16,7 @@ use text::Style;
 /// `A..B` and `A B` compare A with B, `A...B` their common ancestor with B. A state is a trace (or `origin/main`), a commit,
 /// an item (the commit that last changed it) or an RFC 3339 time. A single item shows its revisions.
 #[derive(clap::Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct DiffArgs {
     /// States to compare, or an item
     #[arg(value_name = "STATE", num_args = 0..=2, add = Values::States)]
