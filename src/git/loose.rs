@@ -118,6 +118,14 @@ impl Loose {
         Ok((kind, bytes))
     }
 
+    /// Whether the object is loose and its file is empty, as after a power failure. Such a file contains no text.
+    pub(super) fn is_empty(&self, oid: Oid) -> bool {
+        let digits = oid.to_string();
+        let paths = self.folders.iter().map(|folder| folder.join(&digits[..2]).join(&digits[2..]));
+        let mut lengths = paths.filter_map(|path| fs::metadata(path).ok().map(|found| found.len())).peekable();
+        lengths.peek().is_some() && lengths.all(|length| length == 0)
+    }
+
     fn look(&self) -> Box<[bool; 256]> {
         let mut fans = Box::new([false; 256]);
         for folder in &self.folders {

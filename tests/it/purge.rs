@@ -471,6 +471,56 @@ fn what_was_purged_does_not_come_back_from_a_remote_or_an_import() {
 }
 
 #[test]
+fn purged_archives_and_forward_crumbs_do_not_come_back() {
+    let (repo, _) = shared();
+    plant_archive(&repo);
+    repo.text(&["forward", "leave", "--agent", "ada", "--summary", &format!("Rotate {SECRET}"), "--unfinished", "x"]);
+    let (archive, crumbs) = ("refs/crumb-archive/A", "refs/crumbs/ada");
+    repo.text(&["push", "origin", archive, crumbs]);
+    purge(&repo, &["--yes"]);
+    check(&repo);
+    // Somebody commits the purged files again.
+    repo.git(&["update-ref", "refs/backup", archive]);
+    repo.git(&["fetch", "-q", "origin", &format!("+{archive}:refs/theirs")]);
+    let tree = repo.git(&["rev-parse", "refs/theirs^{tree}"]);
+    let commit = repo.git(&["commit-tree", tree.trim(), "-m", "rebuilt"]);
+    repo.git(&["push", "-q", "origin", &format!("+{}:{archive}", commit.trim())]);
+    repo.git(&["update-ref", "-d", "refs/theirs"]);
+    repo.git(&["update-ref", "-d", "refs/backup"]);
+
+    for (refname, act) in [(archive, "fetch"), (archive, "pull"), (crumbs, "fetch"), (crumbs, "pull")] {
+        let local = || -> Vec<String> {
+            repo.refs().lines().filter(|line| !line.contains("/trace-remote")).map(str::to_owned).collect()
+        };
+        let before = local();
+        let refused = repo.run(&[act, "origin", refname], b"");
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(1), "{said}");
+        assert!(said.contains(&format!("skipped origin/{refname}: purged by A U Thor")), "{said}");
+        assert_eq!(local(), before);
+        assert!(!repo.refs().contains("refs/trace-remote-records/origin/crumb"));
+    }
+    repo.git(&["fsck", "--strict"]);
+}
+
+#[test]
+fn an_empty_object_does_not_stop_a_purge() {
+    let repo = TestRepo::new();
+    repo.say(&format!("It is {SECRET}"));
+    let oid = unreachable(&repo, "lost in a power failure");
+    let path = repo.git_dir().join("objects").join(&oid[..2]).join(&oid[2..]);
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "").unwrap();
+    assert_eq!(purge(&repo, &["--yes"])["left"], serde_json::json!([]));
+    assert_eq!(repo.bodies("main"), ["It is [purged: leaked]"]);
+    assert_eq!(places(&repo), Vec::<String>::new());
+    // Any other damage may hide the text.
+    fs::write(&path, "x").unwrap();
+    let refused = repo.refused_with(&["purge", "--text", "-", "--yes"], SECRET.as_bytes());
+    assert!(refused.contains("error: object [OID] is not in this repository"), "{refused}");
+}
+
+#[test]
 fn tombstones_of_others_cannot_disable_ours() {
     let (repo, _) = shared();
     purge(&repo, &["--yes"]);

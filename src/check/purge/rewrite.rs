@@ -39,8 +39,8 @@ pub(super) struct Rewriter<'r> {
     archive_trees: (HashSet<Oid>, HashSet<Oid>),
     /// The trees and files that were met, whether or not they changed.
     seen: HashSet<Oid>,
-    /// The lines of priority records that changed.
-    record_lines: BTreeSet<String>,
+    /// The lines of priority records and archives that changed.
+    changed_lines: BTreeSet<String>,
     costs: HashMap<(Encoding, Oid), i64>,
     pub(super) counts: Counts,
 }
@@ -77,7 +77,7 @@ impl<'r> Rewriter<'r> {
             previews: HashMap::new(),
             archive_trees: (HashSet::new(), HashSet::new()),
             seen: HashSet::new(),
-            record_lines: BTreeSet::new(),
+            changed_lines: BTreeSet::new(),
             costs: HashMap::new(),
             counts: Counts::default(),
         }
@@ -170,17 +170,17 @@ impl<'r> Rewriter<'r> {
         let new = match changed {
             None => entry.oid,
             Some(changed) => {
-                match layout {
-                    Layout::Items => self.counts.items += 1,
-                    Layout::Record => {
-                        let after = String::from_utf8_lossy(&changed).into_owned();
-                        let before = String::from_utf8_lossy(&bytes).into_owned();
-                        let kept: HashSet<&str> = after.lines().collect();
-                        let gone = before.lines().filter(|line| !kept.contains(line)).map(str::to_owned);
-                        self.record_lines.extend(gone);
-                        self.counts.record_files += 1;
-                    }
-                    Layout::Archive => self.counts.archive_files += 1,
+                *match layout {
+                    Layout::Items => &mut self.counts.items,
+                    Layout::Record => &mut self.counts.record_files,
+                    Layout::Archive => &mut self.counts.archive_files,
+                } += 1;
+                if layout != Layout::Items {
+                    let after = String::from_utf8_lossy(&changed).into_owned();
+                    let before = String::from_utf8_lossy(&bytes).into_owned();
+                    let kept: HashSet<&str> = after.lines().collect();
+                    let gone = before.lines().filter(|line| !kept.contains(line)).map(str::to_owned);
+                    self.changed_lines.extend(gone);
                 }
                 if let (Layout::Items, Some(id)) = (layout, id) {
                     let (before, after) = (read_item(id, &bytes), read_item(id, &changed));
@@ -230,7 +230,7 @@ impl<'r> Rewriter<'r> {
         let mut objects: Vec<Oid> = removed.difference(&trees).copied().collect();
         objects.sort_unstable();
         let items: BTreeSet<ItemId> = self.target.items.iter().chain(self.previews.keys()).copied().collect();
-        let lines = self.record_lines.iter().cloned().collect();
+        let lines = self.changed_lines.iter().cloned().collect();
         Removed { objects, items: items.into_iter().collect(), lines }
     }
 

@@ -31,7 +31,8 @@ impl ObjectKind {
 }
 
 impl Repo {
-    /// Passes every object in this repository and its alternates to `visit`, reachable or not, in no particular order.
+    /// Passes every object in this repository and its alternates to `visit`, reachable or not, in no particular order. Skips loose
+    /// objects whose files are empty.
     pub(crate) fn for_each_object<E: From<GitError>>(
         &self,
         mut visit: impl FnMut(Oid, ObjectKind, &[u8]) -> Result<(), E>,
@@ -49,7 +50,11 @@ impl Repo {
                 // `<oid> <kind> <length>`
                 let mut words = head.trim_end().split(' ');
                 let oid = self.parse_oid(words.next().unwrap_or_default())?;
-                let kind = words.next().and_then(ObjectKind::parse);
+                let kind = words.next();
+                if kind == Some("missing") && self.loose.is_empty(oid) {
+                    continue;
+                }
+                let kind = kind.and_then(ObjectKind::parse);
                 let len = words.next().and_then(|len| len.parse::<u64>().ok());
                 let (Some(kind), Some(len)) = (kind, len) else { return Err(GitError::MissingObject { oid }.into()) };
                 bytes.clear();

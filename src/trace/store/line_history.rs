@@ -21,7 +21,7 @@ use crate::trace::TraceError;
 use crate::trace::model::tree::TreeEditor;
 
 /// The maximum number of folders above a file. A tree from a remote may be deeper.
-const MAX_DEPTH: usize = 4;
+pub(crate) const MAX_DEPTH: usize = 4;
 
 /// A history of lines.
 #[derive(Debug)]

@@ -20,10 +20,10 @@ use std::hash::{BuildHasher as _, RandomState};
 use serde::{Deserialize, Serialize};
 
 use super::commit::CommitBuilder;
-use super::line_history::{LineFormat, LineHistory};
+use super::line_history::{LineFormat, LineHistory, MAX_DEPTH};
 use super::signature::Signature;
 use super::walk::changes_of;
-use crate::git::{Oid, Repo, TreeStore as _};
+use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::{ItemId, Tip, TraceError};
 
 const PURGED: &str = "refs/trace-purged";
@@ -166,6 +166,28 @@ impl Tombstones {
             let changes = changes_of(repo, &commit)?;
             let blobs = changes.iter().filter_map(|change| change.sides().1).map(|entry| entry.blob);
             found.extend([oid].into_iter().chain(blobs).filter_map(|oid| Some((oid, self.of_object(oid)?))));
+        }
+        Ok(found)
+    }
+
+    /// The purged commits in the history of `tip` that the history of `known` does not have, and the files at `tip` that are purged
+    /// or have a purged line. For histories of lines.
+    pub(crate) fn in_lines(&self, repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<Vec<(Oid, &Purge)>, TraceError> {
+        let of_commit = |oid: Oid| Some((oid, self.of_object(oid)?));
+        let mut found: Vec<_> = repo.commits_beyond(tip, known)?.into_iter().filter_map(of_commit).collect();
+        let mut folders = vec![(repo.read_commit(tip)?.tree, 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            for entry in repo.read_tree(folder)? {
+                match entry.mode() {
+                    Mode::Folder if depth < MAX_DEPTH => folders.push((entry.oid, depth + 1)),
+                    Mode::File => {
+                        let text = String::from_utf8_lossy(&repo.read_blob(entry.oid)?).into_owned();
+                        let of_line = || text.lines().find_map(|line| self.of_line(line));
+                        found.extend(self.of_object(entry.oid).or_else(of_line).map(|purge| (entry.oid, purge)));
+                    }
+                    _ => {}
+                }
+            }
         }
         Ok(found)
     }

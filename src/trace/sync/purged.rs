@@ -2,13 +2,51 @@
 
 use std::collections::HashSet;
 
-use super::lines::{fetched_lines, push_lines};
-use super::tracking_ref;
-use crate::git::{Oid, PushedRef, Repo, TreeStore as _};
+use super::lines::{fetched_lines, fetched_ref, push_lines};
+use super::{is_private, tracking_ref};
+use crate::git::{Oid, PushedRef, Repo};
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{HISTORY, Purge, Tombstones};
+use crate::trace::store::tombstone::{HISTORY, Tombstones};
 use crate::trace::{Trace, TraceError, TraceName};
+
+/// A ref of a remote as last fetched.
+struct Fetched {
+    refname: String,
+    tip: Oid,
+    /// Its name in a report.
+    name: String,
+    /// The ref that a pull merges it into.
+    local: Option<String>,
+    /// Whether its trees hold items, and not files of lines.
+    has_items: bool,
+}
+
+/// All refs of a remote as last fetched, except those that are not commits.
+fn fetched_refs(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
+    let mut fetched = Vec::new();
+    let prefix = tracking_ref(remote, "");
+    for (refname, tip) in repo.list_refs(&prefix)? {
+        let name = refname.strip_prefix(&prefix).unwrap_or(&refname).to_owned();
+        let local = name.parse::<TraceName>().ok().map(|name| name.refname());
+        fetched.push(Fetched { refname, tip, name, local, has_items: true });
+    }
+    let prefix = fetched_ref(remote, "");
+    for (refname, tip) in repo.list_refs(&prefix)? {
+        let shared = refname.strip_prefix(&prefix).unwrap_or(&refname);
+        let private = format!("refs/{shared}");
+        let (name, local, has_items) = if shared == priority::HISTORY.shared {
+            ("priorities".to_owned(), priority::RECORD.to_owned(), false)
+        } else if is_private(&private) {
+            (private.clone(), private, shared.starts_with("crumbs/"))
+        } else {
+            continue;
+        };
+        fetched.push(Fetched { refname, tip, name, local: Some(local), has_items });
+    }
+    fetched.retain(|fetched| repo.read_commit(fetched.tip).is_ok());
+    Ok(fetched)
+}
 
 /// Removes fetched refs whose history contains something purged, and its objects. Returns the names of these refs and the reasons.
 ///
@@ -18,24 +56,19 @@ pub(super) fn refuse_fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, S
     let Some(tombstones) = Tombstones::at(repo, tips.into_iter().flatten().collect())? else { return Ok(Vec::new()) };
     let mut refused = Vec::new();
     let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
-    let prefix = tracking_ref(remote, "");
-    for (refname, tip) in repo.list_refs(&prefix)? {
-        let name = refname.strip_prefix(&prefix).unwrap_or(&refname).to_owned();
-        let known = name.parse::<TraceName>().ok().map(|name| repo.find_ref(&name.refname())).transpose()?.flatten();
-        let found = tombstones.in_history(repo, tip, known)?;
+    for Fetched { refname, tip, name, local, has_items } in fetched_refs(repo, remote)? {
+        let known = local.map(|local| repo.find_ref(&local)).transpose()?.flatten();
+        let known = known.filter(|known| repo.read_commit(*known).is_ok());
+        let found =
+            if has_items { tombstones.in_history(repo, tip, known)? } else { tombstones.in_lines(repo, tip, known)? };
         if let Some((_, purge)) = found.first() {
             refused.push((name, purge.to_string()));
             objects.extend(found.iter().map(|(oid, _)| *oid));
+            if !has_items {
+                // A later commit need not have a tombstone of its own.
+                objects.insert(tip);
+            }
             refnames.push(refname);
-        }
-    }
-    if let Some(tip) = fetched_lines(repo, remote, &priority::HISTORY)? {
-        let found = purged_files(repo, &tombstones, tip)?;
-        if let Some((_, purge)) = found.first() {
-            refused.push(("priorities".to_owned(), purge.to_string()));
-            objects.extend(found.iter().map(|(oid, _)| *oid));
-            objects.insert(tip);
-            refnames.push(format!("refs/trace-remote-records/{remote}/{}", priority::HISTORY.shared));
         }
     }
     if refused.is_empty() {
@@ -50,19 +83,6 @@ pub(super) fn refuse_fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, S
         repo.remove_objects(&objects)?;
     }
     Ok(refused)
-}
-
-/// The files of a priority record with a purged line.
-fn purged_files<'t>(repo: &Repo, tombstones: &'t Tombstones, tip: Oid) -> Result<Vec<(Oid, &'t Purge)>, TraceError> {
-    let mut found = Vec::new();
-    for folder in repo.read_tree(repo.read_commit(tip)?.tree)? {
-        for file in repo.read_tree(folder.oid)? {
-            let text = String::from_utf8_lossy(&repo.read_blob(file.oid)?).into_owned();
-            let of_line = text.lines().find_map(|line| tombstones.of_line(line));
-            found.extend(tombstones.of_object(file.oid).or(of_line).map(|purge| (file.oid, purge)));
-        }
-    }
-    Ok(found)
 }
 
 /// Adds the remote's tombstones to this repository's.
