@@ -12,3 +12,4 @@ mod order;
 mod prompt;
 mod setting;
 mod trailers;
+mod turns;

@@ -1,3 +1,4 @@
+pub(crate) mod calls;
 pub(crate) mod id;
 pub(crate) mod item;
 pub(crate) mod item_file;

@@ -6,3 +6,4 @@ pub(crate) mod grep;
 pub(crate) mod log;
 pub(crate) mod show;
 pub(crate) mod status;
+pub(crate) mod turns;

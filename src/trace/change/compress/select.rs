@@ -8,6 +8,7 @@ use super::allowance::{self, Allowance, Fit, Limit, Unfit};
 use crate::git::Repo;
 use crate::tokens::{Encoding, Grouping};
 use crate::trace::error::Floor;
+use crate::trace::model::calls::Calls;
 use crate::trace::model::item::Role;
 use crate::trace::model::level::Level;
 use crate::trace::store::total::item_cost;
@@ -147,7 +148,7 @@ fn candidates<'v>(
     if scope.limit.is_some() {
         // The result of a call of this turn may still come.
         for item in &mut all[turn..] {
-            item.is_free &= item.call.is_none_or(|call| calls.answered.contains(&call));
+            item.is_free &= item.call.is_none_or(|call| calls.is_answered(call));
         }
     }
     let kept: HashSet<usize> = all.iter().filter(|item| !item.is_free).filter_map(|item| item.call).collect();
@@ -248,34 +249,4 @@ fn pinned(view: &View, all: &[Candidate<'_>]) -> String {
         listed.map(|item| format!("#{} {} {}", item.slot.seq, item.slot.item_type, item.cost)).collect();
     listed.extend(pinned.len().checked_sub(LISTED + 1).map(|more| format!("{} more", more + 1)));
     format!("{tokens} of them in {} pinned items: {}", pinned.len(), listed.join(", "))
-}
-
-/// Numbers calls. A result belongs to the call with the same provider's id, or to the one that it replies to.
-#[derive(Default)]
-struct Calls {
-    by_call_id: HashMap<String, usize>,
-    by_item: HashMap<ItemId, usize>,
-    answered: HashSet<usize>,
-    count: usize,
-}
-
-impl Calls {
-    fn number_of(&mut self, item: &Item) -> Option<usize> {
-        let (is_call, is_result) = (item.fields.is_call(), item.fields.is_result());
-        if !is_call && !is_result {
-            return None;
-        }
-        let known = item.fields.call_id.as_ref().and_then(|id| self.by_call_id.get(id)).copied();
-        // Agents use an id again once its call was answered.
-        let known = known.filter(|number| is_result || !self.answered.contains(number));
-        let replied = || item.fields.reply_to.filter(|_| is_result).and_then(|id| self.by_item.get(&id)).copied();
-        let number = known.or_else(replied).unwrap_or_else(|| {
-            self.count += 1;
-            self.count
-        });
-        self.by_call_id.extend(item.fields.call_id.clone().map(|id| (id, number)));
-        self.by_item.insert(item.id, number);
-        self.answered.extend(is_result.then_some(number));
-        Some(number)
-    }
 }
