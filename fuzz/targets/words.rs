@@ -3,7 +3,10 @@
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
+use jiff::tz::TimeZone;
+
 use crate::app::mcp::Groups;
+use crate::base::when::{Clock, When};
 use crate::git::{Repo, parse_bool, parse_number};
 use crate::memory::breadcrumb::{self, Key};
 use crate::memory::checkpoint::{self, Pathspec};
@@ -43,10 +46,13 @@ pub(super) fn run(bytes: &[u8]) {
     assert_eq!(TraceName::of_ref(&sub_agent.refname()), Some(sub_agent));
     assert_eq!(Source::new("x", text, 0).to_string().parse(), Ok(Source::new("x", text, 0)));
 
-    let now = Time::from_second(1_770_714_000);
-    if let Ok(timestamp) = text.parse::<breadcrumb::query::Moment>() {
-        let (before, after) = (timestamp.before(now), timestamp.after(now));
-        assert!(matches!(timestamp, breadcrumb::query::Moment::At(_)) || before <= now && now <= after);
+    if let Ok(when) = text.parse::<When>() {
+        let rendered = when.to_string();
+        assert_eq!(rendered.parse::<When>().map(|again| again.to_string()), Ok(rendered));
+        let clock = Clock { now: Time::from_second(1_770_714_000), zone: TimeZone::UTC };
+        if let (Ok(before), Ok(after)) = (when.before(&clock), when.after(&clock)) {
+            assert!(before <= after);
+        }
     }
     if let Some(timestamp) = checkpoint::Timestamp::parse(text) {
         assert_eq!(Some(timestamp.time), timestamp.time.to_string().parse().ok());

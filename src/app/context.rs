@@ -1,6 +1,7 @@
 //! The environment of a command, a hook, or a tool: one value per command line or request.
 
 use crate::base::error::{Context as _, Result};
+use crate::base::when::{Clock, When};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -27,7 +28,7 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(env: Env, trace: Option<TraceName>) -> Self {
-        let repo = Rc::new(OnceCell::new());
+        let (env, repo) = (env.with_now(Time::now()), Rc::new(OnceCell::new()));
         Self { ui: Ui::new(&env, Rc::clone(&repo)), env, trace, repo }
     }
 
@@ -58,6 +59,11 @@ impl Context {
     #[expect(clippy::unused_self, reason = "commands reach the clock through their context only")]
     pub(crate) fn now(&self) -> Time {
         Time::now()
+    }
+
+    /// What relative times refer to.
+    pub(crate) fn clock(&self) -> Clock {
+        self.env.clock()
     }
 
     /// The trace that `--trace` or `$GITTRACE_NAME` names.
@@ -103,7 +109,7 @@ impl Context {
         match View::open(repo, name, as_of) {
             Err(TraceError::BeforeTheFirst { .. }) => Ok(None),
             Err(TraceError::NoSuchTrace { .. })
-                if head::current(repo)? == *name && as_of.is_none_or(|spec| spec.parse::<Time>().is_ok()) =>
+                if head::current(repo)? == *name && as_of.is_none_or(|spec| spec.parse::<When>().is_ok()) =>
             {
                 Ok(None)
             }

@@ -9,4 +9,5 @@ pub(crate) mod process;
 pub(crate) mod replace;
 pub(crate) mod string_enum;
 pub(crate) mod time;
+pub(crate) mod when;
 pub(crate) mod worktree_path;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::civil::DateTime;
-use jiff::tz::Offset;
-use jiff::{SignedDuration, Timestamp};
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp, Zoned};
 use thiserror::Error;
 
 /// A time in UTC with nanoseconds. Its text form is RFC 3339 with `Z`, without trailing zeros.
@@ -54,11 +54,6 @@ impl Time {
         self.0.checked_sub(SignedDuration::from_secs(seconds)).ok().map(Self)
     }
 
-    /// The time this many seconds later, or earlier if negative, limited to the supported years.
-    pub(crate) fn plus_seconds(self, seconds: i64) -> Self {
-        Self(self.0.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(self.0))
-    }
-
     /// The date and time of day in UTC.
     pub fn civil(self) -> DateTime {
         Offset::UTC.to_datetime(self.0)
@@ -67,6 +62,15 @@ impl Time {
     /// The time with this date and time of day in UTC.
     pub fn of_civil(shown: DateTime) -> Option<Self> {
         Offset::UTC.to_timestamp(shown).ok().map(Self)
+    }
+
+    pub(crate) fn in_zone(self, zone: &TimeZone) -> Zoned {
+        self.0.to_zoned(zone.clone())
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "a mapping function")]
+    pub(crate) fn of_zoned(zoned: Zoned) -> Self {
+        Self(zoned.timestamp())
     }
 
     /// This time, or the nanosecond after `earlier` if that is later. Keeps the times of a trace in order.

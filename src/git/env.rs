@@ -3,6 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
+use super::ident::plain_date;
+use super::zone::local_zone;
+use crate::base::time::Time;
+use crate::base::when::Clock;
+
 /// Environment variables, captured once by porcelain and passed down.
 ///
 /// libgit2 reads the variables that locate the repository (`GIT_DIR` and others) from the process itself; all others are read
@@ -12,12 +17,13 @@ pub struct Env {
     vars: BTreeMap<OsString, OsString>,
     command: Option<String>,
     notice: Option<fn(&str)>,
+    now: Option<Time>,
 }
 
 impl Env {
     /// Captures variables, such as `std::env::vars_os()`.
     pub fn capture(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        Self { vars: vars.into_iter().collect(), command: None, notice: None }
+        Self { vars: vars.into_iter().collect(), ..Self::default() }
     }
 
     /// Names the command that runs in the environment; see the operation log.
@@ -28,6 +34,18 @@ impl Env {
     /// Sets the function that prints the cause of a wait.
     pub(crate) fn with_notices(self, notice: fn(&str)) -> Self {
         Self { notice: Some(notice), ..self }
+    }
+
+    /// Sets the time at which the command runs.
+    pub(crate) fn with_now(self, now: Time) -> Self {
+        Self { now: Some(now), ..self }
+    }
+
+    /// What `yesterday` refers to. A committer date sets the time, as it sets that of commits.
+    pub(crate) fn clock(&self) -> Clock {
+        let set = self.text("GIT_COMMITTER_DATE").and_then(plain_date).map(|(seconds, _)| Time::from_second(seconds));
+        // Only a user of the library gives no time.
+        Clock { now: set.or(self.now).unwrap_or_else(Time::now), zone: local_zone(self) }
     }
 
     pub(crate) fn notice(&self, text: &str) {

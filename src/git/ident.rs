@@ -120,7 +120,7 @@ impl Repo {
 }
 
 /// Reads `<seconds> <zone>` and `@<seconds> <zone>`, git's own form of a date.
-fn plain_date(text: &str) -> Option<(i64, String)> {
+pub(super) fn plain_date(text: &str) -> Option<(i64, String)> {
     let (seconds, zone) = text.strip_prefix('@').unwrap_or(text).split_once(' ')?;
     let digits = zone.strip_prefix(['+', '-'])?;
     let four = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit());

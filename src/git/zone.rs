@@ -11,12 +11,16 @@ use super::env::Env;
 const LOCAL_ZONE: &str = "/etc/localtime";
 const ZONES: &str = "/usr/share/zoneinfo";
 
-/// The offset from UTC in force at `now`, as `+hhmm`.
-pub(super) fn local_offset(env: &Env, now: Timestamp) -> String {
+/// The zone that `TZ` names, else the system's.
+pub(super) fn local_zone(env: &Env) -> TimeZone {
     // To find a zone by name, jiff lists every folder of the system's zones, which took a fifth of the time of a commit. Reading
     // the file of the zone is enough; jiff handles unusual cases.
-    let zone = zone_from_file(env).unwrap_or_else(TimeZone::system);
-    let minutes = zone.to_offset(now).seconds() / 60;
+    zone_from_file(env).unwrap_or_else(TimeZone::system)
+}
+
+/// The offset from UTC in force at `now`, as `+hhmm`.
+pub(super) fn local_offset(env: &Env, now: Timestamp) -> String {
+    let minutes = local_zone(env).to_offset(now).seconds() / 60;
     let sign = if minutes < 0 { '-' } else { '+' };
     format!("{sign}{:02}{:02}", minutes.abs() / 60, minutes.abs() % 60)
 }

@@ -168,7 +168,7 @@ impl Diagnostic for TraceError {
                 return Some(format!("`git trace log --oneline {trace}` lists items"));
             }
             Self::UnknownMoment { .. } => {
-                "`git trace log` lists commits and items; a time is written like 2026-02-10T09:00:00Z"
+                "`git trace log` lists commits and items; a time is written like `yesterday`, `2 days ago`, or `2026-02-10 09:00`"
             }
             Self::UnknownState { .. } => "`git trace branch` lists traces, `git trace log` their commits and items",
             Self::IsCurrent { .. } => "switch that worktree to another trace first: git trace switch <name>",

@@ -48,6 +48,32 @@ fn as_of_accepts_commit_item_and_time_and_applies_the_priorities_of_that_time() 
 }
 
 #[test]
+fn a_time_is_written_as_in_git_but_never_guessed() {
+    let repo = TestRepo::new();
+    repo.say("one"); // 2026-02-10T09:00:02Z
+    repo.say("two");
+    let at = |date: &str, zone: &str, args: &[&str]| {
+        let mut command = repo.command("git-trace");
+        repo.snapshot(&run(command.env("GIT_COMMITTER_DATE", date).env("TZ", zone).args(args), b""))
+    };
+    let next_day = "@1770800400 +0000"; // 2026-02-11T09:00:00Z
+    let log = |zone: &str, since: &str| at(next_day, zone, &["log", "-n", "1", "--oneline", "--since", since]);
+    for since in ["yesterday", "2.days.ago", "last tuesday", "2026-02-10 09:00", "@1770714000"] {
+        assert!(log("UTC", since).contains("two"), "{since}");
+    }
+    for since in ["today", "23 hours ago", "noon yesterday", "2026-02-10 10:00"] {
+        assert!(!log("UTC", since).contains("two"), "{since}");
+    }
+    assert!(log("CET-1", "2026-02-10 10:00:02").contains("two"), "a time without a zone is local");
+    assert!(!log("CET-1", "2026-02-10 10:01").contains("two"));
+    let view = |as_of: &str| at(next_day, "UTC", &["materialize", "--format", "text", "--as-of", as_of]);
+    assert!(view("10 minutes ago").contains("two") && view("yesterday noon").contains("two"));
+    assert!(view("yesterday").contains("has no items at that time"), "a date is midnight");
+    let bad = [log("UTC", "yesterdy"), view("last fryday"), at(next_day, "UTC", &["diff", "last fryday"])];
+    insta::assert_snapshot!(bad.join("\n"));
+}
+
+#[test]
 fn an_export_imports_unchanged() {
     let repo = TestRepo::new();
     repo.commit(&["-t", "instruction", "--name", "rules", "-m", "Be kind."]);

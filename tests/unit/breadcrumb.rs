@@ -8,7 +8,6 @@ mod key;
 mod laws;
 mod lines;
 mod merge;
-mod moment;
 mod namespace;
 mod record;
 mod store;

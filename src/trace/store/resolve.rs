@@ -5,6 +5,7 @@
 
 use super::walk::{Parents, Walk, changes_of, touched_by};
 use crate::base::time::Time;
+use crate::base::when::When;
 use crate::git::Repo;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError, TraceName};
@@ -58,7 +59,7 @@ impl<'r> Resolver<'r> {
             }
             return self.only_removed(spec, at_seq)?.ok_or_else(unknown);
         }
-        let is_hex = spec.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let is_hex = is_hex(spec);
         if is_hex && spec.len() < 4 {
             return Err(TraceError::TooShort { spec: spec.to_owned() });
         }
@@ -105,6 +106,10 @@ impl<'r> Resolver<'r> {
             items => Err(TraceError::NotOneItem { spec: spec.to_owned(), count: items.len() }),
         }
     }
+}
+
+fn is_hex(spec: &str) -> bool {
+    spec.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn only(spec: &str, ids: impl Iterator<Item = ItemId>) -> Result<Option<ItemId>, TraceError> {
@@ -169,29 +174,37 @@ pub(crate) fn find_tip(repo: &Repo, spec: &str) -> Result<Option<State>, TraceEr
     Ok(None)
 }
 
-/// Resolves the name of an earlier state of a trace: a commit, an item (the last commit that touched it), or an RFC 3339 time (the
-/// newest commit on the first-parent line that is not later).
+/// Resolves the name of an earlier state of a trace: a commit, an item (the last commit that touched it), or a time (the newest
+/// commit on the first-parent line that is not later).
 pub(crate) fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<State, TraceError> {
-    if let Ok(at) = spec.parse::<Time>() {
-        for earlier in Walk::new(repo, tip.clone(), Parents::First) {
-            let tip = earlier?;
-            if tip.time() <= at {
-                return Ok(State { tip, at: Some(at), refname: None });
-            }
-        }
-        return Err(TraceError::BeforeTheFirst { trace: name.clone(), at });
-    }
     let unknown = || TraceError::UnknownMoment { spec: spec.to_owned(), trace: name.clone() };
-    let found = match item_by_name(repo, name, tip, spec)? {
+    let time = spec.parse::<When>().ok();
+    // `100d` is an age, but first the beginning of an id.
+    let may_be_name = time.is_none() || is_hex(spec);
+    let found = match may_be_name.then(|| item_by_name(repo, name, tip, spec)).transpose()?.flatten() {
         Some(id) => last_touch(repo, tip, id)?,
-        None => repo.find_commit(spec)?.map(|oid| Tip::read(repo, oid)).transpose()?,
+        None if may_be_name => repo.find_commit(spec)?.map(|oid| Tip::read(repo, oid)).transpose()?,
+        None => None,
     };
-    let found = found.ok_or_else(unknown)?;
+    let Some(found) = found else {
+        let at = time.and_then(|time| time.before(&repo.env().clock()).ok()).ok_or_else(unknown)?;
+        return as_of_time(repo, name, tip, at);
+    };
     // The code has commits too. Whether a commit of a trace belongs to this trace is not worth a walk through its history.
     if !found.is_ours() && !repo.is_ancestor(found.commit.oid, tip.commit.oid)? {
         return Err(unknown());
     }
     Ok(State::after(found))
+}
+
+fn as_of_time(repo: &Repo, name: &TraceName, tip: &Tip, at: Time) -> Result<State, TraceError> {
+    for earlier in Walk::new(repo, tip.clone(), Parents::First) {
+        let tip = earlier?;
+        if tip.time() <= at {
+            return Ok(State { tip, at: Some(at), refname: None });
+        }
+    }
+    Err(TraceError::BeforeTheFirst { trace: name.clone(), at })
 }
 
 /// The item that `spec` names by an id, a prefix, or a position; `None` if it names a commit or nothing.

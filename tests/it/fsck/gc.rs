@@ -82,7 +82,13 @@ fn renumbering_only_closes_gaps() {
 #[test]
 fn refusals_of_git_are_reported() {
     let repo = sound();
-    let said = repo.refused(&["gc", "--prune=xx", "--quiet"]);
+    assert!(repo.refused(&["gc", "--prune=xx", "--quiet"]).contains("invalid time `xx`"));
+    repo.git(&["config", "gc.pruneExpire", "xx"]);
+    let said = repo.refused(&["gc", "--quiet"]);
     assert!(said.contains("error: `git gc` failed"), "{said}");
+    repo.git(&["config", "--unset", "gc.pruneExpire"]);
+    for prune in ["2.weeks.ago", "yesterday noon", "never", "now"] {
+        repo.text(&["gc", &format!("--prune={prune}"), "--quiet"]);
+    }
     assert!(repo.refused(&["--trace", "nope", "gc", "--renumber"]).contains("no trace is named `nope`"));
 }

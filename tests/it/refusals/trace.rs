@@ -5,16 +5,16 @@ use super::repo;
 #[test]
 fn an_invalid_time() {
     let repo = repo();
-    insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "yesterday"]), @"
+    insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "yesterdy"]), @"
     --- stderr
-    error: no commit, item, or time of trace `main` is named `yesterday`
-    hint: `git trace log` lists commits and items; a time is written like 2026-02-10T09:00:00Z
+    error: no commit, item, or time of trace `main` is named `yesterdy`
+    hint: `git trace log` lists commits and items; a time is written like `yesterday`, `2 days ago`, or `2026-02-10 09:00`
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "2026-02-30T00:00:00Z"]), @"
     --- stderr
     error: no commit, item, or time of trace `main` is named `2026-02-30T00:00:00Z`
-    hint: `git trace log` lists commits and items; a time is written like 2026-02-10T09:00:00Z
+    hint: `git trace log` lists commits and items; a time is written like `yesterday`, `2 days ago`, or `2026-02-10 09:00`
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["view", "--as-of", "2001-01-01T00:00:00Z"]), @"
@@ -26,12 +26,12 @@ fn an_invalid_time() {
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "HEAD"]), @"
     --- stderr
     error: no commit, item, or time of trace `main` is named `HEAD`
-    hint: `git trace log` lists commits and items; a time is written like 2026-02-10T09:00:00Z
+    hint: `git trace log` lists commits and items; a time is written like `yesterday`, `2 days ago`, or `2026-02-10 09:00`
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["log", "--since", "yesterday"]), @"
+    insta::assert_snapshot!(repo.refused(&["log", "--since", "yesterdy"]), @"
     --- stderr
-    error: invalid value 'yesterday' for '--since <TIME>': invalid time `yesterday`: expected RFC 3339 with a zone, such as 2026-02-10T09:00:00Z
+    error: invalid value 'yesterdy' for '--since <TIME>': invalid time `yesterdy`: expected a time such as `yesterday`, `2 days ago`, `last friday`, `noon`, `2026-03-01`, `2026-03-01 14:00`, `2026-02-10T09:00:00Z`, or `@1770000000`
 
     For more information, try '--help'.
     [exit 2]

@@ -6,8 +6,8 @@ use super::{BreadcrumbContext, shown_value};
 use crate::app::cli::flags::content::read;
 use crate::app::cli::{Error, Result, Values, bail, json};
 use crate::app::secrets::refuse_secret_breadcrumb;
+use crate::base::when::{Clock, InvalidWhen, When};
 use crate::memory::breadcrumb::namespace_of;
-use crate::memory::breadcrumb::query::{InvalidMoment, Moment};
 use crate::memory::breadcrumb::store::LARGE_FILE_LEN;
 use crate::memory::breadcrumb::store::write::{Expiry, SetRequest};
 use crate::memory::breadcrumb::{Key, StoreFile};
@@ -28,8 +28,8 @@ pub(crate) struct SetArgs {
     /// Task in which it was learned
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     task_id: Option<i64>,
-    /// When it expires: an age from now (30d, 12h), a time, or `never`
-    #[arg(long, value_name = "WHEN", value_parser = until)]
+    /// When it expires: a time, such as `tomorrow`, `30d` (in 30 days), or `2027-01-01`, or `never`
+    #[arg(long, value_name = "TIME", value_parser = until)]
     expires: Option<Until>,
     /// Print the result as JSON
     #[arg(long)]
@@ -39,10 +39,10 @@ pub(crate) struct SetArgs {
 #[derive(Clone, Copy, Debug)]
 enum Until {
     Never,
-    At(Moment),
+    At(When),
 }
 
-fn until(text: &str) -> Result<Until, InvalidMoment> {
+fn until(text: &str) -> Result<Until, InvalidWhen> {
     if text == "never" { Ok(Until::Never) } else { text.parse().map(Until::At) }
 }
 
@@ -67,7 +67,7 @@ impl SetArgs {
         let expiry = match self.expires {
             None => Expiry::Kept,
             Some(Until::Never) => Expiry::Never,
-            Some(Until::At(moment)) => Expiry::At(moment.after(now)),
+            Some(Until::At(when)) => Expiry::At(when.after(&Clock { now, ..context.clock() })?),
         };
         let setting = SetRequest { key: &self.key, value: &value, task_id: self.task_id, expiry };
         let set = context.write(|writer| Ok(writer.set(&setting, now)?))?;

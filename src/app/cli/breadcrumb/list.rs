@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::{BreadcrumbContext, shown_text, shown_value};
 use crate::app::cli::flags::one_of;
 use crate::app::cli::{ExitStatus, Result, Values, json, minute};
+use crate::base::when::When;
 use crate::memory::breadcrumb::exchange::{self, Format};
 use crate::memory::breadcrumb::namespace::STANDARD;
 use crate::memory::breadcrumb::namespace_of;
-use crate::memory::breadcrumb::query::{Expired, Moment, Order, Sort};
+use crate::memory::breadcrumb::query::{Expired, Order, Sort};
 use crate::memory::breadcrumb::{Query, Record};
 use crate::trace::Time;
 
@@ -52,12 +53,12 @@ pub(crate) struct ListArgs {
     /// List only breadcrumbs of a task
     #[arg(long, value_name = "N")]
     task_id: Option<i64>,
-    /// List only breadcrumbs last set before this: an age (30d, 12h) or a time
-    #[arg(long, value_name = "WHEN")]
-    older_than: Option<Moment>,
-    /// List only breadcrumbs last set after this: an age (30d, 12h) or a time
-    #[arg(long, value_name = "WHEN")]
-    newer_than: Option<Moment>,
+    /// List only breadcrumbs last set before this time, such as `yesterday`, `2 days ago`, or `30d`
+    #[arg(long, value_name = "TIME")]
+    older_than: Option<When>,
+    /// List only breadcrumbs last set after this time, such as `yesterday`, `2 days ago`, or `30d`
+    #[arg(long, value_name = "TIME")]
+    newer_than: Option<When>,
     /// Include expired breadcrumbs
     #[arg(long)]
     expired: bool,
@@ -84,12 +85,13 @@ impl GetArgs {
 
 impl ListArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
-        let now = context.now();
+        let (now, clock) = (context.now(), context.clock());
+        let time = |when: &Option<When>| when.as_ref().map(|when| when.before(&clock)).transpose();
         let query = Query {
             prefix: self.prefix.clone(),
             task_id: self.task_id,
-            updated_before: self.older_than.map(|moment| moment.before(now)),
-            updated_after: self.newer_than.map(|moment| moment.before(now)),
+            updated_before: time(&self.older_than)?,
+            updated_after: time(&self.newer_than)?,
             expired: if self.expired { Expired::Shown } else { Expired::Hidden },
             sort: self.sort,
             order: self.order,

@@ -3,12 +3,13 @@
 use regex::Regex;
 
 use crate::app::cli::{BOLD, Context, DIM, ID, Result, Ui, Values, bail, escaped};
+use crate::base::when::When;
 use crate::trace::model::level::Level;
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::query::code::CodeRange;
 use crate::trace::query::log::{Entry, Query, entries, to_json};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::{ItemType, Time, TraceName};
+use crate::trace::{ItemType, TraceName};
 
 /// List the commits of a trace, newest first
 #[derive(clap::Args, Debug)]
@@ -39,12 +40,12 @@ pub(crate) struct LogArgs {
     /// Only what was recorded while the code changed from A to B; B alone means from its parent to B
     #[arg(long, value_name = "A..B")]
     code: Option<String>,
-    /// Only commits since this time
+    /// Only commits since this time, such as `yesterday` or `2 days ago`
     #[arg(long, value_name = "TIME", alias = "after")]
-    since: Option<Time>,
+    since: Option<When>,
     /// Only commits up to this time
     #[arg(long, value_name = "TIME", alias = "before")]
-    until: Option<Time>,
+    until: Option<When>,
     /// Print one JSON object per line
     #[arg(long, conflicts_with = "oneline")]
     json: bool,
@@ -55,7 +56,10 @@ impl LogArgs {
         let (repo, name, tip) = context.current(self.name.as_ref())?;
         context.warn_of_replacements()?;
         let resolve = |spec: &String| Resolver::new(repo, &name, &tip)?.item(spec);
-        if matches!((self.since, self.until), (Some(since), Some(until)) if since > until) {
+        let clock = context.clock();
+        let time = |when: &Option<When>| when.as_ref().map(|when| when.before(&clock)).transpose();
+        let (since, until) = (time(&self.since)?, time(&self.until)?);
+        if matches!((since, until), (Some(since), Some(until)) if since > until) {
             bail!("--since is later than --until");
         }
         let query = Query {
@@ -65,8 +69,8 @@ impl LogArgs {
             grep: self.grep.clone(),
             reason: self.reason.clone(),
             code: self.code.as_deref().map(|spec| CodeRange::resolve(repo, spec)).transpose()?,
-            since: self.since,
-            until: self.until,
+            since,
+            until,
         };
         if !self.json {
             context.ui.page()?;

@@ -9,7 +9,8 @@ use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::tool::Answer;
 use crate::app::secrets::refuse_secret_breadcrumb;
 use crate::base::error::{Context as _, Result};
-use crate::memory::breadcrumb::query::{Moment, Order, Sort};
+use crate::base::when::When;
+use crate::memory::breadcrumb::query::{Order, Sort};
 use crate::memory::breadcrumb::store::SkippedLine;
 use crate::memory::breadcrumb::store::write::{Expiry, SetRequest};
 use crate::memory::breadcrumb::{Key, Query, Store, Writer};
@@ -31,7 +32,7 @@ tools! {
         "prefix": "string: e.g. auth.", "limit": {"type": "integer", "minimum": 1, "default": 100},
         "sort": {"enum": ["key", "created", "updated"], "default": "key"},
         "order": {"enum": ["asc", "desc"], "default": "asc"},
-        "task_id": "integer", "updated_before": "string: RFC 3339 time, or an age such as 30d"
+        "task_id": "integer", "updated_before": "string: time, e.g. yesterday, 30d, 2026-03-01"
     }"# => r#"{
         "breadcrumbs!": {"type": "array", "items": {"type": "object", "required": ["key", "value"]}},
         "total!": "integer: matching, beyond the limit too"
@@ -66,7 +67,10 @@ fn list_breadcrumbs(context: &Context, arguments: &Arguments<'_>) -> Result<Answ
     let query = Query {
         prefix: arguments.text("prefix")?.unwrap_or_default().to_owned(),
         task_id: arguments.integer("task_id", 0)?,
-        updated_before: arguments.parsed::<Moment>("updated_before")?.map(|moment| moment.before(context.now())),
+        updated_before: arguments
+            .parsed::<When>("updated_before")?
+            .map(|when| when.before(&context.clock()))
+            .transpose()?,
         sort: arguments.choice("sort", sorts)?,
         order: arguments.choice("order", [("asc", Order::Ascending), ("desc", Order::Descending)])?,
         limit: arguments.integer("limit", 1)?.or(Some(100)),

@@ -41,7 +41,7 @@ tools! {
     trace_materialize: Reads, "Get the trace as messages for a model, now or as it was, complete or cut to a budget.";
     r#"{
         "trace": "string",
-        "as_of": "string: commit, item or RFC 3339 time",
+        "as_of": "string: commit, item or time",
         "format": {"enum": ["messages", "openai", "responses", "anthropic", "gemini", "text"], "default": "messages"},
         "budget": {"type": "integer", "minimum": 1, "description": "tokens; pinned items stay, then the newest"},
         "recent": {"type": "integer", "minimum": 0, "description": "items in full; older ones as a line"},

@@ -1,9 +1,6 @@
 //! Queries: which breadcrumbs to list, and in which order.
 
 pub(crate) mod history;
-mod moment;
-
-pub(crate) use moment::{InvalidMoment, Moment};
 
 use super::Record;
 use crate::base::time::Time;
