@@ -180,7 +180,7 @@ impl Diagnostic for TraceError {
                 "`git trace switch <trace>` makes a trace the current one; `git trace branch` lists them"
             }
             Self::Purged { .. } => {
-                "`git trace reset <remote>/<trace>` takes the state without it; docs/privacy.md says what else to do"
+                "`git trace pull` applies the purge to local traces; docs/privacy.md says what else to do"
             }
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
             Self::Unsigned { oid, .. } => return Some(format!("`git verify-commit {oid}` says why")),

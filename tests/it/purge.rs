@@ -538,37 +538,153 @@ fn tombstones_of_others_cannot_disable_ours() {
 }
 
 #[test]
-fn a_remote_takes_the_purged_state_and_tells_other_clones() {
+fn a_pull_applies_a_purge_to_what_was_not_pushed() {
     let (mut repo, clone) = shared();
+    let secret = repo.json(&["show", "--json", "#1"])["id"].as_str().unwrap().to_owned();
     repo.within(&clone, |repo| {
+        repo.git(&["config", "user.name", "Bob"]);
         repo.text(&["pull"]);
         repo.say("mine");
+        repo.text(&["pin", "#2", "-m", "my pin"]);
+        repo.text(&["pin", "#0", "-m", "also mine"]);
+        repo.text(&["switch", "-c", "idea"]);
+        repo.say("an idea");
+        repo.text(&["edit", "#1", "-m", &format!("my own words about {SECRET}"), "-s", &format!("why {SECRET}")]);
+        repo.text(&["switch", "main"]);
     });
     assert_eq!(purge(&repo, &["--yes", "--push", "origin"])["left"], serde_json::json!([]));
     assert_eq!(repo.text(&["pull"]), "main: up to date\n");
     check(&repo);
-    let (main, id) = (repo.git(&["rev-parse", "refs/traces/main"]), repo.refs().lines().count());
-    assert!(id > 0);
+    let main = repo.git(&["rev-parse", "refs/traces/main"]);
     repo.within(&clone, |repo| {
-        // Its own state is refused until it takes the purged one.
-        let refused = repo.run(&["pull"], b"");
-        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert_eq!(refused.status.code(), Some(2), "{said}");
-        assert!(
-            said.contains("trace `main` contains content that was purged by A U Thor <author@example.com> at "),
-            "{said}"
+        let before = repo.refs();
+        let priorities = repo.text(&["priority", "--list", "pinned"]);
+        insta::assert_snapshot!(repo.trace(&["pull"]), @"
+        idea: purged by A U Thor <author@example.com> at 2026-02-10T09:00:22Z: leaked
+        idea: rewrote items: #1; commits of yours on top: 3; now at [SHORT]
+        main: purged by A U Thor <author@example.com> at 2026-02-10T09:00:22Z: leaked
+        main: rewrote items: #1; commits of yours on top: 1; now at [SHORT]
+        priorities: purged by A U Thor <author@example.com> at 2026-02-10T09:00:22Z: leaked; reasons rewritten: 1
+        main: up to date
+        --- stderr
+        the earlier states are kept for `git trace undo`; to remove them, purge the text here too
+        [exit 0]
+        ");
+        assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]", "mine"]);
+        assert_eq!(repo.bodies("idea"), ["one", "It is [purged: leaked]", "mine", "an idea"]);
+        assert_eq!(
+            repo.git(&["merge-base", "refs/traces/main", "refs/traces/idea"]),
+            repo.git(&["rev-parse", "refs/traces/main"])
         );
-        repo.text(&["reset", "origin/main"]);
+        assert_eq!(
+            repo.git(&["rev-parse", "refs/traces/main~1"]),
+            main,
+            "the published commits are those of the remote"
+        );
+        assert_eq!(repo.text(&["priority", "--list", "pinned"]), priorities.replace(SECRET, "[purged: leaked]"));
+        let live =
+            repo.git(&["log", "-p", "--format=%B", "refs/traces/main", "refs/traces/idea", "refs/trace-priority"]);
+        assert!(forms().iter().all(|form| !contains(live.as_bytes(), form)), "{live}");
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+        repo.fsck();
+        // It happens once, and the others get the work that is on top.
         assert_eq!(repo.text(&["pull"]), "main: up to date\n");
-        assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]), main);
-        repo.git(&["rev-parse", "--verify", "-q", "refs/trace-purged"]);
+        repo.text(&["push", "origin", "main", "idea"]);
+
+        // Nothing is lost.
+        for line in before.lines().filter(|line| line.starts_with("refs/traces/")) {
+            let (name, oid) = line.split_once(' ').unwrap();
+            assert!(repo.refs().contains(&format!("refs/trace-orig/{oid} {oid}")), "{name}");
+        }
+        assert_eq!(repo.json(&["show", "--json", &secret])["id"], *secret);
     });
+    repo.text(&["pull"]);
+    assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]", "mine"]);
+    assert_eq!(repo.bodies("idea").len(), 4);
+    check(&repo);
     // The remote keeps the old objects until it collects garbage.
     let remote = repo.home().join("origin.git");
     repo.within(&remote, |repo| {
         repo.git(&["gc", "-q", "--prune=now"]);
         check(repo);
     });
+}
+
+#[test]
+fn a_pull_that_applied_a_purge_can_be_undone_and_repeated() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("mine");
+    });
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        let before = repo.bodies("main");
+        repo.text(&["pull"]);
+        let after = repo.git(&["rev-parse", "refs/traces/main"]);
+        repo.text(&["undo"]);
+        assert_eq!(repo.bodies("main"), before);
+        repo.text(&["pull"]);
+        assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]), after, "the rewrite is deterministic");
+    });
+}
+
+#[test]
+fn a_purge_of_an_item_and_a_second_purge_reach_other_clones() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["edit", "#1", "-m", &format!("say {SECRET}")]);
+        repo.text(&["delete", "#1", "-m", &format!("because of {SECRET}")]);
+        repo.say("mine");
+    });
+    purge(&repo, &["--yes"]);
+    repo.text(&["purge", "#1", "-m", "privacy", "--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("main"), ["one", "mine"]);
+        let history = repo.git(&["log", "-p", "--format=%B", "refs/traces/main"]);
+        assert!(forms().iter().all(|form| !contains(history.as_bytes(), form)), "{history}");
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+        assert_eq!(repo.text(&["pull"]), "main: up to date\n");
+    });
+}
+
+#[test]
+fn tombstones_in_a_circle_change_nothing() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["init", "-q", "--bare", "../origin.git"]);
+    repo.git(&["remote", "add", "origin", "../origin.git"]);
+    repo.say("one");
+    repo.say("two");
+    let oid = |rev: &str| repo.git(&["rev-parse", rev]).trim().to_owned();
+    let (one, two) = (oid("refs/traces/main~1"), oid("refs/traces/main"));
+    let bytes = |oid: &str| -> Vec<u8> {
+        (0..oid.len()).step_by(2).map(|at| u8::from_str_radix(&oid[at..at + 2], 16).unwrap()).collect()
+    };
+    let hash = |kind: &str, value: &[u8]| {
+        let mut hasher = blake3::Hasher::new();
+        for part in [b"s".as_slice(), kind.as_bytes(), value] {
+            hasher.update(&(part.len() as u64).to_be_bytes());
+            hasher.update(part);
+        }
+        hasher.finalize()
+    };
+    let line = |old: &str, new: &str| {
+        let key = hash("new", &bytes(old));
+        let new: String =
+            bytes(new).iter().zip(key.as_bytes()).map(|(new, key)| format!("{:02x}", new ^ key)).collect();
+        format!("{{\"new\":\"{new}\",\"object\":\"{}\"}}\n", &hash("object", &bytes(old)).to_hex()[..32])
+    };
+    let head = "{\"at\":\"2026-01-01T00:00:00Z\",\"by\":\"e\\u001b\",\"reason\":\"\\n\",\"salt\":\"s\"}\n";
+    let file = unreachable(&repo, &[head, &line(&one, &two), &line(&two, &one)].concat());
+    let listing = format!("100644 blob {file}\t0000000000000000\n");
+    let tree = String::from_utf8(run(repo.command("git").arg("mktree"), listing.as_bytes()).stdout).unwrap();
+    let commit = repo.git(&["commit-tree", tree.trim(), "-m", "x"]);
+    repo.git(&["push", "-q", "origin", &format!("{}:refs/trace-records/purged", commit.trim())]);
+    insta::assert_snapshot!(repo.trace(&["pull"]), @"[exit 0]");
+    assert_eq!(oid("refs/traces/main"), two);
+    repo.fsck();
 }
 
 #[test]
@@ -583,6 +699,7 @@ fn tombstones_contain_no_text() {
     };
     let lines: Vec<Vec<String>> = text.lines().map(keys).collect();
     assert_eq!(lines[0], ["at", "by", "reason", "salt"]);
-    assert_eq!(lines[1..], [vec!["item"], vec!["object"], vec!["object"]]);
+    assert_eq!(lines[1..], [vec!["item"], vec!["new", "object"], vec!["new", "object"]]);
+    assert!(!text.contains(repo.git(&["rev-parse", "refs/traces/main"]).trim()));
     assert!(!text.contains(&id));
 }

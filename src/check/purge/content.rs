@@ -1,10 +1,11 @@
 //! What becomes of one file or message: item files, record files, archive files, and messages of commits.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use memchr::memmem;
 
 use super::needle::Needle;
+use crate::git::Oid;
 use crate::trace::model::item_file;
 use crate::trace::store::priority::Setting;
 use crate::trace::{Item, ItemId};
@@ -17,9 +18,24 @@ pub(crate) struct Target {
     pub(crate) reason: String,
     /// `[purged: reason]`. It has no quote, backslash, or line end, so that JSON and headers remain valid.
     pub(crate) marker: String,
+    /// The new contents of item files, if somebody else purged: then nothing is searched.
+    pub(crate) known: Option<HashMap<Oid, Vec<u8>>>,
 }
 
 impl Target {
+    /// `None` if the reason cannot be part of what replaces a text.
+    pub(crate) fn new(items: BTreeSet<ItemId>, needle: Needle, reason: &str) -> Option<Self> {
+        let is_plain = |c: char| !c.is_control() && !matches!(c, '"' | '\\' | '…');
+        let marker = format!("[purged: {reason}]");
+        (!reason.is_empty() && reason.chars().all(is_plain)).then(|| Self {
+            items,
+            needle,
+            reason: reason.to_owned(),
+            marker,
+            known: None,
+        })
+    }
+
     /// Whether a blob holds any of it. Reads the id of an item file without parsing the rest.
     pub(super) fn is_in_blob(&self, bytes: &[u8]) -> bool {
         self.needle.is_in(bytes) || (self.is_file_of_purged(bytes) && self.item_file(None, bytes).is_some())
@@ -72,7 +88,7 @@ impl Target {
     }
 
     /// Keeps only what a request needs to stay valid: type, role, names of tools, and ids that tie items together.
-    fn blank(&self, item: &mut Item) {
+    pub(super) fn blank(&self, item: &mut Item) {
         if item.body.starts_with(b"[purged: ") || item.body.starts_with(br#"{"purged":"[purged: "#) {
             return;
         }

@@ -9,6 +9,7 @@
 mod content;
 mod needle;
 mod places;
+mod received;
 mod rewrite;
 mod scan;
 mod world;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 pub(crate) use content::Target;
 pub(crate) use needle::{Needle, SHORTEST};
+pub(crate) use received::{Received, apply_received};
 pub(crate) use rewrite::Counts;
 
 use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};

@@ -162,10 +162,11 @@ impl<'r> Rewriter<'r> {
             return Ok(*known);
         }
         let bytes = self.repo.read_blob(entry.oid)?;
-        let changed = match layout {
-            Layout::Items => self.target.item_file(id, &bytes),
-            Layout::Record => self.target.record_file(id, &bytes),
-            Layout::Archive => self.target.needle.replace(&bytes, &self.target.marker),
+        let changed = match (&self.target.known, layout) {
+            (Some(known), _) => known.get(&entry.oid).cloned(),
+            (None, Layout::Items) => self.target.item_file(id, &bytes),
+            (None, Layout::Record) => self.target.record_file(id, &bytes),
+            (None, Layout::Archive) => self.target.needle.replace(&bytes, &self.target.marker),
         };
         let new = match changed {
             None => entry.oid,
@@ -227,7 +228,9 @@ impl<'r> Rewriter<'r> {
     pub(super) fn tombstones(&self, removed: &HashSet<Oid>) -> Removed {
         let trees: HashSet<Oid> =
             self.trees.keys().map(|(_, _, tree)| *tree).chain(self.archive_trees.0.iter().copied()).collect();
-        let mut objects: Vec<Oid> = removed.difference(&trees).copied().collect();
+        let blobs: HashMap<Oid, Oid> = self.blobs.iter().map(|((_, _, old), new)| (*old, *new)).collect();
+        let new = |old: &Oid| self.commits.get(old).or_else(|| blobs.get(old)).copied();
+        let mut objects: Vec<_> = removed.difference(&trees).map(|old| (*old, new(old))).collect();
         objects.sort_unstable();
         let items: BTreeSet<ItemId> = self.target.items.iter().chain(self.previews.keys()).copied().collect();
         let lines = self.changed_lines.iter().cloned().collect();
@@ -253,7 +256,7 @@ impl<'r> Rewriter<'r> {
 }
 
 /// As everywhere, a damaged file is a freeform item.
-fn read_item(id: ItemId, bytes: &[u8]) -> Item {
+pub(super) fn read_item(id: ItemId, bytes: &[u8]) -> Item {
     item_file::parse(bytes)
         .unwrap_or_else(|_| Item::new(id, Draft { fields: Fields::new(ItemType::freeform()), body: bytes.to_vec() }))
 }

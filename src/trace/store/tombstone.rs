@@ -7,14 +7,16 @@
 //! {"at":"2026-02-10T09:00:00Z","by":"A <a@b>","reason":"leaked","salt":"0f…"}
 //! {"item":"3a…"}
 //! {"line":"77…"}
-//! {"object":"c4…"}
+//! {"new":"5b…","object":"c4…"}
 //! ```
 //!
 //! - A digest is the first half of the BLAKE3 of the salt, the kind, and the oid, item id, or line. No line contains text.
+//! - `new` is the oid of the object that replaced a removed one, XORed with another digest of the removed one's oid. Only a
+//!   repository that has the removed object can read it.
 //! - The id of an imported item is derived from its source, so its digest represents the source too. A text that is purged leaves
 //!   the item, so an item with such an id is refused only if its body has no `[purged: …]`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 
 use serde::{Deserialize, Serialize};
@@ -43,9 +45,17 @@ pub(crate) static HISTORY: LineHistory = LineHistory {
 #[serde(untagged)]
 enum Line {
     Purge(Purge),
-    Object { object: String },
-    Item { item: String },
-    Text { line: String },
+    Object {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        new: Option<String>,
+        object: String,
+    },
+    Item {
+        item: String,
+    },
+    Text {
+        line: String,
+    },
 }
 
 /// A purge in which something was removed.
@@ -59,12 +69,26 @@ pub(crate) struct Purge {
 
 impl Purge {
     fn digest(&self, kind: &str, value: &[u8]) -> String {
+        self.hash(kind, value).to_hex()[..32].to_owned()
+    }
+
+    fn hash(&self, kind: &str, value: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         for part in [self.salt.as_bytes(), kind.as_bytes(), value] {
             hasher.update(&(part.len() as u64).to_be_bytes());
             hasher.update(part);
         }
-        hasher.finalize().to_hex()[..32].to_owned()
+        hasher.finalize()
+    }
+
+    /// Hides the oid of what replaced an object, or reveals it again. The digits are those of an oid.
+    fn mask(&self, old: Oid, new: &str) -> Option<String> {
+        let key = self.hash("new", old.as_bytes());
+        let bytes = new.as_bytes().chunks(2).zip(key.as_bytes()).map(|(digits, key)| {
+            let byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+            Some(format!("{:02x}", byte ^ key))
+        });
+        bytes.collect()
     }
 
     /// The error for something that contains what was purged.
@@ -83,17 +107,29 @@ impl std::fmt::Display for Purge {
 /// Removed objects and lines, and changed items.
 #[derive(Debug, Default)]
 pub(crate) struct Removed {
-    pub objects: Vec<Oid>,
+    /// Each with the object that replaced it.
+    pub objects: Vec<(Oid, Option<Oid>)>,
     pub items: Vec<ItemId>,
     pub lines: Vec<String>,
+}
+
+/// What became of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    Kept,
+    Replaced(Oid),
+    /// It was replaced by an object that is not here.
+    ReplacedElsewhere,
+    Removed,
 }
 
 /// All tombstones of this repository.
 #[derive(Debug, Default)]
 pub(crate) struct Tombstones {
     purges: Vec<Purge>,
-    /// The digests, each with its purge. Two purges may have the same one, because anybody can copy it.
-    digests: HashSet<(String, usize)>,
+    /// The digests, each with its purge, and with the replacement of an object. Two purges may have the same one, because anybody
+    /// can copy it.
+    digests: HashMap<(String, usize), Option<String>>,
 }
 
 impl Tombstones {
@@ -123,24 +159,54 @@ impl Tombstones {
                 // Of two, which nobody writes, the first counts.
                 Line::Purge(found) if self.purges.len() == purge => self.purges.push(found),
                 Line::Purge(_) => {}
-                Line::Object { object: digest } | Line::Item { item: digest } | Line::Text { line: digest } => {
-                    self.digests.insert((digest, purge));
+                Line::Object { object: digest, new } => drop(self.digests.insert((digest, purge), new)),
+                Line::Item { item: digest } | Line::Text { line: digest } => {
+                    self.digests.insert((digest, purge), None);
                 }
             }
         }
         if self.purges.len() == purge {
             // Without a salt, the digests mean nothing.
-            self.digests.retain(|(_, of)| *of != purge);
+            self.digests.retain(|(_, of), _| *of != purge);
         }
     }
 
     fn find_digest(&self, kind: &str, value: &[u8]) -> Option<&Purge> {
-        let of = |(index, purge): (usize, &'_ Purge)| self.digests.contains(&(purge.digest(kind, value), index));
-        self.purges.iter().enumerate().find(|entry| of(*entry)).map(|(_, purge)| purge)
+        self.of_digest(kind, value).next().map(|(purge, _)| purge)
+    }
+
+    /// The purges that have a digest, each with the replacement.
+    fn of_digest<'t>(&'t self, kind: &str, value: &[u8]) -> impl Iterator<Item = (&'t Purge, Option<&'t str>)> {
+        let find = move |(index, purge): (usize, &'t Purge)| {
+            Some((purge, self.digests.get(&(purge.digest(kind, value), index))?.as_deref()))
+        };
+        self.purges.iter().enumerate().filter_map(find)
     }
 
     pub(crate) fn of_object(&self, oid: Oid) -> Option<&Purge> {
         self.find_digest("object", oid.as_bytes())
+    }
+
+    /// Follows the replacements of all purges to an object without a tombstone.
+    pub(crate) fn fate(&self, repo: &Repo, oid: Oid, is_here: &dyn Fn(Oid) -> bool) -> Fate {
+        let (mut waiting, mut seen) = (vec![oid], HashSet::from([oid]));
+        let mut fate = Fate::Kept;
+        while let Some(oid) = waiting.pop() {
+            let mut is_purged = false;
+            for (purge, new) in self.of_digest("object", oid.as_bytes()) {
+                is_purged = true;
+                let new = new.and_then(|new| repo.find_oid(&purge.mask(oid, new)?));
+                // Tombstones of a remote may name each other in a circle.
+                waiting.extend(new.filter(|new| seen.insert(*new)));
+            }
+            match fate {
+                Fate::Kept if is_purged => fate = Fate::Removed,
+                _ if is_purged || fate == Fate::Kept => {}
+                _ if is_here(oid) => return Fate::Replaced(oid),
+                _ => fate = Fate::ReplacedElsewhere,
+            }
+        }
+        fate
     }
 
     pub(crate) fn of_line(&self, line: &str) -> Option<&Purge> {
@@ -149,8 +215,12 @@ impl Tombstones {
 
     /// The purge that removed an item, or text from it. `None` for the item as the purge left it.
     pub(crate) fn of_item(&self, id: ItemId, body: &[u8]) -> Option<&Purge> {
-        let purge = self.find_digest("item", id.to_string().as_bytes())?;
-        memchr::memmem::find(body, b"[purged: ").is_none().then_some(purge)
+        self.of_id(id).filter(|_| memchr::memmem::find(body, b"[purged: ").is_none())
+    }
+
+    /// The purge that removed an item, or text from one of its revisions.
+    pub(crate) fn of_id(&self, id: ItemId) -> Option<&Purge> {
+        self.find_digest("item", id.to_string().as_bytes())
     }
 
     /// The purged commits and files in the history of `tip` that the history of `known` does not have.
@@ -212,7 +282,10 @@ pub(crate) fn write(
     let random = || RandomState::new().hash_one(signature.at.as_nanosecond());
     let (id, salt) = (format!("{:016x}", random()), format!("{:016x}{:016x}", random(), random()));
     let purge = Purge { at: signature.at.to_string(), by: signature.author.person(), reason: reason.to_owned(), salt };
-    let objects = removed.objects.iter().map(|oid| Line::Object { object: purge.digest("object", oid.as_bytes()) });
+    let objects = removed.objects.iter().map(|(oid, new)| Line::Object {
+        new: new.and_then(|new| purge.mask(*oid, &new.to_string())),
+        object: purge.digest("object", oid.as_bytes()),
+    });
     let items = removed.items.iter().map(|id| Line::Item { item: purge.digest("item", id.to_string().as_bytes()) });
     let lines = removed.lines.iter().map(|line| Line::Text { line: purge.digest("line", line.as_bytes()) });
     let lines = [Line::Purge(purge.clone())].into_iter().chain(objects).chain(items).chain(lines);

@@ -15,7 +15,7 @@ mod push;
 pub(crate) use pull::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, pull, pull_priorities,
 };
-pub(crate) use purged::replace as replace_purged;
+pub(crate) use purged::{receive, replace as replace_purged};
 pub(crate) use push::{Delivery, Request, push};
 
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// The ref of a trace as last fetched; `name` may be a glob.
-fn tracking_ref(remote: &str, name: &str) -> String {
+pub(crate) fn tracking_ref(remote: &str, name: &str) -> String {
     format!("refs/trace-remotes/{remote}/{name}")
 }
 

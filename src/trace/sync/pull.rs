@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::lines::{self, fetched_lines, fetched_ref};
-use super::purged::{receive, refuse_fetched};
+use super::purged::refuse_fetched;
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
@@ -119,7 +119,6 @@ pub(crate) fn pull(
     if is_new {
         require_signed(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
     }
-    receive(trace, remote)?;
     let subject = format!("merge {name} of {remote}");
     let options = Options { settlement: settlement.clone(), fast_forward, first: Side::Theirs, subject: &subject };
     let outcome = trace.merge(&Tip::read(repo, arrival.tip)?, &options)?;

@@ -8,7 +8,7 @@ use crate::git::{Oid, PushedRef, Repo};
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{HISTORY, Tombstones};
-use crate::trace::{Trace, TraceError, TraceName};
+use crate::trace::{TraceError, TraceName};
 
 /// A ref of a remote as last fetched.
 struct Fetched {
@@ -86,10 +86,9 @@ pub(super) fn refuse_fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, S
 }
 
 /// Adds the remote's tombstones to this repository's.
-pub(super) fn receive(trace: &Trace<'_>, remote: &str) -> Result<(), TraceError> {
-    let repo = trace.repo();
+pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Result<(), TraceError> {
     let Some(from) = fetched_lines(repo, remote, &HISTORY)? else { return Ok(()) };
-    HISTORY.absorb(repo, &*trace.signature()?, from, |_| Ok(true), |_, _| Ok(()))?;
+    HISTORY.absorb(repo, signature, from, |_| Ok(true), |_, _| Ok(()))?;
     Ok(())
 }
 
@@ -97,6 +96,8 @@ pub(super) fn receive(trace: &Trace<'_>, remote: &str) -> Result<(), TraceError>
 /// ref that was deleted here is deleted there.
 pub(crate) fn replace(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<PushedRef>, TraceError> {
     let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
+    // First: a pull between the two must not merge the purged state with the old one.
+    let rejected = push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected;
     let (mut refspecs, mut options) = (Vec::new(), Vec::new());
     for (refname, oid) in repo.list_remote(remote)? {
         let ours = match refname.strip_prefix("refs/trace-records/") {
@@ -112,6 +113,6 @@ pub(crate) fn replace(repo: &Repo, signature: &Signature, remote: &str) -> Resul
         options.push(format!("--force-with-lease={refname}:{oid}"));
     }
     let mut replaced = if refspecs.is_empty() { Vec::new() } else { repo.push(remote, &refspecs, &options)? };
-    replaced.extend(push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected);
+    replaced.extend(rejected);
     Ok(replaced)
 }

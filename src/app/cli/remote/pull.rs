@@ -6,12 +6,14 @@ use super::{bad_json, remote_of, report_bad};
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::item::priority::{author, dispute, setting_json};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, error, escaped, json};
+use crate::check::purge::{Received, apply_received};
 use crate::git::short_oid;
 use crate::memory::crumb::archive;
 use crate::trace::change::merge::{FastForward, Outcome};
-use crate::trace::model::name::FORWARD_CRUMBS;
+use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::trailers::one_line;
-use crate::trace::store::priority::{InForce, Level};
+use crate::trace::model::tree;
+use crate::trace::store::priority::{InForce, Level, RECORD};
 use crate::trace::sync::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, is_private, pull, pull_priorities,
 };
@@ -20,7 +22,9 @@ use crate::trace::{Tip, TraceName};
 /// Fetch traces of a remote and merge them into the local ones
 ///
 /// If both sides have new items, the published items come first, so that a published prefix never changes. Traces that do
-/// not exist locally are created. Forward crumbs and crumb archives are pulled only by their full names. The priorities of merged traces are merged too, and every change of a priority is listed.
+/// not exist locally are created. Forward crumbs and crumb archives are pulled only by their full names. The priorities of merged
+/// traces are merged too, and every change of a priority is listed. If somebody has purged content, local commits that contain it
+/// are rewritten first, and listed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PullArgs {
     /// Remote [default: the remote of the checked-out branch, or origin]
@@ -47,6 +51,8 @@ impl PullArgs {
         let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
         bad.extend(refused);
         report_bad(context, &remote, &bad);
+        // Otherwise a merge would refuse the local traces.
+        let received = apply_received(repo, &context.signature()?, &remote)?;
         let mut archives = Vec::new();
         for refname in self.traces.iter().filter(|name| is_private(name)) {
             let Some(tip) = fetched_private(repo, &remote, refname)? else { continue };
@@ -54,6 +60,9 @@ impl PullArgs {
                 Some(agent) => traces.push(Arrival { name: TraceName::of_agent(&agent.parse()?), tip }),
                 None => archives.push((refname, tip)),
             }
+        }
+        if !self.json {
+            print_received(context, &received)?;
         }
         let mut answers: Vec<Value> = Vec::new();
         let mut merged = Vec::new();
@@ -97,7 +106,7 @@ impl PullArgs {
         });
         if self.json {
             let changes: Vec<Value> = changes.iter().map(priority_json).collect();
-            let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad), "priorities": priorities, "changed_priorities": changes });
+            let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad), "priorities": priorities, "changed_priorities": changes, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
             context.ui.json(&answer)?;
         } else {
             print_priorities(context, &changes)?;
@@ -115,6 +124,37 @@ impl PullArgs {
         let fast_forward = if is_fixed { FastForward::Only } else { FastForward::Allowed };
         Ok(pull(&context.open(&arrival.name)?, remote, arrival, &settlement, fast_forward)?)
     }
+}
+
+/// Says what somebody else purged, and what was rewritten because of it.
+fn print_received(context: &Context, all: &[Received]) -> Result<()> {
+    let ui = &context.ui;
+    for Received { refname, new, own, items, purge, .. } in all {
+        if refname == RECORD {
+            writeln!(ui, "priorities: {}; reasons rewritten: {}", escaped(purge), items.len())?;
+            continue;
+        }
+        let listed = tree::list(context.repo()?, Tip::read(context.repo()?, *new)?.commit.tree)?;
+        let place = |id| match listed.iter().find(|entry| entry.id == id) {
+            Some(entry) => format!("#{}", entry.seq),
+            None => id.to_string(),
+        };
+        let items: Vec<String> = items.iter().copied().map(place).collect();
+        let items = if items.is_empty() { "none".to_owned() } else { items.join(", ") };
+        let name = refname.strip_prefix(TRACES).unwrap_or(refname);
+        writeln!(ui, "{name}: {}", escaped(purge))?;
+        writeln!(ui, "{name}: rewrote items: {items}; commits of yours on top: {own}; now at {}", short_oid(*new))?;
+    }
+    if !all.is_empty() {
+        ui.note("the earlier states are kept for `git trace undo`; to remove them, purge the text here too");
+    }
+    Ok(())
+}
+
+fn received_json(received: &Received) -> Value {
+    let Received { refname, old, new, own, items, purge } = received;
+    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    json!({ "ref": refname, "old": old.to_string(), "new": new.to_string(), "own": own, "items": items, "cause": purge })
 }
 
 fn pulled_json(name: &TraceName, pulled: &Pulled) -> Value {

@@ -79,10 +79,6 @@ impl PurgeArgs {
     }
 
     fn target(&self, context: &Context) -> Result<Target> {
-        let is_plain = |c: char| !c.is_control() && !matches!(c, '"' | '\\' | '…');
-        if self.reason.is_empty() || !self.reason.chars().all(is_plain) {
-            bail!("the reason must be one line without quotes, backslashes, and control characters");
-        }
         let mut text = None;
         if self.text.is_some() {
             let mut bytes = bounded::read_all(io::stdin()).context("cannot read stdin")?;
@@ -98,13 +94,15 @@ impl PurgeArgs {
             text = Some(bytes);
         }
         let pattern = self.pattern.as_deref().map(Regex::new).transpose()?;
-        let reason = self.reason.clone();
-        let marker = format!("[purged: {}]", self.reason);
         let needle = Needle::new(text.as_deref(), pattern);
-        if needle.is_in(marker.as_bytes()) {
+        let Some(target) = Target::new(self.ids(context)?, needle, &self.reason) else {
+            bail!("the reason must be one line without quotes, backslashes, and control characters");
+        };
+        let marker = &target.marker;
+        if target.needle.is_in(marker.as_bytes()) {
             bail!("what replaces the text, `{marker}`, contains it; give another reason with -m");
         }
-        Ok(Target { items: self.ids(context)?, needle, reason, marker })
+        Ok(target)
     }
 
     /// A full id may be of any trace, and of a forward crumb.

@@ -19,6 +19,7 @@ use crate::trace::model::tree;
 use crate::trace::store::head;
 use crate::trace::store::priority::{RECORD, Request, set_under};
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// The namespaces whose refs go back. The others hold histories of lines, or belong to files that an undo does not restore.
@@ -53,7 +54,8 @@ impl History {
                     made.done = made.old != made.new && value(repo, &made.refname)? == made.new;
                 }
             }
-            operation.refs.retain(|made| made.done);
+            // Tombstones stay: an undo must not let purged content come back.
+            operation.refs.retain(|made| made.done && made.refname != tombstone::HISTORY.refname);
         }
         operations.retain(|operation| !operation.refs.is_empty());
         let (mut reversed, mut undos) = (HashMap::new(), HashSet::new());

@@ -1,0 +1,256 @@
+//! What others purged, applied to the histories of this repository, so that a pull can merge them.
+//!
+//! - Tombstones name the replacements of purged commits and files. A commit of ours on top of a purged one is written again on top of
+//!   the replacement, by the code that purges.
+//! - The text itself is unknown here. A revision of ours of a purged item gets the content that the purge gave to the item.
+//! - Each ref moves as by any command: the old tip is kept, and `undo` goes back.
+//! - A history whose replacement was not fetched stays as it is. A merge refuses it.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::content::Target;
+use super::needle::Needle;
+use super::rewrite::{Rewriter, read_item};
+use super::world::Layout;
+use crate::git::{Mode, Objects, Oid, RefUpdate, Repo, TreeStore as _};
+use crate::trace::model::item_file;
+use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
+use crate::trace::model::tree::TreeEditor;
+use crate::trace::store::commit::{CommitBuilder, is_signing};
+use crate::trace::store::line_history::find_file;
+use crate::trace::store::priority::{HISTORY, RECORD, Setting, tags};
+use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::{Fate, Purge, Tombstones};
+use crate::trace::store::walk::changes_of;
+use crate::trace::sync::lines::fetched_lines;
+use crate::trace::sync::{receive, tracking_ref};
+use crate::trace::{Item, ItemId, Tip, TraceError};
+
+/// What somebody else's purge changed here.
+#[derive(Debug)]
+pub(crate) struct Received {
+    pub(crate) refname: String,
+    pub(crate) old: Oid,
+    pub(crate) new: Oid,
+    /// The commits on top of purged ones, which are only here.
+    pub(crate) own: usize,
+    /// The items whose content changed, or in the priority record, whose reasons.
+    pub(crate) items: BTreeSet<ItemId>,
+    /// Who purged, when, and why.
+    pub(crate) purge: String,
+}
+
+/// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, priorities, and their tags.
+pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<Received>, TraceError> {
+    receive(repo, signature, remote)?;
+    let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
+    let mut survey = Survey::new(repo, &tombstones);
+    let mut purged = Vec::new();
+    for (refname, tip) in [repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat() {
+        // `fsck` reports damaged tips.
+        if repo.read_commit(tip).is_ok() {
+            let published = match refname.strip_prefix(TRACES) {
+                Some(name) => repo.find_ref(&tracking_ref(remote, name))?,
+                None => None,
+            };
+            purged.extend(survey.history(tip, published)?.map(|found| (refname, found)));
+        }
+    }
+    let mut received = Vec::new();
+    let target = survey.target()?;
+    let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
+    let mut rewriter = Rewriter::new(repo, &target, Objects::written(repo, is_signing(repo)?), &hits, &lines);
+    rewriter.commits = survey.commits;
+    for (refname, Found { tip, own, items, purge }) in purged {
+        let lock = repo.lock(&refname)?;
+        let moved = repo.update_ref(&lock, &signature.committer, |seen| {
+            // What another process has added meanwhile is for the next pull.
+            let new = if seen == Some(tip) { rewriter.commit(tip, Layout::Items)? } else { tip };
+            let log = "pull: without what was purged".to_owned();
+            Ok::<_, TraceError>(if new == tip {
+                RefUpdate::Keep(None)
+            } else {
+                RefUpdate::Move { to: new, log, value: Some(new) }
+            })
+        })?;
+        received.extend(moved.map(|new| Received { refname, old: tip, new, own, items, purge: purge.to_string() }));
+    }
+    received.extend(apply_to_record(repo, &tombstones, signature, remote)?);
+    let prefix = tags::prefix(repo)?;
+    let mut moved = Vec::new();
+    for (refname, oid) in repo.list_refs(&prefix)? {
+        let name = refname.strip_prefix(&*prefix).and_then(|name| name.split_once('/'));
+        let name = name.and_then(|(level, item)| Some((level.parse().ok()?, item.parse().ok()?)));
+        let new = rewriter.commits.get(&oid).filter(|new| **new != oid);
+        moved.extend(name.zip(new).map(|((level, item), new)| (item, level, *new)));
+    }
+    tags::point(repo, moved)?;
+    Ok(received)
+}
+
+/// A history with something purged.
+struct Found {
+    tip: Oid,
+    own: usize,
+    items: BTreeSet<ItemId>,
+    purge: Purge,
+}
+
+/// What is purged in the histories of this repository, and what replaces it.
+struct Survey<'r> {
+    repo: &'r Repo,
+    tombstones: &'r Tombstones,
+    /// Commits whose new oid is known, which is the old one if nothing in their history is purged.
+    commits: HashMap<Oid, Oid>,
+    blobs: HashMap<Oid, Vec<u8>>,
+    /// The newest content that a purge left, by item.
+    left: HashMap<ItemId, Item>,
+    /// Revisions of purged items that no purge has seen.
+    revisions: Vec<(ItemId, Oid)>,
+    /// Purged items that commits of ours changed.
+    items: BTreeSet<ItemId>,
+    purge: Option<Purge>,
+}
+
+impl<'r> Survey<'r> {
+    fn new(repo: &'r Repo, tombstones: &'r Tombstones) -> Self {
+        Self {
+            repo,
+            tombstones,
+            commits: HashMap::new(),
+            blobs: HashMap::new(),
+            left: HashMap::new(),
+            revisions: Vec::new(),
+            items: BTreeSet::new(),
+            purge: None,
+        }
+    }
+
+    /// `None` if nothing is purged in the history of `tip`, or if a replacement is not here. The history of `published` is clean.
+    fn history(&mut self, tip: Oid, published: Option<Oid>) -> Result<Option<Found>, TraceError> {
+        let (repo, tombstones) = (self.repo, self.tombstones);
+        let beyond = repo.commits_beyond(tip, published)?;
+        let listed: HashSet<Oid> = beyond.iter().copied().collect();
+        let (mut own, mut items, mut purge) = (0, BTreeSet::new(), None);
+        let (mut commits, mut blobs) = (HashMap::new(), HashMap::new());
+        for oid in beyond {
+            let commit = Tip::read(repo, oid)?;
+            let parents = &commit.commit.parents;
+            commits.extend(parents.iter().filter(|parent| !listed.contains(parent)).map(|parent| (*parent, *parent)));
+            let changes = changes_of(repo, &commit)?;
+            let mut blobs_after = changes.iter().filter_map(|change| change.sides().1).map(|entry| entry.blob);
+            let is_clean = parents.iter().all(|parent| commits.get(parent) == Some(parent))
+                && !blobs_after.any(|blob| tombstones.of_object(blob).is_some());
+            let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
+                Fate::Kept if is_clean => Some(oid),
+                Fate::Replaced(new) => Some(new),
+                Fate::ReplacedElsewhere => return Ok(None),
+                Fate::Kept | Fate::Removed => None,
+            };
+            commits.extend(new.map(|new| (oid, new)));
+            let is_ours = new.is_none();
+            own += usize::from(is_ours);
+            purge = purge.or_else(|| tombstones.of_object(oid));
+            let named = commit.item().filter(|item| is_ours && tombstones.of_id(*item).is_some());
+            self.items.extend(named);
+            for change in changes {
+                let (_, Some(entry)) = change.sides() else { continue };
+                match tombstones.fate(repo, entry.blob, &|oid| repo.read_blob(oid).is_ok()) {
+                    Fate::Replaced(new) => {
+                        let new = repo.read_blob(new)?;
+                        let item = read_item(entry.id, &new);
+                        if self.left.get(&entry.id).is_none_or(|left| left.revision <= item.revision) {
+                            self.left.insert(entry.id, item);
+                        }
+                        blobs.insert(entry.blob, new);
+                    }
+                    Fate::ReplacedElsewhere => return Ok(None),
+                    Fate::Kept if !is_ours => continue,
+                    Fate::Kept => {
+                        let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
+                        let Some(of_item) = tombstones.of_item(entry.id, &item.body) else { continue };
+                        purge = purge.or(Some(of_item));
+                        self.revisions.push((entry.id, entry.blob));
+                    }
+                    Fate::Removed => self.revisions.push((entry.id, entry.blob)),
+                }
+                purge = purge.or_else(|| tombstones.of_object(entry.blob));
+                items.insert(entry.id);
+            }
+        }
+        // A replaced commit is known even if all that was purged is in its message.
+        self.commits.extend(commits);
+        self.blobs.extend(blobs);
+        let Some(purge) = purge.cloned() else { return Ok(None) };
+        self.purge.get_or_insert_with(|| purge.clone());
+        Ok(Some(Found { tip, own, items, purge }))
+    }
+
+    fn target(&mut self) -> Result<Target, TraceError> {
+        let reason = self.purge.as_ref().map(|purge| purge.reason.as_str());
+        let new = |reason| Target::new(self.items.clone(), Needle::default(), reason);
+        // The reason of a remote may be anything.
+        let mut target = reason.and_then(new).or_else(|| new("secret")).expect("this reason has no quote");
+        let mut known = std::mem::take(&mut self.blobs);
+        for (id, blob) in self.revisions.drain(..) {
+            let mut item = read_item(id, &self.repo.read_blob(blob)?);
+            match self.left.get(&id) {
+                Some(left) => item = Item { revision: item.revision, ..left.clone() },
+                None => target.blank(&mut item),
+            }
+            known.insert(blob, item_file::render(&item));
+        }
+        target.known = Some(known);
+        Ok(target)
+    }
+}
+
+/// Replaces purged lines of the priority record, by the remote's form of them if there is one. The record begins anew: its earlier
+/// commits have these lines.
+fn apply_to_record(
+    repo: &Repo,
+    tombstones: &Tombstones,
+    signature: &Signature,
+    remote: &str,
+) -> Result<Option<Received>, TraceError> {
+    let theirs = fetched_lines(repo, remote, &HISTORY)?.map(|tip| repo.read_commit(tip)).transpose()?;
+    let lock = repo.lock(RECORD)?;
+    repo.update_ref(&lock, &signature.committer, |tip| {
+        let Some(old) = tip else { return Ok(RefUpdate::Keep(None)) };
+        let tree = repo.read_commit(old)?.tree;
+        let mut editor = TreeEditor::new(repo, Some(tree))?;
+        let (mut items, mut purge) = (BTreeSet::new(), None);
+        for folder in repo.read_tree(tree)?.into_iter().filter(|entry| entry.mode() == Mode::Folder) {
+            for file in repo.read_tree(folder.oid)?.into_iter().filter(|entry| entry.mode() == Mode::File) {
+                let text = String::from_utf8_lossy(&repo.read_blob(file.oid)?).into_owned();
+                let Some(found) = text.lines().find_map(|line| tombstones.of_line(line)) else { continue };
+                purge.get_or_insert(found);
+                let path = format!("{}/{}", String::from_utf8_lossy(&folder.name), String::from_utf8_lossy(&file.name));
+                let theirs = theirs.as_ref().map(|tip| find_file(repo, tip.tree, &path)).transpose()?.flatten();
+                let theirs = theirs.map(|oid| repo.read_blob(oid)).transpose()?.unwrap_or_default();
+                let theirs: Vec<Setting> =
+                    String::from_utf8_lossy(&theirs).lines().filter_map(Setting::parse).collect();
+                let lines: Vec<String> = text.lines().map(|line| without_purged(tombstones, line, &theirs)).collect();
+                let bytes = HISTORY.format.normalized(lines.join("\n").as_bytes());
+                editor.put(repo, &path, repo.write_blob(bytes.as_bytes())?)?;
+                items.extend(path.replace('/', "").parse::<ItemId>().ok());
+            }
+        }
+        let Some(purge) = purge.map(Purge::to_string) else { return Ok(RefUpdate::Keep(None)) };
+        let to = CommitBuilder::new(signature, editor.write(repo)?, None).write_plain(repo, "purge priorities\n")?;
+        let received = Received { refname: RECORD.to_owned(), old, new: to, own: 0, items, purge: purge.clone() };
+        Ok(RefUpdate::Move { to, log: "pull: without what was purged".to_owned(), value: Some(received) })
+    })
+}
+
+fn without_purged(tombstones: &Tombstones, line: &str, theirs: &[Setting]) -> String {
+    let Some((purge, mut setting)) = tombstones.of_line(line).zip(Setting::parse(line)) else { return line.to_owned() };
+    let same = |other: &&Setting| other.at == setting.at && other.by == setting.by && other.level == setting.level;
+    match theirs.iter().find(same) {
+        Some(replaced) => replaced.render(),
+        None => {
+            setting.reason = Some(format!("[purged: {}]", purge.reason));
+            setting.render()
+        }
+    }
+}
