@@ -45,6 +45,7 @@ mod sharing;
 mod shells;
 mod sign;
 mod stored;
+mod top;
 mod trust;
 mod types;
 mod undo;

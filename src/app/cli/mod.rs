@@ -120,6 +120,7 @@ commands! {
         Branch(trace::branch::BranchArgs),
         Log(trace::log::LogArgs),
         Status(trace::status::StatusArgs),
+        Top(trace::top::TopArgs),
         Materialize(trace::materialize::MaterializeArgs),
         View(trace::view::ViewArgs),
         Diff(trace::diff::DiffArgs),

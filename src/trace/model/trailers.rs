@@ -14,6 +14,7 @@
 //! - Trailers are in the last paragraph, and every value is one line, so no subject, name, or reason can forge one.
 //! - A commit made by plain git may have no trailers or those of another tree; [`Trailers::tree`] names their tree.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use memchr::memmem;
@@ -208,15 +209,23 @@ pub(crate) fn preview(item: &Item) -> String {
         subject.push_str(part);
     }
     subject.push_str(": ");
-    // A character has at most four bytes, so the rest of a long body is not needed.
-    let head = &item.body[..item.body.len().min(SUBJECT_LEN * 8)];
-    match std::str::from_utf8(head) {
-        Err(error) if error.error_len().is_some() => {
-            let _ = write!(subject, "{} bytes", item.body.len());
-        }
-        _ => subject.push_str(&String::from_utf8_lossy(head)),
-    }
+    subject.push_str(&head(&item.body));
     shortened(one_line(&subject).trim_end_matches(':'))
+}
+
+/// The first words of a text, on one line, or the size of other content.
+pub(crate) fn first_words(body: &[u8]) -> String {
+    shortened(&one_line(&head(body)))
+}
+
+/// The start of a text, or the size of other content.
+fn head(body: &[u8]) -> Cow<'_, str> {
+    // A character has at most four bytes, so the rest of a long body is not needed.
+    let head = &body[..body.len().min(SUBJECT_LEN * 8)];
+    match std::str::from_utf8(head) {
+        Err(error) if error.error_len().is_some() => Cow::Owned(format!("{} bytes", body.len())),
+        _ => String::from_utf8_lossy(head),
+    }
 }
 
 fn shortened(line: &str) -> String {

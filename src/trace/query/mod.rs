@@ -6,4 +6,5 @@ pub(crate) mod grep;
 pub(crate) mod log;
 pub(crate) mod show;
 pub(crate) mod status;
+pub(crate) mod top;
 pub(crate) mod turns;

@@ -66,8 +66,8 @@ impl Turns {
         Ok(turns)
     }
 
-    /// Adds the next item in reading order.
-    pub(crate) fn add(&mut self, item: &Item, is_left_out: bool) {
+    /// Adds the next item in reading order. Returns its index.
+    pub(crate) fn add(&mut self, item: &Item, is_left_out: bool) -> usize {
         let mut place = Place { turn: self.prompts.max(1), step: self.steps, call: None };
         if !is_left_out {
             if self.starts_turn(item) {
@@ -78,6 +78,7 @@ impl Turns {
             place.step = self.step_of(item, place.call);
         }
         self.places.push(place);
+        self.places.len() - 1
     }
 
     fn starts_turn(&mut self, item: &Item) -> bool {

@@ -9,5 +9,6 @@ pub(crate) mod merge;
 pub(crate) mod pick;
 pub(crate) mod reset;
 pub(crate) mod status;
+pub(crate) mod top;
 pub(crate) mod undo;
 pub(crate) mod view;

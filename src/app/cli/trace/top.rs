@@ -1,0 +1,73 @@
+//! `git trace top`: what fills the context.
+
+use crate::app::cli::{Context, DIM, ID, Result, Values, escaped, one_line};
+use crate::trace::TraceName;
+use crate::trace::query::top::{By, Row, Top, top};
+
+/// Width of the longest label and of the text beside it.
+const WIDTH: usize = 48;
+
+/// List what fills the context, heaviest first
+///
+/// Tokens are counted by this program, with those of each item's message. Items that are left out of the context are not
+/// listed. A turn is a prompt of the user and everything up to the next.
+#[derive(clap::Args, Debug)]
+pub(crate) struct TopArgs {
+    /// Trace to show [default: the current trace]
+    name: Option<TraceName>,
+    /// List `item`, `turn`, `tool`, `path` or `type`
+    #[arg(long, value_name = "UNIT", default_value_t = By::Item, add = Values::OneOf(By::VALUES))]
+    by: By,
+    /// Most rows to list
+    #[arg(short = 'n', long = "max-count", value_name = "N", default_value_t = 20)]
+    max_count: usize,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl TopArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        let (repo, name, view) = context.view(self.name.as_ref(), None)?;
+        let top = top(repo, &view, context.encoding()?, self.by)?;
+        if self.json {
+            return context.ui.json(&top.to_json(&name, self.max_count));
+        }
+        context.ui.page()?;
+        print(context, &top, self.max_count)
+    }
+}
+
+fn print(context: &Context, top: &Top, count: usize) -> Result<()> {
+    let ui = &context.ui;
+    let width = top.total.to_string().len().max("tokens".len());
+    let heading = match top.by {
+        By::Item => "item",
+        By::Turn => "turn  items  prompt",
+        By::Tool | By::Path | By::Type => "items",
+    };
+    writeln!(ui, "{}", ui.styled(DIM, &format!("{:>width$}      %  {heading}", "tokens")))?;
+    for row in top.rows.iter().take(count) {
+        writeln!(ui, "{:>width$}  {:>5.1}  {}", row.tokens, top.percent(row), label(context, top.by, row))?;
+    }
+    let more = top.rows.len().saturating_sub(count);
+    let more = if more > 0 { format!("; {more} more rows: -n {}", top.rows.len()) } else { String::new() };
+    writeln!(ui, "{:>width$}  100.0  total{more}", top.total)
+}
+
+fn label(context: &Context, by: By, row: &Row) -> String {
+    let text = one_line(&row.text, WIDTH);
+    let group = row.tool.as_ref().or(row.path.as_ref()).or(row.item_type.as_ref());
+    let line = match (by, &row.item) {
+        (By::Turn, _) => format!("{:>4}  {:>5}  {text}", row.turn.unwrap_or_default(), row.items),
+        (_, Some(slot)) => {
+            let id = context.ui.styled(ID, &slot.id.short());
+            let place = format!("#{:<5} {id} turn {:<3}", slot.seq, row.turn.unwrap_or_default());
+            let parts = [row.item_type.as_deref(), row.direction, row.tool.as_deref(), row.path.as_deref()];
+            let parts: Vec<_> = parts.into_iter().flatten().map(|part| escaped(part)).collect();
+            format!("{place}  {}  {text}", parts.join(" "))
+        }
+        _ => format!("{:>5}  {}", row.items, escaped(group.map_or("", String::as_str))),
+    };
+    line.trim_end().to_owned()
+}
