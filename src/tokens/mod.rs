@@ -6,12 +6,14 @@
 //! - `split.rs` splits text into pieces as the encoding's pattern would. `merge.rs` merges the bytes of a piece that is not a
 //!   token. Both take near-linear time on any input.
 //! - Text that spells a special token, such as `<|endoftext|>`, counts as ordinary text.
+//! - Images count by their dimensions; see [`image`].
 //! - [`parse_usage`] reads the figures of a provider, and [`Budget`] compares a total with its limit.
 
 mod budget;
 mod class;
 mod encoding;
 pub(crate) mod framing;
+pub(crate) mod image;
 mod layout;
 mod merge;
 mod provider;

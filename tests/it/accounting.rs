@@ -239,3 +239,67 @@ proptest! {
         prop_assert_eq!(&joined["tokens"]["total"], &apart["tokens"]["total"]);
     }
 }
+
+/// The header of a PNG file, and as many bytes as a screenshot has.
+fn screenshot(width: u32, height: u32) -> Vec<u8> {
+    let mut image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    image.extend(width.to_be_bytes());
+    image.extend(height.to_be_bytes());
+    image.extend((0..20_000u32).flat_map(|number| number.wrapping_mul(0x9e37_79b9).to_be_bytes()));
+    image
+}
+
+#[test]
+fn an_image_counts_by_its_dimensions() {
+    let repo = TestRepo::new();
+    let image = screenshot(1000, 1000);
+    repo.bytes_with(&["commit", "-t", "artifact", "--set", "media-type=image/png", "-"], &image);
+    // 36 × 36 patches, 3 for the message, 3 for the reply.
+    assert_eq!(total(&repo).0, 1296 + 6);
+    assert_eq!(repo.json(&["show", "#0", "--json"])["tokens"], 1296);
+    assert_eq!(repo.json(&["materialize", "--json"])["tokens"]["request"], 1296 + 6);
+    insta::assert_snapshot!(repo.exact(&repo.run(&["count"], &image)), @r"
+    1296
+    [exit 0]
+    ");
+    repo.commit(&["-t", "artifact", "-m", "text"]);
+    repo.bytes(&["delete", "#0"]);
+    assert_eq!(total(&repo).0, 1 + 6);
+    repo.fsck();
+}
+
+#[test]
+fn a_total_of_version_0_1_with_the_bytes_of_an_image_is_counted_again() {
+    let repo = TestRepo::new();
+    repo.say("a question");
+    repo.bytes_with(&["commit", "-t", "artifact", "--set", "media-type=image/png", "-"], &screenshot(1000, 1000));
+    let (counted, _) = total(&repo);
+    let message = repo.git(&["log", "-1", "--format=%B", "refs/traces/main"]);
+    let old = message.replace(&format!("Trace-Total: {counted} "), "Trace-Total: 98765 ");
+    assert!(old != message && !old.contains("Trace-Counted"), "{message}");
+    let tree = repo.git(&["rev-parse", "refs/traces/main^{tree}"]);
+    let commit = repo.git(&["commit-tree", tree.trim(), "-p", "refs/traces/main~", "-m", &old]);
+    repo.git(&["update-ref", "refs/traces/main", commit.trim()]);
+    assert_eq!(total(&repo).0, counted);
+    repo.fsck();
+    repo.say("hello world");
+    assert_eq!(total(&repo).0, counted + 5);
+    repo.fsck();
+}
+
+#[test]
+fn each_commit_of_a_long_trace_has_our_own_count() {
+    let repo = TestRepo::new();
+    let lines: Vec<String> =
+        (0..70).map(|number| format!(r#"{{"type":"dialogue","role":"user","text":"{number}"}}"#)).collect();
+    repo.bytes_with(&["commit", "--batch"], lines.join("\n").as_bytes());
+    let counted = |commit: &str| {
+        let message = repo.git(&["log", "-1", "--format=%B", commit]);
+        message.lines().find_map(|line| line.strip_prefix("Trace-Counted: ")).map(str::to_owned)
+    };
+    assert_eq!(counted("refs/traces/main"), Some(format!("{} o200k_base 2", 70 * 4 + 3)));
+    assert_eq!(counted("refs/traces/main~10"), None);
+    repo.commit(&["-r", "assistant", "-m", "hello world", "--usage", r#"{"inputTokens":1000,"outputTokens":7}"#]);
+    assert_eq!(counted("refs/traces/main"), Some(format!("{} o200k_base 2", 71 * 4 + 4)));
+    repo.fsck();
+}

@@ -76,7 +76,7 @@ impl ItemFacts {
         let cost = depth.cost.map(|encoding| (item_cost(&item, encoding), encoding));
         let at_tip = depth.types.map(|types| {
             let mut at_tip = TipFacts::default();
-            if let Some(kept) = item.tokens.filter(|kept| item.cached_tokens(kept.encoding).is_some()) {
+            if let Some(kept) = item.tokens.filter(|kept| item.has_valid_cache(kept.encoding)) {
                 let true_count = kept.encoding.count(&item.body);
                 at_tip.tokens = (true_count != kept.count).then_some((kept.count, true_count));
             }

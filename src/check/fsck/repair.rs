@@ -192,7 +192,7 @@ fn totals(repo: &Repo, signature: &Signature, name: &TraceName) -> Result<(), Tr
         for slot in &slots {
             let Reading { mut item, damage } = Reading::of(slot, &repo.read_blob(slot.blob)?);
             let before = item_cost(&item, encoding);
-            let kept = item.tokens.filter(|kept| damage.is_none() && item.cached_tokens(kept.encoding).is_some());
+            let kept = item.tokens.filter(|kept| damage.is_none() && item.has_valid_cache(kept.encoding));
             if let Some(kept) = kept {
                 let count = kept.encoding.count(&item.body);
                 if count != kept.count {
@@ -214,7 +214,7 @@ fn totals(repo: &Repo, signature: &Signature, name: &TraceName) -> Result<(), Tr
         let next = slots.last().map_or(0, |slot| slot.seq + 1);
         let next = tip.trailers.next.filter(|_| tip.is_ours()).map_or(next, |said| said.max(next));
         if is_wrong || said != Some(total) || tip.trailers.next != Some(next) {
-            change.total.replace(total);
+            change.total.replace(total, counted);
             change.next_seq = next;
             change.commit("fsck: count anew", Trailers::default(), None)?;
         }

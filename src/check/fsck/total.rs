@@ -3,11 +3,11 @@
 use super::blobs::Depth;
 use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
-use crate::git::Oid;
+use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::Tip;
-use crate::trace::model::trailers::{Basis, Total};
+use crate::trace::model::trailers::{Basis, Counted, Total};
 use crate::trace::model::tree;
 use crate::trace::store::total::{item_cost, read_item};
 
@@ -24,7 +24,7 @@ impl Inspection<'_> {
             self.problems.push(problem.repair(repair.clone()));
         }
         // A reported total cannot be counted again.
-        let Some(Total { tokens, basis: Basis::Counted(encoding) }) = tip.trailers.total else { return };
+        let Some(Counted { tokens: said, encoding }) = said(self.repo, tip) else { return };
         let mut counted = PER_REPLY;
         for entry in &entries {
             let facts = self.blobs.facts(self.repo, entry, Depth { cost: Some(encoding), types: None });
@@ -32,10 +32,14 @@ impl Inspection<'_> {
             let Some((cost, _)) = facts.ok().flatten().and_then(|facts| facts.cost) else { return };
             counted += cost;
         }
-        if counted != tokens {
+        // Version 0.1 reads this one.
+        let total =
+            tip.trailers.total.filter(|total| total.basis == Basis::Counted(encoding)).map(|total| total.tokens);
+        if counted != said || total.is_some_and(|total| total != said) {
+            let (trailer, tokens) = total.map_or(("Trace-Counted", said), |total| ("Trace-Total", total));
             let since = self.wrong_since(tip, encoding).filter(|since| *since != tip.commit.oid);
             let since = since.map(|since| format!(", since commit {since}")).unwrap_or_default();
-            let message = format!("Trace-Total is {tokens}, but its items have {counted} tokens{since}");
+            let message = format!("{trailer} is {tokens}, but its items have {counted} tokens{since}");
             let problem = Problem::error("total", &line.label, message).commit(tip.commit.oid);
             self.problems.push(problem.repair(repair));
         }
@@ -45,8 +49,8 @@ impl Inspection<'_> {
     /// reported. Reads the items that changed since.
     fn wrong_since(&self, tip: &Tip, encoding: Encoding) -> Option<Oid> {
         let counted = |tip: &Tip| {
-            let total = tip.trailers.total.filter(|total| tip.is_ours() && total.basis == Basis::Counted(encoding));
-            total.map(|total| i128::from(total.tokens))
+            let counted = said(self.repo, tip).filter(|counted| counted.encoding == encoding)?;
+            Some(i128::from(counted.tokens))
         };
         let mut child = tip.clone();
         loop {
@@ -67,4 +71,14 @@ impl Inspection<'_> {
             child = parent;
         }
     }
+}
+
+/// Our own count according to the trailers.
+fn said(repo: &Repo, tip: &Tip) -> Option<Counted> {
+    let encoding = match (tip.trailers.counted, tip.trailers.total) {
+        (Some(Counted { encoding, .. }), _) | (None, Some(Total { basis: Basis::Counted(encoding), .. })) => encoding,
+        _ => return None,
+    };
+    let tokens = tip.said_count(repo, encoding).ok().flatten()?;
+    Some(Counted { tokens, encoding })
 }

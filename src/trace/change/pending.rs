@@ -281,13 +281,14 @@ impl<'t> PendingChange<'t> {
     ) -> Result<(), TraceError> {
         let before = self.total.before()?.tokens;
         let total = self.total.total(self.usage.minus(self.freed))?;
+        let counted = self.total.trailer(total, self.next_seq)?;
         if let Some(budget) = self.budget {
             self.check_budget(budget, before, total, trailers.item)?;
         }
         let at = trailers.time.unwrap_or_else(|| self.at());
         let tree = self.editor.write(self.sink.trees())?;
         self.op = trailers.op;
-        let trailers = Trailers { time: Some(at), total: Some(total), next: Some(self.next_seq), ..trailers };
+        let trailers = Trailers { time: Some(at), total: Some(total), counted, next: Some(self.next_seq), ..trailers };
         let parents = std::mem::take(&mut self.parents);
         let builder = CommitBuilder::new(self.signature, tree, parents);
         let builder = author.into_iter().fold(builder, CommitBuilder::author);

@@ -5,9 +5,11 @@
 use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
-use crate::trace::model::trailers::{Basis, Total};
-use crate::trace::store::total::recount;
+use crate::trace::model::trailers::{Basis, Counted, Total};
 use crate::trace::{Tip, TraceError, View};
+
+/// A trace with more positions has our own count in each commit.
+const LISTED_MAX: u32 = 64;
 
 /// The size of the context according to a provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,7 +42,7 @@ pub(crate) struct RunningTotal<'r> {
     view: Option<View>,
     /// `None` until it is needed: a tip without our trailers is counted item by item.
     total: Option<Total>,
-    /// Our own count of the base; reads every item, so only when it is needed.
+    /// Our own count of the base, once it is known; may read every item.
     counted: Option<u64>,
     /// Our own count of the items added since the base, minus those removed.
     change: i64,
@@ -82,9 +84,10 @@ impl<'r> RunningTotal<'r> {
         self.skipped_change += if is_skipped { cost } else { 0 };
     }
 
-    /// Replaces the total by one that was computed elsewhere, from the items themselves.
-    pub(crate) fn replace(&mut self, total: Total) {
+    /// Replaces the totals by those that were computed elsewhere, from the items themselves.
+    pub(crate) fn replace(&mut self, total: Total, counted: u64) {
         (self.total, self.pending) = (Some(total), 0);
+        (self.counted, self.change) = (Some(counted), 0);
     }
 
     /// The total of the tree as it is now.
@@ -100,11 +103,11 @@ impl<'r> RunningTotal<'r> {
             }
             Usage::Exported(tokens) => Total { tokens, basis: Basis::Reported },
             Usage::Void => {
-                let tokens = self.counted()?.saturating_add_signed(self.change);
+                let tokens = self.counted()?.tokens;
                 Total { tokens, basis: Basis::Counted(self.encoding) }
             }
         };
-        self.replace(total);
+        (self.total, self.pending) = (Some(total), 0);
         Ok(total)
     }
 
@@ -142,13 +145,24 @@ impl<'r> RunningTotal<'r> {
         Ok(self.view.as_ref())
     }
 
-    fn counted(&mut self) -> Result<u64, TraceError> {
+    /// Our own count, if the total does not say it, and in traces that are too long to search them for images each time; see
+    /// [`Tip::said_count`].
+    pub(crate) fn trailer(&mut self, total: Total, next_seq: u32) -> Result<Option<Counted>, TraceError> {
+        let counted = self.counted()?;
+        let before = self.base.as_ref().map(|tip| tip.trailers.counted.is_some() && tip.is_ours());
+        let is_needed = total.basis == Basis::Reported || next_seq >= LISTED_MAX || before.unwrap_or_default();
+        Ok(is_needed.then_some(counted))
+    }
+
+    /// Our own count of the tree as it is now.
+    pub(crate) fn counted(&mut self) -> Result<Counted, TraceError> {
         self.before()?;
         if self.counted.is_none()
             && let Some(tip) = &self.base
         {
-            self.counted = Some(recount(self.repo, tip.commit.tree, self.encoding)?);
+            self.counted = Some(tip.counted(self.repo, self.encoding)?);
         }
-        Ok(self.counted.unwrap_or(PER_REPLY))
+        let tokens = self.counted.unwrap_or(PER_REPLY).saturating_add_signed(self.change);
+        Ok(Counted { tokens, encoding: self.encoding })
     }
 }

@@ -17,6 +17,7 @@ use crate::base::time::Time;
 pub use crate::message::Role;
 pub(crate) use crate::message::Status;
 use crate::tokens::Encoding;
+use crate::tokens::image::{ImageRule, data_tokens, image_tokens};
 
 /// The type of an item: a built-in type or a custom one.
 ///
@@ -321,9 +322,36 @@ impl Item {
         ARGUMENTS.into_iter().find_map(|name| arguments.get(name)?.as_str().map(str::to_owned))
     }
 
-    /// The stored count, if it belongs to this body and `encoding`.
+    /// The tokens of a body that is not text, such as an image. They need no stored count, and one that version 0.1 stored is that
+    /// of the bytes.
+    pub(crate) fn data_tokens(&self) -> Option<u64> {
+        let Fields { item_type, source, media_type, .. } = &self.fields;
+        let rule = || ImageRule::of_format(source.as_ref().map(Source::format));
+        match item_type.as_str() {
+            "artifact" | "freeform" if std::str::from_utf8(&self.body).is_err() => {
+                Some(data_tokens(&self.body, rule()))
+            }
+            // The header of a small image may be valid text.
+            "artifact" if media_type.as_deref().is_some_and(|media_type| media_type.starts_with("image/")) => {
+                image_tokens(&self.body, rule())
+            }
+            _ => None,
+        }
+    }
+
+    /// The count without reading the tokens of the body: the stored count, if it belongs to this body and `encoding`, or that of
+    /// data.
     #[must_use]
     pub fn cached_tokens(&self, encoding: Encoding) -> Option<u64> {
+        self.data_tokens().or_else(|| self.stored_tokens(encoding))
+    }
+
+    /// Whether the stored count claims to be that of this text. Only a new count can tell whether it is true.
+    pub(crate) fn has_valid_cache(&self, encoding: Encoding) -> bool {
+        self.data_tokens().is_none() && self.stored_tokens(encoding).is_some()
+    }
+
+    fn stored_tokens(&self, encoding: Encoding) -> Option<u64> {
         self.tokens
             .filter(|kept| kept.encoding == encoding && kept.digest == TokenCache::digest_of(&self.body))
             .map(|kept| kept.count)
@@ -337,9 +365,9 @@ impl Item {
 
     /// Counts the tokens of the body and stores the count, unless the stored count is valid.
     pub fn keep_token_count(&mut self, encoding: Encoding) {
-        if self.cached_tokens(encoding).is_none() {
+        if self.stored_tokens(encoding).is_none() {
             let digest = TokenCache::digest_of(&self.body);
-            self.tokens = Some(TokenCache { count: encoding.count(&self.body), encoding, digest });
+            self.tokens = Some(TokenCache { count: self.token_count(encoding), encoding, digest });
         }
     }
 }

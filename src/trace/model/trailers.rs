@@ -8,6 +8,7 @@
 //! Trace-Time: 2026-02-10T09:00:00.125000001Z
 //! Trace-Tree: 6b0c…
 //! Trace-Total: 12345 o200k_base
+//! Trace-Counted: 12345 o200k_base 2
 //! Trace-Next: 44
 //! ```
 //!
@@ -58,6 +59,28 @@ pub(crate) enum Basis {
     Reported,
 }
 
+/// The tokens of a tree as git-trace counts them, whatever a provider reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Counted {
+    pub tokens: u64,
+    pub encoding: Encoding,
+}
+
+impl Counted {
+    /// The version of the rules for items that are not text. Version 1, which counted the bytes of images, is not written.
+    const RULES: &str = "2";
+
+    pub(crate) fn render(self) -> String {
+        format!("{} {} {}", self.tokens, self.encoding, Self::RULES)
+    }
+
+    fn parse(value: &str) -> Option<Self> {
+        let value = value.strip_suffix(Self::RULES)?.strip_suffix(' ')?;
+        let (tokens, encoding) = value.split_once(' ')?;
+        Some(Self { tokens: tokens.parse().ok()?, encoding: encoding.parse().ok()? })
+    }
+}
+
 impl Total {
     pub(crate) fn to_json(self) -> Value {
         let mut tokens = json!({ "total": self.tokens, "source": self.basis.source() });
@@ -105,9 +128,11 @@ pub(crate) struct Trailers {
     pub op: Option<Op>,
     pub item: Option<ItemId>,
     pub time: Option<Time>,
-    /// The tree to which the total and the next position belong, in hex.
+    /// The tree to which the totals and the next position belong, in hex.
     pub tree: Option<String>,
     pub total: Option<Total>,
+    /// Our own count; `None` if the total is that count, or in a commit of version 0.1.
+    pub counted: Option<Counted>,
     pub next: Option<u32>,
     pub source: Option<ImportPosition>,
     pub code: Option<String>,
@@ -130,6 +155,7 @@ impl Trailers {
                 "Trace-Time" => trailers.time = value.parse().ok(),
                 "Trace-Tree" => trailers.tree = Some(value.to_owned()),
                 "Trace-Total" => trailers.total = parse_total(value),
+                "Trace-Counted" => trailers.counted = Counted::parse(value),
                 "Trace-Next" => trailers.next = value.parse().ok(),
                 "Trace-Source" => trailers.source = parse_source(value),
                 "Trace-Code" => trailers.code = Some(value.to_owned()),
@@ -157,6 +183,7 @@ impl Trailers {
             ("Trace-Time", self.time.map(|time| time.to_string())),
             ("Trace-Tree", self.tree.clone()),
             ("Trace-Total", self.total.map(|total| format!("{} {}", total.tokens, total.basis.as_str()))),
+            ("Trace-Counted", self.counted.map(Counted::render)),
             ("Trace-Next", self.next.map(|next| next.to_string())),
             ("Trace-Source", source),
             ("Trace-Code", self.code.clone()),

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
+use crate::tokens::Encoding;
 use crate::trace::Op;
-use crate::trace::model::trailers::{Basis, ImportPosition, Total, Trailers};
+use crate::trace::model::trailers::{Basis, Counted, ImportPosition, Total, Trailers};
 
 #[test]
 fn trailers_read_back() {
@@ -13,6 +14,7 @@ fn trailers_read_back() {
         time: "2026-02-10T09:00:00.125000001Z".parse().ok(),
         tree: Some("6b0c".to_owned()),
         total: Some(Total { tokens: 12345, basis: Basis::Reported }),
+        counted: Some(Counted { tokens: 12000, encoding: Encoding::Cl100kBase }),
         next: Some(44),
         source: Some(ImportPosition { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned(), as_seen: true }),
         code: Some("beef".to_owned()),

@@ -6,11 +6,12 @@ use crate::app::cli::flags::content as input;
 use crate::app::cli::{Context, Result, Value, escaped, json};
 use crate::git::GitError;
 use crate::tokens::Encoding;
+use crate::tokens::image::{ImageRule, image_tokens};
 
 /// Count the tokens of files or stdin
 ///
 /// Works outside of a repository too. The text of a special token counts as ordinary text. Invalid UTF-8 counts as one
-/// U+FFFD per invalid sequence.
+/// U+FFFD per invalid sequence. Images count by width and height, as Anthropic documents.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CountArgs {
     /// Files to count [default: `-`, which is stdin]
@@ -36,7 +37,9 @@ impl CountArgs {
         let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
         let mut counts: Vec<(String, u64)> = Vec::new();
         for file in files {
-            counts.push((file.display().to_string(), encoding.count(&input::read(file)?)));
+            let bytes = input::read(file)?;
+            let tokens = image_tokens(&bytes, ImageRule::Anthropic).unwrap_or_else(|| encoding.count(&bytes));
+            counts.push((file.display().to_string(), tokens));
         }
         let total: u64 = counts.iter().map(|(_, tokens)| tokens).sum();
         if self.json {

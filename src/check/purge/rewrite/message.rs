@@ -3,16 +3,17 @@
 use super::Rewriter;
 use crate::check::purge::world::Layout;
 use crate::git::{Oid, RawCommit, Repo, TreeStore as _};
-use crate::trace::model::trailers::{Basis, Trailers};
+use crate::trace::model::trailers::{Basis, Counted, Total, Trailers};
 use crate::trace::{ItemId, TraceError};
 
 /// The trailers whose values are never a user's text.
-const FIXED: [&str; 8] = [
+const FIXED: [&str; 9] = [
     "Trace-Op: ",
     "Trace-Item: ",
     "Trace-Time: ",
     "Trace-Tree: ",
     "Trace-Total: ",
+    "Trace-Counted: ",
     "Trace-Next: ",
     "Trace-Code: ",
     "Trace-From: ",
@@ -59,7 +60,7 @@ impl Rewriter<'_> {
             let new = match value.split_once(": ") {
                 Some(("Trace-Tree", tree)) => format!("Trace-Tree: {}", self.mapped_tree(tree)?),
                 Some(("Trace-From", from)) => format!("Trace-From: {}", self.mapped_commit(from)),
-                Some(("Trace-Total", _)) => self.total(commit, message, value)?,
+                Some(("Trace-Total" | "Trace-Counted", _)) => self.total(commit, message, value)?,
                 Some(("Trace-Reason", _)) if is_purged => format!("Trace-Reason: {}", self.target.marker),
                 _ if FIXED.iter().any(|key| value.starts_with(key)) => value.to_owned(),
                 _ => self.redacted(value),
@@ -100,14 +101,20 @@ impl Rewriter<'_> {
         new.map_or_else(|| from.to_owned(), Oid::to_string)
     }
 
-    /// The line of the total. A reported total is what the provider counted, so it stays.
+    /// The line of a total. A reported total is what the provider counted, so it stays.
     fn total(&mut self, commit: &RawCommit, message: &str, line: &str) -> Result<String, TraceError> {
         let trailers = Trailers::parse(message);
         let tree = trailers.tree.as_deref().and_then(|tree| self.repo.find_oid(tree)).unwrap_or(commit.tree);
-        match trailers.total.map(|total| (total.tokens, total.basis)) {
-            Some((tokens, Basis::Counted(encoding))) => {
-                let tokens = tokens.saturating_add_signed(self.cost_difference(tree, encoding)?);
-                Ok(format!("Trace-Total: {tokens} {}", encoding.as_str()))
+        let mut after = |tokens: u64, encoding| {
+            Ok::<_, TraceError>(tokens.saturating_add_signed(self.cost_difference(tree, encoding)?))
+        };
+        match (trailers.counted, trailers.total) {
+            (Some(Counted { tokens, encoding }), _) if line.starts_with("Trace-Counted") => {
+                let counted = Counted { tokens: after(tokens, encoding)?, encoding };
+                Ok(format!("Trace-Counted: {}", counted.render()))
+            }
+            (_, Some(Total { tokens, basis: Basis::Counted(encoding) })) if line.starts_with("Trace-Total") => {
+                Ok(format!("Trace-Total: {} {encoding}", after(tokens, encoding)?))
             }
             _ => Ok(line.to_owned()),
         }
