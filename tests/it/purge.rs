@@ -651,6 +651,62 @@ fn a_purge_of_an_item_and_a_second_purge_reach_other_clones() {
 }
 
 #[test]
+fn fsck_reports_purged_content_that_is_live_and_damaged_tombstones() {
+    let (mut repo, clone) = shared();
+    let archive = "refs/crumb-archive/A";
+    plant_archive(&repo);
+    repo.text(&["push", "origin", "main", archive]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["pull", "origin", archive]);
+    });
+    purge(&repo, &["--yes"]);
+    repo.text(&["branch", "idea"]);
+    repo.git(&["push", "-q", "origin", "refs/trace-purged:refs/trace-records/purged"]);
+    repo.within(&clone, |repo| {
+        repo.git(&["fetch", "-q", "origin", "refs/trace-records/purged:refs/trace-purged"]);
+        insta::assert_snapshot!(repo.trace(&["fsck"]), @"
+        error: main: commit [SHORT]: purged: it contains what was purged by A U Thor <author@example.com> at 2026-02-10T09:00:54Z: leaked; purged objects and lines: 2; `git trace pull` applies the purges of others; `git trace purge` removes content again
+        error: refs/crumb-archive/A: commit [SHORT]: purged: it contains what was purged by A U Thor <author@example.com> at 2026-02-10T09:00:54Z: leaked; purged objects and lines: 11; `git trace pull` applies the purges of others; `git trace purge` removes content again
+        error: refs/trace-priority: commit [SHORT]: purged: it contains what was purged by A U Thor <author@example.com> at 2026-02-10T09:00:54Z: leaked; purged objects and lines: 1; `git trace pull` applies the purges of others; `git trace purge` removes content again
+        --- stderr
+        traces checked: 1, commits: 7, items: 2, errors: 3, warnings: 0
+        [exit 1]
+        ");
+    });
+    repo.text(&["purge", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull", "origin", "main", archive]);
+        let said = repo.text(&["fsck"]);
+        assert_eq!(said, "");
+        let lines = repo.git(&["grep", "-h", "", archive]);
+        assert!(lines.contains("note 1 says [purged: leaked]"), "{lines}");
+    });
+    let tree = repo.git(&["ls-tree", "refs/trace-purged"]);
+    let name = tree.trim().split('\t').nth(1).unwrap();
+    let text = repo.git(&["cat-file", "-p", &format!("refs/trace-purged:{name}")]);
+    let listing = |text: &str, name: &str| format!("100644 blob {}\t{name}\n", unreachable(&repo, text));
+    let files = [
+        listing(&text.replacen("\"item\"", "item", 1), name),
+        listing(text.split_once('\n').unwrap().1, "1111111111111111"),
+        listing("", "README"),
+    ];
+    let tree = String::from_utf8(run(repo.command("git").arg("mktree"), files.concat().as_bytes()).stdout).unwrap();
+    let commit = repo.git(&["commit-tree", tree.trim(), "-p", "refs/trace-purged", "-m", "x"]);
+    repo.git(&["update-ref", "refs/trace-purged", commit.trim()]);
+    insta::assert_snapshot!(repo.trace(&["fsck"]), @"
+    error: refs/trace-purged: commit [SHORT]: tombstone: `[ID]`: 0 lines say who purged, not 1, so purged content may come back; `git log refs/trace-purged` lists earlier states; return to one with `git update-ref`
+    warning: refs/trace-purged: commit [SHORT]: tombstone-stray: `README` is not the file of a purge
+    error: refs/trace-purged: commit [SHORT]: tombstone: `[ID]`: line 2 cannot be read, so purged content may come back; `git log refs/trace-purged` lists earlier states; return to one with `git update-ref`
+    --- stderr
+    traces checked: 2, commits: 6, items: 2, errors: 2, warnings: 1
+    [exit 1]
+    ");
+    repo.git(&["update-ref", "refs/trace-purged", &format!("{}~1", commit.trim())]);
+    assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+}
+
+#[test]
 fn tombstones_in_a_circle_change_nothing() {
     let repo = TestRepo::classic(&[]);
     repo.git(&["init", "-q", "--bare", "../origin.git"]);

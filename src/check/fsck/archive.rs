@@ -50,6 +50,9 @@ impl Inspection<'_> {
     /// A file has at least one line, and failures are stored under the digest of their name.
     fn archive_file(&mut self, line: &Line, tip: Oid, path: &str, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
+        for written in text.lines() {
+            self.note_purged(line, tip, |tombstones| Some(tombstones.of_line(written)?.to_string()));
+        }
         let cause = if text.trim().is_empty() {
             "it is empty"
         } else if path.starts_with("failures/") && !failure_paths(&text).any(|found| found == path) {

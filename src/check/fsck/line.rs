@@ -86,6 +86,8 @@ impl Inspection<'_> {
                 return;
             }
         };
+        let blobs = changes.iter().filter_map(|change| change.sides().1).map(|entry| entry.blob);
+        self.note_purged_objects(line, commit, blobs);
         let mut revisions = Vec::new();
         for change in &changes {
             let (before, Some(entry)) = change.sides() else { continue };

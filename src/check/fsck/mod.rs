@@ -10,6 +10,7 @@ mod archive;
 mod blobs;
 mod line;
 mod problem;
+mod purged;
 mod record;
 mod refs;
 mod repair;
@@ -17,11 +18,12 @@ mod tags;
 mod tip;
 mod total;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 pub(crate) use problem::Problem;
 use problem::Repair;
+use purged::Purged;
 pub(crate) use repair::{Repaired, newest_complete, repair};
 
 use crate::base::finding::Weight;
@@ -32,6 +34,7 @@ use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::{Level, RECORD, tags as priority_tags};
 use crate::trace::store::settings::encoding;
+use crate::trace::store::tombstone::{HISTORY as TOMBSTONES, Tombstones};
 use crate::trace::{AgentName, ItemId, Time, TraceError, TraceName};
 use blobs::{Blobs, Trees};
 
@@ -92,7 +95,9 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
         inspection.kept(&listing)?;
         inspection.tags(&listing);
         inspection.archives(&listing)?;
+        inspection.tombstones(&listing)?;
     }
+    inspection.purged();
     let promised = inspection.take_back_promised(&listing)?;
     let Inspection { mut problems, commits, live, traces, .. } = inspection;
     for (oid, path) in repo.damaged_copies() {
@@ -137,6 +142,9 @@ struct Inspection<'r> {
     /// Whether part of the record could not be read, so that it may hold levels that are unknown here.
     is_record_partial: bool,
     introductions: HashMap<ItemId, Vec<Oid>>,
+    /// `None` if there are none, or if they are damaged.
+    tombstones: Option<Tombstones>,
+    purged: BTreeMap<String, Purged>,
     problems: Vec<Problem>,
 }
 
@@ -160,12 +168,15 @@ impl<'r> Inspection<'r> {
             levels: HashMap::new(),
             is_record_partial: false,
             introductions: HashMap::new(),
+            tombstones: Tombstones::find(repo).unwrap_or_default(),
+            purged: BTreeMap::new(),
             problems: Vec::new(),
         })
     }
 
     fn prefixes(&self) -> Vec<&str> {
-        let mut prefixes = vec![TRACES, FORWARD_CRUMBS, BACKUP_REFS, RECORD, ARCHIVES, &self.prefix];
+        let mut prefixes =
+            vec![TRACES, FORWARD_CRUMBS, BACKUP_REFS, RECORD, ARCHIVES, TOMBSTONES.refname, &self.prefix];
         prefixes.extend([refs::REMOTES, refs::RECORDS, refs::REMOTE_RECORDS]);
         prefixes.sort_unstable();
         prefixes.dedup();

@@ -4,6 +4,7 @@ use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
 use crate::git::{Entry, Mode, Oid, RefListing};
 use crate::trace::store::priority::{HISTORY, InForce, RECORD, Setting, item_of};
+use crate::trace::store::tombstone::Tombstones;
 use crate::trace::{ItemId, Tip, TraceError};
 
 pub(crate) struct RecordFile {
@@ -38,6 +39,11 @@ impl Inspection<'_> {
             self.problems.push(Problem::warning("record-stray", RECORD, message).commit(tip));
             return;
         };
+        let text = String::from_utf8_lossy(bytes);
+        for written in text.lines() {
+            let find = |tombstones: &Tombstones| Some(tombstones.of_line(written)?.to_string());
+            self.note_purged(&Line::of_ref(RECORD), tip, find);
+        }
         let mut settings = Vec::new();
         let lines = lines(bytes);
         let all_read = !lines.is_empty() && lines.iter().all(Result::is_ok);

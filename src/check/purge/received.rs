@@ -12,19 +12,22 @@ use super::content::Target;
 use super::needle::Needle;
 use super::rewrite::{Rewriter, read_item};
 use super::world::Layout;
-use crate::git::{Mode, Objects, Oid, RefUpdate, Repo, TreeStore as _};
+use crate::git::{Objects, Oid, RefUpdate, Repo};
+use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree::TreeEditor;
 use crate::trace::store::commit::{CommitBuilder, is_signing};
-use crate::trace::store::line_history::find_file;
-use crate::trace::store::priority::{HISTORY, RECORD, Setting, tags};
+use crate::trace::store::line_history::{LineHistory, find_file, list_files};
+use crate::trace::store::priority::{HISTORY, Setting, item_of, tags};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{Fate, Purge, Tombstones};
 use crate::trace::store::walk::changes_of;
 use crate::trace::sync::lines::fetched_lines;
-use crate::trace::sync::{receive, tracking_ref};
+use crate::trace::sync::{fetched_private, receive, tracking_ref};
 use crate::trace::{Item, ItemId, Tip, TraceError};
+
+const LOG: &str = "pull: without what was purged";
 
 /// What somebody else's purge changed here.
 #[derive(Debug)]
@@ -40,7 +43,7 @@ pub(crate) struct Received {
     pub(crate) purge: String,
 }
 
-/// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, priorities, and their tags.
+/// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags.
 pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<Received>, TraceError> {
     receive(repo, signature, remote)?;
     let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
@@ -66,7 +69,7 @@ pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -
         let moved = repo.update_ref(&lock, &signature.committer, |seen| {
             // What another process has added meanwhile is for the next pull.
             let new = if seen == Some(tip) { rewriter.commit(tip, Layout::Items)? } else { tip };
-            let log = "pull: without what was purged".to_owned();
+            let log = LOG.to_owned();
             Ok::<_, TraceError>(if new == tip {
                 RefUpdate::Keep(None)
             } else {
@@ -75,7 +78,14 @@ pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -
         })?;
         received.extend(moved.map(|new| Received { refname, old: tip, new, own, items, purge: purge.to_string() }));
     }
-    received.extend(apply_to_record(repo, &tombstones, signature, remote)?);
+    let theirs = fetched_lines(repo, remote, &HISTORY)?;
+    received.extend(apply_to_lines(repo, &tombstones, signature, &HISTORY, theirs)?);
+    for (refname, _) in repo.list_refs(ARCHIVES)? {
+        // An archive is pulled by name only, and only the remote has the other form of a line.
+        if let Some(theirs) = fetched_private(repo, remote, &refname)? {
+            received.extend(apply_to_lines(repo, &tombstones, signature, &archive::history(&refname), Some(theirs))?);
+        }
+    }
     let prefix = tags::prefix(repo)?;
     let mut moved = Vec::new();
     for (refname, oid) in repo.list_refs(&prefix)? {
@@ -205,52 +215,54 @@ impl<'r> Survey<'r> {
     }
 }
 
-/// Replaces purged lines of the priority record, by the remote's form of them if there is one. The record begins anew: its earlier
-/// commits have these lines.
-fn apply_to_record(
+/// Replaces purged lines of a history by the remote's form of them. Without one, a priority gets another reason, and any other line
+/// is for the remote's archive, which is merged next. The history begins anew, because its earlier commits have these lines.
+fn apply_to_lines(
     repo: &Repo,
     tombstones: &Tombstones,
     signature: &Signature,
-    remote: &str,
+    history: &LineHistory<'_>,
+    theirs: Option<Oid>,
 ) -> Result<Option<Received>, TraceError> {
-    let theirs = fetched_lines(repo, remote, &HISTORY)?.map(|tip| repo.read_commit(tip)).transpose()?;
-    let lock = repo.lock(RECORD)?;
+    let theirs = theirs.map(|tip| repo.read_commit(tip)).transpose()?;
+    let lock = repo.lock(history.refname)?;
     repo.update_ref(&lock, &signature.committer, |tip| {
         let Some(old) = tip else { return Ok(RefUpdate::Keep(None)) };
         let tree = repo.read_commit(old)?.tree;
         let mut editor = TreeEditor::new(repo, Some(tree))?;
         let (mut items, mut purge) = (BTreeSet::new(), None);
-        for folder in repo.read_tree(tree)?.into_iter().filter(|entry| entry.mode() == Mode::Folder) {
-            for file in repo.read_tree(folder.oid)?.into_iter().filter(|entry| entry.mode() == Mode::File) {
-                let text = String::from_utf8_lossy(&repo.read_blob(file.oid)?).into_owned();
-                let Some(found) = text.lines().find_map(|line| tombstones.of_line(line)) else { continue };
-                purge.get_or_insert(found);
-                let path = format!("{}/{}", String::from_utf8_lossy(&folder.name), String::from_utf8_lossy(&file.name));
-                let theirs = theirs.as_ref().map(|tip| find_file(repo, tip.tree, &path)).transpose()?.flatten();
-                let theirs = theirs.map(|oid| repo.read_blob(oid)).transpose()?.unwrap_or_default();
-                let theirs: Vec<Setting> =
-                    String::from_utf8_lossy(&theirs).lines().filter_map(Setting::parse).collect();
-                let lines: Vec<String> = text.lines().map(|line| without_purged(tombstones, line, &theirs)).collect();
-                let bytes = HISTORY.format.normalized(lines.join("\n").as_bytes());
+        for (path, file) in list_files(repo, tree)? {
+            let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
+            let Some(found) = text.lines().find_map(|line| tombstones.of_line(line)) else { continue };
+            purge.get_or_insert(found);
+            let theirs = theirs.as_ref().map(|tip| find_file(repo, tip.tree, &path)).transpose()?.flatten();
+            let theirs = theirs.map(|oid| repo.read_blob(oid)).transpose()?.unwrap_or_default();
+            let theirs: Vec<Setting> = String::from_utf8_lossy(&theirs).lines().filter_map(Setting::parse).collect();
+            let lines: Vec<String> =
+                text.lines().filter_map(|line| without_purged(tombstones, line, &theirs)).collect();
+            let bytes = history.format.normalized(lines.join("\n").as_bytes());
+            if bytes.is_empty() {
+                editor.remove(repo, &path)?;
+            } else {
                 editor.put(repo, &path, repo.write_blob(bytes.as_bytes())?)?;
-                items.extend(path.replace('/', "").parse::<ItemId>().ok());
             }
+            items.extend(item_of(&path));
         }
         let Some(purge) = purge.map(Purge::to_string) else { return Ok(RefUpdate::Keep(None)) };
-        let to = CommitBuilder::new(signature, editor.write(repo)?, None).write_plain(repo, "purge priorities\n")?;
-        let received = Received { refname: RECORD.to_owned(), old, new: to, own: 0, items, purge: purge.clone() };
-        Ok(RefUpdate::Move { to, log: "pull: without what was purged".to_owned(), value: Some(received) })
+        let message = format!("purge {}\n", history.noun);
+        let to = CommitBuilder::new(signature, editor.write(repo)?, None).write_plain(repo, &message)?;
+        let received = Received { refname: history.refname.to_owned(), old, new: to, own: 0, items, purge };
+        Ok(RefUpdate::Move { to, log: LOG.to_owned(), value: Some(received) })
     })
 }
 
-fn without_purged(tombstones: &Tombstones, line: &str, theirs: &[Setting]) -> String {
-    let Some((purge, mut setting)) = tombstones.of_line(line).zip(Setting::parse(line)) else { return line.to_owned() };
+fn without_purged(tombstones: &Tombstones, line: &str, theirs: &[Setting]) -> Option<String> {
+    let Some(purge) = tombstones.of_line(line) else { return Some(line.to_owned()) };
+    let mut setting = Setting::parse(line)?;
     let same = |other: &&Setting| other.at == setting.at && other.by == setting.by && other.level == setting.level;
-    match theirs.iter().find(same) {
-        Some(replaced) => replaced.render(),
-        None => {
-            setting.reason = Some(format!("[purged: {}]", purge.reason));
-            setting.render()
-        }
+    if let Some(replaced) = theirs.iter().find(same) {
+        return Some(replaced.render());
     }
+    setting.reason = Some(format!("[purged: {}]", purge.reason));
+    Some(setting.render())
 }

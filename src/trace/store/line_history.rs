@@ -21,7 +21,7 @@ use crate::trace::TraceError;
 use crate::trace::model::tree::TreeEditor;
 
 /// The maximum number of folders above a file. A tree from a remote may be deeper.
-pub(crate) const MAX_DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// A history of lines.
 #[derive(Debug)]
@@ -192,6 +192,22 @@ pub(crate) fn change<T, E: From<GitError>>(
         let log = message.lines().next().unwrap_or_default().to_owned();
         Ok(RefUpdate::Move { to, log, value })
     })
+}
+
+/// The files in a tree, by path.
+pub(crate) fn list_files(repo: &Repo, tree: Oid) -> Result<Vec<(String, Oid)>, GitError> {
+    let (mut files, mut folders) = (Vec::new(), vec![(tree, String::new(), 0)]);
+    while let Some((folder, above, depth)) = folders.pop() {
+        for entry in repo.read_tree(folder)? {
+            let path = format!("{above}{}", String::from_utf8_lossy(&entry.name));
+            match entry.mode() {
+                Mode::Folder if depth < MAX_DEPTH => folders.push((entry.oid, path + "/", depth + 1)),
+                Mode::File => files.push((path, entry.oid)),
+                _ => {}
+            }
+        }
+    }
+    Ok(files)
 }
 
 /// The file at a path in a tree.

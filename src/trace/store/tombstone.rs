@@ -22,10 +22,10 @@ use std::hash::{BuildHasher as _, RandomState};
 use serde::{Deserialize, Serialize};
 
 use super::commit::CommitBuilder;
-use super::line_history::{LineFormat, LineHistory, MAX_DEPTH};
+use super::line_history::{LineFormat, LineHistory, list_files};
 use super::signature::Signature;
 use super::walk::changes_of;
-use crate::git::{Mode, Oid, Repo, TreeStore as _};
+use crate::git::{Oid, Repo, TreeStore as _};
 use crate::trace::{ItemId, Tip, TraceError};
 
 const PURGED: &str = "refs/trace-purged";
@@ -245,19 +245,10 @@ impl Tombstones {
     pub(crate) fn in_lines(&self, repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<Vec<(Oid, &Purge)>, TraceError> {
         let of_commit = |oid: Oid| Some((oid, self.of_object(oid)?));
         let mut found: Vec<_> = repo.commits_beyond(tip, known)?.into_iter().filter_map(of_commit).collect();
-        let mut folders = vec![(repo.read_commit(tip)?.tree, 0)];
-        while let Some((folder, depth)) = folders.pop() {
-            for entry in repo.read_tree(folder)? {
-                match entry.mode() {
-                    Mode::Folder if depth < MAX_DEPTH => folders.push((entry.oid, depth + 1)),
-                    Mode::File => {
-                        let text = String::from_utf8_lossy(&repo.read_blob(entry.oid)?).into_owned();
-                        let of_line = || text.lines().find_map(|line| self.of_line(line));
-                        found.extend(self.of_object(entry.oid).or_else(of_line).map(|purge| (entry.oid, purge)));
-                    }
-                    _ => {}
-                }
-            }
+        for (_, file) in list_files(repo, repo.read_commit(tip)?.tree)? {
+            let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
+            let of_line = || text.lines().find_map(|line| self.of_line(line));
+            found.extend(self.of_object(file).or_else(of_line).map(|purge| (file, purge)));
         }
         Ok(found)
     }
@@ -269,6 +260,19 @@ impl Tombstones {
             None => Ok(()),
         }
     }
+}
+
+/// What is wrong with a file of tombstones. An unreadable line protects from nothing.
+pub(crate) fn find_damage(text: &str) -> Option<String> {
+    let mut purges = 0;
+    for (index, line) in text.lines().enumerate() {
+        match serde_json::from_str(line) {
+            Ok(Line::Purge(_)) => purges += 1,
+            Ok(_) => {}
+            Err(_) => return Some(format!("line {} cannot be read", index + 1)),
+        }
+    }
+    (purges != 1).then(|| format!("{purges} lines say who purged, not 1"))
 }
 
 /// Writes the commit with the tombstones of a purge. Returns the tip before and after. The caller moves [`HISTORY`]'s ref with the

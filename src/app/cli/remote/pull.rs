@@ -134,6 +134,10 @@ fn print_received(context: &Context, all: &[Received]) -> Result<()> {
             writeln!(ui, "priorities: {}; reasons rewritten: {}", escaped(purge), items.len())?;
             continue;
         }
+        if refname.starts_with(archive::ARCHIVES) {
+            writeln!(ui, "{refname}: {}; its lines are replaced by those of the remote", escaped(purge))?;
+            continue;
+        }
         let listed = tree::list(context.repo()?, Tip::read(context.repo()?, *new)?.commit.tree)?;
         let place = |id| match listed.iter().find(|entry| entry.id == id) {
             Some(entry) => format!("#{}", entry.seq),

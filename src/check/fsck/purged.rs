@@ -1,0 +1,62 @@
+//! Tombstones: they are readable, and nothing that they name is live.
+
+use super::problem::Problem;
+use super::{Inspection, Line};
+use crate::git::{BACKUP_REFS, Mode, Oid, RefListing};
+use crate::trace::store::tombstone::{HISTORY, Tombstones, find_damage};
+use crate::trace::{Tip, TraceError};
+
+/// The purged objects and lines that a ref leads to.
+pub(crate) struct Purged {
+    commit: Oid,
+    purge: String,
+    count: usize,
+}
+
+impl Inspection<'_> {
+    pub(crate) fn tombstones(&mut self, listing: &RefListing) -> Result<(), TraceError> {
+        let Some((_, tip)) = listing.refs.iter().find(|(refname, _)| refname == HISTORY.refname) else { return Ok(()) };
+        let line = Line::of_ref(HISTORY.refname);
+        let Some(commit) = self.read_commit(&line, *tip, None)? else { return Ok(()) };
+        for entry in self.folder(&line, *tip, commit.commit.tree) {
+            let name = String::from_utf8_lossy(&entry.name).into_owned();
+            if entry.mode() != Mode::File || !(HISTORY.format.is_path)(&name) {
+                let message = format!("`{name}` is not the file of a purge");
+                self.problems.push(Problem::warning("tombstone-stray", HISTORY.refname, message).commit(*tip));
+            } else if let Some(bytes) = self.file(&line, *tip, None, entry.oid)
+                && let Some(damage) = find_damage(&String::from_utf8_lossy(&bytes))
+            {
+                let message = format!("`{name}`: {damage}, so purged content may come back");
+                let remedy = "`git log refs/trace-purged` lists earlier states; return to one with `git update-ref`";
+                self.problems.push(Problem::error("tombstone", HISTORY.refname, message).commit(*tip).remedy(remedy));
+            }
+        }
+        self.ancestors(&line, commit)
+    }
+
+    /// Notes the purged objects that a commit has brought. A backup keeps them until the operation log forgets it.
+    pub(crate) fn note_purged_objects(&mut self, line: &Line, commit: &Tip, blobs: impl Iterator<Item = Oid>) {
+        if line.refname.starts_with(BACKUP_REFS) || self.tombstones.is_none() {
+            return;
+        }
+        let oid = commit.commit.oid;
+        for object in blobs.chain([oid]) {
+            self.note_purged(line, oid, |tombstones| Some(tombstones.of_object(object)?.to_string()));
+        }
+    }
+
+    pub(crate) fn note_purged(&mut self, line: &Line, commit: Oid, find: impl Fn(&Tombstones) -> Option<String>) {
+        if let Some(purge) = self.tombstones.as_ref().and_then(find) {
+            let noted = self.purged.entry(line.label.clone()).or_insert(Purged { commit, purge, count: 0 });
+            noted.count += 1;
+        }
+    }
+
+    pub(crate) fn purged(&mut self) {
+        for (place, Purged { commit, purge, count }) in std::mem::take(&mut self.purged) {
+            let message = format!("it contains what was {purge}; purged objects and lines: {count}");
+            let remedy = "`git trace pull` applies the purges of others; `git trace purge` removes content again";
+            self.problems.push(Problem::error("purged", place, message).commit(commit).remedy(remedy));
+        }
+    }
+}
