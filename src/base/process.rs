@@ -123,6 +123,18 @@ impl Process {
         self.wait(Command::status, |mut child| child.wait())
     }
 
+    /// Runs it in place of this process, which has its terminal, its signals, and its exit status from then on. Returns its exit
+    /// status where a process cannot be replaced.
+    pub(crate) fn replace_this(&mut self) -> Result<ExitStatus, ProcessError> {
+        #[cfg(unix)]
+        {
+            let error = std::os::unix::process::CommandExt::exec(&mut self.command);
+            Err(self.cannot_start(error))
+        }
+        #[cfg(not(unix))]
+        self.status()
+    }
+
     /// An exit status other than 0 is an error.
     pub(crate) fn run(&mut self) -> Result<(), ProcessError> {
         let status = self.status()?;

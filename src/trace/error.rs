@@ -107,6 +107,8 @@ pub enum TraceError {
     NoMatch { pattern: String },
     #[error("item {item} of trace `{trace}` was changed while this command ran; nothing was done")]
     Changed { item: ItemId, trace: TraceName },
+    #[error("trace `{trace}` was changed while this command ran; nothing was done")]
+    MovedMeanwhile { trace: TraceName },
     #[error("item {item} is not live, so it cannot be the end of a range")]
     Gone { item: ItemId },
     #[error("item {item} is not a summary in the history of trace `{trace}`")]
@@ -162,6 +164,7 @@ impl Diagnostic for TraceError {
         let hint = match self {
             Self::NoMatch { .. } => "`git trace branch` lists traces",
             Self::NoSuchTrace { .. } => "`git trace commit` creates one; `git trace branch` lists them",
+            Self::MovedMeanwhile { .. } => "run the command again",
             Self::Vanished { .. } => "nothing was written; `git trace branch` lists traces",
             Self::AmbiguousItem { .. } => "`git trace log --oneline` lists items",
             Self::UnknownItem { trace, .. } | Self::NotInTrace { trace, .. } => {

@@ -6,12 +6,10 @@
 //! the same items.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::format::Format;
 use super::read::builder::dialogue;
-use crate::base::replace::{Access, put_new};
 use crate::git::Repo;
 use crate::trace::model::item::{Direction, Fields, Item, ItemType, Role, Status};
 use crate::trace::store::total::Reading;
@@ -85,11 +83,6 @@ pub(crate) fn transcript_path(format: Format, home: &Path, session: &NewSession)
 pub(crate) fn resume_command(format: Format, session: &str) -> String {
     let command = format.agent().exporter.as_ref().map_or("", |exporter| exporter.resume_command);
     format!("{command} {session}")
-}
-
-/// Writes a transcript to a new file, atomically; fails if the file exists.
-pub(crate) fn save(bytes: &[u8], path: &Path) -> io::Result<()> {
-    put_new(path, Access::Private, bytes)
 }
 
 /// Gives each call a unique id and a result, and each result a call.

@@ -7,6 +7,7 @@
 //! | change what an import writes, hooks, or the list of sessions | [`import`] |
 //! | import requests and responses of a provider | [`provider`] |
 //! | write a trace as a transcript that an agent can resume | [`export`], and `export.rs` of the agent |
+//! | tie an exported session to its trace | [`continuation`] |
 //!
 //! A reader yields [`TranscriptEntry`] values in file order, one for each piece of content. It holds no more of the file in
 //! memory than the longest record. Invariants of every reader:
@@ -19,6 +20,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod api_request;
+pub(crate) mod continuation;
 pub(crate) mod export;
 pub(crate) mod format;
 pub(crate) mod import;
@@ -113,6 +115,12 @@ pub(crate) struct Position {
 }
 
 impl Position {
+    /// The end of a complete file.
+    pub(crate) fn end_of(bytes: &[u8]) -> Self {
+        let digest = digest_of(&bytes[bytes.len().saturating_sub(DIGEST_WINDOW)..]);
+        Self { offset: bytes.len() as u64, digest }
+    }
+
     /// The bytes that the digest covers, if `reader` has them at this position; leaves the reader behind them.
     pub(crate) fn find(&self, mut reader: impl Read + Seek) -> io::Result<Option<Vec<u8>>> {
         let length = self.offset.min(DIGEST_WINDOW as u64);

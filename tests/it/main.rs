@@ -39,6 +39,7 @@ mod readme;
 mod reftable;
 mod refusals;
 mod repo;
+mod resume;
 mod samples;
 mod search;
 mod sharing;

@@ -173,14 +173,15 @@ fn an_export_is_written_where_the_agent_looks() {
     assert!(file.starts_with(repo.home().join(".claude/projects").to_str().unwrap()), "{file}");
     assert!(file.rsplit('/').nth(1).unwrap().ends_with("-repo"), "{file}");
     assert_eq!(report["resume"], format!("claude --resume {}", report["session"].as_str().unwrap()));
-    // Without a file the newest of this folder is taken: this one.
-    assert_eq!(repo.json(&["import", "claude-code", "--json"])["traces"][0]["recorded"], 1);
+    // Without a file the newest of this folder is taken: this one, which its trace continues.
+    let imported = &repo.json(&["import", "claude-code", "--json"])["traces"][0];
+    assert_eq!((&imported["trace"], &imported["recorded"]), (&json!("main"), &json!(0)));
     let report = repo.json(&["export", "codex", "--json"]);
     assert!(
         report["file"].as_str().unwrap().contains("/.codex/sessions/2026/")
             || report["file"].as_str().unwrap().contains("/.codex/sessions/")
     );
-    assert_eq!(repo.json(&["import", "codex", "--json"])["traces"][0]["recorded"], 1);
+    assert_eq!(repo.json(&["import", "codex", "--json"])["traces"][0]["recorded"], 0);
     insta::assert_snapshot!(repo.refused(&["export", "gemini-cli"]), @r"
     --- stderr
     error: Gemini CLI cannot resume a transcript that another program wrote

@@ -66,6 +66,8 @@ enum ExitStatus {
     Success,
     /// The command ran, and the answer is no.
     No,
+    /// That of a program that ran in place of the command.
+    Of(u8),
 }
 
 impl From<()> for ExitStatus {
@@ -137,6 +139,7 @@ commands! {
         // Sessions of agents, and exchange with other formats
         Import(session::import::ImportArgs),
         Export(session::export::ExportArgs),
+        Resume(session::resume::ResumeArgs),
         Sessions(session::sessions::SessionsArgs),
 
         // Remotes
@@ -224,6 +227,7 @@ fn status(args: &[OsString], env: Env) -> u8 {
     match status {
         Ok(ExitStatus::Success) => 0,
         Ok(ExitStatus::No) => 1,
+        Ok(ExitStatus::Of(status)) => status,
         Err(error) if error.is_broken_pipe() => 141,
         Err(error) => {
             // Print the output before the error, and end the pager first.

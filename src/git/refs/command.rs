@@ -163,6 +163,13 @@ impl Repo {
         Ok(listed)
     }
 
+    pub(super) fn list_symbolic_by_git(&self, prefix: &str) -> Result<Vec<(String, String)>, GitError> {
+        let printed = text_of(self.git("for-each-ref").args(["--format=%(refname) %(symref)", prefix]))?;
+        let words = printed.lines().filter_map(|line| line.split_once(' '));
+        let named = words.filter(|(_, target)| !target.is_empty());
+        Ok(named.map(|(refname, target)| (refname.to_owned(), target.to_owned())).collect())
+    }
+
     pub(super) fn point_symbolic_by_git(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
         let done = text_of(self.git("symbolic-ref").args(["-m", why, "--", refname, target]));
         done.map(drop).map_err(|error| locked(error, refname))

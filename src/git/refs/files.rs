@@ -64,6 +64,19 @@ impl Repo {
         Ok(listed)
     }
 
+    pub(super) fn list_symbolic_files(&self, prefix: &str) -> Result<Vec<(String, String)>, GitError> {
+        let failed = |source| GitError::store(format!("list the refs under `{prefix}`"), source);
+        let mut listed = Vec::new();
+        for reference in self.inner.references_glob(&format!("{prefix}*")).map_err(failed)? {
+            let reference = reference.map_err(failed)?;
+            if let (Ok(name), Ok(Some(target))) = (reference.name(), reference.symbolic_target()) {
+                listed.push((name.to_owned(), target.to_owned()));
+            }
+        }
+        listed.sort();
+        Ok(listed)
+    }
+
     pub(super) fn move_file(
         &self,
         refname: &str,

@@ -160,7 +160,9 @@ impl Repo {
         (old, new): (Option<&str>, Option<&str>),
         log: LogLine<'_>,
     ) -> Result<(), GitError> {
-        let name = format!("{}/{refname}", worktree.worktree_name());
+        // Worktrees share the refs under `refs/`.
+        let is_shared = refname.starts_with("refs/");
+        let name = if is_shared { refname.to_owned() } else { format!("{}/{refname}", worktree.worktree_name()) };
         self.logged_move(&Move { refname: &name, old, new, left: None }, log.who, || {
             worktree.patiently(|| match (&worktree.refs, new) {
                 (_, None) => worktree.delete_symbolic_by_git(refname),
@@ -179,6 +181,23 @@ impl Repo {
         match &self.refs {
             RefStorage::Files => self.list_files(prefix),
             RefStorage::Reftable(_) => self.list_by_git(&[prefix]),
+        }
+    }
+
+    /// The symbolic refs under `prefix` (which ends in `/`) that name a ref that exists, with their targets, sorted by name.
+    pub(crate) fn list_symbolic_refs(&self, prefix: &str) -> Result<Vec<(String, String)>, GitError> {
+        match &self.refs {
+            RefStorage::Files => self.list_symbolic_files(prefix),
+            RefStorage::Reftable(_) => self.list_symbolic_by_git(prefix),
+        }
+    }
+
+    /// Deletes a symbolic ref of all worktrees, whatever it names.
+    pub(crate) fn delete_symbolic_ref(&self, refname: &str, log: LogLine<'_>) -> Result<(), GitError> {
+        let _lock = self.lock(refname)?;
+        match self.find_symbolic_ref(refname)? {
+            Some(old) => self.move_symbolic_ref(self, refname, (Some(&old), None), log),
+            None => Ok(()),
         }
     }
 

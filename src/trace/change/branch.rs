@@ -8,8 +8,13 @@ use crate::git::{Ident, LogLine, Oid, RefUpdate, Repo};
 use crate::tokens::Encoding;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
-use crate::trace::store::head;
+use crate::trace::model::tree;
+use crate::trace::store::total::read_item;
+use crate::trace::store::{head, session};
 use crate::trace::{Tip, TraceError, TraceName, View};
+
+/// How many of a trace's newest items are read to tell whether it records a session.
+const SEARCHED: usize = 100;
 
 #[derive(Debug)]
 pub(crate) struct Listed {
@@ -65,7 +70,27 @@ pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident)
         return Err(TraceError::TraceExists { name: new.clone() });
     }
     let log = LogLine { who, why: &format!("rename: {old} to {new}") };
-    repo.rename_ref(&from, &to, tip, log, || head::rename(repo, old, new, log))
+    let own = names_its_session(repo, old, tip);
+    repo.rename_ref(&from, &to, tip, log, || {
+        session::rename(repo, (old, new), own, log)?;
+        head::rename(repo, old, new, log)
+    })
+}
+
+/// Whether a trace has the default name of a session that it records: its newest imported item is from that agent. A damaged tip
+/// does not tell, so a name of that form counts.
+fn names_its_session(repo: &Repo, name: &TraceName, tip: Oid) -> bool {
+    let Some((agent, _)) = name.as_str().split_once('/') else { return false };
+    let format_of_newest = || {
+        let slots = tree::list(repo, Tip::read(repo, tip)?.commit.tree)?;
+        for slot in slots.iter().rev().take(SEARCHED) {
+            if let Some(source) = read_item(repo, slot)?.fields.source {
+                return Ok::<_, TraceError>(Some(source.format().to_owned()));
+            }
+        }
+        Ok(None)
+    };
+    format_of_newest().map_or(true, |format| format.as_deref() == Some(agent))
 }
 
 /// The tip of a trace, which may be damaged.
@@ -94,6 +119,7 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
     if unmerged == Unmerged::Refuse && !is_elsewhere(repo, name, tip, &current)? {
         return Err(TraceError::Unmerged { name: name.clone(), current });
     }
+    session::unbind(repo, name, LogLine { who, why: &format!("delete: {name}") })?;
     repo.delete_ref_at(&refname, tip, who)?;
     Ok(tip)
 }

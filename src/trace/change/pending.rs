@@ -36,6 +36,7 @@ pub(crate) struct PendingChange<'t> {
     pub total: RunningTotal<'t>,
     pub next_seq: u32,
     pub last_time: Option<Time>,
+    family: Option<TraceName>,
     budget: Option<Budget>,
     freed: u64,
     /// The cost of additions and removals since the last commit.
@@ -144,6 +145,7 @@ impl<'t> PendingChange<'t> {
             total: RunningTotal::new(repo, encoding, tip.as_ref()),
             next_seq: tip.as_ref().map_or(Ok(0), |tip| tip.next_seq(repo))?,
             last_time: tip.as_ref().map(Tip::time),
+            family: tip.as_ref().and_then(Tip::family).or(trace.family()).cloned(),
             tip,
             budget: None,
             freed: 0,
@@ -288,7 +290,8 @@ impl<'t> PendingChange<'t> {
         let at = trailers.time.unwrap_or_else(|| self.at());
         let tree = self.editor.write(self.sink.trees())?;
         self.op = trailers.op;
-        let trailers = Trailers { time: Some(at), total: Some(total), counted, next: Some(self.next_seq), ..trailers };
+        let (family, next) = (self.family.clone(), Some(self.next_seq));
+        let trailers = Trailers { time: Some(at), total: Some(total), counted, next, family, ..trailers };
         let parents = std::mem::take(&mut self.parents);
         let builder = CommitBuilder::new(self.signature, tree, parents);
         let builder = author.into_iter().fold(builder, CommitBuilder::author);

@@ -60,6 +60,12 @@ impl TraceName {
         Self::trace(format!("{}.agent-{}", self.name, plain_word(agent_id)))
     }
 
+    /// The trace of a session that left the trace it was recorded in: `<trace>.fork`, then `<trace>.fork-2`.
+    pub(crate) fn of_fork(&self, number: u32) -> Self {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        Self::trace(format!("{}.fork{suffix}", self.name))
+    }
+
     /// The forward crumbs of an agent: `refs/crumbs/<agent>`.
     #[must_use]
     pub fn of_agent(agent: &AgentName) -> Self {

@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 
 use super::id::ItemId;
 use super::item::{Item, ItemType};
+use super::name::TraceName;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
 use crate::tokens::Encoding;
@@ -42,6 +43,8 @@ string_enum! {
         Pick = "pick",
         Compress = "compress",
         Import = "import",
+        /// The trace was written as a new session of an agent. No item changes.
+        Export = "export",
     }
 }
 
@@ -135,6 +138,8 @@ pub(crate) struct Trailers {
     pub counted: Option<Counted>,
     pub next: Option<u32>,
     pub source: Option<ImportPosition>,
+    /// The trace of the first session of the family. Each commit copies it from its parent.
+    pub family: Option<TraceName>,
     pub code: Option<String>,
     /// The commit, in hex, that was picked, reverted, or replayed.
     pub from: Option<String>,
@@ -158,6 +163,7 @@ impl Trailers {
                 "Trace-Counted" => trailers.counted = Counted::parse(value),
                 "Trace-Next" => trailers.next = value.parse().ok(),
                 "Trace-Source" => trailers.source = parse_source(value),
+                "Trace-Family" => trailers.family = value.parse().ok(),
                 "Trace-Code" => trailers.code = Some(value.to_owned()),
                 "Trace-From" => trailers.from = Some(value.to_owned()),
                 "Trace-Reason" => trailers.reason = Some(value.to_owned()),
@@ -186,6 +192,7 @@ impl Trailers {
             ("Trace-Counted", self.counted.map(Counted::render)),
             ("Trace-Next", self.next.map(|next| next.to_string())),
             ("Trace-Source", source),
+            ("Trace-Family", self.family.as_ref().map(ToString::to_string)),
             ("Trace-Code", self.code.clone()),
             ("Trace-From", self.from.clone()),
             ("Trace-Reason", self.reason.clone()),

@@ -7,6 +7,7 @@ pub(crate) mod replaced;
 pub(crate) mod resolve;
 pub(crate) mod revision;
 pub(crate) mod secrets;
+pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod signature;
 pub(crate) mod tip;

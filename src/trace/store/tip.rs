@@ -66,9 +66,19 @@ impl Tip {
         self.trailers.tree.as_deref() == Some(self.commit.tree.to_string().as_str())
     }
 
+    /// The same commit, without trailers that are not its own.
+    pub(crate) fn into_ours(self) -> Self {
+        if self.is_ours() { self } else { Self { trailers: Trailers::default(), ..self } }
+    }
+
     /// The item that the commit touched, if its own trailers name one.
     pub(crate) fn item(&self) -> Option<ItemId> {
         self.trailers.item.filter(|_| self.is_ours())
+    }
+
+    /// The family of sessions that the trace belongs to.
+    pub(crate) fn family(&self) -> Option<&TraceName> {
+        self.trailers.family.as_ref().filter(|_| self.is_ours())
     }
 
     /// The time of the commit: to the nanosecond if the trailers are its own, else to the second.

@@ -26,6 +26,7 @@ pub struct Trace<'r> {
     signature: Option<Signature>,
     encoding: OnceCell<Encoding>,
     budget: Option<BudgetPolicy>,
+    family: Option<TraceName>,
     warn: Option<&'r dyn Fn(&str)>,
 }
 
@@ -40,7 +41,7 @@ impl<'r> Trace<'r> {
     /// The handle of a trace. Each change is signed as git would sign it, at the time of the change.
     #[must_use]
     pub fn open(repo: &'r Repo, name: TraceName) -> Self {
-        Self { repo, name, signature: None, encoding: OnceCell::new(), budget: None, warn: None }
+        Self { repo, name, signature: None, encoding: OnceCell::new(), budget: None, family: None, warn: None }
     }
 
     pub(crate) fn new(repo: &'r Repo, name: TraceName, signature: Signature) -> Self {
@@ -54,6 +55,11 @@ impl<'r> Trace<'r> {
 
     pub(crate) fn with_budget(self, budget: Option<BudgetPolicy>) -> Self {
         Self { budget, ..self }
+    }
+
+    /// The family of sessions that changes add the trace to if it belongs to none.
+    pub(crate) fn with_family(self, family: TraceName) -> Self {
+        Self { family: Some(family), ..self }
     }
 
     pub(crate) fn with_warnings(self, warn: &'r dyn Fn(&str)) -> Self {
@@ -72,6 +78,10 @@ impl<'r> Trace<'r> {
 
     pub(crate) fn budget(&self) -> Option<&BudgetPolicy> {
         self.budget.as_ref()
+    }
+
+    pub(crate) fn family(&self) -> Option<&TraceName> {
+        self.family.as_ref()
     }
 
     pub(crate) fn warn(&self, warning: &str) {

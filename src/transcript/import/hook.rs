@@ -22,6 +22,7 @@ use crate::base::worktree_path::check_regular;
 use crate::git::{GitError, Repo};
 use crate::trace::change::bulk;
 use crate::trace::model::trailers::one_line;
+use crate::trace::store::session::continued_by;
 use crate::trace::{Time, TraceError, TraceName};
 use crate::transcript::format::Format;
 
@@ -73,18 +74,20 @@ impl HookInput {
         self.hook_event_name == "SessionStart"
     }
 
-    pub(crate) fn trace(&self, format: Format) -> TraceName {
+    /// The default trace of the session.
+    fn session(&self, format: Format) -> TraceName {
         TraceName::of_session(format.as_str(), &self.session_id)
     }
 }
 
 pub(crate) fn backlog(repo: &Repo, format: Format, input: &HookInput) -> Result<u64, HookError> {
     let length = input.transcript_path.as_deref().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
-    let mark = bulk::last_mark(repo, &input.trace(format), &input.session_id)?;
+    let name = continued_by(repo, &input.session(format))?;
+    let mark = bulk::last_mark(repo, &name, &input.session_id)?;
     Ok(length.saturating_sub(mark.map_or(0, |mark| mark.offset)))
 }
 
-/// Imports the transcript that a hook names into the trace of its session; `None` if there is no transcript.
+/// Imports the transcript that a hook names into the trace that continues its session; `None` if there is no transcript.
 ///
 /// The second of two concurrent hooks of one session waits for the first.
 pub(crate) fn import(
@@ -95,9 +98,9 @@ pub(crate) fn import(
     // An agent may name the file before it has written anything.
     let Some(path) = input.transcript_path.as_deref().filter(|path| path.exists()) else { return Ok(None) };
     check_regular(path).map_err(|source| SessionError::Open { path: path.to_owned(), source })?;
-    let name = input.trace(format);
-    let _lock = context.repo.lock(&format!("transcript of {}", name.refname()))?;
-    Ok(Some(session::import(context, format, Destination::Trace(name), path, &|_| ())?))
+    let session = input.session(format);
+    let _lock = context.repo.lock(&format!("transcript of {}", session.refname()))?;
+    Ok(Some(session::import(context, format, Destination::SessionOf(session), path, &|_| ())?))
 }
 
 pub(crate) fn log_path(common_dir: &Path) -> PathBuf {

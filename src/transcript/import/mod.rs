@@ -18,13 +18,16 @@ use std::fs::File;
 use std::io;
 
 use self::input::{Input, ProgressFn, TrackedFile};
+use super::continuation::fork_point;
 use super::format::Format;
 use super::read::reader::{Output, Transcript};
 use super::{Position, Tally, TranscriptEntry, TranscriptError};
-use crate::git::Repo;
+use crate::git::{LogLine, Repo};
 use crate::tokens::Encoding;
+use crate::trace::change::branch;
 use crate::trace::change::bulk::{self, Feed, Incoming, Report};
 use crate::trace::model::trailers::ImportPosition;
+use crate::trace::store::session::{bind, continued_by};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
 use crate::trace::{Item, TraceError, TraceName};
@@ -36,14 +39,18 @@ const UNNAMED: &str = "unnamed";
 #[derive(Clone, Debug)]
 pub(crate) enum Destination {
     Trace(TraceName),
-    /// `<agent>/<session id>`, with the id in the transcript, else this one.
+    /// The trace that continues the session, which has the id in the transcript, else this one.
     Session(Option<String>),
+    /// The trace that continues the session with this default trace.
+    SessionOf(TraceName),
 }
 
 #[derive(Debug)]
 pub(crate) struct Imported {
     /// The traces, the main thread's first, and what was recorded in each.
     pub traces: Vec<(TraceName, Report)>,
+    /// The trace after which those of sub-agents are named.
+    pub base: TraceName,
     /// Covers what was read, from `from` on.
     pub tally: Tally,
     /// The byte at which reading started; an earlier import covered the bytes before it.
@@ -96,13 +103,17 @@ pub(crate) fn transcript(
         }
     }
     let session = opened.transcript.output().session_id.clone();
-    let (name, session) = match destination {
-        Destination::Trace(name) => (name, session.unwrap_or_else(|| UNNAMED.to_owned())),
+    let is_named = matches!(destination, Destination::Trace(_));
+    let (base, session) = match destination {
+        Destination::Trace(name) | Destination::SessionOf(name) => {
+            (name, session.unwrap_or_else(|| UNNAMED.to_owned()))
+        }
         Destination::Session(fallback) => {
             let session = session.or(fallback).unwrap_or_else(|| UNNAMED.to_owned());
             (TraceName::of_session(format.as_str(), &session), session)
         }
     };
+    let mut name = if is_named { base.clone() } else { continued_by(context.repo, &base)? };
     let mut from = 0;
     if !opened.transcript.output().is_document
         && let Some(mark) = bulk::last_mark(context.repo, &name, &session)?
@@ -113,9 +124,14 @@ pub(crate) fn transcript(
         }
         from = opened.continue_at(context.repo, &name, mark)?;
     }
+    if !is_named && opened.has_more()? {
+        name = fork_if_left(context, name, &base, &session)?;
+    }
+    let family = TraceName::of_session(format.as_str(), &session);
     let (threads, reports) = (BTreeMap::new(), Vec::new());
-    let mut main = MainThread { context, name: name.clone(), opened, session, threads, reports };
-    let report = record(context, &name, &mut main)?;
+    let mut main =
+        MainThread { context, base: base.clone(), opened, session, threads, reports, family: family.clone() };
+    let report = record(context, &name, &family, &mut main)?;
     let transcript = &main.opened.transcript;
     let output = transcript.output();
     rewind::apply(context, &name, &output.rewound)?;
@@ -128,7 +144,29 @@ pub(crate) fn transcript(
     let tally = output.tally.clone();
     let mut traces = vec![(name, report)];
     traces.append(&mut main.reports);
-    Ok(Imported { traces, tally, from })
+    Ok(Imported { traces, base, tally, from })
+}
+
+/// The trace to which a session of `name` is appended: a new one if that trace moved on without the session.
+fn fork_if_left(
+    context: ImportContext<'_>,
+    name: TraceName,
+    base: &TraceName,
+    session: &str,
+) -> Result<TraceName, TraceError> {
+    let ImportContext { repo, signature, .. } = context;
+    let Some(point) = fork_point(repo, &name, session)? else { return Ok(name) };
+    let mut candidates = std::iter::once(base.clone()).chain((1..).map(|number| base.of_fork(number)));
+    let who = &signature.committer;
+    let fork = loop {
+        let fork = candidates.next().expect("there are endless candidates");
+        match branch::create(repo, &fork, who, point, name.as_str()) {
+            Err(TraceError::TraceExists { .. }) => {}
+            created => break created.map(|()| fork)?,
+        }
+    };
+    bind(repo, base, &fork, LogLine { who, why: &format!("fork: from {name}") })?;
+    Ok(fork)
 }
 
 struct OpenTranscript<'w> {
@@ -147,6 +185,14 @@ impl<'w> OpenTranscript<'w> {
         };
         transcript.output_mut().replays_compactions = replays;
         Ok(Self { format, transcript, ahead: VecDeque::new(), file })
+    }
+
+    /// Whether there is an entry that was not read yet.
+    fn has_more(&mut self) -> Result<bool, TraceError> {
+        if self.ahead.is_empty() {
+            self.ahead.extend(self.transcript.next().transpose()?);
+        }
+        Ok(!self.ahead.is_empty())
     }
 
     /// Continues where an earlier import ended, or at the start if the file is another; returns the position.
@@ -171,9 +217,14 @@ impl<'w> OpenTranscript<'w> {
     }
 }
 
-fn record(context: ImportContext<'_>, name: &TraceName, feed: &mut dyn Feed) -> Result<Report, TraceError> {
-    let trace = Trace::new(context.repo, name.clone(), context.signature.clone()).with_encoding(context.encoding);
-    bulk::import(&trace, feed)
+fn record(
+    context: ImportContext<'_>,
+    name: &TraceName,
+    family: &TraceName,
+    feed: &mut dyn Feed,
+) -> Result<Report, TraceError> {
+    let trace = Trace::new(context.repo, name.clone(), context.signature.clone());
+    bulk::import(&trace.with_encoding(context.encoding).with_family(family.clone()), feed)
 }
 
 impl From<TranscriptError> for TraceError {
@@ -194,7 +245,8 @@ pub(super) fn incoming(entry: TranscriptEntry) -> Incoming {
 /// Feeds the entries of the main thread. Collects the others, and records them before it ends.
 struct MainThread<'w> {
     context: ImportContext<'w>,
-    name: TraceName,
+    base: TraceName,
+    family: TraceName,
     opened: OpenTranscript<'w>,
     session: String,
     threads: BTreeMap<String, Vec<Incoming>>,
@@ -217,8 +269,8 @@ impl Feed for MainThread<'_> {
             }
         }
         for (thread, entries) in std::mem::take(&mut self.threads) {
-            let name = self.name.of_sub_agent(&thread);
-            let report = record(self.context, &name, &mut VecDeque::from(entries))?;
+            let name = self.base.of_sub_agent(&thread);
+            let report = record(self.context, &name, &self.family, &mut VecDeque::from(entries))?;
             self.reports.push((name, report));
         }
         Ok(None)

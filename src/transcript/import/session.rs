@@ -45,11 +45,9 @@ pub(crate) fn import(
             .map_err(|source| SessionError::Import { path: path.to_owned(), source })
     };
     let mut imported = import_file(destination, path, progress)?;
-    let Some((main, _)) = imported.traces.first() else { return Ok(imported) };
-    let main = main.clone();
     let sub_agents = (format.agent().sub_agents)(path);
     for sub_agent in sub_agents.map_err(|source| SessionError::Open { path: path.to_owned(), source })? {
-        let destination = Destination::Trace(main.of_sub_agent(&sub_agent.id));
+        let destination = Destination::Trace(imported.base.of_sub_agent(&sub_agent.id));
         let more = import_file(destination, &sub_agent.path, &|_| ())?;
         imported.traces.extend(more.traces.into_iter().filter(|(_, report)| report.tip.is_some()));
     }

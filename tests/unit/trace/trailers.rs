@@ -17,6 +17,7 @@ fn trailers_read_back() {
         counted: Some(Counted { tokens: 12000, encoding: Encoding::Cl100kBase }),
         next: Some(44),
         source: Some(ImportPosition { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned(), as_seen: true }),
+        family: "claude-code/6b2e".parse().ok(),
         code: Some("beef".to_owned()),
         from: Some("feed".to_owned()),
         reason: Some("superseded".to_owned()),

@@ -1,13 +1,14 @@
 //! `git trace export`: a trace as JSON Lines, or as a transcript that an agent resumes from.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::app::cli::{Context, Error, ErrorContext as _, Result, bail, escaped, json};
+use crate::app::cli::{Context, Error, Result, bail, escaped, failure, json};
 use crate::git::Git;
 use crate::trace::TraceName;
 use crate::trace::query::export::export;
-use crate::transcript::export::{self as transcripts, NewSession};
+use crate::transcript::continuation;
+use crate::transcript::export::{self as transcripts, ExportedTranscript, NewSession};
 use crate::transcript::format::Format;
 
 /// Export a trace as JSON Lines, one operation per line, oldest first, or as a transcript for an agent
@@ -15,6 +16,9 @@ use crate::transcript::format::Format;
 /// `import jsonl` reads the lines back: items, edits, deletions, restorations and priorities, with times and authors.
 /// `export claude-code` and `export codex` write the items that are not skipped as a new session, where that agent can
 /// resume it.
+///
+/// The trace continues the new session: hooks and imports append to it what the agent records there. If the trace has changed by
+/// then, they continue a new trace that starts at the export. `-o -` only prints the session.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExportArgs {
     /// Agent to write a session for: claude-code or codex [default: JSON Lines]
@@ -55,40 +59,84 @@ fn lines(context: &Context, args: &ExportArgs, name: Option<&TraceName>) -> Resu
 }
 
 fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<()> {
-    let (repo, name, view) = context.view(args.name.as_ref(), None)?;
-    let folder = repo.worktree().map_or_else(|| context.folder(), Ok)?;
+    let name = context.trace_name(args.name.as_ref())?;
+    let is_stdout = args.output.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    if is_stdout {
+        let view = context.view(Some(&name), None)?.2;
+        let exported = transcripts::transcript(context.repo()?, &view, format, &new_session(context)?)?;
+        let exported = checked(context, &name, format, exported)?;
+        return Ok(context.ui.content().write_all(&exported.bytes)?);
+    }
+    let Written { session, path, exported } =
+        write(context, &name, format, new_session(context)?, args.output.as_deref())?;
+    let resume = transcripts::resume_command(format, &session.id);
+    if args.json {
+        return context
+            .ui
+            .json(&json!({ "trace": name.as_str(), "session": session.id, "file": path.to_string_lossy(),
+            "items": exported.items, "notes": exported.notes, "resume": resume }));
+    }
+    writeln!(context.ui, "{} items written to {}", exported.items, escaped(&path.to_string_lossy()))?;
+    if args.output.is_none() {
+        context.ui.flush()?;
+        context.ui.note(format!("`{resume}` resumes the session; trace `{name}` continues it"));
+    }
+    Ok(())
+}
+
+/// A trace that was written as a session, and tied to it.
+pub(super) struct Written {
+    pub session: NewSession,
+    pub path: PathBuf,
+    pub exported: ExportedTranscript,
+}
+
+/// Writes a trace as a new session to `output`, else where the agent finds it.
+pub(super) fn write(
+    context: &Context,
+    name: &TraceName,
+    format: Format,
+    session: NewSession,
+    output: Option<&Path>,
+) -> Result<Written> {
+    let home = format.home(context.repo()?.env());
+    let found = home.and_then(|home| transcripts::transcript_path(format, &home, &session));
+    if format.agent().exporter.is_none() {
+        return Err(no_exporter(format));
+    }
+    let Some(path) = output.map(Path::to_owned).or(found) else {
+        bail!("cannot tell where the agent keeps its sessions; name a file with --output FILE")
+    };
+    let exported = continuation::export(&context.open(name)?, format, &session, &path)?;
+    let exported = checked(context, name, format, exported)?;
+    Ok(Written { session, path, exported })
+}
+
+pub(super) fn new_session(context: &Context) -> Result<NewSession> {
+    let folder = context.repo()?.worktree().map_or_else(|| context.folder(), Ok)?;
     let branch = Git::in_folder(&folder).ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
     let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
-    let new_session = NewSession::new(&folder, branch, context.now(), std::process::id());
-    let Some(outgoing) = transcripts::transcript(repo, &view, format, &new_session)? else {
-        bail!("{} cannot resume a transcript that another program wrote", format.agent().name);
-    };
-    for note in &outgoing.notes {
+    Ok(NewSession::new(&folder, branch, context.now(), std::process::id()))
+}
+
+/// Prints the notes of an export, which must have items.
+fn checked(
+    context: &Context,
+    name: &TraceName,
+    format: Format,
+    exported: Option<ExportedTranscript>,
+) -> Result<ExportedTranscript> {
+    let exported = exported.ok_or_else(|| no_exporter(format))?;
+    for note in &exported.notes {
         context.ui.note(note);
     }
-    if outgoing.items == 0 {
+    if exported.items == 0 {
         let hint = "`git trace status` shows its contents".to_owned();
         return Err(Error::with_hint(format!("trace `{name}` has no items to resume from"), hint));
     }
-    if args.output.as_ref().is_some_and(|path| path.as_os_str() == "-") {
-        context.ui.content().write_all(&outgoing.bytes)?;
-        return Ok(());
-    }
-    let home = format.home(repo.env());
-    let found = home.and_then(|home| transcripts::transcript_path(format, &home, &new_session));
-    let Some(path) = args.output.clone().or(found) else {
-        bail!("cannot tell where the agent keeps its sessions; name a file with --output FILE")
-    };
-    transcripts::save(&outgoing.bytes, &path).with_context(|| format!("cannot write `{}`", path.display()))?;
-    let resume = transcripts::resume_command(format, &new_session.id);
-    if args.json {
-        return context.ui.json(&json!({ "session": new_session.id, "file": path.to_string_lossy(),
-            "items": outgoing.items, "notes": outgoing.notes, "resume": resume }));
-    }
-    writeln!(context.ui, "{} items written to {}", outgoing.items, escaped(&path.to_string_lossy()))?;
-    if args.output.is_none() {
-        context.ui.flush()?;
-        context.ui.note(format!("`{resume}` resumes the session"));
-    }
-    Ok(())
+    Ok(exported)
+}
+
+fn no_exporter(format: Format) -> Error {
+    failure!("{} cannot resume a transcript that another program wrote", format.agent().name)
 }

@@ -2,4 +2,5 @@
 
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod resume;
 pub(crate) mod sessions;

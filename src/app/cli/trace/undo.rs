@@ -5,6 +5,7 @@ use crate::app::cli::{Context, Error, Result, escaped};
 use crate::git::Operation;
 use crate::trace::change::undo::{History, Reversed, reverse, to_json};
 use crate::trace::store::head::PREVIOUS;
+use crate::trace::store::session::SESSIONS;
 use crate::trace::{Tip, TraceName};
 
 /// Undo the last command that changed something
@@ -136,7 +137,7 @@ fn report(context: &Context, originals: &[&Operation], reversed: &[Reversed], ve
                     None => format!("{name} does not exist now"),
                 }
             }
-            Reversed::Head { refname, .. } if refname.ends_with(PREVIOUS) => continue,
+            Reversed::Head { refname, .. } if refname.ends_with(PREVIOUS) || refname.starts_with(SESSIONS) => continue,
             Reversed::Head { refname, to } => {
                 let name = to.as_deref().and_then(TraceName::of_ref).unwrap_or_else(TraceName::default_name);
                 let worktree = refname.rsplit_once('/').map_or("", |(worktree, _)| worktree);

@@ -18,6 +18,7 @@ use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::head;
 use crate::trace::store::priority::{RECORD, Request, set_under};
+use crate::trace::store::session::SESSIONS;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
@@ -143,11 +144,19 @@ fn ends(repo: &Repo, operation: &Operation, made: &RefMove) -> Result<(Option<Oi
     Ok((parse(&made.old)?, parse(&made.new)?))
 }
 
-/// The worktree and the name of a ref outside `refs/`; `None` if there is no such worktree.
-fn worktree_ref(repo: &Repo, refname: &str) -> Result<Option<(Repo, String)>, TraceError> {
+/// Whether a ref is symbolic: the heads of worktrees, and the refs of sessions.
+fn is_symbolic(refname: &str) -> bool {
+    !refname.starts_with("refs/") || refname.starts_with(SESSIONS)
+}
+
+/// The worktree and the name of a symbolic ref; `None` if there is no such worktree.
+fn symbolic_ref(repo: &Repo, refname: &str) -> Result<Option<(Repo, String)>, TraceError> {
     let Some((worktree, name)) = refname.rsplit_once('/') else { return Ok(None) };
     for git_dir in repo.worktree_git_dirs()? {
         let found = Repo::open(&git_dir, repo.env().clone())?;
+        if refname.starts_with(SESSIONS) {
+            return Ok(Some((found, refname.to_owned())));
+        }
         if found.worktree_name() == worktree {
             return Ok(Some((found, name.to_owned())));
         }
@@ -155,12 +164,12 @@ fn worktree_ref(repo: &Repo, refname: &str) -> Result<Option<(Repo, String)>, Tr
     Ok(None)
 }
 
-/// The oid of a ref, or the target of a symbolic ref of a worktree.
+/// The oid of a ref, or the target of a symbolic ref.
 fn value(repo: &Repo, refname: &str) -> Result<Option<String>, TraceError> {
-    if refname.starts_with("refs/") {
+    if !is_symbolic(refname) {
         return Ok(repo.find_ref(refname)?.map(|oid| oid.to_string()));
     }
-    Ok(match worktree_ref(repo, refname)? {
+    Ok(match symbolic_ref(repo, refname)? {
         Some((worktree, name)) => worktree.find_symbolic_ref(&name)?,
         None => None,
     })
@@ -201,7 +210,7 @@ pub(crate) fn reverse(
     }
     // As in a rename, heads move while both refs exist.
     for (refname, from, to) in heads {
-        if let Some((worktree, name)) = worktree_ref(repo, &refname)? {
+        if let Some((worktree, name)) = symbolic_ref(repo, &refname)? {
             let log = LogLine { who, why: &why };
             repo.restore_symbolic_ref(&worktree, &name, (to.as_deref(), from.as_deref()), log)?;
             done.push(Reversed::Head { refname, to });
@@ -231,7 +240,7 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
         let refname = made.refname.as_str();
         if refname == RECORD {
             records.extend(ends(repo, operation, made).map(|(old, new)| new.map(|new| (old, new)))?);
-        } else if refname.starts_with("refs/") && !MOVABLE.iter().any(|prefix| refname.starts_with(prefix)) {
+        } else if !is_symbolic(refname) && !MOVABLE.iter().any(|prefix| refname.starts_with(prefix)) {
             let (id, command, refname) = (operation.id.clone(), operation.command.clone(), refname.to_owned());
             return Err(TraceError::Irreversible { operation: id, command, refname });
         } else {
@@ -244,7 +253,7 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
     }
     for (refname, (operation, old, new)) in net.into_iter().filter(|(_, (_, old, new))| old != new) {
         let made = RefMove { refname: refname.to_owned(), old: old.clone(), new: new.clone(), done: true };
-        if !refname.starts_with("refs/") {
+        if is_symbolic(refname) {
             // A worktree that has another trace by now keeps it.
             if value(repo, refname)? == made.new {
                 plan.heads.push((made.refname, made.new, made.old));

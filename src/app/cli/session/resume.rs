@@ -1,0 +1,104 @@
+//! `git trace resume`: an agent continues a trace.
+
+use std::fs;
+use std::path::Path;
+
+use super::export::{Written, new_session, write};
+use crate::app::cli::{Context, Error, ExitStatus, Result, escaped, json};
+use crate::base::process::Process;
+use crate::trace::TraceName;
+use crate::transcript::continuation::{last_open_call, newest_source, recorded_by};
+use crate::transcript::export::{NewSession, resume_command};
+use crate::transcript::format::Format;
+
+/// Continue a trace in an agent: export it as a new session, and start the agent with it
+///
+/// The agent is the one that recorded the session, unless --agent names another. It starts in the root of the working tree, with
+/// this terminal, and its exit status is that of the command. Its recording continues the trace, as after `export`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ResumeArgs {
+    /// Trace to continue [default: the current trace]
+    name: Option<TraceName>,
+    /// Agent to start: claude-code or codex [default: the one that recorded the session]
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<Format>,
+    /// Write the session, and print the command that resumes it instead of running it
+    #[arg(long)]
+    print: bool,
+    /// Export even if the agent seems to be writing the session
+    #[arg(short, long)]
+    force: bool,
+    /// With --print, print the result as JSON
+    #[arg(long, requires = "print")]
+    json: bool,
+}
+
+impl ResumeArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let (repo, name) = (context.repo()?, context.trace_name(self.name.as_ref())?);
+        let session = new_session(context)?;
+        let source = newest_source(repo.env(), &session.folder, &name);
+        let before = source.as_deref().map(length);
+        let view = context.view(Some(&name), None)?.2;
+        let recorded = recorded_by(repo, &name, &view)?;
+        let Some(agent) = self.agent.or(recorded) else {
+            let message = format!("no agent recorded trace `{name}`");
+            return Err(Error::with_hint(message, format!("name one: git trace resume --agent claude-code {name}")));
+        };
+        if let Some(recorder) = recorded.filter(|_| !self.force) {
+            if let Some(call) = last_open_call(repo, &view)? {
+                return Err(is_writing(recorder, &format!("call {call} has no result yet")));
+            }
+            if let Some(file) = source.filter(|file| Some(length(file)) != before) {
+                return Err(is_writing(recorder, &format!("`{}` is growing", escaped(&file.to_string_lossy()))));
+            }
+        }
+        let Written { session, path, exported } = write(context, &name, agent, session, None)?;
+        let command = resume_command(agent, &session.id);
+        context.ui.note(format!(
+            "{} items as session {}; its first request costs the full input, because no prompt cache has it",
+            exported.items, session.id
+        ));
+        if self.json {
+            context.ui.json(&json!({ "trace": name.as_str(), "agent": agent.as_str(), "session": session.id,
+                "file": path.to_string_lossy(), "items": exported.items, "notes": exported.notes,
+                "folder": session.folder.to_string_lossy(), "command": command }))?;
+        } else if self.print {
+            writeln!(context.ui, "{}", shell_line(context, &session, &command)?)?;
+        } else {
+            return start(context, &session, &command);
+        }
+        Ok(ExitStatus::Success)
+    }
+}
+
+fn length(file: &Path) -> u64 {
+    fs::metadata(file).map_or(0, |file| file.len())
+}
+
+fn is_writing(agent: Format, cause: &str) -> Error {
+    let message = format!("{} may be writing the session: {cause}", agent.agent().name);
+    Error::with_hint(message, "wait until it is done, or use --force")
+}
+
+/// The command with the change of the folder, if it must run in another one.
+fn shell_line(context: &Context, session: &NewSession, command: &str) -> Result<String> {
+    if session.folder == context.folder()? {
+        return Ok(command.to_owned());
+    }
+    let folder = session.folder.to_string_lossy().replace('\'', r"'\''");
+    Ok(format!("cd '{}' && {command}", escaped(&folder)))
+}
+
+fn start(context: &Context, session: &NewSession, command: &str) -> Result<ExitStatus> {
+    context.ui.finish()?;
+    let mut words = command.split(' ');
+    let mut process = Process::new(words.next().unwrap_or_default());
+    match process.args(words).current_dir(&session.folder).replace_this() {
+        Ok(status) => Ok(ExitStatus::Of(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))),
+        Err(error) => {
+            let hint = format!("the session is written; where the agent is installed, `{command}` resumes it");
+            Err(Error::with_hint(Error::from(error).to_string(), hint))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Which trace continues the session of an agent.
+//!
+//! By default, the trace `<agent>/<session id>` does. Where another one does, because that trace was renamed or because the session was
+//! exported from it, the symbolic ref `refs/trace-sessions/<agent>/<session id>` names that trace.
+//!
+//! A session is identified by its default trace. A symbolic ref to a trace that does not exist counts as absent.
+
+use crate::git::{LogLine, Repo};
+use crate::trace::{TraceError, TraceName};
+
+pub(crate) const SESSIONS: &str = "refs/trace-sessions/";
+
+fn refname(session: &TraceName) -> String {
+    format!("{SESSIONS}{session}")
+}
+
+pub(crate) fn continued_by(repo: &Repo, session: &TraceName) -> Result<TraceName, TraceError> {
+    let target = repo.find_symbolic_ref(&refname(session))?.and_then(|target| TraceName::of_ref(&target));
+    match target {
+        Some(name) if repo.find_ref(&name.refname())?.is_some() => Ok(name),
+        _ => Ok(session.clone()),
+    }
+}
+
+/// The sessions that a trace continues because a symbolic ref says so.
+pub(crate) fn of_trace(repo: &Repo, name: &TraceName) -> Result<Vec<TraceName>, TraceError> {
+    let listed = repo.list_symbolic_refs(SESSIONS)?.into_iter().filter(|(_, target)| *target == name.refname());
+    Ok(listed.filter_map(|(refname, _)| refname.strip_prefix(SESSIONS)?.parse().ok()).collect())
+}
+
+/// Lets a trace continue a session.
+pub(crate) fn bind(repo: &Repo, session: &TraceName, name: &TraceName, log: LogLine<'_>) -> Result<(), TraceError> {
+    if session == name {
+        return Ok(repo.delete_symbolic_ref(&refname(session), log)?);
+    }
+    Ok(repo.point_symbolic_ref(repo, &refname(session), &name.refname(), log)?)
+}
+
+/// Lets the new name of a trace continue its sessions. `own`: the old name is the default name of a session.
+pub(crate) fn rename(
+    repo: &Repo,
+    (old, new): (&TraceName, &TraceName),
+    own: bool,
+    log: LogLine<'_>,
+) -> Result<(), TraceError> {
+    let mut sessions = of_trace(repo, old)?;
+    if own && continued_by(repo, old)? == *old {
+        sessions.push(old.clone());
+    }
+    sessions.iter().try_for_each(|session| bind(repo, session, new, log))
+}
+
+/// Removes what names a trace that is about to be deleted.
+pub(crate) fn unbind(repo: &Repo, name: &TraceName, log: LogLine<'_>) -> Result<(), TraceError> {
+    of_trace(repo, name)?.iter().try_for_each(|session| bind(repo, session, session, log))
+}

@@ -1,0 +1,153 @@
+//! Exports a trace as a session that the trace continues.
+//!
+//! A commit without a change of items records the new session and the end of its file, and a symbolic ref lets the trace continue the
+//! session. When the agent resumes it, hooks and imports read the file from there and append to the trace. If the trace changed
+//! in between, they continue a new trace that starts at that commit; see [`fork_point`].
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::Position;
+use super::export::{ExportedTranscript, NewSession, transcript};
+use super::format::Format;
+use crate::base::error::Diagnostic;
+use crate::base::replace::{Access, put_new};
+use crate::git::{Env, LogLine, Oid, Repo};
+use crate::trace::model::trailers::{ImportPosition, Trailers};
+use crate::trace::store::session;
+use crate::trace::store::total::read_item;
+use crate::trace::store::walk::{Parents, Walk};
+use crate::trace::{ItemId, ItemType, Op, Tip, Trace, TraceError, TraceName, View};
+
+/// Writes a trace to `file` as a new session, and ties the session to it; `None` if no agent resumes from this format. A session
+/// without items is neither written nor tied.
+pub(crate) fn export(
+    trace: &Trace<'_>,
+    format: Format,
+    new_session: &NewSession,
+    file: &Path,
+) -> Result<Option<ExportedTranscript>, ExportError> {
+    let (repo, view) = (trace.repo(), trace.view()?);
+    let Some(exported) = transcript(repo, &view, format, new_session)? else { return Ok(None) };
+    if exported.items > 0 {
+        put_new(file, Access::Private, &exported.bytes)
+            .map_err(|source| ExportError::Write { path: file.to_owned(), source })?;
+        tie(trace, &view.tip, format, &new_session.id, Position::end_of(&exported.bytes)).inspect_err(|_| {
+            // Nobody has resumed it yet.
+            let _ = fs::remove_file(file);
+        })?;
+    }
+    Ok(Some(exported))
+}
+
+fn tie(trace: &Trace<'_>, exported: &Tip, format: Format, id: &str, end: Position) -> Result<(), TraceError> {
+    let name = trace.name();
+    let own = TraceName::of_session(format.as_str(), id);
+    let family = if is_session(name) { name.clone() } else { own.clone() };
+    let trace = trace.clone().with_family(family);
+    trace.change(|change| {
+        if change.require_tip()?.commit.oid != exported.commit.oid {
+            return Err(TraceError::MovedMeanwhile { trace: name.clone() });
+        }
+        let Position { offset, digest } = end.clone();
+        // It has what the model sees, so later compactions are replayed, too.
+        let source = Some(ImportPosition { session: id.to_owned(), offset, digest, as_seen: true });
+        let trailers = Trailers { source, ..change.trailers(Op::Export, None, None)? };
+        change.commit(&format!("{} session {id}", format.agent().name), trailers, None)
+    })?;
+    let who = &trace.signature()?.committer;
+    session::bind(trace.repo(), &own, name, LogLine { who, why: &format!("export: {name}") })
+}
+
+#[derive(Debug, Error)]
+pub(crate) enum ExportError {
+    #[error("cannot write `{}`", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+impl Diagnostic for ExportError {
+    fn wrapped(&self) -> Option<&dyn Diagnostic> {
+        match self {
+            Self::Write { .. } => None,
+            Self::Trace(error) => Some(error),
+        }
+    }
+}
+
+/// The agent that recorded a trace: that of its newest imported item, else of the session that it continues.
+pub(crate) fn recorded_by(repo: &Repo, name: &TraceName, view: &View) -> Result<Option<Format>, TraceError> {
+    for slot in view.slots.iter().rev() {
+        if let Some(source) = read_item(repo, slot)?.fields.source
+            && let Ok(format) = source.format().parse()
+        {
+            return Ok(Some(format));
+        }
+    }
+    let sessions = session::of_trace(repo, name)?;
+    Ok(sessions.iter().find_map(|session| session.as_str().split_once('/')?.0.parse().ok()))
+}
+
+/// The file of the session that a trace is named after, if it is the agent's newest in `folder`: no other one is being written.
+pub(crate) fn newest_source(env: &Env, folder: &Path, name: &TraceName) -> Option<PathBuf> {
+    let (agent, session) = name.as_str().split_once('/')?;
+    let format: Format = agent.parse().ok()?;
+    let newest = format.newest(&format.home(env)?, folder).ok()??;
+    // Some agents shorten the id, or put the time before it.
+    let stem = newest.file_stem()?.to_str()?;
+    let is_it = stem.ends_with(session) || stem.rsplit('-').next().is_some_and(|part| session.starts_with(part));
+    is_it.then_some(newest)
+}
+
+/// A call of the model's last step that has no result.
+pub(crate) fn last_open_call(repo: &Repo, view: &View) -> Result<Option<ItemId>, TraceError> {
+    let mut answered = HashSet::new();
+    for slot in view.slots.iter().rev().filter(|slot| view.left_out(slot).is_none()) {
+        let fields = read_item(repo, slot)?.fields;
+        if fields.is_result() {
+            answered.extend(fields.call_id);
+        } else if fields.is_call() {
+            if fields.call_id.is_some_and(|call| !answered.contains(&call)) {
+                return Ok(Some(slot.id));
+            }
+        } else if fields.item_type == ItemType::dialogue() {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a name has the form `<agent>/<session id>`.
+fn is_session(name: &TraceName) -> bool {
+    name.as_str().split_once('/').is_some_and(|(agent, _)| agent.parse::<Format>().is_ok())
+}
+
+/// The commit of `name` at which a session left it: the last one that the session shares with the trace, if the trace moved on
+/// without the session. `None` if the session continues at the tip.
+///
+/// - After an export, a trace that has other items than the exported ones moved on.
+/// - After an import of the session, it moved on if a session that was exported from it since was imported into it.
+pub(crate) fn fork_point(repo: &Repo, name: &TraceName, session: &str) -> Result<Option<Oid>, TraceError> {
+    let Some(tip) = Tip::find(repo, name)? else { return Ok(None) };
+    let (tree, mut imported, mut moved_on) = (tip.commit.tree, HashSet::new(), false);
+    for earlier in Walk::new(repo, tip, Parents::All) {
+        let Tip { commit, trailers } = earlier?.into_ours();
+        let Some(mark) = trailers.source else { continue };
+        let is_export = trailers.op == Some(Op::Export);
+        if mark.session == session {
+            let left = if is_export { commit.tree != tree } else { moved_on };
+            return Ok(left.then_some(commit.oid));
+        }
+        if is_export {
+            moved_on |= imported.contains(&mark.session);
+        } else {
+            imported.insert(mark.session);
+        }
+    }
+    Ok(None)
+}

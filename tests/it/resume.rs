@@ -1,0 +1,220 @@
+//! Exported sessions are tied to their trace: hooks and imports of them continue it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::repo::TestRepo;
+
+/// A line of Claude Code.
+fn record(session: &str, parent: Option<&str>, number: u32, text: &str) -> (String, String) {
+    let uuid = format!("00000000-0000-4000-a000-{number:012}");
+    let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
+    let content = if role == "user" { json!(text) } else { json!([{"type": "text", "text": text}]) };
+    let line = json!({"parentUuid": parent, "isSidechain": false, "sessionId": session, "type": role, "uuid": uuid,
+        "timestamp": format!("2026-03-01T09:00:{number:02}Z"), "cwd": "/",
+        "message": {"role": role, "content": content, "id": format!("m{number}")}});
+    (uuid, line.to_string() + "\n")
+}
+
+/// A session file, which an agent appends to.
+struct Session {
+    id: String,
+    file: PathBuf,
+    last: Option<String>,
+}
+
+impl Session {
+    fn start(repo: &TestRepo, id: &str) -> Self {
+        Self { id: id.to_owned(), file: repo.folder().join(format!("{id}.jsonl")), last: None }
+    }
+
+    /// The session that `export` or `resume` wrote.
+    fn exported(report: &Value) -> Self {
+        let file = PathBuf::from(report["file"].as_str().unwrap());
+        let last: Value = serde_json::from_str(fs::read_to_string(&file).unwrap().lines().last().unwrap()).unwrap();
+        Self {
+            id: report["session"].as_str().unwrap().to_owned(),
+            file,
+            last: Some(last["uuid"].as_str().unwrap().to_owned()),
+        }
+    }
+
+    /// The agent records something, and its hook runs.
+    fn say(&mut self, repo: &TestRepo, number: u32, text: &str) {
+        let (uuid, line) = record(&self.id, self.last.as_deref(), number, text);
+        let before = fs::read_to_string(&self.file).unwrap_or_default();
+        fs::write(&self.file, before + &line).unwrap();
+        self.last = Some(uuid);
+        let input = json!({"session_id": self.id, "transcript_path": self.file, "hook_event_name": "Stop", "cwd": "/"});
+        let output = repo.run(&["hook", "claude-code"], input.to_string().as_bytes());
+        assert!(output.status.success() && !repo.git_dir().join("trace/hook.log").exists(), "{}", repo.exact(&output));
+    }
+}
+
+fn recorded() -> (TestRepo, Session) {
+    let repo = TestRepo::new();
+    let mut session = Session::start(&repo, "s1");
+    session.say(&repo, 0, "fix the parser");
+    session.say(&repo, 1, "which one?");
+    (repo, session)
+}
+
+fn bodies(repo: &TestRepo, name: &str) -> Vec<String> {
+    repo.bodies(name)
+}
+
+fn traces(repo: &TestRepo) -> Vec<String> {
+    let listed = repo.lines(&["branch", "--json"]);
+    listed.iter().map(|trace| trace["trace"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_resumed_session_continues_its_trace() {
+    let (repo, _) = recorded();
+    repo.text(&["branch", "idea", "claude-code/s1"]);
+    repo.text(&["--trace", "idea", "delete", "#1", "-m", "not needed"]);
+    let report = repo.json(&["resume", "idea", "--print", "--json"]);
+    assert_eq!(report["command"], format!("claude --resume {}", report["session"].as_str().unwrap()));
+    let mut session = Session::exported(&report);
+    session.say(&repo, 2, "the one for crumbs");
+    session.say(&repo, 3, "done");
+    assert_eq!(bodies(&repo, "idea"), ["fix the parser", "the one for crumbs", "done"]);
+    assert_eq!(traces(&repo), ["claude-code/s1", "idea"]);
+    // The original stays, and both have a common ancestor.
+    assert_eq!(bodies(&repo, "claude-code/s1"), ["fix the parser", "which one?"]);
+    repo.git(&["merge-base", "refs/traces/idea", "refs/traces/claude-code/s1"]);
+    // An import of the file finds the same trace.
+    let imported = repo.json(&["import", "claude-code", session.file.to_str().unwrap(), "--json"]);
+    assert_eq!((&imported["traces"][0]["trace"], &imported["traces"][0]["recorded"]), (&json!("idea"), &json!(0)));
+    repo.fsck();
+}
+
+#[test]
+fn a_trace_that_changed_since_the_export_is_left_alone() {
+    let (repo, mut original) = recorded();
+    let mut resumed = Session::exported(&repo.json(&["resume", "claude-code/s1", "--print", "--json"]));
+    original.say(&repo, 2, "the one for crumbs");
+    resumed.say(&repo, 4, "the one for checkpoints");
+    let fork = format!("claude-code/{}", resumed.id);
+    assert_eq!(bodies(&repo, "claude-code/s1"), ["fix the parser", "which one?", "the one for crumbs"]);
+    assert_eq!(bodies(&repo, &fork), ["fix the parser", "which one?", "the one for checkpoints"]);
+    original.say(&repo, 3, "done");
+    resumed.say(&repo, 5, "done, too");
+    assert_eq!(bodies(&repo, "claude-code/s1").len(), 4);
+    assert_eq!(bodies(&repo, &fork).len(), 4);
+    assert_eq!(traces(&repo).len(), 2);
+    assert!(!repo.refs().contains("refs/trace-sessions/"), "the default name needs no ref");
+    repo.fsck();
+}
+
+#[test]
+fn a_session_leaves_its_trace_if_a_resumed_one_took_it() {
+    let (repo, mut original) = recorded();
+    let mut resumed = Session::exported(&repo.json(&["resume", "claude-code/s1", "--print", "--json"]));
+    resumed.say(&repo, 4, "the one for checkpoints");
+    original.say(&repo, 2, "the one for crumbs");
+    original.say(&repo, 3, "done");
+    resumed.say(&repo, 5, "done, too");
+    assert_eq!(
+        bodies(&repo, "claude-code/s1"),
+        ["fix the parser", "which one?", "the one for checkpoints", "done, too"]
+    );
+    assert_eq!(bodies(&repo, "claude-code/s1.fork"), ["fix the parser", "which one?", "the one for crumbs", "done"]);
+    repo.fsck();
+}
+
+#[test]
+fn recording_follows_a_renamed_trace() {
+    let (repo, mut session) = recorded();
+    repo.text(&["branch", "-m", "claude-code/s1", "parser"]);
+    session.say(&repo, 2, "the one for crumbs");
+    assert_eq!(traces(&repo), ["parser"]);
+    repo.text(&["branch", "-m", "parser", "crumbs"]);
+    session.say(&repo, 3, "done");
+    assert_eq!(bodies(&repo, "crumbs").len(), 4);
+    // The default name again, and a trace that never recorded anything.
+    repo.text(&["branch", "-m", "crumbs", "claude-code/s1"]);
+    repo.text(&["branch", "a/b", "claude-code/s1"]);
+    repo.text(&["branch", "-m", "a/b", "c"]);
+    assert_eq!(repo.git(&["for-each-ref", "refs/trace-sessions/"]), "");
+    session.say(&repo, 4, "and tests");
+    assert_eq!(bodies(&repo, "claude-code/s1").len(), 5);
+    repo.fsck();
+}
+
+#[test]
+fn undo_takes_back_what_ties_a_session() {
+    let (repo, mut session) = recorded();
+    repo.text(&["branch", "-m", "claude-code/s1", "parser"]);
+    repo.text(&["undo"]);
+    session.say(&repo, 2, "the one for crumbs");
+    assert_eq!(traces(&repo), ["claude-code/s1"]);
+    repo.text(&["branch", "-m", "claude-code/s1", "parser"]);
+    // A deleted trace continues nothing; undone, it does again.
+    repo.text(&["branch", "-D", "parser"]);
+    assert_eq!(repo.git(&["for-each-ref", "refs/trace-sessions/"]), "");
+    repo.text(&["undo"]);
+    session.say(&repo, 3, "done");
+    assert_eq!(traces(&repo), ["parser"]);
+    repo.text(&["export", "claude-code", "parser"]);
+    assert_eq!(repo.git(&["for-each-ref", "--format=%(symref)", "refs/trace-sessions/"]).lines().count(), 2);
+    repo.text(&["undo"]);
+    assert_eq!(repo.git(&["for-each-ref", "--format=%(symref)", "refs/trace-sessions/"]), "refs/traces/parser\n");
+    repo.fsck();
+}
+
+#[test]
+fn a_session_that_is_being_written_is_refused() {
+    let (repo, session) = recorded();
+    let call = json!({"parentUuid": session.last, "isSidechain": false, "sessionId": "s1", "type": "assistant",
+        "uuid": "00000000-0000-4000-a000-000000000009", "timestamp": "2026-03-01T09:01:00Z", "cwd": "/", "message":
+        {"role": "assistant", "id": "m9", "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}]}});
+    let text = fs::read_to_string(&session.file).unwrap();
+    fs::write(&session.file, text + &call.to_string() + "\n").unwrap();
+    repo.text(&["import", "claude-code", session.file.to_str().unwrap()]);
+    insta::assert_snapshot!(repo.refused(&["resume", "claude-code/s1", "--print"]), @"
+    --- stderr
+    error: Claude Code may be writing the session: call [ID] has no result yet
+    hint: wait until it is done, or use --force
+    [exit 2]
+    ");
+    repo.text(&["resume", "claude-code/s1", "--print", "--force"]);
+    insta::assert_snapshot!(repo.refused(&["resume", "claude-code/s2", "--print"]), @"
+    --- stderr
+    error: no trace is named `claude-code/s2`
+    hint: `git trace commit` creates one; `git trace branch` lists them
+    [exit 2]
+    ");
+    repo.commit(&["-m", "hello", "--trace", "main"]);
+    insta::assert_snapshot!(repo.refused(&["resume", "main"]), @"
+    --- stderr
+    error: no agent recorded trace `main`
+    hint: name one: git trace resume --agent claude-code main
+    [exit 2]
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_agent_runs_with_its_own_exit_status() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (repo, _) = recorded();
+    let bin = repo.home().join("agents");
+    fs::create_dir_all(&bin).unwrap();
+    fs::write(bin.join("codex"), "#!/bin/sh\npwd\necho \"$1 ${#2}\"\ncat\nexit 7\n").unwrap();
+    fs::set_permissions(bin.join("codex"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir_all(repo.folder().join("below")).unwrap();
+    let mut command = repo.command(crate::repo::binary().to_str().unwrap());
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path))).unwrap();
+    command
+        .args(["resume", "claude-code/s1", "--agent", "codex"])
+        .env("PATH", path)
+        .current_dir(repo.folder().join("below"));
+    let output = crate::repo::run(&mut command, b"typed\n");
+    let folder = repo.folder().canonicalize().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{}\nresume 36\ntyped\n", folder.display()));
+    assert_eq!(output.status.code(), Some(7));
+}
