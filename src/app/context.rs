@@ -32,6 +32,11 @@ impl Context {
         Self { ui: Ui::new(&env, Rc::clone(&repo)), env, trace, repo }
     }
 
+    /// A context whose output stays in memory.
+    pub(crate) fn in_memory(env: Env, trace: Option<TraceName>) -> Self {
+        Self { ui: Ui::in_memory(), ..Self::new(env, trace) }
+    }
+
     /// The repository that the folder or `$GIT_DIR` is in.
     pub(crate) fn repo(&self) -> Result<&Repo, GitError> {
         if let Some(repo) = self.repo.get() {

@@ -38,6 +38,7 @@ enum Out {
     Pager(Child),
     /// Stdout could not be written after the command had changed something.
     Stderr(Stderr),
+    Memory(Vec<u8>),
 }
 
 impl Out {
@@ -45,6 +46,7 @@ impl Out {
         match self {
             Self::Stdout(stdout) => stdout,
             Self::Stderr(stderr) => stderr,
+            Self::Memory(text) => text,
             Self::Pager(child) => match &mut child.stdin {
                 Some(stdin) => stdin,
                 None => unreachable!("a pager is started with its stdin piped, and only finish takes it"),
@@ -61,6 +63,20 @@ impl Ui {
             no_color: env.text("NO_COLOR").is_some() || env.text("TERM") == Some("dumb"),
             colored: OnceCell::new(),
             repo,
+        }
+    }
+
+    /// Output without colors that [`Ui::take`] returns.
+    pub(crate) fn in_memory() -> Self {
+        let out = RefCell::new(Out::Memory(Vec::new()));
+        Self { out, is_terminal: false, no_color: true, colored: OnceCell::from(false), repo: Rc::default() }
+    }
+
+    /// The output so far of a [`Ui::in_memory`].
+    pub(crate) fn take(&self) -> String {
+        match &mut *self.out.borrow_mut() {
+            Out::Memory(text) => String::from_utf8_lossy(&std::mem::take(text)).into_owned(),
+            _ => String::new(),
         }
     }
 

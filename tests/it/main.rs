@@ -26,6 +26,7 @@ mod import;
 mod layout;
 mod links;
 mod materialize;
+mod mcp;
 mod merge_driver;
 mod merging;
 mod operations;

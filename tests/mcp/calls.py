@@ -13,7 +13,8 @@ class Call(NamedTuple):
 
     tool: str
     arguments: dict
-    # Expected values by path: `a.0.b` is an element, `a#` a length, `a~` a text that contains the value.
+    # Expected values by path: `a.0.b` is an element, `a#` a length, `a~` a text that contains the value. A tool whose answer is
+    # text has the paths `text` and `lines`, an array.
     expected: dict = {}
     kept: str = ""
 
@@ -66,27 +67,27 @@ TRACE = [
     Call("trace_commit", {"text": "Where is the limit set?", "fields": {"meta": {"k": 1}}}, {"seq": 1}, "asked"),
     git_trace("commit", "-r", "assistant", "-m", "In src/lib.rs."),
     Call("trace_status", {}, {"items": 3, "by_type": {"dialogue": 2, "instruction": 1}}),
-    Call("trace_materialize", {}, {"messages#": 3, "messages.1.content~": "Where is the limit set?"}),
-    Call("trace_materialize", {"aggregate": "none", "recent": 1, "as_of": "{asked.commit}"}, {"items#": 2}),
+    Call("trace_materialize", {}, {"text~": "Where is the limit set?"}),
+    Call("trace_materialize", {"aggregate": "none", "format": "text", "as_of": "{asked.commit}"}, {"lines#": 5}),
     Call("trace_edit", {"item": "{asked.id}", "text": "Where is the budget set?", "reason": "clearer"},
          {"revision": 2, "op": "edit"}),
-    Call("trace_show", {"item": "{asked.id}", "revision": 1}, {"text": "Where is the limit set?", "live": True}),
+    Call("trace_show", {"item": "{asked.id}", "revision": 1}, {"text~": "Where is the limit set?"}),
     Call("trace_priority", {"item": "#1", "level": "skip", "reason": "settled"}, {"id": "{asked.id}", "seq": 1}),
-    Call("trace_show", {"item": "{asked.id}"}, {"priority": "skip", "revision": 2}),
+    Call("trace_show", {"item": "{asked.id}"}, {"text~": "revision 2"}),
     Call("trace_delete", {"item": "{asked.id}", "reason": "told already"}, {"op": "delete"}),
-    Call("trace_show", {"item": "{asked.id}"}, {"live": False}),
+    Call("trace_show", {"item": "{asked.id}"}, {"text~": "not in this trace any more"}),
     Call("trace_restore", {"item": "{asked.id}"}, {"op": "restore"}),
-    Call("trace_log", {"item": "{asked.id}"}, {"commits#": 4, "commits.1.reason": "told already"}),
-    Call("trace_log", {"limit": 2}, {"commits#": 2}),
-    Call("trace_log", {"code": "HEAD~1..HEAD"}, {"commits#": 1, "commits.0.subject~": "Be brief."}),
-    Call("trace_grep", {"pattern": "budget"}, {"total": 1}),
-    Call("trace_grep", {"pattern": "limit"}, {"total": 0}),
-    Call("trace_grep", {"pattern": "limit", "history": True}, {"total": 1}),
+    Call("trace_log", {"item": "{asked.id}"}, {"lines#": 4, "lines.1~": "(told already)"}),
+    Call("trace_log", {"budget": 100}, {"text~": "[more: call again with cursor"}),
+    Call("trace_log", {"code": "HEAD~1..HEAD"}, {"lines#": 1, "text~": "Be brief."}),
+    Call("trace_grep", {"pattern": "budget"}, {"lines#": 1}),
+    Call("trace_grep", {"pattern": "limit"}, {"text": "nothing matches"}),
+    Call("trace_grep", {"pattern": "limit", "history": True}, {"lines#": 1}),
     Call("trace_branch", {"name": "idea"}, {"created": "idea"}),
     Call("trace_branch", {}, {"traces#": 2}),
     Call("trace_commit", {"text": "On the side.", "trace": "idea"}),
-    Call("trace_diff", {"states": ["main", "idea"]}, {"items#": 1}),
-    Call("trace_diff", {"states": ["{asked.id}"]}, {"revisions#": 4}),
+    Call("trace_diff", {"states": ["main", "idea"]}, {"lines.0~": "1 added"}),
+    Call("trace_diff", {"states": ["{asked.id}"]}, {"text~": "+Where is the budget set?"}),
     Call("trace_merge", {"other": "idea"}, {"result": "fast_forward"}),
     Call("trace_edit", {"item": "{asked.id}", "text": "ours"}),
     Call("trace_edit", {"item": "{asked.id}", "text": "theirs", "trace": "idea"}),
@@ -112,7 +113,7 @@ FILES = [
     Call("checkpoint_follow", {"breadcrumb": "Phase 1, LAB color space"}, {"found": "decision"}),
     Call("checkpoint_follow", {"breadcrumb": "arxiv:2509.13313"}, {"found": "external"}),
     Call("checkpoint_follow", {"breadcrumb": "#2"}, {"found": None, "stale~": "colorQuantizer"}),
-    Call("brief", {"breadcrumbs": ["auth."]}, {"text~": "azoth", "sections~": "auth.zone"}),
+    Call("brief", {"breadcrumbs": ["auth."]}, {"text~": "azoth", "lines~": "auth.zone"}),
 ]
 
 SESSION = [*TRACE, *BREADCRUMBS, *FORWARD, *FILES]
@@ -194,6 +195,15 @@ def filled(value, kept):
     """The value with the kept answers inserted."""
     text = json.dumps(value)
     return json.loads(re.sub(r"\{(\w+)\.(\w+)\}", lambda found: kept[found[1]][found[2]], text))
+
+
+def answer(content, structured):
+    """What a tool answered: its record, or its text."""
+    text = "\n".join(block["text"] for block in content)
+    if structured is None:
+        return {"text": text, "lines": text.splitlines()}
+    assert json.loads(text) == structured, "the two forms of a record differ"
+    return structured
 
 
 def judge(call, answer, kept):

@@ -7,7 +7,7 @@ import sys
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from calls import BAD, SESSION, TOKEN, Run, filled, judge
+from calls import BAD, SESSION, TOKEN, Run, answer, filled, judge
 from place import Place
 
 HINTS = ("read_only_hint", "destructive_hint", "idempotent_hint")
@@ -26,7 +26,7 @@ def server(place, *arguments):
 async def good(client, name, /, **arguments):
     result = await client.call_tool(name, arguments)
     assert not result.is_error, (name, arguments, result.content)
-    return result.structured_content
+    return answer([block.model_dump() for block in result.content], result.structured_content)
 
 
 async def bad(client, name, argument, /, **arguments):
@@ -46,13 +46,12 @@ async def session(client, place):
     for form in ("messages", "openai", "responses", "anthropic", "gemini", "text"):
         made = await good(client, "trace_materialize", format=form)
         plain = place.trace("materialize", "--format", form)
-        assert made["messages"] == (plain if form == "text" else json.loads(plain)), (form, made)
+        assert made["text"].startswith(plain), (form, made)
     for tool, extra in (("trace_commit", {}), ("trace_edit", {"item": "#0"})):
         told = await client.call_tool(tool, {"text": TOKEN, **extra})
-        warning = told.content[1].text
+        warning = told.structured_content["warnings"][0]
         assert not told.is_error and "looks like a GitHub token" in warning and TOKEN not in warning, (tool, told)
     assert "Seen from the server" in (place.folder / "memory.crumb").read_text()
-    assert (await good(client, "brief"))["tokens"] <= 800
 
 
 async def refusals(client, place):
@@ -102,10 +101,10 @@ async def drive(binary, mode):
         client.call_tool = noted
         listed = (await client.list_tools()).tools
         for tool in listed:
-            assert tool.output_schema and tool.description, tool
+            assert tool.description, tool
             assert any(getattr(tool.annotations, hint) is not None for hint in HINTS), tool
         tokens = count(place, listed)
-        assert tokens < 7000, tokens
+        assert tokens < 5000, tokens
         for part in (session, refusals, reading):
             await part(client, place)
         names = {tool.name for tool in listed}
@@ -122,7 +121,7 @@ async def drive(binary, mode):
     async with Client(server(place), mode=mode) as client:
         assert "Only told aside." not in (await client.get_prompt("resume")).messages[1].content.text
         few = (await client.list_tools()).tools
-        assert count(place, few) < 2500
+        assert count(place, few) <= 2000
         print(f"{mode}: {len(few)} tools in {count(place, few)} tokens, all {len(listed)} in {tokens}")
     place.run("git", "fsck", "--strict")
     beside = {path.name for path in place.base.iterdir()}

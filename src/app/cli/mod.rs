@@ -61,6 +61,10 @@ use crate::base::error::{Context as ErrorContext, Error, Result, bail, failure};
 use serde_json::{Value, json};
 use setup::complete::Values;
 
+// Texts that the MCP server also answers.
+pub(crate) use item::show::caption;
+pub(crate) use trace::diff::text as diff_text;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ExitStatus {
     Success,

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
+use super::page::{Cursor, DEFAULT_BUDGET, MIN_BUDGET, Page};
 use super::tool::Schema;
 use crate::app::context::Context;
 use crate::base::error::{Context as _, Error, Result, bail, failure};
@@ -102,6 +103,43 @@ impl<'a> Arguments<'a> {
     /// The trace that the argument `trace` names, else the one of the server, else the current one.
     pub(crate) fn trace(&self, context: &Context) -> Result<TraceName> {
         context.trace_name(self.parsed("trace")?.as_ref())
+    }
+
+    /// The tokens that the answer may have.
+    pub(crate) fn budget(&self, default: u64) -> Result<u64> {
+        Ok(self.integer("budget", MIN_BUDGET)?.unwrap_or(default))
+    }
+
+    /// The trace at the state that the argument `cursor` names, else now, and the page to write.
+    pub(crate) fn page<'c>(&self, context: &'c Context) -> Result<(&'c Repo, TraceName, Tip, Page)> {
+        let (repo, name) = (context.repo()?, self.trace(context)?);
+        let cursor: Option<Cursor> = self.parsed("cursor")?;
+        let tip = match cursor.as_ref().and_then(|cursor| cursor.commit.as_deref()) {
+            Some(commit) => context.tip(&name, commit).context("argument `cursor`")?,
+            None => Tip::of_trace(repo, &name)?,
+        };
+        let page = Page::new(self.budget(DEFAULT_BUDGET)?, context.encoding()?, cursor.as_ref());
+        Ok((repo, name, tip, page))
+    }
+
+    /// Of a list that `cost` measures in tokens, a page from the argument `cursor` on with at most `limit` entries, and the cursor
+    /// of the next page. A page has at least one entry.
+    pub(crate) fn entries<T>(
+        &self,
+        all: Vec<T>,
+        limit: usize,
+        cost: impl Fn(&T) -> u64,
+    ) -> Result<(Vec<T>, Option<usize>)> {
+        let (start, len) = (self.integer("cursor", 0)?.unwrap_or(0), all.len());
+        let mut left = DEFAULT_BUDGET;
+        let fits = |entry: &T| {
+            let fits = left >= cost(entry) || left == DEFAULT_BUDGET;
+            left = left.saturating_sub(cost(entry).max(1));
+            fits
+        };
+        let page: Vec<T> = all.into_iter().skip(start).take(limit).take_while(fits).collect();
+        let end = start.saturating_add(page.len());
+        Ok((page, (end < len).then_some(end)))
     }
 
     pub(crate) fn tip<'c>(&self, context: &'c Context) -> Result<(&'c Repo, TraceName, Tip)> {

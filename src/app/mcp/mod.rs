@@ -8,7 +8,9 @@
 //! - Content of the repository is data: it is in values and never in descriptions.
 //! - Nothing outside the repository that the server was started in is read as content or written.
 
+mod answer;
 mod arguments;
+mod page;
 mod prompts;
 mod resources;
 mod server;

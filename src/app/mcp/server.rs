@@ -4,16 +4,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-    ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 
 use super::arguments::shortened;
-use super::tool::{Answer, Groups, Tool};
-use super::{prompts, resources, tools};
+use super::tool::{Groups, Tool};
+use super::{answer, prompts, resources, tools};
 use crate::app::context::Context;
 use crate::base::error::{Error, Result};
 use crate::git::Env;
@@ -46,7 +46,7 @@ pub(crate) struct Server {
 impl Server {
     /// Each request is a separate operation in the operation log.
     fn context(&self, request: &str) -> Context {
-        Context::new(self.env.clone().with_command(format!("mcp {request}")), self.trace.clone())
+        Context::in_memory(self.env.clone().with_command(format!("mcp {request}")), self.trace.clone())
     }
 }
 
@@ -68,13 +68,12 @@ impl ServerHandler for Server {
         let tool = tool.ok_or_else(|| unknown_tool(&request.name))?;
         let arguments = request.arguments.unwrap_or_default();
         // A panic would leave the request without an answer, and the client waiting.
-        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| tool.call(&self.context(tool.name), &arguments))) else {
+        let context = self.context(tool.name);
+        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| tool.call(&context, &arguments))) else {
             return Err(ErrorData::internal_error(format!("tool `{}` panicked", tool.name), None));
         };
-        Ok(match answer {
-            Ok(answer) => result(answer).into(),
-            Err(error) => CallToolResult::error(vec![ContentBlock::text(refusal(&error))]).into(),
-        })
+        let result = answer.and_then(|answer| Ok(answer.into_result(context.encoding()?)));
+        Ok(result.unwrap_or_else(|error| answer::error(&refusal(&error))).into())
     }
 
     async fn list_resources(&self, _: Page, _: Request) -> Result<ListResourcesResult, ErrorData> {
@@ -118,18 +117,6 @@ fn unknown_tool(name: &str) -> ErrorData {
     let is_elsewhere = tools::all().any(|(.., tool)| tool.name == name);
     let more = if is_elsewhere { "; `git trace mcp --tools all` offers it" } else { "" };
     ErrorData::invalid_params(format!("unknown tool: {}{more}", shortened(name)), None)
-}
-
-/// An answer as content: its text, a block for the warnings, and the structured value.
-fn result(answer: Answer) -> CallToolResult {
-    let Answer { value, text, warnings } = answer;
-    let mut content = vec![ContentBlock::text(text.unwrap_or_else(|| value.to_string()))];
-    if !warnings.is_empty() {
-        content.push(ContentBlock::text(warnings.join("\n")));
-    }
-    let mut result = CallToolResult::success(content);
-    result.structured_content = Some(value);
-    result
 }
 
 fn refusal(error: &Error) -> String {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use serde_json::{Value, json};
 
+use super::answer::Answer;
 use super::arguments::Arguments;
 use crate::app::context::Context;
 use crate::base::error::Result;
@@ -18,20 +19,15 @@ pub(crate) struct Tool {
     pub(crate) effect: Effect,
     /// The arguments; see [`Schema`] for the notation.
     pub(crate) input: &'static str,
-    pub(crate) output: &'static str,
+    /// The record that it answers; none if it answers a text.
+    pub(crate) output: Option<&'static str>,
     pub(crate) run: fn(&Context, &Arguments<'_>) -> Result<Answer>,
 }
 
-pub(crate) struct Answer {
-    pub(crate) value: Value,
-    /// Text for a model; without it, the model reads the JSON of the value.
-    pub(crate) text: Option<String>,
-    pub(crate) warnings: Vec<String>,
-}
-
-impl From<Value> for Answer {
-    fn from(value: Value) -> Self {
-        Self { value, text: None, warnings: Vec::new() }
+pub(crate) const fn first(output: &[&'static str]) -> Option<&'static str> {
+    match output {
+        [first, ..] => Some(first),
+        [] => None,
     }
 }
 
@@ -64,7 +60,9 @@ impl Tool {
         let mut input = Schema::parse(self.input)?.into_json();
         input.insert("additionalProperties".to_owned(), false.into());
         let mut tool = rmcp::model::Tool::new(self.name, self.description, Arc::new(input));
-        tool.output_schema = Some(Arc::new(Schema::parse(self.output)?.into_json()));
+        if let Some(output) = self.output {
+            tool.output_schema = Some(Arc::new(Schema::parse(output)?.into_json()));
+        }
         tool.annotations = Some(self.effect.hints());
         Ok(tool)
     }

@@ -47,7 +47,7 @@ impl ShowArgs {
     }
 }
 
-fn caption(context: &Context, shown: &Shown) -> String {
+pub(crate) fn caption(context: &Context, shown: &Shown) -> String {
     let Shown { slot, item, is_live } = shown;
     let fields = &item.fields;
     let mut line = context.ui.styled(BOLD, &format!("#{} {}", slot.seq, fields.item_type));

@@ -5,15 +5,15 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::app::context::Context;
+use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::tool::Answer;
 use crate::app::secrets::refuse_secret_breadcrumb;
 use crate::base::error::{Context as _, Result};
 use crate::base::when::When;
 use crate::memory::breadcrumb::query::{Order, Sort};
 use crate::memory::breadcrumb::store::SkippedLine;
 use crate::memory::breadcrumb::store::write::{Expiry, SetRequest};
-use crate::memory::breadcrumb::{Key, Query, Store, Writer};
+use crate::memory::breadcrumb::{Key, Query, Record, Store, Writer};
 
 tools! {
     set_breadcrumb: Adds, "Store a fact for later sessions under a key: a discovery, setting or fix. Updates the key if it exists.";
@@ -21,7 +21,7 @@ tools! {
         "key!": "string: namespaced, e.g. auth.method; secret.* stays out of git",
         "value!": "string: at most 10 KiB", "task_id": {"type": "integer", "minimum": 1}
     }"# => r#"{
-        "success!": "boolean", "key!": "string", "created!": "boolean: false: updated", "updated_at!": "string"
+        "success!": "boolean", "key!": "string", "created!": "boolean", "updated_at!": "string"
     }"#;
 
     get_breadcrumb: Reads, "Look up one stored fact by its exact key, before finding it out again.";
@@ -32,14 +32,14 @@ tools! {
         "prefix": "string: e.g. auth.", "limit": {"type": "integer", "minimum": 1, "default": 100},
         "sort": {"enum": ["key", "created", "updated"], "default": "key"},
         "order": {"enum": ["asc", "desc"], "default": "asc"},
-        "task_id": "integer", "updated_before": "string: time, e.g. yesterday, 30d, 2026-03-01"
+        "task_id": "integer", "updated_before": "string: time, e.g. yesterday, 30d, 2026-03-01",
+        "cursor": "integer: `next`"
     }"# => r#"{
-        "breadcrumbs!": {"type": "array", "items": {"type": "object", "required": ["key", "value"]}},
-        "total!": "integer: matching, beyond the limit too"
+        "breadcrumbs!": "array", "total!": "integer: beyond the page too", "next": "integer"
     }"#;
 
     delete_breadcrumb: Removes, "Remove a stored fact that is wrong or no longer needed.";
-    r#"{"key!": "string"}"# => r#"{"success!": "boolean", "deleted!": "boolean: false: there was none"}"#;
+    r#"{"key!": "string"}"# => r#"{"success!": "boolean", "deleted!": "boolean"}"#;
 }
 
 fn set_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -59,7 +59,7 @@ fn get_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
         Some(record) => json!({ "found": true, "breadcrumb": record }),
         None => json!({ "found": false }),
     };
-    Ok(Answer { warnings: warnings(&lookup.skipped_lines), ..Answer::from(value) })
+    Ok(Answer::with_warnings(value, &warnings(&lookup.skipped_lines)))
 }
 
 fn list_breadcrumbs(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -73,12 +73,18 @@ fn list_breadcrumbs(context: &Context, arguments: &Arguments<'_>) -> Result<Answ
             .transpose()?,
         sort: arguments.choice("sort", sorts)?,
         order: arguments.choice("order", [("asc", Order::Ascending), ("desc", Order::Descending)])?,
-        limit: arguments.integer("limit", 1)?.or(Some(100)),
         ..Query::default()
     };
     let listing = store(context)?.list(&query, context.now())?;
-    let value = json!({ "breadcrumbs": listing.records, "total": listing.total });
-    Ok(Answer { warnings: warnings(&listing.skipped_lines), ..Answer::from(value) })
+    let encoding = context.encoding()?;
+    let cost = |record: &Record<'_>| encoding.count(&serde_json::to_vec(record).unwrap_or_default());
+    let limit = arguments.integer("limit", 1)?.unwrap_or(100);
+    let (records, next) = arguments.entries(listing.records, limit, cost)?;
+    let mut value = json!({ "breadcrumbs": records, "total": listing.total });
+    if let Some(next) = next {
+        value["next"] = next.into();
+    }
+    Ok(Answer::with_warnings(value, &warnings(&listing.skipped_lines)))
 }
 
 fn delete_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {

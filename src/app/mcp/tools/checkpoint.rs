@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::app::context::Context;
+use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::file;
-use crate::app::mcp::tool::Answer;
 use crate::base::error::{Context as _, Result};
 use crate::base::finding::Weight;
 use crate::git::Git;

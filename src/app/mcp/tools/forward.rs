@@ -1,12 +1,13 @@
 //! `forward_crumbs_get` and `forward_crumb_leave`, with the names and shapes of the Forward Crumb Protocol.
 
 use crate::app::context::Context;
+use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::{Arguments, wrong};
-use crate::app::mcp::tool::Answer;
 use crate::base::error::{Context as _, Diagnostic as _, Result, bail};
 use crate::memory::forward::json::{self, CrumbList};
 use crate::memory::forward::{
-    self, CrumbContent, CrumbStatus, ForwardError, NewCrumb, Query, QueryResult, query_time, resolve_agent, text,
+    self, CrumbContent, CrumbStatus, ForwardCrumb, ForwardError, NewCrumb, Query, QueryResult, query_time,
+    resolve_agent, text,
 };
 use crate::trace::TraceName;
 
@@ -17,12 +18,10 @@ tools! {
         "priority_filter": ["HIGH", "MEDIUM", "LOW"],
         "crumb_type": ["orientation", "technical", "emotional", "task"],
         "limit": {"type": "integer", "minimum": 1, "default": 10},
-        "status_filter": {"enum": ["active", "completed", "superseded"], "default": "active"}
+        "status_filter": {"enum": ["active", "completed", "superseded"], "default": "active"},
+        "cursor": "integer: `next`"
     }"# => r#"{
-        "success!": "boolean", "key_references!": "object", "summary!": "object",
-        "crumbs!": {"type": "array", "items": {"type": "object", "required": ["id", "text", "metadata"]}},
-        "most_recent!": {"type": ["object", "null"]},
-        "unfinished_tasks!": {"type": "array", "items": {"type": "string"}}
+        "success!": "boolean", "crumbs!": "array", "unfinished_tasks!": "array", "summary!": "object", "next": "integer"
     }"#;
 
     forward_crumb_leave: Adds, "Leave a note for your next session before this one ends: what happened, what is open. Lists may also \
@@ -42,25 +41,36 @@ tools! {
 
 fn forward_crumbs_get(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let repo = context.repo()?;
+    let limit: usize = arguments.integer("limit", 1)?.unwrap_or(10);
     let query = Query {
         lookback_hours: Some(arguments.integer("lookback_hours", 0)?.unwrap_or(168)),
         priority: arguments.parsed("priority_filter")?,
         crumb_type: arguments.parsed("crumb_type")?,
         status: Some(arguments.parsed("status_filter")?.unwrap_or(CrumbStatus::Active)),
         expired: false,
-        limit: arguments.integer("limit", 1)?.unwrap_or(10),
+        limit: arguments.integer::<usize>("cursor", 0)?.unwrap_or(0).saturating_add(limit).saturating_add(1),
     };
     let Some(agent) = resolve_agent(repo, None)? else {
         // The shape is the same without an agent; an empty answer contains no name.
         let value = serde_json::to_value(CrumbList::new(&"nobody".parse()?, &[], &[]))?;
         let hint = ForwardError::NoAgent.hint().unwrap_or_default();
         let warnings = vec![format!("warning: no agent is configured, so there are no forward crumbs\nhint: {hint}")];
-        return Ok(Answer { value, text: None, warnings });
+        return Ok(Answer::with_warnings(value, &warnings));
     };
-    let QueryResult { crumbs, damaged } = forward::search(repo, &agent, &query, query_time(repo, context.now())?)?;
-    let warnings =
+    let QueryResult { crumbs, mut damaged } = forward::search(repo, &agent, &query, query_time(repo, context.now())?)?;
+    let warnings: Vec<_> =
         damaged.iter().map(|one| format!("warning: forward crumb {}: skipped: {}", one.path, one.cause)).collect();
-    Ok(Answer { value: serde_json::to_value(CrumbList::new(&agent, &crumbs, &damaged))?, text: None, warnings })
+    // The warnings name them.
+    damaged.clear();
+    let encoding = context.encoding()?;
+    // The list repeats parts of the text of each crumb, and all of the first.
+    let cost = |crumb: &ForwardCrumb| 2 * encoding.count(crumb.text.as_bytes()) + 100;
+    let (crumbs, next) = arguments.entries(crumbs, limit, cost)?;
+    let mut value = serde_json::to_value(CrumbList::new(&agent, &crumbs, &damaged))?;
+    if let Some(next) = next {
+        value["next"] = next.into();
+    }
+    Ok(Answer::with_warnings(value, &warnings))
 }
 
 fn forward_crumb_leave(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -85,8 +95,8 @@ fn forward_crumb_leave(context: &Context, arguments: &Arguments<'_>) -> Result<A
         new.parent = Some(forward::resolve(repo, &agent, parent).context("argument `parent_crumb`")?.id);
     }
     let added = forward::add(&context.open(&TraceName::of_agent(&agent))?, &agent, &new)?;
-    let warnings = text::short_task_warning(&new.content, &added.text).into_iter().collect();
-    Ok(Answer { value: json::added_to_json(&agent, &added)?, text: None, warnings })
+    let warnings: Vec<_> = text::short_task_warning(&new.content, &added.text).into_iter().collect();
+    Ok(Answer::with_warnings(json::added_to_json(&agent, &added)?, &warnings))
 }
 
 /// Ids by kind: an array, or a string with commas between them.

@@ -1,15 +1,14 @@
-//! `trace_edit`, `trace_delete`, `trace_restore`, `trace_priority`, `trace_show`: one item.
+//! `trace_edit`, `trace_delete`, `trace_restore`, `trace_priority`: one item.
 
 use std::cell::RefCell;
 
 use serde_json::{Value, json};
 
 use crate::app::context::Context;
+use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::tool::Answer;
 use crate::base::error::{Context as _, Result, bail};
 use crate::trace::change::edit::{self, Patch};
-use crate::trace::query::show;
 use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::priority::{self, Level};
 use crate::trace::store::resolve::Resolver;
@@ -41,13 +40,6 @@ tools! {
         "trace": "string"
     }"# => r#"{"id!": "string", "level!": "string", "seq": {"type": ["integer", "null"]}}"#;
 
-    trace_show: Reads, "Read one item in full, also an earlier revision or one that was deleted.";
-    r#"{
-        "item!": "string: id, prefix of 4, or #seq", "revision": {"type": "integer", "minimum": 1}, "trace": "string"
-    }"# => r#"{
-        "id!": "string", "type!": "string", "text": "string", "seq!": "integer", "revision!": "integer",
-        "priority!": "string", "live!": "boolean"
-    }"#;
 }
 
 fn trace_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -68,7 +60,7 @@ fn trace_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (budget, warnings) = (BudgetPolicy::new(repo, None, None)?, RefCell::new(Vec::new()));
     let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
     let edited = context.open(&name)?.with_budget(budget).with_warnings(&warn).edit(slot.id, patch)?;
-    Ok(Answer { value: edit::to_json(&edited), text: None, warnings: warnings.into_inner() })
+    Ok(Answer::with_warnings(edit::to_json(&edited), &warnings.into_inner()))
 }
 
 fn trace_delete(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -94,12 +86,4 @@ fn trace_priority(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
     priority::set(repo, &signature, &requests)?;
     let (item, seq) = requests.first().map(|request| (request.item.to_string(), request.seq)).unwrap_or_default();
     Ok(json!({ "id": item, "level": level.as_str(), "seq": seq }).into())
-}
-
-fn trace_show(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
-    let (repo, name, tip) = arguments.tip(context)?;
-    let revision = arguments.integer("revision", 1)?;
-    let shown = show::find(repo, &name, &tip, arguments.required("item")?, revision);
-    let shown = shown.context("argument `item` or `revision`")?;
-    Ok(Value::Object(show::to_json(repo, &shown)?).into())
 }

@@ -1,10 +1,10 @@
-//! `trace_log`, `trace_diff`, `trace_grep`, `trace_branch`, `trace_switch`, `trace_merge`, `trace_compress`: lines of context.
+//! `trace_branch`, `trace_switch`, `trace_merge`, `trace_compress`: lines of context.
 
 use serde_json::{Value, json};
 
 use crate::app::context::Context;
+use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::tool::Answer;
 use crate::base::error::{Context as _, Result, bail};
 use crate::base::merge::Side;
 use crate::trace::Draft;
@@ -13,43 +13,17 @@ use crate::trace::change::compress::{self, Extent, Scope, select};
 use crate::trace::change::compressor::is_blank;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Settlement};
-use crate::trace::query::code::CodeRange;
-use crate::trace::query::diff::json::{diff_to_json, revision_to_json};
-use crate::trace::query::diff::revisions::revisions;
-use crate::trace::query::diff::{Target, between, target};
-use crate::trace::query::grep::{self, PatternOptions};
-use crate::trace::query::log;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{Resolver, State, state};
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceError, TraceName};
 
 tools! {
-    trace_log: Reads, "See what happened in a trace, newest first, or to one item.";
-    r#"{
-        "item": "string", "grep": "string: regex on subjects and texts",
-        "code": "string: A..B: only what led from code commit A to B",
-        "limit": {"type": "integer", "minimum": 1, "default": 20}, "trace": "string"
-    }"# => r#"{
-        "commits!": {"type": "array", "items": {"type": "object", "required": ["commit", "at", "subject", "items"]}}
-    }"#;
-
-    trace_diff: Reads, "Compare two states by item; one item gives its revisions; none, the last commit.";
-    r#"{
-        "states": {"type": "array", "items": {"type": "string"}, "description": "0-2 traces, commits, times; or one item"},
-        "trace": "string"
-    }"# => r#"{"items": "array", "revisions": "array"}"#;
-
-    trace_grep: Reads, "Search the texts of a trace, also those of its history.";
-    r#"{
-        "pattern!": "string", "fixed": "boolean", "ignore_case": "boolean", "type": "string", "history": "boolean",
-        "limit": {"type": "integer", "minimum": 1, "default": 100}, "trace": "string"
-    }"# => r#"{
-        "hits!": {"type": "array", "items": {"type": "object", "required": ["id", "seq", "lines"]}}, "total!": "integer"
-    }"#;
-
     trace_branch: Adds, "Start a new trace from another one or an earlier state; without a name, list the traces.";
-    r#"{"name": "string", "start": "string: trace, commit, item or time", "trace": "string"}"# => r#"{"created!": {"type": ["string", "null"]}, "commit": "string", "traces": "array"}"#;
+    r#"{
+        "name": "string", "start": "string: trace, commit, item or time", "cursor": "integer: `next` of the last answer",
+        "trace": "string"
+    }"# => r#"{"created!": {"type": ["string", "null"]}, "commit": "string", "traces": "array", "next": {"type": ["integer", "null"]}}"#;
 
     trace_switch: Sets, "Make another trace the current one.";
     r#"{"name!": "string"}"# => r#"{"trace!": "string"}"#;
@@ -70,69 +44,16 @@ tools! {
     }"#;
 }
 
-fn trace_log(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
-    let (repo, name, tip) = arguments.tip(context)?;
-    let item = match arguments.text("item")? {
-        Some(spec) => Some(Resolver::new(repo, &name, &tip)?.item(spec).context("argument `item`")?),
-        None => None,
-    };
-    let code = arguments.text("code")?.map(|spec| CodeRange::resolve(repo, spec)).transpose();
-    let code = code.context("argument `code`")?;
-    let query = log::Query { item, grep: arguments.parsed("grep")?, code, ..log::Query::default() };
-    let limit = arguments.integer("limit", 1)?.unwrap_or(20);
-    let entries = log::entries(repo, &query, tip)?.take(limit);
-    let commits = entries.map(|entry| Ok(log::to_json(&entry?))).collect::<Result<Vec<_>>>()?;
-    Ok(json!({ "commits": commits }).into())
-}
-
-fn trace_diff(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
-    let states = arguments.texts("states")?;
-    if states.len() > 2 {
-        bail!("argument `states`: expected at most two, not {}", states.len());
-    }
-    let (repo, name) = (context.repo()?, arguments.trace(context)?);
-    match target(repo, &name, &states).context("argument `states`")? {
-        Target::States(states) => {
-            let (before, after) = *states;
-            Ok(diff_to_json(repo, &between(repo, before, after, context.encoding()?)?)?.into())
-        }
-        Target::Item(id) => {
-            let revisions = revisions(repo, &Tip::of_trace(repo, &name)?, id)?;
-            let listed = revisions.iter().map(|revision| revision_to_json(repo, revision));
-            let listed = listed.collect::<Result<Vec<_>, _>>()?;
-            Ok(json!({ "revisions": listed }).into())
-        }
-    }
-}
-
-fn trace_grep(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
-    let (repo, _, tip) = arguments.tip(context)?;
-    let options = PatternOptions { fixed: arguments.is_set("fixed")?, ignore_case: arguments.is_set("ignore_case")? };
-    let query = grep::Query::new(arguments.required("pattern")?, options, arguments.parsed("type")?);
-    let query = query.context("argument `pattern`")?;
-    let limit = arguments.integer("limit", 1)?.unwrap_or(100);
-    let (mut hits, mut total): (Vec<Value>, usize) = (Vec::new(), 0);
-    let mut take = |commit: Option<&Tip>, hit: &grep::Hit| {
-        total += 1;
-        if hits.len() < limit {
-            hits.push(grep::to_json(commit, hit));
-        }
-    };
-    if arguments.is_set("history")? {
-        grep::history(repo, &tip, &query, |commit, hit| take(Some(commit), &hit))?;
-    } else {
-        grep::live(repo, &tip, &query, |hit| take(None, &hit))?;
-    }
-    Ok(json!({ "hits": hits, "total": total }).into())
-}
-
 fn trace_branch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let name: Option<TraceName> = arguments.parsed("name")?;
     let (repo, current) = (context.repo()?, arguments.trace(context)?);
     let Some(name) = name else {
         let listed = list(repo, context.encoding()?)?;
         let traces: Vec<Value> = listed.iter().map(|trace| branch_json(trace, trace.name == current)).collect();
-        return Ok(json!({ "created": null, "traces": traces }).into());
+        let encoding = context.encoding()?;
+        let cost = |trace: &Value| encoding.count(trace.to_string().as_bytes());
+        let (traces, next) = arguments.entries(traces, usize::MAX, cost)?;
+        return Ok(json!({ "created": null, "traces": traces, "next": next }).into());
     };
     let from = arguments.text("start")?;
     let start = match from {

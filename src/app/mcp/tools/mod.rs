@@ -1,14 +1,15 @@
 //! The tools, one file per kind of memory.
 
-/// Declares the tools of a file: the function, its effect, when to use it, its arguments, and its answer.
+/// Declares the tools of a file: the function, its effect, when to use it, its arguments, and its record; a
+/// tool without one answers a text.
 macro_rules! tools {
-    ($($name:ident: $effect:ident, $description:literal; $input:expr => $output:expr;)+) => {
+    ($($name:ident: $effect:ident, $description:literal; $input:expr $(=> $output:expr)?;)+) => {
         pub(super) const TOOLS: &[$crate::app::mcp::tool::Tool] = &[$($crate::app::mcp::tool::Tool {
             name: stringify!($name),
             description: $description,
             effect: $crate::app::mcp::tool::Effect::$effect,
             input: $input,
-            output: $output,
+            output: $crate::app::mcp::tool::first(&[$($output)?]),
             run: $name,
         }),+];
     };
@@ -19,18 +20,22 @@ pub(crate) mod brief;
 pub(crate) mod checkpoint;
 mod crumb;
 mod forward;
+mod history;
 mod item;
 mod line;
+mod search;
 mod trace;
 
 use super::tool::{Group, Groups, Tool};
 
 /// The tools in the order in which they are listed, with their group; whether they are for daily use, and so offered by default.
-const TABLES: [(Group, bool, &[Tool]); 8] = [
+const TABLES: [(Group, bool, &[Tool]); 10] = [
     (Group::Brief, true, brief::TOOLS),
     (Group::Breadcrumb, true, breadcrumb::TOOLS),
     (Group::Forward, true, forward::TOOLS),
     (Group::Trace, true, trace::TOOLS),
+    (Group::Trace, true, search::TOOLS),
+    (Group::Trace, false, history::TOOLS),
     (Group::Trace, false, item::TOOLS),
     (Group::Trace, false, line::TOOLS),
     (Group::Crumb, false, crumb::TOOLS),

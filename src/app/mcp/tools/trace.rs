@@ -5,11 +5,12 @@ use std::cell::RefCell;
 use serde_json::{Map, Value};
 
 use crate::app::context::Context;
+use crate::app::mcp::answer::{Answer, warning_lines};
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::tool::Answer;
+use crate::app::mcp::page::fit;
 use crate::base::error::{Result, bail};
-use crate::materialize::envelope::{MessageFormat, envelope, render};
-use crate::materialize::{Cut, Options, materialize};
+use crate::materialize::envelope::{MessageFormat, Rendered, render};
+use crate::materialize::{Cut, Materialized, Options, materialize};
 use crate::trace::Tip;
 use crate::trace::change::commit::{self, NewItem};
 use crate::trace::model::item::ItemType;
@@ -19,6 +20,9 @@ use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::settings;
 use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
+
+/// The tokens of a materialized trace if the call does not name a budget: more, and some clients cut the answer.
+const MATERIALIZE_BUDGET: u64 = 10_000;
 
 tools! {
     trace_commit: Adds, "Record an item of context at the end of the trace. An instruction whose name is live replaces it.";
@@ -35,7 +39,7 @@ tools! {
         "trace": "string"
     }"# => r#"{
         "id!": "string", "seq!": "integer", "op!": "string", "revision!": "integer",
-        "commit": "string: absent: unchanged", "tokens": "integer"
+        "commit": "string", "tokens": "integer"
     }"#;
 
     trace_materialize: Reads, "Get the trace as messages for a model, now or as it was, complete or cut to a budget.";
@@ -43,19 +47,15 @@ tools! {
         "trace": "string",
         "as_of": "string: commit, item or time",
         "format": {"enum": ["messages", "openai", "responses", "anthropic", "gemini", "text"], "default": "messages"},
-        "budget": {"type": "integer", "minimum": 1, "description": "tokens; pinned items stay, then the newest"},
+        "budget": {"type": "integer", "minimum": 100, "default": 10000,
+            "description": "pinned items stay, then the newest"},
         "recent": {"type": "integer", "minimum": 0, "description": "items in full; older ones as a line"},
         "aggregate": {"enum": ["join", "none"], "default": "join"}
-    }"# => r#"{
-        "trace!": "string", "commit": "string: absent: no commit yet", "at": "string", "format": "string",
-        "messages!": {"type": ["array", "object", "string"]}, "items!": "array: ids behind each message",
-        "tokens!": "object", "left_out!": "array", "changed!": "array"
     }"#;
 
     trace_status: Reads, "See how large the trace is: items by type and priority, tokens and the budget.";
     r#"{"trace": "string"}"# => r#"{
-        "trace!": "string", "items!": "integer", "commit": "string", "tokens": "object", "by_type": "object",
-        "by_priority": "object"
+        "trace!": "string", "items!": "integer", "tokens": "object"
     }"#;
 }
 
@@ -79,7 +79,7 @@ fn trace_commit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
     let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
     let trace = Trace::open(repo, name).with_budget(budget).with_warnings(&warn);
     let committed = trace.commit(entry)?;
-    Ok(Answer { value: commit::to_json(&committed), text: None, warnings: warnings.into_inner() })
+    Ok(Answer::with_warnings(commit::to_json(&committed), &warnings.into_inner()))
 }
 
 fn trace_materialize(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -92,22 +92,45 @@ fn trace_materialize(context: &Context, arguments: &Arguments<'_>) -> Result<Ans
         ("text", MessageFormat::Text),
     ];
     let format = arguments.choice("format", formats)?;
-    let options = Options {
-        one_message_an_item: arguments.choice("aggregate", [("join", false), ("none", true)])?,
-        cut: Cut { since: None, recent: arguments.integer("recent", 0)?, budget: arguments.integer("budget", 1)? },
-        ..Options::default()
-    };
+    let one_message_an_item = arguments.choice("aggregate", [("join", false), ("none", true)])?;
+    let recent = arguments.integer("recent", 0)?;
+    let budget = arguments.budget(MATERIALIZE_BUDGET)?;
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
-    let view = context.find_view(&name, arguments.text("as_of")?)?;
     let encoding = context.encoding()?;
-    let materialized = view.as_ref().map(|view| materialize(repo, view, &options, encoding)).transpose()?;
-    let materialized = materialized.unwrap_or_default();
-    let rendered = render(format, &materialized, None)?;
-    let text = String::from_utf8_lossy(&rendered.content).into_owned();
-    let value = serde_json::to_value(envelope(repo, &name, view.as_ref(), &materialized, rendered, encoding)?)?;
-    let damaged = materialized.damaged.iter();
-    let warnings = damaged.map(|(path, damage)| format!("warning: item file `{path}` is damaged: {damage}")).collect();
-    Ok(Answer { value, text: Some(text), warnings })
+    let Some(view) = context.find_view(&name, arguments.text("as_of")?)? else {
+        let nothing = render(format, &Materialized::default(), None)?.content;
+        return Ok(Answer::Text(vec![text(&nothing), format!("[trace {name} has no items]")]));
+    };
+    fit(budget, encoding, |allowed| {
+        let cut = Cut { since: None, recent, budget: Some(allowed) };
+        let options = Options { one_message_an_item, cut, ..Options::default() };
+        let materialized = materialize(repo, &view, &options, encoding)?;
+        let rendered = render(format, &materialized, None)?;
+        let notes = [left_out(&materialized), changed(&rendered)].into_iter().flatten();
+        let damaged = materialized.damaged.iter();
+        let damaged: Vec<_> =
+            damaged.map(|(path, damage)| format!("warning: item file `{path}` is damaged: {damage}")).collect();
+        Ok([text(&rendered.content)].into_iter().chain(notes).chain(warning_lines(&damaged)).collect())
+    })
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Says which items the budget cuts off, and where to read them.
+fn left_out(materialized: &Materialized) -> Option<String> {
+    let cut: Vec<_> = materialized.left_out.iter().filter(|omission| omission.why == "budget").collect();
+    let (first, last) = (cut.iter().map(|one| one.seq).min()?, cut.iter().map(|one| one.seq).max()?);
+    let tokens: u64 = cut.iter().map(|one| one.tokens).sum();
+    let count = cut.len();
+    Some(format!("[left out to fit: {count} items, #{first} to #{last}, {tokens} tokens; `as_of` #{last} shows them]"))
+}
+
+/// Says how many blocks the format cannot express as they are.
+fn changed(rendered: &Rendered) -> Option<String> {
+    let count = rendered.adjustments.len();
+    (count > 0).then(|| format!("[adapted to the format: {count} blocks]"))
 }
 
 fn trace_status(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {

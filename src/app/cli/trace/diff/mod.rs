@@ -1,6 +1,6 @@
 //! `git trace diff`: what differs between two states, by item.
 
-mod text;
+pub(crate) mod text;
 
 use crate::app::cli::{BOLD, Context, DIM, ExitStatus, Result, Values, bail, escaped};
 use crate::trace::query::diff::json::{diff_to_json, revision_to_json};

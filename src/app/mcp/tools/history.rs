@@ -1,0 +1,107 @@
+//! `trace_log`, `trace_diff`: what happened in a trace.
+
+use std::fmt::Write as _;
+
+use crate::app::cli::diff_text;
+use crate::app::context::Context;
+use crate::app::mcp::answer::Answer;
+use crate::app::mcp::arguments::Arguments;
+use crate::app::ui::{minute, one_line};
+use crate::base::error::{Context as _, Result, bail};
+use crate::git::short_oid;
+use crate::trace::query::code::CodeRange;
+use crate::trace::query::diff::revisions::revisions;
+use crate::trace::query::diff::{Target, between, target};
+use crate::trace::query::log;
+use crate::trace::store::resolve::Resolver;
+
+/// The most characters of a subject or reason in a line of `trace_log`.
+const SUBJECT_LEN: usize = 200;
+/// The most items that a line of `trace_log` names.
+const NAMED: usize = 3;
+
+tools! {
+    trace_log: Reads, "See what happened in a trace, newest first, or to one item.";
+    r#"{
+        "item": "string", "grep": "string: regex on subjects and texts",
+        "code": "string: A..B: only what led from code commit A to B",
+        "budget": {"type": "integer", "minimum": 100, "default": 4000}, "cursor": "string", "trace": "string"
+    }"#;
+
+    trace_diff: Reads, "Compare two states by item; one item gives its revisions; none, the last commit.";
+    r#"{
+        "states": {"type": "array", "items": {"type": "string"}, "description": "0-2 traces, commits, times; or one item"},
+        "budget": {"type": "integer", "minimum": 100, "default": 4000}, "cursor": "string", "trace": "string"
+    }"#;
+}
+
+fn trace_log(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    let (repo, name, tip, mut page) = arguments.page(context)?;
+    let item = match arguments.text("item")? {
+        Some(spec) => Some(Resolver::new(repo, &name, &tip)?.item(spec).context("argument `item`")?),
+        None => None,
+    };
+    let code = arguments.text("code")?.map(|spec| CodeRange::resolve(repo, spec)).transpose();
+    let code = code.context("argument `code`")?;
+    let query = log::Query { item, grep: arguments.parsed("grep")?, code, ..log::Query::default() };
+    for entry in log::entries(repo, &query, tip.clone())? {
+        page.write(&line(&entry?));
+        if page.is_full() {
+            break;
+        }
+    }
+    page.finish(&tip, "nothing matches")
+}
+
+/// A commit as a line: `3f9a1c2 2026-11-22 21:05 edit #1 dialogue 5b1c…: the subject (the reason)`.
+fn line(entry: &log::Entry) -> String {
+    let log::Entry { tip, touched, .. } = entry;
+    let op = tip.trailers.op.filter(|_| tip.is_ours()).map_or("commit", |op| op.as_str());
+    let mut line = format!("{} {} {op}", short_oid(tip.commit.oid), minute(tip.time()));
+    for change in touched.iter().take(NAMED) {
+        let slot = change.entry();
+        let _ = write!(line, " #{} {} {}", slot.seq, slot.item_type, slot.id);
+    }
+    if touched.len() > NAMED {
+        let _ = write!(line, " and {} more", touched.len() - NAMED);
+    }
+    let _ = write!(line, ": {}", one_line(tip.commit.subject(), SUBJECT_LEN));
+    if let Some(reason) = &tip.trailers.reason {
+        let _ = write!(line, " ({})", one_line(reason, SUBJECT_LEN));
+    }
+    line + "\n"
+}
+
+fn trace_diff(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    let states = arguments.texts("states")?;
+    if states.len() > 2 {
+        bail!("argument `states`: expected at most two, not {}", states.len());
+    }
+    let (repo, name, tip, mut page) = arguments.page(context)?;
+    let style = diff_text::Style { context: 3, words: false };
+    match target(repo, &name, &states).context("argument `states`")? {
+        Target::States(states) => {
+            let (before, after) = *states;
+            let diff = between(repo, before, after, context.encoding()?)?;
+            page.write(&(diff.summary() + "\n"));
+            for item in &diff.items {
+                if page.is_full() {
+                    break;
+                }
+                diff_text::item(context, item, style)?;
+                page.write(&format!("\n{}", context.ui.take()));
+            }
+        }
+        Target::Item(id) => {
+            for revision in revisions(repo, &tip, id)? {
+                if page.is_full() {
+                    break;
+                }
+                diff_text::item(context, &revision.item, style)?;
+                let (oid, at) = (revision.tip.commit.oid, revision.tip.time());
+                page.write(&format!("commit {oid} {at}\n{}\n", context.ui.take()));
+            }
+        }
+    }
+    page.finish(&tip, "nothing differs")
+}

@@ -1,0 +1,219 @@
+//! `git trace mcp`: what a model receives from its tools. `tests/mcp/run` drives the server with real clients.
+
+use git_trace::Encoding;
+use serde_json::{Value, json};
+
+use crate::repo::TestRepo;
+
+/// Sends requests and returns the answers.
+fn serve(repo: &TestRepo, args: &[&str], lines: &[Value]) -> Vec<Value> {
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let output = repo.run(&[&["mcp"], args].concat(), input.as_bytes());
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", repo.exact(&output));
+    String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A request of revision 2026-07-28.
+fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
+    let mut params = params;
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
+}
+
+fn call(id: impl Into<Value>, tool: &str, arguments: &Value) -> Value {
+    request(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
+}
+
+/// The results of calls.
+fn results(repo: &TestRepo, calls: &[(&str, Value)]) -> Vec<Value> {
+    let lines: Vec<_> = calls.iter().enumerate().map(|(id, (tool, arguments))| call(id, tool, arguments)).collect();
+    serve(repo, &["--tools", "all"], &lines).into_iter().map(|mut answer| answer["result"].take()).collect()
+}
+
+fn result(repo: &TestRepo, tool: &str, arguments: Value) -> Value {
+    results(repo, &[(tool, arguments)]).remove(0)
+}
+
+/// All text of a result.
+fn content(result: &Value) -> Vec<&str> {
+    result["content"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect()
+}
+
+/// The tokens that a client puts before a model: `content`, `structuredContent`, or, at worst, the larger one.
+fn received(result: &Value) -> u64 {
+    let structured = result.get("structuredContent").map(ToString::to_string).unwrap_or_default();
+    count(&content(result).concat()).max(count(&structured))
+}
+
+fn count(text: &str) -> u64 {
+    Encoding::default().count(text.as_bytes())
+}
+
+/// A trace of 600 items: prose, results of tools as JSON on one line, other scripts, and a text of 300 KB.
+fn large() -> TestRepo {
+    let repo = TestRepo::new();
+    let line = |n: usize| match n % 5 {
+        0 => {
+            json!({ "type": "dialogue", "role": "user", "text": format!("Why does parser {n} fail?\n").repeat(1 + n % 7) })
+        }
+        1 => {
+            json!({ "type": "dialogue", "role": "assistant", "text": "\"quoted\\\" \t\u{1} and {braces}\n".repeat(n % 40) + "x" })
+        }
+        2 => json!({ "type": "tool_io", "direction": "result", "call_id": format!("c{n}"), "status": "ok",
+            "text": json!({ "rows": vec![json!({ "parser": n, "line": "0a1b2c" }); n % 60] }).to_string() }),
+        3 => {
+            json!({ "type": "dialogue", "role": "user", "text": "Γιατί αποτυγχάνει ο parser; なぜ失敗するのか🙂 ".repeat(n % 30 + 1) })
+        }
+        _ => {
+            json!({ "type": "artifact", "kind": "file", "path": format!("src/{n}.rs"), "text": "fn parser() {}\n".repeat(n % 50 + 1) })
+        }
+    };
+    let mut input: String = (0..600).map(|n| line(n).to_string() + "\n").collect();
+    input += &(json!({ "type": "dialogue", "role": "user", "text": "The parser, once more. ".repeat(13_000) })
+        .to_string()
+        + "\n");
+    input += &(json!({ "type": "dialogue", "role": "user", "text": "The end of the parser." }).to_string() + "\n");
+    repo.bytes_with(&["import", "jsonl", "-"], input.as_bytes());
+    repo
+}
+
+#[test]
+fn everything_a_model_receives_from_a_text_tool_is_within_the_budget() {
+    let repo = large();
+    repo.text(&["branch", "early", "#3"]);
+    for n in 0..60 {
+        repo.text(&["breadcrumb", "set", &format!("auth.k{n}"), &"a fact about the parser ".repeat(9)]);
+    }
+    let texts = [
+        ("trace_show", json!({ "item": "#600" })),
+        ("trace_show", json!({ "item": "#12" })),
+        ("trace_grep", json!({ "pattern": "parser" })),
+        ("trace_grep", json!({ "pattern": "PARSER", "history": true, "ignore_case": true })),
+        ("trace_log", json!({})),
+        ("trace_log", json!({ "grep": "parser" })),
+        ("trace_diff", json!({ "states": ["early", "main"] })),
+        ("trace_diff", json!({ "states": ["#600"] })),
+        ("brief", json!({ "breadcrumbs": ["auth.", "nothing.", "no-such-key"] })),
+        ("trace_materialize", json!({})),
+        ("trace_materialize", json!({ "format": "openai", "aggregate": "none" })),
+        ("trace_materialize", json!({ "format": "responses" })),
+        ("trace_materialize", json!({ "format": "anthropic", "recent": 3 })),
+        ("trace_materialize", json!({ "format": "gemini" })),
+        ("trace_materialize", json!({ "format": "text" })),
+    ];
+    for budget in [500, 2_000, 10_000] {
+        let calls = texts.clone().map(|(tool, mut arguments)| {
+            arguments["budget"] = budget.into();
+            (tool, arguments)
+        });
+        for ((tool, arguments), result) in calls.iter().zip(results(&repo, &calls)) {
+            assert_eq!(result["isError"], json!(false), "{tool} {arguments}: {result}");
+            assert_eq!(result.get("structuredContent"), None, "{tool}");
+            let tokens = received(&result);
+            assert!(tokens <= budget, "{tool} {arguments}: {tokens} tokens");
+            // A page that is not the last one is not much shorter than it may be.
+            let has_more = content(&result).last().unwrap().starts_with("[more");
+            assert!(!has_more || tokens > budget / 2, "{tool} {arguments}: {tokens} tokens");
+        }
+    }
+}
+
+#[test]
+fn pages_of_a_text_join_to_the_text() {
+    let repo = large();
+    repo.text(&["edit", "#600", "-m", &"Now shorter. ".repeat(900)]);
+    for (tool, mut arguments) in [
+        ("trace_show", json!({ "item": "#600", "revision": 1 })),
+        ("trace_show", json!({ "item": "#3" })),
+        ("trace_grep", json!({ "pattern": "parser|なぜ" })),
+        ("trace_log", json!({})),
+        ("trace_diff", json!({})),
+    ] {
+        arguments["budget"] = 1_000_000.into();
+        let whole = content(&result(&repo, tool, arguments.clone())).concat();
+        arguments["budget"] = 4_000.into();
+        let mut joined = String::new();
+        for page in 0.. {
+            let result = result(&repo, tool, arguments.clone());
+            let texts = content(&result);
+            joined += texts[0];
+            let Some(rest) = texts.get(1) else { break };
+            arguments["cursor"] = rest.split('`').nth(1).unwrap().into();
+            // What is committed between two pages does not move the text.
+            if page == 0 {
+                repo.say("The parser again.");
+            }
+        }
+        assert!(joined == whole, "{tool}: {} of {} bytes", joined.len(), whole.len());
+    }
+    let past = result(&repo, "trace_show", json!({ "item": "#3", "cursor": "+99999" }));
+    assert!(content(&past)[0].starts_with("error: argument `cursor`: the text ends after"), "{past}");
+    for cursor in ["", "7", "x+1", "+-1", "beefbeefbeef+1"] {
+        let refused = result(&repo, "trace_show", json!({ "item": "#3", "cursor": cursor }));
+        assert_eq!(refused["isError"], true);
+        assert!(content(&refused)[0].contains("`cursor`"), "{refused}");
+    }
+}
+
+#[test]
+fn a_record_is_the_same_json_in_both_forms_and_has_a_cap() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "trace.agent", "azoth"]);
+    let value = |n: usize| format!("{n} {}", "0a1b2c3d ".repeat(1_000));
+    for n in 0..12 {
+        repo.text(&["breadcrumb", "set", &format!("k.n{n:02}"), &value(n)]);
+        repo.text(&["forward", "leave", "--summary", &"A session about the parser. ".repeat(60)]);
+    }
+    let damage = "x: \"".repeat(9) + "\n";
+    std::fs::write(repo.folder().join("bad.crumb"), damage.repeat(3_000)).unwrap();
+    let calls = [
+        ("trace_commit", json!({ "text": "Hello." })),
+        ("trace_status", json!({})),
+        ("set_breadcrumb", json!({ "key": "a.b", "value": "x" })),
+        ("get_breadcrumb", json!({ "key": "k.n03" })),
+        ("list_breadcrumbs", json!({})),
+        ("forward_crumbs_get", json!({ "limit": 100 })),
+        ("trace_branch", json!({})),
+        ("crumb_validate", json!({ "file": "bad.crumb" })),
+    ];
+    for ((tool, _), result) in calls.iter().zip(results(&repo, &calls)) {
+        let text = content(&result).concat();
+        assert_eq!(result["isError"], false, "{tool}: {text}");
+        assert_eq!(result["structuredContent"], serde_json::from_str::<Value>(&text).unwrap(), "{tool}");
+        assert!(received(&result) <= 8_000, "{tool}: {} tokens", received(&result));
+    }
+    let mut keys = Vec::new();
+    let mut cursor = json!(0);
+    while !cursor.is_null() {
+        let mut listed = result(&repo, "list_breadcrumbs", json!({ "prefix": "k.", "cursor": cursor }));
+        let listed = listed["structuredContent"].take();
+        assert_eq!(listed["total"], 12);
+        keys.extend(
+            listed["breadcrumbs"].as_array().unwrap().iter().map(|one| one["key"].as_str().unwrap().to_owned()),
+        );
+        cursor = listed["next"].clone();
+    }
+    assert_eq!(keys, (0..12).map(|n| format!("k.n{n:02}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_default_tools_fit_into_2000_tokens() {
+    let repo = TestRepo::new();
+    let list = |args: &[&str]| {
+        let answer = serve(&repo, args, &[request(1, "tools/list", json!({}))]).remove(0);
+        answer["result"]["tools"].as_array().unwrap().clone()
+    };
+    let default = list(&[]);
+    let names: Vec<_> = default.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    insta::assert_snapshot!(names.join(" "), @"brief set_breadcrumb get_breadcrumb list_breadcrumbs delete_breadcrumb forward_crumbs_get forward_crumb_leave trace_commit trace_materialize trace_status trace_show trace_grep");
+    let tokens = count(&Value::from(default.clone()).to_string());
+    assert!(tokens <= 2_000, "{tokens} tokens");
+    let texts: Vec<_> = list(&["--tools", "all"]);
+    let texts: Vec<_> = texts.iter().filter(|tool| tool.get("outputSchema").is_none()).collect();
+    let names: Vec<_> = texts.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    insta::assert_snapshot!(names.join(" "), @"brief trace_materialize trace_show trace_grep trace_log trace_diff");
+}
