@@ -38,6 +38,10 @@ impl Git {
         Answer::of(&mut self.command(args))
     }
 
+    pub(super) fn ask_with(&self, args: &[&str], input: impl Into<Vec<u8>>) -> Result<Answer, GitError> {
+        Answer::of(self.command(args).input(input))
+    }
+
     /// An exit status other than 0 is an error.
     pub(crate) fn run(&self, args: &[impl AsRef<OsStr>]) -> Result<Vec<u8>, GitError> {
         self.ask(args)?.into_stdout()

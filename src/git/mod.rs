@@ -14,6 +14,7 @@ mod config;
 mod env;
 mod error;
 mod fsync;
+mod function_lines;
 mod history;
 mod ident;
 mod integrity;

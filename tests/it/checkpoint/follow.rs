@@ -84,6 +84,12 @@ fn nothing_outside_the_repository_is_read() {
     place.git(&["add", "-A"]);
     insta::assert_snapshot!(place.trace(&["checkpoint", "follow", "--type", "function", "hidden()"]), @"
     --- stderr
-    stale: no definition of `hidden` was found in the tracked files
+    stale: `hidden` is in no tracked file of a known language
+    ");
+    place.write("lib/c.rb", "hidden(1)\n");
+    place.git(&["add", "-A"]);
+    insta::assert_snapshot!(place.trace(&["checkpoint", "follow", "--type", "function", "hidden()"]), @"
+    --- stderr
+    not found: no definition of `hidden` was found by git's patterns for Ruby
     ");
 }

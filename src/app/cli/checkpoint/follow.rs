@@ -72,8 +72,9 @@ fn print(context: &CheckpointContext<'_>, reference: &Reference, followed: &Foll
         }
         Followed::Decision(hint) => context.ui.write_content(format!("{hint}\n"))?,
         Followed::External(address) => context.ui.write_content(format!("{address}\n"))?,
-        Followed::Stale(why) => {
-            context.ui.note(format!("stale: {why}"));
+        Followed::Stale(why) | Followed::NotFound(why) => {
+            let what = if matches!(followed, Followed::Stale(_)) { "stale" } else { "not found" };
+            context.ui.note(format!("{what}: {why}"));
             if !reference.hint.is_empty() {
                 context.ui.write_content(format!("{}\n", reference.hint))?;
             }

@@ -39,6 +39,6 @@ fn content(followed: &Followed) -> Option<Vec<u8>> {
         }
         Followed::Decision(hint) => Some(hint.clone().into_bytes()),
         // Addresses are not fetched, so their size is unknown.
-        Followed::External(_) | Followed::Stale(_) => None,
+        Followed::External(_) | Followed::Stale(_) | Followed::NotFound(_) => None,
     }
 }

@@ -5,9 +5,10 @@
 
 pub(crate) mod cost;
 mod external;
-#[cfg(feature = "functions")]
 mod function;
 mod inside;
+mod language;
+mod source;
 
 use std::path::Path;
 
@@ -38,6 +39,8 @@ pub(crate) enum Followed {
     Decision(String),
     External(String),
     Stale(String),
+    /// The name of a function exists, but no line that git's patterns take for a definition.
+    NotFound(String),
 }
 
 /// `line` counts from 1 and includes the comment above the definition; `source` consists of complete lines.
@@ -56,9 +59,6 @@ pub(crate) enum FollowError {
     Unknown { reference: String },
     #[error("`{reference}` matches several breadcrumbs: {}", found.join(", "))]
     Ambiguous { reference: String, found: Vec<String> },
-    #[cfg(not(feature = "functions"))]
-    #[error("this build of git-trace cannot find functions")]
-    NoFunctions,
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -70,8 +70,6 @@ impl Diagnostic for FollowError {
                 "list them with `git trace checkpoint breadcrumbs`, or follow an unlisted reference with --type"
             }
             Self::Ambiguous { .. } => "use its number, such as `#2`",
-            #[cfg(not(feature = "functions"))]
-            Self::NoFunctions => "build git-trace with the feature `functions`",
             _ => return None,
         };
         Some(hint.to_owned())
@@ -113,7 +111,7 @@ impl<'a> FollowContext<'a> {
 }
 
 impl Followed {
-    /// The target in `found` and the fields for it, with the fields of the breadcrumb. Without a target, `stale` has the reason.
+    /// The target in `found` and the fields for it, with the fields of the breadcrumb. Without a target, `stale` or `not_found` has the reason.
     pub(crate) fn to_json(&self, reference: &Reference) -> Value {
         let mut value = match self {
             Self::File { path, content } => match std::str::from_utf8(content) {
@@ -125,6 +123,7 @@ impl Followed {
             Self::Decision(hint) => json!({ "found": "decision", "text": hint }),
             Self::External(address) => json!({ "found": "external", "address": address }),
             Self::Stale(reason) => json!({ "found": null, "stale": reason }),
+            Self::NotFound(reason) => json!({ "found": null, "not_found": reason }),
         };
         value["type"] = reference.kind.clone().into();
         value["reference"] = reference.reference.clone().into();
@@ -163,10 +162,7 @@ pub(crate) fn find_breadcrumb<'r>(breadcrumbs: &'r [Reference], wanted: &str) ->
 pub(crate) fn follow(context: &FollowContext<'_>, reference: &Reference) -> Result<Followed, FollowError> {
     match reference.known_kind() {
         Some(ReferenceKind::File) => inside::read(context.root, &reference.reference),
-        #[cfg(feature = "functions")]
         Some(ReferenceKind::Function) => function::find(context, &reference.reference),
-        #[cfg(not(feature = "functions"))]
-        Some(ReferenceKind::Function) => Err(FollowError::NoFunctions),
         Some(ReferenceKind::External) => Ok(match address(&reference.reference) {
             Some(address) => Followed::External(address),
             None => Followed::Stale("the reference is not a URL, a DOI, or an arXiv id".to_owned()),
