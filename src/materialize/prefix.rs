@@ -4,13 +4,15 @@
 //! reasoning,
 //!
 //! - none was edited: each has its first revision and its own role;
-//! - none is missing: their positions have no gap, from the first on;
+//! - none is missing: their positions have no gap, from the first on, unless imports left all gaps of the trace: what those
+//!   removed was noise, rewound, or compacted, so the model did not see it either;
 //! - none was inserted: none is later than the reasoning, if both have a time;
-//! - none was skipped or restored since: the last level of each item that is or was skipped is older than the reasoning. An
-//!   item that was imported with the priority skip was never sent, so it changes nothing.
+//! - none was skipped or restored since: the last level of each item that is or was skipped is older than the reasoning.
 //!
 //! In doubt a signature is not sent. An edit before the reasoning invalidates it too, because a tree does not contain the time
 //! of an edit, and finding it would walk the history. Not detected is reasoning without a time that a merge or pick added.
+
+use std::collections::HashSet;
 
 use crate::git::Repo;
 use crate::trace::model::item::{Item, ItemType};
@@ -25,6 +27,7 @@ pub(super) struct SignedPrefix<'v> {
     record: Option<Record>,
     last_reasoning: Option<u32>,
     next_seq: u32,
+    by_imports: bool,
     broken: bool,
     /// The last change of level of an item that is or was skipped.
     last_set: Option<Time>,
@@ -32,18 +35,21 @@ pub(super) struct SignedPrefix<'v> {
 }
 
 impl<'v> SignedPrefix<'v> {
-    pub(super) fn new(repo: &'v Repo, view: &'v View) -> Self {
+    pub(super) fn new(repo: &'v Repo, view: &'v View) -> Result<Self, TraceError> {
+        let positions: HashSet<u32> = view.slots.iter().map(|slot| slot.seq).collect();
+        let gaps = (view.tip.next_seq(repo)? as usize).saturating_sub(positions.len());
         let reasoning = view.slots.iter().filter(|slot| slot.item_type == ItemType::reasoning());
-        Self {
+        Ok(Self {
             repo,
             view,
             record: None,
             last_reasoning: reasoning.map(|slot| slot.seq).max(),
             next_seq: 0,
+            by_imports: gaps == view.tip.vacant() as usize,
             broken: false,
             last_set: None,
             last_created: None,
-        }
+        })
     }
 
     /// Adds the next item, and whether it has a new role. Returns whether everything before it is unchanged.
@@ -51,7 +57,7 @@ impl<'v> SignedPrefix<'v> {
         if self.broken || self.last_reasoning.is_none_or(|last| slot.seq > last) {
             return Ok(false);
         }
-        self.broken |= slot.seq != self.next_seq;
+        self.broken |= slot.seq != self.next_seq && !self.by_imports;
         self.next_seq = slot.seq + 1;
         let created = item.fields.created;
         let before_set = self.last_set.is_none_or(|set| created.is_some_and(|created| created >= set));

@@ -149,7 +149,7 @@ pub enum TraceError {
     BadClock { at: Time },
     #[error("line {line}: {cause}")]
     BadLine { line: usize, cause: String },
-    #[error("trace `{trace}` was imported {} --as-seen; later imports must do the same", if *as_seen { "with" } else { "without" })]
+    #[error("trace `{trace}` {} the items that compactions replaced, and later imports must do the same", if *as_seen { "does not keep" } else { "keeps" })]
     SeenOtherwise { trace: TraceName, as_seen: bool },
     #[error("{what} contains content that was {}", purge.escape_debug())]
     Purged { what: String, purge: String },
@@ -189,10 +189,8 @@ impl Diagnostic for TraceError {
             Self::Unsigned { oid, .. } => return Some(format!("`git verify-commit {oid}` says why")),
             Self::BadSubject => "without -s, the subject is a preview of the content",
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",
-            Self::SeenOtherwise { as_seen: false, .. } => "import into another trace: --trace NAME",
-            Self::SeenOtherwise { as_seen: true, .. } => {
-                "use --as-seen again, or import into another trace: --trace NAME"
-            }
+            Self::SeenOtherwise { as_seen: true, .. } => "omit --full, or import into another trace: --trace NAME",
+            Self::SeenOtherwise { as_seen: false, .. } => "use --full, or import into another trace: --trace NAME",
             Self::BadClock { .. } => "set the clock, `GIT_COMMITTER_DATE`, or `GIT_AUTHOR_DATE`",
             Self::TooMany { .. } => "split the file, and import each part into a separate trace: --trace NAME",
             Self::Full { .. } => {

@@ -32,7 +32,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::trace::change::bulk::{Replaced, Usage};
+use crate::trace::change::bulk::{Removal, Replaced, Usage};
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::Draft;
 use read::header;
@@ -49,7 +49,8 @@ pub(crate) struct TranscriptEntry {
     pub draft: Draft,
     /// The sub-agent that this belongs to, as `[A-Za-z0-9_-]{1,64}`; `None` for the main thread.
     pub thread: Option<String>,
-    pub skip: Option<String>,
+    /// Why it is deleted in its trace as soon as it is added.
+    pub removal: Option<Removal>,
     /// The items that this summary of a compaction replaces, when compactions are replayed.
     pub replaces: Option<Replaced>,
     /// A more useful commit subject than a preview of the body: one line of at most 72 characters.

@@ -45,12 +45,12 @@ fn no_text_is_lost_and_results_follow_their_calls() {
         let mut found = Vec::new();
         for trace in names(&report) {
             repo.total(&trace);
-            // Items imported as skipped repeat or summarize other text of the file. They are kept all the same.
-            for skipped in repo.json(&["materialize", "--json", &trace])["left_out"].as_array().unwrap() {
-                let item = repo.json(&["show", "--trace", &trace, "--json", skipped["id"].as_str().unwrap()]);
-                found.push(item["text"].clone());
-                repo.text(&["--trace", &trace, "unpin", skipped["id"].as_str().unwrap()]);
-            }
+            // What the model does not see any more is removed, and stays in history.
+            let lines = repo.lines(&["export", &trace]);
+            found.extend(lines.iter().filter(|line| line["op"] == "import").map(|line| match &line["text"] {
+                Value::String(text) if line["direction"] == "call" => serde_json::from_str(text).unwrap(),
+                text => text.clone(),
+            }));
             let view = repo.json(&["materialize", "--json", "--aggregate", "none", &trace]);
             let mut called = BTreeSet::new();
             for message in view["messages"].as_array().unwrap() {
@@ -134,7 +134,9 @@ fn a_second_import_adds_nothing() {
 
         // Not even what was taken out meanwhile.
         let trace = &names(&first)[0];
-        repo.text(&["--trace", trace, "delete", "#0"]);
+        let first = repo.git(&["ls-tree", "-r", "--name-only", &format!("refs/traces/{trace}")]);
+        let first = first.lines().next().and_then(|path| path.rsplit('-').next()).unwrap();
+        repo.text(&["--trace", trace, "delete", first]);
         let before = repo.refs();
         assert_eq!(recorded(&import(&repo, bytes)), 0, "{name}");
         assert_eq!(repo.refs(), before, "{name}");
@@ -174,14 +176,14 @@ fn changes_to_a_trace_survive_a_later_import() {
     let cut = bytes.len() / 2;
     let trace = names(&import(&repo, &bytes[..cut]))[0].clone();
     repo.text(&["switch", &trace]);
-    repo.text(&["edit", "#1", "-m", "edited by hand"]);
-    repo.text(&["pin", "#1", "-m", "mine"]);
-    repo.text(&["delete", "#0"]);
+    repo.text(&["edit", "#2", "-m", "edited by hand"]);
+    repo.text(&["pin", "#2", "-m", "mine"]);
+    repo.text(&["delete", "#3"]);
     repo.say("a remark between");
     import(&repo, bytes);
-    assert_eq!(repo.json(&["show", "#1", "--json"])["text"], "edited by hand");
-    assert_eq!(repo.json(&["show", "#1", "--json"])["priority"], "pinned");
-    assert_eq!(repo.json(&["show", "#0", "--json"])["live"], false);
+    assert_eq!(repo.json(&["show", "#2", "--json"])["text"], "edited by hand");
+    assert_eq!(repo.json(&["show", "#2", "--json"])["priority"], "pinned");
+    assert_eq!(repo.json(&["show", "#3", "--json"])["live"], false);
     repo.total(&trace);
     repo.fsck();
 }
@@ -190,7 +192,7 @@ fn changes_to_a_trace_survive_a_later_import() {
 fn sub_agents_get_separate_traces() {
     let record = |uuid: &str, side: bool, text: &str| {
         serde_json::json!({ "type": "user", "uuid": uuid, "sessionId": "s-1", "isSidechain": side,
-            "agentId": side.then_some("a1"), "message": { "role": "user", "content": text } })
+            "parentUuid": (uuid == "3").then_some("1"), "agentId": side.then_some("a1"), "message": { "role": "user", "content": text } })
     };
     let file: String = [record("1", false, "main"), record("2", true, "side"), record("3", false, "main again")]
         .iter()
@@ -228,7 +230,7 @@ fn import_without_a_file_takes_the_newest_session_of_this_folder() {
     std::fs::create_dir_all(&sessions).unwrap();
     std::fs::write(sessions.join("0b6f3c1e-6a52-4b09-8a57-3d1f0e9c7a11.jsonl"), bytes).unwrap();
     insta::assert_snapshot!(repo.trace(&["import", "claude-code"]).replace(&project, "[PROJECT]"), @"
-    24 imported into trace `claude-code/[SHORT]-fc78-4fdf-8cfd-f1cae9454bd0`
+    24 imported into trace `claude-code/[SHORT]-fc78-4fdf-8cfd-f1cae9454bd0`, removed from the context: 2 title
     --- stderr
     importing [HOME]/.claude/projects/[PROJECT]/[SHORT]-6a52-4b09-8a57-3d1f0e9c7a11.jsonl
     no content, not imported: 3 file-history-snapshot, 1 system/stop_hook_summary

@@ -6,7 +6,7 @@ use std::fs;
 use crate::transcript::format::Format;
 use serde_json::{Value, json};
 
-use crate::unit::incremental::Growing;
+use crate::unit::incremental::{Growing, REPLAY};
 use crate::unit::repo::TestRepo;
 use crate::unit::samples::SAMPLES;
 
@@ -107,7 +107,12 @@ fn samples() -> Vec<(Format, &'static str, &'static [u8])> {
 /// Skips three items and edits another: none of a tool's, so that no call loses its result.
 fn clean(repo: &TestRepo) {
     let items = repo.lines(&["export", "t"]);
-    let said = |item: &&Value| item["op"] == "import" && item["type"] == "dialogue" && item["text"] != "";
+    let removed: HashSet<String> =
+        items.iter().filter(|item| item["op"] == "delete").map(|item| item["id"].to_string()).collect();
+    let said = |item: &&Value| {
+        let is_live = !removed.contains(&item["id"].to_string());
+        item["op"] == "import" && is_live && item["type"] == "dialogue" && item["text"] != ""
+    };
     let said: Vec<String> = items.iter().filter(said).map(|item| format!("#{}", item["seq"])).collect();
     let middle = said.len() / 2;
     repo.text(&["--trace", "t", "skip", &said[1], &said[middle], said.last().unwrap(), "-m", "misleading"]);
@@ -222,7 +227,7 @@ fn hooks_record_a_session_as_it_grows() {
         fs::write(&file, bytes).unwrap();
         hook(&repo, &[format.as_str()], &call(file.to_str().unwrap(), "SessionEnd"));
         let growing = Growing::new();
-        growing.import(format, bytes);
+        growing.import_seen(format, bytes, REPLAY);
         let tree = repo.git(&["rev-parse", &format!("refs/traces/{format}/s1^{{tree}}")]);
         assert_eq!(tree.trim(), growing.trees()[0].1, "{format}");
         let examined = repo.run(&["doctor", "--json"], b"").stdout;

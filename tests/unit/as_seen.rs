@@ -3,11 +3,10 @@
 use std::fs;
 
 use crate::transcript::format::Format;
-use crate::transcript::import::CompactionMode;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::unit::incremental::Growing;
+use crate::unit::incremental::{Growing, REPLAY};
 use crate::unit::repo::TestRepo;
 use crate::unit::samples::{SAMPLES, said};
 
@@ -51,7 +50,7 @@ fn after_a_compaction_the_model_sees_only_what_was_kept() {
     for (name, bytes) in SAMPLES.into_iter().filter(|(name, _)| name.contains("compact")) {
         let growing = Growing::new();
         let repo = &growing.repo;
-        growing.import_seen(Format::ClaudeCode, bytes, CompactionMode::RequireReplay);
+        growing.import_seen(Format::ClaudeCode, bytes, REPLAY);
         let (lines, summary) = lines(bytes);
         assert_eq!(seen(repo, &[]), told(&lines[summary..]), "{name}");
 
@@ -64,7 +63,11 @@ fn after_a_compaction_the_model_sees_only_what_was_kept() {
         let exported = repo.lines(&["export", "t"]);
         let line = exported.iter().find(|line| line["op"] == "compress").unwrap();
         let stands_for = line["meta"]["stands_for"].as_array().unwrap();
-        let gone: Vec<&Value> = exported.iter().filter(|line| line["op"] == "delete").map(|line| &line["id"]).collect();
+        let gone: Vec<&Value> = exported
+            .iter()
+            .filter(|line| line["op"] == "delete" && line["reason"].is_null())
+            .map(|line| &line["id"])
+            .collect();
         assert_eq!(stands_for.iter().collect::<Vec<_>>(), gone, "in reading order");
         assert!(line["subject"].as_str().unwrap().starts_with(&format!("compress {} items: ", gone.len())));
 
@@ -82,7 +85,7 @@ fn priorities_set_by_people_survive_a_compaction() {
     let bytes = SAMPLES[1].1;
     let (lines, summary) = lines(bytes);
     let growing = Growing::new();
-    growing.import_seen(Format::ClaudeCode, &lines[..summary].concat(), CompactionMode::RequireReplay);
+    growing.import_seen(Format::ClaudeCode, &lines[..summary].concat(), REPLAY);
     let items = growing.repo.lines(&["export", "t"]);
     let call = items.iter().position(|item| item["direction"] == "call").unwrap();
     let other = items.iter().rposition(|item| item["type"] == "dialogue").unwrap();
@@ -101,7 +104,7 @@ fn priorities_set_by_people_survive_a_compaction() {
 
 fn growing_after(bytes: &[u8]) -> usize {
     let growing = Growing::new();
-    growing.import_seen(Format::ClaudeCode, bytes, CompactionMode::RequireReplay);
+    growing.import_seen(Format::ClaudeCode, bytes, REPLAY);
     growing.repo.bodies("t").len()
 }
 
@@ -111,26 +114,87 @@ fn a_trace_keeps_its_import_mode() {
     let repo = TestRepo::new();
     fs::write(repo.folder().join("half"), &bytes[..bytes.len() / 4]).unwrap();
     fs::write(repo.folder().join("in"), bytes).unwrap();
-    repo.text(&["import", "claude-code", "half", "--trace", "all"]);
+    repo.text(&["import", "claude-code", "half", "--trace", "all", "--full"]);
     insta::assert_snapshot!(repo.refused(&["import", "claude-code", "in", "--trace", "all", "--as-seen"]), @r"
     --- stderr
-    error: cannot import `in`: trace `all` was imported without --as-seen; later imports must do the same
-    hint: import into another trace: --trace NAME
+    error: cannot import `in`: trace `all` keeps the items that compactions replaced, and later imports must do the same
+    hint: use --full, or import into another trace: --trace NAME
     [exit 2]
     ");
-    repo.text(&["import", "claude-code", "half", "--trace", "t", "--as-seen"]);
+    repo.text(&["import", "claude-code", "half", "--trace", "t"]);
+    insta::assert_snapshot!(repo.refused(&["import", "claude-code", "in", "--trace", "t", "--full"]), @r"
+    --- stderr
+    error: cannot import `in`: trace `t` does not keep the items that compactions replaced, and later imports must do the same
+    hint: omit --full, or import into another trace: --trace NAME
+    [exit 2]
+    ");
     repo.text(&["import", "claude-code", "in", "--trace", "t"]);
     let (lines, summary) = lines(bytes);
     assert_eq!(seen(&repo, &[]), told(&lines[summary..]));
+    // An import without an option follows the trace, also from a pipe.
+    repo.bytes_with(&["import", "claude-code", "-", "--trace", "all"], bytes);
     // The setting begins traces so, and refuses none.
-    repo.git(&["config", "trace.asSeen", "true"]);
-    repo.text(&["import", "claude-code", "in", "--trace", "all"]);
+    repo.git(&["config", "trace.asSeen", "false"]);
+    repo.bytes_with(&["import", "claude-code", "-", "--trace", "t"], bytes);
+    repo.text(&["import", "claude-code", "in", "--trace", "kept"]);
+    repo.git(&["config", "--unset", "trace.asSeen"]);
     let call = json!({"session_id": "s1", "transcript_path": repo.folder().join("in"), "hook_event_name": "Stop"});
     repo.run(&["hook", "claude-code"], call.to_string().as_bytes());
     let live = |trace: &str| repo.bodies(trace).len();
     assert_eq!(live("claude-code/s1"), live("t"));
-    assert!(live("all") > live("t"));
-    assert!(repo.refused(&["import", "jsonl", "in", "--as-seen"]).contains("`jsonl` has no compactions"));
+    assert_eq!((live("kept"), live("all") > live("t")), (live("all"), true));
+    assert!(repo.refused(&["import", "jsonl", "in", "--full"]).contains("`jsonl` has no compactions"));
+}
+
+/// Imports a file in both modes into one repository. Neither import changes what the model sees in the other trace.
+#[test]
+fn an_import_acts_in_its_own_trace() {
+    let records: Vec<_> = compacted_rollout().into_iter().flat_map(|(records, _)| records).collect();
+    let cases = [(Format::ClaudeCode, SAMPLES[1].1.to_vec()), (Format::Codex, rollout(&records))];
+    for (format, bytes) in cases {
+        let alone = Growing::new();
+        alone.import_seen(format, &bytes, REPLAY);
+        for full_first in [true, false] {
+            let growing = Growing::new();
+            let file = growing.repo.folder().join("in");
+            fs::write(&file, &bytes).unwrap();
+            let full = || growing.repo.text(&["import", format.as_str(), "in", "--full", "--trace", "all"]);
+            if full_first {
+                full();
+            }
+            growing.import_seen(format, &bytes, REPLAY);
+            if !full_first {
+                full();
+            }
+            assert_eq!(growing.context(), alone.context());
+            assert_eq!(growing.repo.git(&["for-each-ref", "refs/trace-priority"]), "");
+            assert!(growing.repo.bodies("all").len() > growing.repo.bodies("t").len());
+        }
+    }
+}
+
+/// Version 0.1 skipped summaries for all traces. Its lines are known by their reason.
+#[test]
+fn a_skip_by_an_old_import_acts_where_it_was_imported() {
+    let bytes = SAMPLES[1].1;
+    let growing = Growing::new();
+    let repo = &growing.repo;
+    fs::write(repo.folder().join("in"), bytes).unwrap();
+    repo.text(&["import", "claude-code", "in", "--full", "--trace", "all"]);
+    let lines = repo.lines(&["export", "all"]);
+    let summary = lines.iter().find(|line| line["op"] == "delete" && line["reason"] == "compaction").unwrap();
+    let summary = summary["id"].as_str().unwrap();
+    let all = ["--trace", "all"];
+    repo.text(&[&all[..], &["restore", summary]].concat());
+    let reason = "compaction summary; its originals are here";
+    repo.text(&[&all[..], &["skip", summary, "-m", reason]].concat());
+    repo.text(&["branch", "child", "all"]);
+    growing.import_seen(Format::ClaudeCode, bytes, REPLAY);
+    let skipped =
+        |trace: &str| repo.json(&["materialize", "--json", trace])["left_out"].to_string().matches(reason).count();
+    assert_eq!([skipped("all"), skipped("child"), skipped("t")], [1, 1, 0]);
+    let (lines, first) = self::lines(bytes);
+    assert_eq!(seen(repo, &[]), told(&lines[first..]));
 }
 
 fn message(role: &str, text: &str) -> Value {
@@ -215,7 +279,7 @@ fn codex_compactions_are_replayed() {
     let mut records = Vec::new();
     for (more, expected) in compacted_rollout() {
         records.extend(more);
-        growing.import_seen(Format::Codex, &rollout(&records), CompactionMode::RequireReplay);
+        growing.import_seen(Format::Codex, &rollout(&records), REPLAY);
         let seen: Vec<String> = seen(&growing.repo, &[])
             .into_iter()
             .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
@@ -225,10 +289,10 @@ fn codex_compactions_are_replayed() {
         growing.repo.total("t");
     }
     let at_once = Growing::new();
-    at_once.import_seen(Format::Codex, &rollout(&records), CompactionMode::RequireReplay);
+    at_once.import_seen(Format::Codex, &rollout(&records), REPLAY);
     assert_eq!(growing.state(), at_once.state());
     let matrix = Growing::new();
-    matrix.import_seen(Format::Codex, MATRIX, CompactionMode::RequireReplay);
+    matrix.import_seen(Format::Codex, MATRIX, REPLAY);
     matrix.repo.fsck();
     matrix.repo.total("t");
     let again = matrix.import(Format::Codex, MATRIX);
@@ -250,11 +314,11 @@ fn gemini_compressions_are_replayed() {
     ];
     let bytes: Vec<u8> = records.iter().map(|record| format!("{record}\n")).collect::<String>().into_bytes();
     let growing = Growing::new();
-    growing.import_seen(Format::GeminiCli, &bytes, CompactionMode::RequireReplay);
+    growing.import_seen(Format::GeminiCli, &bytes, REPLAY);
     assert_eq!(seen(&growing.repo, &[]), ["summary"]);
     let (whole, cut) = (growing.state(), memchr::memrchr(b'\n', &bytes[..bytes.len() - 1]).unwrap() + 1);
     let growing = Growing::new();
-    growing.import_seen(Format::GeminiCli, &bytes[..cut], CompactionMode::RequireReplay);
+    growing.import_seen(Format::GeminiCli, &bytes[..cut], REPLAY);
     assert_eq!(seen(&growing.repo, &[]), ["summary", "three", "four"]);
     growing.import(Format::GeminiCli, &bytes);
     assert_eq!(growing.state(), whole);
@@ -277,7 +341,7 @@ fn preserved_items_follow_the_summary_of_a_compaction() {
     ];
     let bytes: Vec<u8> = records.iter().map(|record| format!("{record}\n")).collect::<String>().into_bytes();
     let growing = Growing::new();
-    growing.import_seen(Format::ClaudeCode, &bytes, CompactionMode::RequireReplay);
+    growing.import_seen(Format::ClaudeCode, &bytes, REPLAY);
     assert_eq!(seen(&growing.repo, &[]), ["summary", "two", "three", "four"]);
 }
 
@@ -302,7 +366,7 @@ fn usage_reported_after_a_compaction_is_the_total() {
         let growing = Growing::new();
         growing.repo.git(&["config", "traceType.reasoning.priority", "skip"]);
         for part in parts {
-            growing.import_seen(Format::ClaudeCode, lines[..*part].concat().as_bytes(), CompactionMode::RequireReplay);
+            growing.import_seen(Format::ClaudeCode, lines[..*part].concat().as_bytes(), REPLAY);
         }
         let tokens = &growing.repo.json(&["--trace", "t", "status", "--json"])["tokens"];
         (tokens["source"].clone(), tokens["total"].as_u64().unwrap())
@@ -319,14 +383,14 @@ proptest! {
         let records: Records = compacted_rollout().into_iter().flat_map(|(records, _)| records).collect();
         for (format, bytes) in [(Format::ClaudeCode, SAMPLES[1].1.to_vec()), (Format::Codex, rollout(&records))] {
             let whole = Growing::new();
-            whole.import_seen(format, &bytes, CompactionMode::RequireReplay);
+            whole.import_seen(format, &bytes, REPLAY);
             let mut cuts: Vec<usize> = points.iter().map(|point| point.index(bytes.len())).collect();
             cuts.sort_unstable();
             let growing = Growing::new();
             for cut in cuts {
-                growing.import_seen(format, &bytes[..cut], CompactionMode::RequireReplay);
+                growing.import_seen(format, &bytes[..cut], REPLAY);
             }
-            growing.import_seen(format, &bytes, CompactionMode::RequireReplay);
+            growing.import_seen(format, &bytes, REPLAY);
             prop_assert_eq!(growing.state(), whole.state());
         }
     }

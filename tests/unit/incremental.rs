@@ -15,6 +15,10 @@ use proptest::prelude::*;
 use crate::unit::repo::TestRepo;
 use crate::unit::samples::SAMPLES;
 
+/// Compactions are replayed, or their originals stay.
+pub(crate) const REPLAY: CompactionMode = CompactionMode { replays: true, is_required: false };
+pub(crate) const FULL: CompactionMode = CompactionMode { replays: false, is_required: false };
+
 pub(crate) type State = (Vec<(String, String)>, String);
 
 /// A repository beside a transcript that grows.
@@ -38,7 +42,7 @@ impl Growing {
 
     /// Writes the file and imports it.
     pub(crate) fn import(&self, format: Format, bytes: &[u8]) -> Imported {
-        self.import_seen(format, bytes, CompactionMode::KeepOriginals)
+        self.import_seen(format, bytes, FULL)
     }
 
     /// The same, with or without compactions replayed.
@@ -103,8 +107,8 @@ fn cuts(bytes: &[u8], count: usize) -> Vec<usize> {
 #[test]
 fn growing_samples_give_the_same_trace() {
     for (name, bytes) in SAMPLES {
-        for seen in [CompactionMode::KeepOriginals, CompactionMode::RequireReplay] {
-            if seen == CompactionMode::RequireReplay && !name.contains("compact") {
+        for seen in [FULL, REPLAY] {
+            if seen == REPLAY && !name.contains("compact") {
                 continue;
             }
             let expected = at_once(Format::ClaudeCode, bytes, seen);
@@ -142,7 +146,7 @@ fn only_new_records_are_read() {
     }
     let third = growing.import(Format::ClaudeCode, bytes);
     assert_eq!((third.traces[0].1.recorded, third.traces[0].1.known), (0, 0));
-    assert_eq!(growing.state(), at_once(Format::ClaudeCode, bytes, CompactionMode::KeepOriginals));
+    assert_eq!(growing.state(), at_once(Format::ClaudeCode, bytes, FULL));
 }
 
 #[test]
@@ -196,7 +200,7 @@ proptest! {
         let bytes = SAMPLES[4].1;
         let mut cuts: Vec<usize> = points.iter().map(|point| point.index(bytes.len())).collect();
         cuts.sort_unstable();
-        check_cut_file(Format::ClaudeCode, bytes, &cuts, &at_once(Format::ClaudeCode, bytes, CompactionMode::KeepOriginals));
+        check_cut_file(Format::ClaudeCode, bytes, &cuts, &at_once(Format::ClaudeCode, bytes, FULL));
     }
 }
 

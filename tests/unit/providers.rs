@@ -18,7 +18,7 @@ use crate::trace::store::view::View;
 use crate::trace::{Draft, Fields, ItemId, ItemType, Time, TraceName};
 use crate::transcript::format::Format;
 use crate::transcript::import::input::Input;
-use crate::transcript::import::{CompactionMode, Destination, ImportContext, transcript};
+use crate::transcript::import::{Destination, ImportContext, transcript};
 use proptest::prelude::*;
 use regex::Regex;
 use serde_json::Value;
@@ -114,7 +114,7 @@ impl Sample {
             repo: &sample.repo,
             signature: &signature,
             encoding: Encoding::default(),
-            compactions: CompactionMode::KeepOriginals,
+            compactions: crate::unit::incremental::FULL,
         };
         let input = Input::Stream(Box::new(bytes));
         transcript(writing, Format::ClaudeCode, destination, input).unwrap();
@@ -259,17 +259,17 @@ fn a_thought_is_sent_while_its_prefix_is_unchanged() {
     };
     let sample = Sample::of_transcript(SMALL);
     let all = ids(&sample);
-    assert_eq!(dropped(&sample), 0, "what the import itself skips was never said");
+    assert_eq!(dropped(&sample), 0, "what the import itself removes was never said");
     sample.set(10, *all.last().unwrap(), Level::Skip);
-    sample.set(11, all[2], Level::Pinned);
+    sample.set(11, all[0], Level::Pinned);
     assert_eq!(dropped(&sample), 0, "a level that hides nothing, and a skip after the last thought");
-    sample.set(12, all[2], Level::Skip);
+    sample.set(12, all[0], Level::Skip);
     assert_eq!(dropped(&sample), 6);
-    sample.set(13, all[2], Level::Normal);
+    sample.set(13, all[0], Level::Normal);
     assert_eq!(dropped(&sample), 6, "what was taken back in may not have been there");
 
     let sample = Sample::of_transcript(SMALL);
-    let item = ids(&sample)[2];
+    let item = ids(&sample)[0];
     sample.edit(20, item, "other");
     assert_eq!(dropped(&sample), 6);
 }

@@ -1,4 +1,4 @@
-//! Turns that a rewind left are kept but skipped; turns that only look rewound are not skipped.
+//! Rewound turns are deleted in their trace and stay in history; turns that only look rewound are not deleted.
 
 use std::fmt::Write as _;
 
@@ -70,23 +70,25 @@ fn session() -> Vec<Value> {
                "logicalParentUuid": "lost", "sessionId": "s", "content": "Conversation compacted"}),
         summary,
         record("a4", Some("c2"), "assistant", &json!("five.")),
-        record("u5", Some("a4"), "user", &json!("left.")),
+        record("u5", Some("a4"), "user", &json!("gone.")),
         record("a5", Some("u5"), "assistant", &json!("also left.")),
         record("u6", Some("a4"), "user", &json!("instead.")),
     ]
 }
 
-const WORDS: [&str; 9] = ["one", "two", "caveat", "three", "four", "five", "left", "also left", "instead"];
+const WORDS: [&str; 9] = ["one", "two", "caveat", "three", "four", "five", "gone", "also left", "instead"];
 
 #[test]
-fn a_rewound_turn_is_kept_but_skipped() {
+fn a_rewound_turn_is_deleted_with_a_reason() {
     let file = file(&session());
     let growing = imported(Format::ClaudeCode, &file);
     assert_eq!(seen(&growing, &WORDS), "one two caveat three four five instead");
-    let bodies = growing.repo.bodies("t");
-    assert!(bodies.iter().any(|body| body == "also left."), "nothing is lost");
-    let left_out = growing.repo.json(&["materialize", "--json", "t"])["left_out"].to_string();
-    assert_eq!(left_out.matches("left by a rewind").count(), 2, "{left_out}");
+    let deleted = deleted(&growing, "rewound");
+    assert_eq!(deleted.len(), 2);
+    growing.repo.text(&["--trace", "t", "restore", &deleted[1]]);
+    assert_eq!(seen(&growing, &["gone", "also left"]), "also left", "nothing is lost");
+    growing.repo.text(&["--trace", "t", "delete", &deleted[1]]);
+    assert_eq!(growing.repo.git(&["for-each-ref", "refs/trace-priority"]), "");
     let expected = growing.state();
     for line_break in memchr::memchr_iter(b'\n', &file) {
         check_cut_file(Format::ClaudeCode, &file, &[line_break - 3, line_break + 1], &expected);
@@ -94,7 +96,7 @@ fn a_rewound_turn_is_kept_but_skipped() {
 }
 
 #[test]
-fn a_restarted_session_skips_everything_before() {
+fn a_restarted_session_removes_everything_before() {
     let mut records = session();
     records.truncate(11);
     records.push(record("n1", None, "user", &json!("instead.")));
@@ -108,7 +110,7 @@ fn a_resumed_branch_is_restored() {
     growing_with(&mut records, record("u7", Some("a5"), "user", &json!("back.")), |growing| {
         assert_eq!(
             seen(growing, &[&WORDS[..], &["back"]].concat()),
-            "one two caveat three four five left also left back"
+            "one two caveat three four five gone also left back"
         );
     });
 }
@@ -125,18 +127,34 @@ fn growing_with(records: &mut Vec<Value>, last: Value, check: impl Fn(&Growing))
 }
 
 #[test]
-fn priorities_set_by_people_win() {
-    let records = session();
+fn acts_of_people_win() {
+    let mut records = session();
     let growing = imported(Format::ClaudeCode, &file(&records));
-    let bodies = growing.repo.bodies("t");
-    let place = bodies.iter().position(|body| body == "left.").unwrap();
-    growing.repo.text(&["--trace", "t", "unpin", &format!("#{place}")]);
+    let rewound = deleted(&growing, "rewound");
+    growing.repo.text(&["--trace", "t", "restore", &rewound[0]]);
     growing.forget();
-    growing.import(
-        Format::ClaudeCode,
-        &file(&[&records[..], &[record("a6", Some("u6"), "assistant", &json!("six."))]].concat()),
-    );
-    assert_eq!(seen(&growing, &["left", "also left", "six"]), "left six");
+    records.push(record("a6", Some("u6"), "assistant", &json!("six.")));
+    growing.import(Format::ClaudeCode, &file(&records));
+    assert_eq!(seen(&growing, &["gone", "also left", "six"]), "gone six", "a restored item stays");
+    growing.repo.text(&["--trace", "t", "delete", &rewound[0], "-m", "wrong"]);
+    records.push(record("u7", Some("a5"), "user", &json!("back.")));
+    growing.import(Format::ClaudeCode, &file(&records));
+    assert_eq!(seen(&growing, &["gone", "also left", "six", "back"]), "also left back", "a deleted item stays deleted");
+    let pinned = growing.repo.lines(&["export", "t"]);
+    let pinned = pinned.iter().find(|item| item["text"] == "also left.").unwrap();
+    growing.repo.text(&["--trace", "t", "pin", pinned["id"].as_str().unwrap()]);
+    records.push(record("u8", Some("a4"), "user", &json!("again.")));
+    growing.import(Format::ClaudeCode, &file(&records));
+    assert_eq!(seen(&growing, &["gone", "also left", "back", "again"]), "also left again", "a pinned item stays");
+    growing.repo.fsck();
+    growing.repo.total("t");
+}
+
+/// The ids of the items that were deleted for a reason, oldest deletion first.
+fn deleted(growing: &Growing, reason: &str) -> Vec<String> {
+    let lines = growing.repo.lines(&["export", "t"]);
+    let deleted = lines.iter().filter(|line| line["op"] == "delete" && line["reason"] == reason);
+    deleted.map(|line| line["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -144,8 +162,7 @@ fn samples_contain_no_rewinds() {
     for (name, bytes) in SAMPLES {
         let growing = Growing::new();
         growing.import(Format::ClaudeCode, bytes);
-        let left_out = growing.repo.json(&["materialize", "--json", "t"])["left_out"].to_string();
-        assert!(!left_out.contains("rewind"), "{name}: {left_out}");
+        assert!(deleted(&growing, "rewound").is_empty(), "{name}");
     }
 }
 
@@ -155,7 +172,7 @@ fn item(role: &str, text: &str) -> Value {
 }
 
 #[test]
-fn turns_rolled_back_by_codex_are_skipped() {
+fn turns_rolled_back_by_codex_are_removed() {
     let event =
         |payload: Value| json!({"type": "event_msg", "timestamp": "2026-08-03T10:48:56.000Z", "payload": payload});
     let records = [
@@ -189,7 +206,7 @@ fn turns_rolled_back_by_codex_are_skipped() {
 }
 
 #[test]
-fn messages_dropped_by_gemini_are_skipped() {
+fn messages_dropped_by_gemini_are_removed() {
     let message = |id: &str, kind: &str, text: &str| json!({"id": id, "timestamp": "2026-01-15T20:51:48.582Z", "type": kind, "content": format!("{text}.")});
     let (one, two) = (message("a", "user", "one"), message("b", "gemini", "two"));
     let records = [

@@ -35,6 +35,8 @@ pub(crate) struct PendingChange<'t> {
     editor: TreeEditor,
     pub total: RunningTotal<'t>,
     pub next_seq: u32,
+    /// The number of positions that imports left empty; unknown after a merge.
+    pub vacant: u32,
     pub last_time: Option<Time>,
     family: Option<TraceName>,
     budget: Option<Budget>,
@@ -144,6 +146,7 @@ impl<'t> PendingChange<'t> {
             editor: TreeEditor::new(repo, tip.as_ref().map(|tip| tip.commit.tree))?,
             total: RunningTotal::new(repo, encoding, tip.as_ref()),
             next_seq: tip.as_ref().map_or(Ok(0), |tip| tip.next_seq(repo))?,
+            vacant: tip.as_ref().map_or(0, Tip::vacant),
             last_time: tip.as_ref().map(Tip::time),
             family: tip.as_ref().and_then(Tip::family).or(trace.family()).cloned(),
             tip,
@@ -291,7 +294,8 @@ impl<'t> PendingChange<'t> {
         let tree = self.editor.write(self.sink.trees())?;
         self.op = trailers.op;
         let (family, next) = (self.family.clone(), Some(self.next_seq));
-        let trailers = Trailers { time: Some(at), total: Some(total), counted, next, family, ..trailers };
+        let vacant = Some(self.vacant).filter(|vacant| *vacant > 0);
+        let trailers = Trailers { time: Some(at), total: Some(total), counted, next, vacant, family, ..trailers };
         let parents = std::mem::take(&mut self.parents);
         let builder = CommitBuilder::new(self.signature, tree, parents);
         let builder = author.into_iter().fold(builder, CommitBuilder::author);
@@ -336,6 +340,7 @@ impl<'t> PendingChange<'t> {
         self.editor = TreeEditor::new(self.repo(), Some(tip.commit.tree))?;
         self.total = RunningTotal::new(self.repo(), self.encoding, Some(&tip));
         self.next_seq = tip.next_seq(self.repo())?;
+        self.vacant = tip.vacant();
         self.last_time = Some(tip.time());
         self.parents = vec![tip.commit.oid];
         self.tip = Some(tip);
@@ -344,6 +349,7 @@ impl<'t> PendingChange<'t> {
 
     pub(crate) fn add_parent(&mut self, parent: Oid) {
         self.parents.push(parent);
+        self.vacant = 0;
     }
 
     pub(crate) fn last(&self) -> Option<Oid> {

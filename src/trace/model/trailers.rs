@@ -137,6 +137,8 @@ pub(crate) struct Trailers {
     /// Our own count; `None` if the total is that count, or in a commit of version 0.1.
     pub counted: Option<Counted>,
     pub next: Option<u32>,
+    /// The number of positions of the tree that imports left empty.
+    pub vacant: Option<u32>,
     pub source: Option<ImportPosition>,
     /// The trace of the first session of the family. Each commit copies it from its parent.
     pub family: Option<TraceName>,
@@ -162,6 +164,7 @@ impl Trailers {
                 "Trace-Total" => trailers.total = parse_total(value),
                 "Trace-Counted" => trailers.counted = Counted::parse(value),
                 "Trace-Next" => trailers.next = value.parse().ok(),
+                "Trace-Vacant" => trailers.vacant = value.parse().ok(),
                 "Trace-Source" => trailers.source = parse_source(value),
                 "Trace-Family" => trailers.family = value.parse().ok(),
                 "Trace-Code" => trailers.code = Some(value.to_owned()),
@@ -191,6 +194,7 @@ impl Trailers {
             ("Trace-Total", self.total.map(|total| format!("{} {}", total.tokens, total.basis.as_str()))),
             ("Trace-Counted", self.counted.map(Counted::render)),
             ("Trace-Next", self.next.map(|next| next.to_string())),
+            ("Trace-Vacant", self.vacant.map(|vacant| vacant.to_string())),
             ("Trace-Source", source),
             ("Trace-Family", self.family.as_ref().map(ToString::to_string)),
             ("Trace-Code", self.code.clone()),

@@ -95,6 +95,11 @@ impl Tip {
         }
     }
 
+    /// The number of positions that imports left empty: those of noise, of rewound items, and of what was compacted.
+    pub(crate) fn vacant(&self) -> u32 {
+        self.trailers.vacant.filter(|_| self.is_ours()).unwrap_or_default()
+    }
+
     /// The total of the complete tree, including skipped items: the one in the trailers if it is valid, else a new count, which
     /// reads every item.
     pub(crate) fn total(&self, repo: &Repo, encoding: Encoding) -> Result<Total, TraceError> {

@@ -58,7 +58,7 @@ impl View {
 
     /// As [`Self::at`], for items of `tip` that are listed already.
     pub(crate) fn of_slots(repo: &Repo, tip: Tip, slots: Vec<ItemEntry>, at: Option<Time>) -> Result<Self, TraceError> {
-        let levels = Record::open(repo)?.levels(repo, &slots, at)?;
+        let levels = Record::open(repo)?.levels(repo, &slots, at)?.within(repo, &tip)?;
         let superseded = superseded(repo, &slots, &levels)?;
         Ok(Self { tip, slots, levels, superseded })
     }

@@ -9,7 +9,6 @@
 pub(crate) mod hook;
 pub(crate) mod input;
 mod resume;
-pub(crate) mod rewind;
 pub(crate) mod session;
 pub(crate) mod sessions;
 
@@ -25,7 +24,7 @@ use super::{Position, Tally, TranscriptEntry, TranscriptError};
 use crate::git::{LogLine, Repo};
 use crate::tokens::Encoding;
 use crate::trace::change::branch;
-use crate::trace::change::bulk::{self, Feed, Incoming, Report};
+use crate::trace::change::bulk::{self, Feed, Incoming, Report, Rewind};
 use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::session::{bind, continued_by};
 use crate::trace::store::signature::Signature;
@@ -66,21 +65,19 @@ pub(crate) struct ImportContext<'r> {
     pub compactions: CompactionMode,
 }
 
-/// How an agent's compactions are imported. A session that was imported before continues in its mode.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) enum CompactionMode {
-    #[default]
-    KeepOriginals,
-    /// The summary replaces what it summarizes, unless the session was imported with its originals.
-    PreferReplay,
-    /// The same, but it is an error if the session was imported with its originals.
-    RequireReplay,
+/// How an agent's compactions are imported. A session that was imported into the trace before continues in its mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CompactionMode {
+    /// Whether a summary replaces what it summarizes, as it did for the model; else it is removed.
+    pub replays: bool,
+    /// Whether it is an error if the trace has the other mode.
+    pub is_required: bool,
 }
 
 impl CompactionMode {
     pub(crate) fn from_settings(repo: &Repo) -> Result<Self, TraceError> {
-        let replay = repo.config()?.boolean("trace.asSeen")? == Some(true);
-        Ok(if replay { Self::PreferReplay } else { Self::KeepOriginals })
+        let replays = repo.config()?.boolean("trace.asSeen")?.unwrap_or(true);
+        Ok(Self { replays, is_required: false })
     }
 }
 
@@ -93,8 +90,17 @@ pub(crate) fn transcript(
     destination: Destination,
     input: Input<'_>,
 ) -> Result<Imported, TraceError> {
-    let replays = context.compactions != CompactionMode::KeepOriginals;
-    let mut opened = OpenTranscript::open(format, input, replays).map_err(read_error)?;
+    let CompactionMode { replays, is_required } = context.compactions;
+    let spooled;
+    let (file, progress): (&File, ProgressFn<'_>) = match input {
+        Input::File(file, progress) => (file, progress),
+        // The mode of the trace is known only after the session's id was read.
+        Input::Stream(stream) => {
+            spooled = spool(context.repo, stream).map_err(read_error)?;
+            (&spooled, &|_| ())
+        }
+    };
+    let mut opened = OpenTranscript::open(format, file, progress, replays).map_err(read_error)?;
     // Titles may precede the first record that names the session.
     while opened.transcript.output().session_id.is_none() && opened.ahead.len() < READ_AHEAD {
         match opened.transcript.next().transpose()? {
@@ -118,8 +124,7 @@ pub(crate) fn transcript(
     if !opened.transcript.output().is_document
         && let Some(mark) = bulk::last_mark(context.repo, &name, &session)?
     {
-        let must_match = context.compactions == CompactionMode::RequireReplay || opened.file.is_none();
-        if mark.as_seen != replays && must_match {
+        if mark.as_seen != replays && is_required {
             return Err(TraceError::SeenOtherwise { trace: name, as_seen: mark.as_seen });
         }
         from = opened.continue_at(context.repo, &name, mark)?;
@@ -134,7 +139,6 @@ pub(crate) fn transcript(
     let report = record(context, &name, &family, &mut main)?;
     let transcript = &main.opened.transcript;
     let output = transcript.output();
-    rewind::apply(context, &name, &output.rewound)?;
     if report.recorded > 0
         && !output.is_document
         && let Some(state) = transcript.saved_state()
@@ -173,18 +177,15 @@ struct OpenTranscript<'w> {
     format: Format,
     transcript: Box<dyn Transcript + 'w>,
     ahead: VecDeque<TranscriptEntry>,
-    file: Option<(&'w File, ProgressFn<'w>)>,
+    file: &'w File,
+    progress: ProgressFn<'w>,
 }
 
 impl<'w> OpenTranscript<'w> {
-    fn open(format: Format, input: Input<'w>, replays: bool) -> io::Result<Self> {
-        let open = format.agent().open;
-        let (mut transcript, file) = match input {
-            Input::File(file, progress) => (open(TrackedFile::at(0, file, progress)?)?, Some((file, progress))),
-            Input::Stream(stream) => (open(stream)?, None),
-        };
+    fn open(format: Format, file: &'w File, progress: ProgressFn<'w>, replays: bool) -> io::Result<Self> {
+        let mut transcript = (format.agent().open)(TrackedFile::at(0, file, progress)?)?;
         transcript.output_mut().replays_compactions = replays;
-        Ok(Self { format, transcript, ahead: VecDeque::new(), file })
+        Ok(Self { format, transcript, ahead: VecDeque::new(), file, progress })
     }
 
     /// Whether there is an entry that was not read yet.
@@ -197,24 +198,31 @@ impl<'w> OpenTranscript<'w> {
 
     /// Continues where an earlier import ended, or at the start if the file is another; returns the position.
     fn continue_at(&mut self, repo: &Repo, name: &TraceName, mark: ImportPosition) -> Result<u64, TraceError> {
-        let Some((file, progress)) = self.file else { return Ok(0) };
+        let Self { format, file, progress, .. } = *self;
         let ImportPosition { session, offset, digest, as_seen } = mark;
         let position = Position { offset, digest };
         if let Some(state) = resume::read(repo, name, &session)
             && let Some(window) = position.find(file).map_err(read_error)?
         {
             let reader = TrackedFile::at(offset, file, progress).map_err(read_error)?;
-            if let Some(transcript) = (self.format.agent().resume)(reader, &position, window, &state) {
+            if let Some(transcript) = (format.agent().resume)(reader, &position, window, &state) {
                 (self.transcript, self.ahead) = (transcript, VecDeque::new());
                 return Ok(offset);
             }
         }
-        let open = || Self::open(self.format, Input::File(file, progress), as_seen).map_err(read_error);
+        let open = || Self::open(format, file, progress, as_seen).map_err(read_error);
         let mut opened = open()?;
         let same = opened.transcript.skip_to(&position)?;
         *self = if same { opened } else { open()? };
         Ok(if same { offset } else { 0 })
     }
+}
+
+/// Copies a stream to a file without a name.
+fn spool(repo: &Repo, mut stream: impl io::Read) -> io::Result<File> {
+    let mut file = tempfile::tempfile_in(repo.common_dir())?;
+    io::copy(&mut stream, &mut file)?;
+    Ok(file)
 }
 
 fn record(
@@ -238,8 +246,8 @@ fn read_error(source: io::Error) -> TraceError {
 }
 
 pub(super) fn incoming(entry: TranscriptEntry) -> Incoming {
-    let TranscriptEntry { id, draft, skip, replaces, subject, usage, .. } = entry;
-    Incoming { subject, skip, replaces, usage, ..Incoming::new(Item::new(id, draft)) }
+    let TranscriptEntry { id, draft, removal, replaces, subject, usage, .. } = entry;
+    Incoming { subject, removal, replaces, usage, ..Incoming::new(Item::new(id, draft)) }
 }
 
 /// Feeds the entries of the main thread. Collects the others, and records them before it ends.
@@ -274,6 +282,10 @@ impl Feed for MainThread<'_> {
             self.reports.push((name, report));
         }
         Ok(None)
+    }
+
+    fn rewinds(&mut self) -> Vec<Rewind> {
+        self.opened.transcript.output_mut().rewound.drain().collect()
     }
 
     fn mark(&self) -> Option<ImportPosition> {

@@ -1,9 +1,13 @@
 //! The messages of a thread that the model still sees, after rewinds and compactions.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::trace::model::id::ItemId;
-use crate::transcript::import::rewind::Rewound;
+
+/// The items that rewinds removed (true) or brought back (false).
+pub(crate) type Rewound = HashMap<ItemId, bool>;
 
 /// The messages in order. A rewound one stays, since it may be brought back; one that a summary replaced is removed.
 #[derive(Serialize, Deserialize)]

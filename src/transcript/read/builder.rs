@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::json::{self, view};
 use super::{header, packed};
 use crate::base::time::Time;
-use crate::trace::change::bulk::Usage;
+use crate::trace::change::bulk::{Removal, Usage};
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Direction, Draft, Fields, ItemType, Role};
 use crate::trace::model::source::Source;
@@ -93,14 +93,14 @@ pub(crate) struct EntryBuilder {
     pub created: Option<Time>,
     pub meta: Map<String, Value>,
     pub thread: Option<String>,
-    pub skip: Option<&'static str>,
+    pub removal: Option<Removal>,
     pub entries: Vec<TranscriptEntry>,
 }
 
 impl EntryBuilder {
     pub(crate) fn new(format: &'static str, source: RecordSource, created: Option<&RawValue>, end_offset: u64) -> Self {
         let (created, meta, entries) = (created.and_then(time), Map::new(), Vec::new());
-        Self { format, source, end_offset, created, meta, thread: None, skip: None, entries }
+        Self { format, source, end_offset, created, meta, thread: None, removal: None, entries }
     }
 
     /// Adds metadata to all entries after it.
@@ -139,7 +139,7 @@ impl EntryBuilder {
             id,
             draft: Draft { fields, body: body.into() },
             thread: self.thread.clone(),
-            skip: self.skip.map(str::to_owned),
+            removal: self.removal,
             replaces: None,
             subject: None,
             usage: Usage::Unsaid,

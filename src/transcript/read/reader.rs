@@ -6,8 +6,8 @@ use std::io::{self, Read};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use super::active::Rewound;
 use super::lines::{Ending, Lines};
-use crate::transcript::import::rewind::Rewound;
 use crate::transcript::{Position, Tally, TranscriptEntry, TranscriptError, count};
 
 /// The maximum length of a line in bytes; a longer one counts as damaged. The largest known lines hold a few pasted images.

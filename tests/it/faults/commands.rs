@@ -58,8 +58,8 @@ const HEADS: &[&str] = &["repo/.git/TRACE_PREVIOUS_HEAD", "repo/.git/TRACE_HEAD"
 /// The record of priorities decides; tags follow.
 const LEVEL: &[&str] = &["repo refs/trace-priority", "repo refs/trace-tags/"];
 const ITEM_THEN_LEVEL: &[&str] = &["repo refs/traces/main", "repo refs/trace-priority", "repo refs/trace-tags/"];
-/// An import's items are skipped or pinned before the trace takes them up.
-const LEVEL_THEN_ITEMS: &[&str] = &["repo refs/trace-priority", "repo refs/trace-tags/", "repo refs/traces/"];
+/// An import changes nothing but traces.
+const TRACES: &[&str] = &["repo refs/traces/"];
 /// The new name is there before the old one goes.
 const RENAMED: &[&str] =
     &["repo refs/traces/thought", "repo refs/traces/better", "repo/.git/TRACE_", "repo refs/traces/"];
@@ -130,7 +130,7 @@ pub(super) const COMMANDS: &[Writing] = &[
     .in_order(ITEM_THEN_LEVEL)
     .that_repeats(),
     plain(&["import", "jsonl", "../many.jsonl"]),
-    plain(&["import", "claude-code", "../session.jsonl"]).in_order(LEVEL_THEN_ITEMS),
+    plain(&["import", "claude-code", "../session.jsonl"]).in_order(TRACES),
     plain(&["compress", "#0..#2", "-m", "a summary"]),
     plain(&["--trace", "short", "expand", "#1"]),
     plain(&["merge", "idea"]),
@@ -165,12 +165,12 @@ pub(super) const COMMANDS: &[Writing] = &[
     plain(&["gc", "--quiet", "--renumber"]).in_order(&["repo refs/traces/main"]),
     // Each repair is independent.
     plain(&["fsck", "--repair"]).after(DAMAGED).in_order(&["repo refs/"]),
-    plain(&["import", "--as-seen", "codex", "../compacted.jsonl"]).in_order(LEVEL_THEN_ITEMS),
+    plain(&["import", "codex", "../compacted.jsonl"]).in_order(TRACES),
     fed(
         &["hook", "claude-code"],
         "{\"session_id\":\"6b2e\",\"transcript_path\":\"../session.jsonl\",\"hook_event_name\":\"Stop\"}",
     )
-    .in_order(LEVEL_THEN_ITEMS)
+    .in_order(TRACES)
     .that_never_fails(),
     plain(&["install"]).in_order(SET_UP),
     plain(&["install", "--private", "--no-hooks"]).in_order(&["repo/.git/config", "repo/.git/info/attributes"]),

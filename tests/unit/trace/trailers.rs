@@ -16,6 +16,7 @@ fn trailers_read_back() {
         total: Some(Total { tokens: 12345, basis: Basis::Reported }),
         counted: Some(Counted { tokens: 12000, encoding: Encoding::Cl100kBase }),
         next: Some(44),
+        vacant: Some(3),
         source: Some(ImportPosition { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned(), as_seen: true }),
         family: "claude-code/6b2e".parse().ok(),
         code: Some("beef".to_owned()),

@@ -100,7 +100,7 @@ fn a_call_keeps_the_exact_bytes_of_its_arguments() {
 }
 
 #[test]
-fn records_the_model_did_not_see_are_skipped_or_counted() {
+fn records_the_model_did_not_see_are_removed_or_counted() {
     let system =
         |uuid: &str, subtype: &str| json!({"type": "system", "uuid": uuid, "subtype": subtype, "content": subtype});
     let records = [
@@ -118,7 +118,7 @@ fn records_the_model_did_not_see_are_skipped_or_counted() {
     ];
     let reading = read_text(&file(&records));
     check(&reading.entries);
-    let entries: Vec<_> = reading.entries.iter().map(|entry| (body(entry), entry.skip.is_some())).collect();
+    let entries: Vec<_> = reading.entries.iter().map(|entry| (body(entry), entry.removal.is_some())).collect();
     let expected = [
         ("local_command", false),
         ("informational", true),

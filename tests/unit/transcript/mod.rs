@@ -160,7 +160,7 @@ fn a_small_session_reads_in_order() {
             fields.reply_to.map(|id| format!("reply-to={}", id.short())),
             fields.signature.as_ref().map(|signature| format!("signature={}", signature.len())),
             fields.meta.get("usage").map(|usage| format!("usage={}", usage["output_tokens"])),
-            entry.skip.as_ref().map(|reason| format!("skip={reason}")),
+            entry.removal.map(|reason| format!("removal={reason}")),
         ];
         let words: Vec<String> = words.into_iter().flatten().collect();
         let text: String = body(entry).chars().take(48).collect();

@@ -1,5 +1,6 @@
 //! Records in their order: those that are there twice, sub-agents', and what a compaction wrote.
 
+use crate::trace::change::bulk::Removal;
 use crate::transcript::agents::claude_code::Reader;
 use crate::transcript::read::reader::Transcript as _;
 use serde_json::json;
@@ -11,15 +12,15 @@ fn a_compaction_summary_is_imported_once() {
     let mut summary = user("c", &json!("so far"));
     summary["isCompactSummary"] = json!(true);
     let after = read_text(&file(&[user("u", &json!("hi")), summary.clone()]));
-    assert_eq!(after.entries[1].skip.as_deref(), Some("compaction summary; its originals are here"));
+    assert_eq!(after.entries[1].removal, Some(Removal::Compaction));
     assert_eq!(after.entries[1].draft.fields.meta["compact_summary"], json!(true));
     let mut in_side = summary.clone();
     in_side["isSidechain"] = json!(true);
     let elsewhere = read_text(&file(&[user("u", &json!("hi")), in_side]));
-    assert_eq!(elsewhere.entries[1].skip, None, "what it sums up is not in its thread");
+    assert_eq!(elsewhere.entries[1].removal, None, "what it sums up is not in its thread");
     let alone = read_text(&file(&[json!({"type": "summary", "summary": "title"}), summary]));
-    assert_eq!(alone.entries[0].skip.as_deref(), Some("session title, not said to the model"));
-    assert_eq!(alone.entries[1].skip, None);
+    assert_eq!(alone.entries[0].removal, Some(Removal::Title));
+    assert_eq!(alone.entries[1].removal, None);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! without a lock. Then the trace moves to the last one, or, if another process committed meanwhile, merges it, with the new items
 //! at the end. An import that fails leaves the trace unchanged.
 
+mod acts;
 mod writer;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,11 +13,11 @@ use super::merge;
 use super::merge::three_way::Verdict;
 pub(crate) use super::running_total::Usage;
 use crate::base::merge::Side;
+use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
 use crate::git::{Oid, Repo};
 use crate::secrets::Policy;
 use crate::trace::model::trailers::ImportPosition;
-use crate::trace::store::priority;
 use crate::trace::store::secrets::{Found, SecretScanner};
 use crate::trace::store::tombstone::Tombstones;
 use crate::trace::store::walk::{Parents, Walk};
@@ -25,6 +26,25 @@ use writer::Writer;
 
 /// The number of changes from which a pack is written: the number of objects that git keeps loose when it fetches.
 const PACK_FROM: usize = 20;
+
+string_enum! {
+    /// Why an import removes an item that it adds: the reason of the deletion.
+    Removal {
+        /// The user went back to an earlier point of the session.
+        Rewound = "rewound",
+        /// It is shown to the user, not sent to the model.
+        Interface = "interface",
+        /// It is the title of a session.
+        Title = "title",
+        /// Another item has the same text.
+        Repeated = "repeated",
+        /// It is the summary of a compaction whose originals stay.
+        Compaction = "compaction",
+    }
+}
+
+/// An item, and whether the session rewound it (true) or brought it back (false).
+pub(crate) type Rewind = (ItemId, bool);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming {
@@ -40,7 +60,8 @@ pub(crate) struct Incoming {
     pub by: Option<String>,
     /// The time, which becomes later if the previous change is not earlier. `None`: right after that change.
     pub at: Option<Time>,
-    pub skip: Option<String>,
+    /// Why it is deleted in this trace as soon as it is added. It stays in history and can be restored.
+    pub removal: Option<Removal>,
     /// The items that it replaces if it is a summary; the change is a compression then.
     pub replaces: Option<Replaced>,
     /// The size of the context that a provider reported after this item.
@@ -67,7 +88,7 @@ impl Incoming {
             subject: None,
             reason: None,
             by: None,
-            skip: None,
+            removal: None,
             replaces: None,
             usage: Usage::Unsaid,
             line: 0,
@@ -88,6 +109,12 @@ pub(crate) trait Feed {
     /// The next change; `None` at the end.
     fn next(&mut self) -> Result<Option<Incoming>, TraceError>;
 
+    /// What the session rewound or brought back since the last call, before the change that [`Feed::next`] returned last. It may
+    /// name items of that change or of the next ones.
+    fn rewinds(&mut self) -> Vec<Rewind> {
+        Vec::new()
+    }
+
     /// The position up to which the input was read, after [`Feed::next`] returned `None`.
     fn mark(&self) -> Option<ImportPosition> {
         None
@@ -105,6 +132,8 @@ pub(crate) struct Report {
     pub recorded: usize,
     /// The number of ignored items, which the trace has or had before.
     pub known: usize,
+    /// The number of items that were removed, by reason.
+    pub removed: BTreeMap<Removal, usize>,
     /// The tip of the trace afterwards; `None` if it has no commit.
     pub tip: Option<Oid>,
     pub secrets: Vec<Found>,
@@ -124,8 +153,13 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
     let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
-    let mut next_new = |writer: &mut Writer<'_>| -> Result<Option<Incoming>, TraceError> {
-        while let Some(mut incoming) = feed.next()? {
+    // Rewinds that come before a change.
+    let mut rewinds = Vec::new();
+    let mut next_new = |writer: &mut Writer<'_>| -> Result<(Vec<Rewind>, Option<Incoming>), TraceError> {
+        loop {
+            let next = feed.next()?;
+            rewinds.append(&mut feed.rewinds());
+            let Some(mut incoming) = next else { return Ok((std::mem::take(&mut rewinds), None)) };
             if writer.is_new(&incoming) {
                 let item = &incoming.item;
                 let purge = tombstones.as_ref().and_then(|tombstones| tombstones.of_item(item.id, &item.body));
@@ -140,50 +174,47 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
                     incoming.item.tokens = None;
                 }
                 secrets.extend(found);
-                return Ok(Some(incoming));
+                return Ok((std::mem::take(&mut rewinds), Some(incoming)));
             }
         }
-        Ok(None)
     };
     // The first changes wait, because their number decides whether a pack is written.
-    let mut first = Vec::with_capacity(PACK_FROM);
-    while first.len() < PACK_FROM
-        && let Some(incoming) = next_new(&mut writer)?
+    let mut first = VecDeque::with_capacity(PACK_FROM);
+    while first.len() < PACK_FROM && first.back().is_none_or(|(_, incoming): &(_, Option<Incoming>)| incoming.is_some())
     {
-        first.push(incoming);
+        first.push_back(next_new(&mut writer)?);
     }
-    let has_more = first.len() == PACK_FROM;
-    if has_more {
+    if first.back().is_some_and(|(_, incoming)| incoming.is_some()) {
         writer.begin_pack()?;
     }
     // Records without a time, such as a title at the start of a file, have the time of the first record with one.
-    writer.fallback_time = first.iter().find_map(|incoming| incoming.at);
-    let mut first = first.into_iter();
+    writer.fallback_time = first.iter().find_map(|(_, incoming)| incoming.as_ref()?.at);
     let mut waiting: Option<Incoming> = None;
-    loop {
-        let incoming = match first.next() {
-            None if has_more => next_new(&mut writer)?,
-            incoming => incoming,
+    let last_rewinds = loop {
+        let (rewinds, incoming) = match first.pop_front() {
+            Some(next) => next,
+            None => next_new(&mut writer)?,
         };
-        let Some(incoming) = incoming else { break };
+        let Some(incoming) = incoming else { break rewinds };
         if let Some(earlier) = waiting.replace(incoming) {
             writer.record(earlier, None)?;
         }
-    }
-    // The last commit records the position in the file.
+        writer.rewind(rewinds, None)?;
+    };
+    // The last change records the position in the file.
+    let mut mark = feed.mark();
     if let Some(last) = waiting {
-        writer.record(last, feed.mark())?;
+        writer.record(last, mark.take())?;
     }
-    let (recorded, known) = (writer.recorded, writer.known);
-    let (last, priorities, kept) = writer.finish()?;
-    // Before the trace moves: afterwards, a repeated import would ignore the items and not set their priorities.
-    priority::set(repo, &signature, &priorities)?;
+    writer.rewind(last_rewinds, mark)?;
+    let (recorded, known, removed) = (writer.recorded, writer.known, std::mem::take(&mut writer.removed));
+    let (last, kept) = writer.finish()?;
     let tip = match last {
         Some(last) => Some(move_or_merge(trace, base.as_ref(), last)?),
         None => base.map(|tip| tip.commit.oid),
     };
     drop(kept);
-    Ok(Report { recorded, known, tip, secrets, purged })
+    Ok(Report { recorded, known, removed, tip, secrets, purged })
 }
 
 /// The position up to which the last import of a session read its file. Walks history back to that import.

@@ -1,10 +1,11 @@
 //! Writing the commits of an import on top of the tip at the start, before any ref points to them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::base::time::Time;
-use crate::git::{Ident, KeptPack, ObjectsLock, Oid, PackWriter, Repo};
-use crate::trace::change::bulk::{Incoming, Replaced};
+use crate::git::{Ident, KeptPack, ObjectsLock, Oid, PackWriter};
+use crate::trace::change::bulk::acts::History;
+use crate::trace::change::bulk::{Incoming, Removal, Replaced};
 use crate::trace::change::compress::set_replaced_ids;
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::item_file;
@@ -12,33 +13,54 @@ use crate::trace::model::trailers::{ImportPosition, Trailers, preview};
 use crate::trace::model::tree::item_path;
 use crate::trace::model::types::Types;
 use crate::trace::store::commit::{ObjectSink, is_signing, sign_again};
-use crate::trace::store::priority::{Level, Request, SetLevel};
+use crate::trace::store::priority::{Level, SetLevel, Setting};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::total::{self, item_cost};
-use crate::trace::store::walk::{Parents, Walk, touched_by};
 use crate::trace::{ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError};
 
-struct KnownItem {
-    seq: u32,
-    path: String,
+pub(super) struct KnownItem {
+    pub(super) seq: u32,
+    pub(super) path: String,
+    pub(super) blob: Oid,
     /// 0 if it was not added since the base, because the item has not been read.
-    cost: u64,
-    revision: u32,
-    is_skipped: bool,
+    pub(super) cost: u64,
+    pub(super) revision: u32,
+    pub(super) is_skipped: bool,
+    /// Empty if the item has not been read.
+    pub(super) preview: String,
+    /// Why this import removed it.
+    pub(super) removal: Option<Removal>,
+}
+
+impl KnownItem {
+    pub(super) fn of(entry: &ItemEntry) -> Self {
+        let (seq, path, blob) = (entry.seq, entry.path.clone(), entry.blob);
+        Self { seq, path, blob, cost: 0, revision: 0, is_skipped: false, preview: String::new(), removal: None }
+    }
+
+    pub(super) fn entry(&self, id: ItemId) -> ItemEntry {
+        let (seq, path, blob) = (self.seq, self.path.clone(), self.blob);
+        ItemEntry { seq, id, item_type: ItemType::freeform(), blob, path }
+    }
 }
 
 pub(crate) struct Writer<'t> {
-    change: PendingChange<'t>,
+    pub(super) change: PendingChange<'t>,
     base: Option<Oid>,
-    last_author: Option<Ident>,
+    pub(super) last_author: Option<Ident>,
     /// The time of records without one, before the first change.
     pub(crate) fallback_time: Option<Time>,
-    live: HashMap<ItemId, KnownItem>,
-    deleted: HashMap<ItemId, KnownItem>,
-    known_before: HashSet<ItemId>,
+    pub(super) live: HashMap<ItemId, KnownItem>,
+    pub(super) deleted: HashMap<ItemId, KnownItem>,
+    /// All items that the trace has or had.
+    pub(super) known_before: HashSet<ItemId>,
+    /// `None` until it is needed.
+    pub(super) history: Option<History>,
+    /// Rewinds of items that are not there yet.
+    pub(super) ahead: HashMap<ItemId, bool>,
     pub(crate) recorded: usize,
     pub(crate) known: usize,
-    priorities: Vec<Request>,
+    pub(crate) removed: BTreeMap<Removal, usize>,
     types: Types,
     objects: Option<ObjectsLock>,
 }
@@ -51,12 +73,12 @@ impl<'t> Writer<'t> {
         let repo = trace.repo();
         let change = PendingChange::new(trace, signature, base.cloned())?;
         let slots = change.slots()?;
-        let known_item = |slot: &ItemEntry| {
-            let (seq, path) = (slot.seq, slot.path.clone());
-            (slot.id, KnownItem { seq, path, cost: 0, revision: 0, is_skipped: false })
-        };
-        let live = slots.iter().map(known_item).collect();
-        let known_before = known_ids(repo, base, &slots, change.next_seq)?;
+        let live = slots.iter().map(|slot| (slot.id, KnownItem::of(slot))).collect();
+        let mut known_before: HashSet<ItemId> = slots.iter().map(|slot| slot.id).collect();
+        // A gap between positions shows that an item was removed.
+        let removed = base.filter(|_| known_before.len() < change.next_seq as usize);
+        let history = removed.map(|tip| History::read(repo, tip)).transpose()?;
+        known_before.extend(history.iter().flat_map(|history| &history.items));
         Ok(Self {
             change,
             base: base.map(|tip| tip.commit.oid),
@@ -65,9 +87,11 @@ impl<'t> Writer<'t> {
             live,
             deleted: HashMap::new(),
             known_before,
+            history,
+            ahead: HashMap::new(),
             recorded: 0,
             known: 0,
-            priorities: Vec::new(),
+            removed: BTreeMap::new(),
             types: Types::read(repo)?,
             objects: None,
         })
@@ -80,7 +104,7 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    fn lock_objects(&mut self) -> Result<(), TraceError> {
+    pub(super) fn lock_objects(&mut self) -> Result<(), TraceError> {
         if self.objects.is_none() {
             self.objects = Some(self.change.repo().lock_objects()?);
         }
@@ -110,7 +134,7 @@ impl<'t> Writer<'t> {
         } else {
             self.put_in(&mut incoming)?
         };
-        let Incoming { op, item, subject, reason, by, at, skip, usage, .. } = incoming;
+        let Incoming { op, item, subject, reason, by, at, removal, usage, .. } = incoming;
         let at = self.time(at);
         let subject = subject.unwrap_or_else(|| match op {
             Op::Delete => format!("delete {id}"),
@@ -125,16 +149,15 @@ impl<'t> Writer<'t> {
             Trailers { op: Some(op), item: Some(id), time: Some(at), source: mark, reason, ..Trailers::default() };
         self.change.usage = usage;
         self.change.commit(&subject, trailers, Some(&author))?;
-        if let (Some(reason), Some(introduced)) = (skip, self.change.last()) {
-            let (seq, reason) = (self.live.get(&id).map(|item| item.seq), Some(reason));
-            self.priorities.push(Request { item: id, level: Level::Skip, reason, seq, at, by: None, introduced });
-        }
         self.last_author = Some(author);
         self.recorded += 1;
-        Ok(())
+        match removal {
+            Some(reason) => self.delete(id, reason, None),
+            None => self.rewind(Vec::new(), None),
+        }
     }
 
-    fn remove(&mut self, id: ItemId, item: KnownItem) -> Result<(), TraceError> {
+    pub(super) fn remove(&mut self, id: ItemId, item: KnownItem) -> Result<(), TraceError> {
         self.change.remove_file(&item.path)?;
         self.change.total.subtract(item.cost, item.is_skipped);
         self.deleted.insert(id, item);
@@ -168,19 +191,31 @@ impl<'t> Writer<'t> {
             self.remove(id, before)?;
         }
         let by_type = self.types.rules(&item.fields.item_type).priority == Level::Skip;
-        let is_skipped = incoming.skip.is_some() || was_skipped || by_type;
+        let is_skipped = was_skipped || by_type;
         let (path, cost) = (item_path(seq, &item.fields.item_type, id), total::item_cost(item, self.change.encoding));
         let blob = self.change.sink.write_blob(item_file::render(item))?;
         self.change.put_file(&path, blob)?;
         self.change.total.add(cost, is_skipped);
         self.change.next_seq = self.change.next_seq.max(seq + 1);
         self.deleted.remove(&id);
-        self.live.insert(id, KnownItem { seq, path, cost, revision: item.revision, is_skipped });
+        self.live.insert(
+            id,
+            KnownItem {
+                seq,
+                path,
+                blob,
+                cost,
+                revision: item.revision,
+                is_skipped,
+                preview: preview(item),
+                removal: None,
+            },
+        );
         Ok(replaced.items.len())
     }
 
     /// The time of a change: its own if that keeps the order, else right after the previous one.
-    fn time(&self, own: Option<Time>) -> Time {
+    pub(super) fn time(&self, own: Option<Time>) -> Time {
         match (own.or(self.fallback_time), self.change.last_time) {
             (Some(own), last) => own.after(last),
             (None, Some(last)) => last.after(Some(last)),
@@ -188,44 +223,23 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// Ends writing. Returns the last commit, if any, and the priorities to be set.
+    /// Ends writing. Returns the last commit, if any.
     ///
     /// Commits in a pack are not signed. If `trace.sign` is set, the last one is written again with a signature, which covers all
     /// of them, because each commit names its parent.
-    pub(crate) fn finish(self) -> Result<(Option<Oid>, Vec<Request>, Kept), TraceError> {
+    pub(crate) fn finish(self) -> Result<(Option<Oid>, Kept), TraceError> {
         let (repo, signature) = (self.change.repo(), self.change.signature);
-        let mut last = self.change.last().filter(|_| self.recorded > 0);
-        let mut priorities = self.priorities;
+        let mut last = self.change.last().filter(|last| Some(*last) != self.base);
         let mut pack_kept = None;
         if let ObjectSink::Pack(pack) = self.change.sink {
             pack_kept = pack.finish()?;
             let is_signed = is_signing(repo)?;
             if let (Some(written), Some(author)) = (last, self.last_author.as_ref().filter(|_| is_signed)) {
-                let signed = sign_again(repo, written, author, signature)?;
-                for request in priorities.iter_mut().filter(|request| request.introduced == written) {
-                    request.introduced = signed;
-                }
-                last = Some(signed);
+                last = Some(sign_again(repo, written, author, signature)?);
             }
         }
-        Ok((last, priorities, (self.objects, pack_kept)))
+        Ok((last, (self.objects, pack_kept)))
     }
-}
-
-/// All items that a trace has or had. Walks history only if a gap between positions shows that one was removed.
-fn known_ids(
-    repo: &Repo,
-    base: Option<&Tip>,
-    slots: &[ItemEntry],
-    next_seq: u32,
-) -> Result<HashSet<ItemId>, TraceError> {
-    let mut known: HashSet<ItemId> = slots.iter().map(|slot| slot.id).collect();
-    if let Some(tip) = base.filter(|_| known.len() < next_seq as usize) {
-        for earlier in Walk::new(repo, tip.clone(), Parents::All) {
-            known.extend(touched_by(repo, &earlier?)?);
-        }
-    }
-    Ok(known)
 }
 
 #[derive(Default)]
@@ -246,33 +260,41 @@ impl Writer<'_> {
         }
         going.sort_unstable_by_key(|(seq, id, _)| (*seq, *id));
         let seq = going.first().map(|(seq, ..)| *seq).filter(|_| !replaced.at_end);
+        let vacated = going.len().saturating_sub(usize::from(seq.is_some()));
+        self.change.vacant += u32::try_from(vacated).unwrap_or(u32::MAX);
+        self.subtract(&going.iter().filter(|(.., item)| item.cost == 0).map(|(_, id, _)| *id).collect())?;
         let mut items = Vec::with_capacity(going.len());
         for (_, id, item) in going {
             items.push(id);
             self.remove(id, item)?;
         }
+        Ok(Gone { items, seq })
+    }
+
+    /// Subtracts items of the base, whose cost is not known, from the total. Reads them.
+    pub(super) fn subtract(&mut self, items: &HashSet<ItemId>) -> Result<(), TraceError> {
         let (repo, encoding) = (self.change.repo(), self.change.encoding);
-        let before: HashSet<ItemId> = items.iter().copied().filter(|id| self.known_before.contains(id)).collect();
         let mut costs = Vec::new();
         if let Some(view) = self.change.total.base_view()? {
-            for slot in view.slots.iter().filter(|slot| before.contains(&slot.id)) {
+            for slot in view.slots.iter().filter(|slot| items.contains(&slot.id)) {
                 costs.push((item_cost(&total::read_item(repo, slot)?, encoding), view.left_out(slot).is_some()));
             }
         }
         for (cost, is_left_out) in costs {
             self.change.total.subtract(cost, is_left_out);
         }
-        Ok(Gone { items, seq })
+        Ok(())
     }
 
     /// The items that a user pinned or skipped, and their calls or results. The default level of a type does not count, because
     /// the agent decided what to compact.
-    fn kept(&mut self, items: &[ItemId]) -> Result<HashSet<ItemId>, TraceError> {
+    pub(super) fn kept(&mut self, items: &[ItemId]) -> Result<HashSet<ItemId>, TraceError> {
         let wanted: HashSet<ItemId> = items.iter().copied().collect();
-        let mut kept: HashSet<ItemId> = self.priorities.iter().map(|request| request.item).collect();
+        let mut kept = HashSet::new();
         let repo = self.change.repo();
         let Some(view) = self.change.total.base_view()? else { return Ok(kept) };
-        let stays = |slot: &&ItemEntry| matches!(view.level(slot), SetLevel::Set(set) if set.level != Level::Normal);
+        let by_person = |set: &Setting| set.level != Level::Normal && !set.is_by_old_import();
+        let stays = |slot: &&ItemEntry| matches!(view.level(slot), SetLevel::Set(set) if by_person(set));
         let in_reach = view.slots.iter().filter(|slot| wanted.contains(&slot.id));
         kept.extend(in_reach.clone().filter(stays).map(|slot| slot.id));
         let tools: Vec<&ItemEntry> = in_reach.filter(|slot| slot.item_type == ItemType::tool_io()).collect();

@@ -15,6 +15,7 @@
 
 mod absorb;
 pub(crate) mod heads;
+mod old_import;
 mod record;
 mod set;
 pub(crate) mod tags;

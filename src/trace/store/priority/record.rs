@@ -69,7 +69,7 @@ pub(crate) struct Record {
 /// The levels that were set for some items, and the default levels of types.
 #[derive(Debug)]
 pub(crate) struct Levels {
-    set: HashMap<ItemId, Setting>,
+    pub(super) set: HashMap<ItemId, Setting>,
     rivals: HashMap<ItemId, Vec<Setting>>,
     pub types: Types,
 }

@@ -16,15 +16,15 @@
 //! | `tool_result` | `tool_io` result, replying to its call; text blocks are joined by line breaks |
 //! | `image`, `document` | `artifact`, decoded, meta `{"role":…}`, replying to a result that contains it; a URL is `freeform` |
 //! | any other block | `freeform` of that name, the JSON verbatim |
-//! | `summary` | `freeform`, skipped: a session's title |
-//! | `isCompactSummary` | `dialogue`, skipped if the summarized messages precede it, meta `{"compact_summary":true}` |
+//! | `summary` | `freeform`, removed as `title` |
+//! | `isCompactSummary` | `dialogue`, removed as `compaction` if its originals stay, meta `{"compact_summary":true}` |
 //! | `attachment` | a queued prompt: `dialogue`, meta `{"queued":true}`; else `freeform`, the JSON verbatim |
-//! | `system` with content | `freeform` named after its subtype, skipped unless it is `local_command` |
+//! | `system` with content | `freeform` named after its subtype, removed as `interface` unless it is `local_command` |
 //!
 //! - The agent writes one block of a message per line; `turn`, the message's id, groups them. A user record with several
 //!   items is a turn of its own, named by its uuid.
 //! - Items are in file order. Of the tree that `parentUuid` forms, only the user's prompts decide: what is not on the path
-//!   to the last one was rewound and gets the priority skip. Parallel calls look like forks too; they follow their turn.
+//!   to the last one was rewound and is removed. Parallel calls look like forks too; they follow their turn.
 //! - When compactions are replayed, a summary replaces the earlier messages of its thread.
 //! - The agent repeats usage on each line of a message, and the last one counts. It is stored, as meta `usage`, on the last
 //!   item of a record whenever it changes; the last item of a turn that has it has the final value.

@@ -12,7 +12,7 @@ use super::content::RecordContent;
 use super::records::{Attachment, DISPLAY_ONLY_ATTACHMENTS, IGNORED, IGNORED_SYSTEM, Message, Record};
 use super::turns::Turns;
 use crate::tokens::parse_usage;
-use crate::trace::change::bulk::Usage;
+use crate::trace::change::bulk::{Removal, Usage};
 use crate::trace::model::item::Role;
 use crate::trace::model::source::Source;
 use crate::transcript::TranscriptEntry;
@@ -32,8 +32,7 @@ pub(crate) struct ClaudeCode {
     /// By thread: message id and usage of the last record that had one.
     usage: HashMap<String, (String, String)>,
     started: HashSet<Option<String>>,
-    /// The threads with a compaction that was not replayed, or with rewound turns. From then on, reported usage is not that of
-    /// their traces.
+    /// The threads with a compaction that was not replayed. From then on, reported usage is not that of their traces.
     usage_differs: HashSet<Option<String>>,
     turns: Turns,
     /// Whether turns were removed or brought back since the last item.
@@ -94,21 +93,21 @@ impl RecordReader for ClaudeCode {
         let mut entries = RecordContent::new(builder, role, &mut self.calls);
         match &*kind {
             "summary" => {
-                entries.builder.skip = Some("session title, not said to the model");
+                entries.builder.removal = Some(Removal::Title);
                 entries.builder.add_meta("leaf", record.leaf.and_then(json::text));
                 entries.add_named("summary", content);
             }
             "system" => {
                 // The agent sends only the output of the user's own commands to the model.
                 let sent = subtype == "local_command";
-                entries.builder.skip = (!sent).then_some("shown to the person, not said to the model");
+                entries.builder.removal = (!sent).then_some(Removal::Interface);
                 entries.add_named(if subtype.is_empty() { "system" } else { &subtype }, content);
             }
             "attachment" => add_attachment(&mut entries, content),
             _ => {
                 add_message_meta(&mut entries, record, &message);
                 if is_summary && !output.replays_compactions {
-                    entries.builder.skip = Some("compaction summary; its originals are here");
+                    entries.builder.removal = Some(Removal::Compaction);
                 }
                 entries.add(content);
             }
@@ -120,7 +119,7 @@ impl RecordReader for ClaudeCode {
         }
         self.turns.add_entries(record, &entries, &mut output.rewound);
         self.set_turn_and_usage(&mut entries, record, bytes, &message, role);
-        if let Some(entry) = entries.iter().find(|entry| entry.skip.is_none()) {
+        if let Some(entry) = entries.iter().find(|entry| entry.removal.is_none()) {
             self.started.insert(entry.thread.clone());
         }
         output.entries.extend(entries);
@@ -182,16 +181,15 @@ impl ClaudeCode {
         for entry in entries.iter_mut() {
             entry.draft.fields.turn.clone_from(&turn);
         }
-        let is_skipped_summary =
-            entries.iter().any(|entry| entry.skip.is_some() && entry.draft.fields.meta.contains_key("compact_summary"));
+        let is_removed_summary = entries
+            .iter()
+            .any(|entry| entry.removal.is_some() && entry.draft.fields.meta.contains_key("compact_summary"));
         let replaces = entries.iter().any(|entry| entry.replaces.is_some());
         let Some(last) = entries.last_mut() else { return };
-        // The trace contains rewound turns and compacted messages; a report does not count them.
-        let mut differs = || {
-            let turns_changed = last.thread.is_none() && std::mem::take(&mut self.turns_changed);
-            (turns_changed || is_skipped_summary) && self.usage_differs.insert(last.thread.clone())
-        };
-        if replaces || differs() {
+        // The trace contains compacted messages; a report does not count them.
+        let differs = is_removed_summary && self.usage_differs.insert(last.thread.clone());
+        let turns_changed = last.thread.is_none() && std::mem::take(&mut self.turns_changed);
+        if replaces || turns_changed || differs {
             last.usage = Usage::Void;
             return;
         }
@@ -232,8 +230,7 @@ fn add_attachment(entries: &mut RecordContent<'_>, attachment: &RawValue) {
         entries.builder.add_meta("queued", Some(true));
         entries.add(prompt);
     } else {
-        entries.builder.skip =
-            is_listed(&kind, DISPLAY_ONLY_ATTACHMENTS).then_some("shown to the person, not said to the model");
+        entries.builder.removal = is_listed(&kind, DISPLAY_ONLY_ATTACHMENTS).then_some(Removal::Interface);
         entries.unknown(0, &kind, attachment);
     }
 }

@@ -13,8 +13,8 @@ use super::records::{Block, Compaction, Preserved, Record};
 use crate::trace::change::bulk::Replaced;
 use crate::trace::model::id::ItemId;
 use crate::transcript::TranscriptEntry;
-use crate::transcript::import::rewind::Rewound;
 use crate::transcript::read::active::ActiveMessages;
+use crate::transcript::read::active::Rewound;
 use crate::transcript::read::builder::hash;
 use crate::transcript::read::{json, packed};
 
@@ -127,7 +127,7 @@ impl Turns {
 
     /// Adds the entries that the model sees of a record.
     pub(super) fn add_entries(&mut self, record: &Record<'_>, entries: &[TranscriptEntry], rewound: &mut Rewound) {
-        let items: Vec<ItemId> = entries.iter().filter(|entry| entry.skip.is_none()).map(|entry| entry.id).collect();
+        let items: Vec<ItemId> = entries.iter().filter(|entry| entry.removal.is_none()).map(|entry| entry.id).collect();
         if let Some(first) = entries.first().filter(|_| !items.is_empty()) {
             let record = key(record.uuid);
             let in_turn = || record.and_then(|record| self.turn_of(record)).unwrap_or(self.last);

@@ -9,10 +9,10 @@ use serde_json::value::RawValue;
 use super::reader::{Codex, content_hash};
 use super::records::{Compacted, ResponseItem};
 use crate::message::Role;
-use crate::trace::change::bulk::Replaced;
+use crate::trace::change::bulk::{Removal, Replaced};
 use crate::trace::model::item::ItemType;
 use crate::transcript::TranscriptEntry;
-use crate::transcript::import::rewind::Rewound;
+use crate::transcript::read::active::Rewound;
 use crate::transcript::read::builder::{EntryBuilder, dialogue, hash};
 use crate::transcript::read::json;
 use crate::transcript::read::reader::{Outcome, Output};
@@ -82,7 +82,7 @@ impl Codex {
 
     /// Adds the items of a compaction that did not occur before.
     fn add_new(&mut self, builder: &mut EntryBuilder, history: &[&RawValue], message: Option<&str>) {
-        builder.skip = self.started.then_some("compaction summary; its originals are here");
+        builder.removal = self.started.then_some(Removal::Compaction);
         for raw_item in history {
             let item = json::view_of(raw_item);
             if self.is_new(content_hash(&item, raw_item.get())) {
@@ -90,7 +90,7 @@ impl Codex {
                 let before = builder.entries.len();
                 self.item(builder, &item, raw_item.get());
                 self.started = started;
-                if builder.skip.is_none() {
+                if builder.removal.is_none() {
                     self.add_message(&item, raw_item.get(), &builder.entries[before..]);
                 }
             }
@@ -146,7 +146,7 @@ impl Codex {
             last.replaces = Some(Replaced { items, at_end: true });
         }
         if !history.is_empty() {
-            builder.skip = Some("compaction summary; what took its place is here");
+            builder.removal = Some(Removal::Compaction);
             self.add_summary(builder, message);
         }
     }

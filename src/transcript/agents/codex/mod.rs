@@ -16,9 +16,9 @@
 //! | their outputs | `tool_io` result, replying to the call; images beside it |
 //! | any other response item | `freeform` of that name, the JSON verbatim |
 //! | `base_instructions` of `session_meta` | `instruction` |
-//! | `instructions` of `session_meta` | `instruction`, skipped: a message repeats it |
-//! | `compacted` | the parts that are new, skipped after the conversation started, meta `{"compact_summary":true}` |
-//! | `thread_rolled_back` | the user's last turns, as many as it says, get the priority skip |
+//! | `instructions` of `session_meta` | `instruction`, removed as `repeated`: a message repeats it |
+//! | `compacted` | the parts that are new, removed as `compaction` if originals stay, meta `{"compact_summary":true}` |
+//! | `thread_rolled_back` | the user's last turns, as many as it says, are rewound |
 //!
 //! - `event_msg` repeats, for the screen, what response items say to the model; it is counted but not imported.
 //! - When compactions are replayed, the items that a compaction lists first and in their original order stay. Its other items

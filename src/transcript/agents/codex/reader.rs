@@ -10,6 +10,7 @@ use super::compaction::Author;
 use super::records::{
     EVENTS, Head, IGNORED_ITEM, IGNORED_RECORDS, Part, Record, ResponseItem, RolledBack, ToolOutput, is_response_item,
 };
+use crate::trace::change::bulk::Removal;
 use crate::trace::model::item::{Fields, ItemType, Role, Status};
 use crate::transcript::TranscriptEntry;
 use crate::transcript::read::active::ActiveMessages;
@@ -103,10 +104,10 @@ impl Codex {
             text => text,
         });
         let repeated = head.instructions.and_then(json::text);
-        let instructions = [(base, None), (repeated, Some("said again by a message"))];
-        for (text, skip) in instructions.into_iter().filter_map(|(text, skip)| Some((text?, skip))) {
+        let instructions = [(base, None), (repeated, Some(Removal::Repeated))];
+        for (text, removal) in instructions.into_iter().filter_map(|(text, removal)| Some((text?, removal))) {
             if !text.trim().is_empty() && self.is_new(hash([&b"instructions"[..], text.as_bytes()])) {
-                builder.skip = skip;
+                builder.removal = removal;
                 builder.push(Fields::new(ItemType::instruction()), text.into_owned());
             }
         }

@@ -15,11 +15,11 @@
 //! | `thoughts` | `reasoning`, subject and description, without a signature |
 //! | `content` | `dialogue` of the user or the model, one per part; files are `artifact` |
 //! | `toolCalls` | `tool_io` call and, once present, result |
-//! | a message of another type, such as `info` | `freeform` named after it, skipped: only the user sees it |
+//! | a message of another type, such as `info` | `freeform` named after it, removed as `interface`: only the user sees it |
 //!
 //! - A part's source is its message and its place in it, so a message that is written again yields only its new parts.
 //!   Changed content under the same name is imported as a further item.
-//! - `$rewindTo` removes the named message and all later ones: their items get the priority skip.
+//! - `$rewindTo` removes the named message and all later ones: their items are rewound.
 //! - Messages in a `$set` are imported if they are new. Messages that it omits were rewound; but when compactions are
 //!   replayed and the `$set` starts with a new message, that message replaces them.
 

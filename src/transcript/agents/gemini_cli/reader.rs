@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::FORMAT;
 use super::records::{GeminiToolCall, InlineData, Part, Record, Thought, ToolResponse};
-use crate::trace::change::bulk::Replaced;
+use crate::trace::change::bulk::{Removal, Replaced};
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Fields, Role, Status};
 use crate::trace::model::source::Source;
@@ -89,7 +89,7 @@ impl GeminiCli {
             let ids: Vec<u64> = ids.map(|id| key(&id)).collect();
             let places: HashMap<u64, usize> = ids.into_iter().enumerate().rev().map(|(at, id)| (id, at + 1)).collect();
             let replays = starts_new && output.replays_compactions;
-            match output.entries.get_mut(before).filter(|entry| replays && entry.skip.is_none()) {
+            match output.entries.get_mut(before).filter(|entry| replays && entry.removal.is_none()) {
                 Some(summary) => {
                     let items = self.messages.replace(|_, message| places.contains_key(&message.key));
                     summary.replaces = (!items.is_empty()).then_some(Replaced { items, at_end: false });
@@ -113,7 +113,7 @@ impl GeminiCli {
         let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, output.end_offset);
         builder.add_meta("model", json::line(record.model, 128));
         let is_sent = matches!(&*kind, "user" | "gemini");
-        builder.skip = (!is_sent).then_some("shown to the person, not said to the model");
+        builder.removal = (!is_sent).then_some(Removal::Interface);
         let turn = header::id(&id);
         let mut message = MessageParts { builder, id: &id, turn, sources: &mut self.sources, repeated: 0 };
         message.thoughts(record);

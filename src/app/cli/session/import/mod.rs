@@ -31,9 +31,11 @@ pub(crate) struct ImportArgs {
     first: Option<PathBuf>,
     /// File to read; `-` is stdin [default for a session: the agent's newest session in this folder]
     file: Option<PathBuf>,
-    /// Apply compactions: each summary replaces the items it summarizes, so that the materialized messages are what the
-    /// model saw; `expand` restores the originals [default: `trace.asSeen`]
+    /// Keep the items that a compaction replaced, and remove its summary; by default the summary replaces them, as it did for
+    /// the model, and `expand` restores them
     #[arg(long)]
+    full: bool,
+    #[arg(long, hide = true, conflicts_with = "full")]
     as_seen: bool,
     /// Print the result as JSON
     #[arg(long)]
@@ -74,9 +76,9 @@ impl ImportArgs {
         let request = self.request()?;
         match request.format {
             InputFormat::Session(format) => transcript::run(context, &request, format).map(ExitStatus::from),
-            InputFormat::Jsonl | InputFormat::Provider(_) if self.as_seen => {
+            InputFormat::Jsonl | InputFormat::Provider(_) if self.as_seen || self.full => {
                 let message = format!("`{}` has no compactions", request.format.name());
-                Err(Error::with_hint(message, "omit --as-seen; only sessions of agents have compactions"))
+                Err(Error::with_hint(message, "omit the option; only sessions of agents have compactions"))
             }
             InputFormat::Jsonl => import_jsonl(context, &request).map(ExitStatus::from),
             InputFormat::Provider(api) => import_provider(context, &request, api),
@@ -174,7 +176,10 @@ fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<
     let known = if *known > 0 { format!(", {known} were there already") } else { String::new() };
     let redacted = report.secrets.iter().filter(|found| found.policy == Policy::Redact).count();
     let redacted = if redacted > 0 { format!(", {redacted} secrets taken out") } else { String::new() };
-    writeln!(context.ui, "{recorded} imported into trace `{name}`{known}{redacted}")?;
+    let removed: Vec<String> = report.removed.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    let removed =
+        if removed.is_empty() { String::new() } else { format!(", removed from the context: {}", removed.join(", ")) };
+    writeln!(context.ui, "{recorded} imported into trace `{name}`{known}{redacted}{removed}")?;
     for (purge, count) in &report.purged {
         context.ui.note(format!("warning: not imported: {count} items, {purge}"));
     }
@@ -195,6 +200,10 @@ fn kinds_of_secrets(report: &Report) -> String {
 fn report_json(name: &TraceName, report: &Report) -> Value {
     let mut json = json!({ "trace": name.as_str(), "recorded": report.recorded, "known": report.known,
         "commit": report.tip.map(|oid| oid.to_string()) });
+    if !report.removed.is_empty() {
+        let removed = report.removed.iter().map(|(reason, count)| (reason.to_string(), json!(count)));
+        json["removed"] = Value::Object(removed.collect());
+    }
     if !report.purged.is_empty() {
         json["purged"] = report.purged.values().sum::<usize>().into();
     }

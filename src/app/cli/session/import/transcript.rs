@@ -24,10 +24,9 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     let current = head::current(context.repo()?)?;
     let has_current = Tip::find(context.repo()?, &current)?.is_some();
     let signature = context.signature()?;
-    let compactions = if request.args.as_seen {
-        CompactionMode::RequireReplay
-    } else {
-        CompactionMode::from_settings(context.repo()?)?
+    let compactions = match (request.args.as_seen, request.args.full) {
+        (false, false) => CompactionMode::from_settings(context.repo()?)?,
+        (replays, _) => CompactionMode { replays, is_required: true },
     };
     let writing =
         ImportContext { repo: context.repo()?, signature: &signature, encoding: context.encoding()?, compactions };
