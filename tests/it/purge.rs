@@ -17,8 +17,16 @@ fn forms() -> Vec<Vec<u8>> {
     for before in ["", "x", "xx"] {
         let encoded = BASE64_STANDARD.encode(format!("{before}{SECRET}"));
         forms.push(encoded.as_bytes()[4..encoded.len() - 4].to_vec());
+        // As on several lines, whose ends depend on what is before.
+        forms.push(encoded.as_bytes()[20..28].to_vec());
     }
+    forms.push(hex());
+    forms.push(SECRET.encode_utf16().flat_map(u16::to_le_bytes).collect());
     forms
+}
+
+fn hex() -> Vec<u8> {
+    SECRET.bytes().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
 }
 
 fn contains(bytes: &[u8], form: &[u8]) -> bool {
@@ -65,6 +73,12 @@ fn plant(repo: &TestRepo) {
     for before in ["", "x", "xx"] {
         repo.say(&format!("data:{}", BASE64_STANDARD.encode(format!("{before}{SECRET}, and more"))));
     }
+    let encoded = BASE64_STANDARD.encode(format!("-----{SECRET}, and more"));
+    let (one, other) = encoded.split_at(24);
+    repo.say(&format!("-----BEGIN-----\n{one}\n{other}\n-----END-----"));
+    repo.bytes_with(&["commit", "-F", "-"], &[b"hex ".as_slice(), &hex()].concat());
+    let wide: Vec<u8> = format!("wide {SECRET}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    repo.bytes_with(&["commit", "-t", "artifact", "-F", "-"], &wide);
     repo.bytes_with(
         &["commit", "-t", "tool_io", "--role", "assistant", "--name", "bash", "--call-id", "c1", "-F", "-"],
         format!("{{\"command\":\"echo {JSON}\"}}").as_bytes(),

@@ -2,13 +2,15 @@
 
 mod base64;
 mod forms;
+mod lines;
 
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::bytes::Regex;
 
-use forms::{Form, forms_of};
+use forms::{Encoding, Form, forms_of};
+use lines::Joined;
 
 /// A literal text and a pattern; each may be absent.
 #[derive(Debug, Default)]
@@ -21,6 +23,9 @@ pub(crate) struct Needle {
 struct Literal {
     finder: AhoCorasick,
     forms: Vec<Form>,
+    /// Finds base64 that line breaks divide, in bytes without them.
+    joined_finder: AhoCorasick,
+    joined_forms: Vec<Form>,
     /// The text on one line, as in the subject of a commit.
     line: String,
 }
@@ -33,12 +38,15 @@ impl Needle {
     pub(crate) fn new(text: Option<&[u8]>, pattern: Option<Regex>) -> Self {
         let literal = text.and_then(|text| {
             let forms = forms_of(text);
-            let finder = AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(forms.iter().map(|form| &form.bytes))
-                .ok()?;
+            let build = |forms: &[Form]| {
+                let bytes = forms.iter().map(|form| &form.bytes);
+                AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(bytes).ok()
+            };
+            let is_base64 = |form: &&Form| matches!(form.encoding, Encoding::Base64(_));
+            let joined_forms: Vec<Form> = forms.iter().filter(is_base64).cloned().collect();
+            let (finder, joined_finder) = (build(&forms)?, build(&joined_forms)?);
             let line = String::from_utf8_lossy(text).split_whitespace().collect::<Vec<_>>().join(" ");
-            Some(Literal { finder, forms, line })
+            Some(Literal { finder, forms, joined_finder, joined_forms, line })
         });
         Self { literal, pattern }
     }
@@ -48,7 +56,7 @@ impl Needle {
     }
 
     pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
-        self.literal.as_ref().is_some_and(|literal| literal.finder.is_match(bytes))
+        self.literal.as_ref().is_some_and(|literal| literal.is_in(bytes))
             || self.pattern.as_ref().is_some_and(|pattern| pattern.find_iter(bytes).any(|found| !found.is_empty()))
     }
 
@@ -57,6 +65,8 @@ impl Needle {
         let mut changed = None;
         if let Some(literal) = &self.literal {
             changed = splice(bytes, literal.replacements(bytes, marker));
+            let bytes = changed.as_deref().unwrap_or(bytes);
+            changed = splice(bytes, literal.replacements_on_lines(bytes, marker)).or(changed);
         }
         if let Some(pattern) = &self.pattern {
             let bytes = changed.as_deref().unwrap_or(bytes);
@@ -84,12 +94,26 @@ impl Needle {
 }
 
 impl Literal {
+    fn is_in(&self, bytes: &[u8]) -> bool {
+        self.finder.is_match(bytes)
+            || Joined::new(bytes).is_some_and(|joined| self.joined_finder.is_match(&joined.bytes))
+    }
+
     fn replacements(&self, bytes: &[u8], marker: &str) -> Vec<(Range<usize>, Vec<u8>)> {
-        let replacement = |found: aho_corasick::Match| match &self.forms[found.pattern().as_usize()].base64 {
-            Some(form) => form.replace(bytes, found.range(), marker),
-            None => (found.range(), marker.as_bytes().to_vec()),
+        let found = self.finder.find_iter(bytes);
+        found.map(|found| self.forms[found.pattern().as_usize()].replace(bytes, found.range(), marker)).collect()
+    }
+
+    /// The replacement is on one line.
+    fn replacements_on_lines(&self, bytes: &[u8], marker: &str) -> Vec<(Range<usize>, Vec<u8>)> {
+        let Some(joined) = Joined::new(bytes) else { return Vec::new() };
+        let found = self.joined_finder.find_iter(&joined.bytes);
+        let replacement = |found: aho_corasick::Match| {
+            let form = &self.joined_forms[found.pattern().as_usize()];
+            let (span, new) = form.replace(&joined.bytes, found.range(), marker);
+            (joined.original(&span), new)
         };
-        self.finder.find_iter(bytes).map(replacement).collect()
+        found.map(replacement).collect()
     }
 }
 

@@ -34,6 +34,37 @@ fn a_text_is_found_in_each_form() {
 }
 
 #[test]
+fn a_text_is_found_in_hex_and_utf16() {
+    let text = "correct-horse";
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    assert_eq!(replaced(text, format!("x {} y", hex(text)).as_bytes()), format!("x {} y", hex(MARKER)));
+    assert_eq!(
+        replaced(text, format!("x {} y", hex(text).to_uppercase()).as_bytes()),
+        format!("x {} y", hex(MARKER).to_uppercase())
+    );
+    let needle = Needle::new(Some(text.as_bytes()), None);
+    for bytes_of in [u16::to_le_bytes, u16::to_be_bytes] {
+        let utf16 = |text: &str| text.encode_utf16().flat_map(bytes_of).collect::<Vec<u8>>();
+        for (before, after) in [("", ""), ("a ", " b"), ("\u{4e2d}", "\u{4e2d}")] {
+            let changed = needle.replace(&utf16(&format!("{before}{text}{after}")), MARKER).unwrap();
+            assert_eq!(changed, utf16(&format!("{before}{MARKER}{after}")));
+        }
+    }
+}
+
+#[test]
+fn scanning_takes_linear_time() {
+    // A break after each character, and a form that begins at each group.
+    let text = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    let needle = Needle::new(Some(text.as_bytes()), None);
+    let bytes = "Y\nW\r\nF\\nh".repeat(200_000).into_bytes();
+    let start = std::time::Instant::now();
+    assert!(needle.is_in(&bytes));
+    assert!(!needle.is_in(&needle.replace(&bytes, MARKER).unwrap()));
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+#[test]
 fn a_pattern_is_replaced_and_matches_nothing_empty() {
     let needle = Needle::new(None, Some(Regex::new("key-[0-9]*|x*").unwrap()));
     assert_eq!(needle.replace(b"a key-12 key-3", MARKER).unwrap(), format!("a {MARKER} {MARKER}").into_bytes());
@@ -69,5 +100,30 @@ proptest! {
             prop_assert!(memchr::memmem::find(&decoded, MARKER.as_bytes()).is_some());
             prop_assert!(memchr::memmem::find(&decoded, text.as_bytes()).is_none());
         }
+    }
+
+    /// Line breaks, also escaped and with an indent, divide it anywhere.
+    #[test]
+    fn base64_on_several_lines_is_found(
+        before in prop::collection::vec(any::<u8>(), 0..80),
+        after in prop::collection::vec(any::<u8>(), 0..80),
+        text in "[a-zA-Z0-9 ]{10,30}",
+        width in prop::sample::select(vec![4, 16, 60, 64, 76]),
+        line_break in prop::sample::select(vec!["\n", "\r\n", "\\n", "\\r\\n", "\n  "]),
+    ) {
+        let needle = Needle::new(Some(text.as_bytes()), None);
+        let encoded = BASE64_STANDARD.encode([&before, text.as_bytes(), &after].concat());
+        let lines: Vec<&str> = encoded.as_bytes().chunks(width).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        let written = format!("data: {}.", lines.join(line_break));
+        prop_assert!(needle.is_in(written.as_bytes()));
+        let changed = needle.replace(written.as_bytes(), MARKER).unwrap();
+        prop_assert!(!needle.is_in(&changed));
+        let changed = String::from_utf8(changed).unwrap();
+        let data = changed.strip_prefix("data: ").and_then(|data| data.strip_suffix('.')).unwrap();
+        let decoded = BASE64_STANDARD.decode(data.replace(line_break, "")).unwrap();
+        prop_assert!(decoded.starts_with(&before));
+        prop_assert!(decoded.ends_with(&after));
+        prop_assert!(memchr::memmem::find(&decoded, MARKER.as_bytes()).is_some());
+        prop_assert!(memchr::memmem::find(&decoded, text.as_bytes()).is_none());
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct PurgeArgs {
     /// Items whose content is removed: id or at least four digits of it, #<position>, or a commit that changed it
     #[arg(value_name = "ITEM", add = Values::Items)]
     items: Vec<String>,
-    /// Read the text from stdin, and find it also in JSON, HTML, URLs, and base64
+    /// Read the text from stdin, and find it also in JSON, HTML, URLs, base64, hex, and UTF-16
     #[arg(long, value_name = "-", value_parser = ["-"])]
     text: Option<String>,
     /// Regular expression, for bytes as they are stored

@@ -76,6 +76,6 @@ impl Base64 {
 }
 
 /// Whether a character of either alphabet is there.
-fn is_char(bytes: &[u8], at: usize) -> bool {
+pub(super) fn is_char(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte))
 }

@@ -1,6 +1,7 @@
 //! The forms in which a text may be stored.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
@@ -9,15 +10,42 @@ use super::base64::Base64;
 #[derive(Clone, Debug)]
 pub(super) struct Form {
     pub(super) bytes: Vec<u8>,
-    /// Set if the bytes are base64.
-    pub(super) base64: Option<Base64>,
+    pub(super) encoding: Encoding,
 }
+
+impl Form {
+    /// The span to replace for a match, and its replacement.
+    pub(super) fn replace(&self, bytes: &[u8], found: Range<usize>, marker: &str) -> (Range<usize>, Vec<u8>) {
+        match self.encoding {
+            Encoding::Plain => (found, marker.as_bytes().to_vec()),
+            Encoding::Base64(form) => form.replace(bytes, found, marker),
+            Encoding::Other(encode) => (found, encode(marker.as_bytes())),
+        }
+    }
+}
+
+/// How the bytes of a form are encoded, and so the bytes that replace them.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Encoding {
+    Plain,
+    Base64(Base64),
+    /// A byte order does not matter here: in the bytes of one order, the replacement of the other order fits, too, because its
+    /// match began a byte earlier.
+    Other(fn(&[u8]) -> Vec<u8>),
+}
+
+const OTHERS: [fn(&[u8]) -> Vec<u8>; 4] = [
+    |text| text.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
+    |text| text.iter().flat_map(|byte| format!("{byte:02X}").into_bytes()).collect(),
+    |text| String::from_utf8_lossy(text).encode_utf16().flat_map(u16::to_le_bytes).collect(),
+    |text| String::from_utf8_lossy(text).encode_utf16().flat_map(u16::to_be_bytes).collect(),
+];
 
 /// Encoded forms shorter than this would be found by chance.
 const SHORTEST_BASE64: usize = 8;
 
-/// The text itself; on one line, with CRLF, escaped for JSON once to three times, HTML, URLs and shells; and the base64 of the
-/// text and of its JSON form at each alignment.
+/// The text itself; on one line, with CRLF, escaped for JSON once to three times, HTML, URLs and shells; in hex and UTF-16; and the
+/// base64 of the text and of its JSON form at each alignment.
 pub(super) fn forms_of(text: &[u8]) -> Vec<Form> {
     let mut plain = vec![text.to_vec()];
     if let Ok(text) = std::str::from_utf8(text) {
@@ -44,13 +72,19 @@ pub(super) fn forms_of(text: &[u8]) -> Vec<Form> {
     for source in [text, &json_form] {
         for (form, bytes) in Base64::forms_of(source) {
             if bytes.len() >= SHORTEST_BASE64 && seen.insert(bytes.clone()) {
-                forms.push(Form { bytes, base64: Some(form) });
+                forms.push(Form { bytes, encoding: Encoding::Base64(form) });
             }
+        }
+    }
+    for encode in OTHERS {
+        let bytes = encode(text);
+        if seen.insert(bytes.clone()) {
+            forms.push(Form { bytes, encoding: Encoding::Other(encode) });
         }
     }
     // An empty form would be found everywhere.
     plain.retain(|form| form.len() >= super::SHORTEST && seen.insert(form.clone()));
-    forms.extend(plain.into_iter().map(|bytes| Form { bytes, base64: None }));
+    forms.extend(plain.into_iter().map(|bytes| Form { bytes, encoding: Encoding::Plain }));
     forms
 }
 
