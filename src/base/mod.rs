@@ -1,4 +1,5 @@
 pub(crate) mod bounded;
+pub(crate) mod cancel;
 pub(crate) mod changes;
 pub(crate) mod effect;
 pub(crate) mod error;

@@ -13,6 +13,8 @@ use crate::base::error::Diagnostic;
 #[derive(Debug, Error)]
 #[allow(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum GitError {
+    #[error("the client canceled the request")]
+    Canceled,
     #[error("not in a git repository")]
     NotARepository,
     #[error("this repository is bare: it has no working tree")]

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use git2::{ObjectFormat, ObjectType, Odb, OdbObject};
 
+use crate::base::cancel::is_canceled;
+
 use super::commit::{Commit, NewCommit};
 use super::error::GitError;
 use super::loose::Loose;
@@ -155,6 +157,9 @@ pub(super) fn read_as<'o>(
 }
 
 fn read<'o>(odb: &'o Odb<'_>, loose: &Loose, oid: Oid) -> Result<(ObjectType, Object<'o>), GitError> {
+    if is_canceled() {
+        return Err(GitError::Canceled);
+    }
     if let Some((kind, bytes)) = loose.read(oid)? {
         return Ok((kind, Object::Own(bytes)));
     }

@@ -1,5 +1,9 @@
 //! `git trace mcp`: what a model receives from its tools. `tests/mcp/run` drives the server with real clients.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use git_trace::Encoding;
 use serde_json::{Value, json};
 
@@ -216,4 +220,136 @@ fn the_default_tools_fit_into_2000_tokens() {
     let texts: Vec<_> = texts.iter().filter(|tool| tool.get("outputSchema").is_none()).collect();
     let names: Vec<_> = texts.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     insta::assert_snapshot!(names.join(" "), @"brief trace_materialize trace_show trace_grep trace_log trace_diff");
+}
+
+/// What the server writes for these lines.
+fn raw(repo: &TestRepo, lines: &[&str]) -> String {
+    let output = repo.run(&["mcp"], (lines.join("\n") + "\n").as_bytes());
+    repo.exact(&output)
+}
+
+fn initialize(revision: &str) -> String {
+    let client = json!({ "name": "test", "version": "1" });
+    let params = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": client });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string()
+}
+
+#[test]
+fn the_answer_to_an_unreadable_line_has_its_id_if_that_can_be_read() {
+    let repo = TestRepo::new();
+    insta::assert_snapshot!(raw(&repo, &[
+        "not json",
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{oops}}"#,
+        r#"{"jsonrpc":"2.0","id":"a","method":"tools/"#,
+        r#"{"jsonrpc":"2.0","method":"tools/list","params":{oops},"id":8}"#,
+        r#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"1.0","id":9,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/unknown"}"#,
+        r#"{"jsonrpc":"2.0","id":5,"result":{}}"#,
+        &request(10, "server/nothing", json!({})).to_string(),
+        "{",
+    ]), @r#"
+    {"error":{"code":-32700,"message":"the line is not JSON: expected ident at line 1 column 2"},"id":null,"jsonrpc":"2.0"}
+    {"jsonrpc":"2.0","id":7,"error":{"code":-32700,"message":"the line is not JSON: key must be a string at line 1 column 57"}}
+    {"jsonrpc":"2.0","id":"a","error":{"code":-32700,"message":"the line is not JSON: control character (\\u0000-\\u001F) found while parsing a string at line 1 column 42"}}
+    {"error":{"code":-32700,"message":"the line is not JSON: key must be a string at line 1 column 50"},"id":null,"jsonrpc":"2.0"}
+    {"error":{"code":-32600,"message":"the id of a request must be a string or an integer"},"id":null,"jsonrpc":"2.0"}
+    {"error":{"code":-32600,"message":"the id of a request must be a string or an integer"},"id":null,"jsonrpc":"2.0"}
+    {"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"the line is not a JSON-RPC 2.0 message"}}
+    {"jsonrpc":"2.0","id":10,"error":{"code":-32601,"message":"unknown method: server/nothing"}}
+    {"jsonrpc":"2.0","error":{"code":-32700,"message":"the line is not JSON: EOF while parsing an object at line 2 column 0"}}
+    [exit 0]
+    "#);
+}
+
+#[test]
+fn only_revision_2025_03_26_has_batches() {
+    let repo = TestRepo::new();
+    let ping = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+    let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let get = json!({ "name": "get_breadcrumb", "arguments": { "key": "a" } });
+    let get = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": get });
+    let batches = [
+        json!([]).to_string(),
+        json!([note, note]).to_string(),
+        json!([ping(2), note, get, { "jsonrpc": "2.0", "id": null, "method": "ping" }, 7]).to_string(),
+        "[{".to_owned(),
+        ping(6).to_string(),
+    ];
+    let sent = |revision: &str| {
+        let lines = [vec![initialize(revision)], batches.to_vec()].concat();
+        let said = raw(&repo, &lines.iter().map(String::as_str).collect::<Vec<_>>());
+        said.split_once('\n').unwrap().1.to_owned()
+    };
+    insta::assert_snapshot!(sent("2025-03-26"), @r#"
+    {"error":{"code":-32600,"message":"the batch is empty"},"id":null,"jsonrpc":"2.0"}
+    [{"id":2,"jsonrpc":"2.0","result":{}},{"id":5,"jsonrpc":"2.0","result":{"content":[{"text":"{\"found\":false}","type":"text"}],"isError":false,"structuredContent":{"found":false}}},{"error":{"code":-32600,"message":"the id of a request must be a string or an integer"},"id":null,"jsonrpc":"2.0"},{"error":{"code":-32600,"message":"the line is not a JSON-RPC 2.0 message"},"id":null,"jsonrpc":"2.0"}]
+    {"error":{"code":-32700,"message":"the line is not JSON: EOF while parsing an object at line 2 column 0"},"id":null,"jsonrpc":"2.0"}
+    {"jsonrpc":"2.0","id":6,"result":{}}
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(sent("2025-06-18"), @r#"
+    {"error":{"code":-32600,"message":"only revision 2025-03-26 has batches"},"id":null,"jsonrpc":"2.0"}
+    {"error":{"code":-32600,"message":"only revision 2025-03-26 has batches"},"id":null,"jsonrpc":"2.0"}
+    {"error":{"code":-32600,"message":"only revision 2025-03-26 has batches"},"id":null,"jsonrpc":"2.0"}
+    {"error":{"code":-32700,"message":"the line is not JSON: EOF while parsing an object at line 2 column 0"},"id":null,"jsonrpc":"2.0"}
+    {"jsonrpc":"2.0","id":6,"result":{}}
+    [exit 0]
+    "#);
+}
+
+#[test]
+fn revision_2026_07_28_needs_no_handshake() {
+    let repo = TestRepo::new();
+    let answers = serve(
+        &repo,
+        &[],
+        &[
+            request(1, "server/discover", json!({})),
+            call(2, "get_breadcrumb", &json!({ "key": "a" })),
+            request(3, "prompts/list", json!({})),
+            request(4, "resources/list", json!({})),
+        ],
+    );
+    assert!(answers.iter().all(|answer| answer["result"]["resultType"] == "complete"), "{answers:?}");
+    for listed in [0, 2, 3] {
+        assert!(answers[listed]["result"]["ttlMs"].is_u64(), "{answers:?}");
+        assert_eq!(answers[listed]["result"]["cacheScope"], "private");
+    }
+    assert!(answers[0]["result"]["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")));
+}
+
+#[test]
+fn a_canceled_request_stops_and_is_not_answered() {
+    let repo = TestRepo::new();
+    let items: String = (0..1_000)
+        .map(|n| json!({ "type": "dialogue", "role": "user", "text": format!("{n}") }).to_string() + "\n")
+        .collect();
+    repo.bytes_with(&["import", "jsonl", "-"], items.as_bytes());
+    let slow = call(1, "trace_grep", &json!({ "pattern": "7", "history": true }));
+    let started = Instant::now();
+    serve(&repo, &[], &[slow.clone()]);
+    let complete = started.elapsed();
+
+    let mut server = repo.command("git-trace").arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = server.stdin.take().unwrap();
+    writeln!(input, "{slow}").unwrap();
+    std::thread::sleep(complete / 5);
+    let canceled = Instant::now();
+    for id in [1, 3] {
+        let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        writeln!(input, "{cancel}").unwrap();
+    }
+    for id in [2, 3, 4] {
+        writeln!(input, "{}", call(id, "get_breadcrumb", &json!({ "key": "a" }))).unwrap();
+    }
+    drop(input);
+    let answers = BufReader::new(server.stdout.take().unwrap()).lines().map(|line| line.unwrap());
+    let answers: Vec<Value> = answers.map(|line| serde_json::from_str(&line).unwrap()).collect();
+    let took = canceled.elapsed();
+    assert!(server.wait().unwrap().success());
+    let ids: Vec<_> = answers.iter().map(|answer| answer["id"].as_i64().unwrap()).collect();
+    assert_eq!(ids, [2, 4]);
+    assert!(complete > Duration::from_millis(100) && took < complete / 2, "{took:?} of {complete:?}");
 }

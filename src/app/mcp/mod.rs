@@ -3,13 +3,15 @@
 //! Both lifecycles are served: requests that carry their own metadata (2026-07-28, `server/discover`) and the older
 //! `initialize` handshake; the crate `rmcp` knows the messages. stdout carries the protocol and nothing else.
 //!
-//! - Requests are handled one at a time, see `transport`. Each has its own [`Context`], so that it sees what others changed.
+//! - Requests are handled one at a time and can be canceled, see `transport`. Each has its own [`Context`], so that it sees what others changed.
 //! - A wrong or missing argument is a tool error that names the argument. An unknown tool is a protocol error.
 //! - Content of the repository is data: it is in values and never in descriptions.
 //! - Nothing outside the repository that the server was started in is read as content or written.
 
 mod answer;
 mod arguments;
+mod envelope;
+mod inbox;
 mod page;
 mod prompts;
 mod resources;
@@ -36,8 +38,9 @@ pub(crate) fn serve(context: &Context, groups: Groups) -> Result<()> {
     let server = server::Server { env: context.env.clone(), trace: context.named_trace()?, groups };
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().context("cannot start the server")?;
+    let lines = transport::Lines::of_process().context("cannot read from the client")?;
     runtime.block_on(async {
-        match serve_server(server, transport::Lines::of_process()).await {
+        match serve_server(server, lines).await {
             Ok(running) => running.waiting().await.map(drop).context("the server ended early"),
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(error).context("cannot serve the client"),

@@ -98,7 +98,7 @@ pub(crate) fn prefix(text: &str, max: u64, encoding: Encoding) -> &str {
     let fits = |part: &str| encoding.count(part.as_bytes()) <= max;
     let mut end = text.len();
     while end > 1 && !fits(&text[..end]) {
-        let tokens = encoding.count(text[..end].as_bytes());
+        let tokens = encoding.count(&text.as_bytes()[..end]);
         let wanted = usize::try_from(end as u64 * max / tokens).unwrap_or(end);
         end = char_boundary(text, wanted.min(end - 1));
     }
