@@ -321,6 +321,45 @@ fn a_stale_lock_blocks_nobody() {
     repo.fsck();
 }
 
+#[cfg(unix)]
+#[test]
+fn a_lock_of_a_killed_git_trace_is_removed_at_once() {
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+    let repo = TestRepo::classic(&[]);
+    repo.say("x");
+    let path = repo.git_dir().join("refs/traces/main.lock");
+    let lock = || {
+        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o744).open(&path).unwrap();
+        file.lock().unwrap();
+        file
+    };
+    // Closing the file releases the lock, as a kill does.
+    drop(lock());
+    let start = Instant::now();
+    repo.say("y");
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    let mode = fs::metadata(repo.git_dir().join("refs/traces/main")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o111, 0, "a ref is not executable");
+
+    // The lock of a live process is waited for.
+    let held = lock();
+    held.set_modified(SystemTime::now() - Duration::from_secs(5)).unwrap();
+    let free = std::thread::spawn({
+        let path = path.clone();
+        move || {
+            std::thread::sleep(Duration::from_millis(900));
+            assert!(path.exists(), "nobody removed it");
+            fs::remove_file(path).unwrap();
+            drop(held);
+        }
+    });
+    let output = repo.run(&["commit", "-m", "z"], b"");
+    assert!(output.status.success(), "{}", repo.exact(&output));
+    free.join().unwrap();
+    assert_eq!(repo.bodies("main"), ["x", "y", "z"]);
+    repo.fsck();
+}
+
 #[test]
 fn writers_wait_for_a_held_lock() {
     let repo = TestRepo::new();

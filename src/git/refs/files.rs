@@ -3,7 +3,7 @@
 //! A ref is moved by compare-and-swap under git's own `.lock` of it, and read by libgit2. libgit2 does not write it: it would sync
 //! refs together with objects or not at all, and log no move in a bare repository.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 #[cfg(unix)]
 use std::os::unix::fs::MetadataExt as _;
@@ -21,6 +21,15 @@ use crate::git::permissions::Permissions;
 
 /// Age from which a ref's `.lock` file counts as left behind by a killed process.
 pub(in crate::git) const STALE_LOCK: Duration = Duration::from_secs(10);
+
+/// Age from which a lock file that this program made counts as left behind, if no process holds it. A live process holds it right
+/// after it has made it.
+#[cfg(unix)]
+const DEAD_LOCK: Duration = Duration::from_millis(100);
+
+/// The mode of lock files that this program makes, until they become refs: git makes none that are executable.
+#[cfg(unix)]
+const OUR_LOCK: u32 = 0o766;
 
 /// The same for locks that ours do not guard (`packed-refs.lock`, `config.lock`): git may write for minutes.
 pub(in crate::git) const STALE_GIT_LOCK: Duration = Duration::from_secs(600);
@@ -126,22 +135,26 @@ impl Repo {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
         }
         let (fsync, permissions) = (self.fsync()?, self.permissions()?);
-        let mut file =
-            match with_folder(&lock, permissions, || OpenOptions::new().write(true).create_new(true).open(&lock)) {
-                Ok(file) => file,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lock.is_file() => {
-                    return Err(GitError::RefLocked { refname: refname.to_owned() });
-                }
-                Err(_) if self.has_conflict(refname)? => {
-                    return Err(GitError::RefConflict { refname: refname.to_owned() });
-                }
-                Err(error) => return Err(failed(error)),
-            };
+        let mut file = match with_folder(&lock, permissions, || new_lock_file().open(&lock)) {
+            Ok(file) => {
+                // The kernel releases it if this process dies.
+                let _ = file.try_lock();
+                file
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lock.is_file() => {
+                return Err(GitError::RefLocked { refname: refname.to_owned() });
+            }
+            Err(_) if self.has_conflict(refname)? => {
+                return Err(GitError::RefConflict { refname: refname.to_owned() });
+            }
+            Err(error) => return Err(failed(error)),
+        };
         let write = || {
             check()?;
-            file.write_all(content.as_bytes()).and_then(|()| permissions.adjust(&lock)).map_err(failed)?;
+            file.write_all(content.as_bytes()).map_err(failed)?;
             synced.map_or(Ok(()), |component| fsync.sync(component, &file)).map_err(failed)?;
             log()?;
+            unmark(&file).and_then(|()| permissions.adjust(&lock)).map_err(failed)?;
             without_folder(&path, || fs::rename(&lock, &path)).map_err(failed)
         };
         let done = write();
@@ -189,7 +202,14 @@ impl Repo {
         if !matches!(self.refs, RefStorage::Files) {
             return false;
         }
-        remove_older(&self.lock_path(refname), STALE_LOCK)
+        remove_stale(&self.lock_path(refname), |lock| {
+            #[cfg(unix)]
+            if lock.mode() & 0o100 != 0 {
+                return DEAD_LOCK;
+            }
+            let _ = lock;
+            STALE_LOCK
+        })
     }
 
     /// Refs outside `refs/` belong to this worktree.
@@ -288,11 +308,35 @@ pub(in crate::git) fn files_below(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     found
 }
 
-/// Removes a file that is older than `age`. Returns whether it did.
+fn new_lock_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, OUR_LOCK);
+    options
+}
+
+/// Gives a lock file the usual mode of a ref.
+fn unmark(lock: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mode = lock.metadata()?.mode() & 0o666;
+        lock.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+    }
+    #[cfg(not(unix))]
+    let _ = lock;
+    Ok(())
+}
+
+pub(in crate::git) fn remove_older(path: &Path, age: Duration) -> bool {
+    remove_stale(path, |_| age)
+}
+
+/// Removes a file that no process has locked and that is older than `age` says. Returns whether it did.
 ///
 /// Of two processes, the second might remove a new file of a third. So each locks the file and checks that it is still at the
 /// path.
-pub(in crate::git) fn remove_older(path: &Path, age: Duration) -> bool {
+fn remove_stale(path: &Path, age: impl FnOnce(&Metadata) -> Duration) -> bool {
     let removed = || {
         let file = File::open(path)?;
         file.try_lock()?;
@@ -301,6 +345,7 @@ pub(in crate::git) fn remove_older(path: &Path, age: Duration) -> bool {
         let is_it = judged.ino() == there.ino();
         #[cfg(not(unix))]
         let is_it = judged.modified()? == there.modified()?;
+        let age = age(&judged);
         let is_old = judged.modified()?.elapsed().is_ok_and(|since| since > age);
         if is_it && is_old {
             fs::remove_file(path)?;
