@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::World;
+use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::store::resolve::{Resolver, moment, state};
 use crate::trace::store::trace::Trace;
 use crate::trace::{Draft, Fields, ItemType, Tip, TraceName};
@@ -28,10 +29,12 @@ pub(super) fn run(bytes: &[u8]) {
         if let Ok(slot) = resolver.live(spec) {
             assert_eq!(resolver.item(spec).ok(), Some(slot.id));
             assert_eq!(resolver.item(&slot.id.to_string()).ok(), Some(slot.id));
-            assert_eq!(resolver.range(spec).map(<[_]>::len).ok(), Some(1));
+            assert_eq!(resolver.items(spec).ok(), Some(vec![slot.id]));
         }
-        if let Ok(range) = resolver.range(spec) {
-            assert!((1..=3).contains(&range.len()));
+        for among in [Among::Live, Among::LiveOrNamed, Among::RemovedOrNamed] {
+            if let Ok(selected) = select(repo, &name, &tip, &[spec], &ItemFilter::default(), among) {
+                assert!((1..=3).contains(&selected.len()));
+            }
         }
         if let Ok(moment) = moment(repo, &name, &tip, spec) {
             assert!(moment.tip.is_ours());

@@ -4,6 +4,7 @@ pub(crate) mod changes;
 pub(crate) mod effect;
 pub(crate) mod error;
 pub(crate) mod finding;
+pub(crate) mod glob;
 pub(crate) mod members;
 pub(crate) mod merge;
 pub(crate) mod process;

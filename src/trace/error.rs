@@ -67,8 +67,12 @@ pub enum TraceError {
     AmbiguousItem { spec: String, candidates: Vec<ItemId> },
     #[error("`{spec}` is too short: give four digits of an item's id, or #<position>")]
     TooShort { spec: String },
-    #[error("commit `{spec}` touched {count} items, so it does not name one")]
+    #[error("`{spec}` names {count} items, but one is expected")]
     NotOneItem { spec: String, count: usize },
+    #[error("no item of trace `{trace}` matches")]
+    NothingSelected { trace: TraceName },
+    #[error("trace `{trace}` has no turn {turn}: it has {count}")]
+    NoSuchTurn { turn: i64, count: usize, trace: TraceName },
     #[error("no commit, item, or time of trace `{trace}` is named `{}`", spec.escape_debug())]
     UnknownMoment { spec: String, trace: TraceName },
     #[error("trace `{trace}` had no commit yet at {at}")]
@@ -248,6 +252,7 @@ impl Diagnostic for TraceError {
             | Self::NoRoom { .. }
             | Self::CannotCompress { .. }
             | Self::LongSummary { .. }
+            | Self::NothingSelected { .. }
             | Self::Unsigned { .. } => 1,
             _ => 2,
         }

@@ -163,7 +163,7 @@ fn a_budget_command_may_make_room() {
     let repo = TestRepo::new();
     repo.say("hello world hello world");
     let room = ["commit", "-m", "hello world", "--budget", "10", "--budget-action"];
-    let made = repo.run(&[&room[..], &["cat > asked; git trace skip '#0' -m 'made room'"]].concat(), b"");
+    let made = repo.run(&[&room[..], &["cat > asked; git trace skip '#0' --reason 'made room'"]].concat(), b"");
     assert_eq!(made.status.code(), Some(0), "{}", repo.exact(&made));
     let asked: Value = serde_json::from_slice(&std::fs::read(repo.folder().join("asked")).unwrap()).unwrap();
     assert_eq!(asked, json!({ "trace": "main", "current": 15, "max": 10, "over": 5, "source": "o200k_base" }));

@@ -10,7 +10,7 @@ fn as_of_accepts_commit_item_and_time_and_applies_the_priorities_of_that_time() 
     let repo = TestRepo::new();
     let first = repo.say("one"); // 09:00:02
     repo.say("two"); // 03
-    repo.text(&["skip", &first, "-m", "not now"]); // 04
+    repo.text(&["skip", &first, "--reason", "not now"]); // 04
     repo.say("three"); // 05
     repo.text(&["edit", "#1", "-m", "TWO"]); // 06
     repo.text(&["unpin", &first]); // 07
@@ -82,13 +82,13 @@ fn an_export_imports_unchanged() {
     repo.commit(&["-t", "tool_io", "-r", "tool", "--reply-to", "#2", "--set", "status=error", "-m", "no such\n"]);
     repo.commit(&["-t", "instruction", "--name", "rules", "-m", "Be brief."]);
     repo.text(&["edit", "#1", "-m", "ONE", "--reason", "louder"]);
-    repo.text(&["skip", "#3", "-m", "a failure"]);
-    repo.text(&["delete", "#1", "-m", "away"]);
+    repo.text(&["skip", "#3", "--reason", "a failure"]);
+    repo.text(&["delete", "#1", "--reason", "away"]);
     repo.commit(&["-t", "freeform", "--set", "own_field=1", "--meta", "a={\"b\":[1]}", "-m", "free"]);
-    repo.text(&["restore", "#1", "1", "-m", "as it was"]);
+    repo.text(&["restore", "#1", "1", "--reason", "as it was"]);
     repo.text(&["pin", "#1"]);
     repo.text(&["delete", "#4"]);
-    repo.text(&["unpin", "#3", "-m", "after all"]);
+    repo.text(&["unpin", "#3", "--reason", "after all"]);
     let export = repo.lines(&["export"]);
 
     // Few lines are written one by one, many as a pack; both into a new trace and beside another.
@@ -128,7 +128,7 @@ fn a_priority_applies_in_every_trace() {
     let id = repo.say("shared");
     repo.git(&["update-ref", "refs/traces/side", "refs/traces/main"]);
     repo.text(&["--trace", "side", "commit", "-m", "more"]);
-    repo.text(&["skip", &id, "-m", "everywhere"]);
+    repo.text(&["skip", &id, "--reason", "everywhere"]);
     for name in ["main", "side"] {
         let left_out = &repo.json(&["materialize", "--json", name])["left_out"][0];
         assert_eq!((&left_out["id"], &left_out["reason"]), (&id.as_str().into(), &"everywhere".into()));

@@ -47,8 +47,8 @@ fn objects_that_exist_are_written_once() {
     let repo = TestRepo::new();
     repo.bytes_with(&["import", "jsonl", "-"], &lines(30));
     for _ in 0..2 {
-        repo.text(&["delete", "#3", "-m", "away"]);
-        repo.text(&["restore", "TRACE_HEAD", "-m", "back"]);
+        repo.text(&["delete", "#3", "--reason", "away"]);
+        repo.text(&["restore", "TRACE_HEAD", "--reason", "back"]);
     }
     // Deleted and restored, an item has the same blob in the same trees.
     let copy = TestRepo::new();

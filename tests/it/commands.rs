@@ -80,7 +80,7 @@ not json
 fn log_lists_operations() {
     let repo = talk();
     repo.text(&["edit", "#1", "-m", "Where is the lock released?", "--reason", "asked wrongly"]);
-    repo.text(&["delete", "#2", "-m", "beside the point"]);
+    repo.text(&["delete", "#2", "--reason", "beside the point"]);
     insta::assert_snapshot!(repo.trace(&["log", "-n", "3"]), @"
     delete #2 reasoning [ID]
     Commit: [OID]
@@ -152,7 +152,7 @@ fn status_summarizes_the_trace() {
     [exit 0]
     ");
     let repo = talk();
-    repo.text(&["skip", "#2", "-m", "thoughts"]);
+    repo.text(&["skip", "#2", "--reason", "thoughts"]);
     insta::assert_snapshot!(repo.trace(&["status"]), @"
     On trace main
       6 items, [N] tokens (o200k_base)
@@ -177,7 +177,7 @@ fn status_summarizes_the_trace() {
 #[test]
 fn materialize_prints_messages_or_markdown() {
     let repo = talk();
-    repo.text(&["skip", "#2", "-m", "thoughts"]);
+    repo.text(&["skip", "#2", "--reason", "thoughts"]);
     repo.text(&["edit", "#1", "-m", "Where is the lock released?"]);
     insta::assert_snapshot!(repo.trace(&["materialize"]), @r#"
     [
@@ -257,7 +257,7 @@ fn an_item_is_edited_deleted_and_restored() {
     [main #1] unchanged: the trace already has this text [ID]
     [exit 0]
     ");
-    insta::assert_snapshot!(repo.trace(&["delete", "#1", "-m", "answered"]), @"
+    insta::assert_snapshot!(repo.trace(&["delete", "#1", "--reason", "answered"]), @"
     [main #1] deleted dialogue user: Where? [ID]
     [exit 0]
     ");
@@ -291,7 +291,7 @@ fn an_item_is_edited_deleted_and_restored() {
 #[test]
 fn priorities_are_set_listed_and_remembered() {
     let repo = talk();
-    insta::assert_snapshot!(repo.trace(&["pin", "#1", "#5", "-m", "the question and its answer"]), @"
+    insta::assert_snapshot!(repo.trace(&["pin", "#1", "#5", "--reason", "the question and its answer"]), @"
     [main #1] pinned [ID]
     [main #5] pinned [ID]
     [exit 0]
@@ -315,7 +315,7 @@ fn priorities_are_set_listed_and_remembered() {
     {"at":"2026-02-10T09:00:08Z","by":"A U Thor <author@example.com>","id":"[ID]","level":"pinned","reason":"the question and its answer","seq":5,"type":"dialogue"}
     [exit 0]
     "#);
-    insta::assert_snapshot!(repo.trace(&["unpin", "#1", "-m", "as any other"]), @"
+    insta::assert_snapshot!(repo.trace(&["unpin", "#1", "--reason", "as any other"]), @"
     [main #1] normal [ID]
     [exit 0]
     ");

@@ -23,9 +23,9 @@ fn no_subject_body_or_reason_forges_a_trailer() {
         let line = serde_json::json!({ "text": "x", "subject": text });
         repo.run(&["commit", "--batch"], line.to_string().as_bytes());
         repo.text(&["edit", &id, "-m", text, "--meta", "a=1", "--reason", text]);
-        repo.text(&["pin", &id, "-m", text]);
-        repo.text(&["delete", &id, "-m", text]);
-        repo.text(&["restore", &id, "-m", text]);
+        repo.text(&["pin", &id, "--reason", text]);
+        repo.text(&["delete", &id, "--reason", text]);
+        repo.text(&["restore", &id, "--reason", text]);
         let line = serde_json::json!({ "op": "append", "id": id.replace(|_: char| true, "7"), "by": text,
             "subject": text, "reason": text, "text": text, "at": "2026-02-10T09:00:00Z" });
         repo.bytes_with(&["import", "--trace", "other", "jsonl", "-"], line.to_string().as_bytes());
@@ -108,8 +108,8 @@ fn control_characters_never_reach_a_terminal_unescaped() {
     }
     repo.bytes_with(&["commit", "-t", "artifact", "-"], b"\x1b[31m\xff");
     repo.text(&["commit", "--meta", &format!("k={hostile}"), "-m", "x"]);
-    repo.text(&["pin", "#0", "-m", hostile]);
-    repo.text(&["delete", "#3", "-m", hostile]);
+    repo.text(&["pin", "#0", "--reason", hostile]);
+    repo.text(&["delete", "#3", "--reason", hostile]);
     let quoted = format!("'{hostile}'");
     for line in [
         "show '#0'",

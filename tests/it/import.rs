@@ -177,7 +177,7 @@ fn changes_to_a_trace_survive_a_later_import() {
     let trace = names(&import(&repo, &bytes[..cut]))[0].clone();
     repo.text(&["switch", &trace]);
     repo.text(&["edit", "#2", "-m", "edited by hand"]);
-    repo.text(&["pin", "#2", "-m", "mine"]);
+    repo.text(&["pin", "#2", "--reason", "mine"]);
     repo.text(&["delete", "#3"]);
     repo.say("a remark between");
     import(&repo, bytes);

@@ -23,6 +23,7 @@ mod fsck;
 mod fsync;
 mod hostile;
 mod import;
+mod items;
 mod layout;
 mod links;
 mod materialize;

@@ -102,7 +102,7 @@ fn a_merge_can_be_limited_to_fast_forward() {
 #[test]
 fn cherry_picked_items_keep_their_references() {
     let repo = apart();
-    repo.trace(&["--trace", "idea", "skip", "#2", "-m", "wrong"]);
+    repo.trace(&["--trace", "idea", "skip", "#2", "--reason", "wrong"]);
     insta::assert_snapshot!(repo.trace(&["cherry-pick", "idea", "#2..#3", "--reason", "worth a look"]), @r"
     [main] dialogue assistant: By the reader. [SHORT]
     [main] dialogue user: Are you sure? [SHORT]
@@ -127,7 +127,7 @@ fn a_revert_undoes_one_commit_and_keeps_later_ones() {
     let edit = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
     repo.text(&["edit", "#0", "-m", "Be very careful.\nBe quick.\nBe very kind.\n"]);
     repo.text(&["delete", "#1"]);
-    repo.text(&["revert", &edit, "-m", "enough care"]);
+    repo.text(&["revert", &edit, "--reason", "enough care"]);
     assert_eq!(repo.bodies("main")[0], "Be careful.\nBe quick.\nBe very kind.\n");
     assert_eq!(repo.json(&["show", "--json", "#0"])["revision"], 4);
     repo.text(&["revert", "TRACE_HEAD~1"]);

@@ -17,7 +17,7 @@ fn a_command_is_one_operation_with_every_ref_that_it_moved() {
     let first = oid(&repo, "refs/traces/main");
     repo.say("two");
     let second = oid(&repo, "refs/traces/main");
-    repo.text(&["pin", "#0", "-m", "why"]);
+    repo.text(&["pin", "#0", "--reason", "why"]);
     repo.text(&["reset", "#0"]);
     repo.text(&["branch", "idea"]);
     repo.text(&["branch", "-m", "idea", "plan"]);

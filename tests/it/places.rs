@@ -50,7 +50,7 @@ fn in_a_bare_repository() {
     let repo = TestRepo::init(&["--bare"]);
     repo.say("bare");
     repo.text(&["pin", "#0"]);
-    repo.text(&["skip", "#0", "-m", "after all not"]);
+    repo.text(&["skip", "#0", "--reason", "after all not"]);
     let input: String = (0..50).map(|n| format!("{{\"text\":\"{n}\"}}\n")).collect();
     repo.bytes_with(&["import", "jsonl", "-"], input.as_bytes());
     repo.total("main");
@@ -88,7 +88,7 @@ fn with_sha_256() {
     let id = repo.say("long oids");
     assert_eq!(id.len(), 16);
     repo.text(&["edit", "#0", "-m", "longer oids"]);
-    repo.text(&["pin", "#0", "-m", "why"]);
+    repo.text(&["pin", "#0", "--reason", "why"]);
     repo.text(&["delete", "#0"]);
     repo.text(&["restore", "#0", "1"]);
     let input: String = (0..50).map(|n| format!("{{\"text\":\"{n}\"}}\n")).collect();

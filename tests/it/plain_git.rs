@@ -277,9 +277,9 @@ fn an_item_duplicated_by_plain_git_counts_once() {
 #[test]
 fn git_gc_keeps_every_needed_object() {
     let repo = apart();
-    repo.text(&["pin", "#2", "-m", "keep"]);
+    repo.text(&["pin", "#2", "--reason", "keep"]);
     repo.text(&["delete", "#3"]);
-    repo.text(&["skip", "#2", "-m", "or rather not"]);
+    repo.text(&["skip", "#2", "--reason", "or rather not"]);
     let everything = |repo: &TestRepo| -> Vec<Value> {
         let mut seen = repo.lines(&["export"]);
         for commit in repo.lines(&["log", "--json"]) {
@@ -297,7 +297,7 @@ fn git_gc_keeps_every_needed_object() {
 #[test]
 fn a_clone_fetches_traces_only_on_request() {
     let repo = apart();
-    repo.text(&["pin", "#2", "-m", "keep"]);
+    repo.text(&["pin", "#2", "--reason", "keep"]);
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
     let clone = repo.home().join("clone");
     repo.git(&["clone", "-q", repo.folder().to_str().unwrap(), clone.to_str().unwrap()]);

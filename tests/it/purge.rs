@@ -85,10 +85,10 @@ fn plant(repo: &TestRepo) {
     );
     repo.text(&["commit", "-s", &format!("subject {SECRET}"), "-m", "other"]);
     repo.text(&["commit", "--meta", &format!("note={SECRET}"), "-m", "with meta"]);
-    repo.text(&["pin", "#1", "-m", &format!("needed {SECRET}")]);
+    repo.text(&["pin", "#1", "--reason", &format!("needed {SECRET}")]);
     repo.text(&["branch", "idea"]);
     repo.text(&["edit", "#1", "-m", &format!("edited {SECRET} twice"), "-s", &format!("why {SECRET}")]);
-    repo.text(&["delete", "#2", "-m", &format!("because {SECRET}")]);
+    repo.text(&["delete", "#2", "--reason", &format!("because {SECRET}")]);
     repo.text(&["undo"]);
     repo.text(&["reset", "#5"]);
     repo.say("after");
@@ -197,9 +197,9 @@ fn an_item_is_removed_with_its_revisions_reasons_and_subjects() {
     repo.say("one");
     let id = repo.say("horse in a field");
     repo.text(&["edit", "#1", "-m", "horse in a stable", "-s", "horse moved"]);
-    repo.text(&["pin", "#1", "-m", "horse first"]);
-    repo.text(&["skip", "#1", "-m", "horse again"]);
-    repo.text(&["delete", "#1", "-m", "horse gone"]);
+    repo.text(&["pin", "#1", "--reason", "horse first"]);
+    repo.text(&["skip", "#1", "--reason", "horse again"]);
+    repo.text(&["delete", "#1", "--reason", "horse gone"]);
     repo.text(&["restore", &id]);
     repo.text(&["branch", "idea"]);
     insta::assert_snapshot!(repo.trace(&["purge", "#1", "-m", "privacy", "--yes"]), @"
@@ -452,7 +452,7 @@ fn shared() -> (TestRepo, std::path::PathBuf) {
     repo.git(&["remote", "add", "origin", "../origin.git"]);
     repo.say("one");
     repo.say(&format!("It is {SECRET}"));
-    repo.text(&["pin", "#1", "-m", &format!("needed {SECRET}")]);
+    repo.text(&["pin", "#1", "--reason", &format!("needed {SECRET}")]);
     repo.git(&["push", "-q", "origin", "code"]);
     repo.text(&["push"]);
     repo.git(&["clone", "-q", "../origin.git", "../clone"]);

@@ -102,7 +102,7 @@ fn team_with_three_items() -> Team {
 #[test]
 fn fetch_applies_nothing_and_pull_lists_each_change() {
     let team = team_with_three_items();
-    team.ok("ada", &["skip", "#0", "-m", "we do now"]);
+    team.ok("ada", &["skip", "#0", "--reason", "we do now"]);
     team.ok("ada", &["pin", "#2"]);
     team.ok("ada", &["push"]);
     let refs = |who| team.git(who, &["for-each-ref", "refs/trace-priority", "refs/trace-tags", "refs/traces"]);
@@ -237,8 +237,8 @@ fn published_items_come_first_when_both_sides_advanced() {
     team.ok("bob", &["pull"]);
     team.ok("ada", &["commit", "-m", "by ada"]);
     team.ok("bob", &["commit", "-m", "by bob"]);
-    team.ok("bob", &["pin", "#0", "-m", "bob needs it"]);
-    team.ok("ada", &["skip", "#1", "-m", "ada does not"]);
+    team.ok("bob", &["pin", "#0", "--reason", "bob needs it"]);
+    team.ok("ada", &["skip", "#1", "--reason", "ada does not"]);
     team.ok("ada", &["push"]);
     let (code, said) = team.run("bob", &["push"]);
     assert_eq!(code, Some(1), "{said}");

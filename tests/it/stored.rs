@@ -82,7 +82,7 @@ fn the_item_file_format_is_stable() {
 #[test]
 fn the_commit_format_is_stable() {
     let repo = two_items();
-    repo.text(&["delete", "#1", "-m", "not needed"]);
+    repo.text(&["delete", "#1", "--reason", "not needed"]);
     insta::assert_snapshot!(repo.git(&["cat-file", "commit", "refs/traces/main~2"]), @"
     tree 414e65908086d0fdd7bb622628ec8df2f74922db
     author A U Thor <author@example.com> 1770714002 +0000
@@ -138,7 +138,7 @@ fn the_commit_format_is_stable() {
 #[test]
 fn the_priority_record_format_is_stable() {
     let repo = two_items();
-    repo.text(&["skip", "#1", "-m", "superseded"]);
+    repo.text(&["skip", "#1", "--reason", "superseded"]);
     repo.text(&["unpin", "#1"]);
     insta::assert_snapshot!(repo.git(&["grep", "", "refs/trace-priority"]), @r#"
     refs/trace-priority:93/37dd93d2f84bfa:{"at":"2026-02-10T09:00:04.000000000Z","by":"A U Thor <author@example.com>","level":"skip","seq":1,"reason":"superseded","after":[]}
@@ -166,7 +166,7 @@ fn the_reflog_format_is_stable() {
     for options in [&[][..], &["--bare"]] {
         let repo = TestRepo::classic(options);
         repo.say("");
-        repo.text(&["pin", "#0", "-m", "why"]);
+        repo.text(&["pin", "#0", "--reason", "why"]);
         let logs = repo.git_dir().join("logs/refs");
         let logs = ["traces/main", "trace-priority"].map(|name| std::fs::read_to_string(logs.join(name)).unwrap());
         insta::allow_duplicates! {

@@ -14,7 +14,7 @@ fn three() -> TestRepo {
     for text in ["one", "two", "three"] {
         repo.say(text);
     }
-    repo.text(&["pin", "#1", "-m", "the task"]);
+    repo.text(&["pin", "#1", "--reason", "the task"]);
     repo
 }
 
@@ -48,7 +48,7 @@ fn each_command_can_be_undone_and_redone() {
         (&["edit", "#0", "-m", "ONE"], ""),
         (&["delete", "#2"], ""),
         (&["restore", "#2"], ""),
-        (&["skip", "#0", "#3", "-m", "noise"], ""),
+        (&["skip", "#0", "#3", "--reason", "noise"], ""),
         (&["pin", "#0"], ""),
         (&["unpin", "#0", "#1"], ""),
         (&["compress", "-m", "what was said", "#2..#3"], ""),
@@ -88,7 +88,7 @@ fn each_command_can_be_undone_and_redone() {
 #[test]
 fn undo_goes_back_one_command_at_a_time() {
     let repo = three();
-    repo.text(&["skip", "#0", "-m", "noise"]);
+    repo.text(&["skip", "#0", "--reason", "noise"]);
     insta::assert_snapshot!(repo.trace(&["undo"]), @"
     Undid `skip`
     [ID] is normal now
@@ -425,7 +425,7 @@ proptest! {
             let command: Vec<&str> = match step {
                 0..3 => vec!["commit", "-m", &name],
                 3 => vec!["skip", &item],
-                4 => vec!["pin", &item, "-m", &name],
+                4 => vec!["pin", &item, "--reason", &name],
                 5 => vec!["commit", "-m", &name, "-p", "pinned"],
                 6 => vec!["edit", &item, "-m", "edited"],
                 7 => vec!["delete", &item],

@@ -18,13 +18,13 @@ fn sample() -> TestRepo {
     let session =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts/claude-code/small-thinking-tools.jsonl");
     repo.text(&["--trace", "main", "import", "claude-code", session.to_str().unwrap()]);
-    repo.text(&["pin", "#2", "-m", "the task"]);
-    repo.text(&["skip", "#7", "#11", "-m", "whole files, of which one line mattered"]);
+    repo.text(&["pin", "#2", "--reason", "the task"]);
+    repo.text(&["skip", "#7", "#11", "--reason", "whole files, of which one line mattered"]);
     repo.text(&["branch", "idea", "#9"]);
     repo.text(&["edit", "#17", "-m", "Done.\nThe timeout is 45m.", "--reason", "too long"]);
     repo.text(&["edit", "#17", "-m", "Done.\nThe notarization timeout is 45m."]);
     let gone = repo.say("A text that was taken out.");
-    repo.text(&["delete", &gone, "-m", "not for others"]);
+    repo.text(&["delete", &gone, "--reason", "not for others"]);
     repo.text(&["switch", "idea"]);
     repo.say("Another way.");
     repo.text(&["switch", "main"]);
@@ -130,7 +130,7 @@ fn the_chart_matches_the_counts_of_each_commit() {
     let reported = r#"{"usage":{"input_tokens":70,"output_tokens":8}}"#;
     let first = repo.commit(&["-m", "Where is the limit set?", "--usage", reported]);
     repo.commit(&["-t", "reasoning", "-m", "It could be in the library or in the settings."]);
-    repo.text(&["skip", "#2", "-m", "thoughts"]);
+    repo.text(&["skip", "#2", "--reason", "thoughts"]);
     repo.text(&["branch", "idea"]);
     repo.commit(&["-r", "assistant", "-m", "In src/lib.rs, line 12."]);
     repo.text(&["edit", &first, "-m", "Where is the limit set, and why?"]);
@@ -138,7 +138,7 @@ fn the_chart_matches_the_counts_of_each_commit() {
     repo.text(&["--trace", "idea", "commit", "-m", "And who may change it?"]);
     repo.text(&["merge", "idea"]);
     repo.text(&["delete", "#3"]);
-    repo.text(&["skip", "#1", "-m", "asked and answered"]);
+    repo.text(&["skip", "#1", "--reason", "asked and answered"]);
     let figures = figures(&page(&repo, &[]));
     let points = figures["points"].as_array().unwrap();
     let (last, earlier) = points.split_last().unwrap();
@@ -180,10 +180,10 @@ fn no_field_becomes_markup() {
     repo.bytes_with(&["commit", "--batch"], fields.to_string().as_bytes());
     let id = repo.lines(&["log", "--json", "-n", "1"])[0]["items"][0]["id"].as_str().unwrap().to_owned();
     repo.bytes_with(&["edit", &id, "--reason", hostile, "-"], format!("{hostile}\n{unseen}\n").as_bytes());
-    repo.text(&["pin", &id, "-m", hostile]);
+    repo.text(&["pin", &id, "--reason", hostile]);
     repo.bytes_with(&["commit", "-t", "artifact", "--set", &format!("media_type={hostile}"), "-"], b"\xff\xfe");
     let said = repo.say(hostile);
-    repo.text(&["delete", &said, "-m", hostile]);
+    repo.text(&["delete", &said, "--reason", hostile]);
     // What only plain git writes: a damaged file, names and a message that nobody made safe.
     for name in ["a<b>", "x\"onclick=alert(1)", "y'&z"] {
         repo.git(&["update-ref", &format!("refs/traces/{name}"), "refs/traces/main"]);
@@ -231,7 +231,7 @@ fn secrets_are_removed_from_the_page() {
     let said = format!("the token is {token}");
     let id = repo.say(&said);
     repo.text(&["edit", &id, "-m", &format!("{said}, again")]);
-    repo.text(&["pin", &id, "-m", &said]);
+    repo.text(&["pin", &id, "--reason", &said]);
     let output = repo.run(&["view", "-o", "-"], b"");
     let (html, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(!html.contains(&token) && html.contains("the token is "));

@@ -94,7 +94,7 @@ fn every_pair_of_commands_may_race() {
     for round in 0..6 {
         let item = format!("#{round}");
         children.push(spawn(&["edit", &item, "-m", "edited"]));
-        children.push(spawn(&["pin", &item, "-m", "why"]));
+        children.push(spawn(&["pin", &item, "--reason", "why"]));
         children.push(spawn(&["skip", "#7"]));
         children.push(spawn(&["commit", "-m", "x", "-p", "pinned"]));
         children.push(spawn(&["delete", &item]));

@@ -10,6 +10,7 @@ mod markdown;
 mod name;
 mod order;
 mod prompt;
+mod select;
 mod setting;
 mod trailers;
 mod turns;

@@ -10,7 +10,8 @@ use super::tool::Schema;
 use crate::app::context::Context;
 use crate::base::error::{Context as _, Error, Result, bail, failure};
 use crate::git::Repo;
-use crate::trace::{Tip, TraceName};
+use crate::trace::query::select::{Among, ItemFilter, select};
+use crate::trace::{ItemId, Tip, TraceName};
 
 /// `null` is the same as absent.
 pub(crate) struct Arguments<'a>(&'a Map<String, Value>);
@@ -140,6 +141,15 @@ impl<'a> Arguments<'a> {
         let page: Vec<T> = all.into_iter().skip(start).take(limit).take_while(fits).collect();
         let end = start.saturating_add(page.len());
         Ok((page, (end < len).then_some(end)))
+    }
+
+    /// The items that the argument `item` names, separated by spaces.
+    pub(crate) fn items(&self, repo: &Repo, name: &TraceName, tip: &Tip, among: Among) -> Result<Vec<ItemId>> {
+        let names: Vec<&str> = self.required("item")?.split_whitespace().collect();
+        if names.is_empty() {
+            bail!("argument `item` names no item");
+        }
+        select(repo, name, tip, &names, &ItemFilter::default(), among).context("argument `item`")
     }
 
     pub(crate) fn tip<'c>(&self, context: &'c Context) -> Result<(&'c Repo, TraceName, Tip)> {

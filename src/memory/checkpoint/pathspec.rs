@@ -1,5 +1,6 @@
 //! Which files are checkpoints: the setting `trace.checkpoints`, a pathspec like git's `:(glob)`.
 
+use crate::base::glob;
 use crate::base::merge::FileKind;
 
 pub(crate) const DEFAULT: &str = "checkpoints/**/*.md";
@@ -19,10 +20,7 @@ impl Pathspec {
 
     /// Whether a path matches. It has slashes, as in git, and need not be UTF-8.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
-        let mut budget = 100_000;
-        let pattern = self.0.as_bytes();
-        glob(pattern, path, &mut budget)
-            || path.iter().enumerate().any(|(at, b)| *b == b'/' && glob(pattern, &path[..at], &mut budget))
+        glob::matches_below(self.0.as_bytes(), path)
     }
 
     /// The folder that contains all matches, before the first wildcard; empty for the root.
@@ -43,24 +41,4 @@ impl Pathspec {
 
 pub(crate) fn is_archived(path: &[u8]) -> bool {
     path.split(|b| *b == b'/').any(|part| part == b"archive")
-}
-
-/// Matches like git's wildmatch with `WM_PATHNAME`. Returns false when the budget of steps is exhausted.
-fn glob(pattern: &[u8], text: &[u8], budget: &mut u32) -> bool {
-    let Some(rest) = budget.checked_sub(1) else { return false };
-    *budget = rest;
-    match pattern {
-        [] => text.is_empty(),
-        [b'*', b'*', b'/', rest @ ..] => {
-            glob(rest, text, budget)
-                || text.iter().enumerate().any(|(at, b)| *b == b'/' && glob(rest, &text[at + 1..], budget))
-        }
-        [b'*', b'*'] => true,
-        [b'*', rest @ ..] => {
-            let len = text.iter().position(|b| *b == b'/').unwrap_or(text.len());
-            (0..=len).any(|at| glob(rest, &text[at..], budget))
-        }
-        [b'?', rest @ ..] => text.first().is_some_and(|b| *b != b'/') && glob(rest, &text[1..], budget),
-        [b'\\', sign, rest @ ..] | [sign, rest @ ..] => text.first() == Some(sign) && glob(rest, &text[1..], budget),
-    }
 }

@@ -91,8 +91,17 @@ impl Trace<'_> {
         &self,
         mut build: impl FnMut(&mut PendingChange<'_>) -> Result<(Op, Item, u32), TraceError>,
     ) -> Result<Committed, TraceError> {
-        let (commit, (at, (op, item, seq))) = self.change(|change| Ok((change.at(), build(change)?)))?;
-        Ok(Committed { item, seq, at, op, commit })
+        let changed = self.change_items(|change| build(change).map(|(op, item, seq)| (op, vec![(item, seq)])))?;
+        Ok(changed.into_iter().next().expect("one item was changed"))
+    }
+
+    /// As [`Self::change_item`], for several items.
+    pub(crate) fn change_items(
+        &self,
+        mut build: impl FnMut(&mut PendingChange<'_>) -> Result<(Op, Vec<(Item, u32)>), TraceError>,
+    ) -> Result<Vec<Committed>, TraceError> {
+        let (commit, (at, (op, items))) = self.change(|change| Ok((change.at(), build(change)?)))?;
+        Ok(items.into_iter().map(|(item, seq)| Committed { item, seq, at, op, commit }).collect())
     }
 }
 

@@ -1,4 +1,6 @@
-//! Deleting an item from a trace, and restoring it.
+//! Deleting items from a trace, and restoring them.
+
+use std::collections::HashSet;
 
 use super::append::Committed;
 use super::pending::PendingChange;
@@ -16,17 +18,28 @@ impl Trace<'_> {
     ///
     /// [`TraceError::NotLive`] if the item is not in this trace.
     pub fn delete(&self, id: ItemId, reason: Option<&str>) -> Result<Committed, TraceError> {
-        self.change_item(|change| {
-            let (slot, item) = change.live_item(id)?;
-            // All of its files: a second one, which a merge by plain git may have left, would take the place of the first.
-            for file in tree::list_files(change.repo(), change.require_tip()?.commit.tree)? {
-                if file.id == id {
-                    change.remove_file(&file.path)?;
-                }
+        Ok(self.delete_all(&[id], reason)?.remove(0))
+    }
+
+    /// Deletes items in one commit. Returns them in the same order; `ids` has at least one, and each once.
+    pub(crate) fn delete_all(&self, ids: &[ItemId], reason: Option<&str>) -> Result<Vec<Committed>, TraceError> {
+        self.change_items(|change| {
+            let files = tree::list_files(change.repo(), change.require_tip()?.commit.tree)?;
+            let mut deleted = Vec::with_capacity(ids.len());
+            for id in ids {
+                let slot = files.iter().find(|file| file.id == *id);
+                let slot = slot.ok_or_else(|| TraceError::NotLive { item: *id, trace: self.name().clone() })?;
+                let item = total::read_item(change.repo(), slot)?;
+                change.count(0, total::item_cost(&item, change.encoding));
+                deleted.push((item, slot.seq));
             }
-            change.count(0, total::item_cost(&item, change.encoding));
-            change.commit_item(Op::Delete, id, &format!("delete {}", preview(&item)), reason)?;
-            Ok((Op::Delete, item, slot.seq))
+            // All of their files: a second one, which a merge by plain git may have left, would take the place of the first.
+            let ids: HashSet<&ItemId> = ids.iter().collect();
+            for file in files.iter().filter(|file| ids.contains(&file.id)) {
+                change.remove_file(&file.path)?;
+            }
+            commit_all(change, Op::Delete, &deleted, |item| format!("delete {}", preview(item)), reason)?;
+            Ok((Op::Delete, deleted))
         })
     }
 
@@ -45,18 +58,56 @@ impl Trace<'_> {
                 return Err(TraceError::AlreadyLive { item: id, trace: self.name().clone() });
             }
             let found = revision::find(self.repo(), self.name(), change.require_tip()?, id, revision)?;
-            let (item, seq) = put_back(change, live, found, reason)?;
+            let (item, seq, subject) = put_back(change, live, found)?;
+            if let Some(subject) = subject {
+                change.commit_item(Op::Restore, id, &subject, reason)?;
+            }
             Ok((Op::Restore, item, seq))
+        })
+    }
+
+    /// Restores the newest revisions of deleted items in one commit. Returns them in the same order; `ids` has at least one, and
+    /// each once.
+    pub(crate) fn restore_all(&self, ids: &[ItemId], reason: Option<&str>) -> Result<Vec<Committed>, TraceError> {
+        self.change_items(|change| {
+            let live: HashSet<ItemId> = change.slots()?.iter().map(|slot| slot.id).collect();
+            if let Some(id) = ids.iter().find(|id| live.contains(id)) {
+                return Err(TraceError::AlreadyLive { item: *id, trace: self.name().clone() });
+            }
+            let mut restored = Vec::with_capacity(ids.len());
+            for found in revision::newest(self.repo(), self.name(), change.require_tip()?, ids)? {
+                let (item, seq, _) = put_back(change, None, found)?;
+                restored.push((item, seq));
+            }
+            commit_all(change, Op::Restore, &restored, |item| format!("restore {}", preview(item)), reason)?;
+            Ok((Op::Restore, restored))
         })
     }
 }
 
+/// Commits a change of one item with its id. A commit of several items has none: readers then compare it with its parent.
+fn commit_all(
+    change: &mut PendingChange<'_>,
+    op: Op,
+    items: &[(Item, u32)],
+    subject: impl Fn(&Item) -> String,
+    reason: Option<&str>,
+) -> Result<(), TraceError> {
+    match items {
+        [(item, _)] => change.commit_item(op, item.id, &subject(item), reason),
+        items => {
+            let trailers = change.trailers(op, None, reason)?;
+            change.commit(&format!("{op} {} items", items.len()), trailers, None)
+        }
+    }
+}
+
+/// Puts an item back. Returns it with its position and the subject of the commit; no subject if nothing changed.
 fn put_back(
     change: &mut PendingChange<'_>,
     live: Option<ItemEntry>,
     Found { newest, wanted: (slot, mut item) }: Found,
-    reason: Option<&str>,
-) -> Result<(Item, u32), TraceError> {
+) -> Result<(Item, u32, Option<String>), TraceError> {
     let tombstones = Tombstones::find(change.repo())?;
     let purge =
         tombstones.as_ref().and_then(|all| all.of_object(slot.blob).or_else(|| all.of_item(item.id, &item.body)));
@@ -67,10 +118,8 @@ fn put_back(
         let mut old = total::read_item(change.repo(), &slot)?;
         old.revision = old.revision.max(newest.revision);
         let revised = change.revise(&slot, &old, Draft { fields: item.fields, body: item.body })?;
-        if let Some(item) = &revised {
-            change.commit_item(Op::Restore, item.id, &preview(item), reason)?;
-        }
-        return Ok((revised.unwrap_or(old), slot.seq));
+        let subject = revised.as_ref().map(preview);
+        return Ok((revised.unwrap_or(old), slot.seq, subject));
     }
     if item.revision == newest.revision {
         change.put_blob(slot.seq, &item, slot.blob)?;
@@ -78,6 +127,6 @@ fn put_back(
         item.revision = newest.revision.saturating_add(1);
         change.put_item(slot.seq, &item)?;
     }
-    change.commit_item(Op::Restore, item.id, &format!("restore {}", preview(&item)), reason)?;
-    Ok((item, slot.seq))
+    let subject = format!("restore {}", preview(&item));
+    Ok((item, slot.seq, Some(subject)))
 }

@@ -2,6 +2,7 @@ pub(crate) mod calls;
 pub(crate) mod id;
 pub(crate) mod item;
 pub(crate) mod item_file;
+pub(crate) mod item_spec;
 pub(crate) mod json;
 pub(crate) mod level;
 pub(crate) mod name;

@@ -18,10 +18,15 @@ use crate::trace::store::total::read_item;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemId, Op, Tip, TraceError};
 
-/// Writes all operations along the first parents of `tip`, with the priorities of the items.
+/// Writes the operations on the items `only` (none: all) along the first parents of `tip`, with the priorities of the items.
 ///
 /// Items from a merge are written as additions at the time of the merge.
-pub(crate) fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), TraceError> {
+pub(crate) fn export(
+    repo: &Repo,
+    tip: Tip,
+    only: Option<&HashSet<ItemId>>,
+    out: &mut dyn Write,
+) -> Result<(), TraceError> {
     let mut oldest_first: Vec<Oid> = Vec::new();
     for earlier in Walk::new(repo, tip, Parents::First) {
         oldest_first.push(earlier?.commit.oid);
@@ -42,6 +47,9 @@ pub(crate) fn export(repo: &Repo, tip: Tip, out: &mut dyn Write) -> Result<(), T
         let changes = changes_of(repo, &tip)?;
         for (number, change) in changes.iter().enumerate() {
             let id = change.entry().id;
+            if only.is_some_and(|only| !only.contains(&id)) {
+                continue;
+            }
             let mut line = change_line(repo, &tip, change)?;
             if let Some(total) = reported.filter(|_| number + 1 == changes.len()) {
                 line[REPORTED_TOTAL] = total.tokens.into();

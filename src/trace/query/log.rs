@@ -1,5 +1,7 @@
 //! The history of a trace: commits that match a query, and their changes.
 
+use std::collections::HashSet;
+
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -15,7 +17,7 @@ use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceError};
 /// A filter for commits. The default matches all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
-    pub item: Option<ItemId>,
+    pub items: Option<HashSet<ItemId>>,
     pub item_type: Option<ItemType>,
     /// Commits that touched an item that has this priority now.
     pub priority: Option<Level>,
@@ -46,7 +48,7 @@ pub(crate) fn entries<'a>(
 
 /// The matching part of a commit, if any.
 fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Option<Entry>, TraceError> {
-    let item = query.item;
+    let items = query.items.as_ref();
     let at = tip.time();
     if query.since.is_some_and(|since| at < since) || query.until.is_some_and(|until| at > until) {
         return Ok(None);
@@ -55,8 +57,8 @@ fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Optio
         return Ok(None);
     }
     let mut touched = changes_of(repo, &tip)?;
-    let filtered = item.is_some() || query.item_type.is_some() || query.priority.is_some() || query.grep.is_some();
-    touched.retain(|change| item.is_none_or(|item| change.entry().id == item));
+    let filtered = items.is_some() || query.item_type.is_some() || query.priority.is_some() || query.grep.is_some();
+    touched.retain(|change| items.is_none_or(|items| items.contains(&change.entry().id)));
     touched.retain(|change| query.item_type.as_ref().is_none_or(|item_type| change.entry().item_type == *item_type));
     if let Some(level) = query.priority {
         let slots: Vec<ItemEntry> = touched.iter().map(|change| change.entry().clone()).collect();

@@ -4,6 +4,7 @@ pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod grep;
 pub(crate) mod log;
+pub(crate) mod select;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod top;

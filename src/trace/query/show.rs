@@ -7,7 +7,7 @@ use crate::trace::model::json;
 use crate::trace::store::priority::Record;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::{revision, total};
-use crate::trace::{Item, ItemEntry, Tip, TraceError, TraceName};
+use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError, TraceName};
 
 #[derive(Debug)]
 pub(crate) struct Shown {
@@ -16,18 +16,17 @@ pub(crate) struct Shown {
     pub is_live: bool,
 }
 
-/// Finds the item that `spec` names in a trace with this tip, in `revision` or (none) its newest one.
+/// Reads an item of a trace with this tip, in `revision` or (none) its newest one.
 ///
 /// Reads the list of items; walks history for a removed item or an earlier revision.
-pub(crate) fn find(
+pub(crate) fn read(
     repo: &Repo,
     name: &TraceName,
     tip: &Tip,
-    spec: &str,
+    id: ItemId,
     revision: Option<u32>,
 ) -> Result<Shown, TraceError> {
     let resolver = Resolver::new(repo, name, tip)?;
-    let id = resolver.item(spec)?;
     let live = resolver.find_live(id);
     let is_live = live.is_some();
     if let (Some(slot), None) = (live, revision) {

@@ -3,6 +3,8 @@
 //! An item is named by its id or at least four of its first digits, by `#<position>`, or by a commit that touched only this item.
 //! Ambiguous names are errors.
 
+use std::collections::{HashMap, HashSet};
+
 use super::walk::{Parents, Walk, changes_of, touched_by};
 use crate::base::time::Time;
 use crate::base::when::When;
@@ -33,15 +35,9 @@ impl<'r> Resolver<'r> {
         self.find_live(id).ok_or_else(|| TraceError::NotLive { item: id, trace: self.name.clone() })
     }
 
-    /// The live items that `spec` names: one item, or for `A..B` all items between them, including both.
-    pub(crate) fn range(&self, spec: &str) -> Result<&[ItemEntry], TraceError> {
-        let (first, last) = spec.split_once("..").unwrap_or((spec, spec));
-        let index_of = |end: &str| -> Result<usize, TraceError> {
-            let id = self.live(end)?.id;
-            Ok(self.slots.iter().position(|slot| slot.id == id).unwrap_or_default())
-        };
-        let (one, other) = (index_of(first)?, index_of(last)?);
-        Ok(&self.slots[one.min(other)..=one.max(other)])
+    /// The live items, in reading order.
+    pub(crate) fn slots(&self) -> &[ItemEntry] {
+        &self.slots
     }
 
     pub(crate) fn find_live(&self, id: ItemId) -> Option<&ItemEntry> {
@@ -50,14 +46,22 @@ impl<'r> Resolver<'r> {
 
     /// The item that `spec` names, whether it is live or was removed. Walks history only if no live item has the name.
     pub(crate) fn item(&self, spec: &str) -> Result<ItemId, TraceError> {
+        match self.items(spec)?.as_slice() {
+            [item] => Ok(*item),
+            items => Err(TraceError::NotOneItem { spec: spec.to_owned(), count: items.len() }),
+        }
+    }
+
+    /// As [`Self::item`], or all items that a commit touched, of which there is at least one.
+    pub(crate) fn items(&self, spec: &str) -> Result<Vec<ItemId>, TraceError> {
         let unknown = || TraceError::UnknownItem { spec: spec.to_owned(), trace: self.name.clone() };
         if let Some(digits) = spec.strip_prefix('#') {
             let seq: u32 = digits.parse().map_err(|_| unknown())?;
             let at_seq = |slot: &ItemEntry| slot.seq == seq;
             if let Some(id) = self.only_live(spec, at_seq)? {
-                return Ok(id);
+                return Ok(vec![id]);
             }
-            return self.only_removed(spec, at_seq)?.ok_or_else(unknown);
+            return Ok(vec![self.only_removed(spec, at_seq)?.ok_or_else(unknown)?]);
         }
         let is_hex = is_hex(spec);
         if is_hex && spec.len() < 4 {
@@ -66,15 +70,13 @@ impl<'r> Resolver<'r> {
         let is_prefix = is_hex && spec.len() <= 16;
         let has_prefix = |slot: &ItemEntry| slot.id.has_prefix(spec);
         if is_prefix && let Some(id) = self.only_live(spec, has_prefix)? {
-            return Ok(id);
+            return Ok(vec![id]);
         }
         if let Some(commit) = self.repo.find_commit(spec)? {
-            let id = self.only_touched(spec, &Tip::read(self.repo, commit)?)?;
-            let was_here = self.find_live(id).is_some() || self.only_removed(spec, |slot| slot.id == id)?.is_some();
-            return if was_here { Ok(id) } else { Err(TraceError::NotInTrace { item: id, trace: self.name.clone() }) };
+            return self.touched(spec, &Tip::read(self.repo, commit)?);
         }
         let removed = if is_prefix { self.only_removed(spec, has_prefix)? } else { None };
-        removed.ok_or_else(unknown)
+        Ok(vec![removed.ok_or_else(unknown)?])
     }
 
     fn only_live(&self, spec: &str, fits: impl Fn(&ItemEntry) -> bool) -> Result<Option<ItemId>, TraceError> {
@@ -83,28 +85,50 @@ impl<'r> Resolver<'r> {
 
     /// The only item that history has, but the tip does not, for which `fits` is true.
     fn only_removed(&self, spec: &str, fits: impl Fn(&ItemEntry) -> bool) -> Result<Option<ItemId>, TraceError> {
-        let mut found: Vec<ItemId> = Vec::new();
+        only(spec, self.removed_with(fits)?.into_iter().map(|slot| slot.id))
+    }
+
+    /// The last entries of the items that history has, but the tip does not, in reading order.
+    pub(crate) fn removed(&self) -> Result<Vec<ItemEntry>, TraceError> {
+        let live: HashSet<ItemId> = self.slots.iter().map(|slot| slot.id).collect();
+        self.removed_with(|slot| !live.contains(&slot.id))
+    }
+
+    fn removed_with(&self, fits: impl Fn(&ItemEntry) -> bool) -> Result<Vec<ItemEntry>, TraceError> {
+        let mut found: HashMap<ItemId, ItemEntry> = HashMap::new();
         for tip in Walk::new(self.repo, self.tip.clone(), Parents::All) {
             let tip = tip?;
             // An item that the tip lacks was removed, which these operations do not do.
             if tip.is_ours() && matches!(tip.trailers.op, Some(Op::Append | Op::Edit | Op::Import | Op::Restore)) {
                 continue;
             }
-            found.extend(changes_of(self.repo, &tip)?.into_iter().filter_map(|change| match change {
-                Change::Removed(slot) if fits(&slot) => Some(slot.id),
-                _ => None,
-            }));
+            for change in changes_of(self.repo, &tip)? {
+                if let Change::Removed(slot) = change
+                    && fits(&slot)
+                {
+                    found.entry(slot.id).or_insert(slot);
+                }
+            }
         }
-        found.sort_unstable();
-        found.dedup();
-        only(spec, found.into_iter())
+        let mut found: Vec<ItemEntry> = found.into_values().collect();
+        found.sort_unstable_by_key(|slot| (slot.seq, slot.id));
+        Ok(found)
     }
 
-    fn only_touched(&self, spec: &str, tip: &Tip) -> Result<ItemId, TraceError> {
-        match touched_by(self.repo, tip)?.as_slice() {
-            [item] => Ok(*item),
-            items => Err(TraceError::NotOneItem { spec: spec.to_owned(), count: items.len() }),
+    /// The items of this trace that a commit touched.
+    fn touched(&self, spec: &str, tip: &Tip) -> Result<Vec<ItemId>, TraceError> {
+        let mut items = touched_by(self.repo, tip)?;
+        let Some(&first) = items.first() else {
+            return Err(TraceError::NotOneItem { spec: spec.to_owned(), count: 0 });
+        };
+        if !self.repo.is_ancestor(tip.commit.oid, self.tip.commit.oid)? {
+            let removed: HashSet<ItemId> = self.removed()?.iter().map(|slot| slot.id).collect();
+            items.retain(|id| self.find_live(*id).is_some() || removed.contains(id));
         }
+        if items.is_empty() {
+            return Err(TraceError::NotInTrace { item: first, trace: self.name.clone() });
+        }
+        Ok(items)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Earlier revisions of an item in history.
 
+use std::collections::{HashMap, HashSet};
+
 use super::total::{self, Reading};
 use super::walk::{Parents, Walk, changes_of};
 use crate::git::Repo;
@@ -36,8 +38,37 @@ pub(crate) fn find(
             }
         }
     }
-    Err(match revision {
+    Err(missing(name, id, revision))
+}
+
+/// Finds the newest revisions of items in the history of `tip`, in the same order, by one walk that ends when all are found.
+pub(crate) fn newest(repo: &Repo, name: &TraceName, tip: &Tip, ids: &[ItemId]) -> Result<Vec<Found>, TraceError> {
+    let mut wanted: HashSet<ItemId> = ids.iter().copied().collect();
+    let mut found: HashMap<ItemId, Found> = HashMap::new();
+    for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+        let earlier = earlier?;
+        if wanted.is_empty() {
+            break;
+        }
+        if earlier.item().is_some_and(|item| !wanted.contains(&item)) {
+            continue;
+        }
+        let changes = changes_of(repo, &earlier)?;
+        for slot in changes.iter().flat_map(Change::newest_first) {
+            if wanted.contains(&slot.id)
+                && let Reading { item, damage: None } = total::read(repo, slot)?
+            {
+                wanted.remove(&slot.id);
+                found.insert(slot.id, Found { newest: item.clone(), wanted: (slot.clone(), item) });
+            }
+        }
+    }
+    ids.iter().map(|id| found.remove(id).ok_or_else(|| missing(name, *id, None))).collect()
+}
+
+fn missing(name: &TraceName, id: ItemId, revision: Option<u32>) -> TraceError {
+    match revision {
         Some(revision) => TraceError::NoSuchRevision { item: id, revision, trace: name.clone() },
         None => TraceError::UnknownItem { spec: id.to_string(), trace: name.clone() },
-    })
+    }
 }

@@ -10,7 +10,7 @@ fn lender() -> (TestRepo, String) {
     for n in 0..5 {
         repo.say(&format!("item {n}"));
     }
-    repo.text(&["pin", "#1", "-m", "why"]);
+    repo.text(&["pin", "#1", "--reason", "why"]);
     let url = format!("file://{}", repo.folder().display());
     (repo, url)
 }

@@ -118,9 +118,9 @@ pub(super) const COMMANDS: &[Writing] = &[
         .in_order(ITEM_THEN_LEVEL)
         .that_repeats(),
     plain(&["edit", "#1", "-m", "edited"]),
-    plain(&["delete", "#1", "-m", "wrong"]),
+    plain(&["delete", "#1", "--reason", "wrong"]),
     plain(&["restore", "#4"]),
-    plain(&["pin", "#2", "-m", "why"]).in_order(LEVEL),
+    plain(&["pin", "#2", "--reason", "why"]).in_order(LEVEL),
     plain(&["skip", "#0", "#1", "#2"]).in_order(LEVEL),
     plain(&["unpin", "#0"]).in_order(LEVEL),
     fed(
@@ -262,7 +262,7 @@ pub(super) fn prepare(at: &TestRepo) {
     for n in 0..5 {
         at.say(&format!("item {n}"));
     }
-    at.text(&["pin", "#0", "-m", "first"]);
+    at.text(&["pin", "#0", "--reason", "first"]);
     at.text(&["branch", "behind"]);
     at.text(&["delete", "#4"]);
     at.text(&["push", "origin", "main"]);

@@ -22,7 +22,7 @@ fn gaps(repo: &TestRepo) {
         repo.say(text);
     }
     repo.text(&["delete", "#3"]);
-    repo.text(&["skip", "#4", "-m", "noise"]);
+    repo.text(&["skip", "#4", "--reason", "noise"]);
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn a_lost_record_of_priorities_returns_from_its_reflog_else_from_the_tags() {
     for has_reflog in [true, false] {
         let repo = TestRepo::classic(&[]);
         let ids: Vec<String> = ["one", "two"].iter().map(|text| repo.say(text)).collect();
-        repo.text(&["pin", "#0", "-m", "keep"]);
+        repo.text(&["pin", "#0", "--reason", "keep"]);
         repo.text(&["skip", "#1"]);
         let (before, tags) = (at(&repo, RECORD), levels(&repo));
         fs::remove_file(repo.git_dir().join(RECORD)).unwrap();

@@ -13,28 +13,46 @@ use crate::trace::store::budget_policy::BudgetPolicy;
 /// Content on the command line.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ContentArgs {
-    /// Content
-    #[arg(short = 'm', long, value_name = "TEXT", conflicts_with_all = ["file", "stdin"], allow_hyphen_values = true)]
-    message: Option<String>,
-    /// Read the content from a file, unchanged (`-` is stdin)
-    #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "stdin")]
-    file: Option<PathBuf>,
+    #[command(flatten)]
+    options: ContentOptions,
     /// `-` reads the content from stdin, unchanged
-    #[arg(value_name = "-", value_parser = ["-"])]
+    #[arg(value_name = "-", value_parser = ["-"], conflicts_with_all = ["message", "file"])]
     stdin: Option<String>,
 }
 
-impl ContentArgs {
-    pub(crate) fn read(&self) -> Result<Option<Vec<u8>>> {
+/// Content in an option.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ContentOptions {
+    /// Content
+    #[arg(short = 'm', long, value_name = "TEXT", conflicts_with = "file", allow_hyphen_values = true)]
+    message: Option<String>,
+    /// Read the content from a file, unchanged (`-` is stdin)
+    #[arg(short = 'F', long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+impl ContentOptions {
+    pub(crate) fn is_given(&self) -> bool {
+        self.message.is_some() || self.file.is_some()
+    }
+
+    /// The content that was given, or that of stdin if `from_stdin`.
+    pub(crate) fn read(&self, from_stdin: bool) -> Result<Option<Vec<u8>>> {
         if let Some(text) = &self.message {
             return Ok(Some(text.clone().into_bytes()));
         }
-        let path = self.file.as_deref().or(self.stdin.as_deref().map(Path::new));
+        let path = self.file.as_deref().or(from_stdin.then(|| Path::new("-")));
         if path.is_some_and(|path| path.as_os_str() == "-") && is_stdin_null() {
             let hint = "use a pipe or -F FILE; `-m ''` makes an empty item";
             return Err(Error::with_hint("no content was given: stdin is closed, or /dev/null", hint));
         }
         path.map(read).transpose()
+    }
+}
+
+impl ContentArgs {
+    pub(crate) fn read(&self) -> Result<Option<Vec<u8>>> {
+        self.options.read(self.stdin.is_some())
     }
 
     /// The content that was given, or `before` as the user edits it.

@@ -2,6 +2,7 @@
 
 pub(crate) mod conflicts;
 pub(crate) mod content;
+pub(crate) mod items;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 

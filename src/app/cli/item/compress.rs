@@ -1,28 +1,30 @@
 //! `git trace compress` and `git trace expand`: many items become one summary, and come back.
 
-use crate::app::cli::flags::content::{ContentArgs, read};
+use crate::app::cli::flags::content::ContentOptions;
+use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
 use crate::app::cli::trace::pick;
-use crate::app::cli::{Context, ExitStatus, Result, Values, escaped, json};
+use crate::app::cli::{Context, ExitStatus, Result, Values, bail, escaped, json};
 use crate::tokens::framing::message_cost;
 use crate::tokens::{DEFAULT_MARGIN, Grouping, MAX_MARGIN};
 use crate::trace::Draft;
+use crate::trace::TraceName;
 use crate::trace::change::compress::{
     self, Compressed, Extent, Limit, Material, Scope, Selection, Summary, prompt, select,
 };
 use crate::trace::model::trailers::preview;
-use crate::trace::store::resolve::Resolver;
-use crate::trace::{ItemType, TraceName};
+use crate::trace::query::select::{self as items, Among};
 
 /// Replace several items with one summary
+///
+/// Without items, all that match the filters are replaced; without filters, the entire trace.
 ///
 /// Pinned and skipped items stay, and a tool call is replaced only together with its results. Give the summary with -m, -F or
 /// stdin (`-`), or set `trace.compressor` to a command that reads the prompt and prints the summary. Without any, the summary
 /// counts the tool calls and lists the subjects of the other items. `git trace expand` restores the items.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompressArgs {
-    /// Items from A to B [default: the entire trace]
-    #[arg(value_name = "A..B", conflicts_with_all = ["keep", "to"], add = Values::Items)]
-    range: Option<String>,
+    #[command(flatten)]
+    items: ItemsArgs,
     /// Compress all but this number of the last items
     #[arg(long, value_name = "COUNT", conflicts_with = "to")]
     keep: Option<usize>,
@@ -36,11 +38,8 @@ pub(crate) struct CompressArgs {
     /// together, the task that was active least recently first
     #[arg(long, value_name = "UNIT", default_value_t, requires = "to", add = Values::OneOf(Grouping::VALUES))]
     group: Grouping,
-    /// Only items of this type
-    #[arg(short = 't', long = "type", value_name = "TYPE")]
-    item_type: Option<ItemType>,
     #[command(flatten)]
-    content: ContentArgs,
+    content: ContentOptions,
     /// Print the prompt for the summary, and change nothing
     #[arg(long)]
     print_prompt: bool,
@@ -64,9 +63,8 @@ pub(crate) struct ExpandArgs {
     /// Summary item
     #[arg(add = Values::Items)]
     item: String,
-    /// Reason
-    #[arg(short = 'm', long, value_name = "TEXT", allow_hyphen_values = true)]
-    reason: Option<String>,
+    #[command(flatten)]
+    reason: ReasonArgs,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -75,31 +73,30 @@ pub(crate) struct ExpandArgs {
 impl CompressArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let name = context.trace_name(None)?;
-        // Alone, `-` is no range but stdin.
-        let (range, from_stdin) = match self.range.as_deref() {
-            Some("-") => (None, true),
-            range => (range, false),
+        // `-` is no item but stdin.
+        let (names, from_stdin) = match self.items.names.as_slice() {
+            [only] if only == "-" => (&[][..], true),
+            [names @ .., last] if last == "-" => (names, true),
+            names => (names, false),
         };
-        let body = match (self.print_prompt || self.dry_run, from_stdin) {
-            (true, _) => None,
-            (false, true) => Some(read("-".as_ref())?),
-            (false, false) => self.content.read()?,
-        };
-        let writes = body.is_none() && !self.print_prompt && !self.dry_run;
+        if !names.is_empty() && (self.keep.is_some() || self.to.is_some()) {
+            bail!("--keep and --to choose items themselves, so none can be named");
+        }
+        if from_stdin && self.content.is_given() {
+            bail!("`-` reads the summary from stdin, so -m and -F cannot be given");
+        }
+        let is_preview = self.print_prompt || self.dry_run;
+        let body = if is_preview { None } else { self.content.read(from_stdin)? };
+        let writes = body.is_none() && !is_preview;
         let _lock = writes.then(|| context.repo()?.lock_compression(&name.refname())).transpose()?;
         let (repo, name, view) = context.view(Some(&name), None)?;
         let encoding = context.encoding()?;
-        let extent = match (range, self.keep) {
-            (Some(range), _) => {
-                let resolver = Resolver::new(repo, &name, &view.tip)?;
-                Extent::of_range(resolver.range(range)?)
-            }
-            (_, Some(keep)) => Extent::AllButLast(keep),
-            _ => Extent::All,
-        };
+        let filter = self.items.filter.read(context)?;
+        let is_all = names.is_empty() && filter.is_empty();
+        let only = (!is_all).then(|| items::select(repo, &name, &view.tip, names, &filter, Among::Live)).transpose()?;
         let scope = Scope {
-            extent,
-            item_type: self.item_type.as_ref(),
+            extent: self.keep.map_or(Extent::All, Extent::AllButLast),
+            only: only.as_deref(),
             limit: self.to.map(|max| Limit::new(max, self.margin)),
             grouping: self.group,
             summary: body.as_ref().map(|body| message_cost(encoding.count(body), false)),
@@ -170,8 +167,8 @@ fn print_done(context: &Context, name: &TraceName, selection: &Selection, done: 
 impl ExpandArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let (repo, name, view) = context.view(None, None)?;
-        let summary = Resolver::new(repo, &name, &view.tip)?.live(&self.item)?.id;
-        let outcome = context.open(&name)?.expand(summary, self.reason.as_deref())?;
+        let summary = items::select_one(repo, &name, &view.tip, &self.item)?;
+        let outcome = context.open(&name)?.expand(summary, self.reason.get(context))?;
         pick::print(context, &name, &outcome, "nothing to restore: every item is live", self.json)
     }
 }

@@ -8,6 +8,7 @@ use crate::trace::change::append::Committed;
 use crate::trace::change::edit::{self, Patch};
 use crate::trace::model::schema::SchemaError;
 use crate::trace::model::trailers::preview;
+use crate::trace::query::select::select_one;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total::read_item;
 use crate::trace::{ItemType, TraceError};
@@ -51,7 +52,8 @@ impl EditArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let (repo, name, tip) = context.current(None)?;
         let resolver = Resolver::new(repo, &name, &tip)?;
-        let slot = resolver.live(&self.item)?.clone();
+        let id = select_one(repo, &name, &tip, &self.item)?;
+        let slot = resolver.find_live(id).ok_or_else(|| TraceError::NotLive { item: id, trace: name.clone() })?.clone();
 
         let item_type = self.item_type.iter().map(|item_type| ("type".to_owned(), item_type.to_string().into()));
         let unset = self.unset.iter().map(|field| (field.clone(), Value::Null));

@@ -1,13 +1,16 @@
 //! `git trace pin`, `skip`, `unpin` and `priority`: what matters, and why.
 
-use crate::app::cli::{Context, DIM, Result, Value, Values, escaped, json};
-use crate::trace::ItemId;
+use super::delete::results_of_calls;
+use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
+use crate::app::cli::{Context, DIM, Result, Value, Values, bail, escaped, json};
 use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
+use crate::trace::query::select::{Among, ItemFilter, other_results, select};
 use crate::trace::store::priority::{self, InForce, Level, Record, SetLevel, Setting};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total;
+use crate::trace::{ItemId, Tip, TraceName};
 
 /// A command that gives items one level.
 macro_rules! level_command {
@@ -17,11 +20,15 @@ macro_rules! level_command {
         pub(crate) struct $name {
             #[command(flatten)]
             items: ItemsArgs,
+            #[command(flatten)]
+            reason: ReasonArgs,
         }
 
         impl $name {
             pub(crate) fn run(&self, context: &Context) -> Result<()> {
-                set(context, &self.items.items, $level, self.items.reason.as_deref())
+                set(context, $level, self.reason.get(context), |name, tip| {
+                    self.items.select(context, name, tip, Among::LiveOrNamed)
+                })
             }
         }
     };
@@ -33,21 +40,13 @@ level_command! {
 }
 level_command! {
     /// Skip items: they are left out of materialized messages in every trace, until they are unpinned
+    ///
+    /// With a call, its results are skipped.
     SkipArgs, Level::Skip
 }
 level_command! {
     /// Reset items to normal priority
     UnpinArgs, Level::Normal
-}
-
-#[derive(clap::Args, Debug)]
-struct ItemsArgs {
-    /// Items: ids or at least four digits of each, #<position>, or commits that changed them
-    #[arg(required = true, value_name = "ITEM", add = Values::Items)]
-    items: Vec<String>,
-    /// Reason
-    #[arg(short = 'm', long = "message", value_name = "REASON", allow_hyphen_values = true)]
-    reason: Option<String>,
 }
 
 /// Show or set priorities
@@ -61,9 +60,8 @@ pub(crate) struct PriorityArgs {
     /// Level to set: skip, normal or pinned
     #[arg(requires = "item")]
     level: Option<Level>,
-    /// Reason
-    #[arg(short = 'm', long = "message", value_name = "REASON", requires = "level", allow_hyphen_values = true)]
-    reason: Option<String>,
+    #[command(flatten)]
+    reason: ReasonArgs,
     /// Print every change of the item's priority, oldest first
     #[arg(long, requires = "item", conflicts_with = "level")]
     history: bool,
@@ -78,21 +76,40 @@ pub(crate) struct PriorityArgs {
 impl PriorityArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         match (&self.item, self.level) {
-            (Some(item), Some(level)) => set(context, std::slice::from_ref(item), level, self.reason.as_deref()),
+            (_, None) if self.reason.is_given() => bail!("a reason belongs to a level, which is missing"),
+            (Some(item), Some(level)) => set(context, level, self.reason.get(context), |name, tip| {
+                let (names, filter) = (std::slice::from_ref(item), ItemFilter::default());
+                Ok(select(context.repo()?, name, tip, names, &filter, Among::LiveOrNamed)?)
+            }),
             (Some(item), None) => show(context, item, self),
             _ => list(context, self),
         }
     }
 }
 
-fn set(context: &Context, specs: &[String], level: Level, reason: Option<&str>) -> Result<()> {
+fn set(
+    context: &Context,
+    level: Level,
+    reason: Option<&str>,
+    select: impl FnOnce(&TraceName, &Tip) -> Result<Vec<ItemId>>,
+) -> Result<()> {
     let (repo, name, tip) = context.current(None)?;
+    let mut ids = select(&name, &tip)?;
+    let results = if level == Level::Skip { other_results(repo, &tip, &ids)? } else { Vec::new() };
+    ids.extend(&results);
     let signature = context.signature()?;
-    let requests = priority::requests(repo, &name, &tip, &signature, specs, (level, reason))?;
+    let requests = priority::requests(repo, &tip, &signature, &ids, (level, reason))?;
     priority::set(repo, &signature, &requests)?;
     for request in &requests {
         let seq = request.seq.map(|seq| format!(" #{seq}")).unwrap_or_default();
         writeln!(context.ui, "[{name}{seq}] {level} {}", context.ui.id(request.item))?;
+    }
+    if level == Level::Skip && requests.len() > 1 {
+        let (encoding, resolver) = (context.encoding()?, Resolver::new(repo, &name, &tip)?);
+        let live = ids.iter().filter_map(|id| resolver.find_live(*id));
+        let tokens: Result<u64> = live.map(|slot| Ok(total::read_item(repo, slot)?.token_count(encoding))).sum();
+        let (count, tokens, results) = (requests.len(), tokens?, results_of_calls(results.len()));
+        writeln!(context.ui, "skipped {count} items, {tokens} tokens{results}")?;
     }
     Ok(())
 }

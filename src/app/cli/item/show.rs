@@ -1,24 +1,25 @@
-//! `git trace show`: an item's content.
+//! `git trace show`: the content of items.
 
-use crate::app::cli::{BOLD, Context, DIM, Result, Values, escaped};
-use crate::trace::query::show::{Shown, find, to_json};
+use crate::app::cli::flags::items::ItemsArgs;
+use crate::app::cli::{BOLD, Context, DIM, Result, bail, escaped};
+use crate::trace::query::select::Among;
+use crate::trace::query::show::{Shown, read, to_json};
 
-/// Print the content of an item unchanged
+/// Print the content of items unchanged
 ///
-/// On a terminal, a line that describes the item comes first, and control characters are shown as escapes. A deleted item
-/// is shown too.
+/// On a terminal, and if there are several items, a line that describes each item comes first. On a terminal, control characters are
+/// shown as escapes. A deleted item is shown too.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ShowArgs {
-    /// Item: id or at least four digits of it, #<position>, or a commit that changed it
-    #[arg(add = Values::Items)]
-    item: String,
-    /// Revision to show [default: the newest]
+    #[command(flatten)]
+    items: ItemsArgs,
+    /// Revision to show, of one item [default: the newest]
     #[arg(long, value_name = "N")]
     revision: Option<u32>,
     /// Print the entire item file: header, empty line, content
     #[arg(long, conflicts_with = "json")]
     header: bool,
-    /// Print everything known about the item as JSON
+    /// Print everything known about each item as JSON, one object per line
     #[arg(long)]
     json: bool,
 }
@@ -26,24 +27,28 @@ pub(crate) struct ShowArgs {
 impl ShowArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let (repo, name, tip) = context.current(None)?;
-        let shown = find(repo, &name, &tip, &self.item, self.revision)?;
-        if self.json {
-            return context.ui.json(&to_json(repo, &shown)?);
+        let ids = self.items.select(context, &name, &tip, Among::LiveOrNamed)?;
+        if self.revision.is_some() && ids.len() > 1 {
+            bail!("--revision belongs to one item, and {} were named", ids.len());
         }
-        let item = &shown.item;
-        if self.header {
-            return context.ui.write_content(repo.read_blob(shown.slot.blob)?);
+        if !self.json && !self.header && context.ui.is_terminal() {
+            context.ui.page()?;
         }
-        if !context.ui.is_terminal() {
-            return context.ui.write_content(&item.body);
-        }
-        context.ui.page()?;
-        writeln!(context.ui, "{}\n", caption(context, &shown))?;
-        context.ui.write_content(&item.body)?;
-        if !item.body.ends_with(b"\n") {
-            writeln!(context.ui)?;
-        }
-        Ok(())
+        ids.iter().enumerate().try_for_each(|(number, id)| {
+            let shown = read(repo, &name, &tip, *id, self.revision)?;
+            if self.json {
+                return context.ui.json(&to_json(repo, &shown)?);
+            }
+            let gap = if number > 0 { "\n" } else { "" };
+            if ids.len() > 1 || (context.ui.is_terminal() && !self.header) {
+                writeln!(context.ui, "{gap}{}\n", caption(context, &shown))?;
+            }
+            let bytes = if self.header { repo.read_blob(shown.slot.blob)? } else { shown.item.body };
+            context.ui.write_content(&bytes)?;
+            // Only the content of a single item is exact.
+            let is_exact = ids.len() == 1 && (self.header || !context.ui.is_terminal());
+            if is_exact || bytes.ends_with(b"\n") { Ok(()) } else { writeln!(context.ui) }
+        })
     }
 }
 

@@ -1,12 +1,15 @@
 //! `git trace export`: a trace as JSON Lines, or as a transcript that an agent resumes from.
 
+use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::app::cli::{Context, Error, Result, bail, escaped, failure, json};
+use crate::app::cli::flags::items::FilterArgs;
+use crate::app::cli::{Context, Error, Result, Values, bail, escaped, failure, json};
 use crate::git::Git;
-use crate::trace::TraceName;
 use crate::trace::query::export::export;
+use crate::trace::query::select::{Among, select};
+use crate::trace::{ItemId, TraceName};
 use crate::transcript::continuation;
 use crate::transcript::export::{self as transcripts, ExportedTranscript, NewSession};
 use crate::transcript::format::Format;
@@ -26,6 +29,11 @@ pub(crate) struct ExportArgs {
     first: Option<String>,
     /// Trace to export [default: the current trace]
     name: Option<TraceName>,
+    /// Only operations on these items, in JSON Lines: an item, a range such as #7..#9, or a turn such as @3
+    #[arg(long = "item", value_name = "ITEM", add = Values::Items)]
+    items: Vec<String>,
+    #[command(flatten)]
+    filter: FilterArgs,
     /// File to write; `-` is stdout [default for a session: where the agent finds it]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -37,6 +45,11 @@ pub(crate) struct ExportArgs {
 impl ExportArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         match (&self.first, self.first.as_deref().map(str::parse::<Format>)) {
+            (_, Some(Ok(_))) if !self.items.is_empty() || !self.filter.read(context)?.is_empty() => {
+                let hint =
+                    "`git trace branch NAME` makes a copy; `git trace --trace NAME delete` removes items from it";
+                Err(Error::with_hint("a session is exported completely, so items cannot be selected", hint))
+            }
             (_, Some(Ok(format))) => session_of(context, self, format),
             (Some(name), _) if self.name.is_none() => lines(context, self, Some(&name.parse()?)),
             (Some(name), _) => bail!("unknown format `{name}`: expected claude-code or codex"),
@@ -46,14 +59,18 @@ impl ExportArgs {
 }
 
 fn lines(context: &Context, args: &ExportArgs, name: Option<&TraceName>) -> Result<()> {
-    let (repo, _, tip) = context.current(name)?;
+    let (repo, name, tip) = context.current(name)?;
+    let filter = args.filter.read(context)?;
+    let is_all = args.items.is_empty() && filter.is_empty();
+    let only = (!is_all).then(|| select(repo, &name, &tip, &args.items, &filter, Among::LiveOrNamed)).transpose()?;
+    let only: Option<HashSet<ItemId>> = only.map(HashSet::from_iter);
     match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
         Some(path) => {
             let mut bytes = Vec::new();
-            export(repo, tip, &mut bytes)?;
+            export(repo, tip, only.as_ref(), &mut bytes)?;
             context.ui.write_file(Some(path), &bytes)?;
         }
-        None => export(repo, tip, &mut context.ui.content())?,
+        None => export(repo, tip, only.as_ref(), &mut context.ui.content())?,
     }
     Ok(())
 }

@@ -19,8 +19,11 @@ const STEPS: [(&str, &str); 10] = [
     ("Import a real session of a coding agent into a trace, one commit per item.", "git trace init release-fix"),
     ("", "git trace import claude-code session.jsonl"),
     ("", "git trace log --oneline -n 4"),
-    ("Pin what matters and skip what only fills the context, each with a reason.", "git trace pin '#2' -m 'the task'"),
-    ("", "git trace skip '#7' '#11' -m 'whole files; only one line mattered'"),
+    (
+        "Pin what matters and skip what only fills the context, each with a reason.",
+        "git trace pin '#2' --reason 'the task'",
+    ),
+    ("", "git trace skip '#7' '#11' --reason 'whole files; only one line mattered'"),
     (
         "Edit an item that is too long or wrong. Its id stays the same.",
         "git trace edit '#17' -m 'Done: the notarization timeout is 45m.'",

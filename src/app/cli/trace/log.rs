@@ -1,5 +1,7 @@
 //! `git trace log`: the history of a trace, newest first.
 
+use std::collections::HashSet;
+
 use regex::Regex;
 
 use crate::app::cli::{BOLD, Context, DIM, ID, Result, Ui, Values, bail, escaped};
@@ -8,7 +10,7 @@ use crate::trace::model::level::Level;
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::query::code::CodeRange;
 use crate::trace::query::log::{Entry, Query, entries, to_json};
-use crate::trace::store::resolve::Resolver;
+use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::{ItemType, TraceName};
 
 /// List the commits of a trace, newest first
@@ -28,7 +30,7 @@ pub(crate) struct LogArgs {
     /// Only commits that changed items that have this priority now
     #[arg(short = 'p', long, value_name = "LEVEL")]
     priority: Option<Level>,
-    /// Only commits that changed this item
+    /// Only commits that changed these items: an item, a range such as #7..#9, or a turn such as @3
     #[arg(long, value_name = "ITEM", add = Values::Items)]
     item: Option<String>,
     /// Only commits whose subject or item text matches this regular expression
@@ -55,7 +57,8 @@ impl LogArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let (repo, name, tip) = context.current(self.name.as_ref())?;
         context.warn_of_replacements()?;
-        let resolve = |spec: &String| Resolver::new(repo, &name, &tip)?.item(spec);
+        let names = self.item.as_slice();
+        let selected = || select(repo, &name, &tip, names, &ItemFilter::default(), Among::LiveOrNamed);
         let clock = context.clock();
         let time = |when: &Option<When>| when.as_ref().map(|when| when.before(&clock)).transpose();
         let (since, until) = (time(&self.since)?, time(&self.until)?);
@@ -63,7 +66,7 @@ impl LogArgs {
             bail!("--since is later than --until");
         }
         let query = Query {
-            item: self.item.as_ref().map(resolve).transpose()?,
+            items: self.item.is_some().then(selected).transpose()?.map(HashSet::from_iter),
             item_type: self.item_type.clone(),
             priority: self.priority,
             grep: self.grep.clone(),

@@ -7,6 +7,7 @@ use crate::base::merge::Side;
 use crate::trace::Tip;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Outcome};
+use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::sync::require_signed_if_fetched;
 
 /// Merge another trace into the current one
@@ -42,7 +43,10 @@ impl MergeArgs {
         let name = context.trace_name(None)?;
         let theirs = context.tip(&name, &self.other)?;
         if !self.items.is_empty() {
-            return pick::bring_in(context, &name, &self.other, &self.items, &self.conflicts, None, self.json);
+            let outcome = pick::bring_in(context, &name, &self.other, &self.conflicts, None, |name, tip| {
+                Ok(select(context.repo()?, name, tip, &self.items, &ItemFilter::default(), Among::Live)?)
+            })?;
+            return pick::print(context, &name, &outcome, pick::NOTHING, self.json);
         }
         let repo = context.repo()?;
         require_signed_if_fetched(repo, &self.other, &theirs)?;

@@ -1,11 +1,13 @@
 //! `git trace cherry-pick`, `git trace revert` and `git trace rebase`: single changes, brought in, taken back or replayed.
 
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
+use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::replay::Outcome;
-use crate::trace::store::resolve::{Resolver, State, state};
-use crate::trace::{Tip, TraceName};
+use crate::trace::query::select::Among;
+use crate::trace::store::resolve::{State, state};
+use crate::trace::{ItemId, Tip, TraceName};
 
 /// Copy single items of another trace into the current one
 ///
@@ -16,9 +18,8 @@ pub(crate) struct CherryPickArgs {
     /// Trace to copy from: a name, a remote's trace, or a commit of a trace
     #[arg(value_name = "TRACE", add = Values::Traces)]
     from: String,
-    /// Items of that trace; A..B means all items from A to B
-    #[arg(required = true, value_name = "ITEM", add = Values::Items)]
-    items: Vec<String>,
+    #[command(flatten)]
+    items: ItemsArgs,
     #[command(flatten)]
     conflicts: ConflictArgs,
     /// Reason
@@ -39,9 +40,8 @@ pub(crate) struct RevertArgs {
     commits: Vec<String>,
     #[command(flatten)]
     conflicts: ConflictArgs,
-    /// Reason
-    #[arg(short = 'm', long, value_name = "TEXT", allow_hyphen_values = true)]
-    reason: Option<String>,
+    #[command(flatten)]
+    reason: ReasonArgs,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -65,33 +65,33 @@ pub(crate) struct RebaseArgs {
 impl CherryPickArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let name = context.trace_name(None)?;
-        let reason = self.reason.as_deref();
-        bring_in(context, &name, &self.from, &self.items, &self.conflicts, reason, self.json)
+        let outcome = bring_in(context, &name, &self.from, &self.conflicts, self.reason.as_deref(), |name, tip| {
+            self.items.select(context, name, tip, Among::Live)
+        })?;
+        print(context, &name, &outcome, NOTHING, self.json)
     }
 }
 
+/// What is said if a pick changes nothing.
+pub(crate) const NOTHING: &str = "nothing to pick: the trace has every change";
+
+/// Picks the items that `select` selects in the trace `from`.
 pub(crate) fn bring_in(
     context: &Context,
     name: &TraceName,
     from: &str,
-    items: &[String],
     conflicts: &ConflictArgs,
     reason: Option<&str>,
-    json: bool,
-) -> Result<ExitStatus> {
+    select: impl FnOnce(&TraceName, &Tip) -> Result<Vec<ItemId>>,
+) -> Result<Outcome> {
     let repo = context.repo()?;
     let State { tip: source, refname, .. } = state(repo, name, from)?;
     let ours = Tip::of_trace(repo, name)?;
     // An earlier state is one of this trace.
     let source_name = refname.map_or_else(|| Ok(name.clone()), |_| from.parse())?;
-    let resolver = Resolver::new(repo, &source_name, &source)?;
-    let mut ids = Vec::new();
-    for spec in items {
-        ids.extend(resolver.range(spec)?.iter().map(|slot| slot.id));
-    }
+    let ids = select(&source_name, &source)?;
     let settlement = conflicts.read(context, name, [&ours, &source])?;
-    let outcome = context.open(name)?.pick(&source, &ids, &settlement, reason)?;
-    print(context, name, &outcome, "nothing to pick: the trace has every change", json)
+    Ok(context.open(name)?.pick(&source, &ids, &settlement, reason)?)
 }
 
 impl RevertArgs {
@@ -105,7 +105,7 @@ impl RevertArgs {
             }
         }
         let settlement = self.conflicts.read(context, &name, [&tip, &tip])?;
-        let (placement, reason) = (Placement::WhereTheyStood, self.reason.as_deref());
+        let (placement, reason) = (Placement::WhereTheyStood, self.reason.get(context));
         let outcome = context.open(&name)?.revert(&commits, &settlement, "revert", placement, reason)?;
         print(context, &name, &outcome, "nothing to take back: it was undone already", self.json)
     }

@@ -13,7 +13,7 @@ use crate::trace::query::code::CodeRange;
 use crate::trace::query::diff::revisions::revisions;
 use crate::trace::query::diff::{Target, between, target};
 use crate::trace::query::log;
-use crate::trace::store::resolve::Resolver;
+use crate::trace::query::select::Among;
 
 /// The most characters of a subject or reason in a line of `trace_log`.
 const SUBJECT_LEN: usize = 200;
@@ -37,13 +37,13 @@ tools! {
 
 fn trace_log(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip, mut page) = arguments.page(context)?;
-    let item = match arguments.text("item")? {
-        Some(spec) => Some(Resolver::new(repo, &name, &tip)?.item(spec).context("argument `item`")?),
+    let items = match arguments.text("item")? {
+        Some(_) => Some(arguments.items(repo, &name, &tip, Among::LiveOrNamed)?.into_iter().collect()),
         None => None,
     };
     let code = arguments.text("code")?.map(|spec| CodeRange::resolve(repo, spec)).transpose();
     let code = code.context("argument `code`")?;
-    let query = log::Query { item, grep: arguments.parsed("grep")?, code, ..log::Query::default() };
+    let query = log::Query { items, grep: arguments.parsed("grep")?, code, ..log::Query::default() };
     for entry in log::entries(repo, &query, tip.clone())? {
         page.write(&line(&entry?));
         if page.is_full() {

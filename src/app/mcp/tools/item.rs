@@ -8,14 +8,17 @@ use crate::app::context::Context;
 use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
 use crate::base::error::{Context as _, Result, bail};
+use crate::trace::change::append::Committed;
 use crate::trace::change::edit::{self, Patch};
+use crate::trace::query::select::{Among, other_results};
 use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::priority::{self, Level};
 use crate::trace::store::resolve::Resolver;
 
 const COMMITTED: &str = r#"{
     "id!": "string", "seq!": "integer", "op!": "string", "revision!": "integer",
-    "commit": {"type": ["string", "null"], "description": "null: unchanged"}
+    "commit": {"type": ["string", "null"], "description": "null: unchanged"},
+    "items": "array: ids, if several"
 }"#;
 
 tools! {
@@ -25,20 +28,22 @@ tools! {
         "fields": "object: type, role, name, meta, ...", "reason": "string", "trace": "string"
     }"# => COMMITTED;
 
-    trace_delete: Replaces, "Take an item out of this trace; trace_restore brings it back.";
-    r#"{"item!": "string: id, prefix of 4, or #seq", "reason": "string", "trace": "string"}"# => COMMITTED;
+    trace_delete: Replaces, "Take items out of this trace, calls with their results; trace_restore brings them back.";
+    r#"{"item!": "string: id, #7, #7..#9, turn @3, or several", "reason": "string", "trace": "string"}"# => COMMITTED;
 
-    trace_restore: Sets, "Bring a deleted item back, or an earlier revision of one.";
+    trace_restore: Sets, "Bring deleted items back, or an earlier revision of one.";
     r#"{
-        "item!": "string: id, prefix of 4, or #seq", "revision": {"type": "integer", "minimum": 1},
+        "item!": "string: id, #7, #7..#9, turn @3, or several", "revision": {"type": "integer", "minimum": 1},
         "reason": "string", "trace": "string"
     }"# => COMMITTED;
 
-    trace_priority: Sets, "Pin an item so that cuts keep it, skip it so that models do not see it, or make it normal again.";
+    trace_priority: Sets, "Pin items so that cuts keep them, skip them so that models do not see them, or make them normal again.";
     r#"{
-        "item!": "string: id, prefix of 4, or #seq", "level!": ["skip", "normal", "pinned"], "reason": "string",
+        "item!": "string: id, #7, #7..#9, turn @3, or several", "level!": ["skip", "normal", "pinned"], "reason": "string",
         "trace": "string"
-    }"# => r#"{"id!": "string", "level!": "string", "seq": {"type": ["integer", "null"]}}"#;
+    }"# => r#"{
+        "id!": "string", "level!": "string", "seq": {"type": ["integer", "null"]}, "items": "array: ids, if several"
+    }"#;
 
 }
 
@@ -65,25 +70,48 @@ fn trace_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
 
 fn trace_delete(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = arguments.tip(context)?;
-    let id = Resolver::new(repo, &name, &tip)?.live(arguments.required("item")?).context("argument `item`")?.id;
-    Ok(context.open(&name)?.delete(id, arguments.text("reason")?)?.to_json().into())
+    let mut ids = arguments.items(repo, &name, &tip, Among::Live)?;
+    ids.extend(other_results(repo, &tip, &ids)?);
+    let deleted = context.open(&name)?.delete_all(&ids, arguments.text("reason")?)?;
+    Ok(committed(&deleted))
 }
 
 fn trace_restore(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = arguments.tip(context)?;
-    let id = Resolver::new(repo, &name, &tip)?.item(arguments.required("item")?).context("argument `item`")?;
+    let ids = arguments.items(repo, &name, &tip, Among::RemovedOrNamed)?;
     let (revision, reason) = (arguments.integer("revision", 1)?, arguments.text("reason")?);
-    Ok(context.open(&name)?.restore(id, revision, reason)?.to_json().into())
+    let trace = context.open(&name)?;
+    let restored = match (ids.as_slice(), revision) {
+        ([id], revision) => vec![trace.restore(*id, revision, reason)?],
+        (ids, None) => trace.restore_all(ids, reason)?,
+        (ids, Some(_)) => bail!("argument `revision` belongs to one item, and {} were named", ids.len()),
+    };
+    Ok(committed(&restored))
+}
+
+/// The first item, and the ids of all if there are several.
+fn committed(items: &[Committed]) -> Answer {
+    let mut value = items.first().map(Committed::to_json).unwrap_or_default();
+    if items.len() > 1 {
+        value["items"] = items.iter().map(|committed| committed.item.id.to_string()).collect();
+    }
+    value.into()
 }
 
 fn trace_priority(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let level: Level = arguments.required_parsed("level")?;
     let (repo, name, tip) = arguments.tip(context)?;
     let signature = context.signature()?;
-    let (specs, reason) = ([arguments.required("item")?], arguments.text("reason")?);
-    let requests =
-        priority::requests(repo, &name, &tip, &signature, &specs, (level, reason)).context("argument `item`")?;
+    let mut ids = arguments.items(repo, &name, &tip, Among::LiveOrNamed)?;
+    if level == Level::Skip {
+        ids.extend(other_results(repo, &tip, &ids)?);
+    }
+    let requests = priority::requests(repo, &tip, &signature, &ids, (level, arguments.text("reason")?))?;
     priority::set(repo, &signature, &requests)?;
     let (item, seq) = requests.first().map(|request| (request.item.to_string(), request.seq)).unwrap_or_default();
-    Ok(json!({ "id": item, "level": level.as_str(), "seq": seq }).into())
+    let mut value = json!({ "id": item, "level": level.as_str(), "seq": seq });
+    if requests.len() > 1 {
+        value["items"] = requests.iter().map(|request| request.item.to_string()).collect();
+    }
+    Ok(value.into())
 }

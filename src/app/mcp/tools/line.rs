@@ -13,8 +13,9 @@ use crate::trace::change::compress::{self, Extent, Scope, select};
 use crate::trace::change::compressor::is_blank;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Settlement};
+use crate::trace::query::select::{self as items, Among, ItemFilter};
 use crate::trace::store::head;
-use crate::trace::store::resolve::{Resolver, State, state};
+use crate::trace::store::resolve::{State, state};
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceError, TraceName};
 
@@ -91,16 +92,18 @@ fn trace_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
     }
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
     let view = View::open(repo, &name, None)?;
-    let extent = match (arguments.text("range")?, arguments.integer("keep", 0)?) {
-        (Some(_), Some(_)) => bail!("argument `range`: give it or `keep`, not both"),
-        (Some(range), None) => {
-            let resolver = Resolver::new(repo, &name, &view.tip)?;
-            Extent::of_range(resolver.range(range).context("argument `range`")?)
-        }
-        (None, Some(keep)) => Extent::AllButLast(keep),
-        (None, None) => Extent::All,
-    };
-    let selection = select(repo, &name, &view, context.encoding()?, &Scope { extent, ..Scope::default() })?;
+    let (range, keep) = (arguments.text("range")?, arguments.integer("keep", 0)?);
+    if range.is_some() && keep.is_some() {
+        bail!("argument `range`: give it or `keep`, not both");
+    }
+    let only = range.map(|range| {
+        let names: Vec<&str> = range.split_whitespace().collect();
+        items::select(repo, &name, &view.tip, &names, &ItemFilter::default(), Among::Live).context("argument `range`")
+    });
+    let only = only.transpose()?;
+    let scope =
+        Scope { extent: keep.map_or(Extent::All, Extent::AllButLast), only: only.as_deref(), ..Scope::default() };
+    let selection = select(repo, &name, &view, context.encoding()?, &scope)?;
     if selection.items.is_empty() {
         return Ok(json!({ "items": 0 }).into());
     }

@@ -7,19 +7,20 @@ use crate::app::context::Context;
 use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::page::char_boundary;
-use crate::base::error::{Context as _, Result};
+use crate::base::error::{Context as _, Result, bail};
 use crate::git::short_oid;
 use crate::trace::Tip;
 use crate::trace::query::grep::{self, Hit, PatternOptions};
+use crate::trace::query::select::Among;
 use crate::trace::query::show;
 
 /// The most bytes of a line that `trace_grep` shows, around its first match.
 const LINE_LEN: usize = 240;
 
 tools! {
-    trace_show: Reads, "Read one item in full, also an earlier revision or one that was deleted.";
+    trace_show: Reads, "Read items in full, also an earlier revision or one that was deleted.";
     r#"{
-        "item!": "string: id, prefix of 4, or #seq", "revision": {"type": "integer", "minimum": 1},
+        "item!": "string: id, #7, #7..#9, turn @3, or several", "revision": {"type": "integer", "minimum": 1},
         "budget": {"type": "integer", "minimum": 100, "default": 4000}, "cursor": "string", "trace": "string"
     }"#;
 
@@ -33,10 +34,15 @@ tools! {
 fn trace_show(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip, mut page) = arguments.page(context)?;
     let revision = arguments.integer("revision", 1)?;
-    let shown = show::find(repo, &name, &tip, arguments.required("item")?, revision);
-    let shown = shown.context("argument `item` or `revision`")?;
-    page.write(&format!("{}\n\n", caption(context, &shown)));
-    page.write(&String::from_utf8_lossy(&shown.item.body));
+    let ids = arguments.items(repo, &name, &tip, Among::LiveOrNamed)?;
+    if revision.is_some() && ids.len() > 1 {
+        bail!("argument `revision` belongs to one item, and {} were named", ids.len());
+    }
+    for (number, id) in ids.into_iter().enumerate() {
+        let shown = show::read(repo, &name, &tip, id, revision).context("argument `revision`")?;
+        page.write(&format!("{}{}\n\n", if number > 0 { "\n\n" } else { "" }, caption(context, &shown)));
+        page.write(&String::from_utf8_lossy(&shown.item.body));
+    }
     page.finish(&tip, "")
 }
 

@@ -1,7 +1,6 @@
 //! Which items a compression replaces.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
 
 use super::REPLACED;
 use super::allowance::{self, Allowance, Fit, Limit, Unfit};
@@ -19,29 +18,16 @@ use crate::trace::{Item, ItemEntry, ItemId, ItemType, TraceError, TraceName, Vie
 pub(crate) enum Extent {
     #[default]
     All,
-    Between(ItemId, ItemId),
     AllButLast(usize),
 }
 
 impl Extent {
-    pub(crate) fn of_range(range: &[ItemEntry]) -> Self {
-        range.first().zip(range.last()).map_or(Self::All, |(first, last)| Self::Between(first.id, last.id))
-    }
-
-    fn indexes(self, view: &View) -> Result<Range<usize>, TraceError> {
+    fn end(self, view: &View) -> usize {
         let len = view.slots.len();
-        let index_of = |id| {
-            let found = view.slots.iter().position(|slot| slot.id == id);
-            found.ok_or(TraceError::Gone { item: id })
-        };
-        Ok(match self {
-            Self::All => 0..len,
-            Self::AllButLast(kept) => 0..len.saturating_sub(kept),
-            Self::Between(one, other) => {
-                let (one, other) = (index_of(one)?, index_of(other)?);
-                one.min(other)..one.max(other) + 1
-            }
-        })
+        match self {
+            Self::All => len,
+            Self::AllButLast(kept) => len.saturating_sub(kept),
+        }
     }
 }
 
@@ -49,8 +35,8 @@ impl Extent {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scope<'a> {
     pub extent: Extent,
-    /// `None`: any type.
-    pub item_type: Option<&'a ItemType>,
+    /// Only these items; `None`: any.
+    pub only: Option<&'a [ItemId]>,
     /// Replaces only as many items as are needed for this, in the order of the grouping. `None`: all.
     pub limit: Option<Limit>,
     pub grouping: Grouping,
@@ -126,7 +112,8 @@ fn candidates<'v>(
     encoding: Encoding,
     scope: &Scope<'_>,
 ) -> Result<Vec<Candidate<'v>>, TraceError> {
-    let within = scope.extent.indexes(view)?;
+    let end = scope.extent.end(view);
+    let only: Option<HashSet<ItemId>> = scope.only.map(|ids| ids.iter().copied().collect());
     let (mut calls, mut tasks) = (Calls::default(), Tasks::default());
     let mut all: Vec<Candidate<'_>> = Vec::with_capacity(view.slots.len());
     let mut turn = 0;
@@ -135,8 +122,8 @@ fn candidates<'v>(
             turn = all.len();
         }
         let is_left_out = view.left_out(slot).is_some();
-        let is_free = within.contains(&all.len())
-            && scope.item_type.is_none_or(|wanted| *wanted == slot.item_type)
+        let is_free = all.len() < end
+            && only.as_ref().is_none_or(|only| only.contains(&slot.id))
             && view.level(slot).level() == Level::Normal
             && scope.spared != Some(slot.id)
             && !is_left_out;

@@ -1,6 +1,6 @@
 //! Changing priorities: lines in the record, then the tags.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::heads::heads;
 use super::record::{Record, Setting, parse};
@@ -9,11 +9,11 @@ use crate::base::time::Time;
 use crate::git::{Oid, RefLock, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::one_line;
+use crate::trace::model::tree;
 use crate::trace::model::types::level_in_meta;
 use crate::trace::store::line_history::{self, NewState};
-use crate::trace::store::resolve::Resolver;
 use crate::trace::store::signature::Signature;
-use crate::trace::{Item, ItemId, Tip, Trace, TraceError, TraceName};
+use crate::trace::{Item, ItemId, Tip, Trace, TraceError};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
@@ -29,30 +29,27 @@ pub(crate) struct Request {
     pub introduced: Oid,
 }
 
-/// The requests that give a level to the items that `specs` name, each item once.
-pub(crate) fn requests<S: AsRef<str>>(
+/// The requests that give items a level.
+pub(crate) fn requests(
     repo: &Repo,
-    name: &TraceName,
     tip: &Tip,
     signature: &Signature,
-    specs: &[S],
+    items: &[ItemId],
     (level, reason): (Level, Option<&str>),
 ) -> Result<Vec<Request>, TraceError> {
-    let resolver = Resolver::new(repo, name, tip)?;
-    let mut items = specs.iter().map(|spec| resolver.item(spec.as_ref())).collect::<Result<Vec<_>, _>>()?;
-    let mut seen = HashSet::new();
-    items.retain(|item| seen.insert(*item));
     let introduced = tags::introductions(repo, tip, items.iter().copied())?;
-    let request = |item| Request {
+    let slots = tree::list(repo, tip.commit.tree)?;
+    let seqs: HashMap<ItemId, u32> = slots.into_iter().map(|slot| (slot.id, slot.seq)).collect();
+    let request = |&item| Request {
         item,
         level,
         reason: reason.map(str::to_owned),
-        seq: resolver.find_live(item).map(|slot| slot.seq),
+        seq: seqs.get(&item).copied(),
         at: signature.at.after(Some(tip.time())),
         by: None,
         introduced: introduced.get(&item).copied().unwrap_or(tip.commit.oid),
     };
-    Ok(items.into_iter().map(request).collect())
+    Ok(items.iter().map(request).collect())
 }
 
 /// Records changes of priority in one commit, and sets the tags.

@@ -1,0 +1,117 @@
+//! Which items a command is about, and why it changes them.
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use crate::app::cli::{Context, Error, Result, Values};
+use crate::base::when::When;
+use crate::trace::query::select::{Among, ItemFilter, select};
+use crate::trace::{ItemId, ItemType, Tip, TraceName};
+
+/// Names and filters of items.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ItemsArgs {
+    /// Items: #7 (position), #7..#9, #7.., an id or at least four digits of it, @3 (turn), @3..@5, @-1 (the last turn), or a commit
+    /// that changed them
+    #[arg(value_name = "ITEM", add = Values::Items)]
+    pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+}
+
+/// Filters of items. All that are given must match.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Filters of items (all must match)")]
+pub(crate) struct FilterArgs {
+    /// Only items of this type
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    item_type: Option<ItemType>,
+    /// Only calls and results of this tool
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    tool: Option<String>,
+    /// Only artifacts, calls, and results about a file whose path, or its end, matches
+    #[arg(long, value_name = "GLOB")]
+    path: Option<String>,
+    /// Only items whose content matches this regular expression
+    #[arg(long, value_name = "PATTERN", allow_hyphen_values = true, value_parser = lines_pattern)]
+    grep: Option<Regex>,
+    /// Only items with more tokens
+    #[arg(long, value_name = "TOKENS")]
+    larger_than: Option<u64>,
+    /// Only items with at least this number of steps after them; a step is one message of the model with its tools' results
+    #[arg(long, value_name = "STEPS")]
+    age: Option<usize>,
+    /// Only items recorded before this time, such as `yesterday` or `2 days ago`
+    #[arg(long, value_name = "TIME")]
+    older_than: Option<When>,
+}
+
+/// As in `git trace grep`, `^` and `$` match at line ends.
+fn lines_pattern(text: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(text).multi_line(true).build()
+}
+
+impl FilterArgs {
+    pub(crate) fn read(&self, context: &Context) -> Result<ItemFilter> {
+        let older_than = self.older_than.as_ref().map(|when| when.before(&context.clock())).transpose()?;
+        let Self { item_type, tool, path, grep, larger_than, age, .. } = self;
+        Ok(ItemFilter {
+            item_type: item_type.clone(),
+            tool: tool.clone(),
+            path: path.clone(),
+            grep: grep.clone(),
+            larger_than: *larger_than,
+            age: *age,
+            older_than,
+        })
+    }
+}
+
+impl ItemsArgs {
+    /// Selects items. Without a name and a filter it fails.
+    pub(crate) fn select(&self, context: &Context, name: &TraceName, tip: &Tip, among: Among) -> Result<Vec<ItemId>> {
+        self.select_named(context, name, tip, &self.names, among)
+    }
+
+    /// As [`Self::select`], with only the first of the names.
+    pub(crate) fn select_named(
+        &self,
+        context: &Context,
+        name: &TraceName,
+        tip: &Tip,
+        names: &[String],
+        among: Among,
+    ) -> Result<Vec<ItemId>> {
+        let filter = self.filter.read(context)?;
+        if names.is_empty() && filter.is_empty() {
+            return Err(Error::with_hint(
+                "no item was named",
+                "name items, such as `#7` or `@3`, or give a filter, such as `-t tool_io`",
+            ));
+        }
+        Ok(select(context.repo()?, name, tip, names, &filter, among)?)
+    }
+}
+
+/// The reason for a change.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ReasonArgs {
+    /// Reason
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    reason: Option<String>,
+    // What version 0.1 called it.
+    #[arg(short = 'm', long = "message", hide = true, allow_hyphen_values = true, conflicts_with = "reason")]
+    message: Option<String>,
+}
+
+impl ReasonArgs {
+    pub(crate) fn get(&self, context: &Context) -> Option<&str> {
+        if self.message.is_some() {
+            context.ui.note("warning: `-m` is deprecated in this command; use `--reason`");
+        }
+        self.reason.as_deref().or(self.message.as_deref())
+    }
+
+    pub(crate) fn is_given(&self) -> bool {
+        self.reason.is_some() || self.message.is_some()
+    }
+}
