@@ -7,6 +7,7 @@
 //! | change what an import writes, hooks, or the list of sessions | [`import`] |
 //! | import requests and responses of a provider | [`provider`] |
 //! | write a trace as a transcript that an agent can resume | [`export`], and `export.rs` of the agent |
+//! | tell which words name a session | [`title`] |
 //! | tie an exported session to its trace | [`continuation`] |
 //!
 //! A reader yields [`TranscriptEntry`] values in file order, one for each piece of content. It holds no more of the file in
@@ -25,6 +26,7 @@ pub(crate) mod export;
 pub(crate) mod format;
 pub(crate) mod import;
 pub(crate) mod read;
+pub(crate) mod title;
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -218,3 +218,57 @@ fn the_agent_runs_with_its_own_exit_status() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{}\nresume 36\ntyped\n", folder.display()));
     assert_eq!(output.status.code(), Some(7));
 }
+
+#[test]
+fn sessions_are_listed_by_family_with_titles() {
+    let repo = TestRepo::new();
+    let mut session = Session::start(&repo, "s1");
+    session.say(&repo, 0, "<environment_context>\n  <cwd>/</cwd>\n</environment_context>");
+    session.say(&repo, 1, "ready");
+    session.say(&repo, 2, "fix\nthe parser");
+    repo.text(&["branch", "claude-code/s1.clean", "claude-code/s1"]);
+    repo.text(&["--trace", "claude-code/s1.clean", "delete", "#0", "-m", "noise"]);
+    repo.text(&["branch", "idea", "claude-code/s1.clean"]);
+    Session::exported(&repo.json(&["resume", "idea", "--print", "--json"])).say(&repo, 3, "done");
+    Session::start(&repo, "s0").say(&repo, 8, "another question");
+    repo.commit(&["-m", "no session", "--trace", "main"]);
+    insta::assert_snapshot!(repo.text(&["sessions"]), @"
+    claude-code/s0  2026-03-01 09:00 to 2026-03-01 09:00  1 items, 8 tokens (counted)
+        another question
+    claude-code/s1  2026-03-01 09:00 to 2026-03-01 09:00  3 items, 32 tokens (counted)
+        fix the parser
+      idea  2026-03-01 09:00 to 2026-03-01 09:00  3 items, 18 tokens (counted)
+      claude-code/s1.clean  2026-03-01 09:00 to 2026-03-01 09:00  2 items, 14 tokens (counted)
+    ");
+    let families: Vec<Value> = repo.lines(&["sessions", "--json"]).iter().map(|line| line["family"].clone()).collect();
+    assert_eq!(families, ["claude-code/s0", "claude-code/s1", "claude-code/s1", "claude-code/s1"]);
+    assert_eq!(repo.lines(&["sessions", "--json", "-n", "1"]).len(), 1);
+    let mut shown = repo.trace(&["switch", "idea"]);
+    shown += &repo.trace(&["status"]);
+    shown += &repo.trace(&["branch"]);
+    shown += &repo.trace(&["complete-words", "switch", ""]);
+    insta::assert_snapshot!(shown, @"
+    Switched to trace `idea`: fix the parser
+    [exit 0]On trace idea
+      fix the parser
+      3 items, [N] tokens (o200k_base)
+      last: dialogue assistant: done [SHORT]
+
+      dialogue          3
+
+      pinned            0
+      normal            3
+      skip              0
+    [exit 0]  claude-code/s0            1 items        [N] tokens  another question [SHORT]
+      claude-code/s1            3 items       [N] tokens  fix the parser [SHORT]
+      claude-code/s1.clean      2 items       [N] tokens  fix the parser [SHORT]
+    * idea                      3 items       [N] tokens  fix the parser [SHORT]
+      main                      1 items        [N] tokens  dialogue user: no session [SHORT]
+    [exit 0]claude-code/s0	another question
+    claude-code/s1	fix the parser
+    claude-code/s1.clean	fix the parser
+    idea	fix the parser
+    main	trace
+    [exit 0]
+    ");
+}

@@ -360,7 +360,7 @@ fn sessions_are_listed_with_their_code_commits() {
     hook(&repo, &["claude-code"], &call(file.to_str().unwrap(), "Stop"));
     let session = repo.json(&["sessions", "--json"]);
     assert_eq!((&session["trace"], &session["agent"]), (&json!("claude-code/s1"), &json!("claude-code")));
-    assert!(session["first_words"].as_str().unwrap().starts_with("okay - lint and tests are failing"), "{session}");
+    assert!(session["title"].as_str().unwrap().starts_with("okay - lint and tests are failing"), "{session}");
     assert!(session["items"].as_u64().unwrap() > 20 && session["tokens"].as_u64().unwrap() > 0);
     let page = repo.text(&["sessions"]);
     assert!(page.starts_with("claude-code/s1  2026-02-06 00:52 to 2026-02-06"), "{page}");

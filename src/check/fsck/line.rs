@@ -185,7 +185,7 @@ fn untrue_op(commit: &Tip, changes: &[Change]) -> Option<String> {
     let op = commit.trailers.op?;
     let item = match (commit.trailers.item, op) {
         (Some(item), _) => item,
-        (None, Op::Merge | Op::Pick | Op::Restore | Op::Delete) => return None,
+        (None, Op::Merge | Op::Pick | Op::Restore | Op::Delete | Op::Export) => return None,
         (None, _) => return Some(format!("Trace-Op is `{op}`, but there is no Trace-Item")),
     };
     let is_true = match (op, changes.iter().find(|change| change.entry().id == item)) {

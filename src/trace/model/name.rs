@@ -11,6 +11,9 @@ use crate::git::Repo;
 /// The symbolic ref, one per worktree, that names the current trace.
 pub(crate) const TRACE_HEAD: &str = "TRACE_HEAD";
 
+/// Separates the name of a session's trace from the id of a sub-agent.
+const SUB_AGENT: &str = ".agent-";
+
 pub(crate) const TRACES: &str = "refs/traces/";
 
 /// The namespace of forward crumbs, one trace per agent.
@@ -57,7 +60,15 @@ impl TraceName {
     /// The trace of a sub-agent: `<trace>.agent-<id>`, because a ref cannot also be a folder.
     #[must_use]
     pub fn of_sub_agent(&self, agent_id: &str) -> Self {
-        Self::trace(format!("{}.agent-{}", self.name, plain_word(agent_id)))
+        Self::trace(format!("{}{SUB_AGENT}{}", self.name, plain_word(agent_id)))
+    }
+
+    pub(crate) fn is_of_sub_agent(&self) -> bool {
+        self.name.contains(SUB_AGENT)
+    }
+
+    pub(crate) fn is_sub_agent_of(&self, other: &Self) -> bool {
+        self.name.strip_prefix(&other.name).is_some_and(|rest| rest.starts_with(SUB_AGENT))
     }
 
     /// The trace of a session that left the trace it was recorded in: `<trace>.fork`, then `<trace>.fork-2`.

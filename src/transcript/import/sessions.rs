@@ -1,95 +1,108 @@
-//! Lists the recorded sessions, each a trace named `<agent>/<session id>`.
+//! Lists the recorded sessions, with the traces that continue them.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use crate::git::{CodeCommit, Repo};
 use crate::tokens::Encoding;
-use crate::trace::model::item::{ItemType, Role};
 use crate::trace::model::name::TRACES;
-use crate::trace::model::trailers::{Total, one_line};
-use crate::trace::model::tree::ItemEntry;
+use crate::trace::model::trailers::Total;
+use crate::trace::store::session::{self, continued_by};
 use crate::trace::store::total;
 use crate::trace::store::view::View;
 use crate::trace::{Time, Tip, TraceError, TraceName};
+use crate::transcript::continuation::recorded_by;
 use crate::transcript::format::Format;
+use crate::transcript::title::{records_session, title};
 
+/// How many items are read to find a time.
 const MAX_SEARCHED: usize = 30;
-
-const MAX_PROMPT: usize = 120;
 
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedSession {
     pub name: TraceName,
-    pub agent: Format,
+    pub agent: Option<Format>,
     pub began: Time,
     pub ended: Time,
     pub items: usize,
     pub total: Total,
-    pub first_prompt: String,
+    pub title: Option<String>,
     pub sub_agents: usize,
     /// The commits of the code during the session, newest first.
     pub commits: Vec<CodeCommit>,
 }
 
-/// Lists the sessions, the most recently changed first.
+/// A recorded session, and the traces that share its history.
+#[derive(Clone, Debug)]
+pub(crate) struct Family {
+    pub name: TraceName,
+    /// The trace of the first session, if it exists, then the others, the most recently changed first.
+    pub members: Vec<RecordedSession>,
+}
+
+impl Family {
+    fn ended(&self) -> Option<Time> {
+        self.members.iter().map(|member| member.ended).max()
+    }
+}
+
+/// Lists the families of sessions, the most recently changed first.
 ///
-/// Reads the tree and first items of each, and the code's history back to the start of the oldest session.
-pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<RecordedSession>, TraceError> {
-    let mut found: Vec<RecordedSession> = Vec::new();
-    for agent in Format::all() {
-        let refs = repo.list_refs(&format!("{TRACES}{agent}/"))?;
-        let names: Vec<TraceName> = refs.iter().filter_map(|(refname, _)| TraceName::of_ref(refname)).collect();
-        for name in names.iter().filter(|name| !name.as_str().contains(".agent-")) {
-            let Some(tip) = Tip::find(repo, name)? else { continue };
-            let prefix = format!("{name}.agent-");
-            let sub_agents = names.iter().filter(|other| other.as_str().starts_with(&prefix)).count();
-            let session = read(repo, encoding, name.clone(), agent, tip)?;
-            found.push(RecordedSession { sub_agents, ..session });
-        }
+/// Reads the tree and first items of each trace, and the code's history back to the start of the oldest session.
+pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Family>, TraceError> {
+    let refs = repo.list_refs(TRACES)?;
+    let names: Vec<TraceName> = refs.iter().filter_map(|(refname, _)| TraceName::of_ref(refname)).collect();
+    let mut found: BTreeMap<TraceName, Vec<RecordedSession>> = BTreeMap::new();
+    for name in names.iter().filter(|name| !name.is_of_sub_agent()) {
+        let Some(tip) = Tip::find(repo, name)?.filter(|tip| records_session(name, tip)) else { continue };
+        let mut bases = session::of_trace(repo, name)?;
+        bases.push(name.clone());
+        let is_below = |other: &&TraceName| bases.iter().any(|base| other.is_sub_agent_of(base));
+        let sub_agents = names.iter().filter(is_below).count();
+        let family = tip.family().unwrap_or(name).clone();
+        found.entry(family).or_default().push(read(repo, encoding, name.clone(), tip, sub_agents)?);
     }
-    let oldest = found.iter().map(|session| session.began.as_second()).min();
+    let oldest = found.values().flatten().map(|session| session.began.as_second()).min();
     let commits = oldest.map_or_else(|| Ok(Vec::new()), |oldest| repo.code_since(oldest))?;
-    for session in &mut found {
-        let period = session.began.as_second()..=session.ended.as_second();
-        session.commits = commits.iter().filter(|commit| period.contains(&commit.time)).cloned().collect();
+    let mut families = Vec::new();
+    for (name, mut members) in found {
+        for session in &mut members {
+            let period = session.began.as_second()..=session.ended.as_second();
+            session.commits = commits.iter().filter(|commit| period.contains(&commit.time)).cloned().collect();
+        }
+        let first = continued_by(repo, &name)?;
+        members.sort_by_key(|member| (member.name != first, Reverse(member.ended)));
+        families.push(Family { name, members });
     }
-    found.sort_by_key(|session| std::cmp::Reverse(session.ended));
-    Ok(found)
+    families.sort_by_key(|family| Reverse(family.ended()));
+    Ok(families)
 }
 
 fn read(
     repo: &Repo,
     encoding: Encoding,
     name: TraceName,
-    agent: Format,
     tip: Tip,
+    sub_agents: usize,
 ) -> Result<RecordedSession, TraceError> {
     let ended = tip.time();
     let view = View::at(repo, tip, None)?;
     let mut began = None;
-    let mut first_prompt = None;
-    let is_shown = |slot: &&ItemEntry| view.left_out(slot).is_none();
-    for slot in view.slots.iter().filter(is_shown).take(MAX_SEARCHED) {
-        let item = total::read_item(repo, slot)?;
-        began = began.or(item.fields.created);
-        let by_user = item.fields.item_type == ItemType::dialogue() && item.fields.role == Some(Role::User);
-        let text = String::from_utf8_lossy(&item.body);
-        // Text that agents add on the user's behalf starts with a tag or a heading, or is marked.
-        let is_typed = !text.trim_start().starts_with(['<', '#']) && !item.fields.meta.contains_key("is_meta");
-        if by_user && (is_typed || first_prompt.is_none()) {
-            first_prompt = Some(one_line(&text).chars().take(MAX_PROMPT).collect::<String>());
-            if is_typed {
-                break;
-            }
+    for slot in view.slots.iter().filter(|slot| view.left_out(slot).is_none()).take(MAX_SEARCHED) {
+        began = total::read_item(repo, slot)?.fields.created;
+        if began.is_some() {
+            break;
         }
     }
     Ok(RecordedSession {
+        agent: recorded_by(repo, &name, &view)?,
+        title: title(repo, &name, &view)?,
         name,
-        agent,
         began: began.unwrap_or(ended),
         ended,
         items: view.slots.len(),
         total: view.total(repo, encoding)?,
-        first_prompt: first_prompt.unwrap_or_default(),
-        sub_agents: 0,
+        sub_agents,
         commits: Vec::new(),
     })
 }

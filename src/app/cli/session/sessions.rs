@@ -1,15 +1,17 @@
 //! `git trace sessions`: what agents' sessions were recorded.
 
 use crate::app::cli::{Context, DIM, ID, Result, Value, escaped, json, minute};
-use crate::trace::Time;
-use crate::transcript::import::sessions::{RecordedSession, list};
+use crate::trace::{Time, TraceName};
+use crate::transcript::format::Format;
+use crate::transcript::import::sessions::{Family, RecordedSession, list};
 
 /// List the recorded sessions of agents, newest first
 ///
-/// Shows for each its items and tokens, the first words of the user, and the code commits made during the session.
+/// Shows for each its size, its title, and the code commits made during the session. The title is the agent's own summary, else
+/// the first words of the user. Below a session, indented, are the traces that share its history, such as branches of it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SessionsArgs {
-    /// Most entries to list
+    /// Most sessions to list, with their branches
     #[arg(short = 'n', long = "max-count", value_name = "N")]
     max_count: Option<usize>,
     /// Print one JSON object per line
@@ -23,47 +25,54 @@ impl SessionsArgs {
         if !self.json {
             context.ui.page()?;
         }
-        for recorded in found.iter().take(self.max_count.unwrap_or(usize::MAX)) {
-            if self.json {
-                context.ui.json(&to_json(recorded))?;
-            } else {
-                print(context, recorded)?;
+        for Family { name, members } in found.iter().take(self.max_count.unwrap_or(usize::MAX)) {
+            let mut title = None;
+            for (index, recorded) in members.iter().enumerate() {
+                if self.json {
+                    context.ui.json(&to_json(name, recorded))?;
+                } else {
+                    print(context, recorded, index > 0, recorded.title.as_deref().filter(|own| title != Some(*own)))?;
+                    title = recorded.title.as_deref();
+                }
             }
         }
         Ok(())
     }
 }
 
-fn print(context: &Context, recorded: &RecordedSession) -> Result<()> {
-    let RecordedSession { name, began, ended, items, total, first_prompt, sub_agents, commits, .. } = recorded;
-    let name = context.ui.styled(ID, name.as_str());
+fn print(context: &Context, recorded: &RecordedSession, is_indented: bool, title: Option<&str>) -> Result<()> {
+    let RecordedSession { name, began, ended, items, total, sub_agents, commits, .. } = recorded;
+    let indent = if is_indented { "  " } else { "" };
+    let name = context.ui.styled(ID, &escaped(name.as_str()));
     let agents = if *sub_agents > 0 { format!(", {sub_agents} sub-agents") } else { String::new() };
     let when = context.ui.styled(DIM, &format!("{} to {}", minute(*began), minute(*ended)));
-    writeln!(context.ui, "{name}  {when}  {items} items, {} tokens ({}){agents}", total.tokens, total.basis.source())?;
-    if !first_prompt.is_empty() {
-        writeln!(context.ui, "    {}", escaped(first_prompt))?;
+    let size = format!("{items} items, {} tokens ({})", total.tokens, total.basis.source());
+    writeln!(context.ui, "{indent}{name}  {when}  {size}{agents}")?;
+    if let Some(title) = title {
+        writeln!(context.ui, "{indent}    {}", escaped(title))?;
     }
-    for commit in commits {
+    for commit in commits.iter().filter(|_| !is_indented) {
         let oid = context.ui.oid(commit.oid);
         writeln!(context.ui, "    {oid} {}", escaped(&commit.subject))?;
     }
     Ok(())
 }
 
-fn to_json(recorded: &RecordedSession) -> Value {
+fn to_json(family: &TraceName, recorded: &RecordedSession) -> Value {
     let commits = recorded.commits.iter().map(|commit| {
         let at = Time::from_second(commit.time).to_string();
         json!({ "commit": commit.oid.to_string(), "at": at, "subject": commit.subject })
     });
     json!({
         "trace": recorded.name.as_str(),
-        "agent": recorded.agent.as_str(),
+        "family": family.as_str(),
+        "agent": recorded.agent.map(Format::as_str),
+        "title": recorded.title,
         "began_at": recorded.began.to_string(),
         "ended_at": recorded.ended.to_string(),
         "items": recorded.items,
         "tokens": recorded.total.tokens,
         "source": recorded.total.basis.source(),
-        "first_words": recorded.first_prompt,
         "sub_agents": recorded.sub_agents,
         "commits": commits.collect::<Vec<_>>(),
     })

@@ -27,8 +27,9 @@ use crate::trace::model::types::Types;
 use crate::trace::model::{trailers, tree};
 use crate::trace::store::head;
 use crate::trace::store::total::Reading;
-use crate::trace::{AgentName, ItemType, Tip, TraceError, TraceName};
+use crate::trace::{AgentName, ItemType, Tip, TraceError, TraceName, View};
 use crate::transcript::format::Format;
+use crate::transcript::title::title;
 
 /// Number of items that are offered: the newest.
 const MAX_ITEMS: usize = 200;
@@ -169,7 +170,8 @@ impl Completer {
             Values::Files => described(vec![FILES.to_owned()], ""),
             Values::OneOf(words) => described(words.iter().map(|word| (*word).to_owned()).collect(), ""),
             Values::Traces => {
-                let mut traces: Candidates = described(refs(TRACES)?, "trace");
+                let mut traces: Candidates =
+                    refs(TRACES)?.into_iter().map(|name| (name.clone(), description(&context, &name))).collect();
                 traces.extend::<Candidates>(described(refs(REMOTE_TRACES)?, "trace of a remote"));
                 traces
             }
@@ -199,6 +201,15 @@ impl Completer {
             }
         })
     }
+}
+
+/// The title of a trace, if it has one.
+fn description(context: &Context, name: &str) -> String {
+    let title = || {
+        let (repo, name) = (context.repo().ok()?, name.parse().ok()?);
+        title(repo, &name, &View::open(repo, &name, None).ok()?).ok()?
+    };
+    title().unwrap_or_else(|| "trace".to_owned())
 }
 
 /// The live items whose ids begin with the word, or with what follows `..` in it.

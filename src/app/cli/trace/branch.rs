@@ -7,10 +7,11 @@ use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, renam
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
 use crate::trace::{Tip, TraceError, TraceName};
+use crate::transcript::title::title;
 
 /// List, create, rename or delete traces
 ///
-/// Without a name, lists every trace with its items, tokens and last subject. `*` marks the current trace, `+` the current
+/// Without a name, lists every trace with its items, tokens, and title (of a session) or last subject. `*` marks the current trace, `+` the current
 /// trace of another worktree. A new trace shares the history of the trace it starts from; no object is copied.
 ///
 /// `undo` brings a deleted trace back.
@@ -121,9 +122,13 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
     let current = head::current(repo).ok();
     let listed = list(repo, context.encoding()?)?;
     if json {
-        return listed
-            .iter()
-            .try_for_each(|trace| context.ui.json(&to_json(trace, current.as_ref() == Some(&trace.name))));
+        return listed.iter().try_for_each(|trace| {
+            let mut json = to_json(trace, current.as_ref() == Some(&trace.name));
+            if let Some(title) = title_of(repo, trace) {
+                json["title"] = title.into();
+            }
+            context.ui.json(&json)
+        });
     }
     if listed.is_empty() {
         context.ui.note("there is no trace yet: `git trace commit -m TEXT` makes the first one");
@@ -144,7 +149,8 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
         let (size, subject) = match content {
             Ok((view, total)) => {
                 let size = format!("{:>6} items {:>8} tokens", view.slots.len(), total.tokens);
-                (size, escaped(view.tip.commit.subject()).into_owned())
+                let title = title_of(repo, trace).unwrap_or_else(|| view.tip.commit.subject().to_owned());
+                (size, escaped(&title).into_owned())
             }
             Err(error) => ("unreadable".to_owned(), escaped(&error.to_string()).into_owned()),
         };
@@ -155,6 +161,11 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
         context.ui.note("`git trace fsck` reports what is damaged and what helps");
     }
     Ok(())
+}
+
+/// The title of a recorded session; a damaged one has none.
+fn title_of(repo: &Repo, trace: &Listed) -> Option<String> {
+    title(repo, &trace.name, &trace.content.as_ref().ok()?.0).ok().flatten()
 }
 
 /// Make another trace the current trace of this worktree
@@ -185,7 +196,10 @@ impl SwitchArgs {
             format!("trace `{name}`")
         };
         head::switch(context.repo()?, &name, &context.mover())?;
-        writeln!(context.ui, "Switched to {done}")
+        let view = context.find_view(&name, None).ok().flatten();
+        let title = view.and_then(|view| title(repo, &name, &view).ok().flatten());
+        let title = title.map_or_else(String::new, |title| format!(": {}", escaped(&title)));
+        writeln!(context.ui, "Switched to {done}{title}")
     }
 }
 

@@ -12,6 +12,7 @@ use crate::trace::store::settings;
 use crate::trace::store::total::item_cost;
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceName};
+use crate::transcript::title::title;
 
 /// Length of a full bar.
 const BAR: u64 = 30;
@@ -32,6 +33,7 @@ struct Status<'a> {
     name: &'a TraceName,
     view: &'a View,
     total: Total,
+    title: Option<String>,
     budget: Option<u64>,
     by_type: BTreeMap<String, Share>,
     by_level: BTreeMap<Level, Share>,
@@ -63,6 +65,7 @@ impl StatusArgs {
             name: &name,
             view: &view,
             total: view.total(repo, encoding)?,
+            title: title(repo, &name, &view)?,
             budget: settings::number(repo, "trace.budget")?,
             by_type: BTreeMap::new(),
             by_level: BTreeMap::new(),
@@ -72,7 +75,11 @@ impl StatusArgs {
             status.by_level.entry(view.level(slot).level()).or_default().items += 1;
         }
         if self.json {
-            return context.ui.json(&to_json(&name, &view, status.total, status.budget));
+            let mut json = to_json(&name, &view, status.total, status.budget);
+            if let Some(title) = status.title {
+                json["title"] = title.into();
+            }
+            return context.ui.json(&json);
         }
         if context.ui.is_terminal() {
             add_tokens(context, &mut status, encoding)?;
@@ -104,6 +111,9 @@ fn print(context: &Context, status: &Status<'_>) -> Result<()> {
     let is_terminal = context.ui.is_terminal();
     let out = &context.ui;
     writeln!(out, "{heading}")?;
+    if let Some(title) = &status.title {
+        writeln!(out, "  {}", escaped(title))?;
+    }
     writeln!(out, "  {items} items, {}{of_budget} tokens {basis}", total.tokens)?;
     if let Some(budget) = budget.filter(|_| is_terminal) {
         writeln!(out, "  [{:-<width$}]", bar(total.tokens, budget), width = usize::try_from(BAR).unwrap_or(0))?;
