@@ -41,7 +41,7 @@ impl Git {
         let temporary = tempfile::tempdir().map_err(|error| GitError::io("create", Path::new("a folder"), error))?;
         let folder = temporary.path();
         let write = |name: &str, text: String| {
-            fs::write(folder.join(name), text).map_err(|error| GitError::io("write", &folder.join(name), error))
+            fs::write(folder.join(name), text).map_err(|error| GitError::io("write", folder.join(name), error))
         };
         let mut attributes = String::new();
         let mut places = Vec::new();

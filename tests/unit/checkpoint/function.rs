@@ -126,6 +126,13 @@ fn a_definition_in_the_right_class_and_with_a_body_comes_first() {
 }
 
 #[test]
+fn a_definition_after_many_calls_is_found() {
+    let calls = format!("fn other() {{\n{}}}\n", "    make(1);\n".repeat(3000));
+    let found = found(&[("a.rs", &calls), ("b.rs", "fn make() {}\n")], "make");
+    assert_eq!(found, [("b.rs".to_owned(), 1, "fn make() {}\n".to_owned())]);
+}
+
+#[test]
 fn invalid_source_does_not_fail() {
     let texts = [
         "fn make( {{{{ \u{0}",

@@ -15,8 +15,8 @@ const MAX_LINE_LEN: usize = 1000;
 const MAX_DEFINITIONS: usize = 10;
 /// How many files that contain the name are read.
 const MAX_FILES: usize = 500;
-/// How many lines git is asked about at a time.
-const MAX_CANDIDATES: usize = 1000;
+/// How many lines git is asked about at a time. Calls look like definitions too.
+const MAX_CANDIDATES: usize = 20_000;
 
 /// A line that looks like a definition.
 struct Candidate {
@@ -103,7 +103,7 @@ impl<'c> Search<'c> {
             paths.iter().zip(languages).filter_map(|(path, language)| Some((path, language?))).collect();
         let mut candidates = Vec::new();
         for (path, language) in files.into_iter().take(MAX_FILES) {
-            candidates.extend(self.candidates(path, language));
+            candidates.extend(self.candidates(path, &language));
         }
         candidates.truncate(MAX_CANDIDATES);
         let lines: Vec<_> = candidates.iter().map(|one| (one.language.driver.as_str(), one.text.as_str())).collect();
@@ -121,7 +121,7 @@ impl<'c> Search<'c> {
         Ok(())
     }
 
-    fn candidates(&mut self, path: &str, language: Language) -> Vec<Candidate> {
+    fn candidates(&mut self, path: &str, language: &Language) -> Vec<Candidate> {
         let text = read(self.context, path).filter(|text| words(text).any(|word| word == self.name));
         let Some(text) = text else { return Vec::new() };
         self.languages.insert(language.name.clone());
