@@ -758,6 +758,25 @@ fn tombstones_in_a_circle_change_nothing() {
 }
 
 #[test]
+fn a_remote_without_readable_tombstones_stops_nothing() {
+    let (mut repo, clone) = shared();
+    let blob = unreachable(&repo, "no commit");
+    let folder = String::from_utf8(run(repo.command("git").arg("mktree"), b"").stdout).unwrap();
+    let listing = format!("040000 tree {}\t0000000000000000\n", folder.trim());
+    let tree = String::from_utf8(run(repo.command("git").arg("mktree"), listing.as_bytes()).stdout).unwrap();
+    let commit = repo.git(&["commit-tree", tree.trim(), "-m", "x"]).trim().to_owned();
+    for oid in [blob, commit] {
+        repo.git(&["push", "-q", "origin", &format!("+{oid}:refs/trace-records/purged")]);
+        repo.say("more");
+        repo.text(&["push", "origin", "main"]);
+        repo.within(&clone, |repo| {
+            assert!(repo.text(&["pull"]).starts_with("main: "));
+            repo.text(&["pull"]);
+        });
+    }
+}
+
+#[test]
 fn tombstones_contain_no_text() {
     let repo = TestRepo::new();
     let id = repo.say(&format!("It is {SECRET}"));

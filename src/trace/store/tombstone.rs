@@ -25,7 +25,7 @@ use super::commit::CommitBuilder;
 use super::line_history::{LineFormat, LineHistory, list_files};
 use super::signature::Signature;
 use super::walk::changes_of;
-use crate::git::{Oid, Repo, TreeStore as _};
+use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::{ItemId, Tip, TraceError};
 
 const PURGED: &str = "refs/trace-purged";
@@ -144,7 +144,7 @@ impl Tombstones {
         for tip in tips {
             let found = tombstones.get_or_insert_with(Self::default);
             for file in repo.read_tree(repo.read_commit(tip)?.tree)? {
-                if std::str::from_utf8(&file.name).is_ok_and(HISTORY.format.is_path) {
+                if file.mode() == Mode::File && std::str::from_utf8(&file.name).is_ok_and(HISTORY.format.is_path) {
                     found.read(&String::from_utf8_lossy(&repo.read_blob(file.oid)?));
                 }
             }
