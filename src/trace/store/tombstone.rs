@@ -11,8 +11,8 @@
 //! ```
 //!
 //! - A digest is the first half of the BLAKE3 of the salt, the kind, and the oid, item id, or line. No line contains text.
-//! - `new` is the oid of the object that replaced a removed one, XORed with another digest of the removed one's oid. Only a
-//!   repository that has the removed object can read it.
+//! - `new` is the oid of the object that replaced a removed one, in exclusive or with another digest of the removed one's oid. Only
+//!   a repository that has the removed object can read it.
 //! - The id of an imported item is derived from its source, so its digest represents the source too. A text that is purged leaves
 //!   the item, so an item with such an id is refused only if its body has no `[purged: …]`.
 

@@ -31,10 +31,12 @@ pub(super) enum Encoding {
     Base64(Base64),
     /// A byte order does not matter here: in the bytes of one order, the replacement of the other order fits, too, because its
     /// match began a byte earlier.
-    Other(fn(&[u8]) -> Vec<u8>),
+    Other(Encode),
 }
 
-const OTHERS: [fn(&[u8]) -> Vec<u8>; 4] = [
+type Encode = fn(&[u8]) -> Vec<u8>;
+
+const OTHERS: [Encode; 4] = [
     |text| text.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
     |text| text.iter().flat_map(|byte| format!("{byte:02X}").into_bytes()).collect(),
     |text| String::from_utf8_lossy(text).encode_utf16().flat_map(u16::to_le_bytes).collect(),
