@@ -742,8 +742,8 @@ fn tombstones_in_a_circle_change_nothing() {
     };
     let line = |old: &str, new: &str| {
         let key = hash("new", &bytes(old));
-        let new: String =
-            bytes(new).iter().zip(key.as_bytes()).map(|(new, key)| format!("{:02x}", new ^ key)).collect();
+        let pairs = bytes(new).into_iter().zip(*key.as_bytes());
+        let new = pairs.fold(String::new(), |digits, (new, key)| digits + &format!("{:02x}", new ^ key));
         format!("{{\"new\":\"{new}\",\"object\":\"{}\"}}\n", &hash("object", &bytes(old)).to_hex()[..32])
     };
     let head = "{\"at\":\"2026-01-01T00:00:00Z\",\"by\":\"e\\u001b\",\"reason\":\"\\n\",\"salt\":\"s\"}\n";
