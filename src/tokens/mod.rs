@@ -20,10 +20,11 @@ mod provider;
 mod split;
 mod usage;
 mod vocabulary;
+pub(crate) mod window;
 
 pub(crate) use budget::{
     Budget, BudgetAction, BudgetReport, CompressAction, DEFAULT_MARGIN, Grouping, MAX_MARGIN, Verdict,
 };
 pub use encoding::Encoding;
-pub(crate) use usage::parse_usage;
 pub use usage::{TokenUsage, UsageError};
+pub(crate) use usage::{parse_usage, parse_usage_value};

@@ -12,7 +12,28 @@ pub(super) struct Provider {
 }
 
 /// In the order in which they are tried.
-pub(super) const PROVIDERS: [Provider; 6] = [
+pub(super) const PROVIDERS: [Provider; 8] = [
+    Provider {
+        name: "Codex CLI",
+        accepts: |fields| fields.have(["input_tokens", "output_tokens"]) && fields.has("cached_input_tokens"),
+        usage: |fields| {
+            let output_tokens = fields.required("output_tokens")?;
+            let usage = fields.including_cached("input_tokens", "cached_input_tokens", output_tokens)?;
+            // Older versions do not write it.
+            let cache_write_tokens = fields.optional("cache_write_input_tokens")?.min(usage.input_tokens);
+            Ok(TokenUsage { input_tokens: usage.input_tokens - cache_write_tokens, cache_write_tokens, ..usage })
+        },
+    },
+    Provider {
+        name: "Gemini CLI",
+        accepts: |fields| fields.have(["input", "output"]) && (fields.has("thoughts") || fields.has("cached")),
+        usage: |fields| {
+            let (answer, thoughts) = (fields.required("output")?, fields.optional("thoughts")?);
+            let usage = fields.including_cached("input", "cached", fields.sum(answer, thoughts)?)?;
+            let input_tokens = fields.sum(usage.input_tokens, fields.optional("tool")?)?;
+            Ok(TokenUsage { input_tokens, ..usage })
+        },
+    },
     Provider {
         name: "Anthropic Messages",
         // A bare pair of figures may also be from OpenAI, with the same sum.

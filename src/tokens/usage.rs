@@ -11,6 +11,7 @@
 //! Both mean 50 input tokens, 1000 tokens read from a cache, and 7 output tokens: 1057 in the context.
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::provider::{PROVIDERS, Provider};
 use crate::base::error::Diagnostic;
@@ -32,6 +33,16 @@ impl TokenUsage {
     /// Reads the usage from a response, or its usage object, of Anthropic, Bedrock, `OpenAI`, Gemini, or Ollama.
     pub fn from_response(payload: &[u8]) -> Result<Self, UsageError> {
         parse_usage(payload)
+    }
+
+    /// Adds the usage to the metadata of the item that it was reported with, in Anthropic's form. Zero is no report.
+    pub(crate) fn store(&self, meta: &mut Map<String, Value>) {
+        if self.context_tokens() > 0 {
+            let Self { input_tokens, cache_read_tokens, cache_write_tokens, output_tokens } = self;
+            let usage = json!({ "input_tokens": input_tokens, "cache_read_input_tokens": cache_read_tokens,
+                "cache_creation_input_tokens": cache_write_tokens, "output_tokens": output_tokens });
+            meta.insert("usage".to_owned(), usage);
+        }
     }
 
     pub(crate) const fn prompt_tokens(&self) -> u64 {
@@ -74,8 +85,17 @@ pub(crate) fn parse_usage(payload: &[u8]) -> Result<TokenUsage, UsageError> {
 /// The first provider that accepts the payload decides.
 fn parse_usage_of(providers: &[Provider], payload: &[u8]) -> Result<TokenUsage, UsageError> {
     let payload = serde_json::from_slice(payload).map_err(UsageError::Syntax)?;
+    usage_of(providers, &payload)
+}
+
+/// As [`parse_usage`], for JSON that is parsed already.
+pub(crate) fn parse_usage_value(payload: &Value) -> Result<TokenUsage, UsageError> {
+    usage_of(&PROVIDERS, payload)
+}
+
+fn usage_of(providers: &[Provider], payload: &Value) -> Result<TokenUsage, UsageError> {
     for provider in providers {
-        if let Some(usage) = provider.extract(&payload)? {
+        if let Some(usage) = provider.extract(payload)? {
             return Ok(usage);
         }
     }

@@ -14,7 +14,7 @@ use super::read::builder::{EntryBuilder, MAX_NAME, RecordSource, arguments, mess
 use super::read::header;
 use crate::message::read::{Fault, Reading, read};
 use crate::message::{Api, Content, Message, Role};
-use crate::tokens::{UsageError, parse_usage};
+use crate::tokens::{TokenUsage, UsageError, parse_usage};
 use crate::trace::change::bulk::{Incoming, Usage};
 use crate::trace::model::item::{Direction, Fields, ItemType};
 use crate::trace::model::schema;
@@ -58,8 +58,9 @@ pub(crate) fn items(api: Api, text: &str) -> ProviderItems {
         let added = items.incoming.len() > before;
         match usage_of(document) {
             Ok(usage) => {
-                if let Some(last) = items.incoming.back_mut().filter(|_| added) {
-                    last.usage = usage;
+                if let Some((last, usage)) = items.incoming.back_mut().filter(|_| added).zip(usage) {
+                    last.usage = Usage::reported(usage.context_tokens());
+                    usage.store(&mut last.item.fields.meta);
                 }
             }
             Err(fault) => items.faults.push(in_line(line, fault)),
@@ -72,18 +73,18 @@ pub(crate) fn items(api: Api, text: &str) -> ProviderItems {
     items
 }
 
-/// The size of the context that a response reports, its own output included; requests report none.
-fn usage_of(document: &RawValue) -> Result<Usage, Fault> {
+/// The usage that a response reports; requests report none.
+fn usage_of(document: &RawValue) -> Result<Option<TokenUsage>, Fault> {
     const MEMBERS: [&str; 2] = ["usage", "usageMetadata"];
     let Ok(members) = serde_json::from_str::<HashMap<String, &RawValue>>(document.get()) else {
-        return Ok(Usage::Unsaid);
+        return Ok(None);
     };
     let present = MEMBERS.into_iter().find(|name| members.get(*name).is_some_and(|usage| usage.get() != "null"));
-    let Some(member) = present else { return Ok(Usage::Unsaid) };
+    let Some(member) = present else { return Ok(None) };
     match parse_usage(document.get().as_bytes()) {
-        Ok(usage) => Ok(Usage::Reported(usage.context_tokens())),
+        Ok(usage) => Ok(Some(usage)),
         // Some proxies send a usage without numbers.
-        Err(UsageError::Unknown { .. }) => Ok(Usage::Unsaid),
+        Err(UsageError::Unknown { .. }) => Ok(None),
         Err(error) => Err(Fault { path: format!("$.{member}"), cause: error.to_string() }),
     }
 }

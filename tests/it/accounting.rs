@@ -303,3 +303,37 @@ fn each_commit_of_a_long_trace_has_our_own_count() {
     assert_eq!(counted("refs/traces/main"), Some(format!("{} o200k_base 2", 71 * 4 + 4)));
     repo.fsck();
 }
+
+#[test]
+fn status_shows_counted_tokens_beside_the_reported_size() {
+    let repo = TestRepo::new();
+    repo.say("a question");
+    repo.git(&["config", "trace.window", "1000"]);
+    let status = |args: &[&str]| {
+        let text = repo.text(&[&["status"], args].concat());
+        text.lines()
+            .skip(1)
+            .take_while(|line| !line.contains("last:"))
+            .map(|line| format!("{line}\n"))
+            .collect::<String>()
+    };
+    insta::assert_snapshot!(status(&[]), @"  1 items, 8 tokens (o200k_base), 1 % (content only) of the window, 1000 tokens\n");
+    let usage = r#"{"usage":{"input_tokens":100,"cache_read_input_tokens":50,"cache_creation_input_tokens":20,"output_tokens":7}}"#;
+    let answer = repo.commit(&["-r", "assistant", "-m", "an answer", "--usage", usage]);
+    repo.say("hello world");
+    repo.bytes(&["delete", "#0"]);
+    insta::assert_snapshot!(status(&["--window", "2000"]));
+    insta::assert_snapshot!(repo.json(&["status", "--json"])["tokens"]);
+    insta::assert_snapshot!(repo.json(&["show", &answer, "--json"])["usage"]);
+    // Neither side of a difference is a report.
+    let diff = repo.json(&["diff", "--json", "refs/traces/main~2", "refs/traces/main"]);
+    assert_eq!(diff["tokens"], 0, "{diff}");
+}
+
+#[test]
+fn a_report_of_zero_is_no_report() {
+    let repo = TestRepo::new();
+    repo.commit(&["-r", "assistant", "-m", "an error", "--usage", r#"{"input_tokens":0,"output_tokens":0}"#]);
+    assert_eq!(total(&repo), (8, "counted".to_owned()));
+    assert_eq!(repo.json(&["show", "#0", "--json"])["usage"], Value::Null);
+}

@@ -169,7 +169,7 @@ fn status_summarizes_the_trace() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["status", "--json"]), @r#"
-    {"at":"2026-02-10T09:00:07Z","by_priority":{"normal":4,"pinned":1,"skip":1},"by_type":{"dialogue":2,"instruction":1,"reasoning":1,"tool_io":2},"commit":"[OID]","items":6,"tokens":{"encoding":"o200k_base","source":"counted","total":"[N]"},"trace":"main"}
+    {"at":"2026-02-10T09:00:07Z","by_priority":{"normal":4,"pinned":1,"skip":1},"by_type":{"dialogue":2,"instruction":1,"reasoning":1,"tool_io":2},"commit":"[OID]","items":6,"tokens":{"counted":51,"encoding":"o200k_base","source":"counted","total":"[N]"},"trace":"main"}
     [exit 0]
     "#);
 }

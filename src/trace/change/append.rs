@@ -71,7 +71,7 @@ impl Trace<'_> {
             schema::complete(&mut draft.fields);
             complete_result(change, &mut draft.fields)?;
             types.judge(change.repo(), &draft)?;
-            change.usage = options.reported_tokens.map_or(Usage::Unsaid, Usage::Reported);
+            change.usage = Usage::reported(options.reported_tokens.unwrap_or_default());
             if let Some((slot, old)) = live_instruction(change, &draft)? {
                 let revised = change.revise(&slot, &old, draft)?;
                 if let Some(item) = &revised {

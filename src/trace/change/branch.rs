@@ -33,7 +33,7 @@ pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Listed>, Trace
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(name) = TraceName::of_ref(&refname) else { continue };
         let content = Tip::read(repo, oid).and_then(|tip| View::at(repo, tip, None)).and_then(|view| {
-            let total = view.total(repo, encoding)?;
+            let total = view.listed_total(repo, encoding)?;
             Ok((view, total))
         });
         let content = match content {

@@ -65,6 +65,9 @@ impl Trace<'_> {
             item.draft.fields.reply_to = Some(replied.map_err(|error| TraceError::NoReply(Box::new(error)))?);
         }
         validate_subject(item.subject.as_deref())?;
+        if let Some(usage) = item.usage {
+            usage.store(&mut item.draft.fields.meta);
+        }
         let Draft { fields, body } = &mut item.draft;
         self.scan_for_secrets(fields, body, item.subject.as_mut())?;
         let fields = &item.draft.fields;

@@ -25,6 +25,11 @@ pub(crate) enum Usage {
 }
 
 impl Usage {
+    /// A report of zero, as of a message that no model made, says nothing.
+    pub(crate) fn reported(tokens: u64) -> Self {
+        if tokens == 0 { Self::Unsaid } else { Self::Reported(tokens) }
+    }
+
     /// The report, if tokens were removed since.
     pub(crate) fn minus(self, tokens: u64) -> Self {
         match self {

@@ -16,8 +16,8 @@ use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
 pub use crate::message::Role;
 pub(crate) use crate::message::Status;
-use crate::tokens::Encoding;
 use crate::tokens::image::{ImageRule, data_tokens, image_tokens};
+use crate::tokens::{Encoding, TokenUsage, parse_usage_value};
 
 /// The type of an item: a built-in type or a custom one.
 ///
@@ -320,6 +320,17 @@ impl Item {
         }
         let arguments: Value = serde_json::from_slice(&self.body).ok()?;
         ARGUMENTS.into_iter().find_map(|name| arguments.get(name)?.as_str().map(str::to_owned))
+    }
+
+    /// What the provider reported for the request that ended with this item. Zero is no report.
+    pub(crate) fn reported_usage(&self) -> Option<TokenUsage> {
+        let usage = self.fields.meta.get("usage").or_else(|| self.fields.meta.get("tokens"))?;
+        parse_usage_value(usage).ok().filter(|usage| usage.context_tokens() > 0)
+    }
+
+    /// The window of the model according to the session.
+    pub(crate) fn window(&self) -> Option<u64> {
+        self.fields.meta.get("usage")?.get("context_window")?.as_u64()
     }
 
     /// The tokens of a body that is not text, such as an image. They need no stored count, and one that version 0.1 stored is that

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::code::CodeRange;
 use crate::git::Repo;
+use crate::tokens::Encoding;
 use crate::trace::Time;
 use crate::trace::model::tree::Change;
 use crate::trace::store::priority::{Level, Levels, Record, Setting};
@@ -94,18 +95,21 @@ fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Optio
     Ok(Some(Entry { tip, touched, settings }))
 }
 
-pub(crate) fn to_json(entry: &Entry) -> Value {
+/// The commit as JSON, with the tokens of each item that it added or changed, which is read.
+pub(crate) fn to_json(repo: &Repo, entry: &Entry, encoding: Encoding) -> Result<Value, TraceError> {
     let Entry { tip, touched, settings } = entry;
-    let items: Vec<Value> = touched
+    let items: Result<Vec<Value>, TraceError> = touched
         .iter()
         .map(|change| {
             let slot = change.entry();
+            let tokens = total::read_item(repo, slot)?.token_count(encoding);
             let change = match change {
                 Change::Added(_) => "added",
                 Change::Removed(_) => "removed",
                 Change::Changed(..) => "changed",
             };
-            json!({ "id": slot.id.to_string(), "seq": slot.seq, "type": slot.item_type.as_str(), "change": change })
+            Ok(json!({ "id": slot.id.to_string(), "seq": slot.seq, "type": slot.item_type.as_str(), "change": change,
+                "tokens": tokens }))
         })
         .collect();
     let mut object = json!({
@@ -113,7 +117,7 @@ pub(crate) fn to_json(entry: &Entry) -> Value {
         "at": tip.time().to_string(),
         "by": tip.commit.author,
         "subject": tip.commit.subject(),
-        "items": items,
+        "items": items?,
     });
     let trailers = &tip.trailers;
     let texts = [
@@ -132,5 +136,5 @@ pub(crate) fn to_json(entry: &Entry) -> Value {
         });
         object["priorities"] = listed.collect();
     }
-    object
+    Ok(object)
 }

@@ -6,6 +6,7 @@ pub(crate) mod grep;
 pub(crate) mod log;
 pub(crate) mod select;
 pub(crate) mod show;
+pub(crate) mod size;
 pub(crate) mod status;
 pub(crate) mod top;
 pub(crate) mod turns;

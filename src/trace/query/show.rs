@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::git::Repo;
+use crate::tokens::Encoding;
 use crate::trace::model::json;
 use crate::trace::store::priority::Record;
 use crate::trace::store::resolve::Resolver;
@@ -36,11 +37,15 @@ pub(crate) fn read(
     Ok(Shown { slot, item, is_live })
 }
 
-/// The item as JSON, with `seq`, `priority`, and `live`.
-pub(crate) fn to_json(repo: &Repo, shown: &Shown) -> Result<Map<String, Value>, TraceError> {
+/// The item as JSON, with `seq`, `priority`, `live`, its tokens by `encoding`, and the usage that a provider reported with it.
+pub(crate) fn to_json(repo: &Repo, shown: &Shown, encoding: Encoding) -> Result<Map<String, Value>, TraceError> {
     let Shown { slot, item, is_live } = shown;
     let levels = Record::open(repo)?.levels(repo, std::slice::from_ref(slot), None)?;
     let mut object = json::to_json(item);
+    object.insert("tokens".to_owned(), item.token_count(encoding).into());
+    if let Some(usage) = item.reported_usage() {
+        object.insert("usage".to_owned(), serde_json::json!(usage));
+    }
     object.insert("seq".to_owned(), slot.seq.into());
     object.insert("priority".to_owned(), levels.of(slot.id, &slot.item_type).level().as_str().into());
     object.insert("live".to_owned(), (*is_live).into());

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::trace::model::level::Level;
-use crate::trace::model::trailers::Total;
+use crate::trace::query::size::ContextSize;
 use crate::trace::{TraceName, View};
 
-/// The status of a trace: tip, number of items by type and priority, total, and budget.
-pub(crate) fn to_json(name: &TraceName, view: &View, total: Total, budget: Option<u64>) -> Value {
+/// The status of a trace: tip, number of items by type and priority, size, window, and budget.
+pub(crate) fn to_json(name: &TraceName, view: &View, size: &ContextSize, budget: Option<u64>) -> Value {
     let mut by_type: BTreeMap<&str, usize> = BTreeMap::new();
     let mut by_level: BTreeMap<&str, usize> = Level::VALUES.iter().map(|level| (*level, 0)).collect();
     for slot in &view.slots {
         *by_type.entry(slot.item_type.as_str()).or_default() += 1;
         *by_level.entry(view.level(slot).level().as_str()).or_default() += 1;
     }
-    let mut tokens = total.to_json();
+    let mut tokens = size.to_json();
     if let Some(budget) = budget {
         tokens["budget"] = budget.into();
     }

@@ -9,7 +9,7 @@ use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
 use crate::git::Repo;
 use crate::tokens::Encoding;
-use crate::trace::model::trailers::Total;
+use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceError, TraceName};
@@ -104,6 +104,23 @@ impl View {
     pub(crate) fn total(&self, repo: &Repo, encoding: Encoding) -> Result<Total, TraceError> {
         let Total { tokens, basis } = self.tip.total(repo, encoding)?;
         Ok(Total { tokens: tokens.saturating_sub(self.left_out_cost(repo, encoding)?), basis })
+    }
+
+    /// The counted tokens of the context: those of the commit minus the items that are left out, which are read.
+    pub(crate) fn counted(&self, repo: &Repo, encoding: Encoding) -> Result<u64, TraceError> {
+        Ok(self.tip.counted(repo, encoding)?.saturating_sub(self.left_out_cost(repo, encoding)?))
+    }
+
+    /// The counted tokens of the context for a list of traces. In a trace that version 0.1 wrote, the size that a provider reported,
+    /// because a count reads every item.
+    pub(crate) fn listed_total(&self, repo: &Repo, encoding: Encoding) -> Result<Total, TraceError> {
+        let said = self.tip.said_count(repo, encoding)?;
+        let total = match said {
+            Some(tokens) => Total { tokens, basis: Basis::Counted(encoding) },
+            None => self.tip.total(repo, encoding)?,
+        };
+        let left_out = self.left_out_cost(repo, encoding)?;
+        Ok(Total { tokens: total.tokens.saturating_sub(left_out), ..total })
     }
 
     /// The cost of the items that are left out, which are read.

@@ -101,7 +101,7 @@ fn read(
         began: began.unwrap_or(ended),
         ended,
         items: view.slots.len(),
-        total: view.total(repo, encoding)?,
+        total: view.listed_total(repo, encoding)?,
         sub_agents,
         commits: Vec::new(),
     })

@@ -71,7 +71,7 @@ fn a_response_may_be_wrapped() {
 
 #[test]
 fn an_unknown_payload_is_refused() {
-    let accepted = "found no token usage: expected a response or its usage object from Anthropic \
+    let accepted = "found no token usage: expected a response or its usage object from Codex CLI, Gemini CLI, Anthropic \
                     Messages, OpenAI Chat Completions, OpenAI Responses, Gemini, Bedrock Converse, Ollama";
     for payload in [
         "{}",

@@ -2,6 +2,7 @@
 
 use crate::app::cli::flags::items::ItemsArgs;
 use crate::app::cli::{BOLD, Context, DIM, Result, bail, escaped};
+use crate::tokens::TokenUsage;
 use crate::trace::query::select::Among;
 use crate::trace::query::show::{Shown, read, to_json};
 
@@ -37,11 +38,11 @@ impl ShowArgs {
         ids.iter().enumerate().try_for_each(|(number, id)| {
             let shown = read(repo, &name, &tip, *id, self.revision)?;
             if self.json {
-                return context.ui.json(&to_json(repo, &shown)?);
+                return context.ui.json(&to_json(repo, &shown, context.encoding()?)?);
             }
             let gap = if number > 0 { "\n" } else { "" };
             if ids.len() > 1 || (context.ui.is_terminal() && !self.header) {
-                writeln!(context.ui, "{gap}{}\n", caption(context, &shown))?;
+                writeln!(context.ui, "{gap}{}\n", caption(context, &shown)?)?;
             }
             let bytes = if self.header { repo.read_blob(shown.slot.blob)? } else { shown.item.body };
             context.ui.write_content(&bytes)?;
@@ -52,7 +53,7 @@ impl ShowArgs {
     }
 }
 
-pub(crate) fn caption(context: &Context, shown: &Shown) -> String {
+pub(crate) fn caption(context: &Context, shown: &Shown) -> Result<String> {
     let Shown { slot, item, is_live } = shown;
     let fields = &item.fields;
     let mut line = context.ui.styled(BOLD, &format!("#{} {}", slot.seq, fields.item_type));
@@ -63,8 +64,14 @@ pub(crate) fn caption(context: &Context, shown: &Shown) -> String {
         line.push_str(&escaped(&word));
     }
     let mut details = format!(" revision {}", item.revision);
-    if let Some(tokens) = item.tokens {
-        details = format!("{details}, {} tokens", tokens.count);
+    details = format!("{details}, {} tokens", item.token_count(context.encoding()?));
+    if let Some(usage) = item.reported_usage() {
+        let TokenUsage { input_tokens, cache_read_tokens, cache_write_tokens, output_tokens } = usage;
+        details = format!(
+            "{details}, {} reported ({input_tokens} input, {cache_read_tokens} read from and {cache_write_tokens} written to the \
+             cache, {output_tokens} output)",
+            usage.context_tokens()
+        );
     }
     if !is_live {
         details.push_str(", not in this trace any more");
@@ -72,5 +79,5 @@ pub(crate) fn caption(context: &Context, shown: &Shown) -> String {
     line.push_str(&context.ui.styled(DIM, &details));
     line.push(' ');
     line.push_str(&context.ui.id(item.id));
-    line
+    Ok(line)
 }

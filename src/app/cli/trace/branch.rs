@@ -4,6 +4,7 @@ use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Valu
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
+use crate::trace::model::trailers::Basis;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
 use crate::trace::{Tip, TraceError, TraceName};
@@ -148,7 +149,8 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
         let oid = context.ui.oid(*tip);
         let (size, subject) = match content {
             Ok((view, total)) => {
-                let size = format!("{:>6} items {:>8} tokens", view.slots.len(), total.tokens);
+                let reported = if total.basis == Basis::Reported { " (reported)" } else { "" };
+                let size = format!("{:>6} items {:>8} tokens{reported}", view.slots.len(), total.tokens);
                 let title = title_of(repo, trace).unwrap_or_else(|| view.tip.commit.subject().to_owned());
                 (size, escaped(&title).into_owned())
             }

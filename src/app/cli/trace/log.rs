@@ -75,21 +75,24 @@ impl LogArgs {
             since,
             until,
         };
+        let encoding = context.encoding()?;
         if !self.json {
             context.ui.page()?;
         }
         let entries = entries(repo, &query, tip)?;
         for (number, entry) in entries.take(self.max_count.unwrap_or(usize::MAX)).enumerate() {
-            print(&context.ui, self, &entry?, number == 0)?;
+            let entry = entry?;
+            if self.json {
+                context.ui.json(&to_json(repo, &entry, encoding)?)?;
+            } else {
+                print(&context.ui, self, &entry, number == 0)?;
+            }
         }
         Ok(())
     }
 }
 
 fn print(ui: &Ui, args: &LogArgs, entry: &Entry, first: bool) -> Result<()> {
-    if args.json {
-        return ui.json(&to_json(entry));
-    }
     let Entry { tip, touched, settings } = entry;
     let subject = escaped(tip.commit.subject());
     let names = |name: fn(&ItemEntry) -> String| -> String {

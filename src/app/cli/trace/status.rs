@@ -6,7 +6,7 @@ use crate::app::cli::{BOLD, Context, DIM, ID, Result, escaped};
 use crate::tokens::Encoding;
 use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;
-use crate::trace::model::trailers::Total;
+use crate::trace::query::size::{ContextSize, Report};
 use crate::trace::query::status::{nothing_yet_json, to_json};
 use crate::trace::store::settings;
 use crate::trace::store::total::item_cost;
@@ -24,6 +24,9 @@ const BAR: u64 = 30;
 pub(crate) struct StatusArgs {
     /// Trace to show [default: the current trace]
     name: Option<TraceName>,
+    /// Size of the model's context window in tokens [default: `trace.window`, or that of the session's model]
+    #[arg(long, value_name = "N")]
+    window: Option<u64>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -32,7 +35,8 @@ pub(crate) struct StatusArgs {
 struct Status<'a> {
     name: &'a TraceName,
     view: &'a View,
-    total: Total,
+    size: ContextSize,
+    encoding: Encoding,
     title: Option<String>,
     budget: Option<u64>,
     by_type: BTreeMap<String, Share>,
@@ -64,7 +68,8 @@ impl StatusArgs {
         let mut status = Status {
             name: &name,
             view: &view,
-            total: view.total(repo, encoding)?,
+            size: ContextSize::of(repo, &view, encoding, self.window)?,
+            encoding,
             title: title(repo, &name, &view)?,
             budget: settings::number(repo, "trace.budget")?,
             by_type: BTreeMap::new(),
@@ -75,7 +80,7 @@ impl StatusArgs {
             status.by_level.entry(view.level(slot).level()).or_default().items += 1;
         }
         if self.json {
-            let mut json = to_json(&name, &view, status.total, status.budget);
+            let mut json = to_json(&name, &view, &status.size, status.budget);
             if let Some(title) = status.title {
                 json["title"] = title.into();
             }
@@ -101,22 +106,38 @@ fn add_tokens(context: &Context, status: &mut Status<'_>, encoding: Encoding) ->
 }
 
 fn print(context: &Context, status: &Status<'_>) -> Result<()> {
-    let Status { name, view, total, budget, .. } = status;
+    let Status { name, view, size, budget, .. } = status;
     let heading = context.ui.styled(BOLD, &format!("On trace {name}"));
     let oid = context.ui.styled(ID, &crate::git::short_oid(view.tip.commit.oid));
-    let basis = context.ui.styled(DIM, &format!("({})", total.basis.as_str()));
+    let encoding = context.ui.styled(DIM, &format!("({})", status.encoding));
     let subject = escaped(view.tip.commit.subject());
     let items = view.slots.len();
     let of_budget = budget.map(|budget| format!(" of {budget}")).unwrap_or_default();
+    let of_window = size.window.as_ref().zip(size.percent_text(size.size.tokens)).map(|(window, percent)| {
+        let model = window.model.as_ref().map(|model| format!(" of {}", escaped(model))).unwrap_or_default();
+        format!(", {percent} of the window{model}, {} tokens", window.tokens)
+    });
+    let of_window = of_window.unwrap_or_default();
     let is_terminal = context.ui.is_terminal();
     let out = &context.ui;
     writeln!(out, "{heading}")?;
     if let Some(title) = &status.title {
         writeln!(out, "  {}", escaped(title))?;
     }
-    writeln!(out, "  {items} items, {}{of_budget} tokens {basis}", total.tokens)?;
+    match size.overhead() {
+        None => writeln!(out, "  {items} items, {}{of_budget} tokens {encoding}{of_window}", size.counted)?,
+        Some(overhead) => {
+            let report = size
+                .report
+                .as_ref()
+                .map(|Report { seq, usage, .. }| format!(", {} reported with #{seq}", usage.context_tokens()));
+            writeln!(out, "  {items} items, {} tokens {encoding}", size.counted)?;
+            writeln!(out, "  size: {}{of_budget} tokens{of_window}", size.size.tokens)?;
+            writeln!(out, "  overhead: {overhead} tokens{}", report.unwrap_or_default())?;
+        }
+    }
     if let Some(budget) = budget.filter(|_| is_terminal) {
-        writeln!(out, "  [{:-<width$}]", bar(total.tokens, budget), width = usize::try_from(BAR).unwrap_or(0))?;
+        writeln!(out, "  [{:-<width$}]", bar(size.size.tokens, budget), width = usize::try_from(BAR).unwrap_or(0))?;
     }
     writeln!(out, "  last: {subject} {oid}\n")?;
     let whole = status.by_type.values().map(|share| share.tokens).max().unwrap_or(0);

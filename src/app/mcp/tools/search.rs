@@ -40,7 +40,7 @@ fn trace_show(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     }
     for (number, id) in ids.into_iter().enumerate() {
         let shown = show::read(repo, &name, &tip, id, revision).context("argument `revision`")?;
-        page.write(&format!("{}{}\n\n", if number > 0 { "\n\n" } else { "" }, caption(context, &shown)));
+        page.write(&format!("{}{}\n\n", if number > 0 { "\n\n" } else { "" }, caption(context, &shown)?));
         page.write(&String::from_utf8_lossy(&shown.item.body));
     }
     page.finish(&tip, "")

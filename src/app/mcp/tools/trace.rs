@@ -15,6 +15,7 @@ use crate::trace::Tip;
 use crate::trace::change::commit::{self, NewItem};
 use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;
+use crate::trace::query::size::ContextSize;
 use crate::trace::query::status::{nothing_yet_json, to_json};
 use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::settings;
@@ -139,6 +140,6 @@ fn trace_status(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
         return Ok(nothing_yet_json(&name).into());
     }
     let view = View::open(repo, &name, None)?;
-    let total = view.total(repo, context.encoding()?)?;
-    Ok(to_json(&name, &view, total, settings::number(repo, "trace.budget")?).into())
+    let size = ContextSize::of(repo, &view, context.encoding()?, None)?;
+    Ok(to_json(&name, &view, &size, settings::number(repo, "trace.budget")?).into())
 }

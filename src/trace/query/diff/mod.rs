@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, HashMap};
 use crate::git::{Oid, Repo};
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
-use crate::trace::model::trailers::Basis;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{Level, Record};
 use crate::trace::store::resolve::{self, State, find_tip, state};
@@ -164,16 +163,14 @@ fn quick_tokens(
     if items.iter().any(ItemDiff::is_instruction) {
         return Ok(None);
     }
-    let (old, new) = (before.tip.total(repo, encoding)?, after.tip.total(repo, encoding)?);
-    if old.basis == Basis::Reported || new.basis == Basis::Reported {
-        return Ok(None);
-    }
+    let (old, new) = (before.tip.said_count(repo, encoding)?, after.tip.said_count(repo, encoding)?);
+    let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
     let slots: Vec<ItemEntry> = items.iter().flat_map(|item| item.before.iter().chain(&item.after)).cloned().collect();
     let levels = Record::open(repo)?.levels(repo, &slots, None)?;
     if levels.has_old_imports() {
         return Ok(None);
     }
-    let mut tokens = i128::from(new.tokens) - i128::from(old.tokens);
+    let mut tokens = i128::from(new) - i128::from(old);
     for item in items {
         for (slot, sign) in [(&item.before, 1), (&item.after, -1)] {
             if let Some(slot) = slot.as_ref().filter(|slot| levels.is_skipped(slot.id, &slot.item_type)) {
@@ -193,7 +190,7 @@ fn compare_views(
     encoding: Encoding,
 ) -> Result<i128, TraceError> {
     let new = View::at(repo, after.tip.clone(), after.at)?;
-    let new_total = i128::from(new.total(repo, encoding)?.tokens);
+    let new_total = i128::from(new.counted(repo, encoding)?);
     let Some(before) = before else { return Ok(new_total - i128::from(PER_REPLY)) };
     let old = View::at(repo, before.tip.clone(), before.at)?;
     let old_slots: HashMap<ItemId, &ItemEntry> = old.slots.iter().map(|slot| (slot.id, slot)).collect();
@@ -213,7 +210,7 @@ fn compare_views(
         levels: Some(levels),
         ..ItemDiff::of(Some(old.clone()), Some(new.clone()))
     }));
-    Ok(new_total - i128::from(old.total(repo, encoding)?.tokens))
+    Ok(new_total - i128::from(old.counted(repo, encoding)?))
 }
 
 #[derive(Debug)]

@@ -7,7 +7,6 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 
 use super::FORMAT;
-use crate::tokens::Encoding;
 use crate::trace::model::item::{Item, Role, Status};
 use crate::transcript::export::{
     ExportedTranscript, NewSession, has_flag, is_uuid, json_line, json_type, parts_of_result, quoted, same_record,
@@ -26,7 +25,7 @@ enum RecordKind {
 }
 
 pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut ExportedTranscript) {
-    let mut writer = RecordWriter { session, used: HashSet::new(), parent: None, usage: None, context: 0 };
+    let mut writer = RecordWriter { session, used: HashSet::new(), parent: None };
     let mut at = 0;
     while at < items.len() {
         let kind = kind_of(&items[at]);
@@ -71,13 +70,13 @@ fn in_same_record(first: &Item, next: &Item, kind: RecordKind) -> bool {
     }
 }
 
+/// What was reported for the recorded request is not true of the exported one. The agent takes zero as no report.
+const USAGE: &str = r#"{"input_tokens":0,"output_tokens":0}"#;
+
 struct RecordWriter<'s> {
     session: &'s NewSession,
     used: HashSet<String>,
     parent: Option<String>,
-    /// The id of the current message, and the usage on its last line.
-    usage: Option<(String, String)>,
-    context: u64,
 }
 
 impl RecordWriter<'_> {
@@ -102,7 +101,6 @@ impl RecordWriter<'_> {
                 format!("\"type\":\"system\",\"subtype\":\"local_command\",\"level\":\"info\",\"content\":{content}")
             }
         };
-        self.context += items.iter().map(|item| item.token_count(Encoding::default())).sum::<u64>();
         let id = self.id_of(first);
         let parent = self.parent.as_deref().map_or_else(|| "null".to_owned(), quoted);
         let is_instruction = kind == RecordKind::User && first.fields.item_type.as_str() == "instruction";
@@ -148,19 +146,12 @@ impl RecordWriter<'_> {
         let id = first.fields.turn.clone();
         let id = id.unwrap_or_else(|| format!("msg_{}", uuid(first.id.to_string().as_bytes()).replace('-', "")));
         let model = items.iter().find_map(|item| item.fields.meta.get("model")?.as_str()).unwrap_or("unknown");
-        let reported = items.iter().rev().find_map(|item| item.fields.meta.get("usage")).map(Value::to_string);
-        let so_far = self.usage.take().filter(|(message, _)| *message == id).map(|(_, usage)| usage);
-        let usage = reported.or(so_far).unwrap_or_else(|| {
-            let output: u64 = items.iter().map(|item| item.token_count(Encoding::default())).sum();
-            format!("{{\"input_tokens\":{},\"output_tokens\":{output}}}", self.context)
-        });
         let message = format!(
             "{{\"model\":{},\"id\":{},\"type\":\"message\",\"role\":\"assistant\",\"content\":[{content}],\
-             \"stop_reason\":null,\"stop_sequence\":null,\"usage\":{usage}}}",
+             \"stop_reason\":null,\"stop_sequence\":null,\"usage\":{USAGE}}}",
             quoted(model),
             quoted(&id),
         );
-        self.usage = Some((id, usage));
         Some(message)
     }
 }

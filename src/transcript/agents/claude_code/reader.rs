@@ -11,7 +11,7 @@ use super::FORMAT;
 use super::content::RecordContent;
 use super::records::{Attachment, DISPLAY_ONLY_ATTACHMENTS, IGNORED, IGNORED_SYSTEM, Message, Record};
 use super::turns::Turns;
-use crate::tokens::parse_usage;
+use crate::tokens::parse_usage_value;
 use crate::trace::change::bulk::{Removal, Usage};
 use crate::trace::model::item::Role;
 use crate::trace::model::source::Source;
@@ -193,20 +193,26 @@ impl ClaudeCode {
             last.usage = Usage::Void;
             return;
         }
+        // The agent writes messages itself, such as errors of the API, with a usage of zero or the last one.
+        let is_synthetic = json::is_true(record.is_api_error)
+            || message.model.and_then(json::text).is_some_and(|model| model == "<synthetic>");
+        let by_model = by_model && !is_synthetic;
         let Some(usage) = message.usage.filter(|usage| by_model && usage.get().len() <= MAX_USAGE) else { return };
         let reported = (turn.unwrap_or_default(), usage.get().to_owned());
         let previous = self.usage.entry(last.thread.clone().unwrap_or_default()).or_default();
-        if *previous != reported {
-            if let Ok(usage @ Value::Object(_)) = serde_json::from_str(usage.get()) {
-                if !self.usage_differs.contains(&last.thread)
-                    && let Ok(reported) = parse_usage(usage.to_string().as_bytes())
-                {
-                    last.usage = Usage::Reported(reported.context_tokens());
-                }
+        let is_repeated = *previous == reported;
+        if let Ok(usage @ Value::Object(_)) = serde_json::from_str(usage.get()) {
+            if !self.usage_differs.contains(&last.thread)
+                && let Ok(reported) = parse_usage_value(&usage)
+            {
+                // A later line of the message is part of the same output.
+                last.usage = Usage::reported(reported.context_tokens());
+            }
+            if !is_repeated {
                 last.draft.fields.meta.insert("usage".to_owned(), usage);
             }
-            *previous = reported;
         }
+        *previous = reported;
     }
 }
 

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 
 use super::FORMAT;
 use super::records::{GeminiToolCall, InlineData, Part, Record, Thought, ToolResponse};
-use crate::trace::change::bulk::{Removal, Replaced};
+use crate::tokens::parse_usage_value;
+use crate::trace::change::bulk::{Removal, Replaced, Usage};
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Fields, Role, Status};
 use crate::trace::model::source::Source;
@@ -25,6 +26,9 @@ use crate::transcript::read::{header, json};
 pub(crate) struct GeminiCli {
     messages: ActiveMessages<()>,
     sources: SourceTracker,
+    /// Whether messages were removed. From then on, a report is not that of the items.
+    #[serde(default)]
+    usage_differs: bool,
 }
 
 impl RecordReader for GeminiCli {
@@ -121,9 +125,17 @@ impl GeminiCli {
         message.calls(record);
         let repeated = message.repeated;
         let mut entries = message.builder.entries;
-        if let (Some(tokens), Some(last)) = (record.tokens, entries.last_mut())
+        // The results of the calls are not part of the request and its response.
+        let by_model = entries.iter_mut().rev().find(|entry| !entry.draft.fields.is_result());
+        if let (Some(tokens), Some(last)) = (record.tokens, by_model)
             && let Ok(tokens @ Value::Object(_)) = serde_json::from_str(tokens.get())
         {
+            self.usage_differs |= !output.rewound.is_empty();
+            if let Ok(usage) = parse_usage_value(&tokens)
+                && !self.usage_differs
+            {
+                last.usage = Usage::reported(usage.context_tokens());
+            }
             last.draft.fields.meta.insert("tokens".to_owned(), tokens);
         }
         let items: Vec<ItemId> = entries.iter().map(|entry| entry.id).collect();

@@ -1,0 +1,127 @@
+//! How large the context of a trace is, and how full its model's window: the one place that puts counted and reported tokens
+//! together. `status` shows it; anything else that needs a size or a percentage of the window, such as a hook, asks here.
+//!
+//! - *Counted*: our own count of the items in the context. Lists and differences use it on both sides.
+//! - *Reported*: what a provider said about one request, shown with the item that it was reported for.
+//! - *Size*: the last report plus what was counted since, minus what was removed since; without a report, the count. Budgets and
+//!   percentages use it.
+//! - *Overhead*: size minus counted: system prompt, tool definitions, another tokenizer. It stays the same until the next report.
+
+use serde_json::{Value, json};
+
+use crate::git::Repo;
+use crate::tokens::window::window_of_model;
+use crate::tokens::{Encoding, TokenUsage};
+use crate::trace::model::trailers::{Basis, Total};
+use crate::trace::store::{settings, total};
+use crate::trace::{ItemId, TraceError, View};
+
+/// How many of the newest items are searched for the last report and the model.
+const SEARCHED: usize = 64;
+
+#[derive(Debug)]
+pub(crate) struct ContextSize {
+    pub counted: u64,
+    pub size: Total,
+    /// The last report, if the size is based on one and its item is among the newest.
+    pub report: Option<Report>,
+    pub window: Option<Window>,
+}
+
+/// What a provider reported, and the last item of that request and its response.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub item: ItemId,
+    pub seq: u32,
+    pub usage: TokenUsage,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Window {
+    pub tokens: u64,
+    /// The model that has it, unless the user or the session gave the figure.
+    pub model: Option<String>,
+}
+
+impl ContextSize {
+    /// Measures the context of a view. `window`: what the user gave; else `trace.window`, else what the session says, else the window
+    /// of the model that it names.
+    ///
+    /// Reads the items that are left out, and a few of the newest.
+    pub(crate) fn of(repo: &Repo, view: &View, encoding: Encoding, window: Option<u64>) -> Result<Self, TraceError> {
+        let left_out = view.left_out_cost(repo, encoding)?;
+        let Total { tokens, basis } = view.tip.total(repo, encoding)?;
+        let counted = match basis {
+            Basis::Counted(_) => tokens,
+            Basis::Reported => view.tip.counted(repo, encoding)?,
+        };
+        let given = window.map_or_else(|| settings::number(repo, "trace.window"), |window| Ok(Some(window)))?;
+        let mut window = given.map(|tokens| Window { tokens, model: None });
+        let mut report = None;
+        for slot in view.slots.iter().rev().filter(|slot| view.left_out(slot).is_none()).take(SEARCHED) {
+            if window.is_some() && (report.is_some() || basis != Basis::Reported) {
+                break;
+            }
+            let item = total::read_item(repo, slot)?;
+            if report.is_none() {
+                let usage = item.reported_usage();
+                report = usage.map(|usage| Report { item: slot.id, seq: slot.seq, usage });
+            }
+            window = window.or_else(|| item.window().map(|tokens| Window { tokens, model: None }));
+            window = window.or_else(|| {
+                let model = item.fields.meta.get("model")?.as_str()?;
+                Some(Window { tokens: window_of_model(model)?, model: Some(model.to_owned()) })
+            });
+        }
+        Ok(Self {
+            counted: counted.saturating_sub(left_out),
+            size: Total { tokens: tokens.saturating_sub(left_out), basis },
+            report: report.filter(|_| basis == Basis::Reported),
+            window: window.filter(|window| window.tokens > 0),
+        })
+    }
+
+    pub(crate) fn is_reported(&self) -> bool {
+        self.size.basis == Basis::Reported
+    }
+
+    /// Size minus counted; `None` without a report.
+    pub(crate) fn overhead(&self) -> Option<i64> {
+        self.is_reported().then(|| self.size.tokens.cast_signed().saturating_sub(self.counted.cast_signed()))
+    }
+
+    /// The percentage of the window that this many tokens take; `None` if the window is not known.
+    pub(crate) fn percent(&self, tokens: u64) -> Option<u64> {
+        let window = self.window.as_ref()?.tokens;
+        let percent = (u128::from(tokens) * 100 + u128::from(window) / 2) / u128::from(window);
+        Some(u64::try_from(percent).unwrap_or(u64::MAX))
+    }
+
+    /// As `≈ 22 %`, or `22 % (content only)` if no provider reported a size.
+    pub(crate) fn percent_text(&self, tokens: u64) -> Option<String> {
+        let percent = self.percent(tokens)?;
+        Some(if self.is_reported() { format!("≈ {percent} %") } else { format!("{percent} % (content only)") })
+    }
+
+    /// The members of `tokens` in the JSON of `status`.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut tokens = self.size.to_json();
+        tokens["counted"] = self.counted.into();
+        if let Some(overhead) = self.overhead() {
+            tokens["overhead"] = overhead.into();
+        }
+        if let Some(Report { item, seq, usage }) = &self.report {
+            tokens["reported"] =
+                json!({ "item": item.to_string(), "seq": seq, "total": usage.context_tokens(), "usage": usage });
+        }
+        if let Some(Window { tokens: window, model }) = &self.window {
+            tokens["window"] = (*window).into();
+            tokens["percent"] = self.percent(self.size.tokens).into();
+            tokens["content_only"] = (!self.is_reported()).into();
+            if let Some(model) = model {
+                tokens["model"] = model.as_str().into();
+            }
+        }
+        tokens
+    }
+}
