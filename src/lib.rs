@@ -35,6 +35,7 @@
 mod app;
 mod base;
 mod check;
+mod clean;
 mod git;
 mod materialize;
 mod memory;

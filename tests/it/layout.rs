@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 /// The rooms and their level. A file may import from its own room and from rooms of a lower level.
-const ROOMS: [(&str, u8); 11] = [
+const ROOMS: [(&str, u8); 12] = [
     ("base", 0),
     ("git", 1),
     ("tokens", 2),
@@ -16,6 +16,7 @@ const ROOMS: [(&str, u8); 11] = [
     ("trace", 4),
     ("materialize", 5),
     ("transcript", 5),
+    ("clean", 5),
     ("memory", 6),
     ("check", 7),
     ("app", 8),

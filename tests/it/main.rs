@@ -12,6 +12,7 @@ mod brief;
 mod bulk;
 mod check;
 mod checkpoint;
+mod clean;
 mod clients;
 mod commands;
 mod compress;

@@ -252,6 +252,11 @@ fn set_up(repo: &TestRepo, word: &str) {
             repo.git(&["init", "--quiet", "--bare", "../origin.git"]);
             repo.git(&["remote", "add", "origin", "../origin.git"]);
         }
+        // A session that has much to clean, as a file.
+        "long-session" => {
+            let sample = fixtures.join("transcripts/claude-code/dangling-tool-use.jsonl");
+            write("session.jsonl", &fs::read(sample).unwrap());
+        }
         // Five items in `main`.
         "talk" => {
             repo.commit(&["-t", "instruction", "--name", "style", "-m", "Answer in one sentence."]);

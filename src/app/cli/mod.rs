@@ -127,6 +127,7 @@ commands! {
         Log(trace::log::LogArgs),
         Status(trace::status::StatusArgs),
         Top(trace::top::TopArgs),
+        Clean(trace::clean::CleanArgs),
         Materialize(trace::materialize::MaterializeArgs),
         View(trace::view::ViewArgs),
         Diff(trace::diff::DiffArgs),

@@ -120,7 +120,7 @@ impl<'v> Data<'v> {
 
     /// A commit's subject, unless it is about a text that is not shown: a subject is often the beginning of a text.
     pub(crate) fn subject<'s>(&self, step: &'s Step) -> Option<&'s str> {
-        let own = step.tip.trailers.item.filter(|_| step.tip.is_ours());
+        let own = step.tip.item();
         let is_known = own.is_none_or(|id| self.past == Past::All || self.is_live(id));
         let mut about = step.changes.iter().filter(|change| own.is_none_or(|id| change.entry().id == id));
         let is_shown = |change: &Change| match (self.past, self.live.get(&change.entry().id)) {

@@ -1,5 +1,7 @@
 //! History: what each commit changed, and whether its trailers say so.
 
+use std::collections::BTreeSet;
+
 use super::blobs::Depth;
 use super::problem::Problem;
 use super::{Inspection, Line};
@@ -184,6 +186,7 @@ impl Inspection<'_> {
 fn untrue_op(commit: &Tip, changes: &[Change]) -> Option<String> {
     let op = commit.trailers.op?;
     let item = match (commit.trailers.item, op) {
+        (_, Op::Clean) => return untrue_clean(commit, changes),
         (Some(item), _) => item,
         (None, Op::Merge | Op::Pick | Op::Restore | Op::Delete | Op::Export) => return None,
         (None, _) => return Some(format!("Trace-Op is `{op}`, but there is no Trace-Item")),
@@ -216,4 +219,10 @@ fn untrue_op(commit: &Tip, changes: &[Change]) -> Option<String> {
         }
     };
     Some(format!("Trace-Op is `{op}` of {item}, but the commit {done}"))
+}
+
+fn untrue_clean(commit: &Tip, changes: &[Change]) -> Option<String> {
+    let named: BTreeSet<ItemId> = commit.trailers.item.iter().chain(&commit.trailers.more_items).copied().collect();
+    let changed: BTreeSet<ItemId> = changes.iter().map(|change| change.entry().id).collect();
+    (named != changed).then(|| format!("Trace-Item names {} items, but the commit changed others", named.len()))
 }

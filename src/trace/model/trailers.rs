@@ -45,6 +45,8 @@ string_enum! {
         Import = "import",
         /// The trace was written as a new session of an agent. No item changes.
         Export = "export",
+        /// Items were cut and deleted, as presets or a person selected them.
+        Clean = "clean",
     }
 }
 
@@ -130,6 +132,8 @@ pub(crate) struct ImportPosition {
 pub(crate) struct Trailers {
     pub op: Option<Op>,
     pub item: Option<ItemId>,
+    /// The items after the first, if there are several.
+    pub more_items: Vec<ItemId>,
     pub time: Option<Time>,
     /// The tree to which the totals and the next position belong, in hex.
     pub tree: Option<String>,
@@ -158,6 +162,7 @@ impl Trailers {
             let Some((key, value)) = line.split_once(": ") else { continue };
             match key {
                 "Trace-Op" => trailers.op = value.parse().ok(),
+                "Trace-Item" if trailers.item.is_some() => trailers.more_items.extend(value.parse::<ItemId>().ok()),
                 "Trace-Item" => trailers.item = value.parse().ok(),
                 "Trace-Time" => trailers.time = value.parse().ok(),
                 "Trace-Tree" => trailers.tree = Some(value.to_owned()),
@@ -201,7 +206,9 @@ impl Trailers {
             ("Trace-From", self.from.clone()),
             ("Trace-Reason", self.reason.clone()),
         ];
-        for (key, value) in trailers {
+        let more_items = self.more_items.iter().map(|item| ("Trace-Item", Some(item.to_string())));
+        let [op, item, rest @ ..] = trailers;
+        for (key, value) in [op, item].into_iter().chain(more_items).chain(rest) {
             let line = one_line(&value.unwrap_or_default());
             if !line.is_empty() {
                 // Writing to a String cannot fail.

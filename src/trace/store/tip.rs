@@ -71,9 +71,9 @@ impl Tip {
         if self.is_ours() { self } else { Self { trailers: Trailers::default(), ..self } }
     }
 
-    /// The item that the commit touched, if its own trailers name one.
+    /// The item that the commit touched, if its own trailers name one and no more.
     pub(crate) fn item(&self) -> Option<ItemId> {
-        self.trailers.item.filter(|_| self.is_ours())
+        self.trailers.item.filter(|_| self.trailers.more_items.is_empty() && self.is_ours())
     }
 
     /// The family of sessions that the trace belongs to.

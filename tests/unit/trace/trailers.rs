@@ -11,6 +11,7 @@ fn trailers_read_back() {
     let trailers = Trailers {
         op: Some(Op::Append),
         item: "0be7719d3a2f61c8".parse().ok(),
+        more_items: vec!["81d2f0a94c55b9a0".parse().unwrap()],
         time: "2026-02-10T09:00:00.125000001Z".parse().ok(),
         tree: Some("6b0c".to_owned()),
         total: Some(Total { tokens: 12345, basis: Basis::Reported }),

@@ -63,7 +63,7 @@ impl ContentArgs {
         if !io::stdin().is_terminal() {
             return Err(Error::with_hint("no content was given", "-m TEXT, -F FILE, or `-` for stdin"));
         }
-        edit(context.repo()?, before)
+        edit(context.repo()?, Editor::Message, before)
     }
 }
 
@@ -111,14 +111,28 @@ pub(crate) fn meta_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
+/// Which of git's editors to start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Editor {
+    Message,
+    /// For lists of things to do, as in `git rebase -i`.
+    Sequence,
+}
+
 /// Lets the user change a text in their editor, as git finds it.
-fn edit(repo: &Repo, before: &[u8]) -> Result<Vec<u8>> {
-    let path = repo.git_dir().join("TRACE_EDITMSG");
+pub(crate) fn edit(repo: &Repo, editor: Editor, before: &[u8]) -> Result<Vec<u8>> {
+    let (config, env) = (repo.config()?, repo.env());
+    let is_sequence = editor == Editor::Sequence;
+    let path = repo.git_dir().join(if is_sequence { "TRACE_CLEAN_TODO" } else { "TRACE_EDITMSG" });
     fs::write(&path, before).with_context(|| format!("cannot write `{}`", path.display()))?;
-    let configured = repo.config()?.text("core.editor")?;
-    let env = repo.env();
-    let editor = env.text("GIT_EDITOR").or(configured.as_deref()).or(env.text("VISUAL")).or(env.text("EDITOR"));
-    let editor = editor.unwrap_or("vi");
+    let of_sequence = || match env.text("GIT_SEQUENCE_EDITOR") {
+        Some(editor) => Ok(Some(editor.to_owned())),
+        None => config.text("sequence.editor"),
+    };
+    let own = if is_sequence { of_sequence()? } else { None };
+    let configured = config.text("core.editor")?;
+    let usual = env.text("GIT_EDITOR").or(configured.as_deref()).or(env.text("VISUAL")).or(env.text("EDITOR"));
+    let editor = own.as_deref().or(usual).unwrap_or("vi");
     // The editor is the user's own setting and may carry arguments; the path is passed apart from it.
     let status = Process::shell(&format!("{editor} \"$@\"")).arg(editor).arg(&path).status();
     let status = status.with_context(|| format!("cannot start the editor `{editor}`"))?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod bisect;
 pub(crate) mod branch;
+pub(crate) mod clean;
 pub(crate) mod diff;
 pub(crate) mod log;
 pub(crate) mod materialize;

@@ -1,0 +1,141 @@
+//! `git trace clean`: cuts what a session no longer needs.
+
+use std::io::{self, IsTerminal as _};
+
+use crate::app::cli::flags::content::{Editor, edit};
+use crate::app::cli::{Context, Result, Values};
+use crate::app::ui::confirmed;
+use crate::clean::{Choice, Cleaned, Parameters, Plan, Session, branch_name};
+use crate::trace::TraceName;
+
+/// Below this many saved tokens, a lost prompt cache costs more than the cut saves.
+const WORTH: u64 = 5_000;
+
+/// Cut what a session no longer needs, on a new branch
+///
+/// Presets select items, such as old results and reads of files that were edited later, and put stubs in their place. What the
+/// user and the model said, instructions, pinned items, unresolved errors, and the newest steps stay. The result is one commit
+/// on the new trace `<trace>.clean`, and `git trace undo` takes it back.
+///
+/// Without a terminal, nothing is written unless --yes is given.
+#[derive(clap::Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
+pub(crate) struct CleanArgs {
+    /// Trace to clean [default: the current trace]
+    name: Option<TraceName>,
+    /// Presets and bundles to use, with commas between them [default: default]
+    #[arg(long, value_name = "P,…", value_delimiter = ',', add = Values::OneOf(&Choice::NAMES))]
+    preset: Vec<Choice>,
+    /// Number of the newest steps, which are messages of the model with their results, to keep [default: 10, for aggressive 5]
+    #[arg(long, value_name = "N")]
+    keep: Option<usize>,
+    /// Print what would be cut, and change nothing
+    #[arg(short = 'n', long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Edit the list of items in `$GIT_SEQUENCE_EDITOR`, then do what it says
+    #[arg(long)]
+    edit: bool,
+    /// Change the trace itself instead of a new branch
+    #[arg(long)]
+    in_place: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl CleanArgs {
+    pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        let (repo, name, view) = context.view(self.name.as_ref(), None)?;
+        let session = Session::read(repo, &view, context.encoding()?)?;
+        let mut plan = Plan::new(session, Parameters::new(&self.preset, self.keep));
+        if self.edit && self.dry_run {
+            return context.ui.write_content(plan.todo());
+        }
+        if self.edit {
+            let list = edit(repo, Editor::Sequence, plan.todo().as_bytes())?;
+            if !plan.follow(&String::from_utf8_lossy(&list))? {
+                context.ui.note("the list is empty; nothing was changed");
+                return Ok(());
+            }
+        }
+        if !self.json {
+            print_table(context, &plan)?;
+        }
+        let has_changes = plan.changed().next().is_some();
+        let is_wanted = has_changes && !self.dry_run && (self.yes || self.edit || self.ask(context)?);
+        let mut done = None;
+        if is_wanted {
+            let target = if self.in_place { name.clone() } else { branch_name(repo, &name)? };
+            done = plan.apply(&context.open(&target)?, (!self.in_place).then_some(&view.tip))?;
+        }
+        if self.json {
+            return context.ui.json(&plan.to_json(done.as_ref()));
+        }
+        match &done {
+            Some(done) => print_done(context, &name, done),
+            None if !has_changes => writeln!(context.ui, "nothing to cut"),
+            None if self.dry_run || !is_interactive() => {
+                let how = if self.dry_run { "dry run" } else { "dry run, because there is no terminal: --yes writes" };
+                context.ui.note(format!("{how}; nothing was changed"));
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn ask(&self, context: &Context) -> Result<bool> {
+        if self.json || !is_interactive() {
+            return Ok(false);
+        }
+        context.ui.flush()?;
+        confirmed("Cut this?")
+    }
+}
+
+fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+fn print_table(context: &Context, plan: &Plan) -> Result<()> {
+    let ui = &context.ui;
+    let shares = plan.shares();
+    if shares.is_empty() {
+        return Ok(());
+    }
+    writeln!(ui, " preset         items   tokens    saves")?;
+    for share in &shares {
+        let name = share.preset.map_or("by hand", |preset| preset.as_str());
+        let (before, saves) = (grouped(share.before), grouped(share.before - share.after));
+        writeln!(ui, " {name:<13} {:>6} {before:>8} {saves:>8}", share.items)?;
+    }
+    let (before, saved) = (plan.before, plan.saved());
+    let percent = (saved * 100 + before / 2) / before.max(1);
+    let (before, after, saved) = (grouped(before), grouped(plan.after()), grouped(saved));
+    writeln!(ui, " before {before}  after {after}  saved {saved} ({percent}%)   back: git trace undo")?;
+    if plan.saved() < WORTH {
+        ui.note("note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once");
+    } else {
+        ui.note("note: the provider's prompt cache is lost once");
+    }
+    Ok(())
+}
+
+fn print_done(context: &Context, name: &TraceName, done: &Cleaned) -> Result<()> {
+    let ui = &context.ui;
+    writeln!(ui, "[{}] {}", done.name, ui.oid(done.commit))?;
+    if done.name != *name {
+        writeln!(ui, "`{name}` stays as it was; `git trace diff {name} {}` shows what was cut", done.name)?;
+    }
+    Ok(())
+}
+
+/// A number with a comma between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let (first, rest) = digits.split_at((digits.len() - 1) % 3 + 1);
+    let groups = rest.as_bytes().chunks(3).map(|group| format!(",{}", String::from_utf8_lossy(group)));
+    first.to_owned() + &groups.collect::<String>()
+}

@@ -1,0 +1,107 @@
+//! Carries out a plan: one commit of edits and deletions.
+
+use std::collections::HashMap;
+
+use super::plan::{Plan, Row};
+use super::rules::Replacement;
+use crate::base::error::Result;
+use crate::git::{Oid, Repo};
+use crate::trace::change::pending::PendingChange;
+use crate::trace::model::schema;
+use crate::trace::{Draft, ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError, TraceName};
+
+/// What was written.
+pub(crate) struct Cleaned {
+    pub(crate) name: TraceName,
+    pub(crate) commit: Oid,
+}
+
+/// The name of a new branch for a cleaned trace: `<name>.clean`, then `<name>.clean-2`.
+pub(crate) fn branch_name(repo: &Repo, name: &TraceName) -> Result<TraceName> {
+    let name = name.as_str();
+    let is_number =
+        |text: &str| text.is_empty() || text.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok());
+    let base = name.rsplit_once(".clean").filter(|(_, rest)| is_number(rest)).map_or(name, |(base, _)| base);
+    let names = (1_u64..).map(|number| match number {
+        1 => format!("{base}.clean"),
+        number => format!("{base}.clean-{number}"),
+    });
+    for candidate in names {
+        let candidate: TraceName = candidate.parse()?;
+        if repo.find_ref(&candidate.refname())?.is_none() {
+            return Ok(candidate);
+        }
+    }
+    unreachable!("there are endless names")
+}
+
+impl Plan {
+    /// Writes the plan as one commit on top of `tip`, to `trace`: the trace of the plan, or a new branch of it.
+    ///
+    /// `None` if the plan changes nothing. Fails with [`TraceError::Changed`] if an item changed since it was read, and with
+    /// [`TraceError::TraceExists`] if the new branch was created meanwhile.
+    pub(crate) fn apply(&self, trace: &Trace<'_>, branch_from: Option<&Tip>) -> Result<Option<Cleaned>, TraceError> {
+        if self.changed().next().is_none() {
+            return Ok(None);
+        }
+        let (commit, ()) = trace.change(|change| {
+            if let Some(tip) = branch_from {
+                if change.tip().is_some() {
+                    return Err(TraceError::TraceExists { name: trace.name().clone() });
+                }
+                change.restart_on(tip.clone())?;
+            }
+            change.require_tip()?;
+            let live: HashMap<ItemId, ItemEntry> = change.slots()?.into_iter().map(|slot| (slot.id, slot)).collect();
+            for row in self.changed() {
+                if live.get(&row.entry.slot.id) != Some(&row.entry.slot) {
+                    return Err(TraceError::Changed { item: row.entry.slot.id, trace: trace.name().clone() });
+                }
+                replace(change, row)?;
+            }
+            let mut items = self.changed().map(|row| row.entry.slot.id);
+            let mut trailers = change.trailers(Op::Clean, items.next(), Some(&self.reason()))?;
+            trailers.more_items = items.collect();
+            change.commit(&self.subject(), trailers, None)
+        })?;
+        let commit = commit.ok_or_else(|| trace.missing())?;
+        Ok(Some(Cleaned { name: trace.name().clone(), commit }))
+    }
+
+    fn subject(&self) -> String {
+        let items = self.changed().count();
+        let items = if items == 1 { "1 item".to_owned() } else { format!("{items} items") };
+        format!("clean {items}: {} → {} tokens", self.before, self.after())
+    }
+
+    /// The presets that selected something, so that a search for reasons finds them.
+    fn reason(&self) -> String {
+        let presets = self.shares().into_iter().map(|share| share.preset.map_or("by hand", |preset| preset.as_str()));
+        format!("{}; keep {}", presets.collect::<Vec<_>>().join(", "), self.parameters.keep)
+    }
+}
+
+fn replace(change: &mut PendingChange<'_>, row: &Row) -> Result<(), TraceError> {
+    let (slot, old) = (&row.entry.slot, &row.entry.item);
+    match &row.replacement {
+        None => {}
+        Some(Replacement::Nothing) => {
+            change.remove_file(&slot.path)?;
+            change.count(0, row.entry.tokens);
+        }
+        Some(Replacement::Text(text)) => {
+            let mut fields = old.fields.clone();
+            fields.signature = None;
+            if fields.item_type == ItemType::artifact() {
+                // A text in place of an image is not an image.
+                fields.item_type = ItemType::freeform();
+                (fields.kind, fields.path, fields.language, fields.media_type) = (None, None, None, None);
+            }
+            let mut draft = Draft { fields, body: text.clone() };
+            schema::complete(&mut draft.fields);
+            schema::validate(&draft)?;
+            change.revise(slot, old, draft)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! A plan as JSON.
+
+use serde_json::{Value, json};
+
+use super::apply::Cleaned;
+use super::plan::{Plan, Row, Share};
+
+impl Plan {
+    /// The plan, and the commit if one was written.
+    pub(crate) fn to_json(&self, done: Option<&Cleaned>) -> Value {
+        let presets: Vec<Value> = self.shares().iter().map(share).collect();
+        let items: Vec<Value> = self.changed().map(item).collect();
+        json!({
+            "before": self.before,
+            "after": self.after(),
+            "saved": self.saved(),
+            "unit": self.encoding().as_str(),
+            "window": null,
+            "percent_before": null,
+            "percent_after_at_most": null,
+            "keep": self.parameters.keep,
+            "presets": presets,
+            "items": items,
+            "commit": done.map(|done| done.commit.to_string()),
+        })
+    }
+}
+
+fn share(share: &Share) -> Value {
+    let name = share.preset.map(|preset| preset.as_str());
+    json!({ "name": name, "items": share.items, "before": share.before, "after": share.after })
+}
+
+fn item(row: &Row) -> Value {
+    let entry = &row.entry;
+    json!({
+        "id": entry.slot.id.to_string(),
+        "step": entry.place.step,
+        "age": entry.age,
+        "type": entry.slot.item_type.as_str(),
+        "name": entry.tool(),
+        "target": entry.target(),
+        "tokens": entry.tokens,
+        "after": row.after,
+        "preset": row.preset.map(|preset| preset.as_str()),
+        "action": row.action.as_str(),
+        "revision": entry.item.revision,
+    })
+}

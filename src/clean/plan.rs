@@ -1,0 +1,182 @@
+//! The plan of a run: what happens to each item. A person, or a screen, may change it row by row.
+
+use super::preset::{Parameters, Preset};
+use super::rules::{Replacement, claim};
+use super::session::{Entry, Session};
+use super::stub::{short_arguments, stub, trimmed};
+use crate::base::string_enum::string_enum;
+use crate::tokens::Encoding;
+use crate::trace::ItemId;
+
+string_enum! {
+    /// What happens to an item.
+    Action("action") {
+        /// A stub takes its place. Of a call, long arguments are replaced.
+        Cut = "cut",
+        /// The first and the last lines stay.
+        Trim = "trim",
+        /// It is deleted, a call together with its results.
+        Delete = "delete",
+        Keep = "keep",
+    }
+}
+
+/// An item and what happens to it.
+pub(crate) struct Row {
+    pub(crate) entry: Entry,
+    pub(crate) action: Action,
+    /// The preset that selected it; `None` if none did or a person did.
+    pub(crate) preset: Option<Preset>,
+    pub(super) replacement: Option<Replacement>,
+    /// The tokens afterwards.
+    pub(crate) after: u64,
+    /// What the presets selected.
+    planned: (Action, Option<Preset>, Option<Replacement>),
+}
+
+/// What a run of `clean` does: a row for each item of the context, in reading order.
+pub(crate) struct Plan {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) parameters: Parameters,
+    pub(crate) before: u64,
+    session: Session,
+}
+
+/// What a preset does in a plan.
+pub(crate) struct Share {
+    pub(crate) preset: Option<Preset>,
+    pub(crate) items: usize,
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+}
+
+impl Plan {
+    /// Lets the presets select.
+    pub(crate) fn new(mut session: Session, parameters: Parameters) -> Self {
+        let before = session.tokens();
+        let claims: Vec<_> = session.entries.iter().map(|entry| claim(&session, entry, &parameters)).collect();
+        let entries = std::mem::take(&mut session.entries);
+        let rows = entries.into_iter().zip(claims).map(|(entry, claimed)| {
+            let planned = match claimed {
+                None => (Action::Keep, None, None),
+                Some((preset, replacement)) => {
+                    let action = match (&replacement, preset) {
+                        (Replacement::Nothing, _) => Action::Delete,
+                        (Replacement::Text(_), Preset::Oversize) => Action::Trim,
+                        (Replacement::Text(_), _) => Action::Cut,
+                    };
+                    (action, Some(preset), Some(replacement))
+                }
+            };
+            let mut row =
+                Row { after: entry.tokens, entry, action: Action::Keep, preset: None, replacement: None, planned };
+            row.reset(&session);
+            row
+        });
+        let rows = rows.collect();
+        Self { rows, parameters, before, session }
+    }
+
+    /// The encoding that tokens are counted with.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.session.encoding
+    }
+
+    /// The tokens of the context afterwards.
+    pub(crate) fn after(&self) -> u64 {
+        self.before - self.changed().map(|row| row.entry.tokens - row.after).sum::<u64>()
+    }
+
+    pub(crate) fn saved(&self) -> u64 {
+        self.before - self.after()
+    }
+
+    /// The rows that are not kept.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.action != Action::Keep)
+    }
+
+    /// The presets that select something, in their order, and what a person selects.
+    pub(crate) fn shares(&self) -> Vec<Share> {
+        let presets = Preset::ALL.into_iter().map(Some).chain([None]);
+        let shares = presets.map(|preset| {
+            let rows = || self.changed().filter(move |row| row.preset == preset);
+            let (before, after) = (rows().map(|row| row.entry.tokens).sum(), rows().map(|row| row.after).sum());
+            Share { preset, items: rows().count(), before, after }
+        });
+        shares.filter(|share| share.items > 0).collect()
+    }
+
+    /// Whether an action is possible for a row.
+    pub(crate) fn allows(&self, index: usize, action: Action) -> bool {
+        let entry = &self.rows[index].entry;
+        let (is_call, is_result) = (entry.item.fields.is_call(), entry.item.fields.is_result());
+        let is_old_reasoning = entry.slot.item_type.as_str() == "reasoning" && entry.place.turn < self.session.turns;
+        match action {
+            Action::Keep => true,
+            action if self.rows[index].planned.0 == action => true,
+            _ if entry.is_fixed => false,
+            Action::Cut => is_result || entry.image().is_some() || (is_call && short_arguments(entry).is_some()),
+            Action::Trim => is_result && trimmed(entry, self.session.encoding).is_some(),
+            Action::Delete => is_old_reasoning || is_call || is_result,
+        }
+    }
+
+    /// Changes what happens to a row. A call and its results are deleted together, and kept together afterwards.
+    ///
+    /// Returns whether the action is possible; if not, nothing changes.
+    pub(crate) fn mark(&mut self, index: usize, action: Action) -> bool {
+        if !self.allows(index, action) {
+            return false;
+        }
+        let pair = self.rows[index].entry.place.call;
+        let is_deleted = self.rows[index].action == Action::Delete;
+        if pair.is_some() && (action == Action::Delete || is_deleted) {
+            let members: Vec<usize> = (0..self.rows.len()).filter(|other| self.belongs_to(*other, pair)).collect();
+            if action == Action::Delete && members.iter().any(|member| self.rows[*member].entry.is_fixed) {
+                return false;
+            }
+            let all = if action == Action::Delete { Action::Delete } else { Action::Keep };
+            members.into_iter().for_each(|member| self.rows[member].set(all, &self.session));
+        }
+        self.rows[index].set(action, &self.session);
+        true
+    }
+
+    /// Whether a row is a call or a result of the pair, or an image in such a result.
+    fn belongs_to(&self, index: usize, pair: Option<usize>) -> bool {
+        let entry = &self.rows[index].entry;
+        let is_of = |id: ItemId| self.rows.iter().any(|row| row.entry.slot.id == id && row.entry.place.call == pair);
+        let is_part = matches!(entry.slot.item_type.as_str(), "artifact" | "freeform");
+        entry.place.call == pair || (is_part && entry.item.fields.reply_to.is_some_and(is_of))
+    }
+}
+
+impl Row {
+    /// Does again what the presets selected.
+    fn reset(&mut self, session: &Session) {
+        (self.action, self.preset, self.replacement) = self.planned.clone();
+        self.count(session);
+    }
+
+    fn set(&mut self, action: Action, session: &Session) {
+        if self.planned.0 == action {
+            return self.reset(session);
+        }
+        (self.action, self.preset) = (action, None);
+        let entry = &self.entry;
+        self.replacement = match action {
+            Action::Keep => None,
+            Action::Delete => Some(Replacement::Nothing),
+            Action::Trim => trimmed(entry, session.encoding).map(Replacement::Text),
+            Action::Cut if entry.item.fields.is_call() => short_arguments(entry).map(Replacement::Text),
+            Action::Cut => Some(Replacement::Text(stub(entry, ""))),
+        };
+        self.count(session);
+    }
+
+    fn count(&mut self, session: &Session) {
+        let replaced = self.replacement.as_ref().map(|replacement| session.tokens_of(&self.entry, replacement));
+        self.after = replaced.unwrap_or(self.entry.tokens);
+    }
+}

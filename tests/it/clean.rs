@@ -1,0 +1,417 @@
+//! `git trace clean`: cuts what a session no longer needs.
+
+use std::process::Output;
+
+use proptest::prelude::*;
+use regex::Regex;
+use serde_json::{Value, json};
+
+use crate::repo::{TestRepo, run};
+use crate::samples::SAMPLES;
+
+/// A session with something for most presets, and twelve short steps after it.
+fn session() -> TestRepo {
+    let repo = TestRepo::classic(&[]);
+    let long = |text: &str, lines: usize| (0..lines).map(|line| format!("{text} {line}\n")).collect::<String>();
+    let call = |id: &str, name: &str, arguments: Value| json!({ "type": "tool_io", "direction": "call", "name": name, "call_id": id, "turn": format!("t{id}"), "text": arguments.to_string() });
+    let result =
+        |id: &str, text: String| json!({ "type": "tool_io", "direction": "result", "call_id": id, "text": text });
+    let failed = |id: &str, text: String| json!({ "type": "tool_io", "direction": "result", "call_id": id, "status": "error", "text": text });
+    let reminder = "<system-reminder>Do not forget the list.</system-reminder>";
+    let mut lines = vec![
+        json!({ "type": "instruction", "name": "rules", "text": long("Be careful", 60) }),
+        json!({ "text": format!("Where is the lock taken? {reminder}") }),
+        json!({ "type": "reasoning", "text": "Let me look.", "turn": "t1" }),
+        call("1", "Read", json!({ "file_path": "src/lock.rs" })),
+        result("1", long("lock", 60)),
+        call("2", "Edit", json!({ "file_path": "src/lock.rs", "old_string": "a", "new_string": long("b", 90) })),
+        result("2", long("edited", 60)),
+        call("3", "Read", json!({ "file_path": "src/main.rs", "offset": 10, "limit": 20 })),
+        result("3", long("main", 60)),
+        call("4", "Read", json!({ "file_path": "src/main.rs" })),
+        result("4", long("main now", 60)),
+        call("5", "Bash", json!({ "command": "cargo test --all" })),
+        failed("5", "error[E0425]: no value `x`\n".to_owned() + &long("at", 60)),
+        call("6", "Bash", json!({ "command": "cd /work && cargo test" })),
+        result("6", long("test", 600)),
+        call("7", "Bash", json!({ "command": "make" })),
+        failed("7", long("never solved", 60)),
+        call("8", "AskUserQuestion", json!({ "question": "Which?" })),
+        result("8", long("The user answers", 60)),
+        json!({ "text": "And where is it released?" }),
+    ];
+    for step in 20..32 {
+        lines.push(call(&step.to_string(), "Glob", json!({ "pattern": "*" })));
+        lines.push(result(&step.to_string(), "none".to_owned()));
+    }
+    lines.push(json!({ "text": format!("Done? {reminder}") }));
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    repo.bytes_with(&["commit", "--batch"], lines.as_bytes());
+    repo
+}
+
+/// The blocks of a trace's messages, one item each: what the user and the model said, and the calls and results by id.
+fn said(repo: &TestRepo, trace: &str) -> (Vec<Value>, Vec<Value>, u64) {
+    let view = repo.json(&["materialize", "--json", "--aggregate", "none", trace]);
+    let (mut texts, mut pairs) = (Vec::new(), Vec::new());
+    for message in view["messages"].as_array().unwrap() {
+        match &message["content"] {
+            Value::Array(blocks) => {
+                let tools = blocks.iter().filter(|block| block["call_id"].is_string());
+                pairs.extend(
+                    tools.map(|block| json!([block["type"], block["call_id"], block["name"], block["status"]])),
+                );
+            }
+            text => texts.push(without_reminders(text.as_str().unwrap()).into()),
+        }
+    }
+    texts.retain(|text| text != "");
+    (texts, pairs, view["tokens"]["request"].as_u64().unwrap())
+}
+
+fn without_reminders(text: &str) -> String {
+    let reminder = Regex::new("(?s)<system-reminder>.*?</system-reminder>").unwrap();
+    reminder.replace_all(text, "").trim().to_owned()
+}
+
+/// Each call is followed by a message with its result, and no result is alone.
+fn assert_pairs(request: &Value) {
+    let ids = |message: &Value, kind: &str, id: &str| -> Vec<String> {
+        let blocks = message["content"].as_array().into_iter().flatten().filter(|block| block["type"] == kind);
+        blocks.map(|block| block[id].as_str().unwrap().to_owned()).collect()
+    };
+    let messages = request["messages"].as_array().unwrap();
+    for (message, next) in messages.iter().zip(messages.iter().skip(1).chain([&Value::Null])) {
+        let (mut calls, mut results) = (ids(message, "tool_use", "id"), ids(next, "tool_result", "tool_use_id"));
+        (calls.sort(), results.sort());
+        assert_eq!(calls, results);
+    }
+}
+
+/// What holds for every run on the trace `main`.
+fn assert_laws(repo: &TestRepo, options: &[&str]) {
+    let clean = |args: &[&str]| repo.json(&[&["clean", "--json"], args, options].concat());
+    let number = |value: &Value| value.as_u64().unwrap();
+    let traces = || repo.git(&["for-each-ref", "refs/traces", "refs/trace-priority"]);
+    let before = traces();
+    let plan = clean(&["--dry-run"]);
+    assert_eq!((&plan["commit"], traces()), (&Value::Null, before.clone()), "a dry run changes nothing");
+
+    let mut done = clean(&["--yes"]);
+    let (texts, pairs, tokens) = said(repo, "main");
+    assert_eq!(number(&done["before"]), tokens);
+    let sum = |list: &str, before: &str, after: &str| -> u64 {
+        done[list].as_array().unwrap().iter().map(|row| number(&row[before]) - number(&row[after])).sum()
+    };
+    assert_eq!(number(&done["saved"]), sum("items", "tokens", "after"));
+    assert_eq!(number(&done["saved"]), sum("presets", "before", "after"));
+    assert_eq!(number(&done["before"]) - number(&done["saved"]), number(&done["after"]));
+    if done["commit"].is_null() {
+        assert_eq!((plan, traces()), (done, before), "there was nothing to cut");
+        return;
+    }
+    let (texts_after, pairs_after, tokens_after) = said(repo, "main.clean");
+    assert_eq!(number(&done["after"]), tokens_after);
+    assert_eq!((texts, pairs), (texts_after, pairs_after), "nothing that was said is lost, and all pairs stay");
+    done["commit"] = Value::Null;
+    assert_eq!(plan, done, "the same items and parameters give the same selection");
+    for format in ["anthropic", "openai", "responses", "gemini"] {
+        let request = repo.json(&["materialize", "main.clean", "--format", format]);
+        if format == "anthropic" {
+            assert_pairs(&request);
+        }
+    }
+
+    let again = repo.json(&[&["clean", "--json", "--yes", "main.clean"], options].concat());
+    assert_eq!((&again["items"], &again["commit"]), (&json!([]), &Value::Null), "a second run cuts nothing");
+    repo.text(&["undo"]);
+    assert_eq!(traces(), before, "undo takes all of it back");
+}
+
+#[test]
+fn real_sessions_keep_what_was_said_and_their_pairs() {
+    for (_, bytes) in SAMPLES {
+        let repo = TestRepo::new();
+        repo.bytes_with(&["import", "claude-code", "-", "--as-seen", "--trace", "main"], bytes);
+        assert_laws(&repo, &["--preset", "default"]);
+        assert_laws(&repo, &["--preset", "aggressive"]);
+    }
+}
+
+/// Lines for `commit --batch`: steps with a call of a few tools and files, and prompts between them.
+fn steps() -> impl Strategy<Value = Vec<Value>> {
+    let tool = prop_oneof![
+        Just("Read"),
+        Just("Edit"),
+        Just("Write"),
+        Just("Bash"),
+        Just("Task"),
+        Just("TodoWrite"),
+        Just("Glob")
+    ];
+    let text = (1..24_usize).prop_map(|lines| "some line of text\n".repeat(lines * lines));
+    let extra = prop_oneof![
+        4 => Just(None),
+        1 => Just(Some(json!({ "text": "go on" }))),
+        1 => Just(Some(json!({ "text": "<system-reminder>remember</system-reminder>", "meta": { "is_meta": true } }))),
+        1 => Just(Some(json!({ "type": "reasoning", "text": "so I think" }))),
+        1 => Just(Some(json!({ "role": "assistant", "text": "I think so" }))),
+    ];
+    let step = (tool, "[ab]", text, 0..4_u8, 0..4_u8, extra);
+    proptest::collection::vec(step, 1..30).prop_map(|steps| {
+        let mut lines = vec![json!({ "type": "instruction", "text": "rules" }), json!({ "text": "do it" })];
+        for (number, (tool, path, text, outcome, priority, extra)) in steps.into_iter().enumerate() {
+            let (id, turn) = (format!("c{number}"), format!("m{number}"));
+            let arguments = json!({ "file_path": path, "command": format!("make {path}"), "content": text });
+            let priority = if priority == 0 { "pinned" } else { "normal" };
+            lines.extend(extra);
+            lines.push(json!({ "type": "tool_io", "direction": "call", "name": tool, "call_id": id, "turn": turn, "text": arguments.to_string() }));
+            let status = if outcome == 0 { "error" } else { "ok" };
+            if outcome < 3 || number % 3 == 0 {
+                lines.push(json!({ "type": "tool_io", "direction": "result", "call_id": id, "status": status, "priority": priority,
+                    "text": format!("{text}<system-reminder>{path}</system-reminder>") }));
+            }
+        }
+        lines
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_session_keeps_what_was_said_and_its_pairs(lines in steps(), bundle in 0..3_usize, keep in 0..12_usize) {
+        let repo = TestRepo::new();
+        let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        repo.bytes_with(&["commit", "--batch"], lines.as_bytes());
+        assert_laws(&repo, &["--preset", ["safe", "default", "aggressive"][bundle], "--keep", &keep.to_string()]);
+    }
+}
+
+#[test]
+fn each_preset_leaves_its_stub() {
+    let repo = session();
+    let exact = |args: &[&str]| repo.exact(&repo.run(args, b""));
+    insta::assert_snapshot!(exact(&["clean", "--dry-run", "--preset", "aggressive,safe", "--keep", "10"]), @"
+     preset         items   tokens    saves
+     reminders          1       24       15
+     stale-reads        1      243      195
+     edit-echoes        1      243      209
+     failures           1      253      204
+     thinking           1        7        7
+     edited-reads       1      243      198
+     old-results        1    2,403    2,366
+     old-reads          1      303      261
+     before 5,349  after 1,894  saved 3,455 (65%)   back: git trace undo
+    --- stderr
+    note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
+    dry run; nothing was changed
+    [exit 0]
+    ");
+    insta::assert_snapshot!(exact(&["clean", "--edit", "--dry-run", "--preset", "aggressive", "--keep", "10"]), @"
+    cut    af4b3623    24  reminders      dialogue Where is the lock taken? <system-reminder>Do not forget the
+    delete 1d01576b     7  thinking       reasoning Let me look.
+    cut    83892c32   243  edited-reads   Read src/lock.rs
+    keep   f14273fc   382  -              Edit src/lock.rs
+    cut    3833ebc3   243  edit-echoes    Edit src/lock.rs
+    cut    be862b03   243  stale-reads    Read src/main.rs 10-29
+    cut    907f3dcb   303  old-reads      Read src/main.rs
+    cut    15ae1f44   253  failures       Bash cargo test --all
+    cut    74800a7d  2403  old-results    Bash cd /work && cargo test
+    keep   bd07893d   303  -              Bash make
+    keep   7a1dd787   363  -              AskUserQuestion
+    #
+    # cut:    put a stub in place of the content; of a call, of its long arguments
+    # trim:   keep the first and the last lines
+    # delete: delete thinking, or a call with its results
+    # keep:   change nothing
+    #
+    # The newest items are last. A removed line keeps its item. If the list is empty, nothing is done.
+    [exit 0]
+    ");
+    insta::assert_snapshot!(exact(&["clean"]), @"
+     preset         items   tokens    saves
+     reminders          1       24       15
+     stale-reads        1      243      195
+     edit-echoes        1      243      209
+     failures           1      253      204
+     thinking           1        7        7
+     edited-reads       1      243      198
+     old-results        1    2,403    2,366
+     before 5,349  after 2,155  saved 3,194 (60%)   back: git trace undo
+    --- stderr
+    note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
+    dry run, because there is no terminal: --yes writes; nothing was changed
+    [exit 0]
+    ");
+    insta::assert_snapshot!(exact(&["clean", "--yes", "--preset", "aggressive", "--keep", "10"]), @"
+     preset         items   tokens    saves
+     reminders          1       24       15
+     stale-reads        1      243      195
+     edit-echoes        1      243      209
+     failures           1      253      204
+     thinking           1        7        7
+     edited-reads       1      243      198
+     old-results        1    2,403    2,366
+     old-reads          1      303      261
+     before 5,349  after 1,894  saved 3,455 (65%)   back: git trace undo
+    [main.clean] 132e163
+    `main` stays as it was; `git trace diff main main.clean` shows what was cut
+    --- stderr
+    note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
+    [exit 0]
+    ");
+    let cut = repo.text(&["materialize", "main.clean", "--format", "text"]);
+    let cut: String = cut.lines().filter(|line| line.contains("[cut by")).flat_map(|line| [line, "\n"]).collect();
+    insta::assert_snapshot!(cut, @"
+    [cut by git-trace: Read src/lock.rs, 243 tokens, edited later; read it again before changing it, or: git trace show 83892c32 --revision 1]
+    [cut by git-trace: Edit src/lock.rs, 243 tokens; git trace show 3833ebc3 --revision 1]
+    [cut by git-trace: Read src/main.rs 10-29, 243 tokens, read again later; read it again before changing it, or: git trace show be862b03 --revision 1]
+    [cut by git-trace: Read src/main.rs, 303 tokens; read it again before changing it, or: git trace show 907f3dcb --revision 1]
+    [cut by git-trace: Bash cargo test --all, 253 tokens, failed, later successful: error[E0425]: no value `x`; git trace show 15ae1f44 --revision 1]
+    [cut by git-trace: Bash cd /work && cargo test, 2403 tokens; git trace show 74800a7d --revision 1]
+    ");
+    insta::assert_snapshot!(exact(&["clean", "main.clean", "--yes", "--preset", "aggressive", "--keep", "10"]), @"
+    nothing to cut
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["log", "-n", "1", "main.clean", "--reason", "edited-reads"]), @"
+    clean #1 dialogue [ID], #2 reasoning [ID], #4 tool_io [ID] and 5 more
+    Commit: [OID]
+    Author: A U Thor <author@example.com>
+    Date:   2026-02-10T09:00:06Z
+    Reason: reminders, stale-reads, edit-echoes, failures, thinking, edited-reads, old-results, old-reads; keep 10
+
+        clean 8 items: 5349 → [N] tokens
+    [exit 0]
+    ");
+    repo.text(&["fsck"]);
+    repo.fsck();
+}
+
+/// Runs `clean --edit` with a shell command as the editor of the list.
+fn edited(repo: &TestRepo, editor: &str, args: &[&str]) -> Output {
+    let mut command = repo.command("git-trace");
+    command.args(["clean", "--edit"]).args(args).env("GIT_SEQUENCE_EDITOR", editor);
+    run(&mut command, b"")
+}
+
+#[test]
+fn the_list_in_the_editor_decides() {
+    let repo = session();
+    let before = repo.refs();
+    let exact = |editor: &str| repo.exact(&edited(&repo, editor, &[]));
+    insta::assert_snapshot!(exact("sed -i /^#/!d"), @"
+    --- stderr
+    the list is empty; nothing was changed
+    [exit 0]
+    ");
+    insta::assert_snapshot!(exact("sed -i s/^cut/drop/"), @"
+    --- stderr
+    error: line 1: unknown action `drop`: expected one of cut, trim, delete, keep
+    hint: nothing was changed; run the command again
+    [exit 2]
+    ");
+    insta::assert_snapshot!(exact("echo cut 0123456789abcdef >"), @"
+    --- stderr
+    error: line 1: no item of the list has the id `0123456789abcdef`
+    hint: nothing was changed; run the command again
+    [exit 2]
+    ");
+    insta::assert_snapshot!(exact("sed -i p"), @"
+    --- stderr
+    error: line 2: item af4b362339e04c03 is listed twice
+    hint: nothing was changed; run the command again
+    [exit 2]
+    ");
+    insta::assert_snapshot!(exact("sed -i '/Edit/s/^cut/trim/;1s/^[a-z]*/trim/'"), @"
+    --- stderr
+    error: line 1: item af4b362339e04c03 cannot be trimmed
+    hint: nothing was changed; run the command again
+    [exit 2]
+    ");
+    insta::assert_snapshot!(exact("false"), @"
+    --- stderr
+    error: the editor `false` failed, so nothing was committed
+    [exit 2]
+    ");
+    assert_eq!(repo.refs(), before);
+    // Only the cuts of shell results stay, and a pair is deleted by one of its halves.
+    insta::assert_snapshot!(exact("sed -i '/ Bash /!d;s/^keep/delete/'"), @"
+     preset         items   tokens    saves
+     failures           1      253      204
+     old-results        1    2,403    2,366
+     by hand            2      312      312
+     before 5,349  after 2,467  saved 2,882 (54%)   back: git trace undo
+    [main.clean] 94a728a
+    `main` stays as it was; `git trace diff main main.clean` shows what was cut
+    --- stderr
+    note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
+    [exit 0]
+    ");
+    let (_, pairs, _) = said(&repo, "main.clean");
+    let (_, all, _) = said(&repo, "main");
+    assert_eq!(all.len() - pairs.len(), 2);
+}
+
+#[test]
+fn a_branch_has_a_new_name_and_in_place_has_none() {
+    let repo = session();
+    let exact = |args: &[&str]| repo.exact(&repo.run(&[&["clean", "--yes"], args].concat(), b""));
+    let names = || repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces"]);
+    exact(&["--preset", "thinking"]);
+    exact(&["--preset", "safe"]);
+    exact(&["main.clean", "--preset", "default"]);
+    insta::assert_snapshot!(names(), @"
+    refs/traces/main
+    refs/traces/main.clean
+    refs/traces/main.clean-2
+    refs/traces/main.clean-3
+    ");
+    let first = repo.git(&["rev-parse", "refs/traces/main"]);
+    insta::assert_snapshot!(exact(&["--in-place"]), @"
+     preset         items   tokens    saves
+     reminders          1       24       15
+     stale-reads        1      243      195
+     edit-echoes        1      243      209
+     failures           1      253      204
+     thinking           1        7        7
+     edited-reads       1      243      198
+     old-results        1    2,403    2,366
+     before 5,349  after 2,155  saved 3,194 (60%)   back: git trace undo
+    [main] 9a46f1b
+    --- stderr
+    note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
+    [exit 0]
+    ");
+    assert_eq!(repo.git(&["rev-parse", "refs/traces/main~1"]), first);
+    insta::assert_snapshot!(repo.git(&["log", "-1", "--format=%B", "refs/traces/main"]).lines().filter(|line| !line.starts_with("Trace-T")).flat_map(|line| [line, "\n"]).collect::<String>(), @"
+    clean 7 items: 5349 → 2155 tokens
+
+    Trace-Op: clean
+    Trace-Item: af4b362339e04c03
+    Trace-Item: 1d01576b793645d0
+    Trace-Item: 83892c32591dee2e
+    Trace-Item: 3833ebc3b6f38052
+    Trace-Item: be862b03f3226691
+    Trace-Item: 15ae1f4416046209
+    Trace-Item: 74800a7d61608dc2
+    Trace-Next: 45
+    Trace-Reason: reminders, stale-reads, edit-echoes, failures, thinking, edited-reads, old-results; keep 10
+    ");
+    repo.text(&["undo"]);
+    assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]), first);
+    insta::assert_snapshot!(repo.refused(&["clean", "--preset", "safe,all"]), @"
+    --- stderr
+    error: invalid value 'all' for '--preset <P,…>': unknown preset `all`: expected one of safe, default, aggressive, duplicates, reminders, stale-reads, edit-echoes, images, failures, thinking, edited-reads, old-results, oversize, old-reads, agent-reports, old-calls
+
+    For more information, try '--help'.
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["clean", "none"]), @"
+    --- stderr
+    error: no trace is named `none`
+    hint: `git trace commit` creates one; `git trace branch` lists them
+    [exit 2]
+    ");
+}
