@@ -119,7 +119,8 @@ fn plant_archive(repo: &TestRepo) {
 }
 
 fn purge(repo: &TestRepo, args: &[&str]) -> serde_json::Value {
-    let output = repo.run(&[&["purge", "--json", "--text", "-", "-m", "leaked"], args].concat(), SECRET.as_bytes());
+    let output =
+        repo.run(&[&["purge", "--json", "--text", "-", "--reason", "leaked"], args].concat(), SECRET.as_bytes());
     assert!(!output.stdout.is_empty(), "{}", repo.exact(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
@@ -202,7 +203,7 @@ fn an_item_is_removed_with_its_revisions_reasons_and_subjects() {
     repo.text(&["delete", "#1", "--reason", "horse gone"]);
     repo.text(&["restore", &id]);
     repo.text(&["branch", "idea"]);
-    insta::assert_snapshot!(repo.trace(&["purge", "#1", "-m", "privacy", "--yes"]), @"
+    insta::assert_snapshot!(repo.trace(&["purge", "#1", "--reason", "privacy", "--yes"]), @"
     refs/trace-priority  [SHORT] -> [SHORT]
     refs/trace-tags/skip/[ID]  [SHORT] -> [SHORT]
     refs/traces/idea  [SHORT] -> [SHORT]
@@ -373,14 +374,14 @@ fn without_a_terminal_nothing_is_changed_unless_told() {
     error: the text is too short: at least 4 bytes are expected
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["purge", "--pattern", "x", "-m", "a \"quote\"", "--yes"]), @"
+    insta::assert_snapshot!(repo.refused(&["purge", "--pattern", "x", "--reason", "a \"quote\"", "--yes"]), @"
     --- stderr
     error: the reason must be one line without quotes, backslashes, and control characters
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused_with(&["purge", "--text", "-", "--yes"], b"secret"), @"
     --- stderr
-    error: what replaces the text, `[purged: secret]`, contains it; give another reason with -m
+    error: what replaces the text, `[purged: secret]`, contains it; give another with --reason
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["purge", "#7", "--yes"]), @"
@@ -653,7 +654,7 @@ fn a_purge_of_an_item_and_a_second_purge_reach_other_clones() {
         repo.say("mine");
     });
     purge(&repo, &["--yes"]);
-    repo.text(&["purge", "#1", "-m", "privacy", "--yes", "--push", "origin"]);
+    repo.text(&["purge", "#1", "--reason", "privacy", "--yes", "--push", "origin"]);
     repo.within(&clone, |repo| {
         repo.text(&["pull"]);
         assert_eq!(repo.bodies("main"), ["one", "mine"]);

@@ -306,7 +306,7 @@ fn agent_settings_are_extended_and_restored() {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(&path, text).unwrap();
             }
-            repo.text(&["install", "--agent", agent, "-n"]);
+            repo.text(&["install", "--agent", agent, "--dry-run"]);
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "a dry run writes nothing");
             assert!(repo.text(&["install", "--agent", agent]).contains("added"));
             let once = fs::read_to_string(&path).unwrap();

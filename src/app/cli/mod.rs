@@ -242,3 +242,7 @@ fn status(args: &[OsString], env: Env) -> u8 {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "../../../tests/unit/options.rs"]
+mod tests;

@@ -150,7 +150,7 @@ fn refusals_give_a_hint_and_change_nothing() {
     hint: `git trace crumb new` creates it
     [exit 2]
     --- stderr
-    error: invalid value 's' for '--agent <LETTER>': one letter from A to Z is expected
+    error: invalid value 's' for '--letter <LETTER>': one letter from A to Z is expected
 
     For more information, try '--help'.
     [exit 2]

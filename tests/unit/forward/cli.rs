@@ -49,7 +49,7 @@ fn a_forward_crumb_is_left_found_shown_and_completed() {
         .collect();
     assert_eq!(fields, ["success", "crumbs", "most_recent", "unfinished_tasks", "key_references", "summary"]);
 
-    insta::assert_snapshot!(repo.trace(&["forward", "status", id, "completed", "-m", "built"]), @"
+    insta::assert_snapshot!(repo.trace(&["forward", "status", id, "completed", "--reason", "built"]), @"
     [ID] completed (was active)
     [exit 0]
     ");
@@ -211,7 +211,7 @@ fn lists_are_accepted_as_options_or_json() {
     ");
     insta::assert_snapshot!(refused(&["--priority", "urgent"]), @"
     --- stderr
-    error: invalid value 'urgent' for '--priority <PRIORITY>': `URGENT` is not one of HIGH, MEDIUM, LOW
+    error: invalid value 'urgent' for '--importance <PRIORITY>': `URGENT` is not one of HIGH, MEDIUM, LOW
 
     For more information, try '--help'.
     [exit 2]

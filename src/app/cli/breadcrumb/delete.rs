@@ -29,7 +29,7 @@ pub(crate) struct DeleteArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct PruneArgs {
     /// Print what would be removed, and keep it
-    #[arg(short = 'n', long)]
+    #[arg(long)]
     dry_run: bool,
     /// Print the result as JSON
     #[arg(long)]

@@ -36,7 +36,7 @@ struct TextArgs {
     #[arg(allow_hyphen_values = true)]
     text: String,
     /// Letter of the agent, in a file of several agents
-    #[arg(long, value_name = "LETTER", value_parser = agent)]
+    #[arg(long = "letter", alias = "agent", value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct FailArgs {
     #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     text: String,
     /// Letter of the agent, in a file of several agents
-    #[arg(long, value_name = "LETTER", value_parser = agent)]
+    #[arg(long = "letter", alias = "agent", value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
 }
 

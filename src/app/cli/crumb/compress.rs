@@ -23,7 +23,7 @@ pub(crate) struct CompressArgs {
     /// Crumb file
     file: PathBuf,
     /// Print what would change, and write nothing; the compressor is not called
-    #[arg(short = 'n', long)]
+    #[arg(long)]
     dry_run: bool,
     /// Do not archive the originals
     #[arg(long)]

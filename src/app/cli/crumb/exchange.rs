@@ -18,7 +18,7 @@ pub(crate) struct SendArgs {
     #[arg(long = "section", value_name = "NAME")]
     sections: Vec<String>,
     /// Letter of the agent [default: the first letter of the identity]
-    #[arg(long, value_name = "LETTER", value_parser = agent)]
+    #[arg(long = "letter", alias = "agent", value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct ReceiveArgs {
     #[arg(default_value = "-", hide_default_value = true)]
     from: PathBuf,
     /// Letter of the sender, which replaces any other [default: the first letter of its identity]
-    #[arg(long, value_name = "LETTER", value_parser = agent)]
+    #[arg(long = "letter", alias = "agent", value_name = "LETTER", value_parser = agent)]
     agent: Option<char>,
     /// Print the result as JSON
     #[arg(long)]

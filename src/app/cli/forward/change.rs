@@ -1,7 +1,8 @@
 //! `git trace forward status` and `expire`.
 
 use super::{ForwardContext, line, note_damaged};
-use crate::app::cli::{Result, json};
+use crate::app::cli::flags::items::ReasonArgs;
+use crate::app::cli::{Result, bail, json};
 use crate::memory::forward::json::CrumbJson;
 use crate::memory::forward::{CrumbStatus, Query, query_time, resolve, search, set_status};
 use crate::trace::TraceName;
@@ -13,9 +14,8 @@ pub(crate) struct StatusArgs {
     id: String,
     /// New status: active, completed or superseded [default: show the status]
     status: Option<CrumbStatus>,
-    /// Reason
-    #[arg(short = 'm', long = "reason", value_name = "TEXT", requires = "status", allow_hyphen_values = true)]
-    reason: Option<String>,
+    #[command(flatten)]
+    reason: ReasonArgs,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -23,6 +23,9 @@ pub(crate) struct StatusArgs {
 
 impl StatusArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        if self.status.is_none() && self.reason.is_given() {
+            bail!("a reason belongs to a new status, which is missing");
+        }
         let agent = context.agent()?;
         let repo = context.repo()?;
         let crumb = resolve(repo, agent, &self.id)?;
@@ -30,7 +33,7 @@ impl StatusArgs {
         let status = self.status.unwrap_or(before);
         let changed = match self.status {
             Some(status) => {
-                set_status(&context.open(&TraceName::of_agent(agent))?, crumb.id, status, self.reason.as_deref())?
+                set_status(&context.open(&TraceName::of_agent(agent))?, crumb.id, status, self.reason.get(context))?
                     .is_some()
             }
             None => false,

@@ -31,8 +31,8 @@ pub(crate) struct LeaveArgs {
     /// Orientation for an agent that has lost its context
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     if_disoriented: Vec<String>,
-    /// Priority: HIGH, MEDIUM or LOW [default: MEDIUM]
-    #[arg(long, value_name = "PRIORITY", value_parser = priority)]
+    /// Priority of the forward crumb: HIGH, MEDIUM or LOW [default: MEDIUM]
+    #[arg(long = "importance", alias = "priority", value_name = "PRIORITY", value_parser = priority)]
     priority: Option<Priority>,
     /// Type: orientation, technical, emotional or task [default: orientation]
     #[arg(long = "type", alias = "crumb-type", value_name = "TYPE", value_parser = crumb_type)]

@@ -16,7 +16,7 @@ pub(crate) struct GetArgs {
     #[arg(long, value_name = "H", default_value_t = 168)]
     lookback_hours: u64,
     /// Only this priority: HIGH, MEDIUM or LOW
-    #[arg(long, alias = "priority-filter", value_name = "PRIORITY", value_parser = priority)]
+    #[arg(long = "importance", aliases = ["priority", "priority-filter"], value_name = "PRIORITY", value_parser = priority)]
     priority: Option<Priority>,
     /// Only this type: orientation, technical, emotional or task
     #[arg(long = "type", alias = "crumb-type", value_name = "TYPE", value_parser = crumb_type)]

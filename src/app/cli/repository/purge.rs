@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _};
 
 use regex::bytes::Regex;
 
+use crate::app::cli::flags::items::ReasonArgs;
 use crate::app::cli::remote::remote_of;
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::app::ui::confirmed;
@@ -18,7 +19,7 @@ use crate::trace::{ItemId, Tip};
 /// Remove a text or items from everything that is stored
 ///
 /// Rewrites all traces, backups, remote-tracking refs, priorities, forward crumbs, and archives that contain it, with
-/// `[purged: REASON]` in its place. Item ids, authors, and dates stay; signatures do not. Removes the replaced objects, the reflogs
+/// `[purged: REASON]` in its place; the default reason is `secret`. Item ids, authors, and dates stay; signatures do not. Removes the replaced objects, the reflogs
 /// that lead to them, and derived files such as the operation log. This cannot be undone.
 ///
 /// The code's history is reported and stays. The agent's own session file, exports, other clones, and backups are out of reach: see
@@ -35,14 +36,13 @@ pub(crate) struct PurgeArgs {
     /// Regular expression, for bytes as they are stored
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pattern: Option<String>,
-    /// Reason, which replaces the text
-    #[arg(short = 'm', long = "message", value_name = "REASON", default_value = "secret")]
-    reason: String,
+    #[command(flatten)]
+    reason: ReasonArgs,
     /// Then replace the purged refs of this remote, unless somebody moved them; alone: replace what earlier purges rewrote
     #[arg(long, value_name = "REMOTE", add = Values::Remotes)]
     push: Option<String>,
     /// Only show what would be rewritten
-    #[arg(short = 'n', long, conflicts_with = "yes")]
+    #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
     /// Do not ask
     #[arg(short, long)]
@@ -95,12 +95,12 @@ impl PurgeArgs {
         }
         let pattern = self.pattern.as_deref().map(Regex::new).transpose()?;
         let needle = Needle::new(text.as_deref(), pattern);
-        let Some(target) = Target::new(self.ids(context)?, needle, &self.reason) else {
+        let Some(target) = Target::new(self.ids(context)?, needle, self.reason.get(context).unwrap_or("secret")) else {
             bail!("the reason must be one line without quotes, backslashes, and control characters");
         };
         let marker = &target.marker;
         if target.needle.is_in(marker.as_bytes()) {
-            bail!("what replaces the text, `{marker}`, contains it; give another reason with -m");
+            bail!("what replaces the text, `{marker}`, contains it; give another with --reason");
         }
         Ok(target)
     }

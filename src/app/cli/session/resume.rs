@@ -20,7 +20,7 @@ pub(crate) struct ResumeArgs {
     /// Trace to continue [default: the current trace]
     name: Option<TraceName>,
     /// Agent to start: claude-code or codex [default: the one that recorded the session]
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "NAME")]
     agent: Option<Format>,
     /// Write the session, and print the command that resumes it instead of running it
     #[arg(long)]

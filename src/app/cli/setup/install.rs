@@ -48,7 +48,7 @@ struct TargetArgs {
     #[arg(long)]
     private: bool,
     /// Add hooks to this agent (claude-code, codex or gemini-cli) instead of configuring git; can be repeated
-    #[arg(long = "agent", value_name = "AGENT", conflicts_with_all = ["global", "worktree", "private"])]
+    #[arg(long = "agent", value_name = "NAME", conflicts_with_all = ["global", "worktree", "private"])]
     agents: Vec<Format>,
     /// Do not install git hooks, because pre-commit, lefthook, husky or your own script calls `git trace hook pre-commit`
     #[arg(long)]
@@ -68,7 +68,7 @@ struct TargetArgs {
     #[expect(clippy::option_option, reason = "the flag may stand without a value")]
     completions: Option<Option<Shell>>,
     /// Print what would be done, and change nothing
-    #[arg(short = 'n', long)]
+    #[arg(long)]
     dry_run: bool,
     /// Print the result as JSON
     #[arg(long)]

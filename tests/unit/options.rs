@@ -1,0 +1,103 @@
+//! Options mean the same in all commands.
+
+use std::collections::BTreeMap;
+
+use clap::{Arg, ArgAction, Command};
+
+use super::*;
+
+fn options<'c>(command: &'c Command, path: &str, found: &mut Vec<(String, &'c Arg)>) {
+    let visible = command.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set());
+    found.extend(visible.map(|arg| (path.to_owned(), arg)));
+    for sub in command.get_subcommands() {
+        options(sub, format!("{path} {}", sub.get_name()).trim(), found);
+    }
+}
+
+/// Calls `check` with each option and the path of its command.
+fn for_each_option(mut check: impl FnMut(&str, &Arg)) {
+    let mut command = Cli::command();
+    command.build();
+    let mut found = Vec::new();
+    options(&command, "", &mut found);
+    assert!(found.len() > 200);
+    found.iter().for_each(|(path, arg)| check(path, arg));
+}
+
+/// The name of the value; empty for a flag.
+fn value(arg: &Arg) -> String {
+    let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+    let names = arg.get_value_names().filter(|_| takes_value).unwrap_or_default();
+    names.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_short_option_has_one_meaning() {
+    // As in git, or in the programs whose command lines these subcommands follow.
+    const OWN: [(&str, char); 13] = [
+        ("branch", 'm'),
+        ("grep", 'F'),
+        ("grep", 'l'),
+        ("grep", 'c'),
+        ("switch", 'c'),
+        ("fetch", 'p'),
+        ("checkpoint new", 'a'),
+        ("checkpoint new", 'c'),
+        ("checkpoint new", 'i'),
+        ("checkpoint new", 'p'),
+        ("checkpoint archive", 'l'),
+        ("checkpoint archive", 'o'),
+        ("checkpoint list", 'a'),
+    ];
+    let mut meanings: BTreeMap<char, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+    for_each_option(|path, arg| {
+        let Some(short) = arg.get_short() else { return };
+        let long = arg.get_long().unwrap_or_default();
+        if OWN.contains(&(path, short)) {
+            return;
+        }
+        // A number of results, of entries, or of operations.
+        let meaning = if short == 'n' { value(arg) } else { format!("--{long} {}", value(arg)) };
+        meanings.entry(short).or_default().entry(meaning).or_default().push(path.to_owned());
+    });
+    meanings.retain(|_, meanings| meanings.len() > 1);
+    assert!(meanings.is_empty(), "{meanings:#?}");
+}
+
+#[test]
+fn n_is_a_number_and_a_dry_run_has_no_short_form() {
+    for_each_option(|path, arg| {
+        if arg.get_short() == Some('n') {
+            assert_eq!(value(arg), "N", "-n of {path}");
+        }
+        if arg.get_long() == Some("dry-run") {
+            assert_eq!(arg.get_short(), None, "--dry-run of {path}");
+        }
+    });
+}
+
+#[test]
+fn a_long_option_takes_the_same_value_in_all_commands() {
+    // The same words about other things: a filter or a switch instead of a value.
+    const DIFFERENT: [&str; 8] = ["all", "budget", "delete", "force", "list", "parent", "prune", "role"];
+    let mut values: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+    for_each_option(|path, arg| {
+        let long = arg.get_long().unwrap_or_default();
+        let is_filter = path == "log" && long == "reason";
+        if !is_filter && !DIFFERENT.contains(&long) {
+            values.entry(long.to_owned()).or_default().entry(value(arg)).or_default().push(path.to_owned());
+        }
+    });
+    values.retain(|_, values| values.len() > 1);
+    assert!(values.is_empty(), "{values:#?}");
+}
+
+#[test]
+fn content_is_m_and_a_reason_is_reason() {
+    for_each_option(|path, arg| {
+        if arg.get_short() == Some('m') && path != "branch" {
+            assert_eq!(arg.get_long(), Some("message"), "{path}");
+            assert!(["commit", "edit", "compress", "checkpoint delta"].contains(&path), "{path}");
+        }
+    });
+}
