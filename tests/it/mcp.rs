@@ -101,6 +101,7 @@ fn everything_a_model_receives_from_a_text_tool_is_within_the_budget() {
         ("trace_log", json!({ "grep": "parser" })),
         ("trace_diff", json!({ "states": ["early", "main"] })),
         ("trace_diff", json!({ "states": ["#600"] })),
+        ("trace_top", json!({})),
         ("brief", json!({ "breadcrumbs": ["auth.", "nothing.", "no-such-key"] })),
         ("trace_materialize", json!({})),
         ("trace_materialize", json!({ "format": "openai", "aggregate": "none" })),
@@ -117,6 +118,8 @@ fn everything_a_model_receives_from_a_text_tool_is_within_the_budget() {
         for ((tool, arguments), result) in calls.iter().zip(results(&repo, &calls)) {
             assert_eq!(result["isError"], json!(false), "{tool} {arguments}: {result}");
             assert_eq!(result.get("structuredContent"), None, "{tool}");
+            // Gemini CLI takes JSON for structured content.
+            assert!(serde_json::from_str::<Value>(content(&result)[0]).is_err(), "{tool} {arguments}");
             let tokens = received(&result);
             assert!(tokens <= budget, "{tool} {arguments}: {tokens} tokens");
             // A page that is not the last one is not much shorter than it may be.
@@ -219,7 +222,26 @@ fn the_default_tools_fit_into_2000_tokens() {
     let texts: Vec<_> = list(&["--tools", "all"]);
     let texts: Vec<_> = texts.iter().filter(|tool| tool.get("outputSchema").is_none()).collect();
     let names: Vec<_> = texts.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    insta::assert_snapshot!(names.join(" "), @"brief trace_materialize trace_show trace_grep trace_log trace_diff");
+    insta::assert_snapshot!(names.join(" "), @"brief trace_materialize trace_show trace_grep trace_log trace_diff trace_top");
+}
+
+#[test]
+fn an_operation_of_a_tool_can_be_undone() {
+    let repo = TestRepo::new();
+    let items = |calls: &[(&str, Value)]| {
+        let answer = results(&repo, calls).remove(0)["structuredContent"].take();
+        (answer, repo.json(&["status", "--json"])["items"].clone())
+    };
+    for text in ["one", "two", "three"] {
+        results(&repo, &[("trace_commit", json!({ "text": text }))]);
+    }
+    results(&repo, &[("trace_delete", json!({ "item": "#0..#1" }))]);
+    let (undone, left) = items(&[("trace_undo", json!({}))]);
+    assert_eq!((&undone["operations"][0]["command"], left), (&json!("mcp trace_delete"), json!(3)));
+    let (undone, left) = items(&[("trace_undo", json!({}))]);
+    assert_eq!((&undone["operations"][0]["command"], left), (&json!("mcp trace_commit"), json!(2)));
+    let refused = result(&repo, "trace_undo", json!({ "operation": "beef" }));
+    assert!(content(&refused)[0].contains("`operation`"), "{refused}");
 }
 
 /// What the server writes for these lines.

@@ -38,7 +38,7 @@ impl TopArgs {
     }
 }
 
-fn print(context: &Context, top: &Top, count: usize) -> Result<()> {
+pub(crate) fn print(context: &Context, top: &Top, count: usize) -> Result<()> {
     let ui = &context.ui;
     let width = top.total.to_string().len().max("tokens".len());
     let heading = match top.by {

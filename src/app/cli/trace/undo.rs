@@ -55,7 +55,9 @@ impl UndoArgs {
             let reversed = reverse(context.repo()?, &context.signature()?, &[operation], "undo")?;
             return report(context, &history.originals(operation), &reversed, "undo", self.json);
         }
-        reverse_latest(context, self.number.unwrap_or(1), "undo", self.json)
+        let done =
+            |originals: &[&Operation], reversed: &[Reversed]| report(context, originals, reversed, "undo", self.json);
+        reverse_latest(context, self.number.unwrap_or(1), "undo", done)
     }
 
     fn print_list(&self, context: &Context) -> Result<()> {
@@ -77,12 +79,19 @@ impl UndoArgs {
 
 impl RedoArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        reverse_latest(context, self.number, "redo", self.json)
+        let done =
+            |originals: &[&Operation], reversed: &[Reversed]| report(context, originals, reversed, "redo", self.json);
+        reverse_latest(context, self.number, "redo", done)
     }
 }
 
 /// Reverses the newest operations. If others have moved the refs of these meanwhile, takes the operations that are newest then.
-fn reverse_latest(context: &Context, number: u64, verb: &str, json: bool) -> Result<()> {
+pub(crate) fn reverse_latest<T>(
+    context: &Context,
+    number: u64,
+    verb: &str,
+    done: impl Fn(&[&Operation], &[Reversed]) -> Result<T>,
+) -> Result<T> {
     // As in other commands, a head that names no trace is an error.
     context.trace_name(None)?;
     let (repo, signature, trace) = (context.repo()?, context.signature()?, context.named_trace()?);
@@ -94,7 +103,7 @@ fn reverse_latest(context: &Context, number: u64, verb: &str, json: bool) -> Res
         match reverse(repo, &signature, &operations, verb) {
             Ok(reversed) => {
                 let originals: Vec<_> = operations.iter().flat_map(|operation| history.originals(operation)).collect();
-                return report(context, &originals, &reversed, verb, json);
+                return done(&originals, &reversed);
             }
             Err(error) if ids == before => return Err(error.into()),
             Err(_) => before = ids,

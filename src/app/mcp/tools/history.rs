@@ -1,19 +1,22 @@
-//! `trace_log`, `trace_diff`: what happened in a trace.
+//! `trace_log`, `trace_diff`, `trace_top`, `trace_undo`: what happened in a trace, and what it led to.
 
 use std::fmt::Write as _;
 
-use crate::app::cli::diff_text;
+use crate::app::cli::{diff_text, print_top, reverse_latest};
 use crate::app::context::Context;
 use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
 use crate::app::ui::{minute, one_line};
 use crate::base::error::{Context as _, Result, bail};
 use crate::git::short_oid;
+use crate::trace::change::undo::{History, reverse, to_json};
 use crate::trace::query::code::CodeRange;
 use crate::trace::query::diff::revisions::revisions;
 use crate::trace::query::diff::{Target, between, target};
 use crate::trace::query::log;
 use crate::trace::query::select::Among;
+use crate::trace::query::top::{By, top};
+use crate::trace::store::view::View;
 
 /// The most characters of a subject or reason in a line of `trace_log`.
 const SUBJECT_LEN: usize = 200;
@@ -33,6 +36,15 @@ tools! {
         "states": {"type": "array", "items": {"type": "string"}, "description": "0-2 traces, commits, times; or one item"},
         "budget": {"type": "integer", "minimum": 100, "default": 4000}, "cursor": "string", "trace": "string"
     }"#;
+
+    trace_top: Reads, "Find what fills the context, heaviest first.";
+    r#"{
+        "by": {"enum": ["item", "turn", "tool", "path", "type"], "default": "item"},
+        "budget": {"type": "integer", "minimum": 100, "default": 4000}, "cursor": "string", "trace": "string"
+    }"#;
+
+    trace_undo: Replaces, "Undo the last operation in this worktree, or an earlier one; a second call undoes the one before.";
+    r#"{"operation": "string: id"}"# => r#"{"operations!": "array", "changes!": "array"}"#;
 }
 
 fn trace_log(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
@@ -70,6 +82,25 @@ fn line(entry: &log::Entry) -> String {
         let _ = write!(line, " ({})", one_line(reason, SUBJECT_LEN));
     }
     line + "\n"
+}
+
+fn trace_top(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    let (repo, name, tip, mut page) = arguments.page(context)?;
+    let view = View::open(repo, &name, None)?;
+    let top = top(repo, &view, context.encoding()?, arguments.parsed("by")?.unwrap_or(By::Item))?;
+    print_top(context, &top, usize::MAX)?;
+    page.write(&context.ui.take());
+    page.finish(&tip, "")
+}
+
+fn trace_undo(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    let Some(spec) = arguments.text("operation")? else {
+        return reverse_latest(context, 1, "undo", |originals, reversed| Ok(to_json(originals, reversed).into()));
+    };
+    let history = History::read(context.repo()?)?;
+    let operation = history.find(spec).context("argument `operation`")?;
+    let reversed = reverse(context.repo()?, &context.signature()?, &[operation], "undo")?;
+    Ok(to_json(&history.originals(operation), &reversed).into())
 }
 
 fn trace_diff(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {

@@ -9,6 +9,7 @@ use crate::app::mcp::answer::{Answer, warning_lines};
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::page::fit;
 use crate::base::error::{Result, bail};
+use crate::git::short_oid;
 use crate::materialize::envelope::{MessageFormat, Rendered, render};
 use crate::materialize::{Cut, Materialized, Options, materialize};
 use crate::trace::Tip;
@@ -100,8 +101,9 @@ fn trace_materialize(context: &Context, arguments: &Arguments<'_>) -> Result<Ans
     let encoding = context.encoding()?;
     let Some(view) = context.find_view(&name, arguments.text("as_of")?)? else {
         let nothing = render(format, &Materialized::default(), None)?.content;
-        return Ok(Answer::Text(vec![text(&nothing), format!("[trace {name} has no items]")]));
+        return Ok(Answer::Text(vec![text(&nothing, &format!("[trace {name} has no items]"))]));
     };
+    let state = format!("[trace {name} at {}]", short_oid(view.tip.commit.oid));
     fit(budget, encoding, |allowed| {
         let cut = Cut { since: None, recent, budget: Some(allowed) };
         let options = Options { one_message_an_item, cut, ..Options::default() };
@@ -111,12 +113,14 @@ fn trace_materialize(context: &Context, arguments: &Arguments<'_>) -> Result<Ans
         let damaged = materialized.damaged.iter();
         let damaged: Vec<_> =
             damaged.map(|(path, damage)| format!("warning: item file `{path}` is damaged: {damage}")).collect();
-        Ok([text(&rendered.content)].into_iter().chain(notes).chain(warning_lines(&damaged)).collect())
+        Ok([text(&rendered.content, &state)].into_iter().chain(notes).chain(warning_lines(&damaged)).collect())
     })
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+/// Messages, and a line that names their state. Gemini CLI takes a text that is nothing but JSON for structured content, and refuses
+/// an array.
+fn text(messages: &[u8], state: &str) -> String {
+    format!("{}\n{state}", String::from_utf8_lossy(messages).trim_end_matches('\n'))
 }
 
 /// Says which items the budget cuts off, and where to read them.
