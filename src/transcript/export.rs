@@ -18,6 +18,8 @@ use crate::trace::{Time, TraceError};
 
 const UNANSWERED: &str = "(no result was recorded)";
 
+const START: &str = "(the start of this session was removed)";
+
 pub(crate) struct Exporter {
     pub write: fn(&[Item], &NewSession, &mut ExportedTranscript),
     /// The file below `home` in which the agent looks for the session.
@@ -70,7 +72,9 @@ pub(crate) fn transcript(
         items.extend(view.left_out(slot).is_none().then_some(item));
         Ok::<_, TraceError>(())
     })?;
-    let items = pair_calls(items, &mut exported.notes);
+    items.retain(|item| !is_blank(item));
+    let mut items = pair_calls(items, &mut exported.notes);
+    start_with_user(&mut items);
     (exporter.write)(&items, session, &mut exported);
     Ok(Some(exported))
 }
@@ -83,6 +87,25 @@ pub(crate) fn transcript_path(format: Format, home: &Path, session: &NewSession)
 pub(crate) fn resume_command(format: Format, session: &str) -> String {
     let command = format.agent().exporter.as_ref().map_or("", |exporter| exporter.resume_command);
     format!("{command} {session}")
+}
+
+/// Whether this is a message without text, which providers reject.
+fn is_blank(item: &Item) -> bool {
+    let is_message = matches!(item.fields.item_type.as_str(), "dialogue" | "instruction" | "output");
+    is_message && item.body.trim_ascii().is_empty()
+}
+
+/// Puts a message of the user first, as providers require, if the model's is the first one.
+fn start_with_user(items: &mut Vec<Item>) {
+    let first = items.iter().position(|item| item.fields.item_type != ItemType::instruction());
+    let Some(at) = first.filter(|at| {
+        let fields = &items[*at].fields;
+        fields.role == Some(Role::Assistant) || matches!(fields.item_type.as_str(), "reasoning" | "output")
+    }) else {
+        return;
+    };
+    let fields = Fields { created: items[at].fields.created, ..dialogue(Role::User) };
+    items.insert(at, Item { id: items[at].id, fields, revision: 1, tokens: None, body: START.as_bytes().to_vec() });
 }
 
 /// Gives each call a unique id and a result, and each result a call.

@@ -21,6 +21,13 @@ fn context(repo: &TestRepo, trace: &str) -> Vec<Value> {
     let mut messages = view["messages"].as_array().unwrap().clone();
     for message in &mut messages {
         message.as_object_mut().unwrap().retain(|key, _| key == "role" || key == "name" || key == "content");
+        for block in message["content"].as_array_mut().into_iter().flatten() {
+            if let Some(arguments) =
+                block["arguments"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok())
+            {
+                block["arguments"] = arguments;
+            }
+        }
     }
     messages
 }
@@ -79,10 +86,18 @@ fn round_trip(bytes: &[u8], format: Format, agent: &str, change: impl Fn(&TestRe
 
 #[test]
 fn an_unchanged_session_exports_as_it_was_imported() {
-    for (name, bytes) in SAMPLES {
-        let (repo, written) = round_trip(bytes, Format::ClaudeCode, "claude-code", |_| ());
-        check_valid(&written);
-        let (before, mut after) = (context(&repo, "t"), context(&repo, "back"));
+    // One record of each kind is no conversation.
+    for (format, name, bytes) in samples().into_iter().filter(|(.., name, _)| *name != "rollout-record-matrix") {
+        if format == Format::SweAgent {
+            continue;
+        }
+        let (repo, written) = round_trip(bytes, format, format.as_str(), |_| ());
+        if format == Format::ClaudeCode {
+            check_valid(&written);
+        }
+        let (mut before, mut after) = (context(&repo, "t"), context(&repo, "back"));
+        // Providers reject messages without text, and agents leave them out.
+        before.retain(|message| message["content"].as_str().is_none_or(|text| !text.trim().is_empty()));
         if name == "dangling-tool-use" {
             // The call that nothing answered has an answer now.
             assert_eq!(after.len(), before.len() + 1);
@@ -187,13 +202,115 @@ fn an_export_is_written_where_the_agent_looks() {
             || report["file"].as_str().unwrap().contains("/.codex/sessions/")
     );
     assert_eq!(repo.json(&["import", "codex", "--json"])["traces"][0]["recorded"], 0);
-    insta::assert_snapshot!(repo.refused(&["export", "gemini-cli"]), @r"
+    insta::assert_snapshot!(repo.refused(&["export", "swe-agent"]), @r"
     --- stderr
-    error: Gemini CLI cannot resume a transcript that another program wrote
+    error: SWE-agent cannot resume a transcript that another program wrote
     [exit 2]
     ");
     fs::write(repo.folder().join("there"), "x").unwrap();
     assert!(repo.refused(&["export", "claude-code", "-o", "there"]).contains("cannot write `there`"));
+}
+
+/// A session with what only some sessions have: images, a sub-agent, rewound turns, and, if so, a compaction.
+fn generated(is_compacted: bool) -> Vec<u8> {
+    let image =
+        json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}});
+    let record = |uuid: &str, parent: Option<&str>, kind: &str, content: Value| {
+        json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "timestamp": "2026-02-10T09:00:00.125Z",
+               "message": {"role": kind, "id": format!("msg-{uuid}"), "content": content}})
+    };
+    let mut side = record("s1", Some("a1"), "user", json!("what the sub-agent reads"));
+    (side["isSidechain"], side["agentId"]) = (json!(true), json!("a1"));
+    let mut summary = record("c2", Some("c1"), "user", json!("so far"));
+    summary["isCompactSummary"] = json!(true);
+    let result =
+        json!([{"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "seen"}, image]}]);
+    let mut records = vec![
+        record("u1", None, "user", json!([{"type": "text", "text": "look"}, image])),
+        record("a1", Some("u1"), "assistant", json!([{"type": "tool_use", "id": "t1", "name": "Task", "input": {}}])),
+        side,
+        record("r1", Some("a1"), "user", result),
+        record("a2", Some("r1"), "assistant", json!([{"type": "text", "text": "done"}])),
+        record("u2", Some("a2"), "user", json!("a wrong turn")),
+        record("a3", Some("u2"), "assistant", json!([{"type": "text", "text": "wrong"}])),
+        record("u3", Some("a2"), "user", json!("a better turn")),
+        record("a4", Some("u3"), "assistant", json!([{"type": "text", "text": "better"}])),
+    ];
+    if is_compacted {
+        records.push(json!({"type": "system", "subtype": "compact_boundary", "uuid": "c1", "logicalParentUuid": "a4",
+                            "sessionId": "s", "content": "compacted"}));
+        records.push(summary);
+        records.push(record("u4", Some("c2"), "user", json!([{"type": "text", "text": "and this"}, image])));
+        records.push(record("a5", Some("u4"), "assistant", json!([{"type": "text", "text": "fine"}])));
+    }
+    records.iter().map(|record| format!("{record}\n")).collect::<String>().into_bytes()
+}
+
+#[test]
+fn a_generated_session_exports_what_the_model_saw() {
+    for (is_compacted, expected) in [(false, 6), (true, 3)] {
+        let (repo, written) = round_trip(&generated(is_compacted), Format::ClaudeCode, "claude-code", |_| ());
+        check_valid(&written);
+        assert_eq!(context(&repo, "back"), context(&repo, "t"));
+        let text = String::from_utf8(written).unwrap();
+        assert!(!text.contains("wrong") && !text.contains("sub-agent reads"));
+        assert_eq!(text.contains("so far"), is_compacted);
+        assert_eq!(text.contains("a better turn"), !is_compacted);
+        assert_eq!(text.lines().count(), expected, "{text}");
+        for agent in ["codex", "gemini-cli"] {
+            let (repo, _) = round_trip(&generated(is_compacted), Format::ClaudeCode, agent, |_| ());
+            // Gemini CLI has no place of its own for an image in a result.
+            let said = |trace: &str| -> Vec<String> {
+                let said = texts(&context(&repo, trace));
+                said.iter().map(|text| text.split("\n{\"inlineData").next().unwrap().to_owned()).collect()
+            };
+            assert_eq!(said("back"), said("t"), "{agent}");
+        }
+    }
+}
+
+fn texts(messages: &[Value]) -> Vec<String> {
+    let mut texts = Vec::new();
+    for message in messages {
+        match &message["content"] {
+            Value::Array(blocks) => texts.extend(blocks.iter().filter_map(|block| block["text"].as_str())),
+            text => texts.extend(text.as_str()),
+        }
+    }
+    texts.into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_rollout_keeps_its_provider_and_settings() {
+    let settings = json!({"type": "world_state", "payload": {"full": true, "state": {"skills": 1}}});
+    let turn = json!({"type": "turn_context", "payload": {"cwd": "/w", "model": "m"}});
+    let said = |role: &str, text: &str| json!({"type": "response_item", "payload": {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}});
+    let head = json!({"type": "session_meta", "payload": {"id": "s", "model_provider": "fake"}});
+    let lines = [head, settings.clone(), turn.clone(), said("user", "a question"), said("assistant", "an answer")];
+    let bytes: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let (_, written) = round_trip(bytes.as_bytes(), Format::Codex, "codex", |_| ());
+    let written = records(&written);
+    assert_eq!(written[0]["payload"]["model_provider"], "fake");
+    let kinds: Vec<&str> = written.iter().map(|record| record["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds[..4], ["session_meta", "world_state", "turn_context", "response_item"]);
+    assert_eq!((&written[1]["payload"], &written[2]["payload"]), (&settings["payload"], &turn["payload"]));
+    // Codex takes a session without a provider as one of the configured provider.
+    let (_, written) = round_trip(SAMPLES[4].1, Format::ClaudeCode, "codex", |_| ());
+    assert_eq!(records(&written)[0]["payload"].get("model_provider"), None);
+}
+
+#[test]
+fn an_exported_session_starts_with_the_user_and_has_no_empty_message() {
+    let repo = TestRepo::new();
+    for (role, text) in [("assistant", "an answer"), ("user", " \n"), ("user", "more")] {
+        repo.bytes_with(&["--trace", "t", "commit", "-r", role, "-F", "-"], text.as_bytes());
+    }
+    for agent in ["claude-code", "codex", "gemini-cli"] {
+        repo.text(&["export", agent, "t", "-o", agent]);
+        repo.text(&["import", agent, agent, "--trace", &format!("back-{agent}")]);
+        let expected = ["(the start of this session was removed)", "an answer", "more"];
+        assert_eq!(texts(&context(&repo, &format!("back-{agent}"))), expected, "{agent}");
+    }
 }
 
 fn call(file: &str, event: &str) -> String {

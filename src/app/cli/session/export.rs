@@ -17,14 +17,14 @@ use crate::transcript::format::Format;
 /// Export a trace as JSON Lines, one operation per line, oldest first, or as a transcript for an agent
 ///
 /// `import jsonl` reads the lines back: items, edits, deletions, restorations and priorities, with times and authors.
-/// `export claude-code` and `export codex` write the items that are not skipped as a new session, where that agent can
-/// resume it.
+/// `export claude-code`, `export codex`, and `export gemini-cli` write the items that are not skipped as a new session, where
+/// that agent can resume it.
 ///
 /// The trace continues the new session: hooks and imports append to it what the agent records there. If the trace has changed by
 /// then, they continue a new trace that starts at the export. `-o -` only prints the session.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExportArgs {
-    /// Agent to write a session for: claude-code or codex [default: JSON Lines]
+    /// Agent to write a session for: claude-code, codex, or gemini-cli [default: JSON Lines]
     #[arg(value_name = "FORMAT")]
     first: Option<String>,
     /// Trace to export [default: the current trace]
@@ -52,7 +52,7 @@ impl ExportArgs {
             }
             (_, Some(Ok(format))) => session_of(context, self, format),
             (Some(name), _) if self.name.is_none() => lines(context, self, Some(&name.parse()?)),
-            (Some(name), _) => bail!("unknown format `{name}`: expected claude-code or codex"),
+            (Some(name), _) => bail!("unknown format `{name}`: expected claude-code, codex, or gemini-cli"),
             (None, _) => lines(context, self, None),
         }
     }

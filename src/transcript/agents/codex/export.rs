@@ -7,12 +7,14 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use super::FORMAT;
+use super::records::SETTINGS;
 use crate::trace::Time;
 use crate::trace::model::item::{Item, Role};
 use crate::transcript::export::{
     ExportedTranscript, NewSession, has_flag, json_line, json_type, parts_of_result, quoted, same_record, signature,
     text,
 };
+use crate::transcript::read::header::is_listed;
 
 /// The agent version whose files this imitates.
 const VERSION: &str = "0.146.0";
@@ -25,8 +27,12 @@ pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut Exporte
     let base = items.first().filter(is_base);
     let mut head = json!({
         "id": session.id, "timestamp": session.at.to_string(), "cwd": session.folder.to_string_lossy(),
-        "originator": "codex_cli_rs", "cli_version": VERSION, "source": "cli", "model_provider": "openai",
+        "originator": "codex_cli_rs", "cli_version": VERSION, "source": "cli",
     });
+    // The agent refuses a session of a provider that is not the configured one, and takes one without as its own.
+    if let Some(provider) = items.iter().find_map(|item| item.fields.meta.get("model_provider")) {
+        head["model_provider"] = provider.clone();
+    }
     if let Some(base) = base {
         head["base_instructions"] = json!({ "text": text(base) });
         exported.items += 1;
@@ -41,6 +47,12 @@ pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut Exporte
             end += items[end..].iter().take_while(same).count();
         }
         let time = item.fields.created.unwrap_or(session.at);
+        let settings = item.fields.meta.get("settings").and_then(Value::as_array).filter(|_| !item.fields.is_result());
+        for record in settings.into_iter().flatten() {
+            if let Some(kind) = record["type"].as_str().filter(|kind| is_listed(kind, SETTINGS)) {
+                push(exported, time, kind, &record["payload"].to_string());
+            }
+        }
         match payload(&items[at..end]) {
             Some(payload) => {
                 push(exported, time, "response_item", &payload);

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::FORMAT;
 use super::compaction::Author;
 use super::records::{
-    EVENTS, Head, IGNORED_ITEM, IGNORED_RECORDS, Part, Record, ResponseItem, RolledBack, ToolOutput, is_response_item,
+    EVENTS, Head, IGNORED_ITEM, IGNORED_RECORDS, Part, Record, ResponseItem, RolledBack, SETTINGS, ToolOutput,
+    is_response_item,
 };
 use crate::trace::change::bulk::Removal;
 use crate::trace::model::item::{Fields, ItemType, Role, Status};
@@ -22,9 +24,20 @@ use crate::transcript::read::header::is_listed;
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
 use crate::transcript::read::{json, packed};
 
+/// Longer records of settings are not stored; real ones have a few thousand bytes.
+const MAX_SETTINGS: usize = 64 * 1024;
+
+const MAX_RECORDS: usize = 16;
+
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Codex {
     session: String,
+    /// The provider that the head of the session names.
+    #[serde(default)]
+    provider: Option<String>,
+    /// The records since the user's last message that say what the agent told the model about its settings.
+    #[serde(default)]
+    settings: Vec<Value>,
     open_calls: ToolCalls,
     sources: SourceTracker,
     /// Hashes of the content of all records, whatever ids they have.
@@ -76,7 +89,10 @@ impl RecordReader for Codex {
             (Some("compacted"), Some(payload)) => self.compacted(&mut builder, &json::view_of(payload), output),
             (Some("session_meta"), Some(payload)) => self.head(&mut builder, &json::view_of(payload)),
             (Some("event_msg"), payload) => self.event(payload, output),
-            (Some(kind), _) if is_listed(kind, IGNORED_RECORDS) => Outcome::Ignored(kind.to_owned()),
+            (Some(kind), payload) if is_listed(kind, IGNORED_RECORDS) => {
+                self.note_settings(kind, payload);
+                Outcome::Ignored(kind.to_owned())
+            }
             (Some(kind), None) if is_response_item(kind) => match std::str::from_utf8(bytes) {
                 Ok(text) => self.response_item(&mut builder, &serde_json::from_str(text).unwrap_or_default(), text),
                 Err(_) => Outcome::Unknown(kind.to_owned()),
@@ -99,6 +115,7 @@ impl RecordReader for Codex {
 impl Codex {
     /// Reads the head of the session. A file that continues another one repeats it.
     fn head(&mut self, builder: &mut EntryBuilder, head: &Head<'_>) -> Outcome {
+        self.provider = json::line(head.provider, 128).or(self.provider.take());
         let base = head.base_instructions.and_then(|base| match json::text(base) {
             None => part_text(base),
             text => text,
@@ -126,6 +143,17 @@ impl Codex {
         }
         let name = format!("event_msg/{event}");
         if turns.is_some() || is_listed(&event, EVENTS) { Outcome::Ignored(name) } else { Outcome::Unknown(name) }
+    }
+
+    /// Keeps the records from which the agent knows, when it resumes, what it need not say again.
+    fn note_settings(&mut self, kind: &str, payload: Option<&RawValue>) {
+        let payload = payload.filter(|payload| payload.get().len() <= MAX_SETTINGS);
+        let Some(payload) = payload.and_then(|payload| serde_json::from_str::<Value>(payload.get()).ok()) else {
+            return;
+        };
+        if is_listed(kind, SETTINGS) && self.settings.len() < MAX_RECORDS {
+            self.settings.push(json!({ "type": kind, "payload": payload }));
+        }
     }
 
     /// Notes a content, and returns whether it is new.
@@ -173,6 +201,11 @@ impl Codex {
             "developer" | "system" => Role::System,
             _ => return None,
         };
+        if role == Role::User {
+            builder.add_meta("model_provider", self.provider.clone());
+            let settings = std::mem::take(&mut self.settings);
+            builder.add_meta("settings", Some(settings).filter(|settings| !settings.is_empty()));
+        }
         let content = item.content?;
         if let Some(text) = json::text(content) {
             builder.push(message_fields(role, !self.started), text.into_owned());

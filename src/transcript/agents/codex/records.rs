@@ -9,7 +9,7 @@ view! {
     }
 }
 
-view! { Head { id, cwd, instructions, base_instructions } }
+view! { Head { id, cwd, instructions, base_instructions, provider = "model_provider" } }
 
 view! {
     ResponseItem {
@@ -46,6 +46,9 @@ pub(super) const IGNORED_ITEM: &str = "ghost_snapshot";
 /// Records without content for the model, or with copies of it.
 pub(super) const IGNORED_RECORDS: &str =
     "turn_context world_state inter_agent_communication_metadata session_state history_metadata";
+
+/// Those among them that say what the agent told the model about its settings.
+pub(super) const SETTINGS: &str = "turn_context world_state";
 
 /// Whether the type of a bare record is that of a response item.
 pub(super) fn is_response_item(kind: &str) -> bool {

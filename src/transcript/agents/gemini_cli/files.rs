@@ -29,11 +29,9 @@ pub(super) fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<Pa
     Ok(newest_first(paths, is_session)?.next())
 }
 
-fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let tmp = home.join("tmp");
-    let digest = Sha256::digest(folder.as_os_str().as_encoded_bytes());
-    let hex = digest.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
-    let mut found = vec![tmp.join(hex)];
+    let mut found = vec![tmp.join(project_hash(folder))];
     let registry = fs::read(home.join("projects.json")).ok();
     let registry: Option<Value> = registry.and_then(|text| serde_json::from_slice(&text).ok());
     let slug = registry.as_ref().and_then(|registry| registry["projects"][folder.to_string_lossy().as_ref()].as_str());
@@ -45,6 +43,12 @@ fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(found)
+}
+
+/// The SHA-256 of the path of a folder.
+pub(super) fn project_hash(folder: &Path) -> String {
+    let digest = Sha256::digest(folder.as_os_str().as_encoded_bytes());
+    digest.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 #[cfg(test)]

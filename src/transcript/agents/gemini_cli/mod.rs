@@ -23,6 +23,7 @@
 //! - Messages in a `$set` are imported if they are new. Messages that it omits were rewound; but when compactions are
 //!   replayed and the `$set` starts with a new message, that message replaces them.
 
+mod export;
 mod files;
 mod reader;
 mod records;
@@ -33,6 +34,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use reader::GeminiCli;
 
 use super::{AgentFormat, DocumentLines, TranscriptReader};
+use crate::transcript::export::Exporter;
 use crate::transcript::format::{first_lines, head};
 
 pub(crate) const FORMAT: &str = "gemini-cli";
@@ -43,6 +45,7 @@ pub(crate) const AGENT: AgentFormat = AgentFormat {
         Some(home.map_or_else(PathBuf::new, |home| Path::new(home).join(".gemini")))
     },
     newest_session: files::newest_session,
+    exporter: Some(Exporter { write: export::write, path: export::path, resume_command: "gemini --resume" }),
     open: |mut reader| {
         let head = head(&mut *reader)?;
         let is_log = is_log(&head);
