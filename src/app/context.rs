@@ -11,12 +11,20 @@ use crate::git::{Env, Git, GitError, Ident, Repo, short_oid, worktree_root};
 use crate::memory::breadcrumb::Store;
 use crate::tokens::Encoding;
 use crate::trace::model::types::Types;
+use crate::trace::query::find::{by_part, unknown};
 use crate::trace::store::replaced::replaced;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
 use crate::trace::store::{head, resolve, settings};
 use crate::trace::{Time, Tip, TraceError, TraceName};
+
+/// Commands that change no trace.
+const READING: [&str; 9] = ["blame", "brief", "diff", "grep", "log", "materialize", "show", "status", "top"];
+
+/// Commands that may create the trace that they name, or bring it back.
+const CREATING: [&str; 11] =
+    ["cherry-pick", "commit", "fetch", "import", "init", "mcp", "merge", "pull", "push", "redo", "undo"];
 
 /// Folder, environment, clock, output, and the repository, which is opened when it is first needed.
 pub(crate) struct Context {
@@ -84,13 +92,30 @@ impl Context {
     pub(crate) fn trace_name(&self, named: Option<&TraceName>) -> Result<TraceName> {
         let repo = self.repo()?;
         let name = match named.cloned().map_or_else(|| self.named_trace(), |name| Ok(Some(name)))? {
-            Some(name) => name,
+            Some(name) => self.find_trace(name)?,
             None => head::current(repo)?,
         };
         // The tip is noted before anything slow, such as an editor, so that a trace deleted meanwhile is not created again.
         // An error is reported where the tip is needed.
         let _ = Tip::note(repo, &name);
         Ok(name)
+    }
+
+    /// The trace that a name means. Where a person asks, or nothing is changed, a unique part of a name is enough: what a script
+    /// changes must not depend on which sessions were recorded.
+    pub(crate) fn find_trace(&self, name: TraceName) -> Result<TraceName> {
+        let repo = self.repo()?;
+        let command = self.env.command();
+        if CREATING.contains(&command) || repo.find_ref(&name.refname())?.is_some() || head::current(repo)? == name {
+            return Ok(name);
+        }
+        if (READING.contains(&command) || self.ui.can_ask())
+            && let Some(found) = by_part(repo, name.as_str())?
+        {
+            self.ui.note(format!("trace `{found}`"));
+            return Ok(found);
+        }
+        Err(unknown(repo, &name)?.into())
     }
 
     /// The repository, the trace to work on, and its tip.

@@ -1,7 +1,7 @@
 //! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
 
 use crate::base::effect;
-use crate::base::error::{Context as _, Result};
+use crate::base::error::{Context as _, Result, bail};
 use crate::base::process::Process;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -160,6 +160,30 @@ impl Ui {
 
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
+    }
+
+    /// Whether a person can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.is_terminal && io::stdin().is_terminal()
+    }
+
+    /// Lets the user choose one of the lines on stderr by its number; `None` if the answer is empty.
+    pub(crate) fn choose(&self, lines: &[String]) -> Result<Option<usize>> {
+        for (index, line) in lines.iter().enumerate() {
+            self.note(format!("{:>3}  {line}", index + 1));
+        }
+        let _ = io::stderr().write_all(b"number: ");
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        let answer = answer.trim();
+        if answer.is_empty() {
+            return Ok(None);
+        }
+        let chosen = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        match chosen.filter(|chosen| *chosen < lines.len()) {
+            Some(chosen) => Ok(Some(chosen)),
+            None => bail!("`{answer}` is not a number from 1 to {}", lines.len()),
+        }
     }
 
     pub(crate) fn styled(&self, style: Style, text: &str) -> String {

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use similar::{Algorithm, DiffTag, capture_diff_slices};
+use similar::{Algorithm, DiffTag, capture_diff_slices, diff_ratio};
 
 /// Texts with more words than this are not compared by word: nobody reads that many marks.
 const MAX_WORDS: usize = 1 << 17;
@@ -16,6 +16,12 @@ const MAX_WORDS: usize = 1 << 17;
 pub(crate) struct Change {
     pub old: Range<usize>,
     pub new: Range<usize>,
+}
+
+/// How alike two words are, from 0 to 1: the share of characters that both have in this order.
+pub(crate) fn likeness(one: &str, other: &str) -> f32 {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    diff_ratio(&capture_diff_slices(Algorithm::Myers, &one, &other), one.len(), other.len())
 }
 
 /// Lines with their ends. Only `\n` ends a line, as in git.

@@ -51,6 +51,10 @@ pub enum TraceError {
     Field(#[from] BadField),
     #[error("no trace is named `{name}`")]
     NoSuchTrace { name: TraceName },
+    #[error("no trace is named `{name}`")]
+    Misspelled { name: TraceName, meant: TraceName },
+    #[error("`{}` could be any of {}", part.escape_debug(), candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    AmbiguousTrace { part: String, candidates: Vec<TraceName> },
     #[error("trace `{name}` was renamed or deleted while this command ran")]
     Vanished { name: TraceName },
     #[error("no item of trace `{trace}` is named `{}`", spec.escape_debug())]
@@ -167,6 +171,8 @@ impl Diagnostic for TraceError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NoMatch { .. } => "`git trace branch` lists traces",
+            Self::Misspelled { meant, .. } => return Some(format!("did you mean `{meant}`?")),
+            Self::AmbiguousTrace { .. } => "name more of it",
             Self::NoSuchTrace { .. } => "`git trace commit` creates one; `git trace branch` lists them",
             Self::MovedMeanwhile { .. } => "run the command again",
             Self::Vanished { .. } => "nothing was written; `git trace branch` lists traces",

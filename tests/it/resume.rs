@@ -184,7 +184,7 @@ fn a_session_that_is_being_written_is_refused() {
     insta::assert_snapshot!(repo.refused(&["resume", "claude-code/s2", "--print"]), @"
     --- stderr
     error: no trace is named `claude-code/s2`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: did you mean `claude-code/s1`?
     [exit 2]
     ");
     repo.commit(&["-m", "hello", "--trace", "main"]);
@@ -271,4 +271,55 @@ fn sessions_are_listed_by_family_with_titles() {
     main	trace
     [exit 0]
     ");
+}
+
+#[test]
+fn a_part_of_a_name_is_enough_to_read() {
+    let (repo, _) = recorded();
+    repo.text(&["branch", "idea", "claude-code/s1"]);
+    repo.text(&["branch", "idea.clean", "claude-code/s1"]);
+    let mut shown = repo.trace(&["log", "--oneline", "ide"]);
+    shown += &repo.trace(&["log", "--oneline", "-n", "1", "s1"]);
+    // Scripts that change something name all of it.
+    shown += &repo.refused(&["switch", "ide"]);
+    shown += &repo.refused(&["switch", "iade"]);
+    shown += &repo.refused(&["switch", "other"]);
+    shown += &repo.refused(&["switch"]);
+    shown += &repo.refused(&["branch", "-m", "ide", "better"]);
+    shown += &repo.refused(&["resume", "s1", "--print"]);
+    repo.text(&["branch", "idle", "claude-code/s1"]);
+    shown += &repo.refused(&["status", "id"]);
+    insta::assert_snapshot!(shown, @"
+    [SHORT] #1 [SHORT] dialogue assistant: which one?
+    [SHORT] #0 [SHORT] dialogue user: fix the parser
+    --- stderr
+    trace `idea`
+    [exit 0][SHORT] #1 [SHORT] dialogue assistant: which one?
+    --- stderr
+    trace `claude-code/s1`
+    [exit 0]--- stderr
+    error: no trace is named `ide`
+    hint: did you mean `idea`?
+    [exit 2]--- stderr
+    error: no trace is named `iade`
+    hint: did you mean `idea`?
+    [exit 2]--- stderr
+    error: no trace is named `other`
+    hint: `git trace commit` creates one; `git trace branch` lists them
+    [exit 2]--- stderr
+    error: no trace was named
+    hint: `git trace branch` lists traces
+    [exit 2]--- stderr
+    error: no trace is named `ide`
+    hint: did you mean `idea`?
+    [exit 2]--- stderr
+    error: no trace is named `s1`
+    hint: did you mean `claude-code/s1`?
+    [exit 2]--- stderr
+    error: `id` could be any of idea, idle
+    hint: name more of it
+    [exit 2]
+    ");
+    repo.text(&["branch", "-m", "claude-code/s1", "parser"]);
+    assert_eq!(repo.lines(&["log", "--json", "s1"]).len(), 2);
 }

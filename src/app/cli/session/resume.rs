@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::export::{Written, new_session, write};
+use crate::app::cli::trace::branch::pick;
 use crate::app::cli::{Context, Error, ExitStatus, Result, escaped, json};
 use crate::base::process::Process;
 use crate::trace::TraceName;
@@ -17,7 +18,7 @@ use crate::transcript::format::Format;
 /// this terminal, and its exit status is that of the command. Its recording continues the trace, as after `export`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ResumeArgs {
-    /// Trace to continue [default: the current trace]
+    /// Trace to continue [default: chosen from a list on a terminal, else the current trace]
     name: Option<TraceName>,
     /// Agent to start: claude-code or codex [default: the one that recorded the session]
     #[arg(long, value_name = "NAME")]
@@ -35,7 +36,16 @@ pub(crate) struct ResumeArgs {
 
 impl ResumeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let (repo, name) = (context.repo()?, context.trace_name(self.name.as_ref())?);
+        let repo = context.repo()?;
+        let picked = if self.name.is_none() && context.named_trace()?.is_none() && context.ui.can_ask() {
+            match pick(context)? {
+                None => return Ok(ExitStatus::Success),
+                picked => picked,
+            }
+        } else {
+            None
+        };
+        let name = context.trace_name(picked.as_ref().or(self.name.as_ref()))?;
         let session = new_session(context)?;
         let source = newest_source(repo.env(), &session.folder, &name);
         let before = source.as_deref().map(length);

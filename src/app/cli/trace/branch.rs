@@ -1,5 +1,7 @@
 //! `git trace branch`, `switch` and `init`.
 
+use std::cmp::Reverse;
+
 use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Values, bail, escaped};
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
@@ -93,7 +95,7 @@ fn run_rename(context: &Context, args: &BranchArgs) -> Result<()> {
     let repo = context.repo()?;
     let (old, new): (TraceName, TraceName) = match args.names.as_slice() {
         [new] => (context.trace_name(None)?, new.parse()?),
-        [old, new] => (old.parse()?, new.parse()?),
+        [old, new] => (context.find_trace(old.parse()?)?, new.parse()?),
         _ => bail!("-m takes the new name, or the old and the new name"),
     };
     rename(repo, &old, &new, &context.signature()?.committer)?;
@@ -173,9 +175,9 @@ fn title_of(repo: &Repo, trace: &Listed) -> Option<String> {
 /// Make another trace the current trace of this worktree
 #[derive(clap::Args, Debug)]
 pub(crate) struct SwitchArgs {
-    /// Name of the trace; `-` is the previous trace
+    /// Name of the trace; `-` is the previous trace [default: chosen from a list, on a terminal]
     #[arg(add = Values::Traces)]
-    name: String,
+    name: Option<String>,
     /// Trace, commit, item or time to start from with -c [default: the tip of the current trace]
     #[arg(requires = "create", add = Values::States)]
     start: Option<String>,
@@ -187,13 +189,19 @@ pub(crate) struct SwitchArgs {
 impl SwitchArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
-        let name: TraceName =
-            if self.name == "-" && !self.create { head::previous(repo)? } else { self.name.parse()? };
+        let mut name = match self.name.as_deref() {
+            Some("-") if !self.create => head::previous(repo)?,
+            Some(name) => name.parse()?,
+            None => match pick(context)? {
+                Some(name) => name,
+                None => return Ok(()),
+            },
+        };
         let done = if self.create {
             format!("a new trace `{name}` at {}", begin(context, &name, self.start.as_deref())?)
         } else {
             if Tip::find(repo, &name)?.is_none() {
-                return Err(no_trace(repo, &name)?);
+                name = no_trace(repo, &name).and_then(|error| error.map_or_else(|| context.find_trace(name), Err))?;
             }
             format!("trace `{name}`")
         };
@@ -205,14 +213,31 @@ impl SwitchArgs {
     }
 }
 
-/// The error for a name to switch to that is no trace. A commit of a trace can be the start of a new one.
-fn no_trace(repo: &Repo, name: &TraceName) -> Result<Error> {
+/// Lets the user choose a trace from a list; `None` if nothing was chosen.
+pub(crate) fn pick(context: &Context) -> Result<Option<TraceName>> {
+    if !context.ui.can_ask() {
+        return Err(Error::with_hint("no trace was named", "`git trace branch` lists traces"));
+    }
+    let repo = context.repo()?;
+    let mut listed = list(repo, context.encoding()?)?;
+    listed.retain(|trace| !trace.name.is_of_sub_agent());
+    listed.sort_by_key(|trace| Reverse(trace.content.as_ref().ok().map(|(view, _)| view.tip.time())));
+    let line = |trace: &Listed| {
+        let title = title_of(repo, trace).unwrap_or_default();
+        format!("{}  {}", escaped(trace.name.as_str()), escaped(&title))
+    };
+    let lines: Vec<String> = listed.iter().map(line).collect();
+    Ok(context.ui.choose(&lines)?.map(|chosen| listed.swap_remove(chosen).name))
+}
+
+/// The error for a name to switch to that is a commit. A commit of a trace can be the start of a new one.
+fn no_trace(repo: &Repo, name: &TraceName) -> Result<Option<Error>> {
     let commit = repo.find_commit(name.as_str())?.map(|oid| Tip::read(repo, oid)).transpose()?;
     if commit.is_some_and(|commit| commit.is_ours()) {
         let hint = format!("`git trace switch -c NAME {name}` creates a trace that starts there");
-        return Ok(Error::with_hint(format!("`{name}` is a commit, not a trace"), hint));
+        return Ok(Some(Error::with_hint(format!("`{name}` is a commit, not a trace"), hint)));
     }
-    Ok(TraceError::NoSuchTrace { name: name.clone() }.into())
+    Ok(None)
 }
 
 /// Create an empty trace and make it the current one

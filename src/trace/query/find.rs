@@ -1,0 +1,48 @@
+//! Finding a trace by a part of its name, or by a name that is almost right.
+
+use crate::base::changes::likeness;
+use crate::git::Repo;
+use crate::trace::model::name::TRACES;
+use crate::trace::store::session::SESSIONS;
+use crate::trace::{TraceError, TraceName};
+
+/// How alike a suggestion is at least.
+const ALIKE: f32 = 0.7;
+
+/// The only trace with a part of this name, or that continues the only session with a part of this id. A name that another found one
+/// continues after a `.` is meant only if the part says so: `6b2e` is `claude-code/6b2e…`, not its `.clean`.
+pub(crate) fn by_part(repo: &Repo, part: &str) -> Result<Option<TraceName>, TraceError> {
+    let refs = repo.list_refs(TRACES)?.into_iter().map(|(refname, _)| (refname.clone(), refname));
+    let sessions = repo.list_symbolic_refs(SESSIONS)?;
+    let mut found: Vec<(String, TraceName)> = Vec::new();
+    for (known_as, target) in refs.chain(sessions) {
+        let known_as = known_as.trim_start_matches(TRACES).trim_start_matches(SESSIONS);
+        if known_as.contains(part)
+            && let Some(name) = TraceName::of_ref(&target)
+        {
+            found.push((known_as.to_owned(), name));
+        }
+    }
+    let extends = |longer: &str, shorter: &str| longer.strip_prefix(shorter).is_some_and(|rest| rest.starts_with('.'));
+    let is_meant = |(name, _): &&(String, TraceName)| !found.iter().any(|(other, _)| extends(name, other));
+    let mut meant: Vec<TraceName> = found.iter().filter(is_meant).map(|(_, name)| name.clone()).collect();
+    meant.sort();
+    meant.dedup();
+    match meant.as_slice() {
+        [name] => Ok(Some(name.clone())),
+        [] => Ok(None),
+        _ => Err(TraceError::AmbiguousTrace { part: part.to_owned(), candidates: meant }),
+    }
+}
+
+/// The error for a name that no trace has, with the trace that may be meant.
+pub(crate) fn unknown(repo: &Repo, name: &TraceName) -> Result<TraceError, TraceError> {
+    let part = by_part(repo, name.as_str()).ok().flatten();
+    let names = repo.list_refs(TRACES)?.into_iter().filter_map(|(refname, _)| TraceName::of_ref(&refname));
+    let alike = names.map(|other| (likeness(name.as_str(), other.as_str()), other));
+    let closest = alike.filter(|(likeness, _)| *likeness >= ALIKE).max_by(|one, other| one.0.total_cmp(&other.0));
+    Ok(match part.or(closest.map(|(_, name)| name)) {
+        Some(meant) => TraceError::Misspelled { name: name.clone(), meant },
+        None => TraceError::NoSuchTrace { name: name.clone() },
+    })
+}
