@@ -341,6 +341,14 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
+/// A number with a comma between thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let (first, rest) = digits.split_at((digits.len() - 1) % 3 + 1);
+    let groups = rest.as_bytes().chunks(3).map(|group| format!(",{}", String::from_utf8_lossy(group)));
+    first.to_owned() + &groups.collect::<String>()
+}
+
 /// A time to the minute, in UTC.
 pub(crate) fn minute(time: Time) -> String {
     let text = time.to_string();

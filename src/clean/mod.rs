@@ -17,6 +17,6 @@ mod stub;
 mod todo;
 
 pub(crate) use apply::{Cleaned, branch_name};
-pub(crate) use plan::Plan;
-pub(crate) use preset::{Choice, Parameters};
+pub(crate) use plan::{Action, Plan};
+pub(crate) use preset::{Bundle, Choice, Parameters, Preset};
 pub(crate) use session::Session;

@@ -54,10 +54,24 @@ impl Plan {
     /// Lets the presets select.
     pub(crate) fn new(mut session: Session, parameters: Parameters) -> Self {
         let before = session.tokens();
-        let claims: Vec<_> = session.entries.iter().map(|entry| claim(&session, entry, &parameters)).collect();
         let entries = std::mem::take(&mut session.entries);
-        let rows = entries.into_iter().zip(claims).map(|(entry, claimed)| {
-            let planned = match claimed {
+        let rows = entries.into_iter().map(|entry| Row {
+            after: entry.tokens,
+            entry,
+            action: Action::Keep,
+            preset: None,
+            replacement: None,
+            planned: (Action::Keep, None, None),
+        });
+        let mut plan = Self { rows: rows.collect(), parameters: parameters.clone(), before, session };
+        plan.select(parameters);
+        plan
+    }
+
+    /// Lets other presets select. What a person changed is lost; [`Plan::marks`] has it.
+    pub(crate) fn select(&mut self, parameters: Parameters) {
+        for row in &mut self.rows {
+            row.planned = match claim(&self.session, &row.entry, &parameters) {
                 None => (Action::Keep, None, None),
                 Some((preset, replacement)) => {
                     let action = match (&replacement, preset) {
@@ -68,13 +82,18 @@ impl Plan {
                     (action, Some(preset), Some(replacement))
                 }
             };
-            let mut row =
-                Row { after: entry.tokens, entry, action: Action::Keep, preset: None, replacement: None, planned };
-            row.reset(&session);
-            row
-        });
-        let rows = rows.collect();
-        Self { rows, parameters, before, session }
+            row.reset(&self.session);
+        }
+        self.parameters = parameters;
+    }
+
+    /// The rows that a person changed, with their actions. Deletions are first, because a deletion changes the other half of the
+    /// pair too.
+    pub(crate) fn marks(&self) -> Vec<(usize, Action)> {
+        let changed = self.rows.iter().enumerate().filter(|(_, row)| row.action != row.planned.0);
+        let mut marks: Vec<_> = changed.map(|(index, row)| (index, row.action)).collect();
+        marks.sort_by_key(|(_, action)| *action != Action::Delete);
+        marks
     }
 
     /// The encoding that tokens are counted with.
@@ -122,6 +141,11 @@ impl Plan {
         }
     }
 
+    /// Lets the presets decide again what happens to a row.
+    pub(crate) fn unmark(&mut self, index: usize) {
+        self.rows[index].reset(&self.session);
+    }
+
     /// Changes what happens to a row. A call and its results are deleted together, and kept together afterwards.
     ///
     /// Returns whether the action is possible; if not, nothing changes.
@@ -137,7 +161,9 @@ impl Plan {
                 return false;
             }
             let all = if action == Action::Delete { Action::Delete } else { Action::Keep };
-            members.into_iter().for_each(|member| self.rows[member].set(all, &self.session));
+            for member in members {
+                self.rows[member].set(all, &self.session);
+            }
         }
         self.rows[index].set(action, &self.session);
         true
@@ -153,6 +179,14 @@ impl Plan {
 }
 
 impl Row {
+    /// The content afterwards; `None` if it is kept or deleted.
+    pub(crate) fn content_after(&self) -> Option<&[u8]> {
+        match &self.replacement {
+            Some(Replacement::Text(text)) => Some(text),
+            Some(Replacement::Nothing) | None => None,
+        }
+    }
+
     /// Does again what the presets selected.
     fn reset(&mut self, session: &Session) {
         (self.action, self.preset, self.replacement) = self.planned.clone();

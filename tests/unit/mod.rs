@@ -23,7 +23,7 @@ mod playground;
 mod providers;
 #[allow(dead_code, reason = "the integration tests use all of it")]
 #[path = "../it/repo.rs"]
-mod repo;
+pub(crate) mod repo;
 mod rewind;
 #[path = "../it/samples.rs"]
 mod samples;

@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal as _};
 
 use crate::app::cli::flags::content::{Editor, edit};
 use crate::app::cli::{Context, Result, Values};
-use crate::app::ui::confirmed;
+use crate::app::screen::{self, Decision};
+use crate::app::ui::grouped;
 use crate::clean::{Choice, Cleaned, Parameters, Plan, Session, branch_name};
 use crate::trace::TraceName;
 
@@ -17,7 +18,8 @@ const WORTH: u64 = 5_000;
 /// user and the model said, instructions, pinned items, unresolved errors, and the newest steps stay. The result is one commit
 /// on the new trace `<trace>.clean`, and `git trace undo` takes it back.
 ///
-/// Without a terminal, nothing is written unless --yes is given.
+/// On a terminal, a full-screen view opens to change the selection: `?` lists its keys. Elsewhere nothing is written unless
+/// --yes is given.
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct CleanArgs {
@@ -30,9 +32,9 @@ pub(crate) struct CleanArgs {
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
     /// Print what would be cut, and change nothing
-    #[arg(short = 'n', long, conflicts_with = "yes")]
+    #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Do not ask
+    /// Write without asking, and without the full-screen view
     #[arg(short, long)]
     yes: bool,
     /// Edit the list of items in `$GIT_SEQUENCE_EDITOR`, then do what it says
@@ -54,20 +56,17 @@ impl CleanArgs {
         if self.edit && self.dry_run {
             return context.ui.write_content(plan.todo());
         }
-        if self.edit {
-            let list = edit(repo, Editor::Sequence, plan.todo().as_bytes())?;
-            if !plan.follow(&String::from_utf8_lossy(&list))? {
-                context.ui.note("the list is empty; nothing was changed");
-                return Ok(());
-            }
+        if self.edit && !edit_list(context, &mut plan)? {
+            context.ui.note("the list is empty; nothing was changed");
+            return Ok(());
         }
+        let is_wanted = !self.dry_run && (self.yes || self.edit || self.decide(context, &mut plan)?);
         if !self.json {
             print_table(context, &plan)?;
         }
         let has_changes = plan.changed().next().is_some();
-        let is_wanted = has_changes && !self.dry_run && (self.yes || self.edit || self.ask(context)?);
         let mut done = None;
-        if is_wanted {
+        if is_wanted && has_changes {
             let target = if self.in_place { name.clone() } else { branch_name(repo, &name)? };
             done = plan.apply(&context.open(&target)?, (!self.in_place).then_some(&view.tip))?;
         }
@@ -86,13 +85,20 @@ impl CleanArgs {
         }
     }
 
-    fn ask(&self, context: &Context) -> Result<bool> {
-        if self.json || !is_interactive() {
+    /// Lets the user decide on a terminal. Elsewhere nothing is written.
+    fn decide(&self, context: &Context, plan: &mut Plan) -> Result<bool> {
+        if self.json || !is_interactive() || plan.rows.is_empty() {
             return Ok(false);
         }
-        context.ui.flush()?;
-        confirmed("Cut this?")
+        let decision = screen::run(plan, |plan| edit_list(context, plan).map(drop))?;
+        Ok(decision == Decision::Write)
     }
+}
+
+/// Lets the user change the list in their editor. Returns whether it has a line afterwards.
+fn edit_list(context: &Context, plan: &mut Plan) -> Result<bool> {
+    let list = edit(context.repo()?, Editor::Sequence, plan.todo().as_bytes())?;
+    Ok(plan.follow(&String::from_utf8_lossy(&list))?)
 }
 
 fn is_interactive() -> bool {
@@ -130,12 +136,4 @@ fn print_done(context: &Context, name: &TraceName, done: &Cleaned) -> Result<()>
         writeln!(ui, "`{name}` stays as it was; `git trace diff {name} {}` shows what was cut", done.name)?;
     }
     Ok(())
-}
-
-/// A number with a comma between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let (first, rest) = digits.split_at((digits.len() - 1) % 3 + 1);
-    let groups = rest.as_bytes().chunks(3).map(|group| format!(",{}", String::from_utf8_lossy(group)));
-    first.to_owned() + &groups.collect::<String>()
 }
