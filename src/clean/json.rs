@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::apply::Cleaned;
 use super::plan::{Plan, Row, Share};
+use super::preset::Preset;
 
 impl Plan {
     /// The plan, and the commit if one was written.
@@ -27,7 +28,7 @@ impl Plan {
 }
 
 fn share(share: &Share) -> Value {
-    let name = share.preset.map(|preset| preset.as_str());
+    let name = share.preset.map(Preset::as_str);
     json!({ "name": name, "items": share.items, "before": share.before, "after": share.after })
 }
 
@@ -42,7 +43,7 @@ fn item(row: &Row) -> Value {
         "target": entry.target(),
         "tokens": entry.tokens,
         "after": row.after,
-        "preset": row.preset.map(|preset| preset.as_str()),
+        "preset": row.preset.map(Preset::as_str),
         "action": row.action.as_str(),
         "revision": entry.item.revision,
     })

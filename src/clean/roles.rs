@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::trace::Item;
+use crate::trace::model::source::Source;
 use crate::trace::model::trailers::one_line;
 
 /// What a tool does, as far as cleaning must know.
@@ -123,7 +124,7 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn of(item: &Item) -> Self {
         let name = item.fields.name.clone().unwrap_or_default();
-        let format = item.fields.source.as_ref().map(|source| source.format());
+        let format = item.fields.source.as_ref().map(Source::format);
         let arguments: Arguments<'_> = serde_json::from_slice(&item.body).unwrap_or_default();
         let text = |key: &str| -> Option<String> { serde_json::from_str(arguments.get(key)?.get()).ok() };
         let number = |key: &str| -> Option<u64> { serde_json::from_str(arguments.get(key)?.get()).ok() };
@@ -144,7 +145,9 @@ impl Call {
         if name == "apply_patch" {
             paths = patched(&String::from_utf8_lossy(&item.body));
         }
-        paths.iter_mut().for_each(|path| *path = path.trim_start_matches("./").to_owned());
+        for path in &mut paths {
+            *path = path.trim_start_matches("./").to_owned();
+        }
         let command = || text("command").or_else(|| text("cmd")).or_else(|| list(arguments.get("command")?.get()));
         let command = if role == Role::Shell { command() } else { None };
         let first = number("offset").map_or(1, |offset| offset.max(1));

@@ -52,7 +52,6 @@ fn claim_by(preset: Preset, session: &Session, entry: &Entry, keep: usize) -> Op
     let is_result = entry.item.fields.is_result() && entry.tokens >= MIN && role != Role::Report;
     let text = |why: &str| Some(Replacement::Text(stub(entry, why)));
     match preset {
-        Preset::Reminders => None,
         Preset::Duplicates => {
             // The newest read of a file is no older than its duplicate, unless the file changed between them.
             let later = entry.duplicate.filter(|_| is_result && !entry.is_newest_read())?;

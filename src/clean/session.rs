@@ -41,6 +41,7 @@ pub(crate) struct Session {
 }
 
 /// An item, and what cleaning must know of it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Entry {
     pub(crate) slot: ItemEntry,
     pub(crate) item: Item,

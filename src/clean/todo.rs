@@ -74,7 +74,8 @@ impl Plan {
             let target: String = one_line(&entry.target()).chars().take(MAX_TARGET).collect();
             let (action, id) = (row.action, entry.slot.id.short());
             let line = format!("{action:<6} {id}  {:>width$}  {preset:<13}  {} {target}", entry.tokens, one_line(kind));
-            list += &format!("{}\n", line.trim_end());
+            list.push_str(line.trim_end());
+            list.push('\n');
         }
         list + HELP
     }

@@ -36,7 +36,7 @@ pub(crate) fn export(
     if exported.items > 0 {
         put_new(file, Access::Private, &exported.bytes)
             .map_err(|source| ExportError::Write { path: file.to_owned(), source })?;
-        tie(trace, &view.tip, format, &new_session.id, Position::end_of(&exported.bytes)).inspect_err(|_| {
+        tie(trace, &view.tip, format, &new_session.id, &Position::end_of(&exported.bytes)).inspect_err(|_| {
             // Nobody has resumed it yet.
             let _ = fs::remove_file(file);
         })?;
@@ -44,7 +44,7 @@ pub(crate) fn export(
     Ok(Some(exported))
 }
 
-fn tie(trace: &Trace<'_>, exported: &Tip, format: Format, id: &str, end: Position) -> Result<(), TraceError> {
+fn tie(trace: &Trace<'_>, exported: &Tip, format: Format, id: &str, end: &Position) -> Result<(), TraceError> {
     let name = trace.name();
     let own = TraceName::of_session(format.as_str(), id);
     let family = if is_session(name) { name.clone() } else { own.clone() };

@@ -27,7 +27,8 @@ pub(crate) fn title(repo: &Repo, name: &TraceName, view: &View) -> Result<Option
         if !matches!(slot.item_type.as_str(), "dialogue" | "freeform") {
             continue;
         }
-        let item = read_item(repo, slot)?;
+        // A lost item is not a reason to fail here.
+        let Ok(item) = read_item(repo, slot) else { continue };
         if let Some(leaf) = summarized(&item)
             && view.slots.iter().any(|slot| slot.id == leaf)
         {

@@ -83,7 +83,8 @@ fn assert_pairs(request: &Value) {
     let messages = request["messages"].as_array().unwrap();
     for (message, next) in messages.iter().zip(messages.iter().skip(1).chain([&Value::Null])) {
         let (mut calls, mut results) = (ids(message, "tool_use", "id"), ids(next, "tool_result", "tool_use_id"));
-        (calls.sort(), results.sort());
+        calls.sort();
+        results.sort();
         assert_eq!(calls, results);
     }
 }

@@ -132,7 +132,7 @@ fn log_lists_operations() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "--json", "--reason", "wrong"]), @r#"
-    {"at":"2026-02-10T09:00:08Z","by":"A U Thor <author@example.com>","commit":"[OID]","items":[{"change":"changed","id":"[ID]","seq":1,"type":"dialogue"}],"op":"edit","reason":"asked wrongly","subject":"dialogue user: Where is the lock released?"}
+    {"at":"2026-02-10T09:00:08Z","by":"A U Thor <author@example.com>","commit":"[OID]","items":[{"change":"changed","id":"[ID]","seq":1,"tokens":"[N]","type":"dialogue"}],"op":"edit","reason":"asked wrongly","subject":"dialogue user: Where is the lock released?"}
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--since", "2026-02-10T09:00:06Z", "--until", "2026-02-10T09:00:07Z"]), @"

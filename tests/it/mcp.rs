@@ -351,7 +351,7 @@ fn a_canceled_request_stops_and_is_not_answered() {
     repo.bytes_with(&["import", "jsonl", "-"], items.as_bytes());
     let slow = call(1, "trace_grep", &json!({ "pattern": "7", "history": true }));
     let started = Instant::now();
-    serve(&repo, &[], &[slow.clone()]);
+    serve(&repo, &[], std::slice::from_ref(&slow));
     let complete = started.elapsed();
 
     let mut server = repo.command("git-trace").arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -703,16 +703,16 @@ fn fsck_reports_purged_content_that_is_live_and_damaged_tombstones() {
     let listing = |text: &str, name: &str| format!("100644 blob {}\t{name}\n", unreachable(&repo, text));
     let files = [
         listing(&text.replacen("\"item\"", "item", 1), name),
-        listing(text.split_once('\n').unwrap().1, "1111111111111111"),
-        listing("", "README"),
+        listing(text.split_once('\n').unwrap().1, "0000000000000000"),
+        listing("", "stray"),
     ];
     let tree = String::from_utf8(run(repo.command("git").arg("mktree"), files.concat().as_bytes()).stdout).unwrap();
     let commit = repo.git(&["commit-tree", tree.trim(), "-p", "refs/trace-purged", "-m", "x"]);
     repo.git(&["update-ref", "refs/trace-purged", commit.trim()]);
     insta::assert_snapshot!(repo.trace(&["fsck"]), @"
     error: refs/trace-purged: commit [SHORT]: tombstone: `[ID]`: 0 lines say who purged, not 1, so purged content may come back; `git log refs/trace-purged` lists earlier states; return to one with `git update-ref`
-    warning: refs/trace-purged: commit [SHORT]: tombstone-stray: `README` is not the file of a purge
     error: refs/trace-purged: commit [SHORT]: tombstone: `[ID]`: line 2 cannot be read, so purged content may come back; `git log refs/trace-purged` lists earlier states; return to one with `git update-ref`
+    warning: refs/trace-purged: commit [SHORT]: tombstone-stray: `stray` is not the file of a purge
     --- stderr
     traces checked: 2, commits: 6, items: 2, errors: 2, warnings: 1
     [exit 1]

@@ -21,7 +21,9 @@ fn for_each_option(mut check: impl FnMut(&str, &Arg)) {
     let mut found = Vec::new();
     options(&command, "", &mut found);
     assert!(found.len() > 200);
-    found.iter().for_each(|(path, arg)| check(path, arg));
+    for (path, arg) in &found {
+        check(path, arg);
+    }
 }
 
 /// The name of the value; empty for a flag.
@@ -78,8 +80,8 @@ fn n_is_a_number_and_a_dry_run_has_no_short_form() {
 
 #[test]
 fn a_long_option_takes_the_same_value_in_all_commands() {
-    // The same words about other things: a filter or a switch instead of a value.
-    const DIFFERENT: [&str; 8] = ["all", "budget", "delete", "force", "list", "parent", "prune", "role"];
+    // The same words about other things: a filter or a switch instead of a value, or steps instead of items.
+    const DIFFERENT: [&str; 9] = ["all", "budget", "delete", "force", "keep", "list", "parent", "prune", "role"];
     let mut values: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for_each_option(|path, arg| {
         let long = arg.get_long().unwrap_or_default();

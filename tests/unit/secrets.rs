@@ -22,8 +22,9 @@ fn fingerprint(answer: &str) -> String {
 fn session(texts: &[&str]) -> String {
     let line = |(n, text): (usize, &&str)| {
         let content = serde_json::json!(text);
+        let parent = n.checked_sub(1).map_or("null".to_owned(), |parent| format!("\"u{parent}\""));
         format!(
-            "{{\"type\":\"user\",\"uuid\":\"u{n}\",\"sessionId\":\"s\",\"timestamp\":\"2026-01-01T00:00:0{n}Z\",\
+            "{{\"type\":\"user\",\"uuid\":\"u{n}\",\"parentUuid\":{parent},\"sessionId\":\"s\",\"timestamp\":\"2026-01-01T00:00:0{n}Z\",\
              \"message\":{{\"role\":\"user\",\"content\":{content}}}}}\n"
         )
     };

@@ -75,9 +75,10 @@ impl Inspection<'_> {
 
 /// Our own count according to the trailers.
 fn said(repo: &Repo, tip: &Tip) -> Option<Counted> {
-    let encoding = match (tip.trailers.counted, tip.trailers.total) {
-        (Some(Counted { encoding, .. }), _) | (None, Some(Total { basis: Basis::Counted(encoding), .. })) => encoding,
-        _ => return None,
+    let ((Some(Counted { encoding, .. }), _) | (None, Some(Total { basis: Basis::Counted(encoding), .. }))) =
+        (tip.trailers.counted, tip.trailers.total)
+    else {
+        return None;
     };
     let tokens = tip.said_count(repo, encoding).ok().flatten()?;
     Some(Counted { tokens, encoding })

@@ -62,7 +62,8 @@ impl ContextSize {
             if window.is_some() && (report.is_some() || basis != Basis::Reported) {
                 break;
             }
-            let item = total::read_item(repo, slot)?;
+            // A lost item is not a reason to fail here.
+            let Ok(item) = total::read_item(repo, slot) else { continue };
             if report.is_none() {
                 let usage = item.reported_usage();
                 report = usage.map(|usage| Report { item: slot.id, seq: slot.seq, usage });

@@ -13,6 +13,7 @@ use crate::base::string_enum::string_enum;
 use crate::git::Repo;
 use crate::tokens::Encoding;
 use crate::tokens::framing::PER_REPLY;
+use crate::trace::model::item::Direction;
 use crate::trace::model::trailers::first_words;
 use crate::trace::store::total::item_cost;
 use crate::trace::{Item, ItemEntry, TraceError, TraceName, View};
@@ -82,7 +83,7 @@ pub(crate) fn top(repo: &Repo, view: &View, encoding: Encoding, by: By) -> Resul
         let mut row = Row::default();
         match by {
             By::Item => {
-                let direction = item.fields.direction.map(|direction| direction.as_str());
+                let direction = item.fields.direction.map(Direction::as_str);
                 let (item, text) = (Some(slot.clone()), words(item));
                 row = Row { item, turn: Some(place.turn), direction, tool, path, text, ..row };
                 row.item_type = Some(slot.item_type.to_string());

@@ -6,8 +6,6 @@
 //! - A summary is a message of the user, so it starts a turn.
 //! - Items that are left out of the context start nothing.
 
-#![allow(dead_code, reason = "the commands that select by turn and age come next")]
-
 use std::collections::HashMap;
 
 use crate::git::Repo;

@@ -45,7 +45,7 @@ fn dimensions_are_read_from_headers_of_each_format() {
 
 #[test]
 fn data_without_dimensions_counts_a_fixed_amount() {
-    assert_eq!(data_tokens(&[0xff; 1_000_000], ImageRule::Anthropic), 1600);
+    assert_eq!(data_tokens(&vec![0xff; 1_000_000], ImageRule::Anthropic), 1600);
     assert_eq!(data_tokens(&[0xff; 7], ImageRule::Anthropic), 7);
     assert_eq!(data_tokens(&png(0, 5), ImageRule::Anthropic), 33);
     assert_eq!(data_tokens(&png(u32::MAX, 5), ImageRule::Gemini), 33);

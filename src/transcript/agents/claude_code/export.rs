@@ -87,7 +87,7 @@ impl RecordWriter<'_> {
                 let content = user_content(items);
                 format!("\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":{content}}}")
             }
-            RecordKind::Assistant => match self.message(items, exported) {
+            RecordKind::Assistant => match Self::message(items, exported) {
                 Some(message) => format!("\"type\":\"assistant\",\"message\":{message}"),
                 None => return,
             },
@@ -133,7 +133,7 @@ impl RecordWriter<'_> {
     }
 
     /// A message of the model; `None` if no block of it can be exported.
-    fn message(&mut self, items: &[Item], exported: &mut ExportedTranscript) -> Option<String> {
+    fn message(items: &[Item], exported: &mut ExportedTranscript) -> Option<String> {
         let mut content = Vec::new();
         for item in items {
             match block(item) {
