@@ -253,7 +253,11 @@ fn a_long_trace_is_cut_to_its_newest_part() {
     assert_eq!(html.matches("<li class=\"step\"").count(), 5);
     assert!(html.contains("17 earlier items are not on this page"));
     let then = page(&repo, &["--as-of", "#9"]);
-    assert_eq!(then.matches("<details class=\"item ").count(), 8, "as it was at the tenth item, without two removed ones");
+    assert_eq!(
+        then.matches("<details class=\"item ").count(),
+        8,
+        "as it was at the tenth item, without two removed ones"
+    );
 }
 
 #[test]
