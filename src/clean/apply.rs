@@ -10,7 +10,7 @@ use crate::trace::change::pending::PendingChange;
 use crate::trace::model::schema;
 use crate::trace::{Draft, ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError, TraceName};
 
-/// What was written.
+/// The result of a clean.
 pub(crate) struct Cleaned {
     pub(crate) name: TraceName,
     pub(crate) commit: Oid,

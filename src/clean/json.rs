@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use super::apply::Cleaned;
 use super::plan::{Plan, Row, Share};
 use super::preset::Preset;
+use crate::trace::query::size::ContextSize;
 
 impl Plan {
-    /// The plan, and the commit if one was written.
-    pub(crate) fn to_json(&self, done: Option<&Cleaned>) -> Value {
+    /// The plan, and the commit if one was written. `size` is that of the trace before.
+    pub(crate) fn to_json(&self, size: &ContextSize, done: Option<&Cleaned>) -> Value {
         let presets: Vec<Value> = self.shares().iter().map(share).collect();
         let items: Vec<Value> = self.changed().map(item).collect();
         json!({
@@ -16,9 +17,9 @@ impl Plan {
             "after": self.after(),
             "saved": self.saved(),
             "unit": self.encoding().as_str(),
-            "window": null,
-            "percent_before": null,
-            "percent_after_at_most": null,
+            "window": size.window.as_ref().map(|window| window.tokens),
+            "percent_before": size.percent(size.size.tokens),
+            "percent_after_at_most": size.percent(self.size_after(size)),
             "keep": self.parameters.keep,
             "presets": presets,
             "items": items,

@@ -7,6 +7,7 @@ use super::stub::{short_arguments, stub, trimmed};
 use crate::base::string_enum::string_enum;
 use crate::tokens::Encoding;
 use crate::trace::ItemId;
+use crate::trace::query::size::ContextSize;
 
 string_enum! {
     /// What happens to an item.
@@ -34,7 +35,7 @@ pub(crate) struct Row {
     planned: (Action, Option<Preset>, Option<Replacement>),
 }
 
-/// What a run of `clean` does: a row for each item of the context, in reading order.
+/// A plan for a run of `clean`: a row for each item of the context, in reading order.
 pub(crate) struct Plan {
     pub(crate) rows: Vec<Row>,
     pub(crate) parameters: Parameters,
@@ -42,7 +43,7 @@ pub(crate) struct Plan {
     session: Session,
 }
 
-/// What a preset does in a plan.
+/// The part of a plan that one preset selects.
 pub(crate) struct Share {
     pub(crate) preset: Option<Preset>,
     pub(crate) items: usize,
@@ -68,7 +69,7 @@ impl Plan {
         plan
     }
 
-    /// Lets other presets select. What a person changed is lost; [`Plan::marks`] has it.
+    /// Lets other presets select. Changes that a person made are lost; [`Plan::marks`] lists them.
     pub(crate) fn select(&mut self, parameters: Parameters) {
         for row in &mut self.rows {
             row.planned = match claim(&self.session, &row.entry, &parameters) {
@@ -108,6 +109,13 @@ impl Plan {
 
     pub(crate) fn saved(&self) -> u64 {
         self.before - self.after()
+    }
+
+    /// The size of the context afterwards. Thinking that is deleted is not saved: providers drop that of earlier turns anyway.
+    pub(crate) fn size_after(&self, size: &ContextSize) -> u64 {
+        let is_dropped_anyway = |row: &&Row| size.is_reported() && row.entry.slot.item_type.as_str() == "reasoning";
+        let dropped: u64 = self.changed().filter(is_dropped_anyway).map(|row| row.entry.tokens - row.after).sum();
+        size.size.tokens.saturating_sub(self.saved() - dropped)
     }
 
     /// The rows that are not kept.

@@ -9,7 +9,7 @@ use crate::trace::Item;
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::one_line;
 
-/// What a tool does, as far as cleaning must know.
+/// The kind of work that a tool does, as far as cleaning must know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Read,
@@ -107,7 +107,7 @@ impl Range {
     }
 }
 
-/// What is known of a call from its name and arguments.
+/// Facts about a call from its name and arguments.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub role: Role,

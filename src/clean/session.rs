@@ -70,7 +70,7 @@ pub(crate) struct Entry {
 }
 
 impl Session {
-    /// Reads every live item. Items that are left out of the context count for nothing.
+    /// Reads every live item. Items that are left out of the context have no tokens here.
     pub(crate) fn read(repo: &Repo, view: &View, encoding: Encoding) -> Result<Self, TraceError> {
         let mut turns = Turns::default();
         let mut calls: HashMap<usize, Rc<Call>> = HashMap::new();
@@ -251,7 +251,7 @@ impl Entry {
         media_type.starts_with("image/").then_some(media_type)
     }
 
-    /// Whether an agent added it to the conversation by itself.
+    /// Whether an agent added it to the conversation, not the user.
     pub(super) fn is_attachment(&self) -> bool {
         let fields = &self.item.fields;
         let is_agents = fields.source.as_ref().is_some_and(|source| source.format() == "claude-code");
@@ -266,7 +266,7 @@ impl Entry {
         self.place.call.map(|_| self.call.name.as_str())
     }
 
-    /// What it is about, on one line: a path, a command, or its first words.
+    /// Its subject on one line: a path, a command, or its first words.
     pub(crate) fn target(&self) -> String {
         match self.place.call {
             Some(_) => self.call.label.clone(),

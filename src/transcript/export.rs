@@ -126,7 +126,7 @@ fn pair_calls(items: Vec<Item>, notes: &mut Vec<String>) -> Vec<Item> {
             match open.get_mut(&given).and_then(Vec::pop) {
                 Some(id) => item.fields.call_id = Some(id),
                 None => {
-                    notes.push(format!("result {} has no call; the user tells it", item.id));
+                    notes.push(format!("result {} has no call; it becomes a text of the user", item.id));
                     item.fields = Fields { created: item.fields.created, ..dialogue(Role::User) };
                 }
             }

@@ -8,7 +8,7 @@ use crate::trace::model::item::{Item, ItemType, Role};
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::first_words;
 use crate::trace::store::total::read_item;
-use crate::trace::{ItemId, Tip, TraceError, TraceName, View};
+use crate::trace::{ItemId, Tip, TraceName, View};
 use crate::transcript::format::Format;
 
 /// How many items are read at most.
@@ -18,9 +18,9 @@ const MAX_SEARCHED: usize = 50;
 const INJECTED: [&str; 3] = ["is_meta", "compact_summary", "stands_for"];
 
 /// The title of a trace; `None` if it records no session, or has no words of the user.
-pub(crate) fn title(repo: &Repo, name: &TraceName, view: &View) -> Result<Option<String>, TraceError> {
+pub(crate) fn title(repo: &Repo, name: &TraceName, view: &View) -> Option<String> {
     if !records_session(name, &view.tip) {
-        return Ok(None);
+        return None;
     }
     let mut prompt = None;
     for slot in view.slots.iter().take(MAX_SEARCHED) {
@@ -32,13 +32,13 @@ pub(crate) fn title(repo: &Repo, name: &TraceName, view: &View) -> Result<Option
         if let Some(leaf) = summarized(&item)
             && view.slots.iter().any(|slot| slot.id == leaf)
         {
-            return Ok(words(&item));
+            return words(&item);
         }
         if prompt.is_none() && view.left_out(slot).is_none() && is_typed(&item) {
             prompt = words(&item);
         }
     }
-    Ok(prompt)
+    prompt
 }
 
 pub(crate) fn records_session(name: &TraceName, tip: &Tip) -> bool {

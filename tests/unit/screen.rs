@@ -10,11 +10,12 @@ use super::{Decision, Next, State};
 use crate::clean::{Parameters, Plan, Session};
 use crate::git::{Env, Repo};
 use crate::tokens::Encoding;
+use crate::trace::query::size::ContextSize;
 use crate::trace::{TraceName, View};
 use crate::unit::repo::TestRepo;
 
 /// Two turns: a long read and its edit, then twelve short steps.
-fn plan() -> Plan {
+fn plan() -> (Plan, ContextSize) {
     let test = TestRepo::new();
     let long = |text: &str| (0..60).map(|line| format!("{text} {line}\n")).collect::<String>();
     let mut lines = vec![json!({ "text": "Where is the lock taken?" })];
@@ -34,7 +35,8 @@ fn plan() -> Plan {
     let repo = Repo::open(test.folder(), Env::capture([])).unwrap();
     let view = View::open(&repo, &TraceName::default_name(), None).unwrap();
     let session = Session::read(&repo, &view, Encoding::default()).unwrap();
-    Plan::new(session, Parameters::new(&[], None))
+    let size = ContextSize::of(&repo, &view, Encoding::default(), Some(2_000)).unwrap();
+    (Plan::new(session, Parameters::new(&[], None)), size)
 }
 
 fn press(state: &mut State<'_>, keys: &str) -> Next {
@@ -62,8 +64,8 @@ fn screen(state: &mut State<'_>, (width, height): (u16, u16)) -> String {
 
 #[test]
 fn turns_open_into_items() {
-    let mut plan = plan();
-    let mut state = State::new(&mut plan);
+    let (mut plan, size) = plan();
+    let mut state = State::new(&mut plan, &size);
     insta::assert_snapshot!("closed", screen(&mut state, (60, 12)));
     press(&mut state, "\njjj");
     insta::assert_snapshot!("open", screen(&mut state, (60, 12)));
@@ -76,9 +78,9 @@ fn turns_open_into_items() {
 
 #[test]
 fn marks_change_the_total_and_can_be_undone() {
-    let mut plan = plan();
+    let (mut plan, size) = plan();
     let planned = (plan.after(), plan.marks());
-    let mut state = State::new(&mut plan);
+    let mut state = State::new(&mut plan, &size);
     // Cutting again what the presets cut keeps it; all of the first turn is kept then.
     press(&mut state, " ");
     assert_eq!(state.plan.saved(), 0);
@@ -94,8 +96,8 @@ fn marks_change_the_total_and_can_be_undone() {
 
 #[test]
 fn a_protected_item_stays_whatever_presets_say() {
-    let mut plan = plan();
-    let mut state = State::new(&mut plan);
+    let (mut plan, size) = plan();
+    let mut state = State::new(&mut plan, &size);
     press(&mut state, "\njjjp");
     let protected = state.plan.saved();
     press(&mut state, "bbb");
@@ -108,8 +110,8 @@ fn a_protected_item_stays_whatever_presets_say() {
 
 #[test]
 fn the_answer_is_to_write_or_to_quit() {
-    let mut plan = plan();
-    let mut state = State::new(&mut plan);
+    let (mut plan, size) = plan();
+    let mut state = State::new(&mut plan, &size);
     assert_eq!(press(&mut state, "q"), Next::Leave(Decision::Quit));
     assert_eq!(press(&mut state, "e"), Next::Edit);
     assert_eq!(press(&mut state, "w"), Next::Leave(Decision::Write));
@@ -120,8 +122,8 @@ fn the_answer_is_to_write_or_to_quit() {
 
 #[test]
 fn a_search_opens_the_turn_of_the_match() {
-    let mut plan = plan();
-    let mut state = State::new(&mut plan);
+    let (mut plan, size) = plan();
+    let mut state = State::new(&mut plan, &size);
     press(&mut state, "/RELEASED\n");
     insta::assert_snapshot!("found", screen(&mut state, (60, 8)));
     press(&mut state, "/nowhere\n");

@@ -1,4 +1,4 @@
-//! What can be read of a line that is not a message, and how it is refused.
+//! Reads what is intact of a line that is not a message, and makes the answer that refuses it.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub(crate) struct Envelope {
 impl Envelope {
     pub(crate) fn read(line: &[u8]) -> Self {
         let mut envelope = Self::default();
-        // What was read before an error counts.
+        // Members before an error are used.
         let _ = serde_json::Deserializer::from_slice(line).deserialize_map(Members(&mut envelope));
         envelope
     }

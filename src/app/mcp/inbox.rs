@@ -14,7 +14,7 @@ use crate::base::cancel::set_canceled;
 
 /// The most bytes of a line; a longer one is skipped and refused.
 pub(crate) const MAX_LINE_LEN: u64 = 64 << 20;
-/// The bytes of lines that may wait, beside the first.
+/// The bytes of lines that may wait, not counting the first.
 const MAX_WAITING: usize = 1 << 20;
 /// The bytes of a line that is too long that are kept, to find its id.
 const PREFIX_LEN: usize = 1 << 12;

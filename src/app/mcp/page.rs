@@ -12,7 +12,7 @@ use crate::trace::Tip;
 
 /// The tokens of a page if the call does not name a budget.
 pub(crate) const DEFAULT_BUDGET: u64 = 4_000;
-/// Below this, there is no room for a text beside the notes.
+/// Below this, the notes leave no room for a text.
 pub(crate) const MIN_BUDGET: u64 = 100;
 /// The most bytes of a page per token. Text of few, long tokens makes a page shorter than its budget.
 const MAX_BYTES_PER_TOKEN: usize = 12;

@@ -10,10 +10,11 @@ use super::help::{KEYS, PRESET_KEYS};
 use super::list::Line;
 use super::state::{Pane, State};
 use crate::app::ui::{escaped, grouped, one_line};
-use crate::clean::{Action, Preset};
+use crate::clean::{Action, Plan, Preset};
+use crate::trace::query::size::ContextSize;
 use crate::trace::query::turns::is_prompt;
 
-/// From this width on, the preview is beside the list.
+/// From this width on, the preview is to the right of the list.
 const WIDE: u16 = 110;
 /// From this height on, the preview is below the list.
 const TALL: u16 = 24;
@@ -27,7 +28,7 @@ const MAX_PREVIEW: usize = 64 << 10;
 
 pub(super) fn draw(state: &mut State<'_>, frame: &mut Frame<'_>) {
     let rows = [Constraint::Min(3), Constraint::Length(1), Constraint::Length(1), Constraint::Length(1)];
-    let [body, presets, totals, bottom] = Layout::vertical(rows).areas(frame.area());
+    let [body, presets, sums, bottom] = Layout::vertical(rows).areas(frame.area());
     let panes = if body.width >= WIDE {
         Layout::horizontal([Constraint::Percentage(60), Constraint::Percentage(40)]).split(body)
     } else if body.height >= TALL {
@@ -44,7 +45,7 @@ pub(super) fn draw(state: &mut State<'_>, frame: &mut Frame<'_>) {
         _ => draw_list(state, frame, body),
     }
     frame.render_widget(Paragraph::new(preset_line(state)), presets);
-    frame.render_widget(Paragraph::new(total_line(state)), totals);
+    frame.render_widget(Paragraph::new(totals(state.plan, state.size)), sums);
     let bottom_line = match (&state.input, &state.message) {
         (Some(input), _) => format!("/{input}"),
         (None, Some(message)) => message.clone(),
@@ -197,15 +198,17 @@ fn preset_line(state: &State<'_>) -> String {
     format!("keep {}  presets {}", parameters.keep, keys.collect::<String>())
 }
 
-fn total_line(state: &State<'_>) -> String {
-    let plan = &*state.plan;
-    let (before, after) = (plan.before, plan.after());
+/// The tokens before and after, with percentages of the window if it is known.
+pub(crate) fn totals(plan: &Plan, size: &ContextSize) -> String {
+    let of_window = |tokens| size.percent_text(tokens).map(|percent| format!(" [{percent}]")).unwrap_or_default();
     format!(
-        "before {}  after {}  saved {} ({}%)",
-        grouped(before),
-        grouped(after),
-        grouped(before - after),
-        percent(before - after, before)
+        "before {}{}  after {}{}  saved {} ({}%)",
+        grouped(plan.before),
+        of_window(size.size.tokens),
+        grouped(plan.after()),
+        of_window(plan.size_after(size)),
+        grouped(plan.saved()),
+        percent(plan.saved(), plan.before)
     )
 }
 

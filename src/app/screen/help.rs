@@ -1,16 +1,16 @@
 //! The keys.
 
-/// Each key, and what it does.
+/// Each key with its effect.
 pub(super) const KEYS: [(&str, &str); 17] = [
     ("j k ↓ ↑", "next, previous line"),
     ("g G", "first, last line"),
     ("^D ^U", "half a page down, up"),
     ("enter", "open or close a turn; on an item, read it"),
     ("tab", "other pane"),
-    ("space", "cut or keep; on a turn, all of it"),
+    ("space", "cut or keep an item, or all items of a turn"),
     ("c t d", "cut, trim (keep head and tail), delete"),
     ("p", "protect: keep, whatever presets say"),
-    ("v", "start a range; the next mark is for all of it"),
+    ("v", "start a range for the next mark"),
     ("b", "next bundle: safe, default, aggressive"),
     ("+ -", "keep one step more, one less"),
     ("s", "sort by order, tokens, age"),

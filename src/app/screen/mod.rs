@@ -11,7 +11,9 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use crate::base::error::{Context as _, Result};
 use crate::clean::Plan;
+use crate::trace::query::size::ContextSize;
 
+pub(crate) use draw::totals;
 pub(crate) use state::State;
 
 /// What the user decided.
@@ -31,8 +33,12 @@ enum Next {
 }
 
 /// Lets the user change a plan. `edit` lets them change it as a list in their editor; it has the terminal while it runs.
-pub(crate) fn run(plan: &mut Plan, mut edit: impl FnMut(&mut Plan) -> Result<()>) -> Result<Decision> {
-    let mut state = State::new(plan);
+pub(crate) fn run(
+    plan: &mut Plan,
+    size: &ContextSize,
+    mut edit: impl FnMut(&mut Plan) -> Result<()>,
+) -> Result<Decision> {
+    let mut state = State::new(plan, size);
     loop {
         let next = show(&mut state);
         ratatui::restore();

@@ -11,6 +11,7 @@ use super::list::{Line, Order, Turn, lines, turns, usual_cut};
 use super::{Decision, Next};
 use crate::base::error::Result;
 use crate::clean::{Action, Bundle, Choice, Parameters, Plan, Preset};
+use crate::trace::query::size::ContextSize;
 
 /// What undo goes back to.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,6 +29,7 @@ pub(super) enum Pane {
 
 pub(crate) struct State<'p> {
     pub(super) plan: &'p mut Plan,
+    pub(super) size: &'p ContextSize,
     pub(super) turns: Vec<Turn>,
     pub(super) lines: Vec<Line>,
     pub(super) order: Order,
@@ -54,12 +56,13 @@ pub(crate) struct State<'p> {
 }
 
 impl<'p> State<'p> {
-    pub(crate) fn new(plan: &'p mut Plan) -> Self {
+    pub(crate) fn new(plan: &'p mut Plan, size: &'p ContextSize) -> Self {
         let turns = turns(plan);
         // A single turn is of no use closed.
         let open = if turns.len() == 1 { BTreeSet::from([0]) } else { BTreeSet::new() };
         let mut state = Self {
             plan,
+            size,
             turns,
             lines: Vec::new(),
             order: Order::Reading,

@@ -17,7 +17,7 @@ pub(crate) struct ItemFacts {
     pub(crate) id: ItemId,
     pub(crate) item_type: ItemType,
     pub(crate) revision: u32,
-    /// Tokens as a message of its own, if they were asked for.
+    /// Tokens as a separate message, if they were asked for.
     pub(crate) cost: Option<(u64, Encoding)>,
     pub(crate) source: Option<ItemId>,
     pub(crate) at_tip: Option<Box<TipFacts>>,

@@ -106,7 +106,7 @@ struct Found {
     purge: Purge,
 }
 
-/// What is purged in the histories of this repository, and what replaces it.
+/// The purged objects in the histories of this repository, with their replacements.
 struct Survey<'r> {
     repo: &'r Repo,
     tombstones: &'r Tombstones,

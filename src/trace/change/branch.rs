@@ -13,7 +13,7 @@ use crate::trace::store::total::read_item;
 use crate::trace::store::{head, session};
 use crate::trace::{Tip, TraceError, TraceName, View};
 
-/// How many of a trace's newest items are read to tell whether it records a session.
+/// How many of a trace's newest items are read to find out whether it records a session.
 const SEARCHED: usize = 100;
 
 #[derive(Debug)]

@@ -357,7 +357,7 @@ impl Item {
         self.data_tokens().or_else(|| self.stored_tokens(encoding))
     }
 
-    /// Whether the stored count claims to be that of this text. Only a new count can tell whether it is true.
+    /// Whether the stored count claims to be that of this text. Only a new count shows whether it is true.
     pub(crate) fn has_valid_cache(&self, encoding: Encoding) -> bool {
         self.data_tokens().is_none() && self.stored_tokens(encoding).is_some()
     }

@@ -28,7 +28,7 @@ pub(crate) struct ContextSize {
     pub window: Option<Window>,
 }
 
-/// What a provider reported, and the last item of that request and its response.
+/// A provider's report, and the last item of that request and its response.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub item: ItemId,

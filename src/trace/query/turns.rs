@@ -1,4 +1,4 @@
-//! Where each live item stands in the conversation: its turn, its step, and its call.
+//! The place of each live item in the conversation: its turn, its step, and its call.
 //!
 //! - A turn starts at a prompt of the user. Items before the first prompt belong to the first turn.
 //! - A step is one message of the model, with the results of its calls. Items of one `turn` header are one message; without that

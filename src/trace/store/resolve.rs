@@ -52,7 +52,7 @@ impl<'r> Resolver<'r> {
         }
     }
 
-    /// As [`Self::item`], or all items that a commit touched, of which there is at least one.
+    /// As [`Self::item`], or all items that a commit touched, at least one.
     pub(crate) fn items(&self, spec: &str) -> Result<Vec<ItemId>, TraceError> {
         let unknown = || TraceError::UnknownItem { spec: spec.to_owned(), trace: self.name.clone() };
         if let Some(digits) = spec.strip_prefix('#') {

@@ -95,7 +95,7 @@ impl Tip {
         }
     }
 
-    /// The number of positions that imports left empty: those of noise, of rewound items, and of what was compacted.
+    /// The number of positions that imports left empty: those of noise, of rewound items, and of compacted items.
     pub(crate) fn vacant(&self) -> u32 {
         self.trailers.vacant.filter(|_| self.is_ours()).unwrap_or_default()
     }

@@ -262,7 +262,7 @@ impl Tombstones {
     }
 }
 
-/// What is wrong with a file of tombstones. An unreadable line protects from nothing.
+/// A defect of a file of tombstones. An unreadable line protects from nothing.
 pub(crate) fn find_damage(text: &str) -> Option<String> {
     let mut purges = 0;
     for (index, line) in text.lines().enumerate() {

@@ -65,7 +65,7 @@ pub(super) fn refuse_fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, S
             refused.push((name, purge.to_string()));
             objects.extend(found.iter().map(|(oid, _)| *oid));
             if !has_items {
-                // A later commit need not have a tombstone of its own.
+                // A later commit need not have its own tombstone.
                 objects.insert(tip);
             }
             refnames.push(refname);

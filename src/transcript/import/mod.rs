@@ -1,4 +1,4 @@
-//! Imports a transcript: its main thread into one trace, each sub-agent's into a trace of its own.
+//! Imports a transcript: its main thread into one trace, each sub-agent's into another trace.
 //!
 //! - [`session`] imports a session's files, [`hook`] does so when an agent calls, [`sessions`] lists what was imported.
 //! - The last commit of each import records how far the file was read. The next import continues there if the file still has
@@ -46,7 +46,7 @@ pub(crate) enum Destination {
 
 #[derive(Debug)]
 pub(crate) struct Imported {
-    /// The traces, the main thread's first, and what was recorded in each.
+    /// The traces, the main thread's first, and the records added to each.
     pub traces: Vec<(TraceName, Report)>,
     /// The trace after which those of sub-agents are named.
     pub base: TraceName,

@@ -29,7 +29,7 @@ impl Diagnostic for SessionError {
     }
 }
 
-/// Imports the transcript at `path` and then those of its sub-agents, each into a trace of its own.
+/// Imports the transcript at `path` and then those of its sub-agents, each into another trace.
 ///
 /// On an error, what was imported before stays, and the next import continues from there.
 pub(crate) fn import(

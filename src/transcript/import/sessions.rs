@@ -96,7 +96,7 @@ fn read(
     }
     Ok(RecordedSession {
         agent: recorded_by(repo, &name, &view)?,
-        title: title(repo, &name, &view)?,
+        title: title(repo, &name, &view),
         name,
         began: began.unwrap_or(ended),
         ended,

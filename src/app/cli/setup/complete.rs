@@ -207,7 +207,7 @@ impl Completer {
 fn description(context: &Context, name: &str) -> String {
     let title = || {
         let (repo, name) = (context.repo().ok()?, name.parse().ok()?);
-        title(repo, &name, &View::open(repo, &name, None).ok()?).ok()?
+        title(repo, &name, &View::open(repo, &name, None).ok()?)
     };
     title().unwrap_or_else(|| "trace".to_owned())
 }

@@ -169,7 +169,7 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
 
 /// The title of a recorded session; a damaged one has none.
 fn title_of(repo: &Repo, trace: &Listed) -> Option<String> {
-    title(repo, &trace.name, &trace.content.as_ref().ok()?.0).ok().flatten()
+    title(repo, &trace.name, &trace.content.as_ref().ok()?.0)
 }
 
 /// Make another trace the current trace of this worktree
@@ -207,7 +207,7 @@ impl SwitchArgs {
         };
         head::switch(context.repo()?, &name, &context.mover())?;
         let view = context.find_view(&name, None).ok().flatten();
-        let title = view.and_then(|view| title(repo, &name, &view).ok().flatten());
+        let title = view.and_then(|view| title(repo, &name, &view));
         let title = title.map_or_else(String::new, |title| format!(": {}", escaped(&title)));
         writeln!(context.ui, "Switched to {done}{title}")
     }

@@ -8,6 +8,7 @@ use crate::app::screen::{self, Decision};
 use crate::app::ui::grouped;
 use crate::clean::{Choice, Cleaned, Parameters, Plan, Session, branch_name};
 use crate::trace::TraceName;
+use crate::trace::query::size::ContextSize;
 
 /// Below this many saved tokens, a lost prompt cache costs more than the cut saves.
 const WORTH: u64 = 5_000;
@@ -40,6 +41,9 @@ pub(crate) struct CleanArgs {
     /// Edit the list of items in `$GIT_SEQUENCE_EDITOR`, then do what it says
     #[arg(long)]
     edit: bool,
+    /// Size of the model's context window in tokens [default: `trace.window`, or that of the session's model]
+    #[arg(long, value_name = "N")]
+    window: Option<u64>,
     /// Change the trace itself instead of a new branch
     #[arg(long)]
     in_place: bool,
@@ -53,6 +57,7 @@ impl CleanArgs {
         let (repo, name, view) = context.view(self.name.as_ref(), None)?;
         let session = Session::read(repo, &view, context.encoding()?)?;
         let mut plan = Plan::new(session, Parameters::new(&self.preset, self.keep));
+        let size = ContextSize::of(repo, &view, plan.encoding(), self.window)?;
         if self.edit && self.dry_run {
             return context.ui.write_content(plan.todo());
         }
@@ -60,9 +65,9 @@ impl CleanArgs {
             context.ui.note("the list is empty; nothing was changed");
             return Ok(());
         }
-        let is_wanted = !self.dry_run && (self.yes || self.edit || self.decide(context, &mut plan)?);
+        let is_wanted = !self.dry_run && (self.yes || self.edit || self.decide(context, &mut plan, &size)?);
         if !self.json {
-            print_table(context, &plan)?;
+            print_table(context, &plan, &size)?;
         }
         let has_changes = plan.changed().next().is_some();
         let mut done = None;
@@ -71,7 +76,7 @@ impl CleanArgs {
             done = plan.apply(&context.open(&target)?, (!self.in_place).then_some(&view.tip))?;
         }
         if self.json {
-            return context.ui.json(&plan.to_json(done.as_ref()));
+            return context.ui.json(&plan.to_json(&size, done.as_ref()));
         }
         match &done {
             Some(done) => print_done(context, &name, done),
@@ -86,11 +91,11 @@ impl CleanArgs {
     }
 
     /// Lets the user decide on a terminal. Elsewhere nothing is written.
-    fn decide(&self, context: &Context, plan: &mut Plan) -> Result<bool> {
+    fn decide(&self, context: &Context, plan: &mut Plan, size: &ContextSize) -> Result<bool> {
         if self.json || !is_interactive() || plan.rows.is_empty() {
             return Ok(false);
         }
-        let decision = screen::run(plan, |plan| edit_list(context, plan).map(drop))?;
+        let decision = screen::run(plan, size, |plan| edit_list(context, plan).map(drop))?;
         Ok(decision == Decision::Write)
     }
 }
@@ -105,7 +110,7 @@ fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-fn print_table(context: &Context, plan: &Plan) -> Result<()> {
+fn print_table(context: &Context, plan: &Plan, size: &ContextSize) -> Result<()> {
     let ui = &context.ui;
     let shares = plan.shares();
     if shares.is_empty() {
@@ -117,10 +122,7 @@ fn print_table(context: &Context, plan: &Plan) -> Result<()> {
         let (before, saves) = (grouped(share.before), grouped(share.before - share.after));
         writeln!(ui, " {name:<13} {:>6} {before:>8} {saves:>8}", share.items)?;
     }
-    let (before, saved) = (plan.before, plan.saved());
-    let percent = (saved * 100 + before / 2) / before.max(1);
-    let (before, after, saved) = (grouped(before), grouped(plan.after()), grouped(saved));
-    writeln!(ui, " before {before}  after {after}  saved {saved} ({percent}%)   back: git trace undo")?;
+    writeln!(ui, " {}   back: git trace undo", screen::totals(plan, size))?;
     if plan.saved() < WORTH {
         ui.note("note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once");
     } else {

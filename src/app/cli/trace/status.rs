@@ -70,7 +70,7 @@ impl StatusArgs {
             view: &view,
             size: ContextSize::of(repo, &view, encoding, self.window)?,
             encoding,
-            title: title(repo, &name, &view)?,
+            title: title(repo, &name, &view),
             budget: settings::number(repo, "trace.budget")?,
             by_type: BTreeMap::new(),
             by_level: BTreeMap::new(),

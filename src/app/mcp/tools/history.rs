@@ -1,4 +1,4 @@
-//! `trace_log`, `trace_diff`, `trace_top`, `trace_undo`: what happened in a trace, and what it led to.
+//! `trace_log`, `trace_diff`, `trace_top`, `trace_undo`: the history of a trace, and its result.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What an import removes and restores by itself: noise that it has just added, and what the session rewound or brought back.
+//! Removals and restorations by imports: noise that the import has just added, and turns that the session rewound or brought back.
 //!
 //! A removal is a deletion with the reason of a [`Removal`]. An import restores only what an import rewound, and removes no item
 //! that a person restored, pinned, skipped, or unpinned.
@@ -31,7 +31,7 @@ struct Act {
 }
 
 impl History {
-    /// Walks all of it.
+    /// Walks the complete history.
     pub(super) fn read(repo: &Repo, tip: &Tip) -> Result<Self, TraceError> {
         let mut history = Self::default();
         for earlier in Walk::new(repo, tip.clone(), Parents::All) {

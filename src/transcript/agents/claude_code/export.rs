@@ -70,7 +70,7 @@ fn in_same_record(first: &Item, next: &Item, kind: RecordKind) -> bool {
     }
 }
 
-/// What was reported for the recorded request is not true of the exported one. The agent takes zero as no report.
+/// The usage that was reported for the recorded request is not true of the exported one. The agent takes zero as no report.
 const USAGE: &str = r#"{"input_tokens":0,"output_tokens":0}"#;
 
 struct RecordWriter<'s> {

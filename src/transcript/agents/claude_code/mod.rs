@@ -22,7 +22,7 @@
 //! | `system` with content | `freeform` named after its subtype, removed as `interface` unless it is `local_command` |
 //!
 //! - The agent writes one block of a message per line; `turn`, the message's id, groups them. A user record with several
-//!   items is a turn of its own, named by its uuid.
+//!   items is a separate turn, named by its uuid.
 //! - Items are in file order. Of the tree that `parentUuid` forms, only the user's prompts decide: what is not on the path
 //!   to the last one was rewound and is removed. Parallel calls look like forks too; they follow their turn.
 //! - When compactions are replayed, a summary replaces the earlier messages of its thread.

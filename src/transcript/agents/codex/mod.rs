@@ -13,7 +13,7 @@
 //! | `message` | `dialogue`, one per part; a developer message before the conversation is an `instruction` |
 //! | `reasoning` | `reasoning` with its summaries and texts, the encrypted content as signature, its id in meta |
 //! | `function_call`, `custom_tool_call`, `local_shell_call` | `tool_io` call; custom input becomes a JSON string |
-//! | their outputs | `tool_io` result, replying to the call; images beside it |
+//! | their outputs | `tool_io` result, replying to the call; images follow it |
 //! | any other response item | `freeform` of that name, the JSON verbatim |
 //! | `base_instructions` of `session_meta` | `instruction` |
 //! | `instructions` of `session_meta` | `instruction`, removed as `repeated`: a message repeats it |

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::transcript::agents::{has_extension, list_folder, newest_first};
 
-/// The newest session of `folder`, by modification time. Files of sub-agents are in folders of their own.
+/// The newest session of `folder`, by modification time. Files of sub-agents are in separate folders.
 pub(super) fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
     let mut paths = Vec::new();
     for project in projects(home, folder)? {
