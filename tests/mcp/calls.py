@@ -136,7 +136,7 @@ BAD = [
     ("list_breadcrumbs", "limit", {"limit": 0}),
     ("list_breadcrumbs", "sort", {"sort": "size"}),
     ("list_breadcrumbs", "order", {"order": "up"}),
-    ("list_breadcrumbs", "updated_before", {"updated_before": "yesterday"}),
+    ("list_breadcrumbs", "updated_before", {"updated_before": "soon"}),
     ("delete_breadcrumb", "key", {}),
     ("forward_crumb_leave", "session_summary", {}),
     ("forward_crumb_leave", "session_summary", {"session_summary": " "}),
