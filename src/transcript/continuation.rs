@@ -16,6 +16,7 @@ use super::export::{ExportedTranscript, NewSession, transcript};
 use super::format::Format;
 use crate::base::error::Diagnostic;
 use crate::base::replace::{Access, put_new};
+use crate::base::time::Time;
 use crate::git::{Env, LogLine, Oid, Repo};
 use crate::trace::model::trailers::{ImportPosition, Trailers};
 use crate::trace::store::session;
@@ -104,15 +105,16 @@ pub(crate) fn newest_source(env: &Env, folder: &Path, name: &TraceName) -> Optio
     is_it.then_some(newest)
 }
 
-/// A call of the model's last step that has no result.
-pub(crate) fn last_open_call(repo: &Repo, view: &View) -> Result<Option<ItemId>, TraceError> {
+/// A call of the model's last step, made after `since`, that has no result.
+pub(crate) fn last_open_call(repo: &Repo, view: &View, since: Time) -> Result<Option<ItemId>, TraceError> {
     let mut answered = HashSet::new();
     for slot in view.slots.iter().rev().filter(|slot| view.left_out(slot).is_none()) {
         let fields = read_item(repo, slot)?.fields;
         if fields.is_result() {
             answered.extend(fields.call_id);
         } else if fields.is_call() {
-            if fields.call_id.is_some_and(|call| !answered.contains(&call)) {
+            let is_recent = fields.created.is_none_or(|at| at > since);
+            if is_recent && fields.call_id.is_some_and(|call| !answered.contains(&call)) {
                 return Ok(Some(slot.id));
             }
         } else if fields.item_type == ItemType::dialogue() {

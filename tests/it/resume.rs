@@ -168,12 +168,20 @@ fn undo_takes_back_what_ties_a_session() {
 #[test]
 fn a_session_that_is_being_written_is_refused() {
     let (repo, session) = recorded();
-    let call = json!({"parentUuid": session.last, "isSidechain": false, "sessionId": "s1", "type": "assistant",
-        "uuid": "00000000-0000-4000-a000-000000000009", "timestamp": "2026-03-01T09:01:00Z", "cwd": "/", "message":
-        {"role": "assistant", "id": "m9", "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}]}});
+    let call = |now: &str| {
+        json!({"parentUuid": session.last, "isSidechain": false, "sessionId": "s1", "type": "assistant",
+        "uuid": "00000000-0000-4000-a000-000000000009", "timestamp": now, "cwd": "/", "message":
+        {"role": "assistant", "id": "m9", "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}]}})
+    };
     let text = fs::read_to_string(&session.file).unwrap();
-    fs::write(&session.file, text + &call.to_string() + "\n").unwrap();
-    repo.text(&["import", "claude-code", session.file.to_str().unwrap()]);
+    let record = |now: &str, trace: &str| {
+        fs::write(&session.file, format!("{text}{}\n", call(now))).unwrap();
+        repo.text(&["import", "claude-code", session.file.to_str().unwrap(), "--trace", trace]);
+    };
+    // An old call was interrupted.
+    record("2026-03-01T09:01:00Z", "claude-code/old");
+    repo.text(&["resume", "claude-code/old", "--print"]);
+    record(&jiff::Timestamp::now().to_string(), "claude-code/s1");
     insta::assert_snapshot!(repo.refused(&["resume", "claude-code/s1", "--print"]), @"
     --- stderr
     error: Claude Code may be writing the session: call [ID] has no result yet

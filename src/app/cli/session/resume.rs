@@ -12,6 +12,9 @@ use crate::transcript::continuation::{last_open_call, newest_source, recorded_by
 use crate::transcript::export::{NewSession, resume_command};
 use crate::transcript::format::Format;
 
+/// How many hours a call may run. An older one without a result was interrupted.
+const LONGEST_CALL: u64 = 24;
+
 /// Continue a trace in an agent: export it as a new session, and start the agent with it
 ///
 /// The agent is the one that recorded the session, unless --agent names another. It starts in the root of the working tree, with
@@ -56,7 +59,8 @@ impl ResumeArgs {
             return Err(Error::with_hint(message, format!("name one: git trace resume --agent claude-code {name}")));
         };
         if let Some(recorder) = recorded.filter(|_| !self.force) {
-            if let Some(call) = last_open_call(repo, &view)? {
+            let since = context.now().hours_earlier(LONGEST_CALL).unwrap_or(context.now());
+            if let Some(call) = last_open_call(repo, &view, since)? {
                 return Err(is_writing(recorder, &format!("call {call} has no result yet")));
             }
             if let Some(file) = source.filter(|file| Some(length(file)) != before) {
