@@ -110,7 +110,7 @@ def click_sample(context, file, shots):
     page = watch.page
     assert page.title() == "release-fix · trace"
     every = page.locator(".item").count()
-    assert every == 26, every
+    assert every == 24, every
     steps = shown(page, ".step")
     if shots:
         page.screenshot(path=shots / "top.png")

@@ -32,7 +32,7 @@ tools! {
         "prefix": "string: e.g. auth.", "limit": {"type": "integer", "minimum": 1, "default": 100},
         "sort": {"enum": ["key", "created", "updated"], "default": "key"},
         "order": {"enum": ["asc", "desc"], "default": "asc"},
-        "task_id": "integer", "updated_before": "string: time, e.g. yesterday, 30d, 2026-03-01",
+        "task_id": "integer", "updated_before": "string: e.g. 30d, 2026-03-01",
         "cursor": "integer: `next`"
     }"# => r#"{
         "breadcrumbs!": "array", "total!": "integer: beyond the page too", "next": "integer"
