@@ -2,8 +2,8 @@
 //!
 //! Each provider documents how it counts an image. The rule depends only on the item, so every clone counts the same.
 
-/// The tokens of data without dimensions, such as a PDF document; fewer if it has fewer bytes. About what Anthropic counts for the
-/// largest image or for a page of a document.
+/// The tokens of data without dimensions, such as a PDF document; fewer if it has fewer bytes. About as many as Anthropic
+/// documents for the largest image or for a page of a document.
 const DATA_TOKENS: u64 = 1600;
 
 /// How a provider counts an image.

@@ -126,7 +126,7 @@ fn assert_laws(repo: &TestRepo, options: &[&str]) {
     let again = repo.json(&[&["clean", "--json", "--yes", "main.clean"], options].concat());
     assert_eq!((&again["items"], &again["commit"]), (&json!([]), &Value::Null), "a second run cuts nothing");
     repo.text(&["undo"]);
-    assert_eq!(traces(), before, "undo takes all of it back");
+    assert_eq!(traces(), before, "undo takes the commit and the trace back");
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn pages_of_a_text_join_to_the_text() {
             joined += texts[0];
             let Some(rest) = texts.get(1) else { break };
             arguments["cursor"] = rest.split('`').nth(1).unwrap().into();
-            // What is committed between two pages does not move the text.
+            // A commit between two pages does not move the text.
             if page == 0 {
                 repo.say("The parser again.");
             }

@@ -75,7 +75,7 @@ fn the_newest_version_wins_on_request() {
     repo.text(&["edit", "#1", "-m", "second"]);
     repo.text(&["--trace", "idea", "delete", "#0"]);
     repo.text(&["merge", "idea", "--strategy", "newest"]);
-    assert_eq!(repo.bodies("main")[0], "second", "and what was only taken out is out");
+    assert_eq!(repo.bodies("main")[0], "second", "and the item that was only removed stays removed");
 }
 
 #[test]

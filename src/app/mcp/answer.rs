@@ -1,4 +1,4 @@
-//! What a tool answers, and how much of it a model receives.
+//! The answers of tools, and how much of each a model receives.
 //!
 //! Some clients show a model only `content`, some only `structuredContent`. So a text has no structured form, and a record is the
 //! same JSON in both. Either way, all that a model receives counts.
@@ -30,7 +30,7 @@ impl From<Value> for Answer {
 }
 
 impl Answer {
-    /// A record that tells what went wrong without making it useless.
+    /// A record with problems that do not make it useless.
     pub(crate) fn with_warnings(value: Value, warnings: &[String]) -> Self {
         let mut value = value;
         if let Some(warnings) = warning_lines(warnings) {

@@ -67,9 +67,13 @@ impl<'a> Arguments<'a> {
     /// An integer of at least `min`, which may be written as `1.0`.
     pub(crate) fn integer<T: TryFrom<u64>>(&self, name: &str, min: u64) -> Result<Option<T>> {
         let Some(value) = self.value(name) else { return Ok(None) };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range by the filter")]
-        let whole = |value: f64| (value.fract() == 0.0 && (0.0..9e15).contains(&value)).then_some(value as u64);
-        let number = value.as_u64().or_else(|| value.as_f64().and_then(whole)).filter(|number| *number >= min);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "an integer in range, by the filter"
+        )]
+        let integer = |value: f64| (value.fract() == 0.0 && (0.0..9e15).contains(&value)).then_some(value as u64);
+        let number = value.as_u64().or_else(|| value.as_f64().and_then(integer)).filter(|number| *number >= min);
         let number = number.ok_or_else(|| wrong(name, &format!("an integer of at least {min}"), value))?;
         number.try_into().map(Some).map_err(|_| failure!("argument `{name}`: {number} is too large"))
     }

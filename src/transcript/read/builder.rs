@@ -51,7 +51,7 @@ pub(crate) struct SourceTracker {
 
 impl SourceTracker {
     /// The source of content under an id; `None` if the same content was read under that id before. Other content gets a
-    /// source of its own, so that nothing is lost.
+    /// separate source, so that nothing is lost.
     pub(crate) fn by_id(&mut self, id: &str, content: &[u8]) -> Option<RecordSource> {
         let content_hash = hash([&b"content"[..], content]);
         match self.known.entry(hash([&b"id"[..], id.as_bytes()])) {

@@ -123,7 +123,7 @@ pub(crate) enum Editor {
 pub(crate) fn edit(repo: &Repo, editor: Editor, before: &[u8]) -> Result<Vec<u8>> {
     let (config, env) = (repo.config()?, repo.env());
     let is_sequence = editor == Editor::Sequence;
-    let path = repo.git_dir().join(if is_sequence { "TRACE_CLEAN_TODO" } else { "TRACE_EDITMSG" });
+    let path = repo.git_dir().join(if is_sequence { "TRACE_CLEAN_LIST" } else { "TRACE_EDITMSG" });
     fs::write(&path, before).with_context(|| format!("cannot write `{}`", path.display()))?;
     let of_sequence = || match env.text("GIT_SEQUENCE_EDITOR") {
         Some(editor) => Ok(Some(editor.to_owned())),

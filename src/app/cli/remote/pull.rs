@@ -126,7 +126,7 @@ impl PullArgs {
     }
 }
 
-/// Says what somebody else purged, and what was rewritten because of it.
+/// Prints the purges by others, and the objects that were rewritten because of them.
 fn print_received(context: &Context, all: &[Received]) -> Result<()> {
     let ui = &context.ui;
     for Received { refname, new, own, items, purge, .. } in all {

@@ -33,7 +33,7 @@ pub(crate) struct UninstallArgs {
 }
 
 #[derive(clap::Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 struct TargetArgs {
     /// Configure this repository (the default)
     #[arg(long, conflicts_with_all = ["global", "worktree"])]

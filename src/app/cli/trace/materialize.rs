@@ -48,7 +48,7 @@ pub(crate) struct MaterializeArgs {
     /// Number of cache marks for Anthropic: after the system texts, the pinned items, all items
     #[arg(long, value_name = "MARKS", value_parser = clap::value_parser!(u8).range(0..=4))]
     cache_marks: Option<u8>,
-    /// Print an envelope: messages with their items, token counts, commit, and what was left out or changed and why
+    /// Print an envelope: messages with their items, token counts, commit, and each omission or change with its reason
     #[arg(long)]
     json: bool,
 }

@@ -72,7 +72,7 @@ impl CherryPickArgs {
     }
 }
 
-/// What is said if a pick changes nothing.
+/// The message of a pick that changes nothing.
 pub(crate) const NOTHING: &str = "nothing to pick: the trace has every change";
 
 /// Picks the items that `select` selects in the trace `from`.

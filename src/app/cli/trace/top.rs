@@ -4,7 +4,7 @@ use crate::app::cli::{Context, DIM, ID, Result, Values, escaped, one_line};
 use crate::trace::TraceName;
 use crate::trace::query::top::{By, Row, Top, top};
 
-/// Width of the longest label and of the text beside it.
+/// Width of the longest label, and of the text after it.
 const WIDTH: usize = 48;
 
 /// List what fills the context, heaviest first

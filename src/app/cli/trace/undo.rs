@@ -10,7 +10,7 @@ use crate::trace::{Tip, TraceName};
 
 /// Undo the last command that changed something
 ///
-/// Moves traces, the current trace, and what is known of remotes back to where they were before the command, and gives items the
+/// Moves traces, the current trace, and remote-tracking refs back to where they were before the command, and gives items the
 /// priorities they had. The next `undo` undoes the command before that one, and `redo` takes an undo back.
 ///
 /// Without an operation, undoes what was done in this worktree, and with `--trace`, what changed that trace. What hooks did is
