@@ -175,7 +175,8 @@ def record(entry):
         log.write(json.dumps(entry) + "\n")
 
 
-if len(sys.argv) != 3:
-    sys.exit(__doc__)
-LOG = sys.argv[2]
-ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    LOG = sys.argv[2]
+    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()

@@ -7,7 +7,6 @@ PREFIX is a folder into which npm has installed the agents, `npm install --prefi
 tool. Printed for each call: the growth of the request's body in bytes, and the tokens of the part that holds the tool's answer.
 """
 
-import gzip
 import json
 import os
 import re
@@ -16,8 +15,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "agents"))
+from api import Handler
 
 BUDGET = 2000
 CALLS = [
@@ -31,33 +33,16 @@ CALLS = [
 ]
 
 
-class Model(BaseHTTPRequestHandler):
+class Model(Handler):
     """Answers in the three APIs, always as a stream. `order` is the call to make; `bodies` are the requests."""
 
-    protocol_version = "HTTP/1.1"
     order, bodies = None, []
-
-    def log_message(self, *_):
-        pass
 
     def do_GET(self):
         self.reply(b"{}", "application/json")
 
     def do_POST(self):
-        if self.headers.get("Transfer-Encoding") == "chunked":
-            raw = b""
-            while size := int(self.rfile.readline(), 16):
-                raw += self.rfile.read(size)
-                self.rfile.readline()
-            self.rfile.readline()
-        else:
-            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        coding = self.headers.get("Content-Encoding")
-        if coding == "gzip":
-            raw = gzip.decompress(raw)
-        elif coding == "zstd":
-            raw = subprocess.run(["zstd", "-dc"], input=raw, stdout=subprocess.PIPE, check=True).stdout
-        body = json.loads(raw or b"{}")
+        body = self.body()
         for marker, answer in (("/v1/messages", self.anthropic), ("/responses", self.openai), ("enerateContent", self.gemini)):
             if marker in self.path and "count_tokens" not in self.path:
                 return answer(body)
