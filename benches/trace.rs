@@ -11,7 +11,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use git_trace::measured::{import_jsonl, list_items};
 use git_trace::{
-    Draft, Encoding, Env, Fields, ItemType, Options, Repo, Tip, Trace, TraceName, View, materialize, messages,
+    Counter, Draft, Env, Fields, ItemType, Options, Repo, Tip, Trace, TraceName, View, materialize, messages,
 };
 use tempfile::TempDir;
 
@@ -48,7 +48,7 @@ fn repository(folder: &Path, length: usize) -> Repo {
 
 fn by_length(criterion: &mut Criterion) {
     let name = TraceName::default_name();
-    let encoding = Encoding::default();
+    let counter = Counter::default();
     let draft = Draft { fields: Fields::new(ItemType::dialogue()), body: "x".repeat(200).into_bytes() };
 
     let mut group = criterion.benchmark_group("trace");
@@ -64,7 +64,7 @@ fn by_length(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("materialize", length), |bencher| {
             bencher.iter(|| {
                 let view = View::open(&repo, &name, None).expect("the trace is there");
-                let done = materialize(&repo, &view, &Options::default(), encoding).expect("the items are whole");
+                let done = materialize(&repo, &view, &Options::default(), counter).expect("the items are whole");
                 let mut bytes = Vec::new();
                 messages::write(&done.messages, &mut bytes).expect("writing to memory cannot fail");
                 bytes

@@ -10,8 +10,8 @@ use std::error::Error;
 use std::io::Write as _;
 
 use git_trace::{
-    Block, Content, Encoding, Env, Item, ItemType, Join, MaterializeError, Materialized, Materializer, Message,
-    Options, Repo, Role, TraceName, View, materialize, messages,
+    Block, Content, Counter, Env, Item, ItemType, Join, MaterializeError, Materialized, Materializer, Message, Options,
+    Repo, Role, TraceName, View, materialize, messages,
 };
 
 /// Changes roles: outputs appear as the user's messages, so that the model judges them.
@@ -55,10 +55,10 @@ impl Materializer for Edits {
 }
 
 /// Replaces everything: one user message with one line per item.
-fn digest(repo: &Repo, view: &View, encoding: Encoding) -> Result<Materialized, MaterializeError> {
+fn digest(repo: &Repo, view: &View, counter: Counter) -> Result<Materialized, MaterializeError> {
     // The built-in materializer handles cut, skipped, and damaged items.
     let all = Options { one_message_an_item: true, ..Options::default() };
-    let mut whole = materialize(repo, view, &all, encoding)?;
+    let mut whole = materialize(repo, view, &all, counter)?;
     let mut text = String::new();
     for message in &whole.messages {
         for block in &message.blocks {
@@ -76,13 +76,13 @@ fn digest(repo: &Repo, view: &View, encoding: Encoding) -> Result<Materialized, 
 /// The messages of a trace from one of these materializers, as JSON.
 pub(crate) fn run(which: &str, repo: &Repo, trace: &TraceName) -> Result<Vec<u8>, Box<dyn Error>> {
     let view = View::open(repo, trace, None)?;
-    let encoding = Encoding::default();
+    let counter = Counter::default();
     let answer = match which {
-        "roles" => materialize(repo, &view, &Roles, encoding)?,
-        "joining" => materialize(repo, &view, &Joining, encoding)?,
-        "ordering" => materialize(repo, &view, &Ordering, encoding)?,
-        "edits" => materialize(repo, &view, &Edits, encoding)?,
-        "digest" => digest(repo, &view, encoding)?,
+        "roles" => materialize(repo, &view, &Roles, counter)?,
+        "joining" => materialize(repo, &view, &Joining, counter)?,
+        "ordering" => materialize(repo, &view, &Ordering, counter)?,
+        "edits" => materialize(repo, &view, &Edits, counter)?,
+        "digest" => digest(repo, &view, counter)?,
         other => return Err(format!("unknown materializer `{other}`: see the example's first lines").into()),
     };
     let mut out = Vec::new();

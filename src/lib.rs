@@ -30,7 +30,7 @@
 //! | append, edit, delete, restore items | [`Draft`], [`Trace::append`], [`Patch`], [`Trace::edit`] |
 //! | read a trace, now or at an earlier moment | [`View::open`], [`Trace::items`] |
 //! | turn it into messages and requests | [`Trace::materialize`], [`materialize()`] with [`Options`] or a [`Materializer`] of your own |
-//! | count tokens, read what a provider reports | [`Encoding`], [`TokenUsage`] |
+//! | count tokens, read what a provider reports | [`Counter`], [`TokenCounter`], [`Encoding`], [`TokenUsage`] |
 
 mod app;
 mod base;
@@ -63,7 +63,9 @@ pub use materialize::{
     Cut, Join, MaterializeError, Materialized, Materializer, Omission, Options, Request, materialize,
 };
 pub use message::{Api, Block, Content, Message, Signature, Status, messages};
-pub use tokens::{Encoding, TokenUsage, UsageError};
+pub use tokens::{
+    BadCounterId, CountError, Counter, CounterId, CustomId, Encoding, TokenCounter, TokenUsage, UsageError,
+};
 pub use trace::change::append::{AppendOptions, Committed};
 pub use trace::change::edit::Patch;
 pub use trace::model::item::{Direction, Role};

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use super::{World, versions};
 use crate::materialize::envelope::{MessageFormat, envelope, render};
 use crate::materialize::{Options, materialize};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::change::append::AppendOptions;
 use crate::trace::change::edit::Patch;
 use crate::trace::query::diff::between;
@@ -58,11 +58,11 @@ pub(super) fn run(data: &[u8]) {
         let new = State::of_trace(repo, &trace).expect("it was just changed");
 
         for before in [Some(old), None] {
-            let diff = between(repo, before, new.clone(), Encoding::default()).expect("both are there");
+            let diff = between(repo, before, new.clone(), Counter::default()).expect("both are there");
             check_page(&markdown(repo, &diff, 3).expect("both are there"));
         }
         let view = View::open(repo, &trace, None).expect("it is there");
-        let materialized = materialize(repo, &view, &Options::default(), Encoding::default()).expect("it is there");
+        let materialized = materialize(repo, &view, &Options::default(), Counter::default()).expect("it is there");
         for format in [
             MessageFormat::Messages,
             MessageFormat::OpenAi,
@@ -75,7 +75,7 @@ pub(super) fn run(data: &[u8]) {
             if !matches!(format, MessageFormat::Text) {
                 serde_json::from_slice::<serde_json::Value>(&rendered.content).expect("valid JSON");
             }
-            let envelope = envelope(repo, &trace, Some(&view), &materialized, rendered, Encoding::default());
+            let envelope = envelope(repo, &trace, Some(&view), &materialized, rendered, Counter::default());
             serde_json::to_string(&envelope.expect("it is there")).expect("valid JSON");
         }
     });

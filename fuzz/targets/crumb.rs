@@ -2,10 +2,10 @@
 
 use super::lie_within;
 use crate::memory::crumb::{CrumbFile, EntryKind, NewEntry, check, format, plan, textconv, to_json, triage};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 
 pub(super) fn run(bytes: &[u8]) {
-    assert!(lie_within(&check(bytes, Encoding::default()), bytes));
+    assert!(lie_within(&check(bytes, Counter::default()), bytes));
     assert!(!textconv(bytes).contains('\x1b'));
     let Ok(mut crumb) = CrumbFile::parse(bytes) else { return };
     assert_eq!(crumb.print(), bytes);

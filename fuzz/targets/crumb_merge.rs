@@ -4,10 +4,10 @@ use super::{exchange, versions};
 use crate::base::finding::Weight;
 use crate::base::merge::{Markers, MergeInput, Style};
 use crate::memory::crumb::{CrumbFile, check, merge};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 
 fn is_valid(text: &[u8]) -> bool {
-    check(text, Encoding::default()).iter().all(|finding| finding.weight != Weight::Error)
+    check(text, Counter::default()).iter().all(|finding| finding.weight != Weight::Error)
 }
 
 pub(super) fn run(data: &[u8]) {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::ui::Ui;
 use crate::git::{Env, Git, GitError, Ident, Repo, short_oid, worktree_root};
 use crate::memory::breadcrumb::Store;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::types::Types;
 use crate::trace::query::find::{by_part, unknown};
 use crate::trace::store::replaced::replaced;
@@ -185,7 +185,7 @@ impl Context {
         self.signature().map_or_else(|_| Ident::of("", self.now().as_second()), |signature| signature.committer)
     }
 
-    pub(crate) fn encoding(&self) -> Result<Encoding> {
+    pub(crate) fn encoding(&self) -> Result<Counter> {
         Ok(settings::encoding(self.repo()?)?)
     }
 

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::base::replace::{Access, put, real_path};
 use crate::git::{Env, Oid, Repo, short_oid};
+use crate::tokens::counter;
 use crate::trace::Time;
 
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -128,6 +129,8 @@ impl Ui {
     }
 
     fn deliver(&self, bytes: &[u8]) -> io::Result<()> {
+        // What is written here may contain a count.
+        counter::check().map_err(io::Error::other)?;
         self.attempt(|writer| writer.write_all(bytes))
     }
 

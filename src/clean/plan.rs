@@ -5,7 +5,7 @@ use super::rules::{Replacement, claim};
 use super::session::{Entry, Session};
 use super::stub::{short_arguments, stub, trimmed};
 use crate::base::string_enum::string_enum;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::ItemId;
 use crate::trace::query::size::ContextSize;
 
@@ -98,7 +98,7 @@ impl Plan {
     }
 
     /// The encoding that tokens are counted with.
-    pub(crate) fn encoding(&self) -> Encoding {
+    pub(crate) fn encoding(&self) -> Counter {
         self.session.encoding
     }
 

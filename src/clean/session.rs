@@ -10,7 +10,7 @@ use super::roles::{self, Call, Role};
 use super::stub::is_cut;
 use crate::git::Repo;
 use crate::message::{Role as Speaker, Status};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::first_words;
@@ -35,7 +35,7 @@ const REMINDER: (&[u8], &[u8]) = (b"<system-reminder>", b"</system-reminder>");
 /// The items of a trace that are in the context.
 pub(crate) struct Session {
     pub(crate) entries: Vec<Entry>,
-    pub(crate) encoding: Encoding,
+    pub(crate) encoding: Counter,
     /// The number of turns.
     pub(super) turns: usize,
 }
@@ -71,7 +71,7 @@ pub(crate) struct Entry {
 
 impl Session {
     /// Reads every live item. Items that are left out of the context have no tokens here.
-    pub(crate) fn read(repo: &Repo, view: &View, encoding: Encoding) -> Result<Self, TraceError> {
+    pub(crate) fn read(repo: &Repo, view: &View, encoding: Counter) -> Result<Self, TraceError> {
         let mut turns = Turns::default();
         let mut calls: HashMap<usize, Rc<Call>> = HashMap::new();
         let mut entries: Vec<Entry> = Vec::with_capacity(view.slots.len());

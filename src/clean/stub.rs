@@ -9,7 +9,7 @@
 use serde_json::{Map, Value};
 
 use super::session::Entry;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::Item;
 use crate::trace::model::trailers::one_line;
 
@@ -61,7 +61,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// The first and the last lines of a text, with a stub between them; `None` if nothing would be cut.
-pub(super) fn trimmed(entry: &Entry, encoding: Encoding) -> Option<Vec<u8>> {
+pub(super) fn trimmed(entry: &Entry, encoding: Counter) -> Option<Vec<u8>> {
     let text = entry.item.text()?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let fitting = |lines: &mut dyn Iterator<Item = &&str>| {

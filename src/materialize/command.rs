@@ -14,7 +14,7 @@ use crate::base::error::Diagnostic;
 use crate::base::process::{Process, ProcessError};
 use crate::git::Repo;
 use crate::message::Content;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::json::to_json;
 use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceError};
@@ -49,7 +49,7 @@ pub(crate) fn run(
     view: Option<&View>,
     command: &str,
     cut: &Cut,
-    encoding: Encoding,
+    encoding: Counter,
 ) -> Result<Printed, CommandError> {
     let Some(view) = view else {
         return Ok(Printed { bytes: Process::shell(command).input(Vec::new()).filter()?, ..Printed::default() });

@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::Omission;
 use super::piece::Piece;
 use crate::message::pair_calls;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::ItemId;
 
@@ -36,7 +36,7 @@ pub struct OverBudget {
 }
 
 /// Makes the cut. `pieces` are, and stay, in trace order. Returns what it omits.
-pub(super) fn cut(pieces: &mut Vec<Piece>, cut: &Cut, encoding: Encoding) -> Result<Vec<Omission>, OverBudget> {
+pub(super) fn cut(pieces: &mut Vec<Piece>, cut: &Cut, encoding: Counter) -> Result<Vec<Omission>, OverBudget> {
     let mut omitted = Vec::new();
     if *cut == Cut::default() {
         return Ok(omitted);

@@ -8,7 +8,7 @@ use crate::base::error::{Context as _, Result};
 use crate::git::Repo;
 use crate::message::adjustment::Adjustment;
 use crate::message::{self, Api, messages, text};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::store::view::View;
 use crate::trace::{ItemId, TraceName};
@@ -70,15 +70,15 @@ pub(crate) fn envelope<'a>(
     view: Option<&View>,
     materialized: &'a Materialized,
     rendered: Rendered,
-    encoding: Encoding,
+    encoding: Counter,
 ) -> Result<Envelope<'a>> {
-    let nothing = Total { tokens: 0, basis: Basis::Counted(encoding) };
+    let nothing = Total { tokens: 0, basis: Basis::Counted(encoding.id()) };
     let total = view.map(|view| view.total(repo, encoding)).transpose()?.unwrap_or(nothing);
     let tokens = Tokens {
         total: total.tokens,
         source: total.basis.source(),
         request: materialized.request_tokens(encoding),
-        encoding: encoding.to_string(),
+        encoding: encoding.id().to_string(),
     };
     let content = String::from_utf8(rendered.content).context("the messages are not UTF-8")?;
     Ok(Envelope {

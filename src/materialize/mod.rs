@@ -29,7 +29,7 @@ use crate::git::Repo;
 use crate::message::adjustment::{Adjustment, BlockPosition};
 use crate::message::anthropic::CacheMarks;
 use crate::message::{self, Api, Message};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::item::{ItemType, Role};
 use crate::trace::model::item_file::BadItemFile;
@@ -144,7 +144,7 @@ impl Materialized {
 
     /// The tokens of the messages as a request.
     #[must_use]
-    pub fn request_tokens(&self, encoding: Encoding) -> u64 {
+    pub fn request_tokens(&self, encoding: Counter) -> u64 {
         PER_REPLY + self.messages.iter().map(|message| message.cost(encoding)).sum::<u64>()
     }
 
@@ -170,7 +170,7 @@ pub fn materialize(
     repo: &Repo,
     view: &View,
     materializer: &dyn Materializer,
-    encoding: Encoding,
+    encoding: Counter,
 ) -> Result<Materialized, MaterializeError> {
     let mut gathered = piece::gather(materializer, repo, view, encoding)?;
     let shortened = gathered.shortened();

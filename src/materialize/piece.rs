@@ -5,7 +5,7 @@ use super::prefix::SignedPrefix;
 use super::{MaterializeError, Materializer, Omission};
 use crate::git::Repo;
 use crate::message::{Api, Block, Content, Message, Signature};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::message_cost;
 use crate::trace::model::item::{Direction, Item, ItemType, Role};
 use crate::trace::model::item_file::BadItemFile;
@@ -54,7 +54,7 @@ impl Piece {
 
     /// Shortens the item to its subject. The speaker stays: only neighbors of one speaker join, whatever their types were. The
     /// result of a tool becomes a text of the user, because only a result has its role.
-    pub(super) fn shorten(&mut self, encoding: Encoding) {
+    pub(super) fn shorten(&mut self, encoding: Counter) {
         let subject = self.subject.take().unwrap_or_default();
         let tokens = encoding.count(subject.as_bytes());
         let block = Block { content: Content::Text(subject), known_tokens: Some(tokens) };
@@ -85,7 +85,7 @@ pub(super) fn gather(
     materializer: &dyn Materializer,
     repo: &Repo,
     view: &View,
-    encoding: Encoding,
+    encoding: Counter,
 ) -> Result<Gathered, MaterializeError> {
     let cut = materializer.cut();
     let (mut left_out, mut damaged) = (Vec::new(), Vec::new());

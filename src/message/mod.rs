@@ -33,7 +33,7 @@ use self::anthropic::CacheMarks;
 use self::normalize::{Normalized, Turn, normalize};
 use self::read::{Fault, Node, Reading};
 use crate::base::string_enum::string_enum;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::{self, message_cost};
 
 string_enum! {
@@ -210,7 +210,7 @@ impl Content {
 
 impl Message {
     /// The tokens that the message adds to a request: its content and its framing.
-    pub fn cost(&self, encoding: Encoding) -> u64 {
+    pub fn cost(&self, encoding: Counter) -> u64 {
         let tokens = |block: &Block| block.known_tokens.unwrap_or_else(|| encoding.count(block.content.counted()));
         let names = self.blocks.iter().filter(|block| block.content.name().is_some()).count();
         message_cost(self.blocks.iter().map(tokens).sum(), self.name.is_some()) + framing::PER_NAME * names as u64

@@ -11,6 +11,7 @@
 
 mod budget;
 mod class;
+pub(crate) mod counter;
 mod encoding;
 pub(crate) mod framing;
 pub(crate) mod image;
@@ -25,6 +26,7 @@ pub(crate) mod window;
 pub(crate) use budget::{
     Budget, BudgetAction, BudgetReport, CompressAction, DEFAULT_MARGIN, Grouping, MAX_MARGIN, Verdict,
 };
+pub use counter::{BadCounterId, CountError, Counter, CounterId, CustomId, TokenCounter};
 pub use encoding::Encoding;
 pub use usage::{TokenUsage, UsageError};
 pub(crate) use usage::{parse_usage, parse_usage_value};

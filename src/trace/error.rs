@@ -14,6 +14,7 @@ use crate::base::error::Diagnostic;
 use crate::base::time::Time;
 use crate::git::{GitError, Oid};
 use crate::secrets::Fingerprint;
+use crate::tokens::CountError;
 
 /// The part of a change that exceeds a budget.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,8 @@ pub enum TraceError {
     Git(#[from] GitError),
     #[error(transparent)]
     Schema(#[from] SchemaError),
+    #[error(transparent)]
+    Count(#[from] CountError),
     #[error(transparent)]
     Type(#[from] BadRule),
     #[error(transparent)]
@@ -128,7 +131,7 @@ pub enum TraceError {
     #[error("{what} has no valid signature, which `trace.requireSigned` demands")]
     Unsigned { what: String, oid: Oid },
     #[error("trace `{trace}` would take {total} tokens ({basis}), more than its budget of {max}")]
-    OverBudget { trace: TraceName, total: u64, basis: &'static str, max: u64, addition: Box<Addition> },
+    OverBudget { trace: TraceName, total: u64, basis: Box<str>, max: u64, addition: Box<Addition> },
     #[error("trace `{trace}` cannot be compressed to {max} tokens: {floor}")]
     CannotCompress { trace: TraceName, max: u64, floor: Box<Floor> },
     #[error("trace `{trace}` has no room for {added} more tokens in its budget of {max}: {floor}")]

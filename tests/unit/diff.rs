@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::git::{Env, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::change::branch;
 use crate::trace::change::edit::Patch;
 use crate::trace::model::tree::ItemEntry;
@@ -365,7 +365,7 @@ impl Real {
 
 /// Checks a comparison against the two complete lists.
 fn check(real: &Real, before: &State, after: &State) {
-    let encoding = Encoding::default();
+    let encoding = Counter::default();
     let diff = between(&real.repo, Some(before.clone()), after.clone(), encoding).unwrap();
     let (old, new) = (real.view(before), real.view(after));
     let total = |view: &View| i128::from(view.total(&real.repo, encoding).unwrap().tokens);

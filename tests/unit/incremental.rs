@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::git::{Env, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::change::bulk;
 use crate::trace::store::signature::Signature;
 use crate::trace::{Time, Tip, TraceName};
@@ -52,7 +52,7 @@ impl Growing {
         let writing = ImportContext {
             repo: &self.opened,
             signature: &signature,
-            encoding: Encoding::default(),
+            encoding: Counter::default(),
             compactions: seen,
         };
         session::import(writing, format, Destination::Trace(self.name.clone()), &self.file, &|_| ()).unwrap()

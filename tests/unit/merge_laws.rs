@@ -7,7 +7,7 @@ use crate::base::merge::Side;
 use crate::git::{Env, Oid, Repo};
 use crate::materialize::{Options as View_, materialize};
 use crate::message::text;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::change::compress::{Extent, Scope, select};
 use crate::trace::change::edit::Patch;
 use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement, Strategy as Settle};
@@ -24,7 +24,7 @@ use crate::unit::repo::TestRepo;
 
 const TEXTS: [&str; 4] =
     ["one\ntwo\nthree\nfour\nfive\n", "ONE\ntwo\nthree\nfour\nfive\n", "one\ntwo\nthree\nfour\nFIVE\n", "x"];
-const ENCODING: Encoding = Encoding::O200kBase;
+const ENCODING: Counter = Counter::DEFAULT;
 
 #[derive(Clone, Debug)]
 enum Op {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::git::{Env, Repo};
 use crate::materialize::{Options, materialize};
 use crate::message::text;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::{PER_MESSAGE, PER_NAME, PER_REPLY};
 use crate::trace::change::edit::Patch;
 use crate::trace::store::priority::{self, Level, Request};
@@ -117,7 +117,7 @@ impl Model {
         let heard: Vec<&Entry> = heard.into_iter().filter(|entry| !superseded(entry)).collect();
         let cost = |entry: &&Entry| {
             let name = if entry.name.is_some() { PER_NAME } else { 0 };
-            Encoding::default().count(entry.text().as_bytes()) + PER_MESSAGE + name
+            Counter::default().count(entry.text().as_bytes()) + PER_MESSAGE + name
         };
         let total = PER_REPLY + heard.iter().map(cost).sum::<u64>();
         Seen { live: live.iter().map(|entry| (entry.id, entry.level())).collect(), total, page: page(&heard) }
@@ -185,13 +185,13 @@ impl Real {
 
     fn seen(&self, as_of: Option<&str>) -> Seen {
         let view = View::open(&self.repo, &self.name, as_of).unwrap();
-        let materialized = materialize(&self.repo, &view, &Options::default(), Encoding::default()).unwrap();
+        let materialized = materialize(&self.repo, &view, &Options::default(), Counter::default()).unwrap();
         let mut page = Vec::new();
         text::write(&materialized.messages, &mut page).unwrap();
         let apart = Options { one_message_an_item: true, ..Options::default() };
-        let apart = materialize(&self.repo, &view, &apart, Encoding::default()).unwrap();
-        let total = view.total(&self.repo, Encoding::default()).unwrap().tokens;
-        assert_eq!(apart.request_tokens(Encoding::default()), total, "one message an item is what the total counts");
+        let apart = materialize(&self.repo, &view, &apart, Counter::default()).unwrap();
+        let total = view.total(&self.repo, Counter::default()).unwrap().tokens;
+        assert_eq!(apart.request_tokens(Counter::default()), total, "one message an item is what the total counts");
         Seen {
             live: view.slots.iter().map(|slot| (slot.id, view.level(slot).level())).collect(),
             total,

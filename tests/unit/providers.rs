@@ -9,7 +9,7 @@ use crate::materialize::{Cut, MaterializeError, Materialized, Options, OverBudge
 use crate::message::adjustment::{Adjustment, AdjustmentReason, BlockPosition, Replacement};
 use crate::message::anthropic::CacheMarks;
 use crate::message::{self, Api, Block, Content, Message, Role, Signature, Status};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::change::edit::Patch;
 use crate::trace::store::priority::{self, Level, Request};
 use crate::trace::store::signature;
@@ -113,7 +113,7 @@ impl Sample {
         let writing = ImportContext {
             repo: &sample.repo,
             signature: &signature,
-            encoding: Encoding::default(),
+            encoding: Counter::default(),
             compactions: crate::unit::incremental::FULL,
         };
         let input = Input::Stream(Box::new(bytes));
@@ -153,7 +153,7 @@ impl Sample {
 
     fn materialized(&self, cut: Cut) -> Result<Materialized, MaterializeError> {
         let view = View::open(&self.repo, &self.name, None).unwrap();
-        materialize(&self.repo, &view, &Options { cut, ..Options::default() }, Encoding::default())
+        materialize(&self.repo, &view, &Options { cut, ..Options::default() }, Counter::default())
     }
 
     fn written(&self, api: Api) -> (String, Vec<Adjustment>) {
@@ -319,7 +319,7 @@ fn a_user_command_receives_the_items() {
     sample.set(3, skipped, Level::Skip);
     let view = View::open(&sample.repo, &sample.name, None).unwrap();
     let run = |command: &str, cut| {
-        command::run(&sample.repo, Some(&view), command, &cut, Encoding::default()).map(|printed| printed.bytes)
+        command::run(&sample.repo, Some(&view), command, &cut, Counter::default()).map(|printed| printed.bytes)
     };
     let printed = run("cat; printf end", Cut::default()).unwrap();
     let printed = String::from_utf8(printed).unwrap();

@@ -9,7 +9,7 @@ use super::draw::draw;
 use super::{Decision, Next, State};
 use crate::clean::{Parameters, Plan, Session};
 use crate::git::{Env, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::query::size::ContextSize;
 use crate::trace::{TraceName, View};
 use crate::unit::repo::TestRepo;
@@ -34,8 +34,8 @@ fn plan() -> (Plan, ContextSize) {
     test.bytes_with(&["commit", "--batch"], lines.as_bytes());
     let repo = Repo::open(test.folder(), Env::capture([])).unwrap();
     let view = View::open(&repo, &TraceName::default_name(), None).unwrap();
-    let session = Session::read(&repo, &view, Encoding::default()).unwrap();
-    let size = ContextSize::of(&repo, &view, Encoding::default(), Some(2_000)).unwrap();
+    let session = Session::read(&repo, &view, Counter::default()).unwrap();
+    let size = ContextSize::of(&repo, &view, Counter::default(), Some(2_000)).unwrap();
     (Plan::new(session, Parameters::new(&[], None)), size)
 }
 

@@ -52,6 +52,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
 use crate::git::Env;
+use crate::tokens::counter;
 use crate::trace::TraceName;
 
 // What most commands need; they import it from here.
@@ -231,7 +232,8 @@ fn status(args: &[OsString], env: Env) -> u8 {
         context.ui.finish()?;
         Ok(status)
     });
-    match status {
+    // Whatever else a failed count led to, its own error is the cause.
+    match counter::check().map_err(Error::from).and(status) {
         Ok(ExitStatus::Success) => 0,
         Ok(ExitStatus::No) => 1,
         Ok(ExitStatus::Of(status)) => status,

@@ -7,7 +7,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
 use super::page::char_boundary;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 
 /// The most tokens of a record: a breadcrumb's value of 10 KiB fits.
 const MAX_RECORD: u64 = 8_000;
@@ -39,7 +39,7 @@ impl Answer {
         Self::Record(value)
     }
 
-    pub(crate) fn into_result(self, encoding: Encoding) -> CallToolResult {
+    pub(crate) fn into_result(self, encoding: Counter) -> CallToolResult {
         match self {
             Self::Text(texts) => CallToolResult::success(texts.into_iter().map(ContentBlock::text).collect()),
             Self::Record(mut value) => {
@@ -72,7 +72,7 @@ pub(crate) fn error(text: &str) -> CallToolResult {
 }
 
 /// Shortens the longest arrays and texts of a record until it fits, and says so in its member `shortened`.
-fn shrink(value: &mut Value, encoding: Encoding, max: u64) {
+fn shrink(value: &mut Value, encoding: Counter, max: u64) {
     loop {
         let text = value.to_string();
         let tokens = encoding.count(text.as_bytes());

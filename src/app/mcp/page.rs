@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use super::answer::Answer;
 use crate::base::error::{Context as _, Result, bail};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::Tip;
 
 /// The tokens of a page if the call does not name a budget.
@@ -21,7 +21,7 @@ const CURSOR_DIGITS: usize = 12;
 
 pub(crate) struct Page {
     budget: u64,
-    encoding: Encoding,
+    encoding: Counter,
     /// Bytes of the text that belong to earlier pages.
     skipped: usize,
     /// What the page may contain, and a little more, which only shows that there is more.
@@ -31,7 +31,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    pub(crate) fn new(budget: u64, encoding: Encoding, cursor: Option<&Cursor>) -> Self {
+    pub(crate) fn new(budget: u64, encoding: Counter, cursor: Option<&Cursor>) -> Self {
         let skipped = cursor.map_or(0, |cursor| cursor.offset);
         Self { budget, encoding, skipped, text: String::new(), written: 0 }
     }
@@ -78,7 +78,7 @@ impl Page {
 
 /// The texts that `make` makes within a budget. What surrounds the content of these texts counts too, so `make` gets a smaller
 /// budget until all of them fit.
-pub(crate) fn fit(budget: u64, encoding: Encoding, make: impl Fn(u64) -> Result<Vec<String>>) -> Result<Answer> {
+pub(crate) fn fit(budget: u64, encoding: Counter, make: impl Fn(u64) -> Result<Vec<String>>) -> Result<Answer> {
     let mut allowed = budget;
     loop {
         let texts = make(allowed).with_context(|| format!("argument `budget`: {budget} tokens are too few"))?;
@@ -94,7 +94,7 @@ pub(crate) fn fit(budget: u64, encoding: Encoding, make: impl Fn(u64) -> Result<
 }
 
 /// The first part of `text` with at most `max` tokens, at least a character. It ends at a line end if one is near.
-pub(crate) fn prefix(text: &str, max: u64, encoding: Encoding) -> &str {
+pub(crate) fn prefix(text: &str, max: u64, encoding: Counter) -> &str {
     let fits = |part: &str| encoding.count(part.as_bytes()) <= max;
     let mut end = text.len();
     while end > 1 && !fits(&text[..end]) {

@@ -17,6 +17,7 @@ use super::{answer, prompts, resources, tools};
 use crate::app::context::Context;
 use crate::base::error::{Error, Result};
 use crate::git::Env;
+use crate::tokens::counter;
 use crate::trace::TraceName;
 
 const INSTRUCTIONS: &str = "Memory that outlives a session, kept in this git repository. Start with `brief`. Keep facts \
@@ -46,6 +47,7 @@ pub(crate) struct Server {
 impl Server {
     /// Each request is a separate operation in the operation log.
     fn context(&self, request: &str) -> Context {
+        counter::clear();
         Context::in_memory(self.env.clone().with_command(format!("mcp {request}")), self.trace.clone())
     }
 }
@@ -73,6 +75,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::internal_error(format!("tool `{}` panicked", tool.name), None));
         };
         let result = answer.and_then(|answer| Ok(answer.into_result(context.encoding()?)));
+        let result = counter::check().map_err(Error::from).and(result);
         Ok(result.unwrap_or_else(|error| answer::error(&refusal(&error))).into())
     }
 
@@ -91,6 +94,7 @@ impl ServerHandler for Server {
         _: Request,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = resources::read(&self.context("resources/read"), &request.uri);
+        let read = counter::check().map_err(Error::from).and(read);
         let read = read.map_err(|error| ErrorData::resource_not_found(refusal(&error), None))?;
         Ok(ReadResourceResult::new(vec![read]).into())
     }

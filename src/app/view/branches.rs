@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::data::Data;
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::name::TRACES;
 use crate::trace::store::view::View;
 use crate::trace::store::walk::{Parents, Walk};
@@ -30,7 +30,7 @@ pub(crate) struct Branches {
 }
 
 impl Branches {
-    pub(crate) fn find(repo: &Repo, name: &TraceName, data: &Data<'_>, encoding: Encoding) -> Result<Self, TraceError> {
+    pub(crate) fn find(repo: &Repo, name: &TraceName, data: &Data<'_>, encoding: Counter) -> Result<Self, TraceError> {
         let shown: HashSet<Oid> = data.steps.iter().map(|step| step.tip.commit.oid).collect();
         let mut branches = Self { related: Vec::new(), others: 0 };
         let mut left = MAX_COMMITS;
@@ -53,7 +53,7 @@ fn branch(
     oid: Oid,
     shown: &HashSet<Oid>,
     left: &mut usize,
-    encoding: Encoding,
+    encoding: Counter,
 ) -> Result<Option<Branch>, TraceError> {
     let tip = Tip::read(repo, oid)?;
     for (ahead, earlier) in Walk::new(repo, tip.clone(), Parents::First).enumerate() {

@@ -11,7 +11,7 @@ use super::data::{Data, Step};
 use super::html::{Html, color, number};
 use super::timeline::anchor;
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::item::ItemType;
 use crate::trace::model::trailers::{Basis, Total};
@@ -63,7 +63,7 @@ struct Count {
 const EARLIER: usize = 0;
 
 impl Chart {
-    pub(crate) fn of(repo: &Repo, data: &Data<'_>, encoding: Encoding) -> Result<Self, TraceError> {
+    pub(crate) fn of(repo: &Repo, data: &Data<'_>, encoding: Counter) -> Result<Self, TraceError> {
         let mut count = Count::new(data);
         let line: Vec<(usize, &Step)> = data.steps.iter().enumerate().filter(|(_, step)| step.on_line).rev().collect();
         if let Some((_, first)) = line.first().filter(|_| data.has_earlier_steps)
@@ -220,7 +220,7 @@ impl Count {
         data: &Data<'_>,
         line: &[(usize, &Step)],
         parent: Oid,
-        encoding: Encoding,
+        encoding: Counter,
     ) -> Result<(), TraceError> {
         // The other bands are counted, so a reported total does not fit them.
         let parent = Tip::read(repo, parent)?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::redact::Redactor;
 use super::{Options, Past};
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::item::Item;
 use crate::trace::model::tree::{Change, ItemEntry};
 use crate::trace::store::priority::{Record, SetLevel, Setting};
@@ -52,7 +52,7 @@ impl<'v> Data<'v> {
         view: &'v View,
         at: Option<Time>,
         options: Options,
-        encoding: Encoding,
+        encoding: Counter,
     ) -> Result<Self, TraceError> {
         let items = &view.slots[view.slots.len().saturating_sub(options.last)..];
         let (steps, has_earlier_steps) = walk(repo, &view.tip, options.last)?;
@@ -152,7 +152,7 @@ impl<'v> Data<'v> {
     }
 
     /// Reads each text once. Those that are shown are kept; of the others only the cost is.
-    fn read_texts(&mut self, repo: &Repo, encoding: Encoding) -> Result<(), TraceError> {
+    fn read_texts(&mut self, repo: &Repo, encoding: Counter) -> Result<(), TraceError> {
         let mut wanted: Vec<&ItemEntry> = self.items.iter().chain(&self.gone).collect();
         let mut kept: HashSet<Oid> = wanted.iter().map(|entry| entry.blob).collect();
         for change in self.changes() {

@@ -20,7 +20,7 @@ mod redact;
 mod timeline;
 
 use crate::git::Repo;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::store::resolve::moment;
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceError, TraceName};
@@ -56,7 +56,7 @@ pub(crate) fn page(
     name: &TraceName,
     as_of: Option<&str>,
     options: Options,
-    encoding: Encoding,
+    encoding: Counter,
 ) -> Result<Page, TraceError> {
     let tip = Tip::of_trace(repo, name)?;
     let (tip, at) = match as_of.map(|spec| moment(repo, name, &tip, spec)).transpose()? {

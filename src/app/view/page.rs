@@ -53,7 +53,7 @@ fn summary(html: &mut Html, name: &TraceName, data: &Data<'_>, total: Total, bud
     html.put(r#"<header><p class="kind">Trace</p><h1><bdi>{}</bdi></h1>"#, &[name]);
     html.put(
         r#"<p class="state">{} items, <b>{} tokens</b> <span class="dim">({})</span>, last changed "#,
-        &[&number(view.slots.len()), &number(total.tokens), &total.basis.as_str()],
+        &[&number(view.slots.len()), &number(total.tokens), &total.basis],
     );
     html.time(view.tip.time()).put(" <code>{}</code></p>", &[&short_oid(view.tip.commit.oid)]);
     if let Some(budget) = budget {

@@ -6,7 +6,7 @@ use std::collections::hash_map;
 
 use crate::git::{Entry, GitError, Oid, Repo, Tree, TreeStore};
 use crate::memory::forward;
-use crate::tokens::Encoding;
+use crate::tokens::{Counter, CounterId};
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
 use crate::trace::store::total::{Reading, item_cost};
@@ -18,7 +18,7 @@ pub(crate) struct ItemFacts {
     pub(crate) item_type: ItemType,
     pub(crate) revision: u32,
     /// Tokens as a separate message, if they were asked for.
-    pub(crate) cost: Option<(u64, Encoding)>,
+    pub(crate) cost: Option<(u64, CounterId)>,
     pub(crate) source: Option<ItemId>,
     pub(crate) at_tip: Option<Box<TipFacts>>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Blobs(HashMap<Oid, Option<ItemFacts>>);
 
 #[derive(Clone, Copy)]
 pub(crate) struct Depth<'a> {
-    pub(crate) cost: Option<Encoding>,
+    pub(crate) cost: Option<Counter>,
     /// For an item of a tip: the types that decide on its fields.
     pub(crate) types: Option<&'a Types>,
 }
@@ -51,7 +51,8 @@ impl Blobs {
         depth: Depth<'_>,
     ) -> Result<Option<&ItemFacts>, GitError> {
         let is_enough = |facts: &ItemFacts| {
-            let has_cost = depth.cost.is_none_or(|encoding| facts.cost.is_some_and(|(_, known)| known == encoding));
+            let has_cost =
+                depth.cost.is_none_or(|encoding| facts.cost.is_some_and(|(_, known)| known == encoding.id()));
             has_cost && (depth.types.is_none() || facts.at_tip.is_some())
         };
         let facts = match self.0.entry(entry.blob) {
@@ -73,11 +74,13 @@ impl ItemFacts {
         let damage = damage.map(|damage| damage.to_string().into());
         let source = item.fields.source.as_ref().map(ItemId::of_source);
         let (id, revision, item_type) = (item.id, item.revision, item.fields.item_type.clone());
-        let cost = depth.cost.map(|encoding| (item_cost(&item, encoding), encoding));
+        let cost = depth.cost.map(|encoding| (item_cost(&item, encoding), encoding.id()));
         let at_tip = depth.types.map(|types| {
             let mut at_tip = TipFacts::default();
-            if let Some(kept) = item.tokens.filter(|kept| item.has_valid_cache(kept.encoding)) {
-                let true_count = kept.encoding.count(&item.body);
+            if let Some(kept) = item.tokens.filter(|kept| item.has_valid_cache(kept.counter))
+                && let Some(counter) = Counter::find(kept.counter)
+            {
+                let true_count = counter.count(&item.body);
                 at_tip.tokens = (true_count != kept.count).then_some((kept.count, true_count));
             }
             if damage.is_none() {

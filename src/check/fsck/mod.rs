@@ -29,7 +29,7 @@ pub(crate) use repair::{Repaired, newest_complete, repair};
 use crate::base::finding::Weight;
 use crate::git::{BACKUP_REFS, Oid, RefListing, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::{Level, RECORD, tags as priority_tags};
@@ -126,7 +126,7 @@ struct Inspection<'r> {
     repo: &'r Repo,
     watch: &'r dyn Fn(usize),
     clock: Time,
-    encoding: Encoding,
+    encoding: Counter,
     types: Rc<Types>,
     is_partial: bool,
     prefix: String,

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::problem::{Problem, Repair};
 use crate::git::{GitError, LogEntry, LogLine, Mode, Oid, RefUpdate, Repo, TreeStore as _, short_oid};
+use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::item::TokenCache;
 use crate::trace::model::item_file;
@@ -184,17 +185,20 @@ fn totals(repo: &Repo, signature: &Signature, name: &TraceName) -> Result<(), Tr
         let Some(tip) = change.tip().cloned() else { return Ok(()) };
         let said = tip.trailers.total.filter(|_| tip.is_ours());
         let encoding = match said.map(|total| total.basis) {
-            Some(Basis::Counted(encoding)) => encoding,
-            _ => change.encoding,
+            Some(Basis::Counted(id)) => Counter::find(id),
+            _ => None,
         };
+        let encoding = encoding.unwrap_or(change.encoding);
         let slots = change.slots()?;
         let (mut counted, mut grown, mut is_wrong) = (PER_REPLY, 0, false);
         for slot in &slots {
             let Reading { mut item, damage } = Reading::of(slot, &repo.read_blob(slot.blob)?);
             let before = item_cost(&item, encoding);
-            let kept = item.tokens.filter(|kept| damage.is_none() && item.has_valid_cache(kept.encoding));
-            if let Some(kept) = kept {
-                let count = kept.encoding.count(&item.body);
+            let kept = item.tokens.filter(|kept| damage.is_none() && item.has_valid_cache(kept.counter));
+            if let Some(kept) = kept
+                && let Some(counter) = Counter::find(kept.counter)
+            {
+                let count = counter.count(&item.body);
                 if count != kept.count {
                     item.tokens = Some(TokenCache { count, ..kept });
                     change.put_file(&slot.path, repo.write_blob(&item_file::render(&item))?)?;
@@ -209,7 +213,7 @@ fn totals(repo: &Repo, signature: &Signature, name: &TraceName) -> Result<(), Tr
             Some(Total { tokens, basis: Basis::Reported }) => {
                 Total { tokens: tokens.saturating_add_signed(grown), basis: Basis::Reported }
             }
-            _ => Total { tokens: counted, basis: Basis::Counted(encoding) },
+            _ => Total { tokens: counted, basis: Basis::Counted(encoding.id()) },
         };
         let next = slots.last().map_or(0, |slot| slot.seq + 1);
         let next = tip.trailers.next.filter(|_| tip.is_ours()).map_or(next, |said| said.max(next));

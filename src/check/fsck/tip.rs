@@ -7,6 +7,7 @@ use super::blobs::{Depth, TipFacts};
 use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
 use crate::git::{Entry, Mode, Oid};
+use crate::tokens::Counter;
 use crate::trace::model::trailers::Basis;
 use crate::trace::model::tree::{self, ItemEntry, item_path};
 use crate::trace::store::signature::Signature;
@@ -39,9 +40,10 @@ impl Inspection<'_> {
         self.unique(line, oid, &slots);
         let types = Rc::clone(&self.types);
         let encoding = match tip.trailers.total.map(|total| total.basis) {
-            Some(Basis::Counted(encoding)) if tip.is_ours() => encoding,
-            _ => self.encoding,
+            Some(Basis::Counted(id)) if tip.is_ours() => Counter::find(id),
+            _ => None,
         };
+        let encoding = encoding.unwrap_or(self.encoding);
         let depth = Depth { cost: Some(encoding), types: Some(&types) };
         let mut sources: HashMap<ItemId, ItemId> = HashMap::new();
         for slot in &slots {

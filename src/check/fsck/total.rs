@@ -4,7 +4,7 @@ use super::blobs::Depth;
 use super::problem::{Problem, Repair};
 use super::{Inspection, Line};
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::Tip;
 use crate::trace::model::trailers::{Basis, Counted, Total};
@@ -24,7 +24,7 @@ impl Inspection<'_> {
             self.problems.push(problem.repair(repair.clone()));
         }
         // A reported total cannot be counted again.
-        let Some(Counted { tokens: said, encoding }) = said(self.repo, tip) else { return };
+        let Some((said, encoding)) = said(self.repo, tip) else { return };
         let mut counted = PER_REPLY;
         for entry in &entries {
             let facts = self.blobs.facts(self.repo, entry, Depth { cost: Some(encoding), types: None });
@@ -34,7 +34,7 @@ impl Inspection<'_> {
         }
         // Version 0.1 reads this one.
         let total =
-            tip.trailers.total.filter(|total| total.basis == Basis::Counted(encoding)).map(|total| total.tokens);
+            tip.trailers.total.filter(|total| total.basis == Basis::Counted(encoding.id())).map(|total| total.tokens);
         if counted != said || total.is_some_and(|total| total != said) {
             let (trailer, tokens) = total.map_or(("Trace-Counted", said), |total| ("Trace-Total", total));
             let since = self.wrong_since(tip, encoding).filter(|since| *since != tip.commit.oid);
@@ -47,10 +47,10 @@ impl Inspection<'_> {
 
     /// The newest commit whose total does not follow from that of its parent; `None` if something cannot be read, which was
     /// reported. Reads the items that changed since.
-    fn wrong_since(&self, tip: &Tip, encoding: Encoding) -> Option<Oid> {
+    fn wrong_since(&self, tip: &Tip, encoding: Counter) -> Option<Oid> {
         let counted = |tip: &Tip| {
-            let counted = said(self.repo, tip).filter(|counted| counted.encoding == encoding)?;
-            Some(i128::from(counted.tokens))
+            let (tokens, _) = said(self.repo, tip).filter(|(_, counter)| counter.id() == encoding.id())?;
+            Some(i128::from(tokens))
         };
         let mut child = tip.clone();
         loop {
@@ -73,13 +73,13 @@ impl Inspection<'_> {
     }
 }
 
-/// Our own count according to the trailers.
-fn said(repo: &Repo, tip: &Tip) -> Option<Counted> {
-    let ((Some(Counted { encoding, .. }), _) | (None, Some(Total { basis: Basis::Counted(encoding), .. }))) =
+/// Our own count according to the trailers, and its counter; `None` also if that counter is not here.
+fn said(repo: &Repo, tip: &Tip) -> Option<(u64, Counter)> {
+    let ((Some(Counted { counter, .. }), _) | (None, Some(Total { basis: Basis::Counted(counter), .. }))) =
         (tip.trailers.counted, tip.trailers.total)
     else {
         return None;
     };
-    let tokens = tip.said_count(repo, encoding).ok().flatten()?;
-    Some(Counted { tokens, encoding })
+    let counter = Counter::find(counter)?;
+    Some((tip.said_count(repo, counter).ok().flatten()?, counter))
 }

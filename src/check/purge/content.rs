@@ -6,6 +6,7 @@ use memchr::memmem;
 
 use super::needle::Needle;
 use crate::git::Oid;
+use crate::tokens::Counter;
 use crate::trace::model::item_file;
 use crate::trace::store::priority::Setting;
 use crate::trace::{Item, ItemId};
@@ -82,7 +83,7 @@ impl Target {
         // The count's digest would confirm a guess of the text.
         if let Some(count) = changed.tokens.filter(|_| changed.body != item.body) {
             changed.tokens = None;
-            changed.keep_token_count(count.encoding);
+            Counter::find(count.counter).into_iter().for_each(|counter| changed.keep_token_count(counter));
         }
         Some(item_file::render(&changed))
     }

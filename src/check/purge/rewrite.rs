@@ -12,7 +12,7 @@ use super::Lines;
 use super::content::Target;
 use super::world::Layout;
 use crate::git::{Entry, Mode, Objects, Oid, Repo, TreeStore as _};
-use crate::tokens::Encoding;
+use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::preview;
 use crate::trace::model::tree::parse_name;
@@ -41,7 +41,7 @@ pub(super) struct Rewriter<'r> {
     seen: HashSet<Oid>,
     /// The lines of priority records and archives that changed.
     changed_lines: BTreeSet<String>,
-    costs: HashMap<(Encoding, Oid), i64>,
+    costs: HashMap<(CounterId, Oid), i64>,
     pub(super) counts: Counts,
 }
 
@@ -197,12 +197,12 @@ impl<'r> Rewriter<'r> {
     }
 
     /// By how much the total of a tree of items changes.
-    fn cost_difference(&mut self, tree: Oid, encoding: Encoding) -> Result<i64, TraceError> {
+    fn cost_difference(&mut self, tree: Oid, encoding: Counter) -> Result<i64, TraceError> {
         let key = (Layout::Items, Vec::new(), tree);
         if self.trees.get(&key).is_none_or(|new| *new == tree) {
             return Ok(0);
         }
-        if let Some(known) = self.costs.get(&(encoding, tree)) {
+        if let Some(known) = self.costs.get(&(encoding.id(), tree)) {
             return Ok(*known);
         }
         let mut difference = 0;
@@ -215,7 +215,7 @@ impl<'r> Rewriter<'r> {
                 Mode::Other => 0,
             };
         }
-        self.costs.insert((encoding, tree), difference);
+        self.costs.insert((encoding.id(), tree), difference);
         Ok(difference)
     }
 

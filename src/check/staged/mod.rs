@@ -19,7 +19,7 @@ use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::{self, Namespaces, StoreFile};
 use crate::memory::crumb;
 use crate::secrets::{self, Policy, Secret};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::Time;
 use settings::Settings;
 use source::Entry;
@@ -78,7 +78,7 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
                     let findings = judge_breadcrumbs(entry, &text, declared.get(entry.folder()), now);
                     with_secrets(findings, &text, &settings)
                 }
-                FileKind::Crumb => with_secrets(crumb::check(&text, Encoding::default()), &text, &settings),
+                FileKind::Crumb => with_secrets(crumb::check(&text, Counter::default()), &text, &settings),
                 // Checkpoints are judged together, once all are read.
                 FileKind::Checkpoint | FileKind::CheckpointIndex => {
                     checkpoints.push((index, text));

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::git::Repo;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::{AgentName, Time, TraceName};
 
 pub(crate) use section::{Section, SectionKind};
@@ -47,7 +47,7 @@ pub(crate) struct BriefRequest {
     pub agent: Option<AgentName>,
     /// The maximum number of tokens in `encoding`.
     pub budget: u64,
-    pub encoding: Encoding,
+    pub encoding: Counter,
     pub crumb: Option<SourcePath>,
     pub team: Option<SourcePath>,
     pub inbox: Option<SourcePath>,
@@ -90,7 +90,7 @@ impl Brief {
             "agent": request.agent.as_ref().map(AgentName::as_str),
             "budget": request.budget,
             "tokens": self.tokens,
-            "encoding": request.encoding.as_str(),
+            "encoding": request.encoding.id().to_string(),
             "sections": self.sections.iter().map(section).collect::<Vec<_>>(),
             "left_out": left_out.collect::<Vec<_>>(),
             "warnings": self.warnings,

@@ -8,7 +8,7 @@ use crate::memory::crumb::grammar::document::{
     BadHeader, CrumbFile, HEADER, Header, Line, LineKind, is_conflict_marker, parse_section,
 };
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRange};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 
 /// The most tokens that a file should have, because agents read it completely at the start of every session.
 pub(crate) const TOKEN_LIMIT: u64 = 400;
@@ -18,7 +18,7 @@ pub(crate) const FAILURE_LIMIT: usize = 5;
 pub(crate) const FAILURES: &str = "failures";
 
 /// Returns the findings about a crumb file, which may be any bytes, by position.
-pub(crate) fn check(bytes: &[u8], encoding: Encoding) -> Vec<Finding> {
+pub(crate) fn check(bytes: &[u8], encoding: Counter) -> Vec<Finding> {
     let mut check = Check { bytes, findings: Findings::new(bytes) };
     match CrumbFile::parse(bytes) {
         Ok(crumb) => check.check_file(&crumb, encoding),
@@ -58,7 +58,7 @@ impl Check<'_> {
         self.findings.warning(code, self.span(part), message, remedy);
     }
 
-    fn check_file(&mut self, crumb: &CrumbFile<'_>, encoding: Encoding) {
+    fn check_file(&mut self, crumb: &CrumbFile<'_>, encoding: Counter) {
         if crumb.has_bom {
             let message = "the file starts with a byte order mark";
             self.findings.warning("byte-order-mark", 0..3, message, "save it as UTF-8 without one");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::git::{Ident, LogLine, Oid, RefUpdate, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
 use crate::trace::model::tree;
@@ -27,7 +27,7 @@ pub(crate) struct Listed {
 }
 
 /// Lists all traces by name, damaged ones too. Reads the tip and the item list of each, and the items that are left out.
-pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Listed>, TraceError> {
+pub(crate) fn list(repo: &Repo, encoding: Counter) -> Result<Vec<Listed>, TraceError> {
     let heads = head::of_worktrees(repo)?;
     let mut listed = Vec::new();
     for (refname, oid) in repo.list_refs(TRACES)? {

@@ -8,7 +8,7 @@ use super::merge::three_way::Merged;
 use super::running_total::{RunningTotal, Usage};
 use crate::base::time::Time;
 use crate::git::{Ident, Oid, RefUpdate, Repo};
-use crate::tokens::{Budget, BudgetAction, Encoding, Verdict};
+use crate::tokens::{Budget, BudgetAction, Counter, Verdict, counter};
 use crate::trace::error::Addition;
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Total, Trailers};
@@ -27,7 +27,7 @@ const MAINTENANCE_INTERVAL: u32 = 64;
 pub(crate) struct PendingChange<'t> {
     pub trace: &'t Trace<'t>,
     pub signature: &'t Signature,
-    pub encoding: Encoding,
+    pub encoding: Counter,
     pub sink: ObjectSink<'t>,
     /// The state that the next commit is made on; `None` before the first commit of the trace.
     tip: Option<Tip>,
@@ -82,7 +82,7 @@ impl Trace<'_> {
                 self.make_room(*budget, *how, |freed| self.attempt(&signature, Some(*budget), freed, &mut build))
             }
             (Err(TraceError::OverBudget { total, basis, .. }), BudgetAction::Command(command)) => {
-                make_room(command, self.name(), *budget, total, basis)?;
+                make_room(command, self.name(), *budget, total, &basis)?;
                 self.attempt(&signature, Some(*budget), 0, &mut build)
             }
             (result, _) => result,
@@ -100,6 +100,7 @@ impl Trace<'_> {
         let (moved, value) = self.update(signature, |tip| {
             let mut change = PendingChange { budget, freed, ..PendingChange::new(self, signature, tip)? };
             let value = build(&mut change)?;
+            counter::check()?;
             let PendingChange { op, next_seq, .. } = change;
             Ok(match (change.parents.first(), change.log) {
                 (Some(&to), Some(log)) => RefUpdate::Move { to, log, value: (Some((to, op, next_seq)), value) },
@@ -324,7 +325,7 @@ impl<'t> PendingChange<'t> {
         } else if is_skipped {
             tokens = tokens.saturating_add(self.cost_out).saturating_sub(self.cost_in);
         }
-        let (trace, max, basis) = (self.trace.name().clone(), budget.max_tokens, total.basis.as_str());
+        let (trace, max, basis) = (self.trace.name().clone(), budget.max_tokens, total.basis.to_string().into());
         match budget.judge(tokens) {
             Verdict::Within { .. } => Ok(()),
             Verdict::Over { .. } => {

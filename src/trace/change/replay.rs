@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::git::{Ident, Oid, Repo, TreeStore as _};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::change::merge::three_way::{Conflict, Placement, Sides};
 use crate::trace::change::merge::{Settlement, common_tree};
 use crate::trace::change::pending::{Made, PendingChange};
@@ -149,7 +149,7 @@ impl Trace<'_> {
 }
 
 /// Makes an earlier text of an item its newest revision.
-fn renew(repo: &Repo, change: &mut Change, encoding: Encoding) -> Result<(), TraceError> {
+fn renew(repo: &Repo, change: &mut Change, encoding: Counter) -> Result<(), TraceError> {
     let Change::Changed(undone, earlier) = change else { return Ok(()) };
     if undone.blob == earlier.blob {
         return Ok(());

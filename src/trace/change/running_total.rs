@@ -3,7 +3,7 @@
 //! A total includes skipped items. A provider's report does not, so their cost is added to it. Readers subtract it again.
 
 use crate::git::Repo;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::trailers::{Basis, Counted, Total};
 use crate::trace::{Tip, TraceError, View};
@@ -42,7 +42,7 @@ impl Usage {
 /// A total that follows each change since a base state.
 pub(crate) struct RunningTotal<'r> {
     repo: &'r Repo,
-    encoding: Encoding,
+    encoding: Counter,
     base: Option<Tip>,
     view: Option<View>,
     /// `None` until it is needed: a tip without our trailers is counted item by item.
@@ -60,7 +60,7 @@ pub(crate) struct RunningTotal<'r> {
 }
 
 impl<'r> RunningTotal<'r> {
-    pub(crate) fn new(repo: &'r Repo, encoding: Encoding, base: Option<&Tip>) -> Self {
+    pub(crate) fn new(repo: &'r Repo, encoding: Counter, base: Option<&Tip>) -> Self {
         Self {
             repo,
             encoding,
@@ -109,7 +109,7 @@ impl<'r> RunningTotal<'r> {
             Usage::Exported(tokens) => Total { tokens, basis: Basis::Reported },
             Usage::Void => {
                 let tokens = self.counted()?.tokens;
-                Total { tokens, basis: Basis::Counted(self.encoding) }
+                Total { tokens, basis: Basis::Counted(self.encoding.id()) }
             }
         };
         (self.total, self.pending) = (Some(total), 0);
@@ -123,7 +123,7 @@ impl<'r> RunningTotal<'r> {
         }
         let total = match &self.base {
             Some(tip) => tip.total(self.repo, self.encoding)?,
-            None => Total { tokens: PER_REPLY, basis: Basis::Counted(self.encoding) },
+            None => Total { tokens: PER_REPLY, basis: Basis::Counted(self.encoding.id()) },
         };
         if total.basis != Basis::Reported {
             self.counted = Some(total.tokens);
@@ -168,6 +168,6 @@ impl<'r> RunningTotal<'r> {
             self.counted = Some(tip.counted(self.repo, self.encoding)?);
         }
         let tokens = self.counted.unwrap_or(PER_REPLY).saturating_add_signed(self.change);
-        Ok(Counted { tokens, encoding: self.encoding })
+        Ok(Counted { tokens, counter: self.encoding.id() })
     }
 }

@@ -17,7 +17,7 @@ use crate::base::time::Time;
 pub use crate::message::Role;
 pub(crate) use crate::message::Status;
 use crate::tokens::image::{ImageRule, data_tokens, image_tokens};
-use crate::tokens::{Encoding, TokenUsage, parse_usage_value};
+use crate::tokens::{Counter, CounterId, TokenUsage, parse_usage_value};
 
 /// The type of an item: a built-in type or a custom one.
 ///
@@ -114,11 +114,11 @@ string_enum! {
 /// The maximum number of headers of an item that this version does not know. Code that walks them may take quadratic time.
 pub(crate) const MAX_UNKNOWN_HEADERS: usize = 1000;
 
-/// The number of tokens in a body, stored in the item with its encoding.
+/// The number of tokens in a body, stored in the item with its counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenCache {
     pub count: u64,
-    pub encoding: Encoding,
+    pub counter: CounterId,
     /// The first four bytes of the BLAKE3 of the body that was counted.
     pub digest: [u8; 4],
 }
@@ -350,35 +350,35 @@ impl Item {
         }
     }
 
-    /// The count without reading the tokens of the body: the stored count, if it belongs to this body and `encoding`, or that of
+    /// The count without reading the tokens of the body: the stored count, if it belongs to this body and `counter`, or that of
     /// data.
     #[must_use]
-    pub fn cached_tokens(&self, encoding: Encoding) -> Option<u64> {
-        self.data_tokens().or_else(|| self.stored_tokens(encoding))
+    pub fn cached_tokens(&self, counter: Counter) -> Option<u64> {
+        self.data_tokens().or_else(|| self.stored_tokens(counter.id()))
     }
 
     /// Whether the stored count claims to be that of this text. Only a new count shows whether it is true.
-    pub(crate) fn has_valid_cache(&self, encoding: Encoding) -> bool {
-        self.data_tokens().is_none() && self.stored_tokens(encoding).is_some()
+    pub(crate) fn has_valid_cache(&self, counter: CounterId) -> bool {
+        self.data_tokens().is_none() && self.stored_tokens(counter).is_some()
     }
 
-    fn stored_tokens(&self, encoding: Encoding) -> Option<u64> {
+    fn stored_tokens(&self, counter: CounterId) -> Option<u64> {
         self.tokens
-            .filter(|kept| kept.encoding == encoding && kept.digest == TokenCache::digest_of(&self.body))
+            .filter(|kept| kept.counter == counter && kept.digest == TokenCache::digest_of(&self.body))
             .map(|kept| kept.count)
     }
 
     /// The number of tokens in the body: the stored count if it is valid, else a new count.
     #[must_use]
-    pub fn token_count(&self, encoding: Encoding) -> u64 {
-        self.cached_tokens(encoding).unwrap_or_else(|| encoding.count(&self.body))
+    pub fn token_count(&self, counter: Counter) -> u64 {
+        self.cached_tokens(counter).unwrap_or_else(|| counter.count(&self.body))
     }
 
     /// Counts the tokens of the body and stores the count, unless the stored count is valid.
-    pub fn keep_token_count(&mut self, encoding: Encoding) {
-        if self.stored_tokens(encoding).is_none() {
+    pub fn keep_token_count(&mut self, counter: Counter) {
+        if self.stored_tokens(counter.id()).is_none() {
             let digest = TokenCache::digest_of(&self.body);
-            self.tokens = Some(TokenCache { count: self.token_count(encoding), encoding, digest });
+            self.tokens = Some(TokenCache { count: self.token_count(counter), counter: counter.id(), digest });
         }
     }
 }

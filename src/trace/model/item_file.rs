@@ -29,7 +29,6 @@ use thiserror::Error;
 
 use super::id::ItemId;
 use super::item::{BadType, Direction, Fields, Header as _, Item, ItemType, MAX_UNKNOWN_HEADERS, Role, TokenCache};
-use crate::tokens::Encoding;
 
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 pub enum BadItemFile {
@@ -146,9 +145,9 @@ impl Read {
 fn parse_tokens(value: &str) -> Option<TokenCache> {
     let mut words = value.split(' ');
     let count = words.next()?.parse().ok()?;
-    let encoding: Encoding = words.next()?.parse().ok()?;
+    let counter = words.next()?.parse().ok()?;
     let digest = u32::from_str_radix(words.next().filter(|hex| hex.len() == 8)?, 16).ok()?;
-    Some(TokenCache { count, encoding, digest: digest.to_be_bytes() })
+    Some(TokenCache { count, counter, digest: digest.to_be_bytes() })
 }
 
 pub(crate) fn render(item: &Item) -> Vec<u8> {
@@ -168,8 +167,8 @@ pub(crate) fn render_without_id(item: &Item) -> Vec<u8> {
     if item.revision > 1 {
         push(&mut header, "revision", &item.revision);
     }
-    if let Some(TokenCache { count, encoding, digest }) = item.tokens {
-        push(&mut header, "tokens", &format_args!("{count} {encoding} {:08x}", u32::from_be_bytes(digest)));
+    if let Some(TokenCache { count, counter, digest }) = item.tokens {
+        push(&mut header, "tokens", &format_args!("{count} {counter} {:08x}", u32::from_be_bytes(digest)));
     }
     if !fields.meta.is_empty() {
         push(&mut header, "meta", &serde_json::Value::Object(fields.meta.clone()));

@@ -16,7 +16,7 @@
 //! - A commit made by plain git may have no trailers or those of another tree; [`Trailers::tree`] names their tree.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use memchr::memmem;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ use super::item::{Item, ItemType};
 use super::name::TraceName;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
-use crate::tokens::Encoding;
+use crate::tokens::CounterId;
 
 /// The maximum length of a subject made from an item, in characters.
 pub(crate) const SUBJECT_LEN: usize = 72;
@@ -59,7 +59,7 @@ pub(crate) struct Total {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Basis {
-    Counted(Encoding),
+    Counted(CounterId),
     /// A provider reported the size of the context. Counts of items that changed since then are added or subtracted.
     Reported,
 }
@@ -68,7 +68,7 @@ pub(crate) enum Basis {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Counted {
     pub tokens: u64,
-    pub encoding: Encoding,
+    pub counter: CounterId,
 }
 
 impl Counted {
@@ -76,21 +76,21 @@ impl Counted {
     const RULES: &str = "2";
 
     pub(crate) fn render(self) -> String {
-        format!("{} {} {}", self.tokens, self.encoding, Self::RULES)
+        format!("{} {} {}", self.tokens, self.counter, Self::RULES)
     }
 
     fn parse(value: &str) -> Option<Self> {
         let value = value.strip_suffix(Self::RULES)?.strip_suffix(' ')?;
-        let (tokens, encoding) = value.split_once(' ')?;
-        Some(Self { tokens: tokens.parse().ok()?, encoding: encoding.parse().ok()? })
+        let (tokens, counter) = value.split_once(' ')?;
+        Some(Self { tokens: tokens.parse().ok()?, counter: counter.parse().ok()? })
     }
 }
 
 impl Total {
     pub(crate) fn to_json(self) -> Value {
         let mut tokens = json!({ "total": self.tokens, "source": self.basis.source() });
-        if let Basis::Counted(encoding) = self.basis {
-            tokens["encoding"] = encoding.as_str().into();
+        if let Basis::Counted(counter) = self.basis {
+            tokens["encoding"] = counter.to_string().into();
         }
         tokens
     }
@@ -104,12 +104,14 @@ impl Basis {
             Self::Reported => "reported",
         }
     }
+}
 
-    /// The name of the encoding, or `reported`.
-    pub(crate) fn as_str(self) -> &'static str {
+/// The id of the counter, or `reported`.
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Counted(encoding) => encoding.as_str(),
-            Self::Reported => "reported",
+            Self::Counted(counter) => counter.fmt(f),
+            Self::Reported => f.write_str("reported"),
         }
     }
 }
@@ -196,7 +198,7 @@ impl Trailers {
             ("Trace-Item", self.item.map(|item| item.to_string())),
             ("Trace-Time", self.time.map(|time| time.to_string())),
             ("Trace-Tree", self.tree.clone()),
-            ("Trace-Total", self.total.map(|total| format!("{} {}", total.tokens, total.basis.as_str()))),
+            ("Trace-Total", self.total.map(|total| format!("{} {}", total.tokens, total.basis))),
             ("Trace-Counted", self.counted.map(Counted::render)),
             ("Trace-Next", self.next.map(|next| next.to_string())),
             ("Trace-Vacant", self.vacant.map(|vacant| vacant.to_string())),
@@ -223,7 +225,7 @@ fn parse_total(value: &str) -> Option<Total> {
     let (tokens, basis) = value.split_once(' ')?;
     let basis = match basis {
         "reported" => Basis::Reported,
-        encoding => Basis::Counted(encoding.parse().ok()?),
+        counter => Basis::Counted(counter.parse().ok()?),
     };
     Some(Total { tokens: tokens.parse().ok()?, basis })
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::code::CodeRange;
 use crate::git::Repo;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::Time;
 use crate::trace::model::tree::Change;
 use crate::trace::store::priority::{Level, Levels, Record, Setting};
@@ -96,7 +96,7 @@ fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Optio
 }
 
 /// The commit as JSON, with the tokens of each item that it added or changed, which is read.
-pub(crate) fn to_json(repo: &Repo, entry: &Entry, encoding: Encoding) -> Result<Value, TraceError> {
+pub(crate) fn to_json(repo: &Repo, entry: &Entry, encoding: Counter) -> Result<Value, TraceError> {
     let Entry { tip, touched, settings } = entry;
     let items: Result<Vec<Value>, TraceError> = touched
         .iter()

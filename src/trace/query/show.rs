@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::git::Repo;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::json;
 use crate::trace::store::priority::Record;
 use crate::trace::store::resolve::Resolver;
@@ -38,7 +38,7 @@ pub(crate) fn read(
 }
 
 /// The item as JSON, with `seq`, `priority`, `live`, its tokens by `encoding`, and the usage that a provider reported with it.
-pub(crate) fn to_json(repo: &Repo, shown: &Shown, encoding: Encoding) -> Result<Map<String, Value>, TraceError> {
+pub(crate) fn to_json(repo: &Repo, shown: &Shown, encoding: Counter) -> Result<Map<String, Value>, TraceError> {
     let Shown { slot, item, is_live } = shown;
     let levels = Record::open(repo)?.levels(repo, std::slice::from_ref(slot), None)?;
     let mut object = json::to_json(item);

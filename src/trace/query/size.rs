@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::git::Repo;
 use crate::tokens::window::window_of_model;
-use crate::tokens::{Encoding, TokenUsage};
+use crate::tokens::{Counter, TokenUsage};
 use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::store::{settings, total};
 use crate::trace::{ItemId, TraceError, View};
@@ -48,7 +48,7 @@ impl ContextSize {
     /// of the model that it names.
     ///
     /// Reads the items that are left out, and a few of the newest.
-    pub(crate) fn of(repo: &Repo, view: &View, encoding: Encoding, window: Option<u64>) -> Result<Self, TraceError> {
+    pub(crate) fn of(repo: &Repo, view: &View, encoding: Counter, window: Option<u64>) -> Result<Self, TraceError> {
         let left_out = view.left_out_cost(repo, encoding)?;
         let Total { tokens, basis } = view.tip.total(repo, encoding)?;
         let counted = match basis {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::turns::{Turns, is_prompt};
 use crate::base::string_enum::string_enum;
 use crate::git::Repo;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::item::Direction;
 use crate::trace::model::trailers::first_words;
@@ -64,7 +64,7 @@ pub(crate) struct Row {
 }
 
 /// Lists the items, or groups of items. Reads every live item.
-pub(crate) fn top(repo: &Repo, view: &View, encoding: Encoding, by: By) -> Result<Top, TraceError> {
+pub(crate) fn top(repo: &Repo, view: &View, encoding: Counter, by: By) -> Result<Top, TraceError> {
     let (mut turns, mut calls, mut prompts) = (Turns::default(), Calls::default(), HashMap::new());
     let (mut rows, mut first_of_row, mut row_of) = (Vec::<Row>::new(), Vec::new(), HashMap::new());
     let mut total = PER_REPLY;

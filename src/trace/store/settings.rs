@@ -5,7 +5,7 @@
 
 use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_number};
 use crate::secrets::{Allowed, Policy};
-use crate::tokens::Encoding;
+use crate::tokens::{Counter, Encoding};
 
 /// The settings that the shared file may contain, apart from `traceType.*` and `trace.allowSecret`.
 const SHARED: [&str; 3] = ["trace.encoding", "trace.budget", "trace.checkpoints"];
@@ -25,11 +25,11 @@ pub(crate) fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
     if number.is_some() { Ok(number) } else { Err(bad(repo, key, value, "a number from 0")?) }
 }
 
-pub(crate) fn encoding(repo: &Repo) -> Result<Encoding, GitError> {
+pub(crate) fn encoding(repo: &Repo) -> Result<Counter, GitError> {
     const KEY: &str = "trace.encoding";
-    let Some(value) = text(repo, KEY)? else { return Ok(Encoding::default()) };
-    if let Ok(encoding) = value.parse() {
-        return Ok(encoding);
+    let Some(value) = text(repo, KEY)? else { return Ok(Counter::default()) };
+    if let Ok(encoding) = value.parse::<Encoding>() {
+        return Ok(encoding.into());
     }
     let expected = "the name of an encoding, such as o200k_base or cl100k_base";
     Err(bad(repo, KEY, value, expected)?)

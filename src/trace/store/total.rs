@@ -4,14 +4,14 @@
 //! reply. The trailer of a commit contains the total of its complete tree. Readers subtract what is skipped.
 
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::{PER_REPLY, message_cost};
 use crate::trace::model::item_file::{self, BadItemFile};
 use crate::trace::model::tree;
 use crate::trace::{Draft, Fields, Item, ItemEntry, ItemType, TraceError};
 
 /// The cost of an item as a separate message.
-pub(crate) fn item_cost(item: &Item, encoding: Encoding) -> u64 {
+pub(crate) fn item_cost(item: &Item, encoding: Counter) -> u64 {
     message_cost(item.token_count(encoding), item.fields.name.is_some())
 }
 
@@ -47,7 +47,7 @@ impl Reading {
 }
 
 /// Counts the total of a tree. Reads every item.
-pub(crate) fn recount(repo: &Repo, tree: Oid, encoding: Encoding) -> Result<u64, TraceError> {
+pub(crate) fn recount(repo: &Repo, tree: Oid, encoding: Counter) -> Result<u64, TraceError> {
     let slots = tree::list(repo, tree)?;
     let mut tokens = PER_REPLY;
     repo.for_each_blob(slots.iter().map(|slot| (slot, slot.blob)), |slot, _, bytes| {

@@ -11,7 +11,7 @@ use super::settings;
 use super::signature::Signature;
 use crate::base::time::Time;
 use crate::git::{Oid, RefUpdate, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::name::BadTraceName;
 use crate::trace::{Item, Tip, TraceError, TraceName, View};
 
@@ -24,7 +24,7 @@ pub struct Trace<'r> {
     name: TraceName,
     /// Signs all changes; `None`: each is signed as git would, at the time of the change.
     signature: Option<Signature>,
-    encoding: OnceCell<Encoding>,
+    encoding: OnceCell<Counter>,
     budget: Option<BudgetPolicy>,
     family: Option<TraceName>,
     warn: Option<&'r dyn Fn(&str)>,
@@ -49,7 +49,7 @@ impl<'r> Trace<'r> {
     }
 
     /// Counts with this encoding instead of `trace.encoding`.
-    pub(crate) fn with_encoding(self, encoding: Encoding) -> Self {
+    pub(crate) fn with_encoding(self, encoding: Counter) -> Self {
         Self { encoding: OnceCell::from(encoding), ..self }
     }
 
@@ -97,7 +97,7 @@ impl<'r> Trace<'r> {
         }
     }
 
-    pub(crate) fn encoding(&self) -> Result<Encoding, TraceError> {
+    pub(crate) fn encoding(&self) -> Result<Counter, TraceError> {
         if let Some(encoding) = self.encoding.get() {
             return Ok(*encoding);
         }

@@ -8,7 +8,7 @@ use super::total::{self, Reading, item_cost};
 use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
 use crate::git::Repo;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
@@ -101,22 +101,22 @@ impl View {
     }
 
     /// The total of the context: that of the commit minus the items that are left out, which are read.
-    pub(crate) fn total(&self, repo: &Repo, encoding: Encoding) -> Result<Total, TraceError> {
+    pub(crate) fn total(&self, repo: &Repo, encoding: Counter) -> Result<Total, TraceError> {
         let Total { tokens, basis } = self.tip.total(repo, encoding)?;
         Ok(Total { tokens: tokens.saturating_sub(self.left_out_cost(repo, encoding)?), basis })
     }
 
     /// The counted tokens of the context: those of the commit minus the items that are left out, which are read.
-    pub(crate) fn counted(&self, repo: &Repo, encoding: Encoding) -> Result<u64, TraceError> {
+    pub(crate) fn counted(&self, repo: &Repo, encoding: Counter) -> Result<u64, TraceError> {
         Ok(self.tip.counted(repo, encoding)?.saturating_sub(self.left_out_cost(repo, encoding)?))
     }
 
     /// The counted tokens of the context for a list of traces. In a trace that version 0.1 wrote, the size that a provider reported,
     /// because a count reads every item.
-    pub(crate) fn listed_total(&self, repo: &Repo, encoding: Encoding) -> Result<Total, TraceError> {
+    pub(crate) fn listed_total(&self, repo: &Repo, encoding: Counter) -> Result<Total, TraceError> {
         let said = self.tip.said_count(repo, encoding)?;
         let total = match said {
-            Some(tokens) => Total { tokens, basis: Basis::Counted(encoding) },
+            Some(tokens) => Total { tokens, basis: Basis::Counted(encoding.id()) },
             None => self.tip.total(repo, encoding)?,
         };
         let left_out = self.left_out_cost(repo, encoding)?;
@@ -124,7 +124,7 @@ impl View {
     }
 
     /// The cost of the items that are left out, which are read.
-    pub(crate) fn left_out_cost(&self, repo: &Repo, encoding: Encoding) -> Result<u64, TraceError> {
+    pub(crate) fn left_out_cost(&self, repo: &Repo, encoding: Counter) -> Result<u64, TraceError> {
         let left_out = self.slots.iter().filter(|slot| self.left_out(slot).is_some());
         left_out.map(|slot| Ok(item_cost(&total::read_item(repo, slot)?, encoding))).sum()
     }

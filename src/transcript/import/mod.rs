@@ -22,7 +22,7 @@ use super::format::Format;
 use super::read::reader::{Output, Transcript};
 use super::{Position, Tally, TranscriptEntry, TranscriptError};
 use crate::git::{LogLine, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::change::branch;
 use crate::trace::change::bulk::{self, Feed, Incoming, Report, Rewind};
 use crate::trace::model::trailers::ImportPosition;
@@ -61,7 +61,7 @@ pub(crate) struct Imported {
 pub(crate) struct ImportContext<'r> {
     pub repo: &'r Repo,
     pub signature: &'r Signature,
-    pub encoding: Encoding,
+    pub encoding: Counter,
     pub compactions: CompactionMode,
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::git::{CodeCommit, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
 use crate::trace::store::session::{self, continued_by};
@@ -49,7 +49,7 @@ impl Family {
 /// Lists the families of sessions, the most recently changed first.
 ///
 /// Reads the tree and first items of each trace, and the code's history back to the start of the oldest session.
-pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Family>, TraceError> {
+pub(crate) fn list(repo: &Repo, encoding: Counter) -> Result<Vec<Family>, TraceError> {
     let refs = repo.list_refs(TRACES)?;
     let names: Vec<TraceName> = refs.iter().filter_map(|(refname, _)| TraceName::of_ref(refname)).collect();
     let mut found: BTreeMap<TraceName, Vec<RecordedSession>> = BTreeMap::new();
@@ -80,7 +80,7 @@ pub(crate) fn list(repo: &Repo, encoding: Encoding) -> Result<Vec<Family>, Trace
 
 fn read(
     repo: &Repo,
-    encoding: Encoding,
+    encoding: Counter,
     name: TraceName,
     tip: Tip,
     sub_agents: usize,

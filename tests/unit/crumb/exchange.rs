@@ -2,7 +2,7 @@
 
 use crate::base::finding::Weight;
 use crate::memory::crumb::{CrumbFile, check, receive, send};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -108,7 +108,7 @@ proptest! {
         let mut ours = CrumbFile::parse(ours.as_bytes()).unwrap();
         receive(&mut ours, &sent, None).unwrap();
         let once = ours.print();
-        for finding in check(&once, Encoding::default()) {
+        for finding in check(&once, Counter::default()) {
             prop_assert_ne!(finding.weight, Weight::Error);
             prop_assert_ne!(finding.code, "future-session");
         }

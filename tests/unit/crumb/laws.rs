@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::base::finding::Weight;
 use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged, Style};
 use crate::memory::crumb::{CrumbFile, EntryKind, LineKind, NewEntry, Tier, check, format, merge, plan};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -137,7 +137,7 @@ fn bytes(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
 }
 
 fn is_valid(text: &[u8]) -> bool {
-    check(text, Encoding::default()).iter().all(|finding| finding.weight != Weight::Error)
+    check(text, Counter::default()).iter().all(|finding| finding.weight != Weight::Error)
 }
 
 /// Section and text of every entry; failures with their names alone.
@@ -165,7 +165,7 @@ proptest! {
 
     #[test]
     fn findings_lie_within_the_file(text in wild()) {
-        for finding in check(&text, Encoding::default()) {
+        for finding in check(&text, Counter::default()) {
             prop_assert!(finding.span.start <= finding.span.end && finding.span.end <= text.len(), "{:?}", finding);
         }
     }

@@ -2,13 +2,13 @@
 
 use crate::base::finding::Weight;
 use crate::memory::crumb::{CrumbFile, check, format, textconv};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 
 use crate::unit::playground::fixture;
 
 /// The findings in a text, one line per finding, with `!` for errors.
 fn verdict(text: impl AsRef<[u8]>) -> String {
-    let findings = check(text.as_ref(), Encoding::default());
+    let findings = check(text.as_ref(), Counter::default());
     let line = |finding: &crate::base::finding::Finding| {
         let weight = if finding.weight == Weight::Error { "! " } else { "" };
         format!("{weight}{}\n", finding.in_file("f"))

@@ -47,7 +47,7 @@ proptest! {
         let pieces: Vec<Piece> =
             kinds.iter().enumerate().map(|(index, (kind, pinned))| piece(index, *kind, *pinned)).collect();
         let mut kept = pieces.clone();
-        let omitted = match cut(&mut kept, &Cut { since, recent, budget }, Encoding::default()) {
+        let omitted = match cut(&mut kept, &Cut { since, recent, budget }, Counter::default()) {
             Ok(omitted) => omitted,
             Err(OverBudget { pinned, budget }) => {
                 prop_assert!(pinned > budget);

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::git::{Env, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::message_cost;
 use crate::trace::change::compress::{Limit, Scope, select};
 use crate::trace::store::view::View;
 use crate::trace::{Draft, TraceError, TraceName};
 use crate::unit::repo::TestRepo;
 
-const ENCODING: Encoding = Encoding::O200kBase;
+const ENCODING: Counter = Counter::DEFAULT;
 
 fn repo_of(test: &TestRepo) -> Repo {
     let who = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];

@@ -60,7 +60,7 @@ proptest! {
         lines in prop::collection::vec(("[a-zé …#(.]{0,60}", any::<bool>()), 0..40),
         calls in 0..5_usize,
         max in MIN_SUMMARY..400,
-        encoding in prop::sample::select(Encoding::ALL.to_vec()),
+        encoding in prop::sample::select(crate::tokens::Encoding::ALL.map(Counter::from).to_vec()),
     ) {
         let called: Vec<_> = (0..calls).map(|n| json!({ "type": "tool_io", "direction": "call", "name": format!("tool{n}"), "text": "{}" })).collect();
         let lines = lines.into_iter().map(|(text, is_of_user)| Line { text, is_of_user }).collect();

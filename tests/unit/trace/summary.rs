@@ -26,7 +26,7 @@ fn a_cut_ends_with_a_sentence_if_one_fits() {
 proptest! {
     #[test]
     fn a_cut_text_fits(text in "([a-zé ]{1,9}[.!] ?\n?|文。){0,80}", max in 20..60_u64) {
-        let fits = |text: &str| message_cost(Encoding::O200kBase.count(text.as_bytes()), false) <= max;
+        let fits = |text: &str| message_cost(Counter::DEFAULT.count(text.as_bytes()), false) <= max;
         let text = cut(&text, fits);
         prop_assert!(fits(&text), "{text:?}");
         prop_assert!(text.ends_with("[…]"));

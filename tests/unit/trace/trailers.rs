@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::tokens::Encoding;
+use crate::tokens::{CounterId, Encoding};
 use crate::trace::Op;
 use crate::trace::model::trailers::{Basis, Counted, ImportPosition, Total, Trailers};
 
@@ -15,7 +15,7 @@ fn trailers_read_back() {
         time: "2026-02-10T09:00:00.125000001Z".parse().ok(),
         tree: Some("6b0c".to_owned()),
         total: Some(Total { tokens: 12345, basis: Basis::Reported }),
-        counted: Some(Counted { tokens: 12000, encoding: Encoding::Cl100kBase }),
+        counted: Some(Counted { tokens: 12000, counter: CounterId::BuiltIn(Encoding::Cl100kBase) }),
         next: Some(44),
         vacant: Some(3),
         source: Some(ImportPosition { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned(), as_seen: true }),

@@ -8,7 +8,7 @@ use super::read;
 use crate::app::cli::{Context, ExitStatus, Result, Ui, bail, json};
 use crate::base::finding::Weight;
 use crate::memory::crumb::{CrumbFile, TOKEN_LIMIT, check};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::store::settings::encoding;
 
 /// Validate crumb files
@@ -46,7 +46,7 @@ impl ValidateArgs {
     }
 }
 
-fn validate(path: &Path, args: &ValidateArgs, encoding: Encoding, ui: &Ui) -> Result<bool> {
+fn validate(path: &Path, args: &ValidateArgs, encoding: Counter, ui: &Ui) -> Result<bool> {
     let name = if path.as_os_str() == "-" { "stdin".to_owned() } else { path.display().to_string() };
     let mut bytes = read(path)?;
     if let Some(content) = requested(&bytes)? {

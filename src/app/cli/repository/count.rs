@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::app::cli::flags::content as input;
 use crate::app::cli::{Context, Result, Value, escaped, json};
 use crate::git::GitError;
-use crate::tokens::Encoding;
 use crate::tokens::image::{ImageRule, image_tokens};
+use crate::tokens::{Counter, Encoding};
 
 /// Count the tokens of files or stdin
 ///
@@ -17,7 +17,7 @@ pub(crate) struct CountArgs {
     /// Files to count [default: `-`, which is stdin]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Encoding [default: `trace.encoding`, or `o200k_base`]
+    /// Counter [default: `trace.encoding`, or `o200k_base`]
     #[arg(long, value_name = "NAME")]
     encoding: Option<Encoding>,
     /// Print the result as JSON
@@ -29,8 +29,8 @@ impl CountArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let encoding = match (self.encoding, context.repo()) {
-            (Some(encoding), _) => encoding,
-            (None, Err(GitError::NotARepository)) => Encoding::default(),
+            (Some(encoding), _) => encoding.into(),
+            (None, Err(GitError::NotARepository)) => Counter::default(),
             (None, _) => context.encoding()?,
         };
         let stdin = [PathBuf::from("-")];
@@ -45,7 +45,7 @@ impl CountArgs {
         if self.json {
             let file = |(file, tokens): &(String, u64)| json!({ "file": file, "tokens": tokens });
             let files: Vec<Value> = counts.iter().map(file).collect();
-            return ui.json(&json!({ "files": files, "total": total, "encoding": encoding.to_string() }));
+            return ui.json(&json!({ "files": files, "total": total, "encoding": encoding.id().to_string() }));
         }
         let width = total.to_string().len();
         for (file, tokens) in &counts {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::app::cli::{BOLD, Context, DIM, ID, Result, escaped};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;
 use crate::trace::query::size::{ContextSize, Report};
@@ -36,7 +36,7 @@ struct Status<'a> {
     name: &'a TraceName,
     view: &'a View,
     size: ContextSize,
-    encoding: Encoding,
+    encoding: Counter,
     title: Option<String>,
     budget: Option<u64>,
     by_type: BTreeMap<String, Share>,
@@ -93,7 +93,7 @@ impl StatusArgs {
     }
 }
 
-fn add_tokens(context: &Context, status: &mut Status<'_>, encoding: Encoding) -> Result<()> {
+fn add_tokens(context: &Context, status: &mut Status<'_>, encoding: Counter) -> Result<()> {
     let view = status.view;
     let (by_type, by_level) = (&mut status.by_type, &mut status.by_level);
     view.for_each_item(context.repo()?, |slot, reading| {

@@ -3,6 +3,7 @@
 use super::Rewriter;
 use crate::check::purge::world::Layout;
 use crate::git::{Oid, RawCommit, Repo, TreeStore as _};
+use crate::tokens::Counter;
 use crate::trace::model::trailers::{Basis, Counted, Total, Trailers};
 use crate::trace::{ItemId, TraceError};
 
@@ -60,7 +61,10 @@ impl Rewriter<'_> {
             let new = match value.split_once(": ") {
                 Some(("Trace-Tree", tree)) => format!("Trace-Tree: {}", self.mapped_tree(tree)?),
                 Some(("Trace-From", from)) => format!("Trace-From: {}", self.mapped_commit(from)),
-                Some(("Trace-Total" | "Trace-Counted", _)) => self.total(commit, message, value)?,
+                Some(("Trace-Total" | "Trace-Counted", _)) => match self.total(commit, message, value)? {
+                    Some(total) => total,
+                    None => continue,
+                },
                 Some(("Trace-Reason", _)) if is_purged => format!("Trace-Reason: {}", self.target.marker),
                 _ if FIXED.iter().any(|key| value.starts_with(key)) => value.to_owned(),
                 _ => self.redacted(value),
@@ -101,22 +105,24 @@ impl Rewriter<'_> {
         new.map_or_else(|| from.to_owned(), Oid::to_string)
     }
 
-    /// The line of a total. A reported total is what the provider counted, so it stays.
-    fn total(&mut self, commit: &RawCommit, message: &str, line: &str) -> Result<String, TraceError> {
+    /// The line of a total. A reported total is what the provider counted, so it stays. That of a counter which is not here is
+    /// removed: readers count again.
+    fn total(&mut self, commit: &RawCommit, message: &str, line: &str) -> Result<Option<String>, TraceError> {
         let trailers = Trailers::parse(message);
         let tree = trailers.tree.as_deref().and_then(|tree| self.repo.find_oid(tree)).unwrap_or(commit.tree);
-        let mut after = |tokens: u64, encoding| {
-            Ok::<_, TraceError>(tokens.saturating_add_signed(self.cost_difference(tree, encoding)?))
+        let mut after = |tokens: u64, id| {
+            let difference = Counter::find(id).map(|counter| self.cost_difference(tree, counter)).transpose()?;
+            Ok::<_, TraceError>(difference.map(|difference| tokens.saturating_add_signed(difference)))
         };
         match (trailers.counted, trailers.total) {
-            (Some(Counted { tokens, encoding }), _) if line.starts_with("Trace-Counted") => {
-                let counted = Counted { tokens: after(tokens, encoding)?, encoding };
-                Ok(format!("Trace-Counted: {}", counted.render()))
+            (Some(Counted { tokens, counter }), _) if line.starts_with("Trace-Counted") => {
+                let tokens = after(tokens, counter)?;
+                Ok(tokens.map(|tokens| format!("Trace-Counted: {}", Counted { tokens, counter }.render())))
             }
-            (_, Some(Total { tokens, basis: Basis::Counted(encoding) })) if line.starts_with("Trace-Total") => {
-                Ok(format!("Trace-Total: {} {encoding}", after(tokens, encoding)?))
+            (_, Some(Total { tokens, basis: Basis::Counted(counter) })) if line.starts_with("Trace-Total") => {
+                Ok(after(tokens, counter)?.map(|tokens| format!("Trace-Total: {tokens} {counter}")))
             }
-            _ => Ok(line.to_owned()),
+            _ => Ok(Some(line.to_owned())),
         }
     }
 

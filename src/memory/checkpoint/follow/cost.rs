@@ -2,7 +2,7 @@
 
 use super::{FollowContext, FollowError, Followed, follow};
 use crate::memory::checkpoint::document::{Document, Reference};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct TokenCost {
@@ -15,7 +15,7 @@ pub(crate) struct TokenCost {
 pub(crate) fn token_costs(
     context: &FollowContext<'_>,
     document: &Document<'_>,
-    encoding: Encoding,
+    encoding: Counter,
 ) -> Result<Vec<TokenCost>, FollowError> {
     let cost = |reference: &Reference| {
         let row = encoding.count(document.text[reference.span.clone()].as_bytes());

@@ -9,7 +9,7 @@ use super::select::Selection;
 use super::tools::{Names, Tools};
 use crate::git::Repo;
 use crate::message::Status;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::item::Role;
 use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::model::types::Types;
@@ -53,7 +53,7 @@ impl Material {
         repo: &Repo,
         types: &Types,
         selection: &Selection,
-        encoding: Encoding,
+        encoding: Counter,
     ) -> Result<Self, TraceError> {
         let mut material = Self { count: selection.items.len(), tokens: selection.cost, ..Self::default() };
         let (mut names, mut part_of, mut seen) = (Names::new(), HashMap::new(), HashMap::new());

@@ -8,7 +8,7 @@
 
 use super::allowance::{Allowance, MIN_SUMMARY};
 use super::material::Material;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::message_cost;
 
 const START: &str = "Summary by rule: ";
@@ -21,7 +21,7 @@ pub(super) fn lines_of(text: &str) -> Option<impl Iterator<Item = &str>> {
 }
 
 /// Lists as much as the allowance admits: the tools that were called most, then what the user said, then the rest; newest first.
-pub(crate) fn by_rule(material: &Material, allowance: Allowance, encoding: Encoding) -> Vec<u8> {
+pub(crate) fn by_rule(material: &Material, allowance: Allowance, encoding: Counter) -> Vec<u8> {
     let count = |text: &str| encoding.count(text.as_bytes());
     let max = allowance.asked.max(MIN_SUMMARY);
     let tools = material.tools.lines();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::REPLACED;
 use super::allowance::{self, Allowance, Fit, Limit, Unfit};
 use crate::git::Repo;
-use crate::tokens::{Encoding, Grouping};
+use crate::tokens::{Counter, Grouping};
 use crate::trace::error::Floor;
 use crate::trace::model::calls::Calls;
 use crate::trace::model::item::Role;
@@ -73,7 +73,7 @@ pub(crate) fn select(
     repo: &Repo,
     name: &TraceName,
     view: &View,
-    encoding: Encoding,
+    encoding: Counter,
     scope: &Scope<'_>,
 ) -> Result<Selection, TraceError> {
     let total = view.total(repo, encoding)?.tokens;
@@ -109,7 +109,7 @@ pub(crate) fn select(
 fn candidates<'v>(
     repo: &Repo,
     view: &'v View,
-    encoding: Encoding,
+    encoding: Counter,
     scope: &Scope<'_>,
 ) -> Result<Vec<Candidate<'v>>, TraceError> {
     let end = scope.extent.end(view);

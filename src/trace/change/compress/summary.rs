@@ -6,7 +6,7 @@ use super::prompt::{fence, prompt, text_tokens};
 use super::rule::by_rule;
 use super::select::Selection;
 use crate::git::Repo;
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::message_cost;
 use crate::trace::TraceError;
 use crate::trace::change::compressor;
@@ -27,7 +27,7 @@ pub(crate) fn write(
     repo: &Repo,
     types: &Types,
     selection: &Selection,
-    encoding: Encoding,
+    encoding: Counter,
 ) -> Result<Summary, TraceError> {
     let material = Material::read(repo, types, selection, encoding)?;
     match repo.config()?.text(compressor::SETTING)? {
@@ -41,7 +41,7 @@ pub(crate) fn write(
 
 /// Runs the command on the prompt. A summary over its allowance is given back once to be shortened, with the figures; if that does
 /// not help, the shorter of the two is cut at the end of a sentence.
-fn by_command(command: &str, prompt: String, allowance: Allowance, encoding: Encoding) -> Result<Summary, TraceError> {
+fn by_command(command: &str, prompt: String, allowance: Allowance, encoding: Counter) -> Result<Summary, TraceError> {
     let cost = |text: &[u8]| message_cost(encoding.count(text), false);
     let mut text = compressor::run(command, prompt)?;
     let mut tokens = cost(&text);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::git::{Oid, Repo, merge_lines};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::json::{set_field, to_json};
 use crate::trace::model::{item_file, schema};
 use crate::trace::store::total::{Reading, read};
@@ -20,7 +20,7 @@ const NOT_FIELDS: [&str; 6] = ["id", "text", "base64", "tokens", "revision", "me
 /// with a later revision edited it.
 pub(crate) fn merge_texts(
     repo: &Repo,
-    encoding: Encoding,
+    encoding: Counter,
     base: Option<&ItemEntry>,
     ours: &ItemEntry,
     theirs: &ItemEntry,

@@ -19,7 +19,7 @@ use crate::base::merge::Side;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
 use crate::git::{Oid, Repo, short_oid};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::tree;
 use crate::trace::store::tombstone::Tombstones;
@@ -203,7 +203,7 @@ fn common_tree_at(repo: &Repo, name: &TraceName, one: Oid, two: Oid, depth: usiz
         let below = common_tree_at(repo, name, first, other.commit.oid, depth - 1)?;
         let sides = Sides::compare(repo, below, [&tip, &other], other.commit.tree)?;
         let mut as_before = |_: &_| Ok(Verdict::Base);
-        let encoding = Encoding::default();
+        let encoding = Counter::default();
         tip.commit.tree = three_way(repo, name, encoding, &tip, &sides, Placement::AtEnd, &mut as_before)?.tree;
     }
     Ok(Some(tip.commit.tree))

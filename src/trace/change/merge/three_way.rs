@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::item::merge_texts;
 use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::trace::model::tree::{self, CAPACITY, Change, TreeEditor, item_path};
 use crate::trace::store::total::{item_cost, read_item};
 use crate::trace::{ItemEntry, ItemId, Tip, TraceError, TraceName};
@@ -112,7 +112,7 @@ impl Merged {
 pub(crate) fn three_way(
     repo: &Repo,
     name: &TraceName,
-    encoding: Encoding,
+    encoding: Counter,
     ours: &Tip,
     sides: &Sides,
     placement: Placement,
@@ -176,7 +176,7 @@ fn same_text(one: Option<&ItemEntry>, other: Option<&ItemEntry>) -> bool {
 struct Merge<'r> {
     repo: &'r Repo,
     name: &'r TraceName,
-    encoding: Encoding,
+    encoding: Counter,
     placement: Placement,
     freed: HashMap<u32, u32>,
     positions: &'r HashMap<ItemId, u32>,

@@ -13,7 +13,7 @@ pub(crate) mod revisions;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::git::{Oid, Repo};
-use crate::tokens::Encoding;
+use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{Level, Record};
@@ -101,12 +101,7 @@ impl Diff {
 
 /// For two tips, reads only the differences, unless an instruction or the order changed or a total was reported: then it reads
 /// both lists, as for an earlier state with the priorities of its time.
-pub(crate) fn between(
-    repo: &Repo,
-    before: Option<State>,
-    after: State,
-    encoding: Encoding,
-) -> Result<Diff, TraceError> {
+pub(crate) fn between(repo: &Repo, before: Option<State>, after: State, encoding: Counter) -> Result<Diff, TraceError> {
     let old_tree = before.as_ref().map(|state| state.tip.commit.tree);
     let mut items = Vec::new();
     let mut shifted = false;
@@ -158,7 +153,7 @@ fn quick_tokens(
     before: &State,
     after: &State,
     items: &[ItemDiff],
-    encoding: Encoding,
+    encoding: Counter,
 ) -> Result<Option<i128>, TraceError> {
     if items.iter().any(ItemDiff::is_instruction) {
         return Ok(None);
@@ -187,7 +182,7 @@ fn compare_views(
     before: Option<&State>,
     after: &State,
     items: &mut Vec<ItemDiff>,
-    encoding: Encoding,
+    encoding: Counter,
 ) -> Result<i128, TraceError> {
     let new = View::at(repo, after.tip.clone(), after.at)?;
     let new_total = i128::from(new.counted(repo, encoding)?);
