@@ -1,12 +1,17 @@
 """Shared by the benchmarks: isolated repositories, generated items, and measurement of complete processes."""
 
+import fcntl
 import json
 import os
+import pty
 import random
+import select
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -61,6 +66,39 @@ class Bench:
             sys.exit(f"failed: {' '.join(args)} in {cwd}")
         unit = 1 if sys.platform == "darwin" else 1024
         return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit
+
+    def on_terminal(self, args, cwd, shown, keys):
+        """Runs a full-screen command on a pseudo-terminal. Returns the seconds until it has written `shown`, and until it has
+        written something after the last byte of each of `keys`, the last of which must end it."""
+        start = time.perf_counter()
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(cwd)
+            os.execvpe(args[0], args, {**self.env, "TERM": "xterm"})
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+        output = b""
+        while shown not in output:
+            output += os.read(terminal, 1 << 16)
+        seconds = [time.perf_counter() - start]
+        for key in keys:
+            for byte in key[:-1]:
+                os.write(terminal, bytes([byte]))
+            self.rest_of_frame(terminal)
+            start = time.perf_counter()
+            os.write(terminal, key[-1:])
+            os.read(terminal, 1 << 16)
+            seconds.append(time.perf_counter() - start)
+        self.rest_of_frame(terminal)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+        return seconds
+
+    def rest_of_frame(self, terminal):
+        while select.select([terminal], [], [], 0.2)[0]:
+            try:
+                os.read(terminal, 1 << 16)
+            except OSError:  # The command has ended.
+                return
 
     def compare(self, what, ours, theirs, rounds, goal_ratio=None, goal_ms=None, before_each=None):
         """Runs both sides in turn and adds a row. A side is (arguments, folder[, stdin])."""
@@ -142,6 +180,31 @@ def items(count, seed=1):
             call = f"c{index - 1}"
             item = {"type": "tool_io", "direction": "result", "name": "grep", "call_id": call, "text": text}
         yield json.dumps(item) + "\n"
+
+
+def session(count, seed=1):
+    """The lines of a Claude Code session with this many items: files that are read and edited again and again, and commands."""
+    rng = random.Random(seed)
+    texts = [json.loads(line)["text"] for line in items(1000, seed)]
+    parent = None
+    for index in range(count):
+        step = index % 20
+        if step == 0:
+            role, content = "user", rng.choice(texts)
+        elif step == 1:
+            role, content = "assistant", [{"type": "text", "text": rng.choice(texts)}]
+        elif step % 2 == 0:
+            name = rng.choice(["Read", "Bash", "Edit"])
+            arguments = {"command": rng.choice(texts)} if name == "Bash" else {"file_path": f"src/{rng.randint(0, 200)}.rs"}
+            role, content = "assistant", [{"type": "tool_use", "id": f"c{index}", "name": name, "input": arguments}]
+        else:
+            text = " ".join(rng.choices(texts, k=rng.choice([1, 4, 15])))
+            role, content = "user", [{"type": "tool_result", "tool_use_id": f"c{index - 1}", "content": text}]
+        record = {"type": role, "uuid": f"00000000-0000-4000-a000-{index:012}", "parentUuid": parent, "sessionId": "bench",
+                  "isSidechain": False, "cwd": "/", "timestamp": f"2026-03-{index // 43200 + 1:02}T00:00:00Z",
+                  "message": {"role": role, "id": f"m{index}", "content": content}}
+        parent = record["uuid"]
+        yield json.dumps(record) + "\n"
 
 
 def size_of(repository):

@@ -1,5 +1,8 @@
 //! The plan of a run: what happens to each item. A person, or a screen, may change it row by row.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use super::preset::{Parameters, Preset};
 use super::rules::{Replacement, claim};
 use super::session::{Entry, Session};
@@ -31,8 +34,8 @@ pub(crate) struct Row {
     pub(super) replacement: Option<Replacement>,
     /// The tokens afterwards.
     pub(crate) after: u64,
-    /// What the presets selected.
-    planned: (Action, Option<Preset>, Option<Replacement>),
+    /// What the presets selected, and the tokens afterwards.
+    planned: (Action, Option<Preset>, Option<Replacement>, u64),
 }
 
 /// A plan for a run of `clean`: a row for each item of the context, in reading order.
@@ -41,6 +44,8 @@ pub(crate) struct Plan {
     pub(crate) parameters: Parameters,
     pub(crate) before: u64,
     session: Session,
+    /// The rows of each call: the call, its results, and the images in them. Read only to mark rows.
+    pairs: OnceCell<HashMap<usize, Vec<usize>>>,
 }
 
 /// The part of a plan that one preset selects.
@@ -58,32 +63,34 @@ impl Plan {
         let entries = std::mem::take(&mut session.entries);
         let rows = entries.into_iter().map(|entry| Row {
             after: entry.tokens,
+            planned: (Action::Keep, None, None, entry.tokens),
             entry,
             action: Action::Keep,
             preset: None,
             replacement: None,
-            planned: (Action::Keep, None, None),
         });
-        let mut plan = Self { rows: rows.collect(), parameters: parameters.clone(), before, session };
+        let rows = rows.collect();
+        let mut plan = Self { rows, parameters: parameters.clone(), before, session, pairs: OnceCell::new() };
         plan.select(parameters);
         plan
     }
 
     /// Lets other presets select. Changes that a person made are lost; [`Plan::marks`] lists them.
     pub(crate) fn select(&mut self, parameters: Parameters) {
+        let presets = parameters.in_order();
         for row in &mut self.rows {
-            row.planned = match claim(&self.session, &row.entry, &parameters) {
-                None => (Action::Keep, None, None),
-                Some((preset, replacement)) => {
+            row.planned = match claim(&self.session, &row.entry, &presets, parameters.keep) {
+                None => (Action::Keep, None, None, row.entry.tokens),
+                Some((preset, replacement, after)) => {
                     let action = match (&replacement, preset) {
                         (Replacement::Nothing, _) => Action::Delete,
                         (Replacement::Text(_), Preset::Oversize) => Action::Trim,
                         (Replacement::Text(_), _) => Action::Cut,
                     };
-                    (action, Some(preset), Some(replacement))
+                    (action, Some(preset), Some(replacement), after)
                 }
             };
-            row.reset(&self.session);
+            row.reset();
         }
         self.parameters = parameters;
     }
@@ -151,7 +158,7 @@ impl Plan {
 
     /// Lets the presets decide again what happens to a row.
     pub(crate) fn unmark(&mut self, index: usize) {
-        self.rows[index].reset(&self.session);
+        self.rows[index].reset();
     }
 
     /// Changes what happens to a row. A call and its results are deleted together, and kept together afterwards.
@@ -161,10 +168,9 @@ impl Plan {
         if !self.allows(index, action) {
             return false;
         }
-        let pair = self.rows[index].entry.place.call;
         let is_deleted = self.rows[index].action == Action::Delete;
-        if pair.is_some() && (action == Action::Delete || is_deleted) {
-            let members: Vec<usize> = (0..self.rows.len()).filter(|other| self.belongs_to(*other, pair)).collect();
+        if let Some(call) = self.rows[index].entry.place.call.filter(|_| action == Action::Delete || is_deleted) {
+            let members = self.pairs.get_or_init(|| pairs(&self.rows)).get(&call).cloned().unwrap_or_default();
             if action == Action::Delete && members.iter().any(|member| self.rows[*member].entry.is_fixed) {
                 return false;
             }
@@ -176,14 +182,22 @@ impl Plan {
         self.rows[index].set(action, &self.session);
         true
     }
+}
 
-    /// Whether a row is a call or a result of the pair, or an image in such a result.
-    fn belongs_to(&self, index: usize, pair: Option<usize>) -> bool {
-        let entry = &self.rows[index].entry;
-        let is_of = |id: ItemId| self.rows.iter().any(|row| row.entry.slot.id == id && row.entry.place.call == pair);
+/// The rows of each call, with its results and the images in them.
+fn pairs(rows: &[Row]) -> HashMap<usize, Vec<usize>> {
+    let calls: HashMap<ItemId, usize> =
+        rows.iter().filter_map(|row| Some((row.entry.slot.id, row.entry.place.call?))).collect();
+    let mut pairs: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (index, row) in rows.iter().enumerate() {
+        let entry = &row.entry;
         let is_part = matches!(entry.slot.item_type.as_str(), "artifact" | "freeform");
-        entry.place.call == pair || (is_part && entry.item.fields.reply_to.is_some_and(is_of))
+        let of_result = || calls.get(&entry.item.fields.reply_to.filter(|_| is_part)?).copied();
+        if let Some(call) = entry.place.call.or_else(of_result) {
+            pairs.entry(call).or_default().push(index);
+        }
     }
+    pairs
 }
 
 impl Row {
@@ -196,14 +210,13 @@ impl Row {
     }
 
     /// Does again what the presets selected.
-    fn reset(&mut self, session: &Session) {
-        (self.action, self.preset, self.replacement) = self.planned.clone();
-        self.count(session);
+    fn reset(&mut self) {
+        (self.action, self.preset, self.replacement, self.after) = self.planned.clone();
     }
 
     fn set(&mut self, action: Action, session: &Session) {
         if self.planned.0 == action {
-            return self.reset(session);
+            return self.reset();
         }
         (self.action, self.preset) = (action, None);
         let entry = &self.entry;
@@ -214,10 +227,6 @@ impl Row {
             Action::Cut if entry.item.fields.is_call() => short_arguments(entry).map(Replacement::Text),
             Action::Cut => Some(Replacement::Text(stub(entry, ""))),
         };
-        self.count(session);
-    }
-
-    fn count(&mut self, session: &Session) {
         let replaced = self.replacement.as_ref().map(|replacement| session.tokens_of(&self.entry, replacement));
         self.after = replaced.unwrap_or(self.entry.tokens);
     }

@@ -121,4 +121,16 @@ impl Parameters {
         let keep = keep.or_else(|| choices.iter().filter_map(of_bundle).min()).unwrap_or(10);
         Self { presets: presets.collect(), keep }
     }
+
+    /// The presets in the order in which they select. A reminder is removed only from what no other preset cuts.
+    pub(super) fn in_order(&self) -> Vec<Preset> {
+        let last = |preset: &Preset| match preset {
+            Preset::Reminders => 2,
+            Preset::Oversize => 1,
+            _ => 0,
+        };
+        let mut presets: Vec<Preset> = self.presets.iter().copied().collect();
+        presets.sort_by_key(last);
+        presets
+    }
 }

@@ -1,6 +1,6 @@
 //! What each preset selects, and what takes its place.
 
-use super::preset::{Parameters, Preset};
+use super::preset::Preset;
 use super::roles::Role;
 use super::session::{Entry, Session};
 use super::stub::{short_arguments, stub, trimmed};
@@ -22,16 +22,19 @@ pub(crate) enum Replacement {
     Nothing,
 }
 
-/// The preset that an item goes to, and its replacement. A reminder is removed only from what no other preset cuts.
-pub(super) fn claim(session: &Session, entry: &Entry, parameters: &Parameters) -> Option<(Preset, Replacement)> {
-    let last = |preset: &Preset| match preset {
-        Preset::Reminders => 2,
-        Preset::Oversize => 1,
-        _ => 0,
-    };
-    let mut presets: Vec<Preset> = parameters.presets.iter().copied().collect();
-    presets.sort_by_key(last);
-    presets.into_iter().find_map(|preset| Some((preset, claim_by(preset, session, entry, parameters.keep)?)))
+/// The preset that an item goes to, its replacement, and the tokens of that. `presets` are in the order in which they select.
+pub(super) fn claim(
+    session: &Session,
+    entry: &Entry,
+    presets: &[Preset],
+    keep: usize,
+) -> Option<(Preset, Replacement, u64)> {
+    presets.iter().find_map(|preset| {
+        let replacement = claim_by(*preset, session, entry, keep)?;
+        let tokens = session.tokens_of(entry, &replacement);
+        // Reminders go, of any size.
+        (tokens < entry.tokens || *preset == Preset::Reminders).then_some((*preset, replacement, tokens))
+    })
 }
 
 fn claim_by(preset: Preset, session: &Session, entry: &Entry, keep: usize) -> Option<Replacement> {
@@ -87,7 +90,6 @@ fn claim_by(preset: Preset, session: &Session, entry: &Entry, keep: usize) -> Op
         }
         _ => None,
     }
-    .filter(|replacement| session.tokens_of(entry, replacement) < entry.tokens)
 }
 
 fn first_line(body: &[u8]) -> &[u8] {

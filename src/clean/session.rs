@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::roles::{self, Call, Role};
 use super::stub::is_cut;
@@ -30,7 +31,8 @@ const USERS_WORDS: [&str; 8] = [
     "aborted by user",
 ];
 
-const REMINDER: (&[u8], &[u8]) = (b"<system-reminder>", b"</system-reminder>");
+static REMINDER: LazyLock<(Finder<'static>, Finder<'static>)> =
+    LazyLock::new(|| (Finder::new("<system-reminder>"), Finder::new("</system-reminder>")));
 
 /// The items of a trace that are in the context.
 pub(crate) struct Session {
@@ -44,7 +46,8 @@ pub(crate) struct Session {
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Entry {
     pub(crate) slot: ItemEntry,
-    pub(crate) item: Item,
+    /// Boxed, because entries move.
+    pub(crate) item: Box<Item>,
     pub(crate) place: Place,
     /// The number of steps after that of the item.
     pub(crate) age: usize,
@@ -107,7 +110,7 @@ impl Session {
                 is_resolved: false,
                 reminders: reminders(&item),
                 is_repeated: false,
-                item,
+                item: Box::new(item),
             });
             Ok(())
         })?;
@@ -185,19 +188,31 @@ impl Session {
 
     /// Results, reminders, and attachments whose bytes occur again later, from the end.
     fn relate_repetitions(&mut self) {
-        let mut results: HashMap<(String, blake3::Hash), ItemId> = HashMap::new();
+        let mut later: HashMap<_, Vec<&Entry>> = HashMap::new();
+        let mut copies = Vec::new();
+        for (index, entry) in self.entries.iter().enumerate().rev() {
+            let fields = &entry.item.fields;
+            let is_attachment = entry.is_attachment();
+            let name = match is_attachment {
+                true => fields.name.as_deref().unwrap_or_default(),
+                false if fields.is_result() && !is_cut(&entry.item) => entry.call.name.as_str(),
+                false => continue,
+            };
+            let alike = later.entry((is_attachment, name, entry.item.body.len(), entry.item.digest())).or_default();
+            match alike.iter().find(|other| other.item.body == entry.item.body) {
+                Some(newest) => copies.push((index, newest.slot.id)),
+                None => alike.push(entry),
+            }
+        }
+        for (index, newest) in copies {
+            let entry = &mut self.entries[index];
+            match entry.is_attachment() {
+                true => entry.is_repeated = true,
+                false => entry.duplicate = Some(newest),
+            }
+        }
         let mut reminders: HashSet<blake3::Hash> = HashSet::new();
         for entry in self.entries.iter_mut().rev() {
-            if entry.item.fields.is_result() && !is_cut(&entry.item) {
-                let key = (entry.call.name.clone(), blake3::hash(&entry.item.body));
-                entry.duplicate = results.get(&key).copied();
-                results.entry(key).or_insert(entry.slot.id);
-            }
-            if entry.is_attachment() {
-                let name = entry.item.fields.name.clone().unwrap_or_default();
-                let key = (format!("\0{name}"), blake3::hash(&entry.item.body));
-                entry.is_repeated = results.insert(key, entry.slot.id).is_some();
-            }
             for (range, is_repeated) in entry.reminders.iter_mut().rev() {
                 let key = blake3::hash(&entry.item.body[range.clone()]);
                 *is_repeated = !reminders.insert(key);
@@ -286,11 +301,11 @@ fn reminders(item: &Item) -> Vec<(Range<usize>, bool)> {
     let mut found = Vec::new();
     let mut at = 0;
     while (is_users || fields.is_result())
-        && let Some(start) = memmem::find(&item.body[at..], REMINDER.0)
-        && let Some(end) = memmem::find(&item.body[at + start..], REMINDER.1)
+        && let Some(start) = REMINDER.0.find(&item.body[at..])
+        && let Some(end) = REMINDER.1.find(&item.body[at + start..])
     {
         let start = at + start;
-        at = start + end + REMINDER.1.len();
+        at = start + end + REMINDER.1.needle().len();
         found.push((start..at, false));
     }
     found
