@@ -25,6 +25,9 @@ string_enum! {
     }
 }
 
+/// Below this many saved tokens, a lost prompt cache costs more than the cut saves.
+const WORTH: u64 = 5_000;
+
 /// An item and what happens to it.
 pub(crate) struct Row {
     pub(crate) entry: Entry,
@@ -116,6 +119,20 @@ impl Plan {
 
     pub(crate) fn saved(&self) -> u64 {
         self.before - self.after()
+    }
+
+    /// Whether it saves more than losing the provider's prompt cache once costs.
+    pub(crate) fn is_worthwhile(&self) -> bool {
+        self.saved() >= WORTH
+    }
+
+    /// What the user should know before a cut.
+    pub(crate) fn note(&self) -> &'static str {
+        if self.is_worthwhile() {
+            "note: the provider's prompt cache is lost once"
+        } else {
+            "note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once"
+        }
     }
 
     /// The size of the context afterwards. Thinking that is deleted is not saved: providers drop that of earlier turns anyway.

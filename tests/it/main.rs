@@ -13,6 +13,7 @@ mod bulk;
 mod check;
 mod checkpoint;
 mod clean;
+mod clean_at;
 mod clients;
 mod commands;
 mod compress;

@@ -7,6 +7,7 @@ use git_trace::Encoding;
 use serde_json::{Value, json};
 
 use crate::repo::TestRepo;
+use crate::samples::SAMPLES;
 
 /// Sends requests and returns the answers.
 fn serve(repo: &TestRepo, args: &[&str], lines: &[Value]) -> Vec<Value> {
@@ -244,6 +245,33 @@ fn an_operation_of_a_tool_can_be_undone() {
 }
 
 /// What the server writes for these lines.
+#[test]
+fn a_session_is_cleaned_on_a_new_trace_if_that_is_asked_for() {
+    let repo = TestRepo::new();
+    repo.bytes_with(&["import", "claude-code", "-", "--trace", "main"], SAMPLES[3].1);
+    let traces = || repo.git(&["for-each-ref", "refs/traces"]);
+    let before = traces();
+    let planned = result(&repo, "trace_clean", json!({}))["structuredContent"].take();
+    let mut expected = repo.json(&["clean", "--dry-run", "--json"]);
+    expected["items"] = expected["items"].as_array().unwrap().len().into();
+    expected["trace"] = Value::Null;
+    expected["warnings"] = json!(["note: the provider's prompt cache is lost once"]);
+    assert_eq!((&planned, traces()), (&expected, before.clone()), "it changes nothing by default");
+
+    let arguments = json!({ "presets": ["aggressive"], "keep": 2, "apply": true });
+    let cut = result(&repo, "trace_clean", arguments)["structuredContent"].take();
+    assert_eq!(cut["trace"], "main.clean");
+    assert!(cut["after"].as_u64() < planned["after"].as_u64());
+    let left = repo.json(&["materialize", "main.clean", "--json", "--aggregate", "none"]);
+    assert_eq!(cut["after"], left["tokens"]["request"]);
+    result(&repo, "trace_undo", json!({}));
+    assert_eq!(traces(), before);
+
+    let refused = result(&repo, "trace_clean", json!({ "presets": ["harsh"] }));
+    assert!(content(&refused)[0].contains("argument `presets`"), "{refused}");
+    repo.fsck();
+}
+
 fn raw(repo: &TestRepo, lines: &[&str]) -> String {
     let output = repo.run(&["mcp"], (lines.join("\n") + "\n").as_bytes());
     repo.exact(&output)

@@ -99,6 +99,7 @@ TRACE = [
     Call("trace_switch", {"name": "idea"}, {"trace": "idea"}),
     Call("trace_status", {}, {"trace": "idea"}),
     Call("trace_compress", {"summary": "It was found.", "keep": 1}, {"items": 1}),
+    Call("trace_clean", {"presets": ["safe"]}, {"items": 0, "trace": None}),
 ]
 
 FILES = [
@@ -179,6 +180,8 @@ BAD = [
     ("trace_merge", "strategy", {"other": "idea", "strategy": "mine"}),
     ("trace_compress", "summary", {"summary": " "}),
     ("trace_compress", "range", {"summary": "x", "range": "beefbeef..#0"}),
+    ("trace_clean", "presets", {"presets": ["harsh"]}),
+    ("trace_clean", "keep", {"keep": -1}),
     *((tool, "item", {"level": "skip"} if tool == "trace_priority" else {})
       for tool in ("trace_edit", "trace_delete", "trace_restore", "trace_priority", "trace_show")),
     *(call for path in OUTSIDE for call in (

@@ -3,7 +3,7 @@
 //! Git config overrides the shared file. That file comes with every checkout, so it cannot run a command or weaken a check. An
 //! allowed secret does not weaken one, because each entry allows one text only.
 
-use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_number};
+use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_bool, parse_number};
 use crate::secrets::{Allowed, Policy};
 use crate::tokens::{Counter, Encoding};
 
@@ -42,6 +42,18 @@ pub(crate) fn secrets_policy(repo: &Repo) -> Result<Option<Policy>, GitError> {
         return Err(GitError::BadSetting { key, value, expected });
     };
     Ok(Some(policy))
+}
+
+/// The percentage of the context window at which a hook tells the user to clean the session; 0: never.
+pub(crate) fn clean_at(repo: &Repo) -> Result<u64, GitError> {
+    const KEY: &str = "trace.cleanAt";
+    const DEFAULT: u64 = 80;
+    let Some(value) = repo.config()?.text(KEY)? else { return Ok(DEFAULT) };
+    match (parse_number(value.trim_end_matches('%').trim()), parse_bool(&value)) {
+        (Some(percent), _) => Ok(percent),
+        (None, Some(is_on)) => Ok(if is_on { DEFAULT } else { 0 }),
+        (None, None) => Err(GitError::BadSetting { key: KEY.to_owned(), value, expected: "a percentage, or false" }),
+    }
 }
 
 /// The allowed secrets: every `trace.allowSecret` in git config and in the shared file.

@@ -74,6 +74,11 @@ impl HookInput {
         self.hook_event_name == "SessionStart"
     }
 
+    /// Whether a turn ends: the agents show messages of these hooks to their user.
+    pub(crate) fn ends_turn(&self) -> bool {
+        matches!(self.hook_event_name.as_str(), "Stop" | "AfterAgent")
+    }
+
     /// The default trace of the session.
     fn session(&self, format: Format) -> TraceName {
         TraceName::of_session(format.as_str(), &self.session_id)

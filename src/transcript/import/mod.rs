@@ -11,6 +11,7 @@ pub(crate) mod input;
 mod resume;
 pub(crate) mod session;
 pub(crate) mod sessions;
+pub(crate) mod told;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;

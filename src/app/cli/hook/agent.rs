@@ -3,6 +3,7 @@
 use std::env::{current_dir, current_exe};
 use std::io::{self, Read as _};
 
+use super::full::announce;
 use crate::app::cli::{Context, Result, json};
 use crate::base::process::Process;
 use crate::memory::brief;
@@ -22,6 +23,9 @@ pub(crate) struct AgentArgs {
     /// Finish the import before returning, however long it takes
     #[arg(long)]
     wait: bool,
+    /// Finish the import without an agent that waits for it
+    #[arg(long, hide = true)]
+    background: bool,
 }
 
 impl AgentArgs {
@@ -42,14 +46,20 @@ impl AgentArgs {
         if call.starts_session() {
             return print_brief(context);
         }
-        if !self.wait && hook::backlog(repo, format, &call)? > MAX_WAIT {
+        if !self.wait && !self.background && hook::backlog(repo, format, &call)? > MAX_WAIT {
             let mut command = Process::new(current_exe()?);
-            return Ok(command.args(["hook", format.as_str(), "--wait"]).input(input.as_slice()).detach()?);
+            return Ok(command.args(["hook", format.as_str(), "--background"]).input(input.as_slice()).detach()?);
         }
         let (signature, encoding) = (context.signature()?, context.encoding()?);
         let compactions = CompactionMode::from_settings(repo)?;
-        hook::import(ImportContext { repo, signature: &signature, encoding, compactions }, format, &call)?;
-        Ok(())
+        let imported =
+            hook::import(ImportContext { repo, signature: &signature, encoding, compactions }, format, &call)?;
+        match imported.iter().flat_map(|imported| &imported.traces).next() {
+            Some((name, report)) if report.recorded > 0 && call.ends_turn() && !self.background => {
+                announce(context, name)
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -10,9 +10,6 @@ use crate::clean::{Choice, Cleaned, Parameters, Plan, Session, branch_name};
 use crate::trace::TraceName;
 use crate::trace::query::size::ContextSize;
 
-/// Below this many saved tokens, a lost prompt cache costs more than the cut saves.
-const WORTH: u64 = 5_000;
-
 /// Cut what a session no longer needs, on a new branch
 ///
 /// Presets select items, such as old results and reads of files that were edited later, and put stubs in their place. What the
@@ -123,11 +120,7 @@ fn print_table(context: &Context, plan: &Plan, size: &ContextSize) -> Result<()>
         writeln!(ui, " {name:<13} {:>6} {before:>8} {saves:>8}", share.items)?;
     }
     writeln!(ui, " {}   back: git trace undo", screen::totals(plan, size))?;
-    if plan.saved() < WORTH {
-        ui.note("note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once");
-    } else {
-        ui.note("note: the provider's prompt cache is lost once");
-    }
+    ui.note(plan.note());
     Ok(())
 }
 

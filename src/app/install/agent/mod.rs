@@ -80,7 +80,7 @@ impl AgentSetup {
         in_worktree(&self.root, self.agent.file)
     }
 
-    /// The command that the agent calls. It prints nothing and never fails, even if the program is missing.
+    /// The command that the agent calls. It prints only what the agent reads, and never fails, even if the program is missing.
     fn command(&self) -> String {
         format!("{} hook {} 2>/dev/null || true", self.program, self.agent.format)
     }

@@ -1,4 +1,4 @@
-//! `trace_branch`, `trace_switch`, `trace_merge`, `trace_compress`: lines of context.
+//! `trace_branch`, `trace_switch`, `trace_merge`, `trace_compress`, `trace_clean`: lines of context.
 
 use serde_json::{Value, json};
 
@@ -7,6 +7,7 @@ use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
 use crate::base::error::{Context as _, Result, bail};
 use crate::base::merge::Side;
+use crate::clean::{Choice, Parameters, Plan, Session, branch_name};
 use crate::trace::Draft;
 use crate::trace::change::branch::{create, list, to_json as branch_json};
 use crate::trace::change::compress::{self, Extent, Scope, select};
@@ -14,6 +15,7 @@ use crate::trace::change::compressor::is_blank;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Settlement};
 use crate::trace::query::select::{self as items, Among, ItemFilter};
+use crate::trace::query::size::ContextSize;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
 use crate::trace::store::view::View;
@@ -42,6 +44,19 @@ tools! {
         "range": "string: FIRST..LAST in place of keep", "reason": "string", "trace": "string"
     }"# => r#"{
         "id": "string", "seq": "integer", "items!": "integer: replaced", "commit": "string", "tokens": "object"
+    }"#;
+
+    trace_clean: Adds, "See what presets would cut from a long session, such as old results; with `apply`, cut it on a new trace.";
+    r#"{
+        "presets": {"type": "array", "items": {"type": "string"},
+            "description": "safe, default, aggressive, or single presets; default if absent"},
+        "keep": {"type": "integer", "minimum": 0, "description": "newest steps left alone"},
+        "apply": "boolean", "trace": "string"
+    }"# => r#"{
+        "trace!": {"type": ["string", "null"], "description": "the new trace"}, "commit!": {"type": ["string", "null"]},
+        "items!": "integer: cut", "before!": "integer: tokens", "after!": "integer", "saved!": "integer", "unit": "string",
+        "window": {"type": ["integer", "null"]}, "percent_before": {"type": ["integer", "null"]},
+        "percent_after_at_most": {"type": ["integer", "null"]}, "keep": "integer", "presets!": "array"
     }"#;
 }
 
@@ -111,4 +126,25 @@ fn trace_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
     let reason = arguments.text("reason")?;
     let done = context.open(&name)?.compress(&selection, summary, None, reason)?;
     Ok(compress::to_json(&name, &selection, &done).into())
+}
+
+fn trace_clean(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
+    let presets = arguments.texts("presets")?;
+    let presets: Result<Vec<Choice>, _> = presets.iter().map(|preset| preset.parse()).collect();
+    let parameters = Parameters::new(&presets.context("argument `presets`")?, arguments.integer("keep", 0)?);
+    let (repo, name) = (context.repo()?, arguments.trace(context)?);
+    let view = View::open(repo, &name, None)?;
+    let plan = Plan::new(Session::read(repo, &view, context.encoding()?)?, parameters);
+    let size = ContextSize::of(repo, &view, plan.encoding(), None)?;
+    let done = if arguments.is_set("apply")? {
+        plan.apply(&context.open(&branch_name(repo, &name)?)?, Some(&view.tip))?
+    } else {
+        None
+    };
+    let mut answer = plan.to_json(&size, done.as_ref());
+    // `trace_diff` shows the items.
+    answer["items"] = plan.changed().count().into();
+    answer["trace"] = done.map(|done| done.name.to_string()).into();
+    let notes = (plan.saved() > 0).then(|| plan.note().to_owned());
+    Ok(Answer::with_warnings(answer, notes.as_slice()))
 }

@@ -1,0 +1,52 @@
+//! Tells the user once that a recorded session fills the context window, and what cleaning would save.
+
+use crate::app::cli::{Context, Result, json};
+use crate::app::ui::grouped;
+use crate::clean::{Parameters, Plan, Session, branch_name};
+use crate::trace::query::size::ContextSize;
+use crate::trace::store::settings;
+use crate::trace::{TraceName, View};
+use crate::transcript::import::told;
+
+/// Prints a message in the form that all of these agents show to their user, if the session has passed `trace.cleanAt` percent of
+/// the window since the last one.
+///
+/// Usually reads a few items. Only at the crossing, it reads all of them, to plan what `clean` would cut.
+pub(super) fn announce(context: &Context, name: &TraceName) -> Result<()> {
+    let repo = context.repo()?;
+    let limit = settings::clean_at(repo)?;
+    if limit == 0 {
+        return Ok(());
+    }
+    let (view, encoding) = (View::open(repo, name, None)?, context.encoding()?);
+    let size = ContextSize::of(repo, &view, encoding, None)?;
+    let Some(percent) = size.percent(size.size.tokens) else { return Ok(()) };
+    if percent < limit {
+        return Ok(told::forget(repo, name)?);
+    }
+    if !told::remember(repo, name)? {
+        return Ok(());
+    }
+    let plan = Plan::new(Session::read(repo, &view, encoding)?, Parameters::new(&[], None));
+    let message = message(name, &branch_name(repo, name)?, &plan, &size);
+    context.ui.json(&json!({ "systemMessage": message }))
+}
+
+fn message(name: &TraceName, cleaned: &TraceName, plan: &Plan, size: &ContextSize) -> String {
+    let percent = |tokens| size.percent_text(tokens).unwrap_or_default();
+    let (before, after) = (size.size.tokens, plan.size_after(size));
+    let (saved, full, left) = (before - after, percent(before), percent(after));
+    let full = format!("git-trace: this session fills {full} of the context window");
+    if plan.is_worthwhile() {
+        let thousands = (saved + 500) / 1_000;
+        format!(
+            "{full}. `git trace clean {name} --yes` would save ≈ {thousands}k tokens, which leaves {left}; \
+             `git trace resume {cleaned}` goes on with it."
+        )
+    } else {
+        let saved = grouped(saved);
+        format!(
+            "{full}. `git trace clean` would save only ≈ {saved} tokens, which is not worth losing the prompt cache."
+        )
+    }
+}
