@@ -368,13 +368,85 @@ fn a_session_starts_with_the_brief() {
     ]);
     repo.git(&["config", "trace.agent", "ada"]);
     for agent in ["claude-code", "codex", "gemini-cli"] {
-        let said = repo.bytes_with(&["hook", agent], call("/nowhere", "SessionStart").as_bytes());
-        let said: Value = serde_json::from_slice(&said).unwrap();
+        let starts = |source: &str| {
+            let call = json!({"session_id": "s2", "hook_event_name": "SessionStart", "source": source});
+            String::from_utf8(repo.bytes_with(&["hook", agent, "--brief"], call.to_string().as_bytes())).unwrap()
+        };
+        hook(
+            &repo,
+            &[agent],
+            &json!({"session_id": "s2", "hook_event_name": "SessionStart", "source": "startup"}).to_string(),
+        );
+        assert_eq!((starts("resume"), starts("compact")), (String::new(), String::new()));
+        let said = starts("startup");
+        let said: Value = serde_json::from_str(&said).unwrap();
         let output = &said["hookSpecificOutput"];
         assert_eq!(output["hookEventName"], "SessionStart");
         assert_eq!(output["additionalContext"], repo.text(&["brief"]), "{said}");
         assert!(said.to_string().contains("Build the detector"));
     }
+}
+
+#[test]
+fn a_session_starts_with_memories_of_the_same_agent() {
+    let repo = TestRepo::new();
+    let file = repo.home().join("session");
+    fs::write(&file, SAMPLES[0].1).unwrap();
+    repo.text(&["import", "claude-code", file.to_str().unwrap()]);
+    let call = json!({"session_id": "s2", "hook_event_name": "SessionStart", "source": "startup"}).to_string();
+    assert_eq!(repo.bytes_with(&["hook", "codex", "--brief"], call.as_bytes()), b"");
+    let said = repo.bytes_with(&["hook", "claude-code", "--brief"], call.as_bytes());
+    assert!(String::from_utf8(said).unwrap().contains("## Last in the trace"));
+}
+
+#[test]
+fn the_brief_is_installed_only_if_asked_for() {
+    let repo = TestRepo::new();
+    let installs = |args: &[&str]| repo.text(&[&["install", "--agent", "codex"], args].concat());
+    insta::assert_snapshot!(installs(&[]), @r"
+    added .codex/hooks.json: Stop
+    added .codex/hooks.json: PreCompact
+    ");
+    let without = fs::read_to_string(repo.folder().join(".codex/hooks.json")).unwrap();
+    insta::assert_snapshot!(installs(&["--brief"]), @r"
+    added .codex/hooks.json: SessionStart
+    kept .codex/hooks.json: Stop
+    kept .codex/hooks.json: PreCompact
+    ");
+    assert!(fs::read_to_string(repo.folder().join(".codex/hooks.json")).unwrap().contains(" hook codex --brief "));
+    insta::assert_snapshot!(installs(&[]), @r"
+    removed .codex/hooks.json: SessionStart
+    kept .codex/hooks.json: Stop
+    kept .codex/hooks.json: PreCompact
+    ");
+    assert_eq!(fs::read_to_string(repo.folder().join(".codex/hooks.json")).unwrap(), without);
+    repo.text(&["uninstall", "--agent", "codex"]);
+    assert!(!repo.folder().join(".codex").exists());
+}
+
+#[test]
+fn the_trace_of_a_sub_agent_has_its_id_once() {
+    let repo = TestRepo::new();
+    let record = |uuid: &str, agent: Option<&str>| {
+        let message = json!({"role": "user", "content": uuid});
+        json!({"type": "user", "uuid": uuid, "sessionId": "s1", "isSidechain": agent.is_some(), "agentId": agent, "message": message})
+    };
+    let file = repo.home().join("s1.jsonl");
+    let own = repo.home().join("s1/subagents");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(&file, format!("{}\n", record("main", None))).unwrap();
+    fs::write(own.join("agent-a1.jsonl"), format!("{}\n", record("side", Some("a1")))).unwrap();
+    hook(&repo, &["claude-code"], &call(file.to_str().unwrap(), "Stop"));
+    let traces = || repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces"]);
+    insta::assert_snapshot!(traces(), @r"
+    refs/traces/claude-code/s1
+    refs/traces/claude-code/s1.agent-a1
+    ");
+    let grown = format!("{}\n{}\n", record("side", Some("a1")), record("more", Some("a1")));
+    fs::write(own.join("agent-a1.jsonl"), grown).unwrap();
+    hook(&repo, &["claude-code"], &call(file.to_str().unwrap(), "Stop"));
+    assert_eq!(traces().lines().count(), 2);
+    assert_eq!(texts(&context(&repo, "claude-code/s1.agent-a1")), ["side", "more"]);
 }
 
 #[test]

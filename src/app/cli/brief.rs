@@ -40,7 +40,7 @@ pub(crate) struct BriefArgs {
 impl BriefArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let mut request = BriefRequest::from_config(context.repo()?, self.agent.as_ref(), &context.folder()?)?;
-        request.trace = context.trace_name(None)?;
+        request.trace = Some(context.trace_name(None)?);
         request.budget = self.budget.unwrap_or(request.budget);
         request.crumb = self.crumb.clone().map(Ok).or(request.crumb);
         request.team = self.team.clone().map(Ok).or(request.team);

@@ -35,7 +35,6 @@ use crate::tokens::Counter;
 use crate::trace::{AgentName, Time, TraceName};
 
 pub(crate) use section::{Section, SectionKind};
-pub(crate) use settings::compile_configured;
 
 const DEFAULT_BUDGET: u64 = 800;
 
@@ -53,7 +52,7 @@ pub(crate) struct BriefRequest {
     pub inbox: Option<SourcePath>,
     /// Keys of breadcrumbs; one that ends in a dot is a prefix.
     pub breadcrumbs: Vec<String>,
-    pub trace: TraceName,
+    pub trace: Option<TraceName>,
     /// The folder in which the search for the breadcrumb store starts.
     pub folder: PathBuf,
 }

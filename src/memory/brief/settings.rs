@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::{Brief, BriefRequest, DEFAULT_BUDGET, SourcePath, compile};
+use super::{BriefRequest, DEFAULT_BUDGET, SourcePath};
 use crate::base::worktree_path::resolve;
 use crate::git::Repo;
 use crate::memory::forward::{ForwardError, resolve_agent};
+use crate::trace::AgentName;
 use crate::trace::store::head;
 use crate::trace::store::settings::encoding;
-use crate::trace::{AgentName, Time};
 
 impl BriefRequest {
     /// Reads `trace.agent`, `trace.briefBudget`, `trace.briefCrumb`, `trace.briefTeam`, `trace.briefInbox` (paths relative to
@@ -38,12 +38,8 @@ impl BriefRequest {
             team: path("trace.briefTeam")?,
             inbox: path("trace.briefInbox")?,
             breadcrumbs: breadcrumbs.split_whitespace().map(str::to_owned).collect(),
-            trace: head::current(repo)?,
+            trace: Some(head::current(repo)?),
             folder: folder.to_owned(),
         })
     }
-}
-
-pub(crate) fn compile_configured(repo: &Repo, folder: &Path, now: Time) -> Result<Brief, ForwardError> {
-    Ok(compile(repo, &BriefRequest::from_config(repo, None, folder)?, now))
 }

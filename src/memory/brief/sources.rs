@@ -173,7 +173,8 @@ const MAX_ITEMS: usize = 10;
 /// The last items of the trace that are not skipped, newest first.
 fn last_items(repo: &Repo, request: &BriefRequest) -> Result<Section, TraceError> {
     let mut section = Section::new(SectionKind::Trace);
-    let Some(tip) = Tip::find(repo, &request.trace)? else { return Ok(section) };
+    let Some(name) = &request.trace else { return Ok(section) };
+    let Some(tip) = Tip::find(repo, name)? else { return Ok(section) };
     let entries = tree::list(repo, tip.commit.tree)?;
     // Looking up a priority costs time. Three times the number leaves room for skipped items.
     let last = &entries[entries.len().saturating_sub(3 * MAX_ITEMS)..];

@@ -34,6 +34,9 @@ pub(crate) struct HookInput {
     pub transcript_path: Option<PathBuf>,
     #[serde(default)]
     pub hook_event_name: String,
+    /// Why a session starts.
+    #[serde(default)]
+    source: String,
 }
 
 #[derive(Debug, Error)]
@@ -69,9 +72,9 @@ impl HookInput {
         Ok(input)
     }
 
-    /// Whether a session starts, which prints a brief for it instead of importing.
-    pub(crate) fn starts_session(&self) -> bool {
-        self.hook_event_name == "SessionStart"
+    /// Whether the session that starts has an empty context, unlike one that is resumed.
+    pub(crate) fn is_new_session(&self) -> bool {
+        matches!(self.source.as_str(), "startup" | "clear")
     }
 
     /// Whether a turn ends: the agents show messages of these hooks to their user.

@@ -43,6 +43,11 @@ pub(crate) enum Destination {
     Session(Option<String>),
     /// The trace that continues the session with this default trace.
     SessionOf(TraceName),
+    /// The trace of a sub-agent, whose entries have its id as their thread.
+    SubAgent {
+        of: TraceName,
+        id: String,
+    },
 }
 
 #[derive(Debug)]
@@ -110,8 +115,14 @@ pub(crate) fn transcript(
         }
     }
     let session = opened.transcript.output().session_id.clone();
-    let is_named = matches!(destination, Destination::Trace(_));
+    let is_named = matches!(destination, Destination::Trace(_) | Destination::SubAgent { .. });
+    let mut own_thread = None;
     let (base, session) = match destination {
+        Destination::SubAgent { of, id } => {
+            let base = of.of_sub_agent(&id);
+            own_thread = Some(id);
+            (base, session.unwrap_or_else(|| UNNAMED.to_owned()))
+        }
         Destination::Trace(name) | Destination::SessionOf(name) => {
             (name, session.unwrap_or_else(|| UNNAMED.to_owned()))
         }
@@ -135,8 +146,16 @@ pub(crate) fn transcript(
     }
     let family = TraceName::of_session(format.as_str(), &session);
     let (threads, reports) = (BTreeMap::new(), Vec::new());
-    let mut main =
-        MainThread { context, base: base.clone(), opened, session, threads, reports, family: family.clone() };
+    let mut main = MainThread {
+        context,
+        base: base.clone(),
+        own_thread,
+        opened,
+        session,
+        threads,
+        reports,
+        family: family.clone(),
+    };
     let report = record(context, &name, &family, &mut main)?;
     let transcript = &main.opened.transcript;
     let output = transcript.output();
@@ -255,6 +274,8 @@ pub(super) fn incoming(entry: TranscriptEntry) -> Incoming {
 struct MainThread<'w> {
     context: ImportContext<'w>,
     base: TraceName,
+    /// The thread whose entries are those of the main one.
+    own_thread: Option<String>,
     family: TraceName,
     opened: OpenTranscript<'w>,
     session: String,
@@ -273,8 +294,10 @@ impl Feed for MainThread<'_> {
                 },
             };
             match &entry.thread {
-                Some(thread) => self.threads.entry(thread.clone()).or_default().push(incoming(entry)),
-                None => return Ok(Some(incoming(entry))),
+                Some(thread) if self.own_thread.as_ref() != Some(thread) => {
+                    self.threads.entry(thread.clone()).or_default().push(incoming(entry))
+                }
+                _ => return Ok(Some(incoming(entry))),
             }
         }
         for (thread, entries) in std::mem::take(&mut self.threads) {

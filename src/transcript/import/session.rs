@@ -47,7 +47,7 @@ pub(crate) fn import(
     let mut imported = import_file(destination, path, progress)?;
     let sub_agents = (format.agent().sub_agents)(path);
     for sub_agent in sub_agents.map_err(|source| SessionError::Open { path: path.to_owned(), source })? {
-        let destination = Destination::Trace(imported.base.of_sub_agent(&sub_agent.id));
+        let destination = Destination::SubAgent { of: imported.base.clone(), id: sub_agent.id };
         let more = import_file(destination, &sub_agent.path, &|_| ())?;
         imported.traces.extend(more.traces.into_iter().filter(|(_, report)| report.tip.is_some()));
     }

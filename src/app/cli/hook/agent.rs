@@ -6,8 +6,10 @@ use std::io::{self, Read as _};
 use super::full::announce;
 use crate::app::cli::{Context, Result, json};
 use crate::base::process::Process;
-use crate::memory::brief;
+use crate::memory::brief::{self, BriefRequest};
 use crate::memory::forward::query_time;
+use crate::trace::{Tip, View};
+use crate::transcript::continuation::recorded_by;
 use crate::transcript::format::Format;
 use crate::transcript::import::hook::{self, HookInput};
 use crate::transcript::import::{CompactionMode, ImportContext};
@@ -20,6 +22,9 @@ const MAX_WAIT: u64 = 8 * 1024 * 1024;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct AgentArgs {
+    /// Print the brief for a session that starts
+    #[arg(long)]
+    brief: bool,
     /// Finish the import before returning, however long it takes
     #[arg(long)]
     wait: bool,
@@ -43,8 +48,8 @@ impl AgentArgs {
         let mut input = Vec::new();
         io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
         let call = HookInput::parse(&input)?;
-        if call.starts_session() {
-            return print_brief(context);
+        if call.hook_event_name == "SessionStart" {
+            return if self.brief && call.is_new_session() { print_brief(context, format) } else { Ok(()) };
         }
         if !self.wait && !self.background && hook::backlog(repo, format, &call)? > MAX_WAIT {
             let mut command = Process::new(current_exe()?);
@@ -63,11 +68,19 @@ impl AgentArgs {
     }
 }
 
-/// Prints the brief in the form that all of these agents read.
-fn print_brief(context: &Context) -> Result<()> {
+/// Prints the brief in the form that all of these agents read. It quotes the current trace only if the same agent recorded it.
+fn print_brief(context: &Context, format: Format) -> Result<()> {
     let repo = context.repo()?;
     let folder = repo.worktree().map_or_else(current_dir, Ok)?;
-    let brief = brief::compile_configured(repo, &folder, query_time(repo, context.now())?)?.text;
+    let mut request = BriefRequest::from_config(repo, None, &folder)?;
+    let mut is_own = false;
+    if let Some(name) = &request.trace
+        && let Some(tip) = Tip::find(repo, name)?
+    {
+        is_own = recorded_by(repo, name, &View::at(repo, tip, None)?)? == Some(format);
+    }
+    request.trace = request.trace.filter(|_| is_own);
+    let brief = brief::compile(repo, &request, query_time(repo, context.now())?).text;
     if brief.trim().is_empty() {
         return Ok(());
     }

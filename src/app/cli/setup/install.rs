@@ -23,6 +23,9 @@ use crate::transcript::format::Format;
 pub(crate) struct InstallArgs {
     #[command(flatten)]
     target: TargetArgs,
+    /// With --agent: also give each new session the brief that `git trace brief` prints
+    #[arg(long, requires = "agents")]
+    brief: bool,
 }
 
 /// Remove what `install` added, and nothing else
@@ -108,11 +111,11 @@ impl TargetArgs {
         Ok(Setup { hooks: !self.no_hooks, git, scope, attributes, program: program(env)?, mode: self.mode() })
     }
 
-    fn agent_setup(&self, context: &Context, agent: &'static Agent) -> Result<AgentSetup> {
+    fn agent_setup(&self, context: &Context, agent: &'static Agent, brief: bool) -> Result<AgentSetup> {
         let git = context.git()?;
         let common_dir = git.folder().join(git.line(&["rev-parse", "--git-common-dir"])?);
         let program = install::config::shell_word(&program(&context.env)?);
-        Ok(AgentSetup { agent, root: root(context)?, common_dir, program, mode: self.mode() })
+        Ok(AgentSetup { agent, brief, root: root(context)?, common_dir, program, mode: self.mode() })
     }
 
     fn report(&self, scope: Scope, steps: &[Step], ui: &Ui) -> Result<()> {
@@ -132,6 +135,7 @@ impl TargetArgs {
     fn run_agents(
         &self,
         context: &Context,
+        brief: bool,
         act: impl Fn(&AgentSetup) -> Result<Vec<Step>, InstallError>,
     ) -> Result<()> {
         let mut steps = Vec::new();
@@ -139,7 +143,7 @@ impl TargetArgs {
             let Some(agent) = AGENTS.iter().find(|agent| agent.format == *format) else {
                 bail!("{} has no hooks; claude-code, codex and gemini-cli have", format.agent().name);
             };
-            steps.extend(act(&self.agent_setup(context, agent)?)?);
+            steps.extend(act(&self.agent_setup(context, agent, brief)?)?);
         }
         self.report(Scope::Local, &steps, &context.ui)?;
         let added = steps.iter().any(|step| step.action == Action::Added);
@@ -159,7 +163,7 @@ impl InstallArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let (ui, env, target, mode) = (&context.ui, &context.env, &self.target, self.target.mode());
         if !target.agents.is_empty() {
-            return target.run_agents(context, AgentSetup::install).map(ExitStatus::from);
+            return target.run_agents(context, self.brief, AgentSetup::install).map(ExitStatus::from);
         }
         let (scope, steps) = if let Some(folder) = &target.man {
             (Scope::Global, install_pages(folder.as_deref(), mode, env, ui)?)
@@ -184,7 +188,7 @@ impl UninstallArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let (ui, env, target, mode) = (&context.ui, &context.env, &self.target, self.target.mode());
         if !target.agents.is_empty() {
-            return target.run_agents(context, AgentSetup::uninstall);
+            return target.run_agents(context, false, AgentSetup::uninstall);
         }
         let mut failed = Vec::new();
         let (scope, steps) = if let Some(folder) = &target.man {
@@ -221,7 +225,7 @@ fn uninstall(target: &TargetArgs, context: &Context, failed: &mut Vec<InstallErr
     // A bare repository has no settings of agents or clients.
     let Ok(root) = root(context) else { return Ok(steps) };
     for agent in &AGENTS {
-        let agent = target.agent_setup(context, agent)?;
+        let agent = target.agent_setup(context, agent, false)?;
         if agent.is_installed() {
             match agent.uninstall() {
                 Ok(done) => steps.extend(done),

@@ -22,7 +22,7 @@ use crate::transcript::format::Format;
 pub(crate) struct Agent {
     pub(crate) format: Format,
     file: &'static str,
-    /// The event at which a session gets its brief, then those after which there is something to record.
+    /// The events after which there is something to record.
     events: &'static [&'static str],
     timeout: u32,
 }
@@ -32,25 +32,24 @@ pub(crate) static AGENTS: [Agent; 3] = [
     Agent {
         format: Format::ClaudeCode,
         file: ".claude/settings.json",
-        events: &["SessionStart", "Stop", "PreCompact", "SessionEnd"],
+        events: &["Stop", "PreCompact", "SessionEnd"],
         timeout: 30,
     },
-    Agent {
-        format: Format::Codex,
-        file: ".codex/hooks.json",
-        events: &["SessionStart", "Stop", "PreCompact"],
-        timeout: 30,
-    },
+    Agent { format: Format::Codex, file: ".codex/hooks.json", events: &["Stop", "PreCompact"], timeout: 30 },
     Agent {
         format: Format::GeminiCli,
         file: ".gemini/settings.json",
-        events: &["SessionStart", "AfterAgent", "PreCompress", "SessionEnd"],
+        events: &["AfterAgent", "PreCompress", "SessionEnd"],
         timeout: 30_000,
     },
 ];
 
+/// The event at which a new session gets its brief, if the user asked for that.
+const BRIEF_EVENT: &str = "SessionStart";
+
 pub(crate) struct AgentSetup {
     pub(crate) agent: &'static Agent,
+    pub(crate) brief: bool,
     pub(crate) root: PathBuf,
     pub(crate) common_dir: PathBuf,
     pub(crate) program: String,
@@ -80,15 +79,19 @@ impl AgentSetup {
         in_worktree(&self.root, self.agent.file)
     }
 
-    /// The command that the agent calls. It prints only what the agent reads, and never fails, even if the program is missing.
-    fn command(&self) -> String {
-        format!("{} hook {} 2>/dev/null || true", self.program, self.agent.format)
+    /// The command that the agent calls at an event, if any. It prints only what the agent reads, and never fails, even if the program is missing.
+    fn command(&self, event: &str) -> Option<String> {
+        let brief = if event == BRIEF_EVENT { " --brief" } else { "" };
+        let is_wanted = event != BRIEF_EVENT || self.brief;
+        is_wanted.then(|| format!("{} hook {}{brief} 2>/dev/null || true", self.program, self.agent.format))
     }
 
     fn is_ours(&self, command: &str) -> bool {
         let format = self.agent.format;
         command.contains("git-trace") && command.contains(&format!(" hook {format}"))
-            || command.ends_with(&format!(" hook {format} 2>/dev/null || true"))
+            || ["", " --brief"]
+                .iter()
+                .any(|brief| command.ends_with(&format!(" hook {format}{brief} 2>/dev/null || true")))
     }
 
     fn original_path(&self) -> PathBuf {
@@ -105,25 +108,30 @@ impl AgentSetup {
     }
 
     pub(crate) fn install(&self) -> Result<Vec<Step>, InstallError> {
-        let (path, command) = (self.path()?, self.command());
+        let path = self.path()?;
         let old = read_text(&path)?;
         let mut text = old.clone().unwrap_or_default();
         let mut steps = Vec::new();
-        for event in self.agent.events {
-            let mut change = || -> Result<Action, String> {
+        for event in std::iter::once(&BRIEF_EVENT).chain(self.agent.events) {
+            let mut change = || -> Result<Option<Action>, String> {
                 let present = settings::commands(&text, event)?;
                 let ours: Vec<_> = present.iter().filter(|command| self.is_ours(command)).collect();
-                let action = match &ours[..] {
-                    [] => Action::Added,
-                    [only] if **only == command => return Ok(Action::Kept),
-                    _ => Action::Updated,
+                let command = self.command(event);
+                let action = match (&ours[..], &command) {
+                    ([], None) => return Ok(None),
+                    ([only], Some(command)) if *only == command => return Ok(Some(Action::Kept)),
+                    ([], Some(_)) => Action::Added,
+                    (_, None) => Action::Removed,
+                    (_, Some(_)) => Action::Updated,
                 };
                 text = settings::without(&text, Some(event), &|command| self.is_ours(command))?;
-                text = settings::with(&text, event, &command, self.agent.timeout)?;
-                Ok(action)
+                if let Some(command) = command {
+                    text = settings::with(&text, event, &command, self.agent.timeout)?;
+                }
+                Ok(Some(action))
             };
             let action = change().map_err(|cause| refused(&path, cause))?;
-            steps.push(Step { action, what: format!("{}: {event}", self.agent.file) });
+            steps.extend(action.map(|action| Step { action, what: format!("{}: {event}", self.agent.file) }));
         }
         if old.as_ref() != Some(&text) {
             let made_folder = path.parent().is_some_and(|folder| !folder.exists());

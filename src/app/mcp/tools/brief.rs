@@ -19,7 +19,7 @@ tools! {
 /// The brief of the current trace, as the settings ask for it.
 pub(crate) fn brief_request(context: &Context) -> Result<BriefRequest> {
     let request = BriefRequest::from_config(context.repo()?, None, &context.folder()?)?;
-    Ok(BriefRequest { trace: context.trace_name(None)?, ..request })
+    Ok(BriefRequest { trace: Some(context.trace_name(None)?), ..request })
 }
 
 fn brief(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
