@@ -14,6 +14,7 @@ mod check;
 mod checkpoint;
 mod clean;
 mod clean_at;
+mod cleaned;
 mod clients;
 mod commands;
 mod compress;
