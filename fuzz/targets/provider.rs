@@ -5,6 +5,7 @@
 use crate::message::anthropic::CacheMarks;
 use crate::message::read::read;
 use crate::message::{Api, Message, messages, text, write};
+use crate::tokens::UsageReader;
 use crate::transcript::api_request;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -40,7 +41,7 @@ pub(super) fn run(data: &[u8]) {
     let [pick, bytes @ ..] = data else { return };
     let Ok(said) = std::str::from_utf8(bytes) else { return };
     let api = APIS[usize::from(*pick) % APIS.len()];
-    let items = api_request::items(api, said);
+    let items = api_request::items(api, said, &UsageReader::default());
     assert!(items.faults.iter().all(|fault| fault.path.starts_with("line ")));
     let Ok(document) = serde_json::from_str::<&RawValue>(said) else { return };
     let reading = read(api, document);

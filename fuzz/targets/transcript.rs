@@ -4,6 +4,7 @@
 
 use std::io::Cursor;
 
+use crate::trace::change::bulk::Usage;
 use crate::trace::model::schema;
 use crate::transcript::TranscriptEntry;
 use crate::transcript::format::Format;
@@ -13,10 +14,16 @@ const FORMATS: [Format; 4] = [Format::ClaudeCode, Format::Codex, Format::GeminiC
 
 /// Reads all entries.
 #[expect(clippy::while_let_on_iterator, reason = "a trait object has no `by_ref`")]
-fn all(reader: &mut dyn Transcript) -> Vec<TranscriptEntry> {
+fn all(format: Format, reader: &mut dyn Transcript) -> Vec<TranscriptEntry> {
     let mut entries = Vec::new();
     while let Some(entry) = reader.next() {
-        entries.push(entry.expect("nothing in a file is fatal"));
+        let mut entry = entry.expect("nothing in a file is fatal");
+        if format == Format::Codex {
+            // The usage of a request comes after its entries.
+            entry.usage = Usage::Unsaid;
+            entry.draft.fields.meta.remove("usage");
+        }
+        entries.push(entry);
     }
     entries
 }
@@ -28,7 +35,7 @@ pub(super) fn run(data: &[u8]) {
     let _ = Format::detect(bytes);
 
     let mut reader = (format.agent().open)(Box::new(bytes)).expect("a slice can be read");
-    let whole = all(&mut *reader);
+    let whole = all(format, &mut *reader);
     for entry in &whole {
         schema::validate(&entry.draft).expect("every draft is what its type asks for");
         assert!(entry.end_offset <= bytes.len() as u64 || reader.output().is_document);
@@ -37,7 +44,7 @@ pub(super) fn run(data: &[u8]) {
     assert!(reader.output().tally.damaged_lines.len() <= 20);
 
     let mut part = (format.agent().open)(Box::new(&bytes[..cut])).expect("a slice can be read");
-    let first = all(&mut *part);
+    let first = all(format, &mut *part);
     assert!(first.len() <= whole.len());
     assert_eq!(first, whole[..first.len()], "a cut file gives the first entries");
     if part.output().is_document {
@@ -49,7 +56,7 @@ pub(super) fn run(data: &[u8]) {
     let window = position.find(&mut rest).expect("a slice can be read").expect("the same bytes are there");
     let resumed = (format.agent().resume)(Box::new(rest), &position, window, &state);
     let mut resumed = resumed.expect("the state is that of the position");
-    let rest = all(&mut *resumed);
+    let rest = all(format, &mut *resumed);
     assert_eq!(rest, whole[first.len()..], "reading on gives the rest");
     let mut rewound = part.output().rewound.clone();
     rewound.extend(resumed.output().rewound.clone());
@@ -57,5 +64,5 @@ pub(super) fn run(data: &[u8]) {
 
     let mut skipping = (format.agent().open)(Box::new(bytes)).expect("a slice can be read");
     assert!(skipping.skip_to(&position).expect("a slice can be read"));
-    assert_eq!(all(&mut *skipping), rest, "passing over gives the rest");
+    assert_eq!(all(format, &mut *skipping), rest, "passing over gives the rest");
 }

@@ -7,7 +7,7 @@
 //!   token. Both take near-linear time on any input.
 //! - Text that spells a special token, such as `<|endoftext|>`, counts as ordinary text.
 //! - Images count by their dimensions; see [`image`].
-//! - [`parse_usage`] reads the figures of a provider, and [`Budget`] compares a total with its limit.
+//! - [`UsageReader`] reads the figures of a provider, and [`Budget`] compares a total with its limit.
 
 mod budget;
 mod class;
@@ -20,6 +20,7 @@ mod merge;
 mod provider;
 mod split;
 mod usage;
+mod usage_map;
 mod vocabulary;
 pub(crate) mod window;
 
@@ -28,5 +29,6 @@ pub(crate) use budget::{
 };
 pub use counter::{BadCounterId, CountError, Counter, CounterId, CustomId, TokenCounter};
 pub use encoding::Encoding;
+pub(crate) use usage::parse_usage_value;
 pub use usage::{TokenUsage, UsageError};
-pub(crate) use usage::{parse_usage, parse_usage_value};
+pub(crate) use usage_map::{UsageMap, UsageReader};

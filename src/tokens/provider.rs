@@ -118,6 +118,21 @@ impl Provider {
     }
 }
 
+/// A number of tokens; `field` names it in the error.
+pub(super) fn count(field: &str, value: Option<&Value>) -> Result<Option<u64>, UsageError> {
+    let Some(value) = value else { return Ok(None) };
+    value.as_u64().map(Some).ok_or_else(|| UsageError::NotACount {
+        field: field.to_owned(),
+        value: match value {
+            Value::Number(number) => number.to_string(),
+            Value::String(_) => "a string".to_owned(),
+            Value::Array(_) => "an array".to_owned(),
+            Value::Object(_) => "an object".to_owned(),
+            Value::Bool(_) | Value::Null => value.to_string(),
+        },
+    })
+}
+
 /// The members of a usage object. A dot in a name leads to a nested object.
 pub(super) struct Fields<'a> {
     map: &'a Map<String, Value>,
@@ -141,17 +156,7 @@ impl Fields<'_> {
     }
 
     pub(super) fn number(&self, name: &str) -> Result<Option<u64>, UsageError> {
-        let Some(value) = self.find(name) else { return Ok(None) };
-        value.as_u64().map(Some).ok_or_else(|| UsageError::NotACount {
-            field: name.to_owned(),
-            value: match value {
-                Value::Number(number) => number.to_string(),
-                Value::String(_) => "a string".to_owned(),
-                Value::Array(_) => "an array".to_owned(),
-                Value::Object(_) => "an object".to_owned(),
-                Value::Bool(_) | Value::Null => value.to_string(),
-            },
-        })
+        count(name, self.find(name))
     }
 
     fn optional(&self, name: &str) -> Result<u64, UsageError> {
@@ -185,11 +190,12 @@ impl Fields<'_> {
     /// The tokens of `whole` without those of its `part`.
     fn without(&self, whole: &'static str, part: &'static str) -> Result<u64, UsageError> {
         let (whole_tokens, part_tokens) = (self.required(whole)?, self.optional(part)?);
-        let exceeds = UsageError::PartExceedsWhole { part, part_tokens, whole, whole_tokens };
+        let exceeds =
+            UsageError::PartExceedsWhole { part: part.to_owned(), part_tokens, whole: whole.to_owned(), whole_tokens };
         whole_tokens.checked_sub(part_tokens).ok_or(exceeds)
     }
 
     fn sum(&self, a: u64, b: u64) -> Result<u64, UsageError> {
-        a.checked_add(b).ok_or(UsageError::Overflow { provider: self.provider })
+        a.checked_add(b).ok_or(UsageError::Overflow { provider: self.provider.to_owned() })
     }
 }

@@ -70,15 +70,15 @@ pub enum UsageError {
     #[error("`{field}` is {value}, which is not a number of tokens")]
     NotACount { field: String, value: String },
     #[error("`{part}` is {part_tokens}, more than the {whole_tokens} of `{whole}`, which include it")]
-    PartExceedsWhole { part: &'static str, part_tokens: u64, whole: &'static str, whole_tokens: u64 },
+    PartExceedsWhole { part: String, part_tokens: u64, whole: String, whole_tokens: u64 },
     #[error("the figures in the usage of {provider} add up to too many tokens")]
-    Overflow { provider: &'static str },
+    Overflow { provider: String },
 }
 
 impl Diagnostic for UsageError {}
 
 /// Reads the usage from a provider's response or usage object, and detects the provider.
-pub(crate) fn parse_usage(payload: &[u8]) -> Result<TokenUsage, UsageError> {
+fn parse_usage(payload: &[u8]) -> Result<TokenUsage, UsageError> {
     parse_usage_of(&PROVIDERS, payload)
 }
 

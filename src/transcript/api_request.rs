@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::import::incoming;
@@ -14,7 +15,7 @@ use super::read::builder::{EntryBuilder, MAX_NAME, RecordSource, arguments, mess
 use super::read::header;
 use crate::message::read::{Fault, Reading, read};
 use crate::message::{Api, Content, Message, Role};
-use crate::tokens::{TokenUsage, UsageError, parse_usage};
+use crate::tokens::{TokenUsage, UsageError, UsageReader};
 use crate::trace::change::bulk::{Incoming, Usage};
 use crate::trace::model::item::{Direction, Fields, ItemType};
 use crate::trace::model::schema;
@@ -27,7 +28,7 @@ pub(crate) struct ProviderItems {
     pub faults: Vec<Fault>,
 }
 
-pub(crate) fn items(api: Api, text: &str) -> ProviderItems {
+pub(crate) fn items(api: Api, text: &str, reader: &UsageReader) -> ProviderItems {
     let mut items = ProviderItems::default();
     let mut occurrences = Occurrences::new();
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
@@ -56,7 +57,7 @@ pub(crate) fn items(api: Api, text: &str) -> ProviderItems {
             }
         }
         let added = items.incoming.len() > before;
-        match usage_of(document) {
+        match usage_of(document, reader) {
             Ok(usage) => {
                 if let Some((last, usage)) = items.incoming.back_mut().filter(|_| added).zip(usage) {
                     last.usage = Usage::reported(usage.context_tokens());
@@ -74,18 +75,20 @@ pub(crate) fn items(api: Api, text: &str) -> ProviderItems {
 }
 
 /// The usage that a response reports; requests report none.
-fn usage_of(document: &RawValue) -> Result<Option<TokenUsage>, Fault> {
+fn usage_of(document: &RawValue, reader: &UsageReader) -> Result<Option<TokenUsage>, Fault> {
     const MEMBERS: [&str; 2] = ["usage", "usageMetadata"];
-    let Ok(members) = serde_json::from_str::<HashMap<String, &RawValue>>(document.get()) else {
-        return Ok(None);
-    };
-    let present = MEMBERS.into_iter().find(|name| members.get(*name).is_some_and(|usage| usage.get() != "null"));
+    let Ok(payload @ Value::Object(_)) = serde_json::from_str::<Value>(document.get()) else { return Ok(None) };
+    let fault = |path: String, error: UsageError| Fault { path, cause: error.to_string() };
+    if let Some(usage) = reader.read_mapped(&payload).map_err(|error| fault("$".to_owned(), error))? {
+        return Ok(Some(usage));
+    }
+    let present = MEMBERS.into_iter().find(|name| payload.get(*name).is_some_and(|usage| !usage.is_null()));
     let Some(member) = present else { return Ok(None) };
-    match parse_usage(document.get().as_bytes()) {
+    match reader.read(&payload) {
         Ok(usage) => Ok(Some(usage)),
         // Some proxies send a usage without numbers.
         Err(UsageError::Unknown { .. }) => Ok(None),
-        Err(error) => Err(Fault { path: format!("$.{member}"), cause: error.to_string() }),
+        Err(error) => Err(fault(format!("$.{member}"), error)),
     }
 }
 

@@ -16,7 +16,8 @@
 //! - No text is lost. Content of an unknown shape becomes a `freeform` item with the original bytes.
 //! - Nothing in a file is fatal. Unreadable lines and records without content are counted in a [`Tally`].
 //! - An entry depends only on its own record and earlier ones. A file that is cut at any byte therefore yields the first
-//!   entries of the complete file, and reading can continue in a longer file from a [`Position`].
+//!   entries of the complete file, and reading can continue in a longer file from a [`Position`]. The only exception is the usage
+//!   of a request, which an agent may write after it: an entry waits for it, but not beyond the end of the file.
 //! - Every draft passes [`crate::trace::model::schema::validate`].
 
 pub(crate) mod agents;

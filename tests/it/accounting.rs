@@ -340,3 +340,42 @@ fn a_report_of_zero_is_no_report() {
     assert_eq!(total(&repo), (8, "counted".to_owned()));
     assert_eq!(repo.json(&["show", "#0", "--json"])["usage"], Value::Null);
 }
+
+#[test]
+fn a_map_reads_the_usage_of_other_payloads() {
+    let repo = TestRepo::new();
+    let map = r#"{"prompt":"/stats/in","output":"/stats/out","cache_read":"/stats/cached"}"#;
+    repo.git(&["config", "trace.usage.acme", map]);
+    let payload = r#"{"stats":{"in":100,"out":7,"cached":60}}"#;
+    repo.commit(&["-r", "assistant", "-m", "an answer", "--usage", payload]);
+    assert_eq!(total(&repo), (107, "reported".to_owned()));
+    let usage = |item: &str| repo.json(&["show", "--json", item])["usage"].clone();
+    let parts = json!({"input_tokens": 40, "cache_read_tokens": 60, "cache_write_tokens": 0, "output_tokens": 7});
+    assert_eq!(usage("#0"), parts);
+
+    let line = json!({"text": "another", "role": "assistant", "usage": {"stats": {"in": 200, "out": 7}}}).to_string();
+    repo.bytes_with(&["commit", "--batch"], line.as_bytes());
+    assert_eq!(total(&repo).0, 207);
+
+    let response =
+        json!({"choices": [{"message": {"role": "assistant", "content": "ok"}}], "stats": {"in": 300, "out": 7}});
+    repo.bytes_with(&["import", "openai", "-"], response.to_string().as_bytes());
+    assert_eq!(total(&repo).0, 307);
+    assert_eq!(usage("#2")["input_tokens"], 300);
+
+    let session = [
+        json!({"type": "user", "uuid": "u", "sessionId": "s", "message": {"role": "user", "content": "a question"}}),
+        json!({"type": "assistant", "uuid": "a", "parentUuid": "u", "sessionId": "s",
+               "message": {"role": "assistant", "id": "m", "content": "an answer", "usage": {"stats": {"in": 400, "out": 7}}}}),
+    ];
+    let session = session.map(|record| record.to_string()).join("\n");
+    repo.bytes_with(&["import", "claude-code", "-", "--trace", "s"], session.as_bytes());
+    assert_eq!(repo.json(&["status", "--json", "s"])["tokens"]["reported"]["total"], 407);
+
+    repo.git(&["config", "trace.usage.acme", r#"{"prompt":"stats"}"#]);
+    insta::assert_snapshot!(repo.refused(&["commit", "-m", "x", "--usage", "{}"]), @r#"
+    --- stderr
+    error: git config `trace.usage.acme` is `{"prompt":"stats"}`, which is not a JSON object with the pointers `output`, `prompt` or `input`, and perhaps `cache_read`, `cache_write`, and `reasoning`, such as {"prompt":"/usage/in","output":"/usage/out"}
+    [exit 2]
+    "#);
+}

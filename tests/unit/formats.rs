@@ -333,3 +333,76 @@ fn the_command_line_accepts_a_file_or_a_format() {
     fs::write(day.join("rollout-1.jsonl"), lines(&[head, item])).unwrap();
     assert_eq!(repo.json(&["import", "codex", "--json"])["traces"][0]["trace"], "codex/here");
 }
+
+/// A rollout with reports: after a call's result, twice after an answer, of zero, and after the answer to a repeated question.
+fn rollout_with_reports() -> Vec<u8> {
+    let item =
+        |payload: Value| json!({"timestamp": "2026-08-03T10:49:00.000Z", "type": "response_item", "payload": payload});
+    let message = |role: &str, text: &str| {
+        item(json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}))
+    };
+    let report = |input: u64, sum: u64| {
+        let usage = json!({"input_tokens": input, "cached_input_tokens": input / 2, "output_tokens": input / 10,
+                           "reasoning_output_tokens": 1, "total_tokens": input + input / 10});
+        let info = json!({"total_token_usage": {"total_tokens": sum}, "last_token_usage": usage, "model_context_window": 258_400});
+        json!({"timestamp": "2026-08-03T10:49:00.000Z", "type": "event_msg", "payload": {"type": "token_count", "info": info}})
+    };
+    let mut nothing = report(0, 0);
+    nothing["payload"]["info"] = Value::Null;
+    lines(&[
+        json!({"timestamp": "2026-08-03T10:49:00.000Z", "type": "session_meta", "payload": {"id": "s1", "cwd": "/x"}}),
+        nothing,
+        message("user", "list the files"),
+        item(
+            json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "gAAA"}),
+        ),
+        item(json!({"type": "function_call", "name": "shell", "call_id": "c1", "arguments": "{}"})),
+        item(json!({"type": "function_call_output", "call_id": "c1", "output": "a.txt"})),
+        report(1000, 1100),
+        message("assistant", "there is one"),
+        report(2000, 3300),
+        report(2000, 3300),
+        message("user", "continue"),
+        report(2000, 3300),
+        message("assistant", "interrupted"),
+        message("user", "once more"),
+        report(3000, 6600),
+        message("assistant", "done"),
+        report(0, 6600),
+        report(4000, 11_000),
+    ])
+}
+
+#[test]
+fn reports_of_codex_belong_to_the_last_item_of_their_request() {
+    let (growing, items) = import(Format::Codex, &rollout_with_reports());
+    let reported: Vec<(&str, &Value)> = items
+        .iter()
+        .filter_map(|item| Some((item["text"].as_str()?, item["meta"].get("usage")?.get("input_tokens")?)))
+        .collect();
+    let expected = [("{}", json!(1000)), ("there is one", json!(2000)), ("done", json!(4000))];
+    assert_eq!(reported, expected.iter().map(|(text, usage)| (*text, usage)).collect::<Vec<_>>());
+    let tokens = growing.repo.json(&["status", "--json", "t"])["tokens"].clone();
+    assert_eq!((&tokens["total"], &tokens["reported"]["seq"]), (&json!(4400), &json!(8)));
+    assert_eq!((&tokens["window"], &tokens["percent"]), (&json!(258_400), &json!(2)));
+    let usage = json!({"input_tokens": 2000, "cache_read_tokens": 2000, "cache_write_tokens": 0, "output_tokens": 400});
+    assert_eq!(tokens["reported"]["usage"], usage);
+}
+
+#[test]
+fn a_rolled_back_turn_voids_the_report_before_it() {
+    let mut bytes = rollout_with_reports();
+    let undo = json!({"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}});
+    let next = json!({"type": "response_item", "payload": {"type": "message", "role": "user", "content": "instead"}});
+    bytes.extend(lines(&[undo, next]));
+    let (growing, _) = import(Format::Codex, &bytes);
+    assert_eq!(growing.repo.json(&["status", "--json", "t"])["tokens"]["source"], "counted");
+}
+
+#[test]
+fn the_sample_of_codex_has_one_report() {
+    let (_, items) = import(Format::Codex, MATRIX);
+    let reported: Vec<&Value> = items.iter().filter_map(|item| item["meta"].get("usage")).collect();
+    assert_eq!(reported.len(), 1);
+    assert_eq!(reported[0]["total_tokens"], 16_422);
+}

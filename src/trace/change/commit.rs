@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::append::{AppendOptions, Committed};
 use super::edit;
 use crate::git::Oid;
-use crate::tokens::{TokenUsage, parse_usage};
+use crate::tokens::{TokenUsage, UsageReader};
 use crate::trace::model::json::{BadField, draft_from, parsed_field, text_field};
 use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Level, Request};
@@ -27,10 +27,10 @@ pub(crate) struct NewItem {
 
 impl NewItem {
     /// Reads a JSON object: the fields of an item, and `subject`, `reply_to`, `priority`, `reason`, and `usage`.
-    pub(crate) fn from_json(object: &Map<String, Value>) -> Result<Self, TraceError> {
+    pub(crate) fn from_json(object: &Map<String, Value>, reader: &UsageReader) -> Result<Self, TraceError> {
         const OTHER_FIELDS: [&str; 5] = ["reply_to", "priority", "reason", "subject", "usage"];
         let usage = object.get("usage").filter(|usage| !usage.is_null());
-        let usage = usage.map(|usage| parse_usage(usage.to_string().as_bytes())).transpose();
+        let usage = usage.map(|usage| reader.read(usage)).transpose();
         Ok(Self {
             draft: draft_from(object, &OTHER_FIELDS)?,
             subject: text_field(object, "subject")?,

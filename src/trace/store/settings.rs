@@ -3,9 +3,11 @@
 //! Git config overrides the shared file. That file comes with every checkout, so it cannot run a command or weaken a check. An
 //! allowed secret does not weaken one, because each entry allows one text only.
 
+use std::collections::BTreeMap;
+
 use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_bool, parse_number};
 use crate::secrets::{Allowed, Policy};
-use crate::tokens::{Counter, Encoding};
+use crate::tokens::{Counter, Encoding, UsageMap, UsageReader};
 
 /// The settings that the shared file may contain, apart from `traceType.*` and `trace.allowSecret`.
 const SHARED: [&str; 3] = ["trace.encoding", "trace.budget", "trace.checkpoints"];
@@ -33,6 +35,22 @@ pub(crate) fn encoding(repo: &Repo) -> Result<Counter, GitError> {
     }
     let expected = "the name of an encoding, such as o200k_base or cl100k_base";
     Err(bad(repo, KEY, value, expected)?)
+}
+
+/// The reader of usage, with the user's maps (`trace.usage.<name>`) in the order of their names.
+pub(crate) fn usage(repo: &Repo) -> Result<UsageReader, GitError> {
+    // The last value of a key counts.
+    let maps: BTreeMap<String, String> = repo.config()?.subsections("trace.usage")?.into_iter().collect();
+    let maps = maps.into_iter().map(|(key, value)| {
+        let name = key.rsplit_once('.').map_or(&*key, |(_, name)| name);
+        UsageMap::parse(name, &value).ok_or_else(|| GitError::BadSetting {
+            key: key.clone(),
+            value,
+            expected: "a JSON object with the pointers `output`, `prompt` or `input`, and perhaps `cache_read`, `cache_write`, and \
+                `reasoning`, such as {\"prompt\":\"/usage/in\",\"output\":\"/usage/out\"}",
+        })
+    });
+    Ok(UsageReader(maps.collect::<Result<_, _>>()?))
 }
 
 pub(crate) fn secrets_policy(repo: &Repo) -> Result<Option<Policy>, GitError> {

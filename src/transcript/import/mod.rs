@@ -23,11 +23,12 @@ use super::format::Format;
 use super::read::reader::{Output, Transcript};
 use super::{Position, Tally, TranscriptEntry, TranscriptError};
 use crate::git::{LogLine, Repo};
-use crate::tokens::Counter;
+use crate::tokens::{Counter, UsageReader};
 use crate::trace::change::branch;
 use crate::trace::change::bulk::{self, Feed, Incoming, Report, Rewind};
 use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::session::{bind, continued_by};
+use crate::trace::store::settings;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
 use crate::trace::{Item, TraceError, TraceName};
@@ -106,7 +107,8 @@ pub(crate) fn transcript(
             (&spooled, &|_| ())
         }
     };
-    let mut opened = OpenTranscript::open(format, file, progress, replays).map_err(read_error)?;
+    let mut opened =
+        OpenTranscript::open(format, file, progress, (replays, settings::usage(context.repo)?)).map_err(read_error)?;
     // Titles may precede the first record that names the session.
     while opened.transcript.output().session_id.is_none() && opened.ahead.len() < READ_AHEAD {
         match opened.transcript.next().transpose()? {
@@ -202,9 +204,15 @@ struct OpenTranscript<'w> {
 }
 
 impl<'w> OpenTranscript<'w> {
-    fn open(format: Format, file: &'w File, progress: ProgressFn<'w>, replays: bool) -> io::Result<Self> {
+    fn open(
+        format: Format,
+        file: &'w File,
+        progress: ProgressFn<'w>,
+        (replays, usage): (bool, UsageReader),
+    ) -> io::Result<Self> {
         let mut transcript = (format.agent().open)(TrackedFile::at(0, file, progress)?)?;
         transcript.output_mut().replays_compactions = replays;
+        transcript.output_mut().usage = usage;
         Ok(Self { format, transcript, ahead: VecDeque::new(), file, progress })
     }
 
@@ -221,16 +229,18 @@ impl<'w> OpenTranscript<'w> {
         let Self { format, file, progress, .. } = *self;
         let ImportPosition { session, offset, digest, as_seen } = mark;
         let position = Position { offset, digest };
+        let usage = self.transcript.output().usage.clone();
         if let Some(state) = resume::read(repo, name, &session)
             && let Some(window) = position.find(file).map_err(read_error)?
         {
             let reader = TrackedFile::at(offset, file, progress).map_err(read_error)?;
-            if let Some(transcript) = (format.agent().resume)(reader, &position, window, &state) {
+            if let Some(mut transcript) = (format.agent().resume)(reader, &position, window, &state) {
+                transcript.output_mut().usage = usage;
                 (self.transcript, self.ahead) = (transcript, VecDeque::new());
                 return Ok(offset);
             }
         }
-        let open = || Self::open(format, file, progress, as_seen).map_err(read_error);
+        let open = || Self::open(format, file, progress, (as_seen, usage.clone())).map_err(read_error);
         let mut opened = open()?;
         let same = opened.transcript.skip_to(&position)?;
         *self = if same { opened } else { open()? };

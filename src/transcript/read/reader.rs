@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::active::Rewound;
 use super::lines::{Ending, Lines};
+use crate::tokens::UsageReader;
 use crate::transcript::{Position, Tally, TranscriptEntry, TranscriptError, count};
 
 /// The maximum length of a line in bytes; a longer one counts as damaged. The largest known lines hold a few pasted images.
@@ -17,6 +18,9 @@ pub(crate) const MAX_LINE: usize = 256 * 1024 * 1024;
 const MAX_SALVAGE: usize = 16 * 1024 * 1024;
 
 const SALVAGE_TRIES: usize = 64;
+
+/// How many entries wait for the usage of their request.
+const MAX_AWAITING: usize = 64;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
@@ -40,6 +44,10 @@ pub(crate) struct Output {
     pub end_offset: u64,
     pub entries: VecDeque<TranscriptEntry>,
     pub rewound: Rewound,
+    /// How usage is read. Set this before taking the first entry.
+    pub usage: UsageReader,
+    /// Whether the usage of an entry may follow in a later record.
+    pub awaits_usage: bool,
 }
 
 /// The meaning of one format's records, given the earlier ones. The value is stored as JSON between two imports.
@@ -183,7 +191,8 @@ impl<R: Read, S: RecordReader> Iterator for TranscriptReader<R, S> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(entry) = self.output.entries.pop_front() {
+            let awaits = self.output.awaits_usage && self.output.entries.len() < MAX_AWAITING && !self.ended;
+            if let Some(entry) = (!awaits).then(|| self.output.entries.pop_front()).flatten() {
                 return Some(Ok(entry));
             }
             if self.ended {

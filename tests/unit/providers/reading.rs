@@ -1,6 +1,7 @@
 //! Written requests and the responses of providers read back as items.
 
 use crate::message::read::read;
+use crate::tokens::UsageReader;
 use crate::trace::change::bulk;
 use crate::transcript::api_request;
 use serde_json::value::RawValue;
@@ -102,7 +103,7 @@ proptest! {
     fn any_json_reads_as_messages_or_errors(text in r#"([\[\]{},:]|"(role|content|user|messages|parts|text|type|input)"|1|null){0,12}"#) {
         for api in APIS {
             for line in [text.as_str(), &format!("[{text}]"), &format!("{{{text}}}")] {
-                let items = api_request::items(api, line);
+                let items = api_request::items(api, line, &UsageReader::default());
                 prop_assert!(items.faults.iter().all(|fault| fault.path.starts_with("line ")));
             }
         }
@@ -132,7 +133,7 @@ fn a_session_round_trips_through_every_provider() {
         let (text, _) = sample.written(api);
         let other = Sample::new();
         let import = |text: &str| {
-            let mut items = api_request::items(api, text);
+            let mut items = api_request::items(api, text, &UsageReader::default());
             assert_eq!(items.faults, []);
             bulk::import(&other.trace(0), &mut items.incoming).unwrap()
         };
@@ -153,7 +154,7 @@ fn requests_and_responses_in_a_row_are_one_conversation() {
         r#"{"choices":[{"message":{"role":"assistant","content":"ok"}}]}"#,
     ];
     let sample = Sample::new();
-    let mut items = api_request::items(Api::OpenAi, &lines.join("\n"));
+    let mut items = api_request::items(Api::OpenAi, &lines.join("\n"), &UsageReader::default());
     bulk::import(&sample.trace(0), &mut items.incoming).unwrap();
     let said: Vec<String> =
         bodies(&sample, "").into_iter().map(|(_, _, body)| String::from_utf8(body).unwrap()).collect();
@@ -182,7 +183,7 @@ fn invalid_parts_are_named_and_the_rest_is_imported() {
         ),
         (Api::Gemini, r#"{"error":{}}"#),
     ] {
-        let items = api_request::items(api, text);
+        let items = api_request::items(api, text, &UsageReader::default());
         writeln!(page, "--- {api}").unwrap();
         for fault in &items.faults {
             writeln!(page, "{fault}").unwrap();

@@ -7,13 +7,14 @@ use serde_json::{Map, Value, json};
 
 use crate::app::cli::flags::content::{BudgetArgs, ContentArgs, field_value, key_value, meta_value, read};
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Values, escaped};
-use crate::tokens::{TokenUsage, parse_usage};
+use crate::tokens::{TokenUsage, UsageReader};
 use crate::trace::change::append::Committed;
 use crate::trace::change::commit::{self, NewItem};
 use crate::trace::model::json::set_field;
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
 use crate::trace::store::budget_policy::BudgetPolicy;
+use crate::trace::store::settings;
 use crate::trace::store::trace::Trace;
 use crate::trace::{Draft, Fields, ItemType, TraceName};
 
@@ -81,7 +82,11 @@ impl CommitArgs {
             reply_to: self.reply_to.as_ref().or(set_reply_to.last().map(|(_, item)| item)).cloned(),
             priority: self.priority,
             reason: self.reason.clone(),
-            usage: self.usage.as_deref().map(read_usage).transpose()?,
+            usage: self
+                .usage
+                .as_deref()
+                .map(|source| read_usage(&settings::usage(context.repo()?)?, source))
+                .transpose()?,
         };
         let committed = commit(context, &name, budget.as_ref(), entry)?;
         let subject = self.subject.clone().unwrap_or_else(|| preview(&committed.item));
@@ -96,10 +101,10 @@ impl CommitArgs {
     }
 }
 
-fn read_usage(source: &str) -> Result<TokenUsage> {
+fn read_usage(reader: &UsageReader, source: &str) -> Result<TokenUsage> {
     let is_json = source.trim_start().starts_with('{');
     let bytes = if is_json { source.as_bytes().to_vec() } else { read(Path::new(source))? };
-    parse_usage(&bytes).context("cannot read the usage")
+    reader.parse(&bytes).context("cannot read the usage")
 }
 
 fn fields(args: &CommitArgs, set: &[&(String, String)]) -> Result<Fields> {
@@ -117,6 +122,7 @@ fn fields(args: &CommitArgs, set: &[&(String, String)]) -> Result<Fields> {
 fn run_batch(context: &Context, name: &TraceName, budget: Option<&BudgetPolicy>) -> Result<ExitStatus> {
     let mut status = ExitStatus::Success;
     let mut input = io::stdin().lock();
+    let usage = settings::usage(context.repo()?)?;
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -127,7 +133,7 @@ fn run_batch(context: &Context, name: &TraceName, budget: Option<&BudgetPolicy>)
             continue;
         }
         let object = serde_json::from_slice::<Map<String, Value>>(&line).context("the line is not a JSON object");
-        let item = object.and_then(|object| Ok(NewItem::from_json(&object)?));
+        let item = object.and_then(|object| Ok(NewItem::from_json(&object, &usage)?));
         let answer = match item.and_then(|item| commit(context, name, budget, item)) {
             Ok(committed) => commit::to_json(&committed),
             Err(failure) => {

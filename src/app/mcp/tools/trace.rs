@@ -75,8 +75,8 @@ fn trace_commit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
     } else if object.contains_key("reason") {
         bail!("argument `reason` gives the reason for `priority`, which is missing");
     }
-    let entry = NewItem::from_json(&object)?;
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
+    let entry = NewItem::from_json(&object, &settings::usage(repo)?)?;
     let (budget, warnings) = (BudgetPolicy::new(repo, None, None)?, RefCell::new(Vec::new()));
     let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
     let trace = Trace::open(repo, name).with_budget(budget).with_warnings(&warn);

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::FORMAT;
 use super::content::RecordContent;
 use super::records::{Attachment, DISPLAY_ONLY_ATTACHMENTS, IGNORED, IGNORED_SYSTEM, Message, Record};
 use super::turns::Turns;
-use crate::tokens::parse_usage_value;
+use crate::tokens::UsageReader;
 use crate::trace::change::bulk::{Removal, Usage};
 use crate::trace::model::item::Role;
 use crate::trace::model::source::Source;
@@ -118,7 +118,7 @@ impl RecordReader for ClaudeCode {
             self.turns.replace(first);
         }
         self.turns.add_entries(record, &entries, &mut output.rewound);
-        self.set_turn_and_usage(&mut entries, record, bytes, &message, role);
+        self.set_turn_and_usage(&mut entries, record, bytes, (&message, role), &output.usage);
         if let Some(entry) = entries.iter().find(|entry| entry.removal.is_none()) {
             self.started.insert(entry.thread.clone());
         }
@@ -167,8 +167,8 @@ impl ClaudeCode {
         entries: &mut [TranscriptEntry],
         record: &Record<'_>,
         bytes: &[u8],
-        message: &Message<'_>,
-        role: Role,
+        (message, role): (&Message<'_>, Role),
+        reader: &UsageReader,
     ) {
         let by_model = role == Role::Assistant;
         let message_id = message.id.filter(|_| by_model).and_then(json::text).and_then(|id| header::id(&id));
@@ -202,14 +202,14 @@ impl ClaudeCode {
         let previous = self.usage.entry(last.thread.clone().unwrap_or_default()).or_default();
         let is_repeated = *previous == reported;
         if let Ok(usage @ Value::Object(_)) = serde_json::from_str(usage.get()) {
-            if !self.usage_differs.contains(&last.thread)
-                && let Ok(reported) = parse_usage_value(&usage)
-            {
+            let mut stored = Map::new();
+            let read = reader.store(usage, "usage", &mut stored);
+            if let Some(usage) = read.filter(|_| !self.usage_differs.contains(&last.thread)) {
                 // A later line of the message is part of the same output.
-                last.usage = Usage::reported(reported.context_tokens());
+                last.usage = Usage::reported(usage.context_tokens());
             }
             if !is_repeated {
-                last.draft.fields.meta.insert("usage".to_owned(), usage);
+                last.draft.fields.meta.extend(stored);
             }
         }
         *previous = reported;

@@ -32,6 +32,7 @@ pub(crate) mod export;
 mod files;
 mod reader;
 mod records;
+mod usage;
 
 pub(crate) use reader::Codex;
 

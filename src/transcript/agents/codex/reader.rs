@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use super::FORMAT;
 use super::compaction::Author;
 use super::records::{
-    EVENTS, Head, IGNORED_ITEM, IGNORED_RECORDS, Part, Record, ResponseItem, RolledBack, SETTINGS, ToolOutput,
-    is_response_item,
+    EVENTS, Head, IGNORED_ITEM, IGNORED_RECORDS, Part, Record, ResponseItem, RolledBack, SETTINGS, TokenCount,
+    ToolOutput, is_response_item,
 };
+use super::usage::Reports;
 use crate::trace::change::bulk::Removal;
 use crate::trace::model::item::{Fields, ItemType, Role, Status};
 use crate::transcript::TranscriptEntry;
@@ -45,6 +46,8 @@ pub(crate) struct Codex {
     known_content: HashMap<u64, u64>,
     pub(super) started: bool,
     pub(super) active: ActiveMessages<Author>,
+    #[serde(default)]
+    reports: Reports,
 }
 
 impl RecordReader for Codex {
@@ -104,9 +107,11 @@ impl RecordReader for Codex {
             }
             (None, _) => Outcome::Unknown(String::new()),
         };
-        if outcome == Outcome::Imported && kind.as_deref() != Some("compacted") {
+        let is_compaction = kind.as_deref() == Some("compacted");
+        if outcome == Outcome::Imported && !is_compaction {
             builder.group_turn();
         }
+        self.reports.add_entries(&mut builder.entries, is_compaction, output);
         output.entries.extend(builder.entries);
         outcome
     }
@@ -140,6 +145,10 @@ impl Codex {
             turns.filter(|_| event == "thread_rolled_back").and_then(|turns| turns.get().parse().ok());
         if let Some(turns) = turns {
             self.roll_back(turns, &mut output.rewound);
+            self.reports.void();
+        }
+        if let Some(payload) = payload.filter(|_| event == "token_count") {
+            self.reports.read(&json::view_of::<TokenCount<'_>>(payload), output);
         }
         let name = format!("event_msg/{event}");
         if turns.is_some() || is_listed(&event, EVENTS) { Outcome::Ignored(name) } else { Outcome::Unknown(name) }

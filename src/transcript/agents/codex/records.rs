@@ -26,6 +26,10 @@ view! { Compacted { message, replacement_history } }
 
 view! { RolledBack { turns = "num_turns" } }
 
+view! { TokenCount { info } }
+
+view! { TokenInfo { total = "total_token_usage", last = "last_token_usage", window = "model_context_window" } }
+
 /// Events that repeat response items for the screen, or report progress.
 pub(super) const EVENTS: &str = "agent_message agent_message_content_delta agent_message_delta agent_reasoning agent_reasoning_delta \
     agent_reasoning_raw_content agent_reasoning_raw_content_delta agent_reasoning_section_break \

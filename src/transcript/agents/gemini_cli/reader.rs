@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 
 use super::FORMAT;
 use super::records::{GeminiToolCall, InlineData, Part, Record, Thought, ToolResponse};
-use crate::tokens::parse_usage_value;
 use crate::trace::change::bulk::{Removal, Replaced, Usage};
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Fields, Role, Status};
@@ -131,12 +130,10 @@ impl GeminiCli {
             && let Ok(tokens @ Value::Object(_)) = serde_json::from_str(tokens.get())
         {
             self.usage_differs |= !output.rewound.is_empty();
-            if let Ok(usage) = parse_usage_value(&tokens)
-                && !self.usage_differs
-            {
+            let usage = output.usage.store(tokens, "tokens", &mut last.draft.fields.meta);
+            if let Some(usage) = usage.filter(|_| !self.usage_differs) {
                 last.usage = Usage::reported(usage.context_tokens());
             }
-            last.draft.fields.meta.insert("tokens".to_owned(), tokens);
         }
         let items: Vec<ItemId> = entries.iter().map(|entry| entry.id).collect();
         match self.messages.find(key(&id)) {

@@ -14,8 +14,8 @@ use crate::secrets::Policy;
 use crate::trace::TraceName;
 use crate::trace::change::bulk::{self, Report};
 use crate::trace::change::jsonl;
-use crate::trace::store::head;
 use crate::trace::store::secrets::Found;
+use crate::trace::store::{head, settings};
 use crate::transcript::api_request;
 use crate::transcript::format::{self, Format};
 
@@ -128,7 +128,7 @@ fn import_provider(context: &Context, request: &ImportRequest<'_>, api: Api) -> 
     let failed = || format!("cannot import `{}`", file.display());
     let bytes = bounded::read_all(open(file)?).with_context(failed)?;
     let text = String::from_utf8(bytes).context("it is not UTF-8").with_context(failed)?;
-    let mut items = api_request::items(api, &text);
+    let mut items = api_request::items(api, &text, &settings::usage(context.repo()?)?);
     let report = bulk::import(&trace, &mut items.incoming).with_context(failed)?;
     if report.tip.is_some() {
         choose(context, &name)?;
