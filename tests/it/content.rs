@@ -214,6 +214,14 @@ fn an_export_keeps_reported_totals() {
     repo.text(&["commit", "--trace", "other", "-m", "elsewhere"]);
     repo.bytes_with(&["import", "jsonl", "-", "--trace", "other"], &export);
     assert_eq!(status("other")["source"], "counted");
+    // Nor does it in a file that lacks lines, or has some items only.
+    let text = String::from_utf8(export.clone()).unwrap();
+    let without: String =
+        text.lines().filter(|line| !line.contains("an aside")).map(|line| format!("{line}\n")).collect();
+    repo.bytes_with(&["import", "jsonl", "-", "--trace", "part"], without.as_bytes());
+    assert_eq!(status("part")["source"], "counted");
+    let some = repo.text(&["export", "--item", "#2"]);
+    assert!(some.contains("an answer") && !some.contains("reported_total"), "{some}");
     let bad = String::from_utf8(export).unwrap().replace("\"reported_total\":", "\"reported_total\":-");
     insta::assert_snapshot!(repo.refused_with(&["import", "jsonl", "-", "--trace", "bad"], bad.as_bytes()), @"
     --- stderr

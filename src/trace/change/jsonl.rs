@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::bulk::{self, Feed, Incoming, Report, Usage};
 use crate::base::time::Time;
 use crate::git::Repo;
-use crate::trace::model::json::{BadField, REPORTED_TOTAL, draft_from, parsed_field, text_field};
+use crate::trace::model::json::{BadField, COUNTED_TOTAL, REPORTED_TOTAL, draft_from, parsed_field, text_field};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::tree::CAPACITY;
@@ -113,7 +113,7 @@ impl Lines<'_> {
         let item = if op == Some(Op::Delete) {
             Item::new(id()?, Draft { fields: Fields::new(ItemType::freeform()), body: Vec::new() })
         } else {
-            let apart = ["op", "at", "by", "reason", "subject", REPORTED_TOTAL];
+            let apart = ["op", "at", "by", "reason", "subject", REPORTED_TOTAL, COUNTED_TOTAL];
             let mut draft = draft_from(&object, &apart).map_err(|error| error.to_string())?;
             schema::complete(&mut draft.fields);
             self.types.validate(&draft).map_err(|error| error.to_string())?;
@@ -130,7 +130,9 @@ impl Lines<'_> {
             _ if op.is_none() || !self.is_new => Usage::Unsaid,
             None => Usage::Void,
             Some(total) => {
-                Usage::Exported(total.as_u64().ok_or("field `reported_total`: a number from 0 is expected")?)
+                let total = total.as_u64().ok_or("field `reported_total`: a number from 0 is expected")?;
+                let counted = object.get(COUNTED_TOTAL).and_then(Value::as_u64);
+                counted.map_or(Usage::Void, |counted| Usage::Exported { total, counted })
             }
         };
         let (op, at, line) = (op.unwrap_or(Op::Import), at.or(item.fields.created), self.number);

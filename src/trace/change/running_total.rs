@@ -18,8 +18,8 @@ pub(crate) enum Usage {
     Unsaid,
     /// A provider reported this many tokens for the complete context.
     Reported(u64),
-    /// The total of the complete tree, in an export of the same trace.
-    Exported(u64),
+    /// The total of the complete tree, in an export of the same trace, and our own count of it.
+    Exported { total: u64, counted: u64 },
     /// The last report no longer describes what the trace contains.
     Void,
 }
@@ -106,10 +106,15 @@ impl<'r> RunningTotal<'r> {
                 let skipped = self.skipped_in_base()?.saturating_add_signed(self.skipped_change);
                 Total { tokens: tokens.saturating_add(skipped), basis: Basis::Reported }
             }
-            Usage::Exported(tokens) => Total { tokens, basis: Basis::Reported },
-            Usage::Void => {
+            Usage::Exported { .. } | Usage::Void => {
                 let tokens = self.counted()?.tokens;
-                Total { tokens, basis: Basis::Counted(self.encoding.id()) }
+                match usage {
+                    Usage::Exported { total, counted } if counted == tokens => {
+                        Total { tokens: total, basis: Basis::Reported }
+                    }
+                    // Lines were removed or changed, or the report is void.
+                    _ => Total { tokens, basis: Basis::Counted(self.encoding.id()) },
+                }
             }
         };
         (self.total, self.pending) = (Some(total), 0);

@@ -19,10 +19,13 @@ use crate::base::error::Diagnostic;
 const ASSIGNED: [&str; 7] = ["id", "seq", "commit", "tokens", "priority", "revision", "created"];
 
 /// Fields that are not headers of this name, so no unknown header may have their names.
-const RESERVED: [&str; 7] = ["text", "base64", "created_at", "op", "at", "by", REPORTED_TOTAL];
+const RESERVED: [&str; 8] = ["text", "base64", "created_at", "op", "at", "by", REPORTED_TOTAL, COUNTED_TOTAL];
 
 /// The total of the complete trace, skipped items included, after an operation in an export.
 pub(crate) const REPORTED_TOTAL: &str = "reported_total";
+
+/// The field of an exported line that has our own count of the trace at that commit, beside a reported total.
+pub(crate) const COUNTED_TOTAL: &str = "counted_total";
 
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 pub enum BadField {

@@ -1,7 +1,8 @@
 //! A trace as JSON Lines: one line per operation, oldest first.
 //!
 //! Each line is the item as it was after the operation (see [`crate::trace::model::json`]) with `op`, `at`, `by`, `subject` and `reason`.
-//! If a provider reported the total of the trace, the last line of the operation has it.
+//! If a provider reported the total of the trace, the last line of the operation has it, and our own count, by which an import sees
+//! whether the report is still true.
 //! A change of priority is a line with `op` priority, `id` and `priority`. [`crate::trace::change::jsonl`] reads it back.
 
 use std::collections::HashSet;
@@ -10,7 +11,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use crate::git::{Oid, Repo};
-use crate::trace::model::json::{REPORTED_TOTAL, to_json};
+use crate::trace::model::json::{COUNTED_TOTAL, REPORTED_TOTAL, to_json};
 use crate::trace::model::trailers::Basis;
 use crate::trace::model::tree::Change;
 use crate::trace::store::priority::{Record, Setting};
@@ -43,7 +44,10 @@ pub(crate) fn export(
         for (id, setting) in pending.drain(..due) {
             write_line(out, &setting_line(id, &setting))?;
         }
-        let reported = tip.trailers.total.filter(|total| tip.is_ours() && total.basis == Basis::Reported);
+        // Some of the items have another total than all of them.
+        let of_all = only.is_none() && tip.is_ours();
+        let reported = tip.trailers.total.filter(|total| of_all && total.basis == Basis::Reported);
+        let reported = reported.zip(tip.trailers.counted);
         let changes = changes_of(repo, &tip)?;
         for (number, change) in changes.iter().enumerate() {
             let id = change.entry().id;
@@ -51,8 +55,9 @@ pub(crate) fn export(
                 continue;
             }
             let mut line = change_line(repo, &tip, change)?;
-            if let Some(total) = reported.filter(|_| number + 1 == changes.len()) {
+            if let Some((total, counted)) = reported.filter(|_| number + 1 == changes.len()) {
                 line[REPORTED_TOTAL] = total.tokens.into();
+                line[COUNTED_TOTAL] = counted.tokens.into();
             }
             write_line(out, &line)?;
             if asked.insert(id) {
