@@ -15,8 +15,8 @@ use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::first_words;
-use crate::trace::query::turns::{Place, Turns};
 use crate::trace::store::total::item_cost;
+use crate::trace::store::turns::{Place, Turns};
 use crate::trace::{Item, ItemEntry, ItemId, TraceError, View};
 
 /// How the results of calls begin that the user refused or interrupted.

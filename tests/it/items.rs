@@ -113,3 +113,39 @@ fn a_name_or_filter_without_items_is_refused() {
     assert_eq!(commits(&repo), 12);
     insta::assert_snapshot!(said.join("\n"));
 }
+
+#[test]
+fn a_turn_is_a_state_as_it_ended() {
+    let repo = three_turns();
+    let texts = |state: &str| repo.text(&["materialize", "--format", "text", "--as-of", state]);
+    assert!(texts("@1").contains("answer 1") && !texts("@1").contains("prompt 2"), "{}", texts("@1"));
+    assert_eq!(texts("@-2"), texts("@2"));
+    assert_eq!(texts("@3"), repo.text(&["materialize", "--format", "text"]));
+    assert_eq!(repo.text(&["diff", "@2", "--stat"]), repo.text(&["diff", "#7..main", "--stat"]));
+    assert_eq!(repo.text(&["diff", "@1..@2", "--stat"]), repo.text(&["diff", "#3..#7", "--stat"]));
+    let refused = repo.refused(&["materialize", "--as-of", "@4"]);
+    assert!(refused.contains("error: trace `main` has no turn 4: it has 3\n"), "{refused}");
+}
+
+#[test]
+fn commands_for_one_item_take_the_same_names() {
+    let repo = three_turns();
+    assert_eq!(repo.text(&["blame", "#0..#0"]), repo.text(&["blame", "#0"]));
+    repo.text(&["edit", "#3..#3", "-m", "changed"]);
+    assert_eq!(repo.bodies("main")[3], "changed");
+    repo.say("a turn of one item");
+    repo.text(&["edit", "@-1", "-m", "changed too"]);
+    let several =
+        [&["edit", "@1", "-m", "x"][..], &["blame", "#0..#1"], &["expand", "@1"]].map(|args| repo.refused(args));
+    insta::assert_snapshot!(several.join("\n"), @"
+    --- stderr
+    error: `@1` names 4 items, but one is expected
+    [exit 2]
+    --- stderr
+    error: `#0..#1` names 2 items, but one is expected
+    [exit 2]
+    --- stderr
+    error: `@1` names 4 items, but one is expected
+    [exit 2]
+    ");
+}

@@ -12,7 +12,7 @@ use super::state::{Pane, State};
 use crate::app::ui::{escaped, grouped, one_line};
 use crate::clean::{Action, Plan, Preset};
 use crate::trace::query::size::ContextSize;
-use crate::trace::query::turns::is_prompt;
+use crate::trace::store::turns::is_prompt;
 
 /// From this width on, the preview is to the right of the list.
 const WIDE: u16 = 110;

@@ -10,4 +10,3 @@ pub(crate) mod show;
 pub(crate) mod size;
 pub(crate) mod status;
 pub(crate) mod top;
-pub(crate) mod turns;

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use regex::bytes::Regex;
 
-use super::turns::Turns;
 use crate::base::glob;
 use crate::base::time::Time;
 use crate::git::Repo;
@@ -18,6 +17,7 @@ use crate::trace::model::tree;
 use crate::trace::store::priority::tags::introductions;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total::{Reading, read_item};
+use crate::trace::store::turns::Turns;
 use crate::trace::store::{revision, settings};
 use crate::trace::{Item, ItemEntry, ItemId, ItemType, Tip, TraceError, TraceName, View};
 
@@ -186,11 +186,7 @@ impl World<'_> {
     /// The part of the pool that belongs to a turn. A removed item belongs to the turn around its position.
     fn turn(&self, turn: i64) -> Result<Range<usize>, TraceError> {
         let (turns, live) = (self.turns()?, self.resolver.slots());
-        let count = turns.count();
-        let known =
-            usize::try_from(if turn < 0 { turn + 1 + i64::try_from(count).unwrap_or(i64::MAX) } else { turn }).ok();
-        let number = known.filter(|number| (1..=count).contains(number));
-        let number = number.ok_or_else(|| TraceError::NoSuchTurn { turn, count, trace: self.name.clone() })?;
+        let number = turns.number(turn, self.name)?;
         let start_of = |number: usize| {
             let first = (0..live.len()).find(|index| turns.place(*index).turn >= number).map(|index| &live[index]);
             first.map_or(self.pool.len(), |first| {

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::turns::{Turns, is_prompt};
 use crate::base::string_enum::string_enum;
 use crate::git::Repo;
 use crate::tokens::Counter;
@@ -16,6 +15,7 @@ use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::item::Direction;
 use crate::trace::model::trailers::first_words;
 use crate::trace::store::total::item_cost;
+use crate::trace::store::turns::{Turns, is_prompt};
 use crate::trace::{Item, ItemEntry, TraceError, TraceName, View};
 
 /// The arguments that say most about a call, the most informative first.

@@ -5,14 +5,20 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::priority::tags::introduction;
+use super::turns::Turns;
 use super::walk::{Parents, Walk, changes_of, touched_by};
 use crate::base::time::Time;
 use crate::base::when::When;
 use crate::git::Repo;
+use crate::trace::model::item_spec::{ItemName, ItemSpec};
 use crate::trace::model::tree::{self, Change};
-use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError, TraceName};
+use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError, TraceName, View};
 
 const CANDIDATES: usize = 10;
+
+/// As in git, a smaller number after `@` is not a time.
+const LEAST_EPOCH: u64 = 100_000_000;
 
 /// The namespace of the traces of remotes, as last fetched.
 const REMOTES: &str = "refs/trace-remotes/";
@@ -198,10 +204,15 @@ pub(crate) fn find_tip(repo: &Repo, spec: &str) -> Result<Option<State>, TraceEr
     Ok(None)
 }
 
-/// Resolves the name of an earlier state of a trace: a commit, an item (the last commit that touched it), or a time (the newest
-/// commit on the first-parent line that is not later).
+/// Resolves the name of an earlier state of a trace: a commit, an item (the last commit that touched it), a turn (the commit that added
+/// its last item), or a time (the newest commit on the first-parent line that is not later).
 pub(crate) fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<State, TraceError> {
     let unknown = || TraceError::UnknownMoment { spec: spec.to_owned(), trace: name.clone() };
+    if let Ok(ItemSpec::One(ItemName::Turn(turn))) = spec.parse()
+        && turn.unsigned_abs() < LEAST_EPOCH
+    {
+        return end_of_turn(repo, name, tip, turn);
+    }
     let time = spec.parse::<When>().ok();
     // `100d` is an age, but first the beginning of an id.
     let may_be_name = time.is_none() || is_hex(spec);
@@ -219,6 +230,19 @@ pub(crate) fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Re
         return Err(unknown());
     }
     Ok(State::after(found))
+}
+
+fn end_of_turn(repo: &Repo, name: &TraceName, tip: &Tip, turn: i64) -> Result<State, TraceError> {
+    let view = View::at(repo, tip.clone(), None)?;
+    let turns = Turns::of_view(repo, &view)?;
+    let number = turns.number(turn, name)?;
+    if number == turns.count() {
+        return Ok(State { tip: tip.clone(), at: None, refname: None });
+    }
+    let last = (0..view.slots.len()).rev().find(|index| turns.place(*index).turn <= number);
+    let added = last.map(|index| introduction(repo, tip, view.slots[index].id)).transpose()?.flatten();
+    let added = added.ok_or_else(|| TraceError::UnknownMoment { spec: format!("@{turn}"), trace: name.clone() })?;
+    Ok(State::after(Tip::read(repo, added)?))
 }
 
 fn as_of_time(repo: &Repo, name: &TraceName, tip: &Tip, at: Time) -> Result<State, TraceError> {

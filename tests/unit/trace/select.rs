@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::git::{Env, Repo};
 use crate::trace::model::item_spec::{ItemName, ItemSpec};
 use crate::trace::query::select::{Among, ItemFilter, select};
-use crate::trace::query::turns::Turns;
+use crate::trace::store::turns::Turns;
 use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceError, TraceName, View};
 use crate::unit::repo::TestRepo;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::git::{Env, Repo};
-use crate::trace::query::turns::{Place, Turns};
+use crate::trace::store::turns::{Place, Turns};
 use crate::trace::{TraceName, View};
 use crate::unit::repo::TestRepo;
 use crate::unit::samples::SAMPLES;

@@ -2,8 +2,8 @@
 
 use crate::app::cli::{Context, DIM, Result, Values, escaped, json};
 use crate::trace::query::blame::{Blame, blame};
+use crate::trace::query::select::select_one;
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::revision;
 use crate::trace::{Item, Tip, TraceError};
 
 /// Show which commit last changed each line of an item
@@ -11,7 +11,7 @@ use crate::trace::{Item, Tip, TraceError};
 /// Each line is shown with its commit, author and time, the agent whose session it was imported from, and the code commit at that time.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BlameArgs {
-    /// Item: id or at least four digits of it, #<position>, or a commit that changed it
+    /// Item: #7 (position), id or at least four digits of it, @3 (turn) or a commit that changed it, if that is one item
     #[arg(add = Values::Items)]
     item: String,
     /// Print one JSON object per line
@@ -22,12 +22,9 @@ pub(crate) struct BlameArgs {
 impl BlameArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let (repo, name, tip) = context.current(None)?;
+        let id = select_one(repo, &name, &tip, &self.item)?;
         let resolver = Resolver::new(repo, &name, &tip)?;
-        let id = resolver.item(&self.item)?;
-        let Some(slot) = resolver.find_live(id) else {
-            revision::find(repo, &name, &tip, id, None)?;
-            return Err(TraceError::NotLive { item: id, trace: name }.into());
-        };
+        let slot = resolver.find_live(id).ok_or_else(|| TraceError::NotLive { item: id, trace: name.clone() })?;
         let Blame { lines, commits } = blame(repo, &tip, slot)?;
         if self.json {
             for (number, line) in lines.iter().enumerate() {

@@ -18,7 +18,7 @@ use crate::trace::{ItemType, TraceError};
 /// Fields that are not given are kept, except the signature of a provider, which is valid only for the old content.
 #[derive(clap::Args, Debug)]
 pub(crate) struct EditArgs {
-    /// Item: id or at least four digits of it, #<position>, or a commit that changed it
+    /// Item: #7 (position), id or at least four digits of it, @3 (turn) or a commit that changed it, if that is one item
     #[arg(add = Values::Items)]
     item: String,
     #[command(flatten)]

@@ -21,7 +21,8 @@ use crate::trace::{ItemId, TraceError, TraceName};
 pub(crate) struct MaterializeArgs {
     /// Trace to materialize [default: the current trace]
     name: Option<TraceName>,
-    /// State to use: a commit, an item (the commit that last changed it), or a time, such as `yesterday`
+    /// State to use: a commit, an item (the commit that last changed it), a turn (@3, as it ended), or a time, such as
+    /// `yesterday`
     #[arg(long, value_name = "WHEN", add = Values::States)]
     as_of: Option<String>,
     /// Output format [default: the output of the command in git config `trace.materializer`, or messages]

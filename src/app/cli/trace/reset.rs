@@ -10,7 +10,7 @@ use crate::trace::store::resolve::state;
 /// they are.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ResetArgs {
-    /// Trace, commit, item (the commit that last changed it) or time, such as `2 hours ago`
+    /// Trace, commit, item (the commit that last changed it), turn (@3, as it ended), or time, such as `2 hours ago`
     #[arg(add = Values::States)]
     state: String,
     /// Print the result as JSON

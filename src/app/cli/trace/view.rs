@@ -17,7 +17,8 @@ use crate::trace::TraceName;
 pub(crate) struct ViewArgs {
     /// Trace to show [default: the current trace]
     name: Option<TraceName>,
-    /// State to show: a commit, an item (the commit that last changed it), or a time, such as `yesterday`
+    /// State to show: a commit, an item (the commit that last changed it), a turn (@3, as it ended), or a time, such as
+    /// `yesterday`
     #[arg(long, value_name = "WHEN", add = Values::States)]
     as_of: Option<String>,
     /// File to write instead of opening a browser; `-` is stdout

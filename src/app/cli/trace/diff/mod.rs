@@ -14,7 +14,8 @@ use text::Style;
 ///
 /// Without an argument, shows what the last commit changed, and priorities set since. With one, compares that state with now.
 /// `A..B` and `A B` compare A with B, `A...B` their common ancestor with B. A state is a trace (or `origin/main`), a commit,
-/// an item (the commit that last changed it) or a time, such as `yesterday`. A single item shows its revisions.
+/// an item (the commit that last changed it), a turn (@3, as it ended) or a time, such as `yesterday`. A single item shows its
+/// revisions.
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct DiffArgs {

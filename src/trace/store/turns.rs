@@ -12,7 +12,7 @@ use crate::git::Repo;
 use crate::trace::model::calls::Calls;
 use crate::trace::model::item::Role;
 use crate::trace::model::types::own_role;
-use crate::trace::{Item, ItemId, ItemType, TraceError, View};
+use crate::trace::{Item, ItemId, ItemType, TraceError, TraceName, View};
 
 /// How texts begin that an agent adds in the user's name.
 const WRAPPERS: [&str; 7] = [
@@ -118,6 +118,14 @@ impl Turns {
     /// The number of steps after that of the item at an index. The newest step has age 0.
     pub(crate) fn age(&self, index: usize) -> usize {
         self.steps - self.places[index].step
+    }
+
+    /// The turn that a user names, from 1. A negative number counts from the end.
+    pub(crate) fn number(&self, turn: i64, trace: &TraceName) -> Result<usize, TraceError> {
+        let count = self.count();
+        let from_start = if turn < 0 { turn + 1 + i64::try_from(count).unwrap_or(i64::MAX) } else { turn };
+        let number = usize::try_from(from_start).ok().filter(|number| (1..=count).contains(number));
+        number.ok_or_else(|| TraceError::NoSuchTurn { turn, count, trace: trace.clone() })
     }
 
     /// The number of turns; 0 without items.
