@@ -50,7 +50,8 @@ impl Repo {
         refspecs: &[String],
         options: &[String],
     ) -> Result<Vec<PushedRef>, GitError> {
-        let mut command = self.git("push");
+        // The caller says what to do if the remote rejects a ref.
+        let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
         command.arg("--porcelain").args(options).arg("--").arg(remote).args(refspecs);
         let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
         pushed_refs(answer, |_| above("push"))

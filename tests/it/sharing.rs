@@ -148,6 +148,8 @@ fn a_rejected_trace_stops_no_other_and_none_of_its_priorities_is_published() {
     let (code, said) = team.run("bob", &["push", "origin", "main", "idea"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("idea → origin: [new reference]\n"), "{said}");
+    let hints: Vec<&str> = said.lines().filter(|line| line.starts_with("hint:")).collect();
+    assert_eq!(hints, ["hint: the remote has commits that you do not have: `git trace pull` first"]);
     assert!(said.contains("with the priorities of 1 item\n"), "{said}");
     let levels = team.ok("bob", &["priority", "--json"]);
     let skipped = serde_json::from_str::<serde_json::Value>(levels.lines().nth(1).unwrap()).unwrap();
