@@ -12,6 +12,7 @@ use std::thread;
 
 use thiserror::Error;
 
+use super::cancel::{Cancelable, ends_programs};
 use super::error::Diagnostic;
 
 #[derive(Debug, Error)]
@@ -28,6 +29,7 @@ pub(crate) struct Process {
     command: Command,
     name: String,
     input: Option<Vec<u8>>,
+    has_stdin: bool,
     shows_stderr: bool,
 }
 
@@ -39,7 +41,7 @@ impl Process {
 
     /// A program that errors call `name`.
     pub(crate) fn named(program: impl AsRef<OsStr>, name: impl Into<String>) -> Self {
-        Self { command: Command::new(program), name: name.into(), input: None, shows_stderr: false }
+        Self { command: Command::new(program), name: name.into(), input: None, has_stdin: false, shows_stderr: false }
     }
 
     /// A command of the user's, run by the shell, as git runs those in its configuration.
@@ -86,6 +88,7 @@ impl Process {
 
     pub(crate) fn stdin(&mut self, stdin: impl Into<Stdio>) -> &mut Self {
         self.command.stdin(stdin);
+        self.has_stdin = true;
         self
     }
 
@@ -109,7 +112,10 @@ impl Process {
     pub(crate) fn output(&mut self) -> Result<Output, ProcessError> {
         self.command.stdout(Stdio::piped());
         self.command.stderr(if self.shows_stderr { Stdio::inherit() } else { Stdio::piped() });
-        self.wait(Command::output, Child::wait_with_output)
+        if !self.has_stdin {
+            self.command.stdin(Stdio::null());
+        }
+        self.wait(Child::wait_with_output)
     }
 
     /// Runs it and returns its stdout; an exit status other than 0 is an error. Its stderr is shown.
@@ -120,7 +126,7 @@ impl Process {
 
     /// Runs it with this process's stdout and stderr, unless they were set, and returns its exit status.
     pub(crate) fn status(&mut self) -> Result<ExitStatus, ProcessError> {
-        self.wait(Command::status, |mut child| child.wait())
+        self.wait(|mut child| child.wait())
     }
 
     /// Runs it in place of this process, which has its terminal, its signals, and its exit status from then on. Returns its exit
@@ -153,7 +159,7 @@ impl Process {
         read: impl FnOnce(BufReader<ChildStdout>) -> Result<T, E>,
     ) -> Result<Result<T, E>, ProcessError> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = self.command.spawn().map_err(|source| self.cannot_start(source))?;
+        let (mut child, _cancelable) = self.start().map_err(|source| self.cannot_start(source))?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             unreachable!("both are piped");
         };
@@ -183,26 +189,33 @@ impl Process {
         }
     }
 
-    /// Runs it with `run`, or, if there is input, starts it, writes the input on a second thread, and calls `wait`.
-    fn wait<T>(
-        &mut self,
-        run: fn(&mut Command) -> io::Result<T>,
-        wait: fn(Child) -> io::Result<T>,
-    ) -> Result<T, ProcessError> {
-        let done = match self.input.take() {
-            Some(input) => self.start_writing().and_then(|mut child| {
-                let stdin = child.stdin.take();
-                let write = move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input));
-                let writer = thread::Builder::new().spawn(write)?;
-                let done = wait(child)?;
-                match writer.join() {
-                    // A program that needs only the first lines may stop reading.
-                    Ok(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-                    _ => Ok(done),
-                }
-            }),
-            None => run(&mut self.command),
-        };
+    /// Starts it. A cancellation ends it if this process is a server.
+    fn start(&mut self) -> io::Result<(Child, Option<Cancelable>)> {
+        #[cfg(unix)]
+        if ends_programs() {
+            std::os::unix::process::CommandExt::process_group(&mut self.command, 0);
+        }
+        let child = self.command.spawn()?;
+        let cancelable = ends_programs().then(|| Cancelable::new(&child));
+        Ok((child, cancelable))
+    }
+
+    /// Starts it, writes its input on a second thread, and calls `wait`.
+    fn wait<T>(&mut self, wait: fn(Child) -> io::Result<T>) -> Result<T, ProcessError> {
+        let input = self.input.take();
+        if input.is_some() {
+            self.command.stdin(Stdio::piped());
+        }
+        let done = self.start().and_then(|(mut child, _cancelable)| {
+            let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) else { return wait(child) };
+            let writer = thread::Builder::new().spawn(move || stdin.write_all(&input))?;
+            let done = wait(child)?;
+            match writer.join() {
+                // A program that needs only the first lines may stop reading.
+                Ok(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+                _ => Ok(done),
+            }
+        });
         done.map_err(|source| self.cannot_start(source))
     }
 

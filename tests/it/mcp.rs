@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
+use std::time::Instant;
 
 use git_trace::Encoding;
 use serde_json::{Value, json};
@@ -393,4 +394,57 @@ fn a_canceled_request_is_not_answered() {
     assert!(server.wait().unwrap().success());
     let ids: Vec<_> = answers.iter().map(|answer| answer["id"].as_i64().unwrap()).collect();
     assert_eq!(ids, [2, 4]);
+}
+
+#[test]
+fn cancellation_ends_the_programs_of_a_request() {
+    let repo = TestRepo::new();
+    repo.say("a question");
+    repo.git(&["config", "trace.budget", "1"]);
+    repo.git(&["config", "trace.budgetAction", "sleep 300 & echo $! >pid; wait"]);
+    let mut server = repo.command("git-trace").arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = server.stdin.take().unwrap();
+    writeln!(input, "{}", call(1, "trace_commit", &json!({ "text": "an answer" }))).unwrap();
+    let started = Instant::now();
+    let pid = loop {
+        match std::fs::read_to_string(repo.folder().join("pid")) {
+            Ok(pid) if pid.ends_with('\n') => break pid.trim().to_owned(),
+            _ => assert!(started.elapsed().as_secs() < 60, "the program was not started"),
+        }
+        std::thread::yield_now();
+    };
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
+    writeln!(input, "{cancel}").unwrap();
+    writeln!(input, "{}", call(2, "get_breadcrumb", &json!({ "key": "a" }))).unwrap();
+    drop(input);
+    let answers: Vec<String> =
+        BufReader::new(server.stdout.take().unwrap()).lines().map(|line| line.unwrap()).collect();
+    assert!(server.wait().unwrap().success());
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert!(started.elapsed().as_secs() < 200, "the program was waited for");
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+}
+
+#[test]
+fn items_of_tools_can_be_filtered() {
+    let repo = TestRepo::new();
+    let call = json!({ "text": "{}", "type": "tool_io", "direction": "call", "name": "read", "call_id": "1" });
+    let result = json!({ "text": "fn lock() {}", "type": "tool_io", "direction": "result", "call_id": "1" });
+    let texts = ["one", "two"].map(|text| json!({ "text": text }));
+    for item in texts.iter().chain([&call, &result]) {
+        results(&repo, &[("trace_commit", item.clone())]);
+    }
+    let ask = |tool: &str, arguments: Value| results(&repo, &[(tool, arguments)]).remove(0);
+    let shown = ask("trace_show", json!({ "filter": { "tool": "read", "grep": "lock" } }));
+    let text = shown["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("fn lock() {}") && text.contains("#3") && !text.contains("#2"), "{text}");
+    let skipped = ask("trace_priority", json!({ "level": "skip", "item": "#0..#2", "filter": { "type": "dialogue" } }));
+    assert_eq!(skipped["structuredContent"]["items"].as_array().unwrap().len(), 2, "{skipped}");
+    let refused = ask("trace_delete", json!({ "filter": { "kind": "x" } }));
+    let text = refused["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("argument `filter`") && text.contains("no filter is named `kind`"), "{text}");
+    assert!(
+        ask("trace_delete", json!({}))["content"][0]["text"].as_str().unwrap().contains("argument `item` is missing")
+    );
 }

@@ -3,12 +3,14 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use regex::bytes::RegexBuilder;
 use serde_json::{Map, Value};
 
 use super::page::{Cursor, DEFAULT_BUDGET, MIN_BUDGET, Page};
 use super::tool::Schema;
 use crate::app::context::Context;
 use crate::base::error::{Context as _, Error, Result, bail, failure};
+use crate::base::when::When;
 use crate::git::Repo;
 use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::{ItemId, Tip, TraceName};
@@ -147,13 +149,36 @@ impl<'a> Arguments<'a> {
         Ok((page, (end < len).then_some(end)))
     }
 
-    /// The items that the argument `item` names, separated by spaces.
-    pub(crate) fn items(&self, repo: &Repo, name: &TraceName, tip: &Tip, among: Among) -> Result<Vec<ItemId>> {
-        let names: Vec<&str> = self.required("item")?.split_whitespace().collect();
-        if names.is_empty() {
+    /// The items that the argument `item` names, separated by spaces, and the argument `filter` lets pass.
+    pub(crate) fn items(&self, context: &Context, name: &TraceName, tip: &Tip, among: Among) -> Result<Vec<ItemId>> {
+        let filter = self.filter(context).context("argument `filter`")?;
+        let named = if filter.is_empty() { Some(self.required("item")?) } else { self.text("item")? };
+        let names: Vec<&str> = named.unwrap_or_default().split_whitespace().collect();
+        if names.is_empty() && filter.is_empty() {
             bail!("argument `item` names no item");
         }
-        select(repo, name, tip, &names, &ItemFilter::default(), among).context("argument `item`")
+        select(context.repo()?, name, tip, &names, &filter, among).context("argument `item`")
+    }
+
+    /// The filter of items in the argument `filter`, by the names of the command line's options.
+    fn filter(&self, context: &Context) -> Result<ItemFilter> {
+        const MEMBERS: [&str; 7] = ["type", "tool", "path", "grep", "larger_than", "age", "older_than"];
+        let object = self.object("filter")?;
+        if let Some(unknown) = object.keys().find(|key| !MEMBERS.contains(&key.as_str())) {
+            bail!("no filter is named `{}`; the filters are {}", shortened(unknown), MEMBERS.join(", "));
+        }
+        let filter = Arguments(&object);
+        let grep = filter.text("grep")?.map(|pattern| RegexBuilder::new(pattern).multi_line(true).build());
+        let older_than: Option<When> = filter.parsed("older_than")?;
+        Ok(ItemFilter {
+            item_type: filter.parsed("type")?,
+            tool: filter.text("tool")?.map(str::to_owned),
+            path: filter.text("path")?.map(str::to_owned),
+            grep: grep.transpose().context("argument `grep`")?,
+            larger_than: filter.integer("larger_than", 0)?,
+            age: filter.integer("age", 0)?,
+            older_than: older_than.map(|when| when.before(&context.clock())).transpose()?,
+        })
     }
 
     pub(crate) fn tip<'c>(&self, context: &'c Context) -> Result<(&'c Repo, TraceName, Tip)> {

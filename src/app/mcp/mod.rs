@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use rmcp::service::{ServerInitializeError, serve_server};
 
 use crate::app::context::Context;
+use crate::base::cancel::end_programs;
 use crate::base::error::{Context as _, Diagnostic, Result};
 use crate::base::worktree_path::resolve;
 
@@ -38,6 +39,7 @@ pub(crate) fn serve(context: &Context, groups: Groups) -> Result<()> {
     let server = server::Server { env: context.env.clone(), trace: context.named_trace()?, groups };
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().context("cannot start the server")?;
+    end_programs();
     let lines = transport::Lines::of_process().context("cannot read from the client")?;
     runtime.block_on(async {
         match serve_server(server, lines).await {

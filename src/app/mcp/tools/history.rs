@@ -50,7 +50,7 @@ tools! {
 fn trace_log(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip, mut page) = arguments.page(context)?;
     let items = match arguments.text("item")? {
-        Some(_) => Some(arguments.items(repo, &name, &tip, Among::LiveOrNamed)?.into_iter().collect()),
+        Some(_) => Some(arguments.items(context, &name, &tip, Among::LiveOrNamed)?.into_iter().collect()),
         None => None,
     };
     let code = arguments.text("code")?.map(|spec| CodeRange::resolve(repo, spec)).transpose();

@@ -10,7 +10,7 @@ use crate::app::mcp::arguments::Arguments;
 use crate::base::error::{Context as _, Result, bail};
 use crate::trace::change::append::Committed;
 use crate::trace::change::edit::{self, Patch};
-use crate::trace::query::select::{Among, other_results};
+use crate::trace::query::select::{Among, other_results, select_one};
 use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::priority::{self, Level};
 use crate::trace::store::resolve::Resolver;
@@ -29,17 +29,24 @@ tools! {
     }"# => COMMITTED;
 
     trace_delete: Replaces, "Take items out of this trace, calls with their results; trace_restore brings them back.";
-    r#"{"item!": "string: id, #7, #7..#9, turn @3, or several", "reason": "string", "trace": "string"}"# => COMMITTED;
+    r#"{
+        "item": "string: id, #7, #7..#9, turn @3, or several", "filter": "object: type, tool, path, grep, larger_than, age (steps), older_than",
+        "reason": "string", "trace": "string"
+    }"# => COMMITTED;
 
     trace_restore: Sets, "Bring deleted items back, or an earlier revision of one.";
     r#"{
-        "item!": "string: id, #7, #7..#9, turn @3, or several", "revision": {"type": "integer", "minimum": 1},
+        "item": "string: id, #7, #7..#9, turn @3, or several",
+        "filter": "object: type, tool, path, grep, larger_than, age (steps), older_than",
+        "revision": {"type": "integer", "minimum": 1},
         "reason": "string", "trace": "string"
     }"# => COMMITTED;
 
     trace_priority: Sets, "Pin items so that cuts keep them, skip them so that models do not see them, or make them normal again.";
     r#"{
-        "item!": "string: id, #7, #7..#9, turn @3, or several", "level!": ["skip", "normal", "pinned"], "reason": "string",
+        "item": "string: id, #7, #7..#9, turn @3, or several",
+        "filter": "object: type, tool, path, grep, larger_than, age (steps), older_than",
+        "level!": ["skip", "normal", "pinned"], "reason": "string",
         "trace": "string"
     }"# => r#"{
         "id!": "string", "level!": "string", "seq": {"type": ["integer", "null"]}, "items": "array: ids, if several"
@@ -50,7 +57,7 @@ tools! {
 fn trace_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = arguments.tip(context)?;
     let resolver = Resolver::new(repo, &name, &tip)?;
-    let slot = resolver.live(arguments.required("item")?).context("argument `item`")?;
+    let id = select_one(repo, &name, &tip, arguments.required("item")?).context("argument `item`")?;
     let mut fields: Vec<(String, Value)> = arguments.object("fields")?.into_iter().collect();
     for (field, value) in &mut fields {
         if let ("reply_to", Some(spec)) = (field.as_str(), value.as_str()) {
@@ -64,21 +71,21 @@ fn trace_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let patch = Patch { body, fields, subject: None, reason: arguments.text("reason")?.map(str::to_owned) };
     let (budget, warnings) = (BudgetPolicy::new(repo, None, None)?, RefCell::new(Vec::new()));
     let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
-    let edited = context.open(&name)?.with_budget(budget).with_warnings(&warn).edit(slot.id, patch)?;
+    let edited = context.open(&name)?.with_budget(budget).with_warnings(&warn).edit(id, patch)?;
     Ok(Answer::with_warnings(edit::to_json(&edited), &warnings.into_inner()))
 }
 
 fn trace_delete(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip) = arguments.tip(context)?;
-    let mut ids = arguments.items(repo, &name, &tip, Among::Live)?;
+    let mut ids = arguments.items(context, &name, &tip, Among::Live)?;
     ids.extend(other_results(repo, &tip, &ids)?);
     let deleted = context.open(&name)?.delete_all(&ids, arguments.text("reason")?)?;
     Ok(committed(&deleted))
 }
 
 fn trace_restore(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
-    let (repo, name, tip) = arguments.tip(context)?;
-    let ids = arguments.items(repo, &name, &tip, Among::RemovedOrNamed)?;
+    let (_, name, tip) = arguments.tip(context)?;
+    let ids = arguments.items(context, &name, &tip, Among::RemovedOrNamed)?;
     let (revision, reason) = (arguments.integer("revision", 1)?, arguments.text("reason")?);
     let trace = context.open(&name)?;
     let restored = match (ids.as_slice(), revision) {
@@ -102,7 +109,7 @@ fn trace_priority(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
     let level: Level = arguments.required_parsed("level")?;
     let (repo, name, tip) = arguments.tip(context)?;
     let signature = context.signature()?;
-    let mut ids = arguments.items(repo, &name, &tip, Among::LiveOrNamed)?;
+    let mut ids = arguments.items(context, &name, &tip, Among::LiveOrNamed)?;
     if level == Level::Skip {
         ids.extend(other_results(repo, &tip, &ids)?);
     }

@@ -20,7 +20,8 @@ const LINE_LEN: usize = 240;
 tools! {
     trace_show: Reads, "Read items in full, also an earlier revision or one that was deleted.";
     r#"{
-        "item!": "string: id, #7, #7..#9, turn @3, or several", "revision": {"type": "integer", "minimum": 1},
+        "item": "string: id, #7, #7..#9, turn @3, or several", "filter": "object: type, tool, path, grep",
+        "revision": {"type": "integer", "minimum": 1},
         "budget": {"type": "integer", "minimum": 100, "default": 4000}, "cursor": "string", "trace": "string"
     }"#;
 
@@ -34,7 +35,7 @@ tools! {
 fn trace_show(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip, mut page) = arguments.page(context)?;
     let revision = arguments.integer("revision", 1)?;
-    let ids = arguments.items(repo, &name, &tip, Among::LiveOrNamed)?;
+    let ids = arguments.items(context, &name, &tip, Among::LiveOrNamed)?;
     if revision.is_some() && ids.len() > 1 {
         bail!("argument `revision` belongs to one item, and {} were named", ids.len());
     }
