@@ -1,5 +1,7 @@
 //! Messages in an output format, and the JSON envelope that describes them.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -80,6 +82,15 @@ pub(crate) fn envelope<'a>(
         request: materialized.request_tokens(encoding),
         encoding: encoding.id().to_string(),
     };
+    let items: Vec<Vec<ItemId>> = materialized.items.iter().map(|blocks| blocks.concat()).collect();
+    let mut counts = HashMap::new();
+    if let Some(view) = view {
+        view.for_each_item(repo, |slot, reading| {
+            counts.insert(slot.id, reading.item.token_count(encoding));
+            Ok(())
+        })?;
+    }
+    let count = |id: &ItemId| counts.get(id).copied().unwrap_or_default();
     let content = String::from_utf8(rendered.content).context("the messages are not UTF-8")?;
     Ok(Envelope {
         trace: name.as_str(),
@@ -90,7 +101,8 @@ pub(crate) fn envelope<'a>(
             MessageFormat::Text => serde_json::value::to_raw_value(&content)?,
             _ => RawValue::from_string(content.replace('\n', ""))?,
         },
-        items: materialized.items.iter().map(|blocks| blocks.concat()).collect(),
+        item_tokens: items.iter().map(|items| items.iter().map(count).collect()).collect(),
+        items,
         tokens,
         left_out: &materialized.left_out,
         changed: changed(materialized, &rendered.adjustments),
@@ -109,6 +121,8 @@ pub(crate) struct Envelope<'a> {
     /// The same as without `--json`, on one line.
     messages: Box<RawValue>,
     items: Vec<Vec<ItemId>>,
+    /// The tokens of the text of each of `items`.
+    item_tokens: Vec<Vec<u64>>,
     tokens: Tokens,
     left_out: &'a [Omission],
     changed: Vec<Changed>,

@@ -107,28 +107,28 @@ fn log_lists_operations() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "--oneline"]), @r#"
-    [SHORT] #2 [SHORT] delete reasoning: Let me search.
-    [SHORT] #1 [SHORT] dialogue user: Where is the lock released?
-    [SHORT] #5 [SHORT] dialogue assistant: In `src/lock.rs`.
-    [SHORT] #4 [SHORT] tool_io result grep: src/lock.rs:12: lock()
-    [SHORT] #3 [SHORT] tool_io call grep: {"pattern":"lock"}
-    [SHORT] #2 [SHORT] reasoning: Let me search.
-    [SHORT] #1 [SHORT] dialogue user: Where is the lock taken?
-    [SHORT] #0 [SHORT] instruction rules: Be careful.
+    [SHORT] #2 [SHORT] ([N] tokens) delete reasoning: Let me search.
+    [SHORT] #1 [SHORT] ([N] tokens) dialogue user: Where is the lock released?
+    [SHORT] #5 [SHORT] ([N] tokens) dialogue assistant: In `src/lock.rs`.
+    [SHORT] #4 [SHORT] ([N] tokens) tool_io result grep: src/lock.rs:12: lock()
+    [SHORT] #3 [SHORT] ([N] tokens) tool_io call grep: {"pattern":"lock"}
+    [SHORT] #2 [SHORT] ([N] tokens) reasoning: Let me search.
+    [SHORT] #1 [SHORT] ([N] tokens) dialogue user: Where is the lock taken?
+    [SHORT] #0 [SHORT] ([N] tokens) instruction rules: Be careful.
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--grep", "lock\\(\\)"]), @"
-    [SHORT] #4 [SHORT] tool_io result grep: src/lock.rs:12: lock()
+    [SHORT] #4 [SHORT] ([N] tokens) tool_io result grep: src/lock.rs:12: lock()
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--type", "reasoning"]), @"
-    [SHORT] #2 [SHORT] delete reasoning: Let me search.
-    [SHORT] #2 [SHORT] reasoning: Let me search.
+    [SHORT] #2 [SHORT] ([N] tokens) delete reasoning: Let me search.
+    [SHORT] #2 [SHORT] ([N] tokens) reasoning: Let me search.
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--item", "#2"]), @"
-    [SHORT] #2 [SHORT] delete reasoning: Let me search.
-    [SHORT] #2 [SHORT] reasoning: Let me search.
+    [SHORT] #2 [SHORT] ([N] tokens) delete reasoning: Let me search.
+    [SHORT] #2 [SHORT] ([N] tokens) reasoning: Let me search.
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "--json", "--reason", "wrong"]), @r#"
@@ -136,8 +136,8 @@ fn log_lists_operations() {
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--since", "2026-02-10T09:00:06Z", "--until", "2026-02-10T09:00:07Z"]), @"
-    [SHORT] #5 [SHORT] dialogue assistant: In `src/lock.rs`.
-    [SHORT] #4 [SHORT] tool_io result grep: src/lock.rs:12: lock()
+    [SHORT] #5 [SHORT] ([N] tokens) dialogue assistant: In `src/lock.rs`.
+    [SHORT] #4 [SHORT] ([N] tokens) tool_io result grep: src/lock.rs:12: lock()
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--grep", "no such text"]), @"[exit 0]");
@@ -208,7 +208,7 @@ fn materialize_prints_messages_or_markdown() {
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["materialize", "--json", "--role", "dialogue=user"]), @r#"
-    {"trace":"main","commit":"[OID]","at":"2026-02-10T09:00:09Z","format":"messages","messages":[{"role":"system","name":"rules","content":"Be careful."},{"role":"user","content":"Where is the lock released?"},{"role":"assistant","content":[{"type":"tool_call","call_id":"c1","name":"grep","arguments":"{\"pattern\":\"lock\"}"}]},{"role":"tool","content":[{"type":"tool_result","call_id":"c1","name":"grep","text":"src/lock.rs:12: lock()"}]},{"role":"user","content":"In `src/lock.rs`."}],"items":[["[ID]"],["[ID]"],["[ID]"],["[ID]"],["[ID]"]],"tokens":{"total":"[N]","source":"counted","request":"[N]","encoding":"o200k_base"},"left_out":[{"id":"[ID]","reason":"thoughts","seq":2,"tokens":"[N]","type":"reasoning","why":"skip"}],"changed":[]}
+    {"trace":"main","commit":"[OID]","at":"2026-02-10T09:00:09Z","format":"messages","messages":[{"role":"system","name":"rules","content":"Be careful."},{"role":"user","content":"Where is the lock released?"},{"role":"assistant","content":[{"type":"tool_call","call_id":"c1","name":"grep","arguments":"{\"pattern\":\"lock\"}"}]},{"role":"tool","content":[{"type":"tool_result","call_id":"c1","name":"grep","text":"src/lock.rs:12: lock()"}]},{"role":"user","content":"In `src/lock.rs`."}],"items":[["[ID]"],["[ID]"],["[ID]"],["[ID]"],["[ID]"]],"item_tokens":[[3],[6],[5],[9],[7]],"tokens":{"total":"[N]","source":"counted","request":"[N]","encoding":"o200k_base"},"left_out":[{"id":"[ID]","reason":"thoughts","seq":2,"tokens":"[N]","type":"reasoning","why":"skip"}],"changed":[]}
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["materialize", "--role", "tool_io=tool"]), @"
@@ -328,8 +328,8 @@ fn priorities_are_set_listed_and_remembered() {
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--reason", "question"]), @"
-    [SHORT] #5 [SHORT] dialogue assistant: In `src/lock.rs`.
-    [SHORT] #1 [SHORT] dialogue user: Where is the lock taken?
+    [SHORT] #5 [SHORT] ([N] tokens) dialogue assistant: In `src/lock.rs`.
+    [SHORT] #1 [SHORT] ([N] tokens) dialogue user: Where is the lock taken?
     [exit 0]
     ");
 }
@@ -369,7 +369,7 @@ fn init_and_switch_choose_the_current_trace() {
     [exit 2]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "--oneline"]), @"
-    [SHORT] #0 [SHORT] dialogue user: elsewhere
+    [SHORT] #0 [SHORT] ([N] tokens) dialogue user: elsewhere
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["switch", "nowhere"]), @"

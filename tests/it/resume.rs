@@ -298,11 +298,11 @@ fn a_part_of_a_name_is_enough_to_read() {
     repo.text(&["branch", "idle", "claude-code/s1"]);
     shown += &repo.refused(&["status", "id"]);
     insta::assert_snapshot!(shown, @"
-    [SHORT] #1 [SHORT] dialogue assistant: which one?
-    [SHORT] #0 [SHORT] dialogue user: fix the parser
+    [SHORT] #1 [SHORT] ([N] tokens) dialogue assistant: which one?
+    [SHORT] #0 [SHORT] ([N] tokens) dialogue user: fix the parser
     --- stderr
     trace `idea`
-    [exit 0][SHORT] #1 [SHORT] dialogue assistant: which one?
+    [exit 0][SHORT] #1 [SHORT] ([N] tokens) dialogue assistant: which one?
     --- stderr
     trace `claude-code/s1`
     [exit 0]--- stderr

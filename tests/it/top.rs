@@ -114,3 +114,19 @@ fn the_rows_of_a_session_add_up_to_what_is_materialized() {
         assert_eq!(sum("item"), sum("type"), "{name}");
     }
 }
+
+#[test]
+fn the_share_of_the_window_is_shown_if_it_is_known() {
+    let repo = talk();
+    repo.git(&["config", "trace.window", "1000"]);
+    insta::assert_snapshot!(repo.exact(&repo.run(&["top", "-n", "2"], b"")), @"
+    tokens      %  window  item
+        33   25.8     3.3  #4     33201a35 turn 1    tool_io result Grep src  src/lock.rs:12: lock() src/lock.rs:40: unlock()…
+        13   10.2     1.3  #3     c9421bc3 turn 1    tool_io call Grep src  lock
+       128  100.0          total; 13 % (content only) of the window is full; 8 more rows: -n 10
+    [exit 0]
+    ");
+    let top = repo.json(&["top", "--json", "-n", "1", "--window", "2000"]);
+    assert_eq!((&top["window"], &top["window_percent"]), (&Value::from(2000), &Value::from(6)));
+    assert_eq!(top["rows"][0]["window_percent"], 1.7);
+}

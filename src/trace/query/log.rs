@@ -95,6 +95,12 @@ fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Optio
     Ok(Some(Entry { tip, touched, settings }))
 }
 
+/// The tokens of the items that a commit added, changed, or removed, which are read.
+pub(crate) fn tokens(repo: &Repo, entry: &Entry, encoding: Counter) -> Result<u64, TraceError> {
+    let counts = entry.touched.iter().map(|change| Ok(total::read_item(repo, change.entry())?.token_count(encoding)));
+    counts.sum()
+}
+
 /// The commit as JSON, with the tokens of each item that it added or changed, which is read.
 pub(crate) fn to_json(repo: &Repo, entry: &Entry, encoding: Counter) -> Result<Value, TraceError> {
     let Entry { tip, touched, settings } = entry;

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
+use super::size::ContextSize;
 use crate::base::string_enum::string_enum;
 use crate::git::Repo;
 use crate::tokens::Counter;
@@ -146,25 +147,40 @@ fn words(item: &Item) -> String {
     }
 }
 
+/// The tokens of a row as a percentage of the window, to a tenth, if the window is known.
+pub(crate) fn window_percent(size: &ContextSize, row: &Row) -> Option<f64> {
+    Some(tenths(row.tokens, size.window.as_ref()?.tokens))
+}
+
+fn tenths(part: u64, total: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a tenth of a percent is shown")]
+    let percent = part as f64 * 100.0 / total as f64;
+    (percent * 10.0).round() / 10.0
+}
+
 impl Top {
     /// The tokens of a row as a percentage of the total, to a tenth.
     pub(crate) fn percent(&self, row: &Row) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a tenth of a percent is shown")]
-        let percent = row.tokens as f64 * 100.0 / self.total as f64;
-        (percent * 10.0).round() / 10.0
+        tenths(row.tokens, self.total)
     }
 
-    /// The first `rows` as JSON. Labels that a row does not have are omitted.
-    pub(crate) fn to_json(&self, name: &TraceName, rows: usize) -> Value {
-        let rows: Vec<Value> = self.rows.iter().take(rows).map(|row| self.row_to_json(row)).collect();
-        json!({ "trace": name.as_str(), "by": self.by.as_str(), "tokens": self.total, "rows": rows })
+    /// The first `rows` as JSON. Labels that a row does not have are omitted, and what depends on the window if it is not known.
+    pub(crate) fn to_json(&self, name: &TraceName, size: &ContextSize, rows: usize) -> Value {
+        let rows: Vec<Value> = self.rows.iter().take(rows).map(|row| self.row_to_json(size, row)).collect();
+        let mut object = json!({ "trace": name.as_str(), "by": self.by.as_str(), "tokens": self.total, "rows": rows });
+        if let Some(window) = &size.window {
+            object["window"] = window.tokens.into();
+            object["window_percent"] = size.percent(size.size.tokens).into();
+        }
+        object
     }
 
-    fn row_to_json(&self, row: &Row) -> Value {
+    fn row_to_json(&self, size: &ContextSize, row: &Row) -> Value {
         let mut object = Map::new();
         let mut put = |key: &str, value: Option<Value>| object.extend(value.map(|value| (key.to_owned(), value)));
         put("tokens", Some(row.tokens.into()));
         put("percent", Some(self.percent(row).into()));
+        put("window_percent", window_percent(size, row).map(Value::from));
         put("items", row.item.is_none().then_some(row.items.into()));
         put("id", row.item.as_ref().map(|slot| slot.id.to_string().into()));
         put("seq", row.item.as_ref().map(|slot| slot.seq.into()));

@@ -9,7 +9,7 @@ use crate::base::when::When;
 use crate::trace::model::level::Level;
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::query::code::CodeRange;
-use crate::trace::query::log::{Entry, Query, entries, to_json};
+use crate::trace::query::log::{Entry, Query, entries, to_json, tokens};
 use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::{ItemType, TraceName};
 
@@ -21,7 +21,7 @@ pub(crate) struct LogArgs {
     /// Most entries to list
     #[arg(short = 'n', long = "max-count", value_name = "N")]
     max_count: Option<usize>,
-    /// Print one line per commit
+    /// Print one line per commit, with the tokens of its items
     #[arg(long)]
     oneline: bool,
     /// Only commits that changed items of this type
@@ -85,14 +85,16 @@ impl LogArgs {
             if self.json {
                 context.ui.json(&to_json(repo, &entry, encoding)?)?;
             } else {
-                print(&context.ui, self, &entry, number == 0)?;
+                let tokens = self.oneline.then(|| tokens(repo, &entry, encoding)).transpose()?;
+                print(&context.ui, tokens, &entry, number == 0)?;
             }
         }
         Ok(())
     }
 }
 
-fn print(ui: &Ui, args: &LogArgs, entry: &Entry, first: bool) -> Result<()> {
+/// Prints a commit, on one line if the tokens of its items are given.
+fn print(ui: &Ui, tokens: Option<u64>, entry: &Entry, first: bool) -> Result<()> {
     let Entry { tip, touched, settings } = entry;
     let subject = escaped(tip.commit.subject());
     let names = |name: fn(&ItemEntry) -> String| -> String {
@@ -100,8 +102,9 @@ fn print(ui: &Ui, args: &LogArgs, entry: &Entry, first: bool) -> Result<()> {
         let more = if touched.len() > 3 { format!(" and {} more", touched.len() - 3) } else { String::new() };
         listed.join(", ") + &more
     };
-    if args.oneline {
+    if let Some(tokens) = tokens {
         let names = names(|slot| format!("#{} {}", slot.seq, slot.id.short()));
+        let names = if names.is_empty() { names } else { format!("{names} ({tokens} tokens)") };
         return writeln!(ui, "{} {} {subject}", ui.oid(tip.commit.oid), ui.styled(DIM, &names));
     }
     let names = names(|slot| format!("#{} {} {}", slot.seq, slot.item_type, slot.id));

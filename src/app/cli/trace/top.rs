@@ -2,7 +2,8 @@
 
 use crate::app::cli::{Context, DIM, ID, Result, Values, escaped, one_line};
 use crate::trace::TraceName;
-use crate::trace::query::top::{By, Row, Top, top};
+use crate::trace::query::size::ContextSize;
+use crate::trace::query::top::{By, Row, Top, top, window_percent};
 
 /// Width of the longest label, and of the text after it.
 const WIDTH: usize = 48;
@@ -18,6 +19,9 @@ pub(crate) struct TopArgs {
     /// List `item`, `turn`, `tool`, `path` or `type`
     #[arg(long, value_name = "UNIT", default_value_t = By::Item, add = Values::OneOf(By::VALUES))]
     by: By,
+    /// Size of the model's context window in tokens [default: `trace.window`, or that of the session's model]
+    #[arg(long, value_name = "N")]
+    window: Option<u64>,
     /// Most rows to list
     #[arg(short = 'n', long = "max-count", value_name = "N", default_value_t = 20)]
     max_count: usize,
@@ -29,16 +33,18 @@ pub(crate) struct TopArgs {
 impl TopArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let (repo, name, view) = context.view(self.name.as_ref(), None)?;
-        let top = top(repo, &view, context.encoding()?, self.by)?;
+        let encoding = context.encoding()?;
+        let (top, size) = (top(repo, &view, encoding, self.by)?, ContextSize::of(repo, &view, encoding, self.window)?);
         if self.json {
-            return context.ui.json(&top.to_json(&name, self.max_count));
+            return context.ui.json(&top.to_json(&name, &size, self.max_count));
         }
         context.ui.page()?;
-        print(context, &top, self.max_count)
+        print(context, &top, &size, self.max_count)
     }
 }
 
-pub(crate) fn print(context: &Context, top: &Top, count: usize) -> Result<()> {
+/// Prints the heaviest rows. The share of the window is shown if the window is known.
+pub(crate) fn print(context: &Context, top: &Top, size: &ContextSize, count: usize) -> Result<()> {
     let ui = &context.ui;
     let width = top.total.to_string().len().max("tokens".len());
     let heading = match top.by {
@@ -46,13 +52,17 @@ pub(crate) fn print(context: &Context, top: &Top, count: usize) -> Result<()> {
         By::Turn => "turn  items  prompt",
         By::Tool | By::Path | By::Type => "items",
     };
-    writeln!(ui, "{}", ui.styled(DIM, &format!("{:>width$}      %  {heading}", "tokens")))?;
+    let of_window = if size.window.is_some() { "  window" } else { "" };
+    writeln!(ui, "{}", ui.styled(DIM, &format!("{:>width$}      %{of_window}  {heading}", "tokens")))?;
     for row in top.rows.iter().take(count) {
-        writeln!(ui, "{:>width$}  {:>5.1}  {}", row.tokens, top.percent(row), label(context, top.by, row))?;
+        let of_window = window_percent(size, row).map(|percent| format!("  {percent:>6.1}")).unwrap_or_default();
+        writeln!(ui, "{:>width$}  {:>5.1}{of_window}  {}", row.tokens, top.percent(row), label(context, top.by, row))?;
     }
     let more = top.rows.len().saturating_sub(count);
     let more = if more > 0 { format!("; {more} more rows: -n {}", top.rows.len()) } else { String::new() };
-    writeln!(ui, "{:>width$}  100.0  total{more}", top.total)
+    let gap = " ".repeat(of_window.len());
+    let full = size.percent_text(size.size.tokens).map(|percent| format!("; {percent} of the window is full"));
+    writeln!(ui, "{:>width$}  100.0{gap}  total{}{more}", top.total, full.unwrap_or_default())
 }
 
 fn label(context: &Context, by: By, row: &Row) -> String {

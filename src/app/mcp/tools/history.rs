@@ -15,6 +15,7 @@ use crate::trace::query::diff::revisions::revisions;
 use crate::trace::query::diff::{Target, between, target};
 use crate::trace::query::log;
 use crate::trace::query::select::Among;
+use crate::trace::query::size::ContextSize;
 use crate::trace::query::top::{By, top};
 use crate::trace::store::view::View;
 
@@ -87,8 +88,9 @@ fn line(entry: &log::Entry) -> String {
 fn trace_top(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip, mut page) = arguments.page(context)?;
     let view = View::open(repo, &name, None)?;
-    let top = top(repo, &view, context.encoding()?, arguments.parsed("by")?.unwrap_or(By::Item))?;
-    print_top(context, &top, usize::MAX)?;
+    let encoding = context.encoding()?;
+    let top = top(repo, &view, encoding, arguments.parsed("by")?.unwrap_or(By::Item))?;
+    print_top(context, &top, &ContextSize::of(repo, &view, encoding, None)?, usize::MAX)?;
     page.write(&context.ui.take());
     page.finish(&tip, "")
 }
