@@ -3,6 +3,8 @@
 //! - stdin is written by a second thread while stdout is read, so neither side waits for the other.
 //! - A shell runs only commands that the user configured or typed; see [`Process::shell`].
 
+mod coprocess;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, BufReader, Write as _};
@@ -12,6 +14,7 @@ use std::thread;
 
 use thiserror::Error;
 
+pub(crate) use self::coprocess::Coprocess;
 use super::cancel::{Cancelable, ends_programs};
 use super::error::Diagnostic;
 
@@ -173,6 +176,13 @@ impl Process {
         }
         let _ = child.wait();
         result.map_err(|source| self.cannot_start(source))
+    }
+
+    /// Starts it beside this process, to answer lines with lines. Its stderr is shown.
+    pub(crate) fn start_answering(&mut self) -> Result<Coprocess, ProcessError> {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = self.command.spawn().map_err(|source| self.cannot_start(source))?;
+        Ok(Coprocess::new(self.name.clone(), child))
     }
 
     /// Starts it in the background, in its own process group, with its output discarded. Its input is written first.

@@ -28,6 +28,11 @@ pub trait TokenCounter: Send + Sync {
     ///
     /// The reason why it cannot count. The command or call that needs the count fails with it.
     fn count(&self, text: &str) -> Result<u64, Box<dyn Error + Send + Sync>>;
+
+    /// What helps if it cannot count.
+    fn hint(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A handle on a built-in encoding or on a [`TokenCounter`]; the default is the default encoding.
@@ -92,7 +97,7 @@ impl Counter {
                     return 0;
                 }
                 counter.count(&String::from_utf8_lossy(text)).unwrap_or_else(|cause| {
-                    let error = CountError { counter: counter.id(), cause: cause.to_string() };
+                    let error = CountError { counter: counter.id(), cause: full_text(&*cause), hint: counter.hint() };
                     lock(&FAILURE).get_or_insert(error);
                     0
                 })
@@ -140,9 +145,20 @@ impl fmt::Display for Counter {
 pub struct CountError {
     counter: CustomId,
     cause: String,
+    hint: Option<String>,
 }
 
-impl Diagnostic for CountError {}
+impl Diagnostic for CountError {
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
+    }
+}
+
+/// An error with its sources.
+fn full_text(error: &(dyn Error + 'static)) -> String {
+    let source = error.source().map(|source| format!(": {}", full_text(source)));
+    format!("{error}{}", source.unwrap_or_default())
+}
 
 /// Fails if a count has failed since the last call of [`clear`].
 pub(crate) fn check() -> Result<(), CountError> {

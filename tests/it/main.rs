@@ -19,6 +19,7 @@ mod clients;
 mod commands;
 mod compress;
 mod content;
+mod counting;
 mod crumb;
 mod extremes;
 mod faults;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::git::Repo;
 use crate::tokens::window::window_of_model;
-use crate::tokens::{Counter, TokenUsage};
+use crate::tokens::{Counter, CounterId, TokenUsage};
 use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::store::{settings, total};
 use crate::trace::{ItemId, TraceError, View};
@@ -21,6 +21,7 @@ const SEARCHED: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct ContextSize {
+    pub counter: CounterId,
     pub counted: u64,
     pub size: Total,
     /// The last report, if the size is based on one and its item is among the newest.
@@ -75,6 +76,7 @@ impl ContextSize {
             });
         }
         Ok(Self {
+            counter: encoding.id(),
             counted: counted.saturating_sub(left_out),
             size: Total { tokens: tokens.saturating_sub(left_out), basis },
             report: report.filter(|_| basis == Basis::Reported),
@@ -108,6 +110,7 @@ impl ContextSize {
     pub(crate) fn to_json(&self) -> Value {
         let mut tokens = self.size.to_json();
         tokens["counted"] = self.counted.into();
+        tokens["encoding"] = self.counter.to_string().into();
         if let Some(overhead) = self.overhead() {
             tokens["overhead"] = overhead.into();
         }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_bool, parse_number};
 use crate::secrets::{Allowed, Policy};
+use crate::tokens::command::{self, CommandCounter};
 use crate::tokens::{Counter, Encoding, UsageMap, UsageReader};
 
 /// The settings that the shared file may contain, apart from `traceType.*` and `trace.allowSecret`.
@@ -27,8 +28,12 @@ pub(crate) fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
     if number.is_some() { Ok(number) } else { Err(bad(repo, key, value, "a number from 0")?) }
 }
 
+/// Counts with the command of the user, else with an encoding.
 pub(crate) fn encoding(repo: &Repo) -> Result<Counter, GitError> {
     const KEY: &str = "trace.encoding";
+    if let Some(command) = repo.config()?.text(command::SETTING)?.filter(|command| !command.is_empty()) {
+        return Ok(CommandCounter::handle(command));
+    }
     let Some(value) = text(repo, KEY)? else { return Ok(Counter::default()) };
     if let Ok(encoding) = value.parse::<Encoding>() {
         return Ok(encoding.into());
