@@ -94,6 +94,24 @@ pub(crate) fn recorded_by(repo: &Repo, name: &TraceName, view: &View) -> Result<
     Ok(sessions.iter().find_map(|session| session.as_str().split_once('/')?.0.parse().ok()))
 }
 
+/// The folder in which the newest session of a trace ran whose file the agent still has.
+pub(crate) fn folder_of_session(repo: &Repo, tip: &Tip) -> Result<Option<PathBuf>, TraceError> {
+    let mut seen = HashSet::new();
+    for earlier in Walk::new(repo, tip.clone(), Parents::First) {
+        let Some(mark) = earlier?.into_ours().trailers.source else { continue };
+        // An id of a session is part of a path here.
+        let is_plain = mark.session.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        if mark.session.is_empty() || !is_plain || !seen.insert(mark.session.clone()) {
+            continue;
+        }
+        let find = |format: Format| (format.agent().folder)(&format.home(repo.env())?, &mark.session).ok().flatten();
+        if let Some(folder) = Format::all().find_map(find).filter(|folder| folder.is_absolute()) {
+            return Ok(Some(folder));
+        }
+    }
+    Ok(None)
+}
+
 /// The file of the session that a trace is named after, if it is the agent's newest in `folder`: no other one is being written.
 pub(crate) fn newest_source(env: &Env, folder: &Path, name: &TraceName) -> Option<PathBuf> {
     let (agent, session) = name.as_str().split_once('/')?;

@@ -24,7 +24,12 @@ pub(crate) fn title(repo: &Repo, name: &TraceName, view: &View) -> Option<String
     }
     let mut prompt = None;
     for slot in view.slots.iter().take(MAX_SEARCHED) {
-        if !matches!(slot.item_type.as_str(), "dialogue" | "freeform") {
+        // After the prompt, only a summary matters.
+        let is_wanted = match slot.item_type.as_str() {
+            "dialogue" => prompt.is_none(),
+            other => other == "freeform",
+        };
+        if !is_wanted {
             continue;
         }
         // A lost item is not a reason to fail here.

@@ -331,3 +331,100 @@ fn a_part_of_a_name_is_enough_to_read() {
     repo.text(&["branch", "-m", "claude-code/s1", "parser"]);
     assert_eq!(repo.lines(&["log", "--json", "s1"]).len(), 2);
 }
+
+/// A session whose file is where the agent keeps it, and names the folder in which it ran.
+fn kept_session(repo: &TestRepo, ran_in: &str) -> PathBuf {
+    let folder = repo.folder().canonicalize().unwrap().join(ran_in);
+    let project = repo.home().join(".claude/projects/-somewhere");
+    fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&project).unwrap();
+    let mut session = Session { file: project.join("s1.jsonl"), ..Session::start(repo, "s1") };
+    session.say(repo, 0, "fix the parser");
+    let cwd = format!("\"cwd\":{}", json!(folder));
+    fs::write(&session.file, fs::read_to_string(&session.file).unwrap().replace("\"cwd\":\"/\"", &cwd)).unwrap();
+    folder
+}
+
+#[test]
+fn an_agent_resumes_in_the_folder_of_its_session() {
+    let repo = TestRepo::new();
+    let folder = kept_session(&repo, "it's below");
+    repo.text(&["branch", "idea", "claude-code/s1"]);
+    let report = repo.json(&["resume", "idea", "--print", "--json"]);
+    assert_eq!(report["folder"], json!(folder));
+    // The exported session has it, too.
+    let line = repo.text(&["resume", "idea", "--print"]);
+    let quoted = folder.to_str().unwrap().replace('\'', r"'\''");
+    assert_eq!(line.split(" --resume ").next().unwrap(), format!("cd '{quoted}' && claude"));
+    #[cfg(unix)]
+    {
+        let line = line.replace("claude --resume", "pwd #");
+        let mut shell = repo.command("sh");
+        let shown = crate::repo::run(shell.args(["-c", &line]).current_dir("/"), b"").stdout;
+        assert_eq!(String::from_utf8(shown).unwrap().trim_end(), folder.to_str().unwrap());
+    }
+}
+
+#[test]
+fn a_folder_that_is_gone_is_named() {
+    let repo = TestRepo::new();
+    let folder = kept_session(&repo, "below");
+    fs::remove_dir(&folder).unwrap();
+    let refused = repo.refused(&["resume", "claude-code/s1", "--print"]);
+    insta::assert_snapshot!(refused, @"
+    --- stderr
+    error: the folder of the session, `[HOME]/repo/below`, does not exist
+    hint: start in another one: git trace resume --folder DIR claude-code/s1
+    [exit 2]
+    ");
+    // Nothing was written.
+    assert_eq!(repo.lines(&["log", "--json", "claude-code/s1"]).len(), 1);
+    let report = repo.json(&["resume", "claude-code/s1", "--folder", ".", "--print", "--json"]);
+    assert_eq!(report["folder"], json!(repo.folder().canonicalize().unwrap()));
+}
+
+#[test]
+fn a_ref_of_a_session_that_names_no_trace_is_repaired() {
+    let (repo, mut session) = recorded();
+    repo.text(&["branch", "-m", "claude-code/s1", "parser"]);
+    repo.commit(&["-m", "other", "--trace", "main"]);
+    repo.git(&["update-ref", "-d", "refs/traces/parser"]);
+    // With reftable, git does not list such refs.
+    if !repo.git_dir().join("reftable").is_dir() {
+        insta::assert_snapshot!(repo.text(&["fsck"]), @"warning: refs/trace-sessions/claude-code/s1: session-ref: it names `refs/traces/parser`, which is not a trace that exists; repair it with `git trace fsck --repair`");
+        repo.text(&["fsck", "--repair"]);
+        assert_eq!(repo.git(&["for-each-ref", "refs/trace-sessions/"]), "");
+        repo.fsck();
+    }
+    assert!(repo.refused(&["log", "s1"]).contains("no trace is named `s1`"));
+    session.say(&repo, 2, "the one for crumbs");
+    assert_eq!(bodies(&repo, "claude-code/s1"), ["fix the parser", "which one?", "the one for crumbs"]);
+}
+
+#[test]
+fn refs_of_sessions_are_local_and_stay() {
+    let (repo, mut session) = recorded();
+    repo.text(&["branch", "-m", "claude-code/s1", "parser"]);
+    let refs = || repo.git(&["for-each-ref", "--format=%(refname) %(symref)", "refs/trace-sessions/"]);
+    let bound = "refs/trace-sessions/claude-code/s1 refs/traces/parser\n";
+    let remote = repo.folder().join("remote.git");
+    repo.git(&["init", "-q", "--bare", remote.to_str().unwrap()]);
+    repo.git(&["remote", "add", "origin", remote.to_str().unwrap()]);
+    repo.text(&["push", "origin", "parser"]);
+    repo.text(&["fetch", "origin"]);
+    repo.text(&["gc"]);
+    repo.git(&["pack-refs", "--all"]);
+    repo.git(&["gc", "-q", "--prune=now"]);
+    assert_eq!(refs(), bound);
+    assert!(!repo.git(&["ls-remote", "origin"]).contains("trace-sessions"));
+    repo.text(&["--trace", "parser", "purge", "#1", "--yes"]);
+    assert_eq!(refs(), bound);
+    session.say(&repo, 2, "the one for crumbs");
+    assert_eq!(traces(&repo), ["parser"]);
+    // A trace of another name starts without the sessions of the one that it starts from.
+    repo.text(&["branch", "idea", "parser"]);
+    assert_eq!(refs(), bound);
+    repo.text(&["branch", "-D", "parser"]);
+    assert_eq!(refs(), "");
+    repo.fsck();
+}

@@ -38,6 +38,8 @@ pub(crate) enum Repair {
     /// Point a missing or damaged ref to the newest complete state in its reflog.
     Ref(String),
     Reflog(String),
+    /// Delete the ref of a session that names no trace. After the repairs of refs, because one may bring the trace back.
+    Session(String),
     /// Delete a backup ref whose commit cannot be read.
     Backup(String),
     /// Move the damaged file of an object that has another copy out of the object database.

@@ -11,6 +11,7 @@ use crate::memory::crumb::archive::ARCHIVES;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACE_HEAD, TRACES};
 use crate::trace::store::head::PREVIOUS;
 use crate::trace::store::priority::RECORD;
+use crate::trace::store::session::{SESSIONS, is_dangling};
 use crate::trace::{TraceError, TraceName};
 
 pub(crate) const REMOTES: &str = "refs/trace-remotes/";
@@ -23,6 +24,7 @@ impl Inspection<'_> {
             self.broken_ref(refname)?;
         }
         self.heads()?;
+        self.sessions()?;
         let logged = [TRACES, FORWARD_CRUMBS].iter().flat_map(|prefix| self.repo.logged_refs(prefix));
         for refname in logged.chain([RECORD.to_owned()]).collect::<BTreeSet<_>>() {
             let exists = listing.broken.contains(&refname) || listing.refs.iter().any(|(known, _)| *known == refname);
@@ -124,6 +126,18 @@ impl Inspection<'_> {
                     )
                 };
                 self.problems.push(Problem::error("head", path.display(), cause).remedy(remedy));
+            }
+        }
+        Ok(())
+    }
+
+    /// A session ref names the trace that continues the session. Without that trace, the session is recorded under its own name.
+    fn sessions(&mut self) -> Result<(), TraceError> {
+        for (refname, target) in self.repo.list_symbolic_refs(SESSIONS)? {
+            if is_dangling(self.repo, &refname)? {
+                let message = format!("it names `{target}`, which is not a trace that exists");
+                let problem = Problem::warning("session-ref", &refname, message);
+                self.problems.push(problem.repair(Repair::Session(refname)));
             }
         }
         Ok(())

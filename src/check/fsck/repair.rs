@@ -13,6 +13,7 @@ use crate::trace::model::trailers::{Basis, Total, Trailers};
 use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::priority::{HISTORY, RECORD, Record, Request, item_of, set_under, tags};
+use crate::trace::store::session;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::trace::Trace;
@@ -31,7 +32,7 @@ impl fmt::Display for Repair {
             Self::Lock(refname) => write!(f, "remove the stale lock of {refname}"),
             Self::Ref(refname) => write!(f, "point {refname} to the newest complete state in its reflog"),
             Self::Reflog(refname) => write!(f, "log the last move of {refname}"),
-            Self::Backup(refname) => write!(f, "delete {refname}"),
+            Self::Backup(refname) | Self::Session(refname) => write!(f, "delete {refname}"),
             Self::Copy(oid) => write!(f, "move the damaged file of object {oid} to trace/damaged"),
             Self::Record => write!(f, "sort the record of priorities"),
             Self::Tag(item, _) => write!(f, "set the tag of item {item}"),
@@ -58,6 +59,11 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<Str
             let _lock = repo.lock(refname)?;
             Ok(repo.complete_reflog(refname, &signature.committer)?)
         }
+        Repair::Session(refname) if session::is_dangling(repo, refname)? => {
+            let line = LogLine { who: &signature.committer, why: "fsck: it names no trace" };
+            Ok(repo.delete_symbolic_ref(refname, line)?)
+        }
+        Repair::Session(_) => Ok(()),
         Repair::Backup(refname) => return drop_backup(repo, signature, refname),
         Repair::Copy(oid) => Ok(repo.set_aside(*oid).map(drop)?),
         Repair::Record => record(repo, signature),

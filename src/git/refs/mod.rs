@@ -184,7 +184,8 @@ impl Repo {
         }
     }
 
-    /// The symbolic refs under `prefix` (which ends in `/`) that name a ref that exists, with their targets, sorted by name.
+    /// The symbolic refs under `prefix` (which ends in `/`) with their targets, sorted by name. With reftable, git lists
+    /// only those that name a ref that exists.
     pub(crate) fn list_symbolic_refs(&self, prefix: &str) -> Result<Vec<(String, String)>, GitError> {
         match &self.refs {
             RefStorage::Files => self.list_symbolic_files(prefix),

@@ -1,5 +1,7 @@
 //! Finding a trace by a part of its name, or by a name that is almost right.
 
+use std::collections::BTreeSet;
+
 use crate::base::changes::likeness;
 use crate::git::Repo;
 use crate::trace::model::name::TRACES;
@@ -12,8 +14,10 @@ const ALIKE: f32 = 0.7;
 /// The only trace with a part of this name, or that continues the only session with a part of this id. A name that another found one
 /// continues after a `.` is meant only if the part says so: `6b2e` is `claude-code/6b2e…`, not its `.clean`.
 pub(crate) fn by_part(repo: &Repo, part: &str) -> Result<Option<TraceName>, TraceError> {
-    let refs = repo.list_refs(TRACES)?.into_iter().map(|(refname, _)| (refname.clone(), refname));
-    let sessions = repo.list_symbolic_refs(SESSIONS)?;
+    let refs: BTreeSet<String> = repo.list_refs(TRACES)?.into_iter().map(|(refname, _)| refname).collect();
+    let mut sessions = repo.list_symbolic_refs(SESSIONS)?;
+    sessions.retain(|(_, target)| refs.contains(target));
+    let refs = refs.into_iter().map(|refname| (refname.clone(), refname));
     let mut found: Vec<(String, TraceName)> = Vec::new();
     for (known_as, target) in refs.chain(sessions) {
         let known_as = known_as.trim_start_matches(TRACES).trim_start_matches(SESSIONS);

@@ -28,6 +28,13 @@ pub(crate) fn of_trace(repo: &Repo, name: &TraceName) -> Result<Vec<TraceName>, 
     Ok(listed.filter_map(|(refname, _)| refname.strip_prefix(SESSIONS)?.parse().ok()).collect())
 }
 
+/// Whether the ref of a session exists and names no trace, as after `git update-ref -d`.
+pub(crate) fn is_dangling(repo: &Repo, refname: &str) -> Result<bool, TraceError> {
+    let Some(target) = repo.find_symbolic_ref(refname)? else { return Ok(false) };
+    // A ref that cannot be read exists.
+    Ok(TraceName::of_ref(&target).is_none() || repo.find_ref(&target).is_ok_and(|oid| oid.is_none()))
+}
+
 /// Lets a trace continue a session.
 pub(crate) fn bind(repo: &Repo, session: &TraceName, name: &TraceName, log: LogLine<'_>) -> Result<(), TraceError> {
     if session == name {

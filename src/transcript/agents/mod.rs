@@ -28,6 +28,8 @@ pub(crate) struct AgentFormat {
     pub home: fn(&Env) -> Option<PathBuf>,
     /// The newest session of a project folder, below `home`; `None` if there is none.
     pub newest_session: fn(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>>,
+    /// The folder in which a session ran, according to its file below `home`; `None` if there is no such file.
+    pub folder: fn(home: &Path, session: &str) -> io::Result<Option<PathBuf>>,
     /// The files of a session's sub-agents that are stored separately, sorted by id.
     pub sub_agents: fn(transcript: &Path) -> io::Result<Vec<SubAgent>>,
     pub open: for<'r> fn(Box<dyn Read + 'r>) -> io::Result<BoxedTranscript<'r>>,
@@ -50,6 +52,7 @@ impl AgentFormat {
             recognizes: |line| serde_json::from_slice(line).is_ok_and(|record| S::recognizes(&record)),
             home: |_| None,
             newest_session: |_, _| Ok(None),
+            folder: |_, _| Ok(None),
             sub_agents: |_| Ok(Vec::new()),
             open: |reader| Ok(Box::new(TranscriptReader::<_, S>::new(reader))),
             resume: |reader, position, window, state| {

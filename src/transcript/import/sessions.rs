@@ -7,7 +7,7 @@ use crate::git::{CodeCommit, Repo};
 use crate::tokens::Counter;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
-use crate::trace::store::session::{self, continued_by};
+use crate::trace::store::session::{SESSIONS, continued_by};
 use crate::trace::store::total;
 use crate::trace::store::view::View;
 use crate::trace::{Time, Tip, TraceError, TraceName};
@@ -40,41 +40,49 @@ pub(crate) struct Family {
     pub members: Vec<RecordedSession>,
 }
 
-impl Family {
-    fn ended(&self) -> Option<Time> {
-        self.members.iter().map(|member| member.ended).max()
-    }
-}
-
-/// Lists the families of sessions, the most recently changed first.
+/// Lists the families of sessions, the most recently changed first, at most `most`.
 ///
-/// Reads the tree and first items of each trace, and the code's history back to the start of the oldest session.
-pub(crate) fn list(repo: &Repo, encoding: Counter) -> Result<Vec<Family>, TraceError> {
-    let refs = repo.list_refs(TRACES)?;
-    let names: Vec<TraceName> = refs.iter().filter_map(|(refname, _)| TraceName::of_ref(refname)).collect();
-    let mut found: BTreeMap<TraceName, Vec<RecordedSession>> = BTreeMap::new();
-    for name in names.iter().filter(|name| !name.is_of_sub_agent()) {
-        let Some(tip) = Tip::find(repo, name)?.filter(|tip| records_session(name, tip)) else { continue };
-        let mut bases = session::of_trace(repo, name)?;
-        bases.push(name.clone());
-        let is_below = |other: &&TraceName| bases.iter().any(|base| other.is_sub_agent_of(base));
-        let sub_agents = names.iter().filter(is_below).count();
-        let family = tip.family().unwrap_or(name).clone();
-        found.entry(family).or_default().push(read(repo, encoding, name.clone(), tip, sub_agents)?);
+/// Reads the tip of each trace; of those that are listed, the tree and first items; and the code's history back to the start of the
+/// oldest of these.
+pub(crate) fn list(repo: &Repo, encoding: Counter, most: usize) -> Result<Vec<Family>, TraceError> {
+    let (mut sub_agents, mut found) = (Vec::new(), BTreeMap::<TraceName, Vec<(TraceName, Tip)>>::new());
+    for (refname, oid) in repo.list_refs(TRACES)? {
+        let Some(name) = TraceName::of_ref(&refname) else { continue };
+        if name.is_of_sub_agent() {
+            sub_agents.push(name);
+            continue;
+        }
+        let tip = Tip::read(repo, oid)?;
+        if records_session(&name, &tip) {
+            let family = tip.family().unwrap_or(&name).clone();
+            found.entry(family).or_default().push((name, tip));
+        }
     }
-    let oldest = found.values().flatten().map(|session| session.began.as_second()).min();
-    let commits = oldest.map_or_else(|| Ok(Vec::new()), |oldest| repo.code_since(oldest))?;
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by_key(|(_, members)| Reverse(members.iter().map(|(_, tip)| tip.time()).max()));
+    found.truncate(most);
+    let bound = repo.list_symbolic_refs(SESSIONS)?;
     let mut families = Vec::new();
-    for (name, mut members) in found {
-        for session in &mut members {
-            let period = session.began.as_second()..=session.ended.as_second();
-            session.commits = commits.iter().filter(|commit| period.contains(&commit.time)).cloned().collect();
+    for (name, traces) in found {
+        let mut members = Vec::new();
+        for (name, tip) in traces {
+            let sessions = bound.iter().filter(|(_, target)| *target == name.refname());
+            let sessions = sessions.filter_map(|(refname, _)| refname.strip_prefix(SESSIONS)?.parse().ok());
+            let bases: Vec<TraceName> = sessions.chain([name.clone()]).collect();
+            let is_below = |other: &&TraceName| bases.iter().any(|base| other.is_sub_agent_of(base));
+            let sub_agents = sub_agents.iter().filter(is_below).count();
+            members.push(read(repo, encoding, name, tip, sub_agents)?);
         }
         let first = continued_by(repo, &name)?;
         members.sort_by_key(|member| (member.name != first, Reverse(member.ended)));
         families.push(Family { name, members });
     }
-    families.sort_by_key(|family| Reverse(family.ended()));
+    let oldest = families.iter().flat_map(|family| &family.members).map(|session| session.began.as_second()).min();
+    let commits = oldest.map_or_else(|| Ok(Vec::new()), |oldest| repo.code_since(oldest))?;
+    for session in families.iter_mut().flat_map(|family| &mut family.members) {
+        let period = session.began.as_second()..=session.ended.as_second();
+        session.commits = commits.iter().filter(|commit| period.contains(&commit.time)).cloned().collect();
+    }
     Ok(families)
 }
 

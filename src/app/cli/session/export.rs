@@ -80,12 +80,12 @@ fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<()
     let is_stdout = args.output.as_ref().is_some_and(|path| path.as_os_str() == "-");
     if is_stdout {
         let view = context.view(Some(&name), None)?.2;
-        let exported = transcripts::transcript(context.repo()?, &view, format, &new_session(context)?)?;
+        let exported = transcripts::transcript(context.repo()?, &view, format, &new_session(context, None)?)?;
         let exported = checked(context, &name, format, exported)?;
         return Ok(context.ui.content().write_all(&exported.bytes)?);
     }
     let Written { session, path, exported } =
-        write(context, &name, format, new_session(context)?, args.output.as_deref())?;
+        write(context, &name, format, new_session(context, None)?, args.output.as_deref())?;
     let resume = transcripts::resume_command(format, &session.id);
     if args.json {
         return context
@@ -129,8 +129,9 @@ pub(super) fn write(
     Ok(Written { session, path, exported })
 }
 
-pub(super) fn new_session(context: &Context) -> Result<NewSession> {
-    let folder = context.repo()?.worktree().map_or_else(|| context.folder(), Ok)?;
+/// A session in a folder, by default the root of the working tree.
+pub(super) fn new_session(context: &Context, folder: Option<PathBuf>) -> Result<NewSession> {
+    let folder = folder.or(context.repo()?.worktree()).map_or_else(|| context.folder(), Ok)?;
     let branch = Git::in_folder(&folder).ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
     let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
     Ok(NewSession::new(&folder, branch, context.now(), std::process::id()))

@@ -1,14 +1,14 @@
 //! `git trace resume`: an agent continues a trace.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::export::{Written, new_session, write};
 use crate::app::cli::trace::branch::pick;
 use crate::app::cli::{Context, Error, ExitStatus, Result, escaped, json};
 use crate::base::process::Process;
-use crate::trace::TraceName;
-use crate::transcript::continuation::{last_open_call, newest_source, recorded_by};
+use crate::trace::{TraceName, View};
+use crate::transcript::continuation::{folder_of_session, last_open_call, newest_source, recorded_by};
 use crate::transcript::export::{NewSession, resume_command};
 use crate::transcript::format::Format;
 
@@ -17,8 +17,8 @@ const LONGEST_CALL: u64 = 24;
 
 /// Continue a trace in an agent: export it as a new session, and start the agent with it
 ///
-/// The agent is the one that recorded the session, unless --agent names another. It starts in the root of the working tree, with
-/// this terminal, and its exit status is that of the command. Its recording continues the trace, as after `export`.
+/// The agent is the one that recorded the session, unless --agent names another. It starts in the folder in which the session ran,
+/// with this terminal, and its exit status is that of the command. Its recording continues the trace, as after `export`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ResumeArgs {
     /// Trace to continue [default: chosen from a list on a terminal, else the current trace]
@@ -26,6 +26,9 @@ pub(crate) struct ResumeArgs {
     /// Agent to start: claude-code or codex [default: the one that recorded the session]
     #[arg(long, value_name = "NAME")]
     agent: Option<Format>,
+    /// Folder to start the agent in [default: that of the session, if its file tells, else the root of the working tree]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
     /// Write the session, and print the command that resumes it instead of running it
     #[arg(long)]
     print: bool,
@@ -49,10 +52,10 @@ impl ResumeArgs {
             None
         };
         let name = context.trace_name(picked.as_ref().or(self.name.as_ref()))?;
-        let session = new_session(context)?;
+        let view = context.view(Some(&name), None)?.2;
+        let session = new_session(context, self.start_in(context, &name, &view)?)?;
         let source = newest_source(repo.env(), &session.folder, &name);
         let before = source.as_deref().map(length);
-        let view = context.view(Some(&name), None)?.2;
         let recorded = recorded_by(repo, &name, &view)?;
         let Some(agent) = self.agent.or(recorded) else {
             let message = format!("no agent recorded trace `{name}`");
@@ -78,11 +81,28 @@ impl ResumeArgs {
                 "file": path.to_string_lossy(), "items": exported.items, "notes": exported.notes,
                 "folder": session.folder.to_string_lossy(), "command": command }))?;
         } else if self.print {
-            writeln!(context.ui, "{}", shell_line(context, &session, &command)?)?;
+            writeln!(context.ui, "{}", shell_line(&session, &command))?;
         } else {
             return start(context, &session, &command);
         }
         Ok(ExitStatus::Success)
+    }
+
+    /// The folder to start the agent in, which exists; `None`: the usual one.
+    fn start_in(&self, context: &Context, name: &TraceName, view: &View) -> Result<Option<PathBuf>> {
+        let (folder, what) = match &self.folder {
+            Some(given) => (Some(context.folder()?.join(given)), "folder"),
+            None => (folder_of_session(context.repo()?, &view.tip)?, "folder of the session"),
+        };
+        let Some(folder) = folder else { return Ok(None) };
+        if let Ok(folder) = folder.canonicalize()
+            && folder.is_dir()
+        {
+            return Ok(Some(folder));
+        }
+        let message = format!("the {what}, `{}`, does not exist", escaped(&folder.to_string_lossy()));
+        let hint = format!("start in another one: git trace resume --folder DIR {name}");
+        Err(Error::with_hint(message, hint))
     }
 }
 
@@ -95,13 +115,10 @@ fn is_writing(agent: Format, cause: &str) -> Error {
     Error::with_hint(message, "wait until it is done, or use --force")
 }
 
-/// The command with the change of the folder, if it must run in another one.
-fn shell_line(context: &Context, session: &NewSession, command: &str) -> Result<String> {
-    if session.folder == context.folder()? {
-        return Ok(command.to_owned());
-    }
+/// The command for a shell in any folder.
+fn shell_line(session: &NewSession, command: &str) -> String {
     let folder = session.folder.to_string_lossy().replace('\'', r"'\''");
-    Ok(format!("cd '{}' && {command}", escaped(&folder)))
+    format!("cd '{}' && {command}", escaped(&folder))
 }
 
 fn start(context: &Context, session: &NewSession, command: &str) -> Result<ExitStatus> {

@@ -21,11 +21,11 @@ pub(crate) struct SessionsArgs {
 
 impl SessionsArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let found = list(context.repo()?, context.encoding()?)?;
+        let found = list(context.repo()?, context.encoding()?, self.max_count.unwrap_or(usize::MAX))?;
         if !self.json {
             context.ui.page()?;
         }
-        for Family { name, members } in found.iter().take(self.max_count.unwrap_or(usize::MAX)) {
+        for Family { name, members } in &found {
             let mut title = None;
             for (index, recorded) in members.iter().enumerate() {
                 if self.json {

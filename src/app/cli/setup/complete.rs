@@ -170,8 +170,9 @@ impl Completer {
             Values::Files => described(vec![FILES.to_owned()], ""),
             Values::OneOf(words) => described(words.iter().map(|word| (*word).to_owned()).collect(), ""),
             Values::Traces => {
-                let mut traces: Candidates =
-                    refs(TRACES)?.into_iter().map(|name| (name.clone(), description(&context, &name))).collect();
+                // A title is read only for a name that is offered.
+                let offered = refs(TRACES)?.into_iter().filter(|name| name.starts_with(word));
+                let mut traces: Candidates = offered.map(|name| (name.clone(), description(&context, &name))).collect();
                 traces.extend::<Candidates>(described(refs(REMOTE_TRACES)?, "trace of a remote"));
                 traces
             }

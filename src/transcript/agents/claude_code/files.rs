@@ -50,6 +50,14 @@ pub(super) fn newest_transcript(config_dir: &Path, folder: &Path) -> io::Result<
     newest_in(&project_dir(config_dir, folder))
 }
 
+/// The folder in which a session ran. A session that was resumed elsewhere names several folders; the first one counts, because the
+/// agent looks for it there.
+pub(super) fn folder_of(config_dir: &Path, session: &str) -> io::Result<Option<PathBuf>> {
+    let projects = list_folder(&config_dir.join("projects"))?.into_iter();
+    let file = projects.map(|project| project.join(format!("{session}.jsonl"))).find(|file| file.is_file());
+    Ok(file.and_then(|file| first_member(&file, |record| record.cwd)).map(PathBuf::from))
+}
+
 fn newest_in(project: &Path) -> io::Result<Option<PathBuf>> {
     let sessions = |path: &Path, metadata: &fs::Metadata| agent_id(path).is_none() && metadata.len() > 0;
     Ok(newest_first(transcripts_in(project)?, sessions)?.next())

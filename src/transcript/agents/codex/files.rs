@@ -11,12 +11,25 @@ use crate::transcript::read::json;
 ///
 /// Files from before September 2025 do not name their folder and are ignored.
 pub(super) fn newest_rollout(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+    let mut newest = newest_first(rollouts(home)?, |_, _| true)?;
+    Ok(newest.find(|path| ran_in(path).is_some_and(|ran| Path::new(&ran) == folder)))
+}
+
+/// The folder in which a session ran.
+pub(super) fn folder_of(home: &Path, session: &str) -> io::Result<Option<PathBuf>> {
+    let is_it = |path: &PathBuf| {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.strip_suffix(session));
+        stem.is_some_and(|rest| rest.ends_with('-'))
+    };
+    Ok(rollouts(home)?.into_iter().find(is_it).and_then(|path| ran_in(&path)).map(PathBuf::from))
+}
+
+fn rollouts(home: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for sessions in ["sessions", "archived_sessions"] {
         collect(&home.join(sessions), 3, &mut paths)?;
     }
-    let mut newest = newest_first(paths, |_, _| true)?;
-    Ok(newest.find(|path| ran_in(path).is_some_and(|ran| Path::new(&ran) == folder)))
+    Ok(paths)
 }
 
 fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -29,6 +29,23 @@ pub(super) fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<Pa
     Ok(newest_first(paths, is_session)?.next())
 }
 
+/// The folder in which a session ran. Folders that are named by a hash do not tell, and the name of a file has only the start of
+/// the session's id.
+pub(super) fn folder_of(home: &Path, session: &str) -> io::Result<Option<PathBuf>> {
+    let start = session.get(..8).unwrap_or(session);
+    for project in list_folder(&home.join("tmp"))? {
+        let Ok(root) = fs::read_to_string(project.join(".project_root")) else { continue };
+        let is_it = |path: &PathBuf| {
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            stem.starts_with("session-") && stem.rsplit('-').next() == Some(start)
+        };
+        if list_folder(&project.join("chats"))?.iter().any(is_it) {
+            return Ok(Some(PathBuf::from(root.trim())));
+        }
+    }
+    Ok(None)
+}
+
 pub(super) fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let tmp = home.join("tmp");
     let mut found = vec![tmp.join(project_hash(folder))];
