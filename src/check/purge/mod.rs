@@ -14,7 +14,7 @@ mod rewrite;
 mod scan;
 mod world;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 pub(crate) use content::Target;
@@ -63,8 +63,10 @@ pub(crate) struct Outside {
     pub(crate) authors: usize,
     /// Files in the git directory and in work trees.
     pub(crate) files: Vec<PathBuf>,
-    /// Refs that are named by it.
+    /// Refs that are named by it, also symbolic ones.
     pub(crate) names: Vec<String>,
+    /// Files among the objects that git does not read, so that they cannot be searched.
+    pub(crate) unread: Vec<PathBuf>,
 }
 
 /// The result of a purge.
@@ -158,9 +160,12 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let mut code: Vec<_> = held.into_iter().filter(|(oid, _)| hits.contains(oid)).collect();
     code.sort_by(|(one, path), (other, other_path)| path.cmp(other_path).then(one.cmp(other)));
     let tombstones = rewriter.tombstones(&removed);
-    let names = repo.list_refs("refs/")?.into_iter().map(|(refname, _)| refname);
-    let names = names.filter(|refname| target.needle.is_in(refname.as_bytes())).collect();
-    let outside = Outside { code, authors: scan.authors, files: places::files_with(repo, target)?, names };
+    let (refs_there, symbolic) = (repo.list_refs("refs/")?, repo.list_symbolic_refs("refs/")?);
+    let names =
+        refs_there.into_iter().map(|(refname, _)| refname).chain(symbolic.into_iter().map(|(refname, _)| refname));
+    let names: BTreeSet<String> = names.filter(|refname| target.needle.is_in(refname.as_bytes())).collect();
+    let (names, files) = (names.into_iter().collect(), places::files_with(repo, target)?);
+    let outside = Outside { code, authors: scan.authors, files, names, unread: repo.unread_object_files() };
     let is_in_derived = places::is_in_derived(repo, target)?;
     Ok(Plan { refs, reflogs, counts: rewriter.counts, unreachable, removed, is_in_derived, outside, tombstones })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
@@ -54,6 +54,25 @@ impl Repo {
         let printed = text_of(command.input(input))?;
         // `<oid>`, or `<oid> missing`
         Ok(printed.lines().filter_map(|line| Oid::parse(line, self.object_format())).collect())
+    }
+
+    /// The files among the objects that git does not read: temporary ones, of a running or a killed process, and packs without an index.
+    pub(crate) fn unread_object_files(&self) -> Vec<PathBuf> {
+        let (mut found, mut folders) = (Vec::new(), vec![self.objects.clone()]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let (path, name) = (entry.path(), entry.file_name());
+                let is_temporary = ["tmp_", ".tmp-"].iter().any(|start| name.to_string_lossy().starts_with(start));
+                let is_pack = path.extension().is_some_and(|extension| extension == "pack");
+                if is_temporary || (is_pack && !path.with_extension("idx").exists()) {
+                    found.push(path);
+                } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(path);
+                }
+            }
+        }
+        found.sort();
+        found
     }
 
     /// The reason why objects cannot be removed here, if there is one.

@@ -25,11 +25,23 @@ fn a_text_is_found_in_each_form() {
         "pass &quot;wörd&quot;/&#39;x&#39;".to_owned(),
         "pass%20%22w%C3%B6rd%22%2F%27x%27".to_owned(),
         "pass \"wörd\"/'\\''x'\\''".to_owned(),
+        // Escaped by two programs, by .NET, by PHP, and in digits of another case.
+        "pass \\\\\\\"w\\u00f6rd\\\\\\\"/'x'".to_owned(),
+        "pass \\u0022w\\u00F6rd\\u0022/\\u0027x\\u0027".to_owned(),
+        "pass \\\"w\\u00f6rd\\\"\\/'x'".to_owned(),
+        "pass \\\"w\\u00F6rd\\\"/'x'".to_owned(),
+        "pass &#34;wörd&#34;/&#39;x&#39;".to_owned(),
+        "pass+%22w%c3%b6rd%22%2f%27x%27".to_owned(),
+        "pass \"wörd\"/'\"'\"'x'\"'\"'".to_owned(),
+        "pass \"wörd\"/\\'x\\'".to_owned(),
     ] {
         assert_eq!(replaced(text, format!("a {form} b").as_bytes()), format!("a {MARKER} b"), "{form}");
     }
     assert_eq!(replaced("one\ntwo three", b"a one two three b"), format!("a {MARKER} b"));
     assert_eq!(replaced("one\ntwo three", b"a one\r\ntwo three b"), format!("a {MARKER} b"));
+    assert_eq!(replaced("one\ntwo $x", b"a one\\ntwo $x b"), format!("a {MARKER} b"));
+    assert_eq!(replaced("one\ntwo $x", b"a one\ntwo \\$x b"), format!("a {MARKER} b"));
+    assert_eq!(replaced("one\ntwo", b"{\"a\":\"one\\r\\ntwo\"}"), format!("{{\"a\":\"{MARKER}\"}}"));
     assert_eq!(replaced("one\ntwo three", b"{\"a\":\"one\\ntwo three\"}"), format!("{{\"a\":\"{MARKER}\"}}"));
 }
 
@@ -49,6 +61,21 @@ fn a_text_is_found_in_hex_and_utf16() {
             let changed = needle.replace(&utf16(&format!("{before}{text}{after}")), MARKER).unwrap();
             assert_eq!(changed, utf16(&format!("{before}{MARKER}{after}")));
         }
+    }
+}
+
+#[test]
+fn a_text_is_found_in_base64_of_other_forms() {
+    let text = "pass \"wörd\"/'x'";
+    let needle = Needle::new(Some(text.as_bytes()), None);
+    let wide: Vec<u8> = format!("a {text} b").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let json = format!("{{\"a\":\"{}\"}}", text.replace('"', "\\\"").replace('ö', "\\u00f6"));
+    for bytes in [wide, json.into_bytes()] {
+        let encoded = BASE64_STANDARD.encode(&bytes);
+        let changed = needle.replace(encoded.as_bytes(), MARKER).unwrap();
+        let decoded = BASE64_STANDARD.decode(&changed).unwrap();
+        assert!(memchr::memmem::find(&decoded, MARKER.as_bytes()).is_some());
+        assert!(!needle.is_in(&decoded));
     }
 }
 

@@ -188,6 +188,9 @@ impl PurgeArgs {
         for path in &outside.files {
             writeln!(ui, "stays in a file: {}", escaped(&path.display().to_string()))?;
         }
+        for path in &outside.unread {
+            writeln!(ui, "cannot be searched, and stays: {}", escaped(&path.display().to_string()))?;
+        }
         let Some(purged) = purged else { return Ok(()) };
         for (oid, _) in &purged.left {
             writeln!(ui, "still contains it: object {oid}")?;
@@ -211,6 +214,7 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
     });
     let code = plan.outside.code.iter().map(|(oid, path)| json!({ "object": oid.to_string(), "path": path }));
     let files = plan.outside.files.iter().map(|path| path.display().to_string());
+    let unread = plan.outside.unread.iter().map(|path| path.display().to_string());
     let left = purged.map(|purged| purged.left.iter().map(|(oid, _)| oid.to_string()).collect::<Vec<_>>());
     json!({
         "purged": purged.is_some(),
@@ -227,6 +231,7 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
         "authors": plan.outside.authors,
         "files": files.collect::<Vec<_>>(),
         "names": plan.outside.names,
+        "unread": unread.collect::<Vec<_>>(),
         "derived": plan.is_in_derived,
         "lent": purged.map(|purged| purged.lent),
         "left": left,

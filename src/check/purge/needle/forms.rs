@@ -46,32 +46,108 @@ const OTHERS: [Encode; 4] = [
 /// Encoded forms shorter than this would be found by chance.
 const SHORTEST_BASE64: usize = 8;
 
-/// The text itself; on one line, with CRLF, escaped for JSON once to three times, HTML, URLs and shells; in hex and UTF-16; and the
-/// base64 of the text and of its JSON form at each alignment.
+/// How a program escapes a text for JSON.
+#[derive(Clone, Copy)]
+struct Json {
+    /// Whether all characters that are not ASCII are written as `\u` and digits.
+    is_ascii: bool,
+    /// Other characters that are written so.
+    coded: &'static str,
+    has_upper_digits: bool,
+    has_escaped_slash: bool,
+}
+
+const PLAIN: Json = Json { is_ascii: false, coded: "", has_upper_digits: false, has_escaped_slash: false };
+
+/// As most programs do; as Python and Java; as PHP, with and without an option; as Go and Ruby on Rails; as .NET.
+const JSON: [Json; 7] = [
+    PLAIN,
+    Json { is_ascii: true, ..PLAIN },
+    Json { is_ascii: true, has_upper_digits: true, ..PLAIN },
+    Json { is_ascii: true, has_escaped_slash: true, ..PLAIN },
+    Json { has_escaped_slash: true, ..PLAIN },
+    Json { coded: "<>&\u{2028}\u{2029}", ..PLAIN },
+    Json { is_ascii: true, coded: "\"'<>&+`", has_upper_digits: true, ..PLAIN },
+];
+
+impl Json {
+    /// As in a string, without its quotes.
+    fn escape(self, text: &str) -> String {
+        let mut escaped = String::new();
+        for c in text.chars() {
+            if self.coded.contains(c) || (self.is_ascii && !c.is_ascii()) {
+                let mut units = [0; 2];
+                escaped.extend(c.encode_utf16(&mut units).iter().map(|unit| match self.has_upper_digits {
+                    true => format!("\\u{unit:04X}"),
+                    false => format!("\\u{unit:04x}"),
+                }));
+            } else if c == '/' && self.has_escaped_slash {
+                escaped.push_str("\\/");
+            } else {
+                let quoted = serde_json::Value::from(c.to_string()).to_string();
+                escaped.push_str(&quoted[1..quoted.len() - 1]);
+            }
+        }
+        escaped
+    }
+}
+
+/// Escaped for JSON once, twice by any two programs, and three times by one.
+fn json_forms(text: &str) -> Vec<String> {
+    let mut forms = Vec::new();
+    for json in JSON {
+        let once = json.escape(text);
+        forms.extend(JSON.map(|outer| outer.escape(&once)));
+        forms.extend([json.escape(&json.escape(&once)), once]);
+    }
+    forms
+}
+
+/// As in HTML, in quotes of shells, and in strings of Python and JavaScript.
+fn quoted_forms(text: &str) -> Vec<String> {
+    let html = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let codes = [("&quot;", "&#39;"), ("&quot;", "&#x27;"), ("&#34;", "&#39;"), ("&quot;", "'")];
+    let mut forms: Vec<String> =
+        codes.iter().map(|(double, single)| html.replace('"', double).replace('\'', single)).collect();
+    let escaped = |special: &str| {
+        text.chars().fold(String::new(), |mut escaped, c| {
+            if special.contains(c) {
+                escaped.push('\\');
+            }
+            escaped.push(c);
+            escaped
+        })
+    };
+    let on_line = |text: String| text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
+    forms.extend([html, text.replace('\'', r"'\''"), text.replace('\'', "'\"'\"'")]);
+    forms.extend([escaped("\\\"$`"), on_line(escaped("\\")), on_line(escaped("\\'"))]);
+    forms
+}
+
+/// The text itself; on one line, and with CRLF; escaped for JSON, HTML, URLs, shells, and programs; in hex and UTF-16; and the base64
+/// of the text, of its JSON forms, and of its UTF-16 at each alignment.
 pub(super) fn forms_of(text: &[u8]) -> Vec<Form> {
     let mut plain = vec![text.to_vec()];
+    let mut encoded = vec![text.to_vec()];
     if let Ok(text) = std::str::from_utf8(text) {
-        plain.push(text.split_whitespace().collect::<Vec<_>>().join(" ").into_bytes());
-        plain.push(text.replace("\r\n", "\n").replace('\n', "\r\n").into_bytes());
-        for escape in [json, json_ascii, json_slash] {
-            let once = escape(text);
-            let twice = escape(&once);
-            plain.extend([escape(&twice), twice, once].map(String::into_bytes));
-        }
-        let html = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        plain.push(html.replace('"', "&quot;").replace('\'', "&#39;").into_bytes());
-        plain.push(html.into_bytes());
-        plain.push(text.replace('\'', r"'\''").into_bytes());
+        let crlf = text.replace("\r\n", "\n").replace('\n', "\r\n");
+        let mut texts = vec![text.split_whitespace().collect::<Vec<_>>().join(" ")];
+        texts.extend([json_forms(text), json_forms(&crlf), quoted_forms(text)].concat());
+        texts.push(crlf);
+        plain.extend(texts.into_iter().map(String::into_bytes));
+        encoded.extend(JSON.map(|json| json.escape(text).into_bytes()));
+        encoded.push(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
     }
-    let encoded_url = percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let url = percent_encode(text, NON_ALPHANUMERIC).to_string();
     // The characters that most programs leave as they are.
     let usual = ["%2D", "%2E", "%5F", "%7E"].iter().zip(["-", ".", "_", "~"]);
-    plain.push(usual.fold(encoded_url, |url, (code, plain)| url.replace(code, plain)).into_bytes());
+    let url = usual.fold(url, |url, (code, plain)| url.replace(code, plain));
+    let lower = percent_lower(&url);
+    plain.extend([url.replace("%20", "+"), lower.replace("%20", "+"), lower, url].map(String::into_bytes));
 
     let mut forms = Vec::new();
     let mut seen = HashSet::new();
-    let json_form = std::str::from_utf8(text).map(|text| json(text).into_bytes()).unwrap_or_default();
-    for source in [text, &json_form] {
+    for source in &encoded {
         for (form, bytes) in Base64::forms_of(source) {
             if bytes.len() >= SHORTEST_BASE64 && seen.insert(bytes.clone()) {
                 forms.push(Form { bytes, encoding: Encoding::Base64(form) });
@@ -90,26 +166,12 @@ pub(super) fn forms_of(text: &[u8]) -> Vec<Form> {
     forms
 }
 
-/// As in a JSON string, without its quotes.
-fn json(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
-/// With `\u` escapes for what is not ASCII, as many programs write by default.
-fn json_ascii(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in json(text).chars() {
-        if c.is_ascii() {
-            escaped.push(c);
-        } else {
-            let mut units = [0; 2];
-            escaped.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
-        }
-    }
-    escaped
-}
-
-fn json_slash(text: &str) -> String {
-    json(text).replace('/', "\\/")
+/// With lower-case digits in the codes of a URL.
+fn percent_lower(url: &str) -> String {
+    let mut parts = url.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |url, part| {
+        let (digits, rest) = part.split_at(2.min(part.len()));
+        format!("{url}%{}{rest}", digits.to_lowercase())
+    })
 }
