@@ -7,7 +7,7 @@ use git2::ObjectFormat;
 use super::error::GitError;
 use super::oid::Oid;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Mode {
     File,
     Folder,

@@ -766,15 +766,91 @@ fn a_remote_without_readable_tombstones_stops_nothing() {
     let listing = format!("040000 tree {}\t0000000000000000\n", folder.trim());
     let tree = String::from_utf8(run(repo.command("git").arg("mktree"), listing.as_bytes()).stdout).unwrap();
     let commit = repo.git(&["commit-tree", tree.trim(), "-m", "x"]).trim().to_owned();
-    for oid in [blob, commit] {
+    for (oid, status) in [(commit, 0), (blob, 1)] {
         repo.git(&["push", "-q", "origin", &format!("+{oid}:refs/trace-records/purged")]);
         repo.say("more");
         repo.text(&["push", "origin", "main"]);
         repo.within(&clone, |repo| {
-            assert!(repo.text(&["pull"]).starts_with("main: "));
-            repo.text(&["pull"]);
+            for _ in 0..2 {
+                let pulled = repo.run(&["pull"], b"");
+                assert!(pulled.stdout.starts_with(b"main: "));
+                assert_eq!(pulled.status.code(), Some(status));
+                let said = String::from_utf8_lossy(&pulled.stderr).into_owned();
+                assert_eq!(said.contains("skipped origin/purged: object "), status == 1, "{said}");
+            }
         });
     }
+    // Tombstones of ours do not replace it, and stop no trace.
+    purge(&repo, &["--yes"]);
+    repo.text(&["switch", "-c", "fresh"]);
+    for text in ["after", "later"] {
+        repo.say(text);
+        let pushed = repo.run(&["push"], b"");
+        let said = String::from_utf8_lossy(&pushed.stdout).into_owned();
+        assert_eq!(pushed.status.code(), Some(1), "{said}");
+        assert!(said.contains("fresh → origin: "), "{said}");
+        assert!(said.contains("refs/trace-records/purged → origin: "), "{said}");
+        repo.run(&["fetch"], b"");
+    }
+    let oid = |refname: &str| repo.git(&["rev-parse", refname]);
+    assert_eq!(oid("refs/traces/fresh"), oid("refs/trace-remotes/origin/fresh"));
+}
+
+/// A remote may have anything under the name of a record, also beside tombstones.
+#[test]
+fn a_record_of_a_remote_that_is_no_commit_is_reported_and_skipped() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["pin", "#0"]);
+    });
+    purge(&repo, &["--yes", "--push", "origin"]);
+    let blob = unreachable(&repo, "no commit");
+    repo.git(&["push", "-q", "origin", &format!("+{blob}:refs/trace-records/priority")]);
+    repo.within(&clone, |repo| {
+        let pulled = repo.run(&["pull"], b"");
+        let said = String::from_utf8_lossy(&pulled.stderr).into_owned();
+        assert_eq!(pulled.status.code(), Some(1), "{said}");
+        assert!(said.contains("skipped origin/priority: object "), "{said}");
+        assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]"]);
+        repo.say("more");
+        let pushed = repo.run(&["push"], b"");
+        assert_eq!(pushed.status.code(), Some(1));
+        assert_eq!(
+            repo.git(&["rev-parse", "refs/trace-remotes/origin/main"]),
+            repo.git(&["rev-parse", "refs/traces/main"])
+        );
+        repo.fsck();
+    });
+    // Nor can the remote have the record if there is a ref below its name.
+    let remote = repo.home().join("origin.git");
+    repo.within(&remote, |remote| {
+        remote.git(&["update-ref", "-d", "refs/trace-records/priority"]);
+        remote.git(&["update-ref", "refs/trace-records/priority/x", "refs/traces/main"]);
+    });
+    repo.within(&clone, |repo| {
+        repo.text(&["fetch", "--prune"]);
+        repo.say("still more");
+        let pushed = repo.run(&["push"], b"");
+        let said = String::from_utf8_lossy(&pushed.stdout).into_owned();
+        assert_eq!(pushed.status.code(), Some(1), "{}", repo.exact(&pushed));
+        assert!(said.contains("main → origin: ") && said.contains("refs/trace-records/priority → origin: "), "{said}");
+    });
+}
+
+#[test]
+fn many_purges_have_one_salt() {
+    let repo = TestRepo::new();
+    for text in ["first secret", "second secret"] {
+        repo.say(text);
+        repo.bytes_with(&["purge", "--json", "--text", "-", "--yes"], text.as_bytes());
+    }
+    let salts: Vec<String> = repo
+        .git(&["grep", "-h", "-o", "\"salt\":\"[0-9a-f]*", "refs/trace-purged"])
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    assert!(salts.len() == 2 && salts[0] == salts[1], "{salts:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@
 //!
 //! The priority record is one. Archives of crumb files are others, one per identity; they are shared only by their full names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::commit::{CommitBuilder, require_signed};
 use super::signature::Signature;
@@ -95,9 +95,10 @@ impl LineFormat {
         let mut folders = vec![(into, from, String::new(), 0)];
         while let Some((ours, theirs, above, depth)) = folders.pop() {
             let ours = ours.map_or(Ok(Vec::new()), |oid| repo.read_tree(oid))?;
+            let ours: HashMap<(&[u8], Mode), Oid> =
+                ours.iter().map(|entry| ((entry.name.as_slice(), entry.mode()), entry.oid)).collect();
             for entry in repo.read_tree(theirs)? {
-                let here = ours.iter().find(|here| here.name == entry.name && here.mode() == entry.mode());
-                let here = here.map(|here| here.oid);
+                let here = ours.get(&(entry.name.as_slice(), entry.mode())).copied();
                 let name = std::str::from_utf8(&entry.name).ok().filter(|_| here != Some(entry.oid));
                 let Some(path) = name.map(|name| format!("{above}{name}")) else { continue };
                 if entry.mode() == Mode::Folder && depth < MAX_DEPTH {

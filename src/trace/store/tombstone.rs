@@ -11,12 +11,14 @@
 //! ```
 //!
 //! - A digest is the first half of the BLAKE3 of the salt, the kind, and the oid, item id, or line. No line contains text.
+//! - A purge takes the salt of an earlier one, so that looking up an object costs the same after many purges. Only purges of clones
+//!   that did not know of each other have different salts.
 //! - `new` is the oid of the object that replaced a removed one, in exclusive or with another digest of the removed one's oid. Only
 //!   a repository that has the removed object can read it.
 //! - The id of an imported item is derived from its source, so its digest represents the source too. A text that is purged leaves
 //!   the item, so an item with such an id is refused only if its body has no `[purged: …]`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 
 use serde::{Deserialize, Serialize};
@@ -67,23 +69,23 @@ pub(crate) struct Purge {
     salt: String,
 }
 
+fn digest(salt: &str, kind: &str, value: &[u8]) -> String {
+    hash(salt, kind, value).to_hex()[..32].to_owned()
+}
+
+fn hash(salt: &str, kind: &str, value: &[u8]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for part in [salt.as_bytes(), kind.as_bytes(), value] {
+        hasher.update(&(part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize()
+}
+
 impl Purge {
-    fn digest(&self, kind: &str, value: &[u8]) -> String {
-        self.hash(kind, value).to_hex()[..32].to_owned()
-    }
-
-    fn hash(&self, kind: &str, value: &[u8]) -> blake3::Hash {
-        let mut hasher = blake3::Hasher::new();
-        for part in [self.salt.as_bytes(), kind.as_bytes(), value] {
-            hasher.update(&(part.len() as u64).to_be_bytes());
-            hasher.update(part);
-        }
-        hasher.finalize()
-    }
-
     /// Hides the oid of what replaced an object, or reveals it again. The digits are those of an oid.
     fn mask(&self, old: Oid, new: &str) -> Option<String> {
-        let key = self.hash("new", old.as_bytes());
+        let key = hash(&self.salt, "new", old.as_bytes());
         let bytes = new.as_bytes().chunks(2).zip(key.as_bytes()).map(|(digits, key)| {
             let byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
             Some(format!("{:02x}", byte ^ key))
@@ -127,9 +129,11 @@ pub(crate) enum Fate {
 #[derive(Debug, Default)]
 pub(crate) struct Tombstones {
     purges: Vec<Purge>,
-    /// The digests, each with its purge, and with the replacement of an object. Two purges may have the same one, because anybody
-    /// can copy it.
-    digests: HashMap<(String, usize), Option<String>>,
+    /// The salts of the purges, each once.
+    salts: BTreeSet<String>,
+    /// The digests, each with its purges, and with the replacement of an object. Anybody can copy a digest to a purge with another
+    /// salt, where it means nothing.
+    digests: HashMap<String, Vec<(usize, Option<String>)>>,
 }
 
 impl Tombstones {
@@ -153,21 +157,20 @@ impl Tombstones {
     }
 
     fn read(&mut self, text: &str) {
-        let purge = self.purges.len();
-        for line in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
-            match line {
-                // Of two, which nobody writes, the first counts.
-                Line::Purge(found) if self.purges.len() == purge => self.purges.push(found),
-                Line::Purge(_) => {}
-                Line::Object { object: digest, new } => drop(self.digests.insert((digest, purge), new)),
-                Line::Item { item: digest } | Line::Text { line: digest } => {
-                    self.digests.insert((digest, purge), None);
-                }
-            }
-        }
-        if self.purges.len() == purge {
-            // Without a salt, the digests mean nothing.
-            self.digests.retain(|(_, of), _| *of != purge);
+        let lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let purge = |line: &Line| if let Line::Purge(purge) = line { Some(purge.clone()) } else { None };
+        // Of two, which nobody writes, the first counts. Without a salt, the digests mean nothing.
+        let Some(purge) = lines.iter().find_map(purge) else { return };
+        let at = self.purges.len();
+        self.salts.insert(purge.salt.clone());
+        self.purges.push(purge);
+        for line in lines {
+            let (digest, new) = match line {
+                Line::Purge(_) => continue,
+                Line::Object { object, new } => (object, new),
+                Line::Item { item: digest } | Line::Text { line: digest } => (digest, None),
+            };
+            self.digests.entry(digest).or_default().push((at, new));
         }
     }
 
@@ -177,10 +180,12 @@ impl Tombstones {
 
     /// The purges that have a digest, each with the replacement.
     fn of_digest<'t>(&'t self, kind: &str, value: &[u8]) -> impl Iterator<Item = (&'t Purge, Option<&'t str>)> {
-        let find = move |(index, purge): (usize, &'t Purge)| {
-            Some((purge, self.digests.get(&(purge.digest(kind, value), index))?.as_deref()))
+        let purges = move |salt: &'t String| {
+            let found = self.digests.get(&digest(salt, kind, value)).into_iter().flatten();
+            let found = found.map(|(purge, new)| (&self.purges[*purge], new.as_deref()));
+            found.filter(move |(purge, _)| purge.salt == *salt)
         };
-        self.purges.iter().enumerate().filter_map(find)
+        self.salts.iter().flat_map(purges)
     }
 
     pub(crate) fn of_object(&self, oid: Oid) -> Option<&Purge> {
@@ -284,18 +289,21 @@ pub(crate) fn write(
     removed: &Removed,
 ) -> Result<(Option<Oid>, Oid), TraceError> {
     let random = || RandomState::new().hash_one(signature.at.as_nanosecond());
-    let (id, salt) = (format!("{:016x}", random()), format!("{:016x}{:016x}", random(), random()));
+    let old = repo.find_ref(PURGED)?;
+    let salt = Tombstones::at(repo, old.into_iter().collect())?.and_then(|earlier| earlier.salts.into_iter().next());
+    let salt = salt.unwrap_or_else(|| format!("{:016x}{:016x}", random(), random()));
+    let id = format!("{:016x}", random());
     let purge = Purge { at: signature.at.to_string(), by: signature.author.person(), reason: reason.to_owned(), salt };
     let objects = removed.objects.iter().map(|(oid, new)| Line::Object {
         new: new.and_then(|new| purge.mask(*oid, &new.to_string())),
-        object: purge.digest("object", oid.as_bytes()),
+        object: digest(&purge.salt, "object", oid.as_bytes()),
     });
-    let items = removed.items.iter().map(|id| Line::Item { item: purge.digest("item", id.to_string().as_bytes()) });
-    let lines = removed.lines.iter().map(|line| Line::Text { line: purge.digest("line", line.as_bytes()) });
+    let items =
+        removed.items.iter().map(|id| Line::Item { item: digest(&purge.salt, "item", id.to_string().as_bytes()) });
+    let lines = removed.lines.iter().map(|line| Line::Text { line: digest(&purge.salt, "line", line.as_bytes()) });
     let lines = [Line::Purge(purge.clone())].into_iter().chain(objects).chain(items).chain(lines);
     let lines: Vec<String> =
         lines.map(|line| serde_json::to_string(&line)).collect::<Result<_, _>>().unwrap_or_default();
-    let old = repo.find_ref(PURGED)?;
     let before = old.map(|oid| repo.read_commit(oid)).transpose()?.map(|commit| commit.tree);
     let tree = HISTORY.format.with_lines(repo, before, [(id, lines)], |lines, _| Ok(lines))?;
     let new = CommitBuilder::new(signature, tree, old).write_plain(repo, &format!("purge: {reason}\n"))?;

@@ -35,9 +35,27 @@ pub(super) fn fetched_ref(remote: &str, shared: &str) -> String {
     format!("refs/trace-remote-records/{remote}/{}", shared.strip_prefix("refs/").unwrap_or(shared))
 }
 
-/// The remote's history as last fetched.
+/// The remote's history as last fetched; `None` also if its ref is one of [`unreadable`].
 pub(crate) fn fetched_lines(repo: &Repo, remote: &str, history: &LineHistory<'_>) -> Result<Option<Oid>, TraceError> {
-    Ok(repo.find_ref(&fetched_ref(remote, history.shared))?)
+    find_fetched(repo, remote, history.shared)
+}
+
+/// As [`fetched_lines`], by the name on the remote.
+pub(super) fn find_fetched(repo: &Repo, remote: &str, shared: &str) -> Result<Option<Oid>, TraceError> {
+    let tip = repo.find_ref(&fetched_ref(remote, shared))?;
+    Ok(tip.filter(|tip| repo.read_commit(*tip).is_ok()))
+}
+
+/// The fetched refs that are not those of traces and whose commits cannot be read, each with the reason. A remote's ref may point to
+/// anything, and no such ref must stop a pull or a push.
+pub(super) fn unreadable(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
+    let prefix = fetched_ref(remote, "");
+    let listed = repo.list_refs(&prefix)?.into_iter();
+    let reason = |(refname, tip): (String, Oid)| {
+        let cause = repo.read_commit(tip).err()?.to_string();
+        Some((refname.strip_prefix(&prefix).unwrap_or(&refname).to_owned(), cause))
+    };
+    Ok(listed.filter_map(reason).collect())
 }
 
 /// The result of pushing lines.
@@ -69,7 +87,13 @@ pub(crate) fn push_lines(
     let (shared, fetched) = (shared_ref(history), fetched_ref(remote, history.shared));
     let start = Instant::now();
     for attempt in 1.. {
-        let theirs = repo.find_ref(&fetched)?.map(|oid| repo.read_commit(oid)).transpose()?;
+        let theirs = match repo.find_ref(&fetched)?.map(|oid| repo.read_commit(oid)).transpose() {
+            Ok(theirs) => theirs,
+            Err(error) => {
+                let rejected = PushedRef { refname: shared, fate: PushFate::Refused, summary: error.to_string() };
+                return Ok(PushedLines { files: 0, rejected: Some(rejected) });
+            }
+        };
         let union = history.format.union(repo, theirs.as_ref().map(|tip| tip.tree), ours.tree, &mut is_wanted)?;
         let files = union.paths.len();
         if files == 0 {
@@ -82,16 +106,22 @@ pub(crate) fn push_lines(
         }
         let commit = CommitBuilder::new(signature, union.tree, parent)
             .write_plain(repo, &format!("share {}\n", history.noun))?;
-        match repo.push_quietly(remote, &format!("{commit}:{shared}"))? {
+        let rejected = match repo.push_quietly(remote, &format!("{commit}:{shared}"))? {
             Some(PushedRef { fate: PushFate::Moved | PushFate::UpToDate, .. }) => {
                 see(repo, signature, &fetched, commit)?;
                 return Ok(PushedLines { files, rejected: None });
             }
-            Some(PushedRef { fate: PushFate::Behind | PushFate::Contended, .. }) if start.elapsed() < PATIENCE => {}
-            rejected => return Ok(PushedLines { files: 0, rejected }),
+            rejected => rejected,
+        };
+        let is_behind = |one: &PushedRef| matches!(one.fate, PushFate::Behind | PushFate::Contended);
+        if !rejected.as_ref().is_some_and(is_behind) || start.elapsed() >= PATIENCE {
+            return Ok(PushedLines { files: 0, rejected });
         }
         wait(attempt);
-        repo.fetch(remote, &[format!("+{shared}:{fetched}")], &["--quiet"])?;
+        // A remote with `<shared>/x` has no ref of this name, and cannot get one.
+        if repo.fetch(remote, &[format!("+{shared}:{fetched}")], &["--quiet"]).is_err() {
+            return Ok(PushedLines { files: 0, rejected });
+        }
     }
     Ok(PushedLines::default())
 }

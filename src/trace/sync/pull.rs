@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::lines::{self, fetched_lines, fetched_ref};
+use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::refuse_fetched;
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
@@ -46,7 +46,7 @@ pub(crate) struct PulledPriority {
 }
 
 /// Fetches the traces that match names or globs (none: all), and all histories of lines. Changes nothing else. Returns the names of
-/// refs that were not accepted, because they contain something purged, and the reasons.
+/// refs that were not accepted, because they contain something purged or no commit, and the reasons.
 pub(crate) fn fetch(
     repo: &Repo,
     remote: &str,
@@ -64,7 +64,9 @@ pub(crate) fn fetch(
         }
     }
     repo.fetch(remote, &refspecs, options)?;
-    refuse_fetched(repo, remote)
+    let mut skipped = refuse_fetched(repo, remote)?;
+    skipped.extend(lines::unreadable(repo, remote)?);
+    Ok(skipped)
 }
 
 /// The refs of a remote as last fetched.
@@ -101,7 +103,7 @@ pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result
 
 /// A private ref of a remote as last fetched.
 pub(crate) fn fetched_private(repo: &Repo, remote: &str, refname: &str) -> Result<Option<Oid>, TraceError> {
-    Ok(repo.find_ref(&fetched_ref(remote, refname))?)
+    find_fetched(repo, remote, refname)
 }
 
 /// Merges a fetched trace into the local trace of the same name, or creates it. If both have new items, the published ones come

@@ -52,7 +52,7 @@ fn fetched_refs(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
 ///
 /// The remote's tombstones count too. Without any, this costs two lookups of refs.
 pub(super) fn refuse_fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
-    let tips = [repo.find_ref(HISTORY.refname)?, fetched_tombstones(repo, remote)?];
+    let tips = [repo.find_ref(HISTORY.refname)?, fetched_lines(repo, remote, &HISTORY)?];
     let Some(tombstones) = Tombstones::at(repo, tips.into_iter().flatten().collect())? else { return Ok(Vec::new()) };
     let mut refused = Vec::new();
     let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
@@ -85,15 +85,9 @@ pub(super) fn refuse_fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, S
     Ok(refused)
 }
 
-/// The remote's tombstones. Its ref may point to anything, and no such ref must stop a fetch.
-fn fetched_tombstones(repo: &Repo, remote: &str) -> Result<Option<Oid>, TraceError> {
-    let tip = fetched_lines(repo, remote, &HISTORY)?;
-    Ok(tip.filter(|tip| repo.read_commit(*tip).is_ok()))
-}
-
 /// Adds the remote's tombstones to this repository's.
 pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Result<(), TraceError> {
-    let Some(from) = fetched_tombstones(repo, remote)? else { return Ok(()) };
+    let Some(from) = fetched_lines(repo, remote, &HISTORY)? else { return Ok(()) };
     HISTORY.absorb(repo, signature, from, |_| Ok(true), |_, _| Ok(()))?;
     Ok(())
 }

@@ -175,10 +175,16 @@ fn print_dispute(context: &Context, setting: &Setting, rivals: &[Setting]) -> Re
     if rivals.is_empty() { Ok(()) } else { writeln!(context.ui, "  {}", escaped(&dispute(setting, rivals))) }
 }
 
+/// The number of rivals that a report names. A remote may send any number.
+const NAMED_RIVALS: usize = 8;
+
 /// Says that an item was changed concurrently, and which level applies.
 pub(crate) fn dispute(setting: &Setting, rivals: &[Setting]) -> String {
     let change = |setting: &Setting| format!("{} by {}", setting.level, author(setting));
-    let changes: Vec<String> = std::iter::once(setting).chain(rivals).map(change).collect();
+    let named = std::iter::once(setting).chain(rivals.iter().take(NAMED_RIVALS));
+    let more = rivals.len().saturating_sub(NAMED_RIVALS);
+    let more = (more > 0).then(|| format!("{more} more"));
+    let changes: Vec<String> = named.map(change).chain(more).collect();
     let applies = setting.level;
     format!("was changed concurrently: {}; {applies} applies until someone sets it again", changes.join(", "))
 }
