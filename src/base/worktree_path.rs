@@ -61,13 +61,40 @@ pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf
             if !metadata.is_dir() && !metadata.is_file() {
                 return refuse("is not a regular file");
             }
-            if next.join("HEAD").exists() && (next.join("objects").exists() || next.join("commondir").exists()) {
+            if is_git_directory(&next) {
                 return refuse(ENTERS);
             }
         }
         at = next;
     }
     Ok(at)
+}
+
+/// Fails if links lead from a path that the user named into a git directory that it does not name. A clone may contain such links, and
+/// nobody writes there on purpose.
+pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
+    let is_git = |name: &std::ffi::OsStr| name.eq_ignore_ascii_case(".git");
+    if path.components().any(|part| is_git(part.as_os_str())) {
+        return Ok(());
+    }
+    // The file need not exist, nor the target of a link.
+    let (mut at, mut link) = (path.to_owned(), None);
+    for _ in 0..MAX_LINKS {
+        let Ok(target) = fs::read_link(&at) else { break };
+        let next = at.parent().unwrap_or(Path::new("")).join(&target);
+        link = Some((at, target));
+        at = next;
+    }
+    let folder = at.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+    if folder.ancestors().any(|above| above.file_name().is_some_and(is_git) || is_git_directory(above)) {
+        return Err(refused(link.as_ref(), ENTERS));
+    }
+    Ok(())
+}
+
+fn is_git_directory(folder: &Path) -> bool {
+    folder.join("HEAD").exists() && (folder.join("objects").exists() || folder.join("commondir").exists())
 }
 
 /// The names in a path, the last one first.

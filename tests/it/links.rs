@@ -256,3 +256,17 @@ fn a_path_that_the_user_typed_may_lead_anywhere() {
     fs::write(repo.home().join("outside.crumb"), "∴CRUMB2 SPARK s1\n").unwrap();
     assert!(repo.text(&["crumb", "show", "a.crumb"]).contains("SPARK"));
 }
+
+#[test]
+fn crumb_files_are_not_written_into_the_git_directory() {
+    let repo = with_link("a.crumb", ".git/hooks/post-commit");
+    let new = ["crumb", "new", "a.crumb", "--fact", "x"];
+    insta::assert_snapshot!(cause(&repo, &new), @"`a.crumb` is a link to `.git/hooks/post-commit`, which enters a git directory");
+    add_link(&repo, "notes", ".git/hooks");
+    insta::assert_snapshot!(cause(&repo, &["crumb", "new", "notes/a.crumb", "--fact", "x"]), @"it enters a git directory");
+    assert!(!repo.git_dir().join("hooks/post-commit").exists());
+    let hook = repo.git_dir().join("hooks/post-commit");
+    fs::write(&hook, "∴CRUMB2 SPARK s1\n").unwrap();
+    cause(&repo, &["crumb", "note", "a.crumb", "x"]);
+    assert_eq!(fs::read_to_string(&hook).unwrap(), "∴CRUMB2 SPARK s1\n");
+}

@@ -6,6 +6,7 @@ use super::error::CrumbError;
 use super::grammar::document::{CrumbFile, is_conflict_marker};
 use crate::base::bounded;
 use crate::base::replace::{Access, FileError, Stem, update};
+use crate::base::worktree_path::check_outside_git;
 
 const STEM: Stem = Stem(".git-trace-crumb");
 
@@ -18,6 +19,7 @@ pub(crate) fn edit<T>(
     path: &Path,
     mut change: impl FnMut(&mut CrumbFile<'_>) -> Result<T, CrumbError>,
 ) -> Result<T, CrumbError> {
+    check_link(path)?;
     update(path, STEM, Access::Usual, |seen| {
         if seen.version.is_none() {
             return Err(CrumbError::NoSuchFile { path: path.to_owned() });
@@ -30,10 +32,15 @@ pub(crate) fn edit<T>(
 }
 
 pub(crate) fn create(path: &Path, text: &[u8]) -> Result<(), CrumbError> {
+    check_link(path)?;
     update(path, STEM, Access::Usual, |seen| match seen.version {
         Some(_) => Err(CrumbError::Exists { path: path.to_owned() }),
         None => Ok((Some(text.to_vec()), ())),
     })
+}
+
+fn check_link(path: &Path) -> Result<(), FileError> {
+    check_outside_git(path).map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
 
 /// Fails if the file has no header, or contains a conflict.

@@ -77,9 +77,8 @@ impl Json {
         for c in text.chars() {
             if self.coded.contains(c) || (self.is_ascii && !c.is_ascii()) {
                 let mut units = [0; 2];
-                escaped.extend(c.encode_utf16(&mut units).iter().map(|unit| match self.has_upper_digits {
-                    true => format!("\\u{unit:04X}"),
-                    false => format!("\\u{unit:04x}"),
+                escaped.extend(c.encode_utf16(&mut units).iter().map(|unit| {
+                    if self.has_upper_digits { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") }
                 }));
             } else if c == '/' && self.has_escaped_slash {
                 escaped.push_str("\\/");
