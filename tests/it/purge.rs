@@ -796,6 +796,37 @@ fn a_remote_without_readable_tombstones_stops_nothing() {
     assert_eq!(oid("refs/traces/fresh"), oid("refs/trace-remotes/origin/fresh"));
 }
 
+#[test]
+fn what_git_does_not_read_is_reported() {
+    let repo = TestRepo::new();
+    repo.say(&format!("It is {SECRET}"));
+    // What a killed `git repack` and a killed `git fetch` leave.
+    let objects = repo.git_dir().join("objects");
+    let left = ["00/tmp_obj_a1b2c3", "pack/pack-1234.pack", "pack/tmp_pack_Xy12ab", "tmp_objdir-incoming-a1"];
+    fs::create_dir_all(objects.join("00")).unwrap();
+    fs::create_dir_all(objects.join("tmp_objdir-incoming-a1")).unwrap();
+    for name in left.iter().filter(|name| !name.starts_with("tmp_objdir")) {
+        fs::write(objects.join(name), "x").unwrap();
+    }
+    let purged = purge(&repo, &["--yes"]);
+    let unread: Vec<&str> = purged["unread"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    let names: Vec<&str> = unread.iter().map(|path| path.split_once("objects/").unwrap().1).collect();
+    assert_eq!(names, left);
+    assert_eq!(purged["left"], serde_json::json!([]));
+    let said = repo.trace_with(&["purge", "--text", "-", "--yes"], SECRET.as_bytes());
+    assert_eq!(said.matches("cannot be searched, and stays: ").count(), 4, "{said}");
+}
+
+#[test]
+fn a_symbolic_ref_with_the_text_in_its_name_is_reported() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.git(&["symbolic-ref", "refs/trace-sessions/codex/horse-staple", "refs/traces/main"]);
+    let output = repo.run(&["purge", "--json", "--text", "-", "--dry-run"], b"horse-staple");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["names"], serde_json::json!(["refs/trace-sessions/codex/horse-staple"]));
+}
+
 /// A remote may have anything under the name of a record, also beside tombstones.
 #[test]
 fn a_record_of_a_remote_that_is_no_commit_is_reported_and_skipped() {
