@@ -181,7 +181,7 @@ impl Process {
     /// Starts it beside this process, to answer lines with lines. Its stderr is shown.
     pub(crate) fn start_answering(&mut self) -> Result<Coprocess, ProcessError> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let child = self.command.spawn().map_err(|source| self.cannot_start(source))?;
+        let (child, _) = self.start().map_err(|source| self.cannot_start(source))?;
         Ok(Coprocess::new(self.name.clone(), child))
     }
 

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::base::cancel::{Cancelable, ends_programs};
+
 /// The longest answer.
 const ANSWER_MAX: u64 = 4096;
 
@@ -41,6 +43,8 @@ impl Coprocess {
 
     /// Sends a line and waits for the answer, but not longer than `limit`.
     pub(crate) fn ask(&mut self, line: String, limit: Duration) -> Result<String, AnswerError> {
+        // Only now: the cancellation of a request that asks nothing leaves it running.
+        let _cancelable = ends_programs().then(|| Cancelable::new(&self.child));
         // If the writer has ended, so has the program: there is no answer either.
         let _ = self.asked.send(line);
         self.answers.recv_timeout(limit).map_err(|error| match (error, self.name.clone()) {

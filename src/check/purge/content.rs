@@ -83,7 +83,9 @@ impl Target {
         // The count's digest would confirm a guess of the text.
         if let Some(count) = changed.tokens.filter(|_| changed.body != item.body) {
             changed.tokens = None;
-            Counter::find(count.counter).into_iter().for_each(|counter| changed.keep_token_count(counter));
+            if let Some(counter) = Counter::find(count.counter) {
+                changed.keep_token_count(counter);
+            }
         }
         Some(item_file::render(&changed))
     }
