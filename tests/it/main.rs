@@ -35,13 +35,14 @@ mod mcp;
 mod merge_driver;
 mod merging;
 mod operations;
+mod packages;
 
+mod demo;
 mod pages;
 mod places;
 mod plain_git;
 mod playground;
 mod purge;
-mod readme;
 mod reftable;
 mod refusals;
 mod repo;

@@ -9,44 +9,49 @@ use crate::base::process::Process;
 
 /// Try the tool on a real session in a temporary repository
 #[derive(clap::Args, Debug)]
-pub(crate) struct DemoArgs {}
+pub(crate) struct DemoArgs {
+    /// Print the session instead, for trying commands in a repository of your own
+    #[arg(long)]
+    session: bool,
+}
 
 /// A Claude Code session, published under the MIT license (see the README in its folder).
-const SESSION: &str = include_str!("../../../../tests/fixtures/transcripts/claude-code/small-thinking-tools.jsonl");
+const SESSION: &str = include_str!("../../../../tests/fixtures/transcripts/claude-code/dangling-tool-use.jsonl");
 
 /// Explanations, each with the command that follows it.
-const STEPS: [(&str, &str); 10] = [
-    ("Import a real session of a coding agent into a trace, one commit per item.", "git trace init release-fix"),
-    ("", "git trace import claude-code session.jsonl"),
-    ("", "git trace log --oneline -n 4"),
+const STEPS: [(&str, &str); 9] = [
     (
-        "Pin what matters and skip what only fills the context, each with a reason.",
-        "git trace pin '#2' --reason 'the task'",
+        "Import a session of Claude Code into a trace, one commit per item.",
+        "git trace import --trace work session.jsonl",
     ),
-    ("", "git trace skip '#7' '#11' --reason 'whole files; only one line mattered'"),
+    ("See what fills the context.", "git trace top work -n 4"),
+    ("Cut what the session no longer needs, on a new trace.", "git trace clean work --yes"),
+    ("Print the messages for a model, before and after.", "git trace --trace work materialize | wc -c"),
+    ("", "git trace --trace work.clean materialize | wc -c"),
     (
-        "Edit an item that is too long or wrong. Its id stays the same.",
-        "git trace edit '#17' -m 'Done: the notarization timeout is 45m.'",
+        "Edit an item that is wrong. Its id stays the same.",
+        "git trace --trace work.clean edit '#2' -m 'Review the stack of pull requests in order.'",
     ),
-    ("", "git trace status"),
-    ("Print the messages for a model, now and at an earlier state.", "git trace materialize | wc -c"),
-    ("", "git trace materialize --as-of '#23' | wc -c"),
-    ("Everything is plain git.", "git log --oneline -n 2 TRACE_HEAD"),
+    ("Undo any of this.", "git trace undo"),
+    ("Everything is plain git.", "git log --oneline -n 2 refs/traces/work.clean"),
+    ("", "git ls-tree -r --name-only refs/traces/work.clean | head -n 2"),
 ];
 
 const NEXT: &str = "
-Now in your own repository:
+Now in a repository where you use Claude Code:
 
-  git trace import claude-code     import the newest Claude Code session of this folder
-  git trace commit -m 'TEXT'       or commit your own item
-  git trace log                    show what happened, newest first
-  git trace materialize            print the messages for a model
+  git trace import claude-code     import the newest session of this folder (or codex, gemini-cli)
+  git trace top                    see what fills its context
+  git trace clean                  choose what to cut, on a new trace
+  git trace resume                 continue in the agent
   git trace help                   list all commands
 ";
 
 impl DemoArgs {
-    #[expect(clippy::unused_self, reason = "the command has no arguments")]
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        if self.session {
+            return context.ui.write_raw(SESSION.as_bytes());
+        }
         let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
         fs::write(folder.path().join("session.jsonl"), SESSION).context("cannot write the session")?;
         shell(folder.path(), "git init --quiet")?;
