@@ -38,7 +38,7 @@ use thiserror::Error;
 use crate::trace::change::bulk::{Removal, Replaced, Usage};
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::Draft;
-use read::header;
+use read::{header, json};
 
 const MAX_LISTED_LINES: usize = 20;
 
@@ -72,6 +72,11 @@ pub(crate) struct Tally {
     pub ignored: BTreeMap<String, u64>,
     /// Records of unknown kinds; kinds after the first 64 are counted under `…`.
     pub unknown: BTreeMap<String, u64>,
+    /// Records of unknown kinds that contain a message, a text, or a tool's output.
+    pub dropped: u64,
+    /// The bytes of all records, and of those of unknown kinds.
+    pub bytes: u64,
+    pub unknown_bytes: u64,
     pub damaged: u64,
     /// The numbers, from 1, of the first twenty damaged lines.
     pub damaged_lines: Vec<u64>,
@@ -86,6 +91,17 @@ impl Tally {
     pub(crate) fn is_foreign(&self) -> bool {
         let found_none = self.imported + self.repeated == 0 && self.ignored.is_empty() && self.unknown.is_empty();
         found_none && (self.damaged > 0 || self.ends_in_garbage)
+    }
+
+    /// Whether most of the file's bytes are in records of unknown kinds.
+    pub(crate) fn is_mostly_unknown(&self) -> bool {
+        self.unknown_bytes * 2 > self.bytes
+    }
+
+    fn add_unknown(&mut self, kind: &str, record: &[u8]) {
+        count(&mut self.unknown, kind);
+        self.unknown_bytes += record.len() as u64;
+        self.dropped += u64::from(json::has_content(record));
     }
 
     fn add_damaged(&mut self, line: u64) {

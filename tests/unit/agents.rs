@@ -425,6 +425,65 @@ fn the_brief_is_installed_only_if_asked_for() {
 }
 
 #[test]
+fn a_result_that_gemini_cli_writes_twice_is_recorded_once() {
+    let repo = TestRepo::new();
+    let response =
+        |id: &str, output: &str| json!({"functionResponse": {"id": id, "name": "sh", "response": {"output": output}}});
+    let call =
+        |id: &str, result: Option<Value>| json!({"id": id, "name": "sh", "args": {"command": "ls"}, "result": result});
+    let records = [
+        json!({"sessionId": "s1", "projectHash": "7e"}),
+        json!({"id": "1", "type": "user", "content": [{"text": "list"}]}),
+        json!({"id": "2", "type": "gemini", "content": "", "toolCalls": [call("c1", Some(json!([response("c1", "a")]))), call("c2", None)]}),
+        json!({"id": "3", "type": "user", "content": [response("c1", "a"), response("c2", "b")]}),
+        json!({"id": "4", "type": "gemini", "content": "done"}),
+        json!({"$set": {"messages": [
+            {"id": "1", "type": "user", "content": [{"text": "list"}]},
+            {"id": "2", "type": "gemini", "content": [{"functionCall": {"id": "c1", "name": "sh"}}]},
+            {"id": "2", "type": "user", "content": [response("c1", "a")]},
+            {"id": "3", "type": "user", "content": [response("c1", "a"), response("c2", "b")]},
+            {"id": "4", "type": "gemini", "content": [{"text": "done"}]},
+        ]}}),
+    ];
+    let file: String = records.iter().map(|record| format!("{record}\n")).collect();
+    fs::write(repo.home().join("s1"), file).unwrap();
+    repo.text(&["import", "gemini-cli", repo.home().join("s1").to_str().unwrap()]);
+    let page = repo.text(&["log", "gemini-cli/s1", "--oneline"]);
+    let kinds: Vec<&str> = page.lines().map(|line| line.splitn(4, ' ').nth(3).unwrap()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "dialogue assistant: done",
+            "tool_io result sh: b",
+            "tool_io call sh: {\"command\":\"ls\"}",
+            "tool_io result sh: a",
+            "tool_io call sh: {\"command\":\"ls\"}",
+            "dialogue user: list"
+        ]
+    );
+}
+
+#[test]
+fn an_import_that_drops_content_says_so_and_answers_no() {
+    let repo = TestRepo::new();
+    let record = |uuid: &str, kind: &str, text: &str| json!({"type": kind, "uuid": uuid, "sessionId": "s1", "message": {"role": "user", "content": text}});
+    let import = |records: &[Value]| {
+        let file = repo.home().join("s1.jsonl");
+        fs::write(&file, records.iter().map(|record| format!("{record}\n")).collect::<String>()).unwrap();
+        let output = repo.run(&["import", "claude-code", file.to_str().unwrap(), "--trace", "t"], b"");
+        (output.status.code(), repo.exact(&output))
+    };
+    let (status, said) =
+        import(&[record("1", "user", "one"), json!({"type": "novelty", "uuid": "2", "sessionId": "s1"})]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("of unknown kinds, not imported: 1 novelty"), "{said}");
+    let (status, said) = import(&[record("3", "user", "one"), record("4", "novelty", &"long ".repeat(100))]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("warning: 1 of these records contain messages or outputs of tools"), "{said}");
+    assert!(said.contains("warning: LESS THAN HALF OF THE FILE WAS IMPORTED: "), "{said}");
+}
+
+#[test]
 fn the_trace_of_a_sub_agent_has_its_id_once() {
     let repo = TestRepo::new();
     let record = |uuid: &str, agent: Option<&str>| {

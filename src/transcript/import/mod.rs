@@ -305,7 +305,7 @@ impl Feed for MainThread<'_> {
             };
             match &entry.thread {
                 Some(thread) if self.own_thread.as_ref() != Some(thread) => {
-                    self.threads.entry(thread.clone()).or_default().push(incoming(entry))
+                    self.threads.entry(thread.clone()).or_default().push(incoming(entry));
                 }
                 _ => return Ok(Some(incoming(entry))),
             }

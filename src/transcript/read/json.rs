@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::header;
@@ -54,6 +55,23 @@ pub(crate) use view;
 
 pub(crate) fn present(value: &RawValue) -> Option<&RawValue> {
     (value.get() != "null").then_some(value)
+}
+
+/// The members in which formats keep what a user, an assistant, or a tool said.
+const CONTENT: [&str; 9] =
+    ["message", "content", "text", "parts", "output", "result", "arguments", "payload", "toolCallResult"];
+
+/// Whether a record contains a message, a text, or a tool's output.
+pub(crate) fn has_content(record: &[u8]) -> bool {
+    fn is_filled(value: &Value) -> bool {
+        match value {
+            Value::String(text) => !text.trim().is_empty(),
+            Value::Array(values) => values.iter().any(is_filled),
+            Value::Object(members) => CONTENT.iter().any(|name| members.get(*name).is_some_and(is_filled)),
+            _ => false,
+        }
+    }
+    serde_json::from_slice::<Value>(record).is_ok_and(|record| is_filled(&record))
 }
 
 pub(crate) fn text(value: &RawValue) -> Option<Cow<'_, str>> {

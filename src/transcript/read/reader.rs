@@ -161,8 +161,9 @@ impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
                 Outcome::Imported => tally.imported += 1,
                 Outcome::Repeated => tally.repeated += 1,
                 Outcome::Ignored(kind) => count(&mut tally.ignored, &kind),
-                Outcome::Unknown(kind) => count(&mut tally.unknown, &kind),
+                Outcome::Unknown(kind) => tally.add_unknown(&kind, &rest.bytes[start..end]),
             }
+            tally.bytes += length as u64;
             self.lines.consume(end);
             return Ok(true);
         }

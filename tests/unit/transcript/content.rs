@@ -99,6 +99,8 @@ fn a_call_keeps_the_exact_bytes_of_its_arguments() {
     assert_eq!(reading.entries[0].draft.fields.direction, Some(Direction::Call));
 }
 
+const SKILLS: &str = "<system-reminder>\nThe following skills are available for use with the Skill tool:\n\n- pdf: read files\n</system-reminder>";
+
 #[test]
 fn records_the_model_did_not_see_are_removed_or_counted() {
     let system =
@@ -111,8 +113,11 @@ fn records_the_model_did_not_see_are_removed_or_counted() {
         json!({"type": "attachment", "uuid": "4", "attachment": {"type": "queued_command", "prompt": "and this"}}),
         json!({"type": "attachment", "uuid": "5", "attachment": {"type": "hook_cancelled"}}),
         json!({"type": "attachment", "uuid": "6", "attachment": {"type": "todo_reminder", "content": []}}),
+        json!({"type": "attachment", "uuid": "8", "attachment": {"type": "skill_listing", "content": "- pdf: read files"}}),
+        json!({"type": "attachment", "uuid": "9", "attachment": {"type": "novelty"}}),
         json!({"type": "queue-operation", "operation": "enqueue"}),
-        json!({"type": "telemetry\n"}),
+        json!({"type": "telemetry\n", "data": {"message": "text"}}),
+        json!({"type": "telemetry\n", "message": {"content": [{"text": "said"}]}}),
         json!({"kind": "none"}),
         json!({"type": "user", "uuid": "7", "message": {"content": []}}),
     ];
@@ -124,11 +129,14 @@ fn records_the_model_did_not_see_are_removed_or_counted() {
         ("informational", true),
         ("and this", false),
         (r#"{"type":"hook_cancelled"}"#, true),
-        (r#"{"content":[],"type":"todo_reminder"}"#, false),
+        (r#"{"content":[],"type":"todo_reminder"}"#, true),
+        (SKILLS, false),
+        (r#"{"type":"novelty"}"#, true),
     ];
     assert_eq!(entries, expected);
     assert_eq!(reading.entries[2].draft.fields.role, Some(Role::User));
     let kinds = |kinds: &std::collections::BTreeMap<String, u64>| kinds.keys().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!(kinds(&reading.tally.ignored), "queue-operation system/compact_boundary user/empty");
-    assert_eq!(kinds(&reading.tally.unknown), "(no type) system/novelty telemetry\u{fffd}");
+    assert_eq!(kinds(&reading.tally.unknown), "(no type) attachment/novelty system/novelty telemetry\u{fffd}");
+    assert_eq!(reading.tally.dropped, 1);
 }

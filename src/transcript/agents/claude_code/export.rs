@@ -51,6 +51,7 @@ fn kind_of(item: &Item) -> RecordKind {
     match fields.item_type.as_str() {
         "dialogue" if fields.meta.contains_key("queued") => RecordKind::Attachment,
         "freeform" if fields.name.as_deref() == Some("local_command") => RecordKind::Command,
+        "freeform" if attachment(item).is_some() => RecordKind::Attachment,
         "freeform" if !by_model && json_type(item).is_some_and(|own| fields.name.as_deref() == Some(&own)) => {
             RecordKind::Attachment
         }
@@ -59,6 +60,11 @@ fn kind_of(item: &Item) -> RecordKind {
         _ if by_model => RecordKind::Assistant,
         _ => RecordKind::User,
     }
+}
+
+/// The attachment that an item was made of, unless somebody edited its text since.
+fn attachment(item: &Item) -> Option<String> {
+    item.fields.meta.get("attachment").filter(|_| item.revision == 1).map(Value::to_string)
 }
 
 fn in_same_record(first: &Item, next: &Item, kind: RecordKind) -> bool {
@@ -93,7 +99,8 @@ impl RecordWriter<'_> {
             },
             RecordKind::Attachment => {
                 let queued = || format!("{{\"type\":\"queued_command\",\"prompt\":{}}}", quoted(&text(first)));
-                let own = json_line(first).filter(|_| first.fields.item_type.as_str() == "freeform");
+                let own = || json_line(first).filter(|_| first.fields.item_type.as_str() == "freeform");
+                let own = attachment(first).or_else(own);
                 format!("\"type\":\"attachment\",\"attachment\":{}", own.unwrap_or_else(queued))
             }
             RecordKind::Command => {

@@ -18,7 +18,7 @@
 //! | any other block | `freeform` of that name, the JSON verbatim |
 //! | `summary` | `freeform`, removed as `title` |
 //! | `isCompactSummary` | `dialogue`, removed as `compaction` if its originals stay, meta `{"compact_summary":true}` |
-//! | `attachment` | a queued prompt: `dialogue`, meta `{"queued":true}`; else `freeform`, the JSON verbatim |
+//! | `attachment` | a queued prompt: `dialogue`, meta `{"queued":true}`; else `freeform`: the text that the model is sent, meta `{"attachment":{…}}`, or, if there is none, the JSON verbatim, removed as `interface` |
 //! | `system` with content | `freeform` named after its subtype, removed as `interface` unless it is `local_command` |
 //!
 //! - The agent writes one block of a message per line; `turn`, the message's id, groups them. A user record with several
@@ -33,6 +33,7 @@
 //! - Sub-agents' records (`isSidechain`) belong to the thread of their `agentId` or, in old files, to one named after the
 //!   first record of their chain.
 
+mod attachments;
 mod content;
 pub(crate) mod export;
 mod files;

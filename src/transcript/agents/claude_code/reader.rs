@@ -8,18 +8,19 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::FORMAT;
+use super::attachments::{self, Rendered};
 use super::content::RecordContent;
-use super::records::{Attachment, DISPLAY_ONLY_ATTACHMENTS, IGNORED, IGNORED_SYSTEM, Message, Record};
+use super::records::{Attachment, IGNORED, IGNORED_SYSTEM, Message, Record};
 use super::turns::Turns;
 use crate::tokens::UsageReader;
 use crate::trace::change::bulk::{Removal, Usage};
 use crate::trace::model::item::Role;
 use crate::trace::model::source::Source;
-use crate::transcript::TranscriptEntry;
-use crate::transcript::read::builder::{EntryBuilder, RecordSource, SourceTracker, ToolCalls};
+use crate::transcript::read::builder::{EntryBuilder, RecordSource, SourceTracker, ToolCalls, freeform};
 use crate::transcript::read::header::{self, is_listed};
 use crate::transcript::read::json;
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
+use crate::transcript::{Tally, TranscriptEntry, count};
 
 /// Longer usage objects are not stored; real ones have about four hundred bytes.
 const MAX_USAGE: usize = 8 * 1024;
@@ -103,7 +104,7 @@ impl RecordReader for ClaudeCode {
                 entries.builder.removal = (!sent).then_some(Removal::Interface);
                 entries.add_named(if subtype.is_empty() { "system" } else { &subtype }, content);
             }
-            "attachment" => add_attachment(&mut entries, content),
+            "attachment" => add_attachment(&mut entries, content, &mut output.tally),
             _ => {
                 add_message_meta(&mut entries, record, &message);
                 if is_summary && !output.replays_compactions {
@@ -229,14 +230,24 @@ fn add_message_meta(entries: &mut RecordContent<'_>, record: &Record<'_>, messag
 }
 
 /// Adds the text that the agent put into the conversation, or the user while the model was busy.
-fn add_attachment(entries: &mut RecordContent<'_>, attachment: &RawValue) {
+fn add_attachment(entries: &mut RecordContent<'_>, attachment: &RawValue, tally: &mut Tally) {
     let view: Attachment<'_> = json::view_of(attachment);
     let kind = view.kind.and_then(json::text).unwrap_or(Cow::Borrowed("attachment"));
     if let Some(prompt) = view.prompt.filter(|_| kind == "queued_command") {
         entries.builder.add_meta("queued", Some(true));
         entries.add(prompt);
+        return;
+    }
+    let rendered = attachments::render(&kind, attachment);
+    if rendered == Rendered::UnknownKind {
+        count(&mut tally.unknown, &format!("attachment/{kind}"));
+    }
+    if let Rendered::Sent(text) = rendered {
+        let original = serde_json::from_str::<Value>(attachment.get()).ok();
+        entries.builder.add_meta("attachment", original);
+        entries.builder.push_block(0, freeform(&kind, Some(entries.role)), text);
     } else {
-        entries.builder.removal = is_listed(&kind, DISPLAY_ONLY_ATTACHMENTS).then_some(Removal::Interface);
+        entries.builder.removal = Some(Removal::Interface);
         entries.unknown(0, &kind, attachment);
     }
 }

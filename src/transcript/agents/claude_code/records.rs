@@ -43,7 +43,3 @@ pub(super) const IGNORED: &str = "agent-color agent-name agent-setting ai-title 
 /// The same among the subtypes of `system`.
 pub(super) const IGNORED_SYSTEM: &str = "agents_killed api_error api_metrics bridge_status compact_boundary file_snapshot \
     microcompact_boundary stop_hook_summary turn_duration";
-
-/// Attachments that are shown to the user but not sent to the model.
-pub(super) const DISPLAY_ONLY_ATTACHMENTS: &str = "already_read_file command_permissions dynamic_skill hook_cancelled \
-    hook_error_during_execution hook_non_blocking_error hook_permission_decision hook_system_message structured_output";

@@ -20,6 +20,11 @@ use crate::transcript::read::reader::{Outcome, Output};
 /// How the agent's own additions to the user's messages begin.
 const AGENT_PREFIXES: [&str; 2] = ["<", "# AGENTS.md"];
 
+/// Whether a message of the user is one that the agent added.
+pub(super) fn is_added(body: &[u8]) -> bool {
+    AGENT_PREFIXES.iter().any(|prefix| body.trim_ascii_start().starts_with(prefix.as_bytes()))
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Author {
     User,
@@ -30,12 +35,11 @@ pub(super) enum Author {
 
 impl Author {
     fn of(entry: &TranscriptEntry) -> Self {
-        let (fields, body) = (&entry.draft.fields, entry.draft.body.trim_ascii_start());
-        let is_added = || AGENT_PREFIXES.iter().any(|prefix| body.starts_with(prefix.as_bytes()));
+        let fields = &entry.draft.fields;
         match fields.role {
             _ if fields.item_type == ItemType::instruction() => Self::System,
             Some(Role::System) => Self::System,
-            Some(Role::User) if fields.item_type == ItemType::dialogue() && is_added() => Self::System,
+            Some(Role::User) if fields.item_type == ItemType::dialogue() && is_added(&entry.draft.body) => Self::System,
             Some(Role::User) if fields.item_type == ItemType::dialogue() => Self::User,
             _ => Self::Other,
         }

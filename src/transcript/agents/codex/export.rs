@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use super::FORMAT;
+use super::compaction::is_added;
 use super::records::SETTINGS;
 use crate::trace::Time;
 use crate::trace::model::item::{Item, Role};
@@ -175,6 +176,8 @@ fn part(item: &Item) -> Value {
 fn event(items: &[Item]) -> Option<Value> {
     let item = items.iter().find(|item| item.fields.item_type.as_str() == "dialogue")?;
     match role(item) {
+        // The list of sessions shows the first of these.
+        "user" if is_added(&item.body) => None,
         "user" => Some(json!({ "type": "user_message", "message": text(item), "images": [] })),
         "assistant" => Some(json!({ "type": "agent_message", "message": text(item) })),
         _ => None,

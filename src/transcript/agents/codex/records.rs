@@ -49,7 +49,7 @@ pub(super) const IGNORED_ITEM: &str = "ghost_snapshot";
 
 /// Records without content for the model, or with copies of it.
 pub(super) const IGNORED_RECORDS: &str =
-    "turn_context world_state inter_agent_communication_metadata session_state history_metadata";
+    "turn_context world_state inter_agent_communication_metadata session_state history_metadata token_usage_record";
 
 /// Those among them that say what the agent told the model about its settings.
 pub(super) const SETTINGS: &str = "turn_context world_state";

@@ -1,13 +1,13 @@
 //! Reads records, given the earlier ones.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::FORMAT;
-use super::records::{GeminiToolCall, InlineData, Part, Record, Thought, ToolResponse};
+use super::records::{FunctionResponse, GeminiToolCall, InlineData, Part, Record, Thought, ToolResponse};
 use crate::trace::change::bulk::{Removal, Replaced, Usage};
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Fields, Role, Status};
@@ -15,8 +15,8 @@ use crate::trace::model::source::Source;
 use crate::transcript::TranscriptEntry;
 use crate::transcript::read::active::{ActiveMessages, StoredMessage};
 use crate::transcript::read::builder::{
-    EntryBuilder, RecordSource, SourceTracker, ToolCall, artifact, call, decode, dialogue, freeform, hash, reasoning,
-    result, time,
+    EntryBuilder, RecordSource, SourceTracker, ToolCall, ToolCalls, artifact, call, decode, dialogue, freeform, hash,
+    reasoning, result, time,
 };
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
 use crate::transcript::read::{header, json};
@@ -28,6 +28,11 @@ pub(crate) struct GeminiCli {
     /// Whether messages were removed. From then on, a report is not that of the items.
     #[serde(default)]
     usage_differs: bool,
+    #[serde(default)]
+    calls: ToolCalls,
+    /// The ids of the calls whose result was read.
+    #[serde(default)]
+    answered: HashSet<String>,
 }
 
 impl RecordReader for GeminiCli {
@@ -118,10 +123,12 @@ impl GeminiCli {
         let is_sent = matches!(&*kind, "user" | "gemini");
         builder.removal = (!is_sent).then_some(Removal::Interface);
         let turn = header::id(&id);
-        let mut message = MessageParts { builder, id: &id, turn, sources: &mut self.sources, repeated: 0 };
+        let (calls, answered) = (&mut self.calls, &mut self.answered);
+        let mut message =
+            MessageParts { builder, id: &id, turn, sources: &mut self.sources, calls, answered, repeated: 0 };
         message.thoughts(record);
         message.content(record, &kind);
-        message.calls(record);
+        message.tool_calls(record);
         let repeated = message.repeated;
         let mut entries = message.builder.entries;
         // The results of the calls are not part of the request and its response.
@@ -162,6 +169,8 @@ struct MessageParts<'s> {
     id: &'s str,
     turn: Option<String>,
     sources: &'s mut SourceTracker,
+    calls: &'s mut ToolCalls,
+    answered: &'s mut HashSet<String>,
     repeated: usize,
 }
 
@@ -203,24 +212,52 @@ impl MessageParts<'_> {
             return;
         }
         let parts = json::list(content).unwrap_or_else(|| vec![content]);
+        let mut is_first_text = true;
         for (number, raw_part) in parts.into_iter().enumerate() {
-            let place = format!("part-{number}");
+            let mut place = format!("part-{number}");
             let part: Part<'_> = json::view_of(raw_part);
             let data: InlineData<'_> = part.inline_data.map(json::view_of).unwrap_or_default();
             if let Some(text) = json::text(raw_part).or_else(|| part.text.and_then(json::text)) {
-                let fields = if json::is_true(part.thought) { reasoning(None) } else { fields() };
+                let is_thought = json::is_true(part.thought);
+                if kind == "gemini" && !is_thought && std::mem::take(&mut is_first_text) {
+                    // When the agent resumes, it writes the text again, as a part.
+                    "content".clone_into(&mut place);
+                }
+                let fields = if is_thought { reasoning(None) } else { fields() };
                 self.push(&place, fields, text.into_owned());
             } else if let (Some(media_type), Some(bytes)) =
                 (data.mime_type.and_then(json::text), data.data.and_then(json::text).and_then(|data| decode(&data)))
             {
                 self.push(&place, artifact(&media_type, role), bytes);
-            } else {
+            } else if part.call.is_some_and(|call| record.calls.is_some() || self.is_known(call)) {
+                // The entries of the calls have the same content, and the results.
+                self.repeated += 1;
+            } else if self.result_part(&place, &part, raw_part).is_none() {
                 self.push(&place, freeform("part", Some(role)), raw_part.get());
             }
         }
     }
 
-    fn calls(&mut self, record: &Record<'_>) {
+    fn is_known(&self, call: &RawValue) -> bool {
+        let id = json::view_of::<FunctionResponse<'_>>(call).id.and_then(json::text);
+        id.is_some_and(|id| self.calls.contains_key(&*id))
+    }
+
+    /// Adds the result in a part, unless the entry of its call in the model's message had it.
+    fn result_part(&mut self, place: &str, part: &Part<'_>, raw_part: &RawValue) -> Option<()> {
+        let id = json::text(json::view_of::<FunctionResponse<'_>>(part.response?).id?)?;
+        if !self.answered.insert(id.to_string()) {
+            self.repeated += 1;
+            return Some(());
+        }
+        let mut fields = result(&id, self.calls.get(&*id), None)?;
+        let (text, failed) = result_text(raw_part)?;
+        fields.status = Some(if failed { Status::Error } else { Status::Ok });
+        self.push(place, fields, text);
+        Some(())
+    }
+
+    fn tool_calls(&mut self, record: &Record<'_>) {
         for (number, raw_call) in record.calls.and_then(json::list).unwrap_or_default().into_iter().enumerate() {
             let tool: GeminiToolCall<'_> = json::view_of(raw_call);
             let id = tool.id.and_then(json::text).map_or_else(|| format!("{}-{number}", self.id), Into::into);
@@ -236,8 +273,10 @@ impl MessageParts<'_> {
                 thread: None,
             };
             self.push(&place, fields, json::json_or(tool.args, "{}"));
+            self.calls.insert(id.clone(), called.clone());
             let Some((text, failed)) = tool.result.and_then(result_text) else { continue };
             let Some(mut fields) = result(&id, Some(&called), None) else { continue };
+            self.answered.insert(id.clone());
             let status = tool.status.and_then(json::text);
             let failed = failed || matches!(status.as_deref(), Some("error" | "cancelled"));
             fields.status = Some(if failed { Status::Error } else { Status::Ok });

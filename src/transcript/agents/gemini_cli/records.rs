@@ -15,7 +15,9 @@ view! { Thought { subject, description, timestamp } }
 
 view! { GeminiToolCall { id, name, args, result, status, timestamp } }
 
-view! { Part { text, thought, inline_data = "inlineData", response = "functionResponse" } }
+view! { Part { text, thought, inline_data = "inlineData", response = "functionResponse", call = "functionCall" } }
+
+view! { FunctionResponse { id } }
 
 view! { InlineData { mime_type = "mimeType", data } }
 

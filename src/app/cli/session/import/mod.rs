@@ -75,7 +75,7 @@ impl ImportArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let request = self.request()?;
         match request.format {
-            InputFormat::Session(format) => transcript::run(context, &request, format).map(ExitStatus::from),
+            InputFormat::Session(format) => transcript::run(context, &request, format),
             InputFormat::Jsonl | InputFormat::Provider(_) if self.as_seen || self.full => {
                 let message = format!("`{}` has no compactions", request.format.name());
                 Err(Error::with_hint(message, "omit the option; only sessions of agents have compactions"))

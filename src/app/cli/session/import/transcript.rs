@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 
 use super::{ImportRequest, print_report, report_json};
-use crate::app::cli::{Context, Error, ErrorContext as _, Result, Value, json};
+use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, json};
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
 use crate::transcript::Tally;
@@ -15,7 +15,7 @@ use crate::transcript::format::Format;
 use crate::transcript::import::input::Input;
 use crate::transcript::import::{self, CompactionMode, Destination, ImportContext, Imported, session};
 
-pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format) -> Result<()> {
+pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format) -> Result<ExitStatus> {
     let file = match request.file {
         Some(file) => file.to_owned(),
         None => newest_session(context, format)?,
@@ -53,7 +53,8 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
         head::switch(context.repo()?, &main, &context.mover())?;
     }
     if request.args.json {
-        return context.ui.json(&to_json(&imported));
+        context.ui.json(&to_json(&imported))?;
+        return Ok(ExitStatus::of(imported.tally.dropped == 0));
     }
     for (name, report) in &imported.traces {
         print_report(context, name, report)?;
@@ -65,7 +66,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     } else if is_there && context.trace_name(None)? != main {
         context.ui.note(format!("`git trace switch {main}` makes it the current trace"));
     }
-    Ok(())
+    Ok(ExitStatus::of(imported.tally.dropped == 0))
 }
 
 /// The trace that was named or initialized for the main line, else the one of its session.
@@ -108,6 +109,14 @@ fn print_tally(context: &Context, tally: &Tally) {
     if !tally.unknown.is_empty() {
         context.ui.note(format!("of unknown kinds, not imported: {}", listed(&tally.unknown)));
     }
+    if tally.dropped > 0 {
+        context.ui.note(format!("warning: {} of these records contain messages or outputs of tools", tally.dropped));
+    }
+    if tally.is_mostly_unknown() {
+        let Tally { bytes, unknown_bytes, .. } = tally;
+        let what = format!("{unknown_bytes} of {bytes} bytes are in records of unknown kinds");
+        context.ui.note(format!("warning: LESS THAN HALF OF THE FILE WAS IMPORTED: {what}"));
+    }
     if tally.damaged > 0 {
         let lines = tally.damaged_lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         context.ui.note(format!("{} damaged lines, not imported: {lines}", tally.damaged));
@@ -118,8 +127,8 @@ fn print_tally(context: &Context, tally: &Tally) {
 }
 
 fn to_json(imported: &Imported) -> Value {
-    let Tally { ignored, unknown, damaged, damaged_lines, cut, .. } = &imported.tally;
+    let Tally { ignored, unknown, dropped, damaged, damaged_lines, cut, .. } = &imported.tally;
     let traces: Vec<Value> = imported.traces.iter().map(|(name, report)| report_json(name, report)).collect();
-    json!({ "traces": traces, "ignored": ignored, "unknown": unknown, "damaged": damaged,
+    json!({ "traces": traces, "ignored": ignored, "unknown": unknown, "dropped": dropped, "damaged": damaged,
         "damaged_lines": damaged_lines, "cut": cut })
 }
