@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::ui::Ui;
+use crate::clean;
 use crate::git::{Env, Git, GitError, Ident, Repo, short_oid, worktree_root};
 use crate::memory::breadcrumb::Store;
 use crate::tokens::Counter;
 use crate::trace::model::types::Types;
 use crate::trace::query::find::{by_part, unknown};
+use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::replaced::replaced;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
@@ -174,6 +176,11 @@ impl Context {
     /// The commit that `spec` names: a trace, a remote's trace, or a state of the trace `name`.
     pub(crate) fn tip(&self, name: &TraceName, spec: &str) -> Result<Tip> {
         Ok(resolve::state(self.repo()?, name, spec)?.tip)
+    }
+
+    /// The budget of the traces, and what to do above it. Without a figure or an action, the settings say them.
+    pub(crate) fn budget(&self, max_tokens: Option<u64>, action: Option<&str>) -> Result<Option<BudgetPolicy>> {
+        Ok(BudgetPolicy::new(self.repo()?, max_tokens, action, clean::make_room)?)
     }
 
     pub(crate) fn signature(&self) -> Result<Signature> {

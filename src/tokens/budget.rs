@@ -34,6 +34,8 @@ pub(crate) enum BudgetAction {
     Warn,
     /// Do not commit.
     Reject,
+    /// Cut what presets select.
+    Clean(CleanAction),
     /// Replace items with a summary until the change fits.
     Compress(CompressAction),
     /// Run this shell command, which may free tokens, and check again.
@@ -52,17 +54,27 @@ string_enum! {
     }
 }
 
+/// What [`BudgetAction::Clean`] cuts, as the options of `git trace clean`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CleanAction {
+    /// Names of presets, with commas between them.
+    pub presets: Option<String>,
+    pub keep: Option<usize>,
+}
+
 /// How [`BudgetAction::Compress`] compresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompressAction {
     /// The percentage of the budget to leave free.
     pub margin: u8,
     pub grouping: Grouping,
+    /// What presets cut first; a summary is written only if that is not enough.
+    pub clean: Option<CleanAction>,
 }
 
 impl Default for CompressAction {
     fn default() -> Self {
-        Self { margin: DEFAULT_MARGIN, grouping: Grouping::default() }
+        Self { margin: DEFAULT_MARGIN, grouping: Grouping::default(), clean: None }
     }
 }
 
@@ -70,36 +82,45 @@ impl Default for CompressAction {
 pub(crate) const DEFAULT_MARGIN: u8 = 10;
 pub(crate) const MAX_MARGIN: u8 = 90;
 
-impl CompressAction {
-    /// Parses `compress`, which the options `--margin PERCENT` and `--group type|task` of the command may follow.
-    fn parse(text: &str) -> Option<Self> {
-        let mut words = text.split_whitespace();
-        words.next().filter(|word| word.eq_ignore_ascii_case("compress"))?;
-        let mut action = Self::default();
-        while let Some(option) = words.next() {
-            let value = words.next()?;
-            match option {
-                "--margin" => action.margin = value.parse().ok().filter(|margin| *margin <= MAX_MARGIN)?,
-                "--group" => action.grouping = value.parse().ok()?,
-                _ => return None,
+/// Parses `clean` and `compress`, which options of these commands may follow.
+fn parse_room(text: &str) -> Option<BudgetAction> {
+    let mut words = text.split_whitespace();
+    let command = words.next()?.to_ascii_lowercase();
+    let (mut clean, mut compress) = (CleanAction::default(), CompressAction::default());
+    while let Some(option) = words.next() {
+        let value = words.next()?;
+        match (&*command, option) {
+            (_, "--preset") => clean.presets = Some(value.to_owned()),
+            ("clean", "--keep") => clean.keep = Some(value.parse().ok()?),
+            ("compress", "--margin") => {
+                compress.margin = value.parse().ok().filter(|margin| *margin <= MAX_MARGIN)?;
             }
+            ("compress", "--group") => compress.grouping = value.parse().ok()?,
+            _ => return None,
         }
-        Some(action)
+    }
+    match &*command {
+        "clean" => Some(BudgetAction::Clean(clean)),
+        "compress" => {
+            let clean = Some(clean).filter(|clean| clean.presets.is_some());
+            Some(BudgetAction::Compress(CompressAction { clean, ..compress }))
+        }
+        _ => None,
     }
 }
 
 impl FromStr for BudgetAction {
     type Err = Infallible;
 
-    /// Parses `warn`, `reject`, or `compress` with its options, ignoring case as git's settings do. Any other text is a command; an
-    /// empty one is the default.
+    /// Parses `warn`, `reject`, or `clean` and `compress` with their options, ignoring case as git's settings do. Any other text is a
+    /// command; an empty one is the default.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let text = text.trim();
         Ok(match text {
             "" => Self::default(),
             _ if text.eq_ignore_ascii_case("warn") => Self::Warn,
             _ if text.eq_ignore_ascii_case("reject") => Self::Reject,
-            command => CompressAction::parse(command).map_or_else(|| Self::Command(command.to_owned()), Self::Compress),
+            command => parse_room(command).unwrap_or_else(|| Self::Command(command.to_owned())),
         })
     }
 }

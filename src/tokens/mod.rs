@@ -28,7 +28,7 @@ mod vocabulary;
 pub(crate) mod window;
 
 pub(crate) use budget::{
-    Budget, BudgetAction, BudgetReport, CompressAction, DEFAULT_MARGIN, Grouping, MAX_MARGIN, Verdict,
+    Budget, BudgetAction, BudgetReport, CleanAction, CompressAction, DEFAULT_MARGIN, Grouping, MAX_MARGIN, Verdict,
 };
 pub use counter::{BadCounterId, CountError, Counter, CounterId, CustomId, TokenCounter};
 pub use encoding::Encoding;

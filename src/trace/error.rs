@@ -136,6 +136,12 @@ pub enum TraceError {
     CannotCompress { trace: TraceName, max: u64, floor: Box<Floor> },
     #[error("trace `{trace}` has no room for {added} more tokens in its budget of {max}: {floor}")]
     NoRoom { trace: TraceName, added: u64, max: u64, floor: Box<Floor> },
+    #[error(
+        "trace `{trace}` has no room for {added} more tokens in its budget of {max}: presets would cut only {saved}"
+    )]
+    TooLittleToCut { trace: TraceName, added: u64, max: u64, saved: u64, needed: u64 },
+    #[error("cannot clean the trace for its budget: {cause}")]
+    BadPreset { cause: String },
     #[error("the summary takes {tokens} tokens, and only {max} would fit; nothing was changed")]
     LongSummary { tokens: u64, max: u64 },
     #[error("the summary has no text; nothing was changed")]
@@ -241,6 +247,11 @@ impl Diagnostic for TraceError {
                     "raise the budget to at least {needed} tokens, or unpin items with `git trace unpin`"
                 ));
             }
+            Self::TooLittleToCut { needed, .. } => {
+                return Some(format!(
+                    "raise the budget to at least {needed} tokens, or use the budget action `compress --preset default`"
+                ));
+            }
             Self::CannotCompress { floor, .. } => {
                 let needed = floor.needed;
                 return Some(format!("allow at least {needed} tokens, or unpin items with `git trace unpin`"));
@@ -259,6 +270,7 @@ impl Diagnostic for TraceError {
         match self {
             Self::OverBudget { .. }
             | Self::NoRoom { .. }
+            | Self::TooLittleToCut { .. }
             | Self::CannotCompress { .. }
             | Self::LongSummary { .. }
             | Self::NothingSelected { .. }

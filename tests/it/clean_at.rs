@@ -5,7 +5,9 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::repo::TestRepo;
-use crate::samples;
+
+const CODEX: &[u8] = include_bytes!("../fixtures/transcripts/codex/rollout-small.jsonl");
+const GEMINI: &[u8] = include_bytes!("../fixtures/transcripts/gemini-cli/session-chat.json");
 
 /// A session of Claude Code, which grows.
 struct Growing<'r> {
@@ -108,7 +110,7 @@ fn a_setting_moves_the_limit_or_turns_it_off() {
 
 #[test]
 fn all_agents_tell_it_in_their_message_field() {
-    for (agent, event, bytes) in [("codex", "Stop", samples::CODEX), ("gemini-cli", "AfterAgent", samples::GEMINI)] {
+    for (agent, event, bytes) in [("codex", "Stop", CODEX), ("gemini-cli", "AfterAgent", GEMINI)] {
         let repo = TestRepo::new();
         repo.git(&["config", "trace.window", "10"]);
         fs::write(repo.home().join("session"), bytes).unwrap();

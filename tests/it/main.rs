@@ -47,6 +47,7 @@ mod reftable;
 mod refusals;
 mod repo;
 mod resume;
+mod room;
 mod samples;
 mod search;
 mod sharing;

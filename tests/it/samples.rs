@@ -10,9 +10,6 @@ pub(crate) const SAMPLES: [(&str, &[u8]); 5] = [
     ("small-thinking-tools", include_bytes!("../fixtures/transcripts/claude-code/small-thinking-tools.jsonl")),
 ];
 
-pub(crate) const CODEX: &[u8] = include_bytes!("../fixtures/transcripts/codex/rollout-small.jsonl");
-pub(crate) const GEMINI: &[u8] = include_bytes!("../fixtures/transcripts/gemini-cli/session-chat.json");
-
 /// The texts of a transcript and the arguments of its calls, found without the reader.
 pub(crate) fn said(bytes: &[u8]) -> Vec<Value> {
     let mut said = Vec::new();

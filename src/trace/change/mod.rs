@@ -11,5 +11,6 @@ pub(crate) mod merge;
 pub(crate) mod pending;
 pub(crate) mod renumber;
 pub(crate) mod replay;
+mod room;
 pub(crate) mod running_total;
 pub(crate) mod undo;

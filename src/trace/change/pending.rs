@@ -70,7 +70,7 @@ impl Trace<'_> {
         mut build: impl FnMut(&mut PendingChange<'_>) -> Result<T, TraceError>,
     ) -> Result<(Option<Oid>, T), TraceError> {
         let signature = self.signature()?;
-        let Some(BudgetPolicy { budget, action }) = self.budget() else {
+        let Some(policy @ BudgetPolicy { budget, action, .. }) = self.budget() else {
             return self.attempt(&signature, None, 0, &mut build);
         };
         match (self.attempt(&signature, Some(*budget), 0, &mut build), action) {
@@ -78,8 +78,8 @@ impl Trace<'_> {
                 self.warn(&format!("warning: {refusal}"));
                 self.attempt(&signature, None, 0, &mut build)
             }
-            (Err(TraceError::OverBudget { .. }), BudgetAction::Compress(how)) => {
-                self.make_room(*budget, *how, |freed| self.attempt(&signature, Some(*budget), freed, &mut build))
+            (Err(TraceError::OverBudget { .. }), BudgetAction::Clean(_) | BudgetAction::Compress(_)) => {
+                self.make_room(policy, |freed| self.attempt(&signature, Some(*budget), freed, &mut build))
             }
             (Err(TraceError::OverBudget { total, basis, .. }), BudgetAction::Command(command)) => {
                 make_room(command, self.name(), *budget, total, &basis)?;

@@ -3,8 +3,8 @@
 use super::settings;
 use crate::base::process::{Process, ProcessError};
 use crate::git::Repo;
-use crate::tokens::{Budget, BudgetAction, BudgetReport};
-use crate::trace::{TraceError, TraceName};
+use crate::tokens::{Budget, BudgetAction, BudgetReport, CleanAction};
+use crate::trace::{ItemId, Trace, TraceError, TraceName};
 
 /// A variable that is set for the command in `trace.compressor`.
 pub(crate) const IN_COMPRESSOR: &str = "GITTRACE_IN_COMPRESSOR";
@@ -14,21 +14,47 @@ pub(crate) const IN_COMPRESSOR: &str = "GITTRACE_IN_COMPRESSOR";
 pub(crate) struct BudgetPolicy {
     pub budget: Budget,
     pub action: BudgetAction,
+    pub cleaner: Cleaner,
+}
+
+/// Cuts in a trace what presets select. The room `clean` has it, which is above this one.
+pub(crate) type Cleaner = fn(&Trace<'_>, &CleanAction, Need) -> Result<Cut, TraceError>;
+
+/// What a cut is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Need {
+    /// If fewer tokens than this would be saved, nothing is cut.
+    pub tokens: u64,
+    /// This item stays.
+    pub spared: Option<ItemId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cut {
+    /// This many tokens were saved.
+    Done(u64),
+    /// Nothing was cut, because no more than this many would be saved.
+    TooLittle(u64),
 }
 
 impl BudgetPolicy {
     /// The given budget and action; the settings `trace.budget` and `trace.budgetAction` replace what is not given. `None` if
     /// there is no budget.
-    pub(crate) fn new(repo: &Repo, max_tokens: Option<u64>, action: Option<&str>) -> Result<Option<Self>, TraceError> {
+    pub(crate) fn new(
+        repo: &Repo,
+        max_tokens: Option<u64>,
+        action: Option<&str>,
+        cleaner: Cleaner,
+    ) -> Result<Option<Self>, TraceError> {
         let max_tokens = max_tokens.map_or_else(|| settings::number(repo, "trace.budget"), |max| Ok(Some(max)))?;
         let config = repo.config()?;
         let action = action.map_or_else(|| config.text("trace.budgetAction"), |action| Ok(Some(action.to_owned())))?;
         let mut action = action.map_or_else(BudgetAction::default, |text| text.parse().unwrap_or_default());
-        if matches!(action, BudgetAction::Compress(_)) && repo.env().is_set(IN_COMPRESSOR) {
+        if matches!(action, BudgetAction::Clean(_) | BudgetAction::Compress(_)) && repo.env().is_set(IN_COMPRESSOR) {
             // It would wait for the compression that runs the command.
             action = BudgetAction::Warn;
         }
-        Ok(max_tokens.map(|max_tokens| Self { budget: Budget { max_tokens }, action }))
+        Ok(max_tokens.map(|max_tokens| Self { budget: Budget { max_tokens }, action, cleaner }))
     }
 }
 

@@ -19,11 +19,25 @@ fn an_unknown_action_is_a_command() {
         ("", BudgetAction::Warn),
         (" git trace compress ", BudgetAction::Command("git trace compress".to_owned())),
         ("warn-me", BudgetAction::Command("warn-me".to_owned())),
-        ("Compress", BudgetAction::Compress(CompressAction { margin: 10, grouping: Grouping::Type })),
+        ("Compress", BudgetAction::Compress(CompressAction::default())),
         (
             "compress --margin 25 --group task",
-            BudgetAction::Compress(CompressAction { margin: 25, grouping: Grouping::Task }),
+            BudgetAction::Compress(CompressAction { margin: 25, grouping: Grouping::Task, clean: None }),
         ),
+        ("clean", BudgetAction::Clean(CleanAction::default())),
+        (
+            "clean --preset safe,images --keep 3",
+            BudgetAction::Clean(CleanAction { presets: Some("safe,images".to_owned()), keep: Some(3) }),
+        ),
+        (
+            "compress --preset default --margin 0",
+            BudgetAction::Compress(CompressAction {
+                margin: 0,
+                grouping: Grouping::Type,
+                clean: Some(CleanAction { presets: Some("default".to_owned()), keep: None }),
+            }),
+        ),
+        ("clean --margin 5", BudgetAction::Command("clean --margin 5".to_owned())),
         ("compress --margin 91", BudgetAction::Command("compress --margin 91".to_owned())),
         ("compress --group", BudgetAction::Command("compress --group".to_owned())),
         ("compress file", BudgetAction::Command("compress file".to_owned())),

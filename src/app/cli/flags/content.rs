@@ -150,14 +150,15 @@ pub(crate) struct BudgetArgs {
     /// Token budget of the trace [default: `trace.budget`, or none]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
-    /// What to do if a commit exceeds the budget: warn, reject, compress (`--margin` and `--group` may follow, as in `git trace
-    /// compress`), or run a command that may free tokens [default: `trace.budgetAction`, or warn]
+    /// What to do if a commit exceeds the budget: warn, reject, clean (`--preset` and `--keep` may follow, as in `git trace clean`),
+    /// compress (`--preset`, `--margin`, and `--group` may follow, as in `git trace compress`), or run a command that may free tokens
+    /// [default: `trace.budgetAction`, or warn]
     #[arg(long, value_name = "ACTION")]
     budget_action: Option<String>,
 }
 
 impl BudgetArgs {
     pub(crate) fn policy(&self, context: &Context) -> Result<Option<BudgetPolicy>> {
-        Ok(BudgetPolicy::new(context.repo()?, self.budget, self.budget_action.as_deref())?)
+        context.budget(self.budget, self.budget_action.as_deref())
     }
 }

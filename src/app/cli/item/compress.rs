@@ -3,16 +3,19 @@
 use crate::app::cli::flags::content::ContentOptions;
 use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
 use crate::app::cli::trace::pick;
+use serde_json::Value;
+
 use crate::app::cli::{Context, ExitStatus, Result, Values, bail, escaped, json};
+use crate::clean::{Choice, Parameters, Plan, Session};
 use crate::tokens::framing::message_cost;
 use crate::tokens::{DEFAULT_MARGIN, Grouping, MAX_MARGIN};
 use crate::trace::Draft;
-use crate::trace::TraceName;
 use crate::trace::change::compress::{
     self, Compressed, Extent, Limit, Material, Scope, Selection, Summary, prompt, select,
 };
 use crate::trace::model::trailers::preview;
 use crate::trace::query::select::{self as items, Among};
+use crate::trace::{TraceName, View};
 
 /// Replace several items with one summary
 ///
@@ -38,6 +41,10 @@ pub(crate) struct CompressArgs {
     /// together, the task that was active least recently first
     #[arg(long, value_name = "UNIT", default_value_t, requires = "to", add = Values::OneOf(Grouping::VALUES))]
     group: Grouping,
+    /// With --to: first cut what these presets and bundles of `git trace clean` select, in place. A summary is made only if that is
+    /// not enough
+    #[arg(long, value_name = "P,…", value_delimiter = ',', requires = "to", conflicts_with_all = ["print_prompt", "dry_run"], add = Values::OneOf(&Choice::NAMES))]
+    preset: Vec<Choice>,
     #[command(flatten)]
     content: ContentOptions,
     /// Print the prompt for the summary, and change nothing
@@ -89,10 +96,13 @@ impl CompressArgs {
         let body = if is_preview { None } else { self.content.read(from_stdin)? };
         let writes = body.is_none() && !is_preview;
         let _lock = writes.then(|| context.repo()?.lock_compression(&name.refname())).transpose()?;
-        let (repo, name, view) = context.view(Some(&name), None)?;
+        let (repo, name, mut view) = context.view(Some(&name), None)?;
         let encoding = context.encoding()?;
         let filter = self.items.filter.read(context)?;
         let is_all = names.is_empty() && filter.is_empty();
+        if !is_all && !self.preset.is_empty() {
+            bail!("--preset selects in the entire trace, so no filter can be given");
+        }
         let only = (!is_all).then(|| items::select(repo, &name, &view.tip, names, &filter, Among::Live)).transpose()?;
         let scope = Scope {
             extent: self.keep.map_or(Extent::All, Extent::AllButLast),
@@ -102,9 +112,18 @@ impl CompressArgs {
             summary: body.as_ref().map(|body| message_cost(encoding.count(body), false)),
             spared: None,
         };
+        let cut = self.cut(context, &name, &view, &scope)?;
+        if cut.is_some() {
+            view = View::open(repo, &name, None)?;
+        }
         let selection = select(repo, &name, &view, encoding, &scope)?;
         if let Some(max) = self.to.filter(|max| selection.total <= *max) {
-            context.ui.note(format!("Nothing to compress: the trace has {} of {max} tokens", selection.total));
+            match cut.filter(|_| self.json) {
+                Some(cut) => context.ui.json(&json!({ "trace": name.as_str(), "items": 0, "cut": cut }))?,
+                None => {
+                    context.ui.note(format!("Nothing to compress: the trace has {} of {max} tokens", selection.total));
+                }
+            }
             return Ok(ExitStatus::Success);
         }
         if selection.items.is_empty() {
@@ -132,7 +151,35 @@ impl CompressArgs {
         let summary = Draft::dialogue(body);
         let (subject, reason) = (self.subject.as_deref(), self.reason.as_deref());
         let done = context.open(&name)?.compress(&selection, summary, subject, reason)?;
-        print_done(context, &name, &selection, &done, self.json).map(ExitStatus::from)
+        if self.json {
+            let mut report = compress::to_json(&name, &selection, &done);
+            if let Some(cut) = cut {
+                report["cut"] = cut;
+            }
+            return context.ui.json(&report).map(ExitStatus::from);
+        }
+        print_done(context, &name, &selection, &done).map(ExitStatus::from)
+    }
+
+    /// Cuts what the presets select, if the trace is too large, and says so. If no summary could do the rest, nothing is cut.
+    fn cut(&self, context: &Context, name: &TraceName, view: &View, scope: &Scope<'_>) -> Result<Option<Value>> {
+        let (repo, encoding, ui) = (context.repo()?, context.encoding()?, &context.ui);
+        let total = view.total(repo, encoding)?.tokens;
+        let Some(limit) = scope.limit.filter(|limit| !self.preset.is_empty() && total > limit.max) else {
+            return Ok(None);
+        };
+        let plan = Plan::new(Session::read(repo, view, encoding)?, Parameters::new(&self.preset, None));
+        if total.saturating_sub(plan.saved()) > limit.max {
+            select(repo, name, view, encoding, scope)?;
+        }
+        let Some(done) = plan.apply(&context.open(name)?, None)? else { return Ok(None) };
+        let (items, before, after) = (plan.changed().count(), plan.before, plan.after());
+        if !self.json {
+            let commit = ui.oid(done.commit);
+            writeln!(ui, "[{name}] {commit} cut {items} items: {before} → {after} tokens")?;
+            writeln!(ui, "  `git trace revert {commit}` restores them")?;
+        }
+        Ok(Some(json!({ "commit": done.commit.to_string(), "items": items, "before": before, "after": after })))
     }
 }
 
@@ -151,10 +198,7 @@ fn print_plan(context: &Context, name: &TraceName, selection: &Selection, json: 
     Ok(())
 }
 
-fn print_done(context: &Context, name: &TraceName, selection: &Selection, done: &Compressed, json: bool) -> Result<()> {
-    if json {
-        return context.ui.json(&compress::to_json(name, selection, done));
-    }
+fn print_done(context: &Context, name: &TraceName, selection: &Selection, done: &Compressed) -> Result<()> {
     let (items, before) = (selection.items.len(), selection.total);
     let (after, Compressed { summary, seq, .. }) = (done.after(before), done);
     let id = context.ui.id(summary.id);

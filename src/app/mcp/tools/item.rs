@@ -11,7 +11,6 @@ use crate::base::error::{Context as _, Result, bail};
 use crate::trace::change::append::Committed;
 use crate::trace::change::edit::{self, Patch};
 use crate::trace::query::select::{Among, other_results, select_one};
-use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::priority::{self, Level};
 use crate::trace::store::resolve::Resolver;
 
@@ -69,7 +68,7 @@ fn trace_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
         bail!("arguments `text` and `fields` are both missing: nothing to change");
     }
     let patch = Patch { body, fields, subject: None, reason: arguments.text("reason")?.map(str::to_owned) };
-    let (budget, warnings) = (BudgetPolicy::new(repo, None, None)?, RefCell::new(Vec::new()));
+    let (budget, warnings) = (context.budget(None, None)?, RefCell::new(Vec::new()));
     let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
     let edited = context.open(&name)?.with_budget(budget).with_warnings(&warn).edit(id, patch)?;
     Ok(Answer::with_warnings(edit::to_json(&edited), &warnings.into_inner()))

@@ -18,7 +18,6 @@ use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;
 use crate::trace::query::size::ContextSize;
 use crate::trace::query::status::{nothing_yet_json, to_json};
-use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::settings;
 use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
@@ -77,7 +76,7 @@ fn trace_commit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
     }
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
     let entry = NewItem::from_json(&object, &settings::usage(repo)?)?;
-    let (budget, warnings) = (BudgetPolicy::new(repo, None, None)?, RefCell::new(Vec::new()));
+    let (budget, warnings) = (context.budget(None, None)?, RefCell::new(Vec::new()));
     let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
     let trace = Trace::open(repo, name).with_budget(budget).with_warnings(&warn);
     let committed = trace.commit(entry)?;

@@ -6,7 +6,6 @@
 mod allowance;
 mod material;
 mod prompt;
-mod room;
 mod rule;
 mod select;
 mod summary;
