@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::plan::{Plan, Row};
+use super::plan::{Action, Plan, Row};
 use super::rules::Replacement;
+use super::summarize::Replaced;
 use crate::base::error::Result;
 use crate::git::{Oid, Repo};
 use crate::trace::change::pending::PendingChange;
@@ -14,6 +15,8 @@ use crate::trace::{Draft, ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceErro
 pub(crate) struct Cleaned {
     pub(crate) name: TraceName,
     pub(crate) commit: Oid,
+    /// The summaries, with the number of items that each replaced.
+    pub(crate) summaries: Vec<(usize, ItemId)>,
 }
 
 /// The name of a new branch for a cleaned trace: `<name>.clean`, then `<name>.clean-2`.
@@ -36,7 +39,8 @@ pub(crate) fn branch_name(repo: &Repo, name: &TraceName) -> Result<TraceName> {
 }
 
 impl Plan {
-    /// Writes the plan as one commit on top of `tip`, to `trace`: the trace of the plan, or a new branch of it.
+    /// Writes the plan as one commit on top of `tip`, to `trace`: the trace of the plan, or a new branch of it. Each summary is another
+    /// commit, as `git trace expand` needs it; the trace moves once.
     ///
     /// `None` if the plan changes nothing. Fails with [`TraceError::Changed`] if an item changed since it was read, and with
     /// [`TraceError::TraceExists`] if the new branch was created meanwhile.
@@ -44,7 +48,8 @@ impl Plan {
         if self.changed().next().is_none() {
             return Ok(None);
         }
-        let (commit, ()) = trace.change(|change| {
+        let edits = || self.changed().filter(|row| row.action != Action::Summarize);
+        let (commit, summaries) = trace.change(|change| {
             if let Some(tip) = branch_from {
                 if change.tip().is_some() {
                     return Err(TraceError::TraceExists { name: trace.name().clone() });
@@ -53,23 +58,29 @@ impl Plan {
             }
             change.require_tip()?;
             let live: HashMap<ItemId, ItemEntry> = change.slots()?.into_iter().map(|slot| (slot.id, slot)).collect();
-            for row in self.changed() {
+            for row in edits() {
                 if live.get(&row.entry.slot.id) != Some(&row.entry.slot) {
                     return Err(TraceError::Changed { item: row.entry.slot.id, trace: trace.name().clone() });
                 }
                 replace(change, row)?;
             }
-            let mut items = self.changed().map(|row| row.entry.slot.id);
-            let mut trailers = change.trailers(Op::Clean, items.next(), Some(&self.reason()))?;
-            trailers.more_items = items.collect();
-            change.commit(&self.subject(), trailers, None)
+            let mut items = edits().map(|row| row.entry.slot.id);
+            if let Some(first) = items.next() {
+                let mut trailers = change.trailers(Op::Clean, Some(first), Some(&self.reason()))?;
+                trailers.more_items = items.collect();
+                change.commit(&self.subject(edits().count()), trailers, None)?;
+            }
+            let replace = |replaced: &Replaced| {
+                let (summary, ..) = change.compress(&replaced.selection, &replaced.summary, None, Some("by hand"))?;
+                Ok((replaced.selection.items.len(), summary.id))
+            };
+            self.summaries.iter().map(replace).collect::<Result<Vec<_>, TraceError>>()
         })?;
         let commit = commit.ok_or_else(|| trace.missing())?;
-        Ok(Some(Cleaned { name: trace.name().clone(), commit }))
+        Ok(Some(Cleaned { name: trace.name().clone(), commit, summaries }))
     }
 
-    fn subject(&self) -> String {
-        let items = self.changed().count();
+    fn subject(&self, items: usize) -> String {
         let items = if items == 1 { "1 item".to_owned() } else { format!("{items} items") };
         format!("clean {items}: {} → {} tokens", self.before, self.after())
     }

@@ -15,10 +15,11 @@ mod room;
 mod rules;
 mod session;
 mod stub;
+mod summarize;
 mod todo;
 
 pub(crate) use apply::{Cleaned, branch_name};
-pub(crate) use plan::{Action, Plan};
+pub(crate) use plan::{Action, Plan, WORTH};
 pub(crate) use preset::{Bundle, Choice, Parameters, Preset};
 pub(crate) use room::make_room;
 pub(crate) use session::Session;

@@ -7,6 +7,7 @@ use super::preset::{Parameters, Preset};
 use super::rules::{Replacement, claim};
 use super::session::{Entry, Session};
 use super::stub::{short_arguments, stub, trimmed};
+use super::summarize::Replaced;
 use crate::base::string_enum::string_enum;
 use crate::tokens::Counter;
 use crate::trace::ItemId;
@@ -21,12 +22,21 @@ string_enum! {
         Trim = "trim",
         /// It is deleted, a call together with its results.
         Delete = "delete",
+        /// One summary takes the place of it and of the items next to it that are marked too.
+        Summarize = "summarize",
         Keep = "keep",
     }
 }
 
 /// Below this many saved tokens, a lost prompt cache costs more than the cut saves.
-const WORTH: u64 = 5_000;
+pub(crate) const WORTH: u64 = 5_000;
+
+impl Action {
+    /// Whether it happens to a call and its results together.
+    pub(crate) fn takes_pair(self) -> bool {
+        matches!(self, Self::Delete | Self::Summarize)
+    }
+}
 
 /// An item and what happens to it.
 pub(crate) struct Row {
@@ -46,6 +56,8 @@ pub(crate) struct Plan {
     pub(crate) rows: Vec<Row>,
     pub(crate) parameters: Parameters,
     pub(crate) before: u64,
+    /// The summaries, once they are written.
+    pub(super) summaries: Vec<Replaced>,
     session: Session,
     /// The rows of each call: the call, its results, and the images in them. Read only to mark rows.
     pairs: OnceCell<HashMap<usize, Vec<usize>>>,
@@ -73,7 +85,14 @@ impl Plan {
             replacement: None,
         });
         let rows = rows.collect();
-        let mut plan = Self { rows, parameters: parameters.clone(), before, session, pairs: OnceCell::new() };
+        let mut plan = Self {
+            rows,
+            parameters: parameters.clone(),
+            before,
+            summaries: Vec::new(),
+            session,
+            pairs: OnceCell::new(),
+        };
         plan.select(parameters);
         plan
     }
@@ -98,12 +117,11 @@ impl Plan {
         self.parameters = parameters;
     }
 
-    /// The rows that a person changed, with their actions. Deletions are first, because a deletion changes the other half of the
-    /// pair too.
+    /// The rows that a person changed, with their actions. Those that change the other half of a pair too are first.
     pub(crate) fn marks(&self) -> Vec<(usize, Action)> {
         let changed = self.rows.iter().enumerate().filter(|(_, row)| row.action != row.planned.0);
         let mut marks: Vec<_> = changed.map(|(index, row)| (index, row.action)).collect();
-        marks.sort_by_key(|(_, action)| *action != Action::Delete);
+        marks.sort_by_key(|(_, action)| !action.takes_pair());
         marks
     }
 
@@ -114,11 +132,12 @@ impl Plan {
 
     /// The tokens of the context afterwards.
     pub(crate) fn after(&self) -> u64 {
-        self.before - self.changed().map(|row| row.entry.tokens - row.after).sum::<u64>()
+        let saved: u64 = self.changed().map(|row| row.entry.tokens - row.after).sum();
+        self.before - saved + self.summary_tokens()
     }
 
     pub(crate) fn saved(&self) -> u64 {
-        self.before - self.after()
+        self.before.saturating_sub(self.after())
     }
 
     /// Whether it saves more than losing the provider's prompt cache once costs.
@@ -139,7 +158,7 @@ impl Plan {
     pub(crate) fn size_after(&self, size: &ContextSize) -> u64 {
         let is_dropped_anyway = |row: &&Row| size.is_reported() && row.entry.slot.item_type.as_str() == "reasoning";
         let dropped: u64 = self.changed().filter(is_dropped_anyway).map(|row| row.entry.tokens - row.after).sum();
-        size.size.tokens.saturating_sub(self.saved() - dropped)
+        size.size.tokens.saturating_sub(self.saved().saturating_sub(dropped))
     }
 
     /// The rows that are not kept.
@@ -152,8 +171,9 @@ impl Plan {
         let presets = Preset::ALL.into_iter().map(Some).chain([None]);
         let shares = presets.map(|preset| {
             let rows = || self.changed().filter(move |row| row.preset == preset);
-            let (before, after) = (rows().map(|row| row.entry.tokens).sum(), rows().map(|row| row.after).sum());
-            Share { preset, items: rows().count(), before, after }
+            let (before, after) = (rows().map(|row| row.entry.tokens).sum(), rows().map(|row| row.after).sum::<u64>());
+            let summaries = if preset.is_none() { self.summary_tokens() } else { 0 };
+            Share { preset, items: rows().count(), before, after: after + summaries }
         });
         shares.filter(|share| share.items > 0).collect()
     }
@@ -170,6 +190,7 @@ impl Plan {
             Action::Cut => is_result || entry.image().is_some() || (is_call && short_arguments(entry).is_some()),
             Action::Trim => is_result && trimmed(entry, self.session.encoding).is_some(),
             Action::Delete => is_old_reasoning || is_call || is_result,
+            Action::Summarize => true,
         }
     }
 
@@ -178,20 +199,20 @@ impl Plan {
         self.rows[index].reset();
     }
 
-    /// Changes what happens to a row. A call and its results are deleted together, and kept together afterwards.
+    /// Changes what happens to a row. A call and its results are deleted or summarized together, and kept together afterwards.
     ///
     /// Returns whether the action is possible; if not, nothing changes.
     pub(crate) fn mark(&mut self, index: usize, action: Action) -> bool {
         if !self.allows(index, action) {
             return false;
         }
-        let is_deleted = self.rows[index].action == Action::Delete;
-        if let Some(call) = self.rows[index].entry.place.call.filter(|_| action == Action::Delete || is_deleted) {
+        let takes_pair = action.takes_pair() || self.rows[index].action.takes_pair();
+        if let Some(call) = self.rows[index].entry.place.call.filter(|_| takes_pair) {
             let members = self.pairs.get_or_init(|| pairs(&self.rows)).get(&call).cloned().unwrap_or_default();
-            if action == Action::Delete && members.iter().any(|member| self.rows[*member].entry.is_fixed) {
+            if action.takes_pair() && members.iter().any(|member| self.rows[*member].entry.is_fixed) {
                 return false;
             }
-            let all = if action == Action::Delete { Action::Delete } else { Action::Keep };
+            let all = if action.takes_pair() { action } else { Action::Keep };
             for member in members {
                 self.rows[member].set(all, &self.session);
             }
@@ -239,7 +260,7 @@ impl Row {
         let entry = &self.entry;
         self.replacement = match action {
             Action::Keep => None,
-            Action::Delete => Some(Replacement::Nothing),
+            Action::Delete | Action::Summarize => Some(Replacement::Nothing),
             Action::Trim => trimmed(entry, session.encoding).map(Replacement::Text),
             Action::Cut if entry.item.fields.is_call() => short_arguments(entry).map(Replacement::Text),
             Action::Cut => Some(Replacement::Text(stub(entry, ""))),

@@ -29,6 +29,7 @@ const HELP: &str = "\
 # trim:   keep the first and the last lines
 # delete: delete thinking, or a call with its results
 # keep:   change nothing
+# summarize: put one summary in place of the item and of those next to it that are marked too
 #
 # The newest items are last. A removed line keeps its item. If the list is empty, nothing is done.
 ";
@@ -36,7 +37,7 @@ const HELP: &str = "\
 /// Why a list is refused.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(crate) enum BadTodo {
-    #[error("line {line}: unknown action `{}`: expected one of cut, trim, delete, keep", word.escape_debug())]
+    #[error("line {line}: unknown action `{}`: expected one of {}", word.escape_debug(), Action::VALUES.join(", "))]
     Action { line: usize, word: String },
     #[error("line {line}: no item of the list has the id `{}`", id.escape_debug())]
     Item { line: usize, id: String },
@@ -57,6 +58,7 @@ fn past(action: Action) -> &'static str {
         Action::Cut => "cut",
         Action::Trim => "trimmed",
         Action::Delete => "deleted",
+        Action::Summarize => "summarized",
         Action::Keep => "kept",
     }
 }
@@ -66,6 +68,8 @@ impl Plan {
     pub(crate) fn todo(&self) -> String {
         let rows: Vec<&Row> = self.listed().map(|index| &self.rows[index]).collect();
         let width = rows.iter().map(|row| row.entry.tokens.to_string().len()).max().unwrap_or(0);
+        // The most usual actions have six letters at most.
+        let verb = rows.iter().map(|row| row.action.as_str().len()).max().unwrap_or(0).max(6);
         let mut list = String::new();
         for row in rows {
             let preset = row.preset.map_or("-", |preset| preset.as_str());
@@ -73,7 +77,8 @@ impl Plan {
             let kind = entry.tool().unwrap_or_else(|| entry.slot.item_type.as_str());
             let target: String = one_line(&entry.target()).chars().take(MAX_TARGET).collect();
             let (action, id) = (row.action, entry.slot.id.short());
-            let line = format!("{action:<6} {id}  {:>width$}  {preset:<13}  {} {target}", entry.tokens, one_line(kind));
+            let line =
+                format!("{action:<verb$} {id}  {:>width$}  {preset:<13}  {} {target}", entry.tokens, one_line(kind));
             list.push_str(line.trim_end());
             list.push('\n');
         }
@@ -105,7 +110,7 @@ impl Plan {
             .map(|index| wanted.remove(&index).map_or((index, 0, Action::Keep), |(line, action)| (index, line, action)))
             .collect();
         // A deletion takes the other half of the pair with it, also if that half is to be kept.
-        wanted.sort_by_key(|(.., action)| *action == Action::Delete);
+        wanted.sort_by_key(|(.., action)| action.takes_pair());
         for (index, line, action) in wanted {
             if self.rows[index].action != action && !self.mark(index, action) {
                 return Err(BadTodo::Impossible { line, item: self.rows[index].entry.slot.id, action });

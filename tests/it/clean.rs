@@ -242,6 +242,7 @@ fn each_preset_leaves_its_stub() {
     # trim:   keep the first and the last lines
     # delete: delete thinking, or a call with its results
     # keep:   change nothing
+    # summarize: put one summary in place of the item and of those next to it that are marked too
     #
     # The newest items are last. A removed line keeps its item. If the list is empty, nothing is done.
     [exit 0]
@@ -314,6 +315,41 @@ fn edited(repo: &TestRepo, editor: &str, args: &[&str]) -> Output {
 }
 
 #[test]
+fn marked_items_become_one_summary() {
+    let repo = session();
+    let traces = || repo.git(&["for-each-ref", "refs/traces"]);
+    let bodies = |trace: &str| repo.bodies(trace);
+    let before = traces();
+    let summarize = "sed -i '/Read src.main.rs/s/^[a-z]*/summarize/'";
+    for only in ["", ";/^summarize/!d"] {
+        let editor = format!("{}{only}'", summarize.trim_end_matches('\''));
+        let output = edited(&repo, &editor, &["--json"]);
+        assert!(output.status.success(), "{}", repo.exact(&output));
+        let done: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let (_, _, tokens) = said(&repo, "main.clean");
+        assert_eq!(done["after"], tokens, "the summary is counted");
+        // Both reads and their calls, which are too small for the list.
+        let items = done["items"].as_array().unwrap();
+        assert_eq!(items.iter().filter(|item| item["action"] == "summarize").count(), 4);
+        let commits = repo.git(&["rev-list", "--count", "refs/traces/main..refs/traces/main.clean"]);
+        assert_eq!(commits.trim(), if only.is_empty() { "2" } else { "1" });
+        let item = "--format=%(trailers:key=Trace-Item,valueonly,separator=)";
+        let summary = repo.git(&["log", "-1", item, "refs/traces/main.clean"]).trim().to_owned();
+        repo.text(&["--trace", "main.clean", "expand", &summary]);
+        if !only.is_empty() {
+            assert_eq!(bodies("main.clean"), bodies("main"));
+            repo.text(&["undo", "-n", "2"]);
+        } else {
+            assert_eq!(bodies("main.clean").len(), bodies("main").len() - 1, "thinking is deleted");
+            repo.text(&["undo"]);
+            repo.text(&["undo"]);
+        }
+        assert_eq!(traces(), before, "the cuts and the summary are one operation");
+    }
+    repo.fsck();
+}
+
+#[test]
 fn the_list_in_the_editor_decides() {
     let repo = session();
     let before = repo.refs();
@@ -325,7 +361,7 @@ fn the_list_in_the_editor_decides() {
     ");
     insta::assert_snapshot!(exact("sed -i s/^cut/drop/"), @"
     --- stderr
-    error: line 1: unknown action `drop`: expected one of cut, trim, delete, keep
+    error: line 1: unknown action `drop`: expected one of cut, trim, delete, summarize, keep
     hint: nothing was changed; run the command again
     [exit 2]
     ");

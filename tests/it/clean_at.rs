@@ -85,7 +85,19 @@ fn each_crossing_is_told_once() {
 
     // The commands of the message are complete.
     repo.text(&["clean", "claude-code/s1", "--yes"]);
-    repo.text(&["resume", "claude-code/s1.clean", "--print"]);
+    let resumed = repo.run(&["resume", "claude-code/s1.clean", "--print"], b"");
+    let said = String::from_utf8(resumed.stderr).unwrap();
+    assert!(said.contains(", ≈ 40 % of the context window; its first request costs the full input"), "{said}");
+    assert!(!said.contains("hardly worth"), "{said}");
+    repo.text(&[
+        "clean",
+        "claude-code/s1",
+        "--yes",
+        "--preset",
+        "thinking,old-calls,failures,old-results",
+        "--keep",
+        "13",
+    ]);
     repo.fsck();
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::draw::draw;
 use super::{Decision, Next, State};
-use crate::clean::{Parameters, Plan, Session};
+use crate::clean::{Action, Parameters, Plan, Session};
 use crate::git::{Env, Repo};
 use crate::tokens::Counter;
 use crate::trace::query::size::ContextSize;
@@ -106,6 +106,29 @@ fn a_protected_item_stays_whatever_presets_say() {
     assert_eq!((row.after, row.preset), (row.entry.tokens, None));
     press(&mut state, "zzz");
     assert_eq!(state.plan.saved(), protected);
+}
+
+#[test]
+fn a_range_is_summarized_with_complete_pairs() {
+    let (mut plan, size) = plan();
+    let mut state = State::new(&mut plan, &size);
+    // From the call of the first step to the call of the second: the result of that joins them.
+    press(&mut state, "\njvjjjS");
+    let marked = |state: &State<'_>| {
+        let rows = state.plan.rows.iter().enumerate();
+        rows.filter(|(_, row)| row.action == Action::Summarize).map(|(index, _)| index).collect::<Vec<_>>()
+    };
+    assert_eq!(marked(&state), [0, 1, 2, 3, 4]);
+    assert!(state.plan.saved() > 0 && state.plan.after() < state.plan.before);
+    let shown = screen(&mut state, (60, 12));
+    assert_eq!(shown.lines().filter(|line| line.starts_with('S')).count(), 5, "{shown}");
+    // Another mark on one half of a pair takes both out of the summary.
+    press(&mut state, "gjjjj ");
+    assert_eq!(marked(&state), [0, 1, 2]);
+    press(&mut state, "zz");
+    assert_eq!(marked(&state), [0_usize; 0]);
+    press(&mut state, "Z");
+    assert_eq!(marked(&state), [0, 1, 2, 3, 4]);
 }
 
 #[test]

@@ -124,6 +124,7 @@ fn item_row(state: &State<'_>, index: usize) -> Row<'static> {
         Action::Cut => "c",
         Action::Trim => "t",
         Action::Delete => "d",
+        Action::Summarize => "S",
         Action::Keep if state.protected.contains(&index) => "p",
         Action::Keep => "",
     };
@@ -160,6 +161,7 @@ fn draw_preview(state: &mut State<'_>, frame: &mut Frame<'_>, area: Rect) {
             lines.push(Text::from(bold("after")));
             match row.content_after() {
                 Some(text) => lines.extend(text_lines(text)),
+                None if row.action == Action::Summarize => lines.push(Text::from("part of a summary")),
                 None => lines.push(Text::from("deleted")),
             }
             lines.push(Text::default());

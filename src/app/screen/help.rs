@@ -8,7 +8,7 @@ pub(super) const KEYS: [(&str, &str); 17] = [
     ("enter", "open or close a turn; on an item, read it"),
     ("tab", "other pane"),
     ("space", "cut or keep an item, or all items of a turn"),
-    ("c t d", "cut, trim (keep head and tail), delete"),
+    ("c t d S", "cut, trim (head and tail), delete, summarize"),
     ("p", "protect: keep, whatever presets say"),
     ("v", "start a range for the next mark"),
     ("b", "next bundle: safe, default, aggressive"),

@@ -132,6 +132,7 @@ impl<'p> State<'p> {
             KeyCode::Char('c') => self.mark(Action::Cut),
             KeyCode::Char('t') => self.mark(Action::Trim),
             KeyCode::Char('d') => self.mark(Action::Delete),
+            KeyCode::Char('S') => self.mark(Action::Summarize),
             KeyCode::Char('p') => self.protect(),
             KeyCode::Char('+' | '=') => self.keep(1),
             KeyCode::Char('-') => self.keep(-1),

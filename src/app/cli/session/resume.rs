@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use super::export::{Written, new_session, write};
 use crate::app::cli::trace::branch::pick;
 use crate::app::cli::{Context, Error, ExitStatus, Result, escaped, json};
+use crate::app::ui::grouped;
 use crate::base::process::Process;
-use crate::trace::{TraceName, View};
+use crate::clean::WORTH;
+use crate::trace::query::size::ContextSize;
+use crate::trace::{Op, Tip, TraceName, View};
 use crate::transcript::continuation::{folder_of_session, last_open_call, newest_source, recorded_by};
 use crate::transcript::export::{NewSession, resume_command};
 use crate::transcript::format::Format;
@@ -72,10 +75,17 @@ impl ResumeArgs {
         }
         let Written { session, path, exported } = write(context, &name, agent, session, None)?;
         let command = resume_command(agent, &session.id);
+        let size = ContextSize::of(repo, &view, context.encoding()?, None)?;
+        let full = size.percent_text(size.size.tokens).map(|percent| format!(", {percent} of the context window"));
         context.ui.note(format!(
-            "{} items as session {}; its first request costs the full input, because no prompt cache has it",
-            exported.items, session.id
+            "{} items as session {}{}; its first request costs the full input, because no prompt cache has it",
+            exported.items,
+            session.id,
+            full.unwrap_or_default()
         ));
+        if let Some(saved) = saved_by_clean(context, &view.tip)?.filter(|saved| *saved < WORTH) {
+            context.ui.note(format!("the last clean saved only {} tokens, which is hardly worth that", grouped(saved)));
+        }
         if self.json {
             context.ui.json(&json!({ "trace": name.as_str(), "agent": agent.as_str(), "session": session.id,
                 "file": path.to_string_lossy(), "items": exported.items, "notes": exported.notes,
@@ -104,6 +114,16 @@ impl ResumeArgs {
         let hint = format!("start in another one: git trace resume --folder DIR {name}");
         Err(Error::with_hint(message, hint))
     }
+}
+
+/// The tokens that the newest commit saved, if it is a clean.
+fn saved_by_clean(context: &Context, tip: &Tip) -> Result<Option<u64>> {
+    let Some(parent) = tip.commit.parents.first().filter(|_| tip.trailers.op == Some(Op::Clean)) else {
+        return Ok(None);
+    };
+    let (repo, encoding) = (context.repo()?, context.encoding()?);
+    let before = Tip::read(repo, *parent)?.counted(repo, encoding)?;
+    Ok(Some(before.saturating_sub(tip.counted(repo, encoding)?)))
 }
 
 fn length(file: &Path) -> u64 {

@@ -63,6 +63,9 @@ impl CleanArgs {
             return Ok(());
         }
         let is_wanted = !self.dry_run && (self.yes || self.edit || self.decide(context, &mut plan, &size)?);
+        if is_wanted {
+            plan.summarize(repo, &name, &view)?.iter().for_each(|notice| context.ui.note(notice));
+        }
         if !self.json {
             print_table(context, &plan, &size)?;
         }
@@ -127,6 +130,9 @@ fn print_table(context: &Context, plan: &Plan, size: &ContextSize) -> Result<()>
 fn print_done(context: &Context, name: &TraceName, done: &Cleaned) -> Result<()> {
     let ui = &context.ui;
     writeln!(ui, "[{}] {}", done.name, ui.oid(done.commit))?;
+    for (items, summary) in &done.summaries {
+        writeln!(ui, "{items} items became one summary; `git trace expand {}` brings them back", ui.id(*summary))?;
+    }
     if done.name != *name {
         writeln!(ui, "`{name}` stays as it was; `git trace diff {name} {}` shows what was cut", done.name)?;
     }

@@ -67,6 +67,11 @@ pub(crate) fn unlimited(cost: u64) -> Allowance {
     allowance((cost / 10).max(COMFORTABLE), cost.max(MIN_SUMMARY))
 }
 
+/// The tokens that a summary of items that cost `cost` will probably take.
+pub(crate) fn expected(cost: u64) -> u64 {
+    unlimited(cost).asked.min(cost)
+}
+
 /// Takes the fewest of `costs`, in their order, so that a trace of `total` tokens meets the limit together with a summary of them:
 /// the one given, which costs `given`, or one that is still to be written.
 pub(crate) fn fit(total: u64, costs: &[u64], limit: Limit, given: Option<u64>) -> Result<Fit, Unfit> {

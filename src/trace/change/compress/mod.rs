@@ -13,7 +13,7 @@ mod tools;
 
 use std::collections::HashSet;
 
-pub(crate) use allowance::Limit;
+pub(crate) use allowance::{Limit, expected};
 pub(crate) use material::Material;
 pub(crate) use prompt::prompt;
 pub(crate) use select::{Extent, Scope, Selection, select};
@@ -23,11 +23,12 @@ pub(crate) use summary::{Summary, write};
 use tools::Tools;
 
 use crate::base::merge::Side;
-use crate::git::Oid;
+use crate::git::{Oid, Repo};
 use crate::trace::change::commit::validate_subject;
 use crate::trace::change::compressor::is_blank;
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::merge::{Settlement, Strategy};
+use crate::trace::change::pending::PendingChange;
 use crate::trace::change::replay::Outcome;
 use crate::trace::model::trailers::preview;
 use crate::trace::model::{schema, tree};
@@ -80,34 +81,51 @@ impl Trace<'_> {
         reason: Option<&str>,
     ) -> Result<Compressed, TraceError> {
         validate_subject(subject)?;
-        if is_blank(&summary.body) {
-            return Err(TraceError::BlankSummary);
-        }
-        set_replaced_ids(&mut summary.fields, selection.items.iter().map(|slot| slot.id));
-        Tools::of(self.repo(), &selection.items)?.write_meta(&mut summary.fields.meta);
-        schema::complete(&mut summary.fields);
-        schema::validate(&summary)?;
-        let (commit, (summary, seq, cost_in)) = self.change(|change| {
-            change.require_tip()?;
-            let live: HashSet<ItemEntry> = change.slots()?.into_iter().collect();
-            if let Some(slot) = selection.items.iter().find(|slot| !live.contains(slot)) {
-                return Err(TraceError::Changed { item: slot.id, trace: self.name().clone() });
-            }
-            for slot in &selection.items {
-                change.remove_file(&slot.path)?;
-            }
-            change.count(0, selection.cost);
-            let summary = change.new_item(summary.clone());
-            let seq = selection.items.first().map_or(0, |slot| slot.seq);
-            change.put_item(seq, &summary)?;
-            let preview = || format!("compress {} items: {}", selection.items.len(), preview(&summary));
-            let subject = subject.map_or_else(preview, str::to_owned);
-            change.commit_item(Op::Compress, summary.id, &subject, reason)?;
-            let cost_in = total::item_cost(&summary, change.encoding);
-            Ok((summary, seq, cost_in))
-        })?;
+        prepare(self.repo(), selection, &mut summary)?;
+        let (commit, (summary, seq, cost_in)) =
+            self.change(|change| change.compress(selection, &summary, subject, reason))?;
         let commit = commit.ok_or_else(|| self.missing())?;
         Ok(Compressed { summary, seq, commit, cost_out: selection.cost, cost_in })
+    }
+}
+
+/// Adds to a summary what it says about the items that it replaces.
+pub(crate) fn prepare(repo: &Repo, selection: &Selection, summary: &mut Draft) -> Result<(), TraceError> {
+    if is_blank(&summary.body) {
+        return Err(TraceError::BlankSummary);
+    }
+    set_replaced_ids(&mut summary.fields, selection.items.iter().map(|slot| slot.id));
+    Tools::of(repo, &selection.items)?.write_meta(&mut summary.fields.meta);
+    schema::complete(&mut summary.fields);
+    Ok(schema::validate(summary)?)
+}
+
+impl PendingChange<'_> {
+    /// Commits the replacement of a selection by a [prepared](prepare) summary. Returns the summary, its position, and its cost.
+    pub(crate) fn compress(
+        &mut self,
+        selection: &Selection,
+        summary: &Draft,
+        subject: Option<&str>,
+        reason: Option<&str>,
+    ) -> Result<(Item, u32, u64), TraceError> {
+        self.require_tip()?;
+        let live: HashSet<ItemEntry> = self.slots()?.into_iter().collect();
+        if let Some(slot) = selection.items.iter().find(|slot| !live.contains(slot)) {
+            return Err(TraceError::Changed { item: slot.id, trace: self.trace.name().clone() });
+        }
+        for slot in &selection.items {
+            self.remove_file(&slot.path)?;
+        }
+        self.count(0, selection.cost);
+        let summary = self.new_item(summary.clone());
+        let seq = selection.items.first().map_or(0, |slot| slot.seq);
+        self.put_item(seq, &summary)?;
+        let preview = || format!("compress {} items: {}", selection.items.len(), preview(&summary));
+        let subject = subject.map_or_else(preview, str::to_owned);
+        self.commit_item(Op::Compress, summary.id, &subject, reason)?;
+        let cost_in = total::item_cost(&summary, self.encoding);
+        Ok((summary, seq, cost_in))
     }
 }
 
