@@ -449,7 +449,7 @@ fn a_result_that_gemini_cli_writes_twice_is_recorded_once() {
     fs::write(repo.home().join("s1"), file).unwrap();
     repo.text(&["import", "gemini-cli", repo.home().join("s1").to_str().unwrap()]);
     let page = repo.text(&["log", "gemini-cli/s1", "--oneline"]);
-    let kinds: Vec<&str> = page.lines().map(|line| line.splitn(4, ' ').nth(3).unwrap()).collect();
+    let kinds: Vec<&str> = page.lines().map(|line| line.split_once(") ").unwrap().1).collect();
     assert_eq!(
         kinds,
         [
