@@ -206,9 +206,10 @@ impl Session {
         }
         for (index, newest) in copies {
             let entry = &mut self.entries[index];
-            match entry.is_attachment() {
-                true => entry.is_repeated = true,
-                false => entry.duplicate = Some(newest),
+            if entry.is_attachment() {
+                entry.is_repeated = true;
+            } else {
+                entry.duplicate = Some(newest);
             }
         }
         let mut reminders: HashSet<blake3::Hash> = HashSet::new();
